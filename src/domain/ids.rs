@@ -1,0 +1,138 @@
+//! Names of things: checked where they come in, derived where they must be the same each time.
+//!
+//! A promotion's stub gets the v5 uuid of its promotion key, and an event without an id that of its file and line:
+//! doing the same work again names the same node, so a uniqueness constraint can refuse the second time.
+
+use super::tier::Tier;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+/// The namespace of every v5 uuid that Ebb derives.
+const NAMESPACE: Uuid = Uuid::from_u128(0x6562_6200_6d65_6d6f_8000_7279_2d69_6473);
+
+/// Longest name, in bytes: well inside what an index key of the server can hold.
+pub const NAME_BYTES_MAX: usize = 1_024;
+/// Longest content of one memory, in bytes.
+pub const CONTENT_BYTES_MAX: usize = 65_536;
+/// Most entities one memory may mention.
+pub const MENTIONS_MAX: usize = 256;
+
+/// A name that no index can hold or no person can read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{what} {fault}")]
+pub struct NameError {
+    what: &'static str,
+    fault: String,
+}
+
+fn checked(what: &'static str, name: &str) -> Result<String, NameError> {
+    let fault = if name.trim().is_empty() {
+        "is empty".to_owned()
+    } else if name.len() > NAME_BYTES_MAX {
+        format!("has {} bytes; at most {NAME_BYTES_MAX} fit an index", name.len())
+    } else if let Some(c) = name.chars().find(|c| c.is_control()) {
+        format!("contains the control character U+{:04X}", u32::from(c))
+    } else {
+        return Ok(name.to_owned());
+    };
+    Err(NameError { what, fault })
+}
+
+macro_rules! name {
+    ($type:ident, $what:literal, $doc:literal) => {
+        #[doc = $doc]
+        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(try_from = "String", into = "String")]
+        pub struct $type(String);
+
+        impl $type {
+            /// Checks a name: not blank, at most [`NAME_BYTES_MAX`] bytes, no control characters.
+            ///
+            /// # Errors
+            /// [`NameError`] that says which of these it is not.
+            pub fn new(name: &str) -> Result<Self, NameError> {
+                checked($what, name).map(Self)
+            }
+
+            /// The name as text.
+            #[must_use]
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl TryFrom<String> for $type {
+            type Error = NameError;
+            fn try_from(name: String) -> Result<Self, NameError> {
+                Self::new(&name)
+            }
+        }
+
+        impl From<$type> for String {
+            fn from(name: $type) -> Self {
+                name.0
+            }
+        }
+
+        impl std::fmt::Display for $type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.pad(&self.0)
+            }
+        }
+    };
+}
+
+name!(MemoryId, "the id of a memory", "The id of a memory, unique over all scopes.");
+name!(SessionId, "the id of a session", "The id of a session, unique in its scope.");
+name!(EntityName, "the name of an entity", "The name of an entity, unique in its scope.");
+name!(Scope, "a scope", "Whose data it is. Nothing crosses scopes.");
+
+impl Scope {
+    /// The scope of whatever names none.
+    #[must_use]
+    pub fn local() -> Self {
+        Self("local".to_owned())
+    }
+}
+
+/// What can happen once only: the promotion of `memory` into `to`.
+#[must_use]
+pub fn promotion_key(memory: &MemoryId, to: Tier) -> String {
+    format!("{memory}->{to}")
+}
+
+/// The id of the stub that the promotion of that key leaves behind.
+#[must_use]
+pub fn stub_id(promotion_key: &str) -> String {
+    Uuid::new_v5(&NAMESPACE, promotion_key.as_bytes()).to_string()
+}
+
+/// The id of an event that came without one: it follows from the file and the line, so a repeat is recognised.
+#[must_use]
+pub fn event_id(file_key: &str, line: u64) -> String {
+    Uuid::new_v5(&NAMESPACE, format!("{file_key}#{line}").as_bytes()).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn derived_ids_follow_from_what_they_name() {
+        let id = MemoryId::new("m-1").unwrap();
+        let key = promotion_key(&id, Tier::ShortTerm);
+        assert_eq!(key, "m-1->shortTerm");
+        assert_eq!(stub_id(&key), stub_id("m-1->shortTerm"));
+        assert_ne!(stub_id(&key), stub_id("m-1->longTerm"));
+        assert_ne!(event_id("f", 1), event_id("f", 2));
+    }
+
+    #[test]
+    fn unreadable_names_are_refused_with_the_reason() {
+        let fault = |s: &str| MemoryId::new(s).unwrap_err().to_string();
+        assert_eq!(fault("  "), "the id of a memory is empty");
+        assert_eq!(fault("a\u{0}b"), "the id of a memory contains the control character U+0000");
+        assert!(fault(&"x".repeat(2000)).contains("has 2000 bytes"));
+        assert!(MemoryId::new("`) DETACH DELETE n //").is_ok(), "hostile text is data");
+    }
+}

@@ -1,0 +1,328 @@
+//! The energy of a memory: what an access adds, what time takes, when it rises and when it expires.
+//!
+//! A memory is its last known energy and the instant of it; everything else follows. All laws here are total functions
+//! of a [`Vital`] (what the graph holds of a memory's life) and an instant, and answer a new `Vital`.
+//!
+//! | event | energy | tier | ripe | due |
+//! |---|---|---|---|---|
+//! | [`created`] | 1 | working | – | at once |
+//! | [`accessed`] | now's + 1 | expired → working | if above the tier's threshold | kept |
+//! | [`swept`] | now's | working below expiry, not ripe → expired | foreign access only | kept, or in 24 h |
+//! | [`promoted`] | now's | one up | if above the next threshold too | kept, or in 24 h |
+//! | [`pinned`], [`unpinned`] | now's | – | cleared; worked out again | none; worked out again |
+//!
+//! Source: the three-tier consolidation document, with three repairs. Hours are fractional; an access decays with the
+//! same exponent as a sweep; a sweep moves the anchor, so that sweeps compose instead of compounding.
+//!
+//! Invariant: sweeping twice at one instant is sweeping once, to the bit (held by `twice_is_once`).
+//! Invariant: many sweeps equal one (held by `sweeps_compose`). Invariant: no sweep raises (held by `never_raises`).
+//! Invariant: a late access ends where the punctual one would have (held by `late_access_is_as_good_as_punctual`).
+
+use super::tier::Tier;
+use super::tunables::{ENERGY_FLOOR, LONG_TERM_REWRITE_MS, Tunables};
+use super::units::{Energy, Timestamp};
+
+/// What the graph holds of a memory's life.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Vital {
+    /// Where it stands.
+    pub tier: Tier,
+    /// The energy it had at [`Vital::anchor`].
+    pub energy: Energy,
+    /// When Ebb last wrote the energy.
+    pub energy_at: Timestamp,
+    /// The latest access.
+    pub last_accessed: Timestamp,
+    /// How many accesses, its creation being the first.
+    pub access_count: i64,
+    /// Since when it waits for promotion.
+    pub ripe_at: Option<Timestamp>,
+    /// From when on a sweep must touch it.
+    pub due_at: Option<Timestamp>,
+    /// Neither fades, expires nor rises.
+    pub pinned: bool,
+}
+
+/// Whether an access to an expired memory brings it back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Revive {
+    /// It does, with the energy of a new one.
+    Yes,
+    /// It is refused.
+    No,
+}
+
+/// What an access did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Added a deposit to a live memory.
+    Lifted,
+    /// Brought an expired memory back.
+    Revived,
+}
+
+/// What a sweep did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sweep {
+    /// Nothing was due.
+    Unchanged,
+    /// Energy was brought to now.
+    Faded,
+    /// Energy was brought to now and the memory expired.
+    Expired,
+}
+
+/// Why a law does not apply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Refused {
+    /// The stub of a promotion is a record, not a memory.
+    #[error("it is the stub of a promotion, not a memory")]
+    Stub,
+    /// Expired, and the caller did not want it revived.
+    #[error("it has expired")]
+    Expired,
+    /// Nothing lifted it over its threshold, or it is pinned, or there is no tier above.
+    #[error("it is not ripe for promotion")]
+    NotRipe,
+}
+
+/// A threshold that the energy will fall below.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Crossing {
+    /// What the threshold is called.
+    pub name: &'static str,
+    /// Its value.
+    pub threshold: f64,
+    /// The first instant at which the energy is below it.
+    pub at: Timestamp,
+}
+
+impl Vital {
+    /// The instant the stored energy is true for: the later of Ebb's own write and the last access, because an agent
+    /// that accesses a memory with its own Cypher stores the energy as of `lastAccessed`.
+    #[must_use]
+    pub fn anchor(&self) -> Timestamp {
+        self.energy_at.max(self.last_accessed)
+    }
+
+    /// The energy at `now`. Before the anchor it is the anchor's; pinned and terminal memories keep theirs.
+    #[must_use]
+    pub fn energy_now(&self, now: Timestamp, tunables: &Tunables) -> Energy {
+        if self.pinned {
+            return self.energy;
+        }
+        match tunables.curve(self.tier) {
+            Some(curve) => self.energy.faded(curve.factor(now.since(self.anchor()))),
+            None => self.energy,
+        }
+    }
+
+    /// The thresholds that lie ahead of `now`, soonest first, if nothing else happens to the memory.
+    #[must_use]
+    pub fn crossings(&self, now: Timestamp, tunables: &Tunables) -> Vec<Crossing> {
+        let Some(curve) = tunables.curve(self.tier).filter(|_| !self.pinned) else { return Vec::new() };
+        let promotion = tunables.promotion_threshold(self.tier).map(|threshold| ("promotion", threshold));
+        let expiry = (self.tier == Tier::Working).then_some(("expiry", tunables.config().expiry_threshold));
+        let mut ahead: Vec<Crossing> = promotion
+            .into_iter()
+            .chain(expiry)
+            .filter_map(|(name, threshold)| {
+                let at = self.anchor().after(curve.crossing(self.energy.value(), threshold)?);
+                (at > now).then_some(Crossing { name, threshold, at })
+            })
+            .collect();
+        ahead.sort_by_key(|crossing| crossing.at);
+        ahead
+    }
+
+    /// When a sweep must touch it: never if pinned or terminal, or below [`ENERGY_FLOOR`] with nothing left to cross; a
+    /// long-term memory a day after its last write; any other at every pass. An always-due memory keeps the instant it
+    /// has, so that the index on it is not churned.
+    fn next_due(&self) -> Option<Timestamp> {
+        if self.pinned || !self.tier.is_live() {
+            return None;
+        }
+        match self.tier {
+            Tier::Working => Some(self.due_at.unwrap_or(self.energy_at)),
+            _ if self.energy.value() < ENERGY_FLOOR => None,
+            Tier::ShortTerm => Some(self.due_at.unwrap_or(self.energy_at)),
+            #[expect(clippy::cast_precision_loss, reason = "a day in ms is exact")]
+            _ => Some(self.energy_at.after(LONG_TERM_REWRITE_MS as f64)),
+        }
+    }
+
+    /// Brings the energy to `now`, which becomes the anchor unless the anchor is later.
+    fn brought_to(mut self, now: Timestamp, tunables: &Tunables) -> Self {
+        self.energy = self.energy_now(now, tunables);
+        self.energy_at = self.anchor().max(now);
+        self
+    }
+
+    fn above(&self, threshold: Option<f64>) -> bool {
+        threshold.is_some_and(|threshold| self.energy.value() > threshold)
+    }
+
+    /// Ripe since its anchor if its energy lies above its tier's threshold and it was not ripe before.
+    fn ripened(mut self, tunables: &Tunables) -> Self {
+        if !self.pinned && self.ripe_at.is_none() && self.above(tunables.promotion_threshold(self.tier)) {
+            self.ripe_at = Some(self.anchor());
+        }
+        self
+    }
+
+    fn with_due(mut self) -> Self {
+        self.due_at = self.next_due();
+        self
+    }
+}
+
+/// A memory that begins at `now`.
+#[must_use]
+pub fn created(now: Timestamp, pinned: bool) -> Vital {
+    let born = Vital {
+        tier: Tier::Working,
+        energy: Energy::ONE,
+        energy_at: now,
+        last_accessed: now,
+        access_count: 1,
+        ripe_at: None,
+        due_at: None,
+        pinned,
+    };
+    born.with_due()
+}
+
+/// An access at `now`: the energy of that instant plus 1.0. One that arrives late, with an instant before the anchor,
+/// adds its deposit faded to the anchor, which never moves back.
+///
+/// # Errors
+/// [`Refused::Stub`]; [`Refused::Expired`] with [`Revive::No`].
+pub fn accessed(
+    vital: Vital,
+    now: Timestamp,
+    revive: Revive,
+    tunables: &Tunables,
+) -> Result<(Vital, Access), Refused> {
+    if vital.tier.is_stub() {
+        return Err(Refused::Stub);
+    }
+    let expired = vital.tier == Tier::ExpiredWorking;
+    if expired && revive == Revive::No {
+        return Err(Refused::Expired);
+    }
+    let tier = if expired { Tier::Working } else { vital.tier };
+    let base = if expired { Energy::ZERO } else { vital.energy_now(now, tunables) };
+    let anchor = vital.anchor();
+    let late = match tunables.curve(tier) {
+        Some(curve) if !vital.pinned => curve.factor(anchor.since(now)),
+        _ => 1.0,
+    };
+    let next = Vital {
+        tier,
+        energy: base.plus(Energy::ONE.faded(late)),
+        energy_at: anchor.max(now),
+        last_accessed: vital.last_accessed.max(now),
+        access_count: vital.access_count.saturating_add(1),
+        ..vital
+    };
+    let what = if expired { Access::Revived } else { Access::Lifted };
+    Ok((next.ripened(tunables).with_due(), what))
+}
+
+/// A sweep at `now`: energy brought to now, and expiry where it fell strictly below the threshold and the memory is not
+/// waiting for promotion. `lastAccessed` is untouched. A row with an access that Ebb did not make is ripe from that
+/// access if it lifted the energy over the threshold.
+#[must_use]
+pub fn swept(vital: Vital, now: Timestamp, tunables: &Tunables) -> (Vital, Sweep) {
+    let due = vital.due_at.is_some_and(|due| due <= now) && vital.anchor() < now;
+    if !due || vital.pinned || !vital.tier.is_live() {
+        return (vital, Sweep::Unchanged);
+    }
+    let vital = if vital.last_accessed > vital.energy_at { vital.ripened(tunables) } else { vital };
+    let mut next = vital.brought_to(now, tunables);
+    let expires = next.tier == Tier::Working
+        && next.ripe_at.is_none()
+        && next.energy.value() < tunables.config().expiry_threshold;
+    if expires {
+        next.tier = Tier::ExpiredWorking;
+    }
+    (next.with_due(), if expires { Sweep::Expired } else { Sweep::Faded })
+}
+
+/// A promotion at `now`, one tier up, the energy decayed to now by the tier it leaves.
+///
+/// # Errors
+/// [`Refused::NotRipe`] unless it is ripe, unpinned and has a tier above.
+pub fn promoted(vital: Vital, now: Timestamp, tunables: &Tunables) -> Result<Vital, Refused> {
+    match vital.tier.next() {
+        Some(next) if vital.ripe_at.is_some() && !vital.pinned => Ok(raised(vital, next, now, tunables)),
+        _ => Err(Refused::NotRipe),
+    }
+}
+
+/// What the end of its session does to a memory created in it: promoted if it is working, unpinned, and its energy at
+/// `now` lies strictly above `threshold`, which is lower than that of the job.
+///
+/// # Errors
+/// [`Refused::NotRipe`] if not.
+pub fn session_ended(
+    vital: Vital,
+    now: Timestamp,
+    threshold: f64,
+    tunables: &Tunables,
+) -> Result<Vital, Refused> {
+    let strong = vital.energy_now(now, tunables).value() > threshold;
+    if vital.tier == Tier::Working && !vital.pinned && strong {
+        Ok(raised(vital, Tier::ShortTerm, now, tunables))
+    } else {
+        Err(Refused::NotRipe)
+    }
+}
+
+fn raised(vital: Vital, tier: Tier, now: Timestamp, tunables: &Tunables) -> Vital {
+    let mut next = vital.brought_to(now, tunables);
+    next.tier = tier;
+    next.ripe_at = None;
+    next.ripened(tunables).with_due()
+}
+
+/// Pinned at `now`: keeps the energy it has then.
+///
+/// # Errors
+/// [`Refused::Stub`], or [`Refused::Expired`]: what has expired must be accessed first.
+pub fn pinned(vital: Vital, now: Timestamp, tunables: &Tunables) -> Result<Vital, Refused> {
+    live(vital)?;
+    if vital.pinned {
+        return Ok(vital);
+    }
+    let mut next = vital.brought_to(now, tunables);
+    next.pinned = true;
+    next.ripe_at = None;
+    Ok(next.with_due())
+}
+
+/// Unpinned at `now`: fades from here on, and may be ripe at once.
+///
+/// # Errors
+/// [`Refused::Stub`] or [`Refused::Expired`].
+pub fn unpinned(vital: Vital, now: Timestamp, tunables: &Tunables) -> Result<Vital, Refused> {
+    live(vital)?;
+    if !vital.pinned {
+        return Ok(vital);
+    }
+    let mut next = vital.brought_to(now, tunables);
+    next.pinned = false;
+    Ok(next.ripened(tunables).with_due())
+}
+
+fn live(vital: Vital) -> Result<(), Refused> {
+    match vital.tier {
+        tier if tier.is_stub() => Err(Refused::Stub),
+        Tier::ExpiredWorking => Err(Refused::Expired),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

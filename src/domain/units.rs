@@ -1,0 +1,142 @@
+//! Checked numbers: an energy that is never NaN and an instant that a calendar can print.
+//!
+//! Constructors check and return `Result`; nothing clamps. A bad number met in the database is therefore a row to set
+//! aside with its reason, and can never become a zero on the way in.
+
+use serde::{Deserialize, Serialize};
+
+/// Milliseconds in an hour; rates are per hour, instants are milliseconds.
+pub const HOUR_MS: i64 = 3_600_000;
+
+/// An instant: milliseconds since 1970-01-01T00:00:00Z, between the years 0001 and 9999.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Timestamp(i64);
+
+/// Why a number is not the quantity it was offered as.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum UnitError {
+    /// Not a finite number at all.
+    #[error("{quantity} is {value}, not a finite number")]
+    NotFinite {
+        /// What was wanted.
+        quantity: &'static str,
+        /// What came.
+        value: f64,
+    },
+    /// Finite, but outside the range of the quantity.
+    #[error("{quantity} is {value}, outside {range}")]
+    OutOfRange {
+        /// What was wanted.
+        quantity: &'static str,
+        /// What came.
+        value: f64,
+        /// What is allowed.
+        range: &'static str,
+    },
+    /// An instant outside the years that RFC 3339 can print.
+    #[error("instant {0} ms lies outside the years 0001 to 9999")]
+    Instant(i64),
+}
+
+impl Timestamp {
+    const LEAST: i64 = -62_135_596_800_000;
+    const GREATEST: i64 = 253_402_300_799_999;
+
+    /// An instant from epoch milliseconds.
+    ///
+    /// # Errors
+    /// [`UnitError::Instant`] outside the years 0001 to 9999.
+    pub fn from_millis(ms: i64) -> Result<Self, UnitError> {
+        if (Self::LEAST..=Self::GREATEST).contains(&ms) { Ok(Self(ms)) } else { Err(UnitError::Instant(ms)) }
+    }
+
+    /// Epoch milliseconds.
+    #[must_use]
+    pub const fn millis(self) -> i64 {
+        self.0
+    }
+
+    /// Milliseconds from `earlier` to `self`; 0 when `earlier` is later, because a future anchor fades nothing.
+    #[must_use]
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "at most 2.6e14 ms between any two instants, exact in f64"
+    )]
+    pub fn since(self, earlier: Self) -> f64 {
+        (self.0 - earlier.0).max(0) as f64
+    }
+
+    /// The instant `ms` milliseconds later, held at the last instant of the year 9999.
+    #[must_use]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "held inside the range of a Timestamp before the cast"
+    )]
+    pub fn after(self, ms: f64) -> Self {
+        #[expect(clippy::cast_precision_loss, reason = "a Timestamp is below 2^53")]
+        let at = (self.0 as f64 + ms.ceil()).clamp(Self::LEAST as f64, Self::GREATEST as f64);
+        Self(at as i64)
+    }
+}
+
+/// The energy of a memory: finite, `0 ..= 1e12`. One access deposits 1.0.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize, Deserialize)]
+#[serde(try_from = "f64", into = "f64")]
+pub struct Energy(f64);
+
+impl Energy {
+    /// No energy.
+    pub const ZERO: Self = Self(0.0);
+    /// What a memory is born with, and what one access adds.
+    pub const ONE: Self = Self(1.0);
+    /// Beyond this a stored energy is a fault of whoever wrote it: a deposit a second would need 31,000 years.
+    pub const MAX: f64 = 1e12;
+
+    /// An energy from a plain number.
+    ///
+    /// # Errors
+    /// [`UnitError`] for NaN, infinities, negative numbers and numbers above [`Energy::MAX`].
+    pub fn new(value: f64) -> Result<Self, UnitError> {
+        if !value.is_finite() {
+            return Err(UnitError::NotFinite { quantity: "energy", value });
+        }
+        if !(0.0..=Self::MAX).contains(&value) {
+            return Err(UnitError::OutOfRange { quantity: "energy", value, range: "0 ..= 1e12" });
+        }
+        Ok(Self(value))
+    }
+
+    /// The plain number.
+    #[must_use]
+    pub const fn value(self) -> f64 {
+        self.0
+    }
+
+    /// This energy multiplied by a factor of the kernel, which lies in `0 ..= 1`.
+    #[must_use]
+    pub fn faded(self, factor: f64) -> Self {
+        debug_assert!((0.0..=1.0).contains(&factor), "a kernel factor lies in 0..=1, not {factor}");
+        Self(self.0 * factor)
+    }
+
+    /// This energy plus a deposit, held at [`Energy::MAX`] (a million million deposits are as good as any number more).
+    #[must_use]
+    pub fn plus(self, deposit: Self) -> Self {
+        Self((self.0 + deposit.0).min(Self::MAX))
+    }
+}
+
+impl TryFrom<f64> for Energy {
+    type Error = UnitError;
+    fn try_from(value: f64) -> Result<Self, UnitError> {
+        Self::new(value)
+    }
+}
+
+impl From<Energy> for f64 {
+    fn from(energy: Energy) -> Self {
+        energy.0
+    }
+}
