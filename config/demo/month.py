@@ -11,7 +11,8 @@ in `read_rule`, drawn from one seed, so the same bytes come out of every run.
 
 A notes file is read line by line:
 
-    @ 2026-03-02 08:00 +165 agent-a repo-tour : team api    a sitting: start (UTC), minutes, agent, task : areas
+    @ 2026-03-02 08:00 +165 agent-a repo-tour : team api
+                           a sitting: start (UTC), minutes, agent, task : areas
     - text                 said in passing
     * {slug} text          matters to its task: read again in the sitting and in the task's next ones
     ** {slug} [areas] text a rule for everybody who works in one of these areas
@@ -20,7 +21,7 @@ A notes file is read line by line:
     > mem-slug             an older note is looked up at this point of the work
 
 The session is (agent, task, day); it ends with the last sitting of the day. A text that begins with a clock
-time is dated by it, the others are spread between.
+time, or with @ and one that is not part of it, is dated by it; the others are spread between.
 """
 import json
 import math
@@ -44,41 +45,33 @@ FATES = {
     "mem-easter-freeze": "promoted by the end of its session: above 1.5, never above 2.0",
 }
 
-TICKET = {
-    "double-orders": "ORD-2107", "flaky-checkout": "ORD-2093", "checkout-addresses": "ORD-2088",
-    "checkout-release": "ORD-2088", "ci-minutes": "ORD-2099", "outbox": "ORD-2121", "address-split": "ORD-2140",
-    "vat-rounding": "ORD-2163", "incident-confirmations": "outage of 14 March", "postmortem": "outage of 14 March",
-    "alerts": "ORD-2183", "retry-helper": "ORD-2182", "refunds": "ORD-2190", "basket-a11y": "ORD-2171",
-    "order-list-slow": "ORD-2201", "welsh-locale": "ORD-2206", "node-22": "ORD-2195", "oversell": "ORD-2230",
-    "webhooks": "ORD-2217", "export-timeouts": "ORD-2244", "price-import": "ORD-2251", "dst-windows": "ORD-2260",
-    "month-end": "month-end close", "april-handover": "April handover",
-}
-# Entities found in a text: the name, and the pattern that means it where the name alone would not do.
-NAMES = {n: re.escape(n) for n in (
-    "Dana", "Priya", "Tomasz", "Mei", "Jonas", "Ines", "Ruth", "Bilal", "Sanjay", "Aled", "Yusuf", "Northgate", "Kestrel",
-    "Hollis", "Stripe", "RabbitMQ", "Redis", "Playwright", "Vitest", "Kubernetes", "pnpm", "TanStack Query",
-    "outbox_events", "processed_events", "order_addresses", "ledger_entries", "packages/contracts", "packages/money",
-    "packages/testkit", "packages/ui", "apps/api", "apps/worker", "apps/relay")} | {
-    "Postgres": r"Postgres|psql|pg_\w+|\bjsonb\b|\bVACUUM\b|SKIP LOCKED|ON CONFLICT", "outbox": r"\b[Oo]utbox\b",
-    "relay": r"\b[Rr]elay\b", "invoice worker": r"[Ii]nvoice worker|orders\.invoice", "mailer": r"\b[Mm]ailer\b",
-    "warehouse adapter": r"[Ww]arehouse adapter|pick lists?", "CI": r"\bCI\b|merge queue|Actions", "staging": r"\b[Ss]taging\b",
-    "backoffice": r"\bbackoffice\b|[Ss]upport (screen|page)", "storefront": r"\bstorefront\b", "checkout": r"\b[Cc]heckout\b",
-    "VAT": r"\bVAT\b|zero[- ]rated", "Node 22": r"\bNode 22\b|\bon 22\b", "carrier": r"\bcarrier\b|\blabels?\b",
-    "webhooks": r"\b[Ww]ebhooks?\b", "refunds": r"\b[Rr]efund(s|ed)?\b", "stock": r"\b[Ss]tock\b|\b[Rr]eserv(e|ed|ation|ations)\b",
-    "migrations": r"\b[Mm]igration|ALTER TABLE|\b[Bb]ackfill", "feature flags": r"\b[Ff]lags?\b", "accessibility": r"\baxe\b|WCAG|[Ss]creen reader|VoiceOver|NVDA|\bfocus\b",
-    "poison messages": r"[Pp]oison|\bparked\b|[Dd]elivery limit", "idempotency keys": r"[Ii]dempoten", "exports": r"\b[Ee]xports?\b|\bCSV\b",
-    "ledger": r"\b[Ll]edger\b", "prices": r"\b[Pp]rices?\b", "invoices": r"\b[Ii]nvoices?\b", "alerts": r"\b[Aa]lerts?\b|\bpages?d? at\b",
-    "addresses": r"\b[Aa]ddress(es)?\b", "clock change": r"[Cc]lock change|Clocks go|\bDST\b|both clock", "delivery windows": r"delivery (window|slot)|\bW06\b",
-}
-NAMED = [(n, re.compile(p)) for n, p in NAMES.items()]
-CITED = re.compile(r"ORD-\d{4}|ADR \d{4}|#1[89]\d\d|\b[\w-]+(?:[/.][\w-]+)*\.(?:tsx?|md|yaml|json|css)\b")
-STOP = set("""a an the and or but of in on at to for from by with is are was were be been it its this that these
-those as so not no than then there their our my we i he she they his her has have had do does did what who when
-where which if else into out up one all any each per now only also after before both can will would must may
-old new still just too very up down over under same other""".split())
+
+def read_names():
+    """The ticket of each task, and each entity with the pattern that means it."""
+    tickets, named = {}, []
+    for line in (HERE / "notes/names.txt").read_text(encoding="utf-8").splitlines():
+        kind, _, rest = line.partition(" ")
+        name, _, given = rest.partition(" = ")
+        if kind == "task":
+            tickets[name] = given
+        elif kind == "name":
+            named.append((name, re.compile(given or re.escape(name))))
+    return tickets, named
 
 
-# ------------------------------------------------------------------ the notes
+TICKET, NAMED = read_names()
+# Tickets, decision records, pull requests and file names, as they stand in a text.
+CITED = re.compile(
+    r"ORD-\d{4}|ADR \d{4}|#1[89]\d\d|\b[\w-]+(?:[/.][\w-]+)*\.(?:tsx?|md|yaml|json|css)\b"
+)
+# Words that tell nothing in an id.
+STOP = set("""
+a an the and or but of in on at to for from by with is are was were be been it its this that these
+those as so not no than then there their our my we i he she they his her has have had do does did
+what who when where which if else into out up one all any each per now only also after before both
+can will would must may old new still just too very up down over under same other
+""".split())
+
 
 def mentions(text, task):
     """Who and what a note names, in a fixed order, six at most."""
@@ -90,11 +83,31 @@ def mentions(text, task):
 def slug(text, taken):
     """A readable id from the first telling words of a note."""
     plain = re.sub(r"^\d\d:\d\d ", "", text).lower().replace("'", "")
-    words = [w for w in re.findall(r"[a-z0-9]+", plain) if w not in STOP and not w.isdigit()] or re.findall(r"[a-z0-9]+", plain)
+    every = re.findall(r"[a-z0-9]+", plain)
+    words = [w for w in every if len(w) > 1 and w not in STOP and not w.isdigit()] or every
     for count in range(min(4, len(words)), len(words) + 1):
         if (name := "mem-" + "-".join(words[:count])) not in taken:
             return name
     raise SystemExit(f"two notes read alike: {text}")
+
+
+def read_sitting(rest):
+    head, areas = rest.split(" : ")
+    day, clock, minutes, agent, task = head.split()
+    start = int(datetime.fromisoformat(f"{day}T{clock}+00:00").timestamp() * 1000)
+    return {"start": start, "length": int(minutes) * MINUTE, "agent": agent, "task": task,
+            "areas": {"team"} | set(areas.split()), "lines": [],
+            "session": f"ses-{day[5:7]}{day[8:]}-{agent[-1]}-{task}"}
+
+
+def read_note(mark, rest, task, taken):
+    found = re.fullmatch(r"(?:\{([\w-]+)\} )?(?:\[([\w ]+)\] )?(?:@(\d\d:\d\d) )?(.+)", rest)
+    if mark not in ("-", "*", "**", "!!", "~") or not found:
+        return None
+    name, areas, clock, text = found.groups()
+    return {"mark": mark, "text": text, "clock": clock or text[:5], "task": task,
+            "areas": set((areas or "").split()), "id": "mem-" + name if name else slug(text, taken),
+            "mentions": mentions(text, task)}
 
 
 def read_notes():
@@ -107,20 +120,13 @@ def read_notes():
                 continue
             mark, rest = line.split(" ", 1)
             if mark == "@":
-                head, areas = rest.split(" : ")
-                day, clock, minutes, agent, task = head.split()
-                start = int(datetime.fromisoformat(f"{day}T{clock}+00:00").timestamp() * 1000)
-                sittings.append({"day": day, "start": start, "length": int(minutes) * MINUTE, "agent": agent, "task": task,
-                                 "areas": {"team"} | set(areas.split()), "session": f"ses-{day[5:7]}{day[8:]}-{agent[-1]}-{task}",
-                                 "lines": []})
+                sittings.append(read_sitting(rest))
             elif mark == ">":
                 sittings[-1]["lines"].append({"mark": ">", "id": rest})
-            elif found := re.fullmatch(r"(?:\{([\w-]+)\} )?(?:\[([\w ]+)\] )?(.+)", rest):
-                name, areas, text = found.groups()
-                note = {"mark": mark, "text": text, "task": sittings[-1]["task"], "areas": set((areas or "").split()),
-                        "id": "mem-" + name if name else slug(text, taken), "mentions": mentions(text, sittings[-1]["task"])}
-                if mark not in ("-", "*", "**", "!!", "~") or note["id"] in taken:
-                    raise SystemExit(f"{path.name}:{number}: unknown mark or id taken twice: {line}")
+            else:
+                note = read_note(mark, rest, sittings[-1]["task"], taken)
+                if note is None or note["id"] in taken:
+                    raise SystemExit(f"{path.name}:{number}: unknown mark, or an id taken twice: {line}")
                 taken.add(note["id"])
                 sittings[-1]["lines"].append(note)
     return sorted(sittings, key=lambda s: s["start"])
@@ -132,14 +138,15 @@ def date_lines(sitting, draw):
     midnight = start - start % (24 * HOUR)
     anchors, last = [(-1, start)], start
     for index, line in enumerate(lines):
-        if stated := re.match(r"(\d\d):(\d\d) ", line.get("text", "")):
+        if stated := re.fullmatch(r"(\d\d):(\d\d)", line.get("clock", "")):
             at = midnight + int(stated[1]) * HOUR + int(stated[2]) * MINUTE + int(draw.random() * 40_000)
             if at > last:
                 anchors.append((index, at))
                 last = at
     anchors.append((len(lines), max(last + 6 * MINUTE, start + sitting["length"])))
     for (first, begin), (end, until) in zip(anchors, anchors[1:]):
-        weights = [0.35 + draw.random() * (0.3 if lines[k]["mark"] == ">" else 1.3) for k in range(first + 1, end)] + [0.8]
+        weights = [0.35 + draw.random() * (0.3 if lines[k]["mark"] == ">" else 1.3)
+                   for k in range(first + 1, end)] + [0.8]
         passed = 0.0
         for k, weight in zip(range(first + 1, end), weights):
             passed += weight
@@ -149,7 +156,10 @@ def date_lines(sitting, draw):
     return anchors[-1][1]
 
 
-# ------------------------------------------------------------------ the rule
+# How likely a new note is read again in its own sitting: a first time, a second, and so on.
+AGAIN = {"-": (0.42, 0.24), "*": (0.96, 0.88, 0.30),
+         "**": (1.0, 1.0, 1.0, 1.0, 0.95, 0.8), "!!": (0.6, 0.3), "~": ()}
+
 
 def read_rule(sittings, draw):
     """Every event of the month, unsorted: what was written, and who read what again, when."""
@@ -157,7 +167,8 @@ def read_rule(sittings, draw):
     last_sitting = {s["session"]: s["start"] for s in sittings}
 
     def access(at, note_id, sitting):
-        events.append({"at": at, "kind": "access", "id": note_id, "session": sitting["session"], "instance": sitting["agent"]})
+        events.append({"at": at, "kind": "access", "id": note_id,
+                       "session": sitting["session"], "instance": sitting["agent"]})
 
     def later(at, low, high):
         return at + int((low + (high - low) * draw.random()) * MINUTE)
@@ -175,19 +186,19 @@ def read_rule(sittings, draw):
             if note["at"] < start and draw.random() < chance:
                 at = later(at, 0.1, 0.9)
                 access(at, note["id"], sitting)
-                if draw.random() < (0.85 if fresh else 0.25):
-                    access(later(start, 30, (end - start) / MINUTE - 5), note["id"], sitting)
+                for more in ((0.9, 0.7) if fresh and note["mark"] != "*" else (0.25,)):
+                    if draw.random() < more:
+                        access(later(start, 30, (end - start) / MINUTE - 5), note["id"], sitting)
         # The work: a note that matters is read again while it is fresh, one in passing seldom.
         for line in sitting["lines"]:
             if line["mark"] == ">":
                 access(line["at"], line["id"], sitting)
                 continue
             events.append({"at": line["at"], "kind": "memory", "id": line["id"], "content": line["text"],
-                           "session": sitting["session"], "instance": sitting["agent"], "mentions": line["mentions"]}
-                          | ({"pinned": True} if line["mark"] == "!!" else {}))
-            tries = {"-": (0.42, 0.24), "*": (0.96, 0.88, 0.30), "**": (1.0, 1.0, 1.0, 0.95, 0.9, 0.7), "!!": (0.6, 0.3), "~": ()}
+                           "session": sitting["session"], "instance": sitting["agent"],
+                           "mentions": line["mentions"]} | ({"pinned": True} if line["mark"] == "!!" else {}))
             again = line["at"]
-            for chance in tries[line["mark"]]:
+            for chance in AGAIN[line["mark"]]:
                 again = later(again, 5, 24)
                 if draw.random() >= chance:
                     break
@@ -196,12 +207,13 @@ def read_rule(sittings, draw):
         # Now and then something old turns out to be of use: a note that names the same thing.
         if draw.random() < 0.45:
             names = {m for line in sitting["lines"] for m in line.get("mentions", [])}
-            old = [n for n in known if n["mark"] == "-" and start - n["at"] > 24 * HOUR and len(names & set(n["mentions"])) > 1]
+            old = [n["id"] for n in known if n["mark"] == "-" and start - n["at"] > 24 * HOUR
+                   and len(names & set(n["mentions"])) > 1]
             if old:
-                access(later(start, 20, 80), old[int(draw.random() * len(old))]["id"], sitting)
+                access(later(start, 20, 80), old[int(draw.random() * len(old))], sitting)
         known += [line for line in sitting["lines"] if line["mark"] != ">"]
         if start == last_sitting[sitting["session"]]:
-            events.append({"at": end + int((1 + 3 * draw.random()) * MINUTE), "kind": "session_end", "session": sitting["session"]})
+            events.append({"at": later(end, 1, 4), "kind": "session_end", "session": sitting["session"]})
     return events
 
 
@@ -223,10 +235,9 @@ def make_events():
 
 
 def instant(ms):
+    """RFC 3339 with milliseconds."""
     return (datetime(1970, 1, 1) + timedelta(milliseconds=ms)).isoformat(timespec="milliseconds") + "Z"
 
-
-# ------------------------------------------------------------------ the laws
 
 RATE = {"working": 0.5, "shortTerm": 0.05, "longTerm": 0.001}
 THRESHOLD = {"working": 2.0, "shortTerm": 5.0, "longTerm": math.inf}
@@ -234,7 +245,7 @@ NEXT = {"working": "shortTerm", "shortTerm": "longTerm"}
 
 
 class Memory:
-    """One memory under the laws: an energy and its anchor, read by formula, changed only by events and jobs."""
+    """One memory under the laws: an energy and its anchor, changed by events and jobs, read by formula."""
 
     def __init__(self, event):
         self.id, self.session, self.pinned = event["id"], event["session"], event.get("pinned", False)
@@ -258,6 +269,9 @@ class Memory:
         if not self.pinned and self.energy > THRESHOLD[self.tier] and self.ripe is None:
             self.ripe = at
 
+    def expires(self, at):
+        return self.tier == "working" and self.ripe is None and not self.pinned and self.now(at) < 0.1
+
     def promote(self, at, what):
         energy, self.tier = self.now(at), NEXT[self.tier]
         self.put(at, energy, what + " to " + self.tier)
@@ -265,12 +279,12 @@ class Memory:
 
 
 def simulate(events):
-    """Plays the month: decay on the hour, promotion every ten minutes, jobs before the events of their instant."""
+    """Plays the month: decay on the hour, promotion every ten minutes, jobs before the events of an instant."""
     memories, tick = {}, events[0]["at"] // (10 * MINUTE) * 10 * MINUTE
     for event in events:
         while tick <= event["at"]:
             for m in memories.values():
-                if tick % HOUR == 0 and m.tier == "working" and m.ripe is None and not m.pinned and m.now(tick) < 0.1:
+                if tick % HOUR == 0 and m.expires(tick):
                     m.put(tick, m.now(tick), "expired")
                     m.tier = "expiredWorking"
             for m in [m for m in memories.values() if m.ripe is not None and m.ripe < tick]:
@@ -289,12 +303,16 @@ def simulate(events):
 
 
 def expected(memories):
-    return [{"id": k, "tier": memories[k].tier, "energy": float(f"{memories[k].now(MONTH_END):.15g}"), "why": why}
-            for k, why in FATES.items()]
+    """The five fates as the demo checks them: energy at MONTH_END by the closed form, twelve digits."""
+    return [{"id": k, "tier": memories[k].tier, "energy": float(f"{memories[k].now(MONTH_END):.12g}"),
+             "why": why} for k, why in FATES.items()]
 
 
 def alike(events):
-    """The greatest trigram TF-IDF cosine between one of the five and any later memory: strengthening begins above 0.5."""
+    """The greatest trigram TF-IDF cosine between one of the five and a later memory.
+
+    Above 0.5 the later one would strengthen the earlier, and the closed form would miss that.
+    """
     texts = {e["id"]: e["content"].lower()[:200] for e in events if e["kind"] == "memory"}
     grams = {k: [t[i:i + 3] for i in range(len(t) - 2)] for k, t in texts.items()}
     spread = {}
@@ -316,27 +334,33 @@ def alike(events):
 def report(events):
     memories = simulate(events)
     kinds = [e["kind"] for e in events]
-    print(f"{len(events)} events: " + ", ".join(f"{kinds.count(k)} {k}" for k in ("memory", "access", "session_end")))
+    counts = ", ".join(f"{kinds.count(k)} {k}" for k in ("memory", "access", "session_end"))
+    print(f"{len(events)} events: {counts}")
     print(f"from {instant(events[0]['at'])} to {instant(events[-1]['at'])}")
     for tier in ("working", "shortTerm", "longTerm", "expiredWorking"):
         count = sum(m.tier == tier for m in memories.values())
         print(f"{tier:15}{count:6}{100 * count / len(memories):7.1f} %")
     print(f"{'pinned':15}{sum(m.pinned for m in memories.values()):6}")
-    for label in ("promoted to shortTerm", "session end to shortTerm", "promoted to longTerm", "expired", "revived"):
-        steps = [what for m in memories.values() for _, what, _ in m.story].count(label)
-        print(f"{label:26}{steps:5} times, {sum(any(w == label for _, w, _ in m.story) for m in memories.values())} memories")
-    print(f"nearest text to one of the five: {alike(events):.3f} (strengthening begins above 0.5)")
+    stories = [[what for _, what, _ in m.story] for m in memories.values()]
+    for label in ("promoted to shortTerm", "session end to shortTerm", "promoted to longTerm", "expired",
+                  "revived"):
+        times, who = sum(s.count(label) for s in stories), sum(label in s for s in stories)
+        print(f"{label:26}{times:5} times, {who} memories")
+    print(f"nearest later text to one of the five: {alike(events):.3f} (strengthening begins above 0.5)")
     for row in expected(memories):
         m = memories[row["id"]]
-        print(f"\n{row['id']}: {row['tier']}, {m.now(MONTH_END):.12g} at {instant(MONTH_END)}")
-        steps = m.story if len(m.story) < 16 else m.story[:9] + [(0, f"... {len(m.story) - 12} more", 0)] + m.story[-3:]
-        for at, what, energy in steps:
-            print(f"    {instant(at) if at else '':26}{what:26}{energy or '':<.12}" if at else f"    {what}")
+        print(f"\n{m.id}: {m.tier}, {m.now(MONTH_END):.12g} at {instant(MONTH_END)}")
+        for number, (at, what, energy) in enumerate(m.story):
+            if number < 9 or number >= len(m.story) - 3:
+                print(f"    {instant(at)}  {what:26}{energy:.12g}")
+            elif number == 9:
+                print(f"    ... {len(m.story) - 12} more")
 
 
 def main():
     events = make_events()
-    lines = "".join(json.dumps(e | {"at": instant(e["at"])}, ensure_ascii=False, separators=(",", ":")) + "\n" for e in events)
+    lines = "".join(json.dumps(e | {"at": instant(e["at"])}, ensure_ascii=False, separators=(",", ":")) + "\n"
+                    for e in events)
     fates = json.dumps(expected(simulate(events)), indent=2) + "\n"
     files = {HERE / "month.ndjson": lines, HERE / "expected.json": fates}
     if "--simulate" in sys.argv:
