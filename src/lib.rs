@@ -1,2 +1,7 @@
 //! Ebb keeps an agent's memory alive in Neo4j.
+
+pub mod clock;
 pub mod domain;
+pub mod jobs;
+pub mod scheduler;
+pub mod store;

@@ -193,6 +193,43 @@ pub fn created(now: Timestamp, pinned: bool) -> Vital {
     born.with_due()
 }
 
+/// What another writer left of a memory: any of it may be missing.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[expect(missing_docs, reason = "the fields of a Vital, each perhaps absent")]
+pub struct Found {
+    pub tier: Option<Tier>,
+    pub energy: Option<Energy>,
+    pub energy_at: Option<Timestamp>,
+    pub last_accessed: Option<Timestamp>,
+    pub created: Option<Timestamp>,
+    pub access_count: Option<i64>,
+    pub ripe_at: Option<Timestamp>,
+    pub pinned: bool,
+}
+
+/// A memory that was not made by Ebb, taken under the laws at `now`: its anchor is its last access, else its creation,
+/// else now; what is missing is as in a new one; it is ripe if its energy lies above its tier's threshold. A terminal
+/// one stays as it is, so there is nothing to answer for it.
+#[must_use]
+pub fn adopted(found: Found, now: Timestamp, tunables: &Tunables) -> Option<Vital> {
+    let tier = found.tier.unwrap_or(Tier::Working);
+    if !tier.is_live() {
+        return None;
+    }
+    let last_accessed = found.last_accessed.or(found.created).unwrap_or(now);
+    let vital = Vital {
+        tier,
+        energy: found.energy.unwrap_or(Energy::ONE),
+        energy_at: found.energy_at.map_or(last_accessed, |at| at.max(last_accessed)),
+        last_accessed,
+        access_count: found.access_count.unwrap_or(1),
+        ripe_at: found.ripe_at.filter(|_| !found.pinned),
+        due_at: None,
+        pinned: found.pinned,
+    };
+    Some(vital.ripened(tunables).with_due())
+}
+
 /// An access at `now`: the energy of that instant plus 1.0. One that arrives late, with an instant before the anchor,
 /// adds its deposit faded to the anchor, which never moves back.
 ///

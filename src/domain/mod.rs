@@ -18,6 +18,7 @@
 
 pub mod attempt;
 pub mod decay;
+pub mod event;
 pub mod ids;
 pub mod memory;
 pub mod tier;

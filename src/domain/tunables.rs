@@ -61,26 +61,46 @@ pub struct Tunables {
 }
 
 impl ConsolidationConfig {
+    /// The documented names, in documented order.
+    pub const NAMES: [&'static str; 15] = [
+        "workingToShortThreshold",
+        "shortToLongThreshold",
+        "sessionEndThreshold",
+        "expiryThreshold",
+        "reinforcementFactor",
+        "workingDecay",
+        "shortTermDecay",
+        "longTermDecay",
+        "coactivationThreshold",
+        "semanticSimilarityThreshold",
+        "promotionBatchSize",
+        "decayBatchSize",
+        "promotionIntervalMinutes",
+        "clusteringIntervalMinutes",
+        "decayIntervalMinutes",
+    ];
+
     /// The documented names with their values, in documented order.
     #[must_use]
     pub fn entries(&self) -> [(&'static str, f64); 15] {
-        [
-            ("workingToShortThreshold", self.working_to_short_threshold),
-            ("shortToLongThreshold", self.short_to_long_threshold),
-            ("sessionEndThreshold", self.session_end_threshold),
-            ("expiryThreshold", self.expiry_threshold),
-            ("reinforcementFactor", self.reinforcement_factor),
-            ("workingDecay", self.working_decay),
-            ("shortTermDecay", self.short_term_decay),
-            ("longTermDecay", self.long_term_decay),
-            ("coactivationThreshold", self.coactivation_threshold),
-            ("semanticSimilarityThreshold", self.semantic_similarity_threshold),
-            ("promotionBatchSize", self.promotion_batch_size),
-            ("decayBatchSize", self.decay_batch_size),
-            ("promotionIntervalMinutes", self.promotion_interval_minutes),
-            ("clusteringIntervalMinutes", self.clustering_interval_minutes),
-            ("decayIntervalMinutes", self.decay_interval_minutes),
-        ]
+        let values = [
+            self.working_to_short_threshold,
+            self.short_to_long_threshold,
+            self.session_end_threshold,
+            self.expiry_threshold,
+            self.reinforcement_factor,
+            self.working_decay,
+            self.short_term_decay,
+            self.long_term_decay,
+            self.coactivation_threshold,
+            self.semantic_similarity_threshold,
+            self.promotion_batch_size,
+            self.decay_batch_size,
+            self.promotion_interval_minutes,
+            self.clustering_interval_minutes,
+            self.decay_interval_minutes,
+        ];
+        std::array::from_fn(|i| (Self::NAMES[i], values[i]))
     }
 
     /// Checks every value, alone and against the others.

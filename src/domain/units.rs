@@ -41,6 +41,10 @@ pub enum UnitError {
 }
 
 impl Timestamp {
+    /// 1970-01-01T00:00:00Z.
+    pub const EPOCH: Self = Self(0);
+    /// The first instant there is, 0001-01-01T00:00:00Z: before any stored one.
+    pub const FIRST: Self = Self(Self::LEAST);
     const LEAST: i64 = -62_135_596_800_000;
     const GREATEST: i64 = 253_402_300_799_999;
 

@@ -1,0 +1,37 @@
+// purpose: Mark ripe memories as held by an attempt, each locked first and looked at after.
+// mode: write
+// params: $id: String, $holder: String, $now: Integer, $limit: Integer, $leaseMs: Integer
+// returns: claimed: Integer, passedOver: Integer (one row; none if the attempt is over)
+// bound: $limit
+// idempotent: by the mark: a memory under a live attempt is passed over
+// clock: server
+//
+// Ripe memories come in the order (ripeAt, id). One that another live attempt holds is passed over, and the page goes
+// on to the next, so the claim is full while there is anything to claim.
+MATCH (a:ConsolidationAttempt {id: $id})
+SET a.lock = true
+WITH a
+WHERE a.state IN ['planned', 'claimed'] AND a.holder = $holder
+CALL (a) {
+  MATCH (m:Memory)
+  WHERE m.ripeAt <= datetime({epochMillis: $now}) AND NOT m:EbbQuarantined
+    AND NOT EXISTS {
+      MATCH (m)-[:CONSOLIDATING]->(b:ConsolidationAttempt)
+      WHERE NOT coalesce(b.state, 'claimed') IN ['done', 'aborted', 'expired']
+    }
+  WITH a, m, m.ripeAt AS ripe, m.id AS id
+  ORDER BY ripe, id
+  LIMIT $limit
+  SET m.ebbLock = true
+  WITH a, m, m.ripeAt IS NOT NULL AND m.tier IN ['working', 'shortTerm'] AND NOT coalesce(m.pinned, false)
+    AND NOT EXISTS {
+      MATCH (m)-[:CONSOLIDATING]->(b:ConsolidationAttempt)
+      WHERE NOT coalesce(b.state, 'claimed') IN ['done', 'aborted', 'expired']
+    } AS free
+  FOREACH (_ IN CASE WHEN free THEN [1] ELSE [] END |
+    CREATE (m)-[:CONSOLIDATING {since: datetime.realtime()}]->(a))
+  RETURN sum(CASE WHEN free THEN 1 ELSE 0 END) AS claimed, sum(CASE WHEN free THEN 0 ELSE 1 END) AS passedOver
+}
+SET a.state = 'claimed', a.claimed = coalesce(a.claimed, 0) + claimed,
+  a.leaseUntil = datetime.realtime().epochMillis + $leaseMs
+RETURN claimed, passedOver

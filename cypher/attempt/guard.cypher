@@ -1,0 +1,17 @@
+// purpose: Begin the transaction that applies an attempt: hold it to commit and name the memories it has claimed.
+// mode: write
+// params: $id: String, $holder: String, $leaseMs: Integer
+// returns: state: String, applied: Integer, ids: List (one row; none if the attempt was lost)
+// bound: one key
+// idempotent: by the state: one that is done answers with its receipt
+// clock: server
+MATCH (a:ConsolidationAttempt {id: $id})
+SET a.lock = true
+WITH a
+WHERE a.holder = $holder AND a.state IN ['claimed', 'done']
+SET a.leaseUntil = datetime.realtime().epochMillis + $leaseMs
+WITH a
+OPTIONAL MATCH (m:Memory)-[:CONSOLIDATING]->(a)
+WITH a, m.id AS id
+ORDER BY id
+RETURN a.state AS state, coalesce(a.applied, 0) AS applied, collect(id) AS ids

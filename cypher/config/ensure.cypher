@@ -1,0 +1,19 @@
+// purpose: Make sure that the tunables are in the graph; a value that is there is kept.
+// mode: write
+// params: $name: List, $value: List
+// returns: added: Integer (one row)
+// bound: one key
+// idempotent: by the unique name
+//
+// A node that somebody created as documented, without a name, gets the name and what it lacks.
+CALL () {
+  OPTIONAL MATCH (named:ConsolidationConfig {name: 'default'})
+  OPTIONAL MATCH (unnamed:ConsolidationConfig)
+  WHERE unnamed.name IS NULL
+  WITH named, unnamed LIMIT 1
+  FOREACH (c IN CASE WHEN named IS NULL AND unnamed IS NOT NULL THEN [unnamed] ELSE [] END | SET c.name = 'default')
+}
+MERGE (c:ConsolidationConfig {name: 'default'})
+WITH c, [i IN range(0, size($name) - 1) WHERE c[$name[i]] IS NULL] AS missing
+FOREACH (i IN missing | SET c[$name[i]] = $value[i])
+RETURN size(missing) AS added

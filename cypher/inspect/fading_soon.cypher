@@ -1,0 +1,17 @@
+// Fading soon: working memories that expire within the next two hours unless somebody uses them
+// purpose: Show working memories by the instant at which their energy falls below the expiry threshold.
+// mode: read
+// params: none
+// returns: id, content, energy, expiresAt (at most 25 rows)
+// clock: server
+OPTIONAL MATCH (scratch:EbbScratch {name: 'scratch'})
+WITH coalesce(scratch.now, datetime()) AS now
+MATCH (config:ConsolidationConfig {name: 'default'})
+MATCH (m:Memory {tier: 'working'})
+WHERE NOT coalesce(m.pinned, false) AND m.ripeAt IS NULL AND NOT m:EbbQuarantined AND m.energy > 0.0
+WITH m, now, CASE WHEN m.lastAccessed > m.energyAt THEN m.lastAccessed ELSE m.energyAt END AS anchor, config
+WITH m, now, datetime({epochMillis: anchor.epochMillis + toInteger(log(m.energy / config.expiryThreshold) / config.workingDecay * 3600000.0)}) AS expiresAt
+WHERE expiresAt < now + duration('PT2H')
+RETURN m.id AS id, left(m.content, 90) AS content, m.energy AS energy, expiresAt
+ORDER BY expiresAt, id
+LIMIT 25

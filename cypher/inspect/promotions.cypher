@@ -1,0 +1,11 @@
+// Promotions: what rose a tier last, when and with what energy
+// purpose: Show the latest promotions.
+// mode: read
+// params: none
+// returns: at, from, to, energy, id, content (at most 25 rows)
+MATCH (s:Memory)-[p:PROMOTED_TO|CRYSTALLIZED_INTO]->(m:Memory)
+RETURN p.at AS at, CASE type(p) WHEN 'PROMOTED_TO' THEN 'working' ELSE 'shortTerm' END AS from,
+  CASE type(p) WHEN 'PROMOTED_TO' THEN 'shortTerm' ELSE 'longTerm' END AS to,
+  p.energy AS energy, m.id AS id, left(m.content, 90) AS content
+ORDER BY at DESC, id
+LIMIT 25

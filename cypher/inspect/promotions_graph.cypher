@@ -1,0 +1,10 @@
+// Promotions as a picture: long-term memories, the stubs they left behind, their sessions and entities
+// purpose: Draw the strongest long-term memories with what is around them.
+// mode: read
+// params: none
+// returns: paths (at most 60)
+MATCH (m:Memory {tier: 'longTerm'})
+WITH m ORDER BY m.energy DESC, m.id LIMIT 6
+MATCH path = (m)-[:PROMOTED_TO|CRYSTALLIZED_INTO|ACCESSED_IN|MENTIONS]-()
+RETURN path
+LIMIT 60

@@ -1,0 +1,61 @@
+// purpose: Take memories that other writers created under the laws, from one stamp to the next.
+// mode: write
+// params: $now: Integer, $limit: Integer, $workingToShort: Float, $shortToLong: Float, $floor: Float, $longTermRewriteMs: Integer, $energyMax: Float
+// returns: adopted: Integer, quarantined: Integer (one row)
+// bound: $limit
+// idempotent: by the label EbbStamped
+// law: domain::memory::adopted
+//
+// The anchor is the last access, else the creation, else now. What is missing gets the value a new memory has; what is
+// there with a wrong type sets the row aside. A terminal row just gets the stamp.
+MATCH (m:Memory)
+WHERE NOT m:EbbStamped
+WITH m LIMIT $limit
+SET m.ebbLock = true
+WITH m, coalesce(m.tier, 'working') AS tier, datetime({epochMillis: $now}) AS now
+WITH m, tier, now, tier IN ['working', 'shortTerm', 'longTerm'] AS live,
+  CASE WHEN NOT m.id IS :: STRING NOT NULL OR trim(m.id) = '' THEN 'id is not text'
+    WHEN NOT m.energy IS :: FLOAT AND NOT m.energy IS :: INTEGER THEN 'energy is not a number'
+    WHEN m.energy IS NOT NULL AND (isNaN(toFloat(m.energy)) OR toFloat(m.energy) < 0.0 OR toFloat(m.energy) > $energyMax) THEN 'energy is outside 0 to 1e12'
+    WHEN NOT m.lastAccessed IS :: ZONED DATETIME THEN 'lastAccessed is not a date with time and zone'
+    WHEN NOT m.energyAt IS :: ZONED DATETIME THEN 'energyAt is not a date with time and zone'
+    WHEN NOT m.created IS :: ZONED DATETIME THEN 'created is not a date with time and zone'
+    WHEN NOT m.accessCount IS :: INTEGER THEN 'accessCount is not a whole number'
+    WHEN NOT m.pinned IS :: BOOLEAN THEN 'pinned is not true or false'
+    WHEN NOT m.scope IS :: STRING THEN 'scope is not text'
+    WHEN NOT m.sessionId IS :: STRING THEN 'sessionId is not text'
+    WHEN NOT m.content IS :: STRING THEN 'content is not text'
+    WHEN NOT m.ripeAt IS :: ZONED DATETIME THEN 'ripeAt is not a date with time and zone'
+    WHEN NOT tier IN ['working', 'shortTerm', 'longTerm', 'expiredWorking', 'archivedWorking', 'archivedShortTerm'] THEN 'tier is unknown'
+  END AS fault
+WITH m, tier, now, fault, live AND fault IS NULL AS lives,
+  CASE WHEN fault IS NULL THEN toFloat(coalesce(m.energy, 1.0)) END AS energy,
+  CASE WHEN fault IS NULL THEN coalesce(m.lastAccessed, m.created, now) END AS accessed
+WITH m, tier, now, fault, lives, energy, accessed,
+  CASE WHEN m.energyAt > accessed THEN m.energyAt ELSE accessed END AS anchor,
+  CASE tier WHEN 'working' THEN $workingToShort WHEN 'shortTerm' THEN $shortToLong END AS threshold,
+  coalesce(m.pinned, false) AS pinned
+SET m:EbbStamped
+FOREACH (_ IN CASE WHEN fault IS NOT NULL THEN [1] ELSE [] END |
+  SET m:EbbQuarantined, m.ebbReason = fault)
+FOREACH (_ IN CASE WHEN fault IS NULL THEN [1] ELSE [] END |
+  SET m.scope = coalesce(m.scope, 'local'), m.tier = tier)
+FOREACH (_ IN CASE WHEN lives THEN [1] ELSE [] END |
+  SET m.energy = energy,
+    m.energyAt = anchor,
+    m.lastAccessed = accessed,
+    m.created = coalesce(m.created, accessed),
+    m.accessCount = coalesce(m.accessCount, 1),
+    m.ripeAt = CASE WHEN pinned THEN null WHEN m.ripeAt IS NOT NULL THEN m.ripeAt WHEN energy > threshold THEN anchor END,
+    m.dueAt = CASE
+      WHEN pinned OR (tier <> 'working' AND energy < $floor) THEN null
+      WHEN tier = 'longTerm' THEN datetime({epochMillis: anchor.epochMillis + $longTermRewriteMs})
+      ELSE anchor
+    END)
+FOREACH (session IN CASE WHEN lives AND m.sessionId IS NOT NULL THEN [m.sessionId] ELSE [] END |
+  MERGE (s:Session {scope: m.scope, id: session})
+    ON CREATE SET s.started = accessed
+  MERGE (m)-[a:ACCESSED_IN]->(s)
+    ON CREATE SET a.at = accessed, a.count = m.accessCount, a.counted = false)
+RETURN sum(CASE WHEN fault IS NULL THEN 1 ELSE 0 END) AS adopted,
+  sum(CASE WHEN fault IS NOT NULL THEN 1 ELSE 0 END) AS quarantined

@@ -1,0 +1,61 @@
+// purpose: Bring the energy of a page of due memories to $now, and let working ones below the threshold expire.
+// mode: write
+// params: $now: Integer, $afterDue: Integer, $afterId: String, $limit: Integer, $workingDecay: Float, $shortTermDecay: Float, $longTermDecay: Float, $workingToShort: Float, $shortToLong: Float, $expiry: Float, $floor: Float, $longTermRewriteMs: Integer, $energyMax: Float
+// returns: scanned: Integer, changed: Integer, expired: Integer, quarantined: Integer, lastDue: Integer, lastId: String (one row)
+// bound: $limit
+// idempotent: by $now: a memory whose anchor has reached it is passed over
+// law: domain::memory::swept
+//
+// The page is cut by the index before anything is written, in the order (dueAt, id) after the last pair seen: a working
+// or short-term memory keeps its dueAt, so the walk does not run over what it moves. Every row is locked, then looked
+// at again. A row whose values no law can use is set aside with the reason and its values as they are.
+MATCH (m:Memory)
+WHERE m.dueAt >= datetime({epochMillis: $afterDue}) AND m.dueAt <= datetime({epochMillis: $now})
+  AND (m.dueAt > datetime({epochMillis: $afterDue}) OR m.id > $afterId)
+WITH m, m.dueAt AS due, m.id AS id
+ORDER BY due, id
+LIMIT $limit
+SET m.ebbLock = true
+WITH m, due, id, datetime({epochMillis: $now}) AS now,
+  CASE WHEN m:EbbQuarantined THEN 'quarantined'
+    WHEN NOT m.id IS :: STRING NOT NULL THEN 'id is not text'
+    WHEN NOT m.pinned IS :: BOOLEAN THEN 'pinned is not true or false'
+    WHEN NOT m.ripeAt IS :: ZONED DATETIME THEN 'ripeAt is not a date with time and zone'
+    WHEN NOT m.energy IS :: FLOAT NOT NULL AND NOT m.energy IS :: INTEGER NOT NULL THEN 'energy is not a number'
+    WHEN isNaN(toFloat(m.energy)) OR toFloat(m.energy) < 0.0 OR toFloat(m.energy) > $energyMax THEN 'energy is outside 0 to 1e12'
+    WHEN NOT m.energyAt IS :: ZONED DATETIME NOT NULL THEN 'energyAt is not a date with time and zone'
+    WHEN NOT m.lastAccessed IS :: ZONED DATETIME NOT NULL THEN 'lastAccessed is not a date with time and zone'
+    WHEN NOT coalesce(m.tier, '') IN ['working', 'shortTerm', 'longTerm', 'expiredWorking', 'archivedWorking', 'archivedShortTerm'] THEN 'tier is unknown'
+  END AS fault
+WITH m, due, id, now, fault,
+  CASE WHEN fault IS NULL AND m.lastAccessed > m.energyAt THEN m.lastAccessed ELSE m.energyAt END AS anchor,
+  CASE WHEN fault IS NULL THEN m.lastAccessed > m.energyAt ELSE false END AS foreignAccess,
+  CASE m.tier WHEN 'working' THEN $workingDecay WHEN 'shortTerm' THEN $shortTermDecay WHEN 'longTerm' THEN $longTermDecay END AS rate,
+  CASE m.tier WHEN 'working' THEN $workingToShort WHEN 'shortTerm' THEN $shortToLong END AS threshold
+WITH m, due, id, now, fault, rate, anchor,
+  CASE
+    WHEN fault IS NOT NULL THEN NOT fault = 'quarantined'
+    ELSE rate IS NOT NULL AND anchor < now AND m.dueAt <= now AND coalesce(m.pinned, false) = false
+  END AS acts,
+  CASE WHEN m.ripeAt IS NOT NULL THEN m.ripeAt WHEN foreignAccess AND m.energy > threshold THEN anchor END AS ripeAt,
+  CASE WHEN fault IS NULL THEN toFloat(m.energy) * exp(-(rate * ((now.epochMillis - anchor.epochMillis) / 3600000.0))) END AS energy
+WITH m, due, id, now, fault, acts, ripeAt, energy,
+  acts AND fault IS NULL AS fades,
+  acts AND fault IS NULL AND m.tier = 'working' AND ripeAt IS NULL AND energy < $expiry AS expires
+FOREACH (_ IN CASE WHEN fades THEN [1] ELSE [] END |
+  SET m.energy = energy, m.energyAt = now, m.ripeAt = ripeAt)
+FOREACH (_ IN CASE WHEN expires THEN [1] ELSE [] END |
+  SET m.tier = 'expiredWorking', m.lastExpired = now, m.dueAt = null)
+FOREACH (_ IN CASE WHEN fades AND m.tier = 'shortTerm' AND energy < $floor THEN [1] ELSE [] END |
+  SET m.dueAt = null)
+FOREACH (_ IN CASE WHEN fades AND m.tier = 'longTerm' THEN [1] ELSE [] END |
+  SET m.dueAt = CASE WHEN energy < $floor THEN null ELSE datetime({epochMillis: $now + $longTermRewriteMs}) END)
+FOREACH (_ IN CASE WHEN acts AND fault IS NOT NULL THEN [1] ELSE [] END |
+  SET m:EbbQuarantined, m.ebbReason = fault)
+WITH count(*) AS scanned,
+  sum(CASE WHEN fades THEN 1 ELSE 0 END) AS changed,
+  sum(CASE WHEN expires THEN 1 ELSE 0 END) AS expired,
+  sum(CASE WHEN acts AND fault IS NOT NULL THEN 1 ELSE 0 END) AS quarantined,
+  max([due.epochMillis, id]) AS last
+RETURN scanned, changed, expired, quarantined, last[0] AS lastDue,
+  CASE WHEN last[1] IS :: STRING NOT NULL THEN last[1] ELSE '' END AS lastId

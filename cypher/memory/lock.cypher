@@ -1,0 +1,28 @@
+// purpose: Lock memories in the order given and read what the laws need of them, the content compared where one is given.
+// mode: write
+// params: $id: List, $content: List
+// returns: id, scope, tier, energy, energyAt, lastAccessed, accessCount, ripeAt, dueAt, pinned, created, session, same, claimed, fault (one row for each id that exists)
+// bound: a list of ids
+// idempotent: by writing nothing but the lock
+//
+// A value of a wrong type comes back as null and is named by the reader; fault is the reason of a row set aside before.
+// claimed is the id of an attempt that holds the memory and is not over.
+UNWIND range(0, size($id) - 1) AS i
+MATCH (m:Memory {id: $id[i]})
+SET m.ebbLock = true
+RETURN m.id AS id,
+  CASE WHEN m.scope IS :: STRING THEN m.scope END AS scope,
+  CASE WHEN m.tier IS :: STRING THEN m.tier END AS tier,
+  CASE WHEN m.energy IS :: FLOAT OR m.energy IS :: INTEGER THEN toFloat(m.energy) END AS energy,
+  CASE WHEN m.energyAt IS :: ZONED DATETIME THEN m.energyAt.epochMillis END AS energyAt,
+  CASE WHEN m.lastAccessed IS :: ZONED DATETIME THEN m.lastAccessed.epochMillis END AS lastAccessed,
+  CASE WHEN m.accessCount IS :: INTEGER THEN m.accessCount END AS accessCount,
+  CASE WHEN m.ripeAt IS :: ZONED DATETIME THEN m.ripeAt.epochMillis END AS ripeAt,
+  CASE WHEN m.dueAt IS :: ZONED DATETIME THEN m.dueAt.epochMillis END AS dueAt,
+  CASE WHEN m.pinned IS :: BOOLEAN THEN m.pinned END AS pinned,
+  CASE WHEN m.created IS :: ZONED DATETIME THEN m.created.epochMillis END AS created,
+  CASE WHEN m.sessionId IS :: STRING THEN m.sessionId END AS session,
+  CASE WHEN $content[i] IS NULL THEN null ELSE m.content = $content[i] END AS same,
+  [(m)-[:CONSOLIDATING]->(a:ConsolidationAttempt)
+    WHERE NOT coalesce(a.state, 'claimed') IN ['done', 'aborted', 'expired'] | toString(a.id)][0] AS claimed,
+  CASE WHEN m:EbbQuarantined THEN coalesce(toString(m.ebbReason), 'no reason kept') END AS fault

@@ -1,0 +1,25 @@
+// purpose: Read memories whole, by id.
+// mode: read
+// params: $id: List
+// returns: a row for each id that exists
+UNWIND $id AS id
+MATCH (m:Memory {id: id})
+RETURN m.id AS id, toString(m.content) AS content,
+  CASE WHEN m.scope IS :: STRING THEN m.scope END AS scope,
+  CASE WHEN m.tier IS :: STRING THEN m.tier END AS tier,
+  CASE WHEN m.energy IS :: FLOAT OR m.energy IS :: INTEGER THEN toFloat(m.energy) END AS energy,
+  CASE WHEN m.energyAt IS :: ZONED DATETIME THEN m.energyAt.epochMillis END AS energyAt,
+  CASE WHEN m.lastAccessed IS :: ZONED DATETIME THEN m.lastAccessed.epochMillis END AS lastAccessed,
+  CASE WHEN m.accessCount IS :: INTEGER THEN m.accessCount END AS accessCount,
+  CASE WHEN m.ripeAt IS :: ZONED DATETIME THEN m.ripeAt.epochMillis END AS ripeAt,
+  CASE WHEN m.dueAt IS :: ZONED DATETIME THEN m.dueAt.epochMillis END AS dueAt,
+  CASE WHEN m.pinned IS :: BOOLEAN THEN m.pinned END AS pinned,
+  CASE WHEN m.created IS :: ZONED DATETIME THEN m.created.epochMillis END AS created,
+  CASE WHEN m.lastExpired IS :: ZONED DATETIME THEN m.lastExpired.epochMillis END AS lastExpired,
+  CASE WHEN m.sessionId IS :: STRING THEN m.sessionId END AS session,
+  CASE WHEN m.instanceId IS :: STRING THEN m.instanceId END AS instance,
+  CASE WHEN m.promotedFrom IS :: STRING THEN m.promotedFrom END AS promotedFrom,
+  CASE WHEN m.reinforcementCount IS :: INTEGER THEN m.reinforcementCount END AS reinforcementCount,
+  [(m)-[:BELONGS_TO]->(c:SemanticCluster) | toString(c.id)] AS clusters,
+  [(m)-[:MENTIONS]->(e:Entity) | e.name] AS mentions,
+  CASE WHEN m:EbbQuarantined THEN coalesce(toString(m.ebbReason), 'no reason kept') END AS fault

@@ -1,0 +1,28 @@
+// purpose: List keys that are used more than once and would break a constraint.
+// mode: read
+// params: none
+// returns: what: String, name: String, count: Integer (at most 100 rows)
+//
+// Runs once, before the constraints exist, so there is no index to ask.
+CALL () {
+  MATCH (m:Memory) WHERE m.id IS NOT NULL
+  WITH toString(m.id) AS name, count(*) AS count WHERE count > 1
+  RETURN 'Memory.id' AS what, name, count LIMIT 20
+  UNION ALL
+  MATCH (m:Memory) WHERE m.promotionKey IS NOT NULL
+  WITH toString(m.promotionKey) AS name, count(*) AS count WHERE count > 1
+  RETURN 'Memory.promotionKey' AS what, name, count LIMIT 20
+  UNION ALL
+  MATCH (s:Session) WHERE s.scope IS NOT NULL AND s.id IS NOT NULL
+  WITH toString(s.scope) + ' / ' + toString(s.id) AS name, count(*) AS count WHERE count > 1
+  RETURN 'Session (scope, id)' AS what, name, count LIMIT 20
+  UNION ALL
+  MATCH (e:Entity) WHERE e.scope IS NOT NULL AND e.name IS NOT NULL
+  WITH toString(e.scope) + ' / ' + toString(e.name) AS name, count(*) AS count WHERE count > 1
+  RETURN 'Entity (scope, name)' AS what, name, count LIMIT 20
+  UNION ALL
+  MATCH (a:ConsolidationAttempt) WHERE a.id IS NOT NULL
+  WITH toString(a.id) AS name, count(*) AS count WHERE count > 1
+  RETURN 'ConsolidationAttempt.id' AS what, name, count LIMIT 20
+}
+RETURN what, name, count

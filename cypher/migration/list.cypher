@@ -1,0 +1,7 @@
+// purpose: List the migrations that were applied.
+// mode: read
+// params: none
+// returns: version: String, checksum: String (a row a migration)
+MATCH (m:EbbMigration)
+RETURN m.version AS version, m.checksum AS checksum
+ORDER BY version

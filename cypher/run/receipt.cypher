@@ -1,0 +1,17 @@
+// purpose: End a transaction of a run with its receipt: the number of the batch and what all batches did so far.
+// mode: write
+// params: $job: String, $occurrence: String, $batch: Integer, $scanned: Integer, $changed: Integer, $skipped: Integer, $quarantined: Integer, $adopted: Integer, $expired: Integer, $promoted: Integer, $conflicts: Integer
+// returns: batch: Integer (one row)
+// bound: one key
+// idempotent: by the number of the batch
+MATCH (r:EbbRun {job: $job, occurrence: $occurrence})
+SET r.batch = $batch,
+  r.scanned = coalesce(r.scanned, 0) + $scanned,
+  r.changed = coalesce(r.changed, 0) + $changed,
+  r.skipped = coalesce(r.skipped, 0) + $skipped,
+  r.quarantined = coalesce(r.quarantined, 0) + $quarantined,
+  r.adopted = coalesce(r.adopted, 0) + $adopted,
+  r.expired = coalesce(r.expired, 0) + $expired,
+  r.promoted = coalesce(r.promoted, 0) + $promoted,
+  r.conflicts = coalesce(r.conflicts, 0) + $conflicts
+RETURN r.batch AS batch

@@ -1,0 +1,9 @@
+// purpose: Record how far the simulated time of a scratch database has come.
+// mode: write
+// params: $now: Integer
+// returns: now: Integer (one row)
+// bound: one key
+// idempotent: by keeping the later of two instants
+MATCH (s:EbbScratch {name: 'scratch'})
+SET s.now = CASE WHEN s.now > datetime({epochMillis: $now}) THEN s.now ELSE datetime({epochMillis: $now}) END
+RETURN s.now.epochMillis AS now

@@ -1,0 +1,13 @@
+// purpose: Say whether a database carries the scratch marker, what its simulated time is, and how many of its nodes `ebb init` did not write.
+// mode: read
+// params: none
+// returns: marked: Boolean, now: Integer, foreign: Integer (one row)
+//
+// Every figure comes from the count store, so looking at a large database costs nothing.
+CALL () { OPTIONAL MATCH (s:EbbScratch {name: 'scratch'}) RETURN s IS NOT NULL AS marked, s.now.epochMillis AS now }
+CALL () { MATCH (n) RETURN count(n) AS everything }
+CALL () { MATCH (n:EbbMigration) RETURN count(n) AS migrations }
+CALL () { MATCH (n:EbbCounter) RETURN count(n) AS counters }
+CALL () { MATCH (n:EbbScratch) RETURN count(n) AS markers }
+CALL () { MATCH (n:ConsolidationConfig) RETURN count(n) AS configs }
+RETURN marked, now, everything - migrations - counters - markers - configs AS foreign

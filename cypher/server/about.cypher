@@ -1,0 +1,8 @@
+// purpose: Say which server this is and what its clock shows.
+// mode: read
+// params: none
+// returns: name: String, version: String, edition: String, serverNow: Integer (one row)
+// clock: server
+CALL dbms.components() YIELD name, versions, edition
+RETURN name, versions[0] AS version, edition, datetime.realtime().epochMillis AS serverNow
+LIMIT 1

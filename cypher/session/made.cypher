@@ -1,0 +1,9 @@
+// purpose: Name the working memories that were made in a session, from one id on.
+// mode: read
+// params: $scope: String, $session: String, $after: String, $limit: Integer
+// returns: id: String (at most $limit rows, by id)
+MATCH (m:Memory {sessionId: $session})
+WHERE m.tier = 'working' AND m.scope = $scope AND m.id > $after AND NOT m:EbbQuarantined
+RETURN m.id AS id
+ORDER BY id
+LIMIT $limit

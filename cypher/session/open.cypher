@@ -1,0 +1,14 @@
+// purpose: Make sure that sessions exist, and that each began no later than the first event of it that is known.
+// mode: write
+// params: $scope: List, $id: List, $at: List
+// returns: sessions: Integer (one row)
+// bound: a list of ids
+// idempotent: by the unique (scope, id), and by keeping the earlier of two beginnings
+UNWIND range(0, size($id) - 1) AS i
+MERGE (s:Session {scope: $scope[i], id: $id[i]})
+ON CREATE SET s.started = datetime({epochMillis: $at[i]})
+ON MATCH SET s.started = CASE
+  WHEN s.started <= datetime({epochMillis: $at[i]}) THEN s.started
+  ELSE datetime({epochMillis: $at[i]})
+END
+RETURN count(s) AS sessions

@@ -1,0 +1,78 @@
+//! The only reader of time, the only maker of new ids, and the one place where instants become text and back.
+//!
+//! Laws take `now` as a parameter; whoever calls them asks a [`Clock`]. Replay and tests drive a manual one, so a month
+//! passes in a second and the same input gives the same graph.
+
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "this is the one place that reads time"
+)]
+
+use crate::domain::units::Timestamp;
+use chrono::{DateTime, SecondsFormat};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::SystemTime;
+
+/// Where `now` comes from: the machine, or a hand.
+#[derive(Debug, Clone)]
+pub enum Clock {
+    /// The machine's clock.
+    Real,
+    /// A clock that moves when it is told to. Clones share one hand.
+    Manual(Arc<AtomicI64>),
+}
+
+impl Clock {
+    /// A clock that stands at `now` until it is moved.
+    #[must_use]
+    pub fn manual(now: Timestamp) -> Self {
+        Self::Manual(Arc::new(AtomicI64::new(now.millis())))
+    }
+
+    /// The present instant, in whole milliseconds.
+    #[must_use]
+    pub fn now(&self) -> Timestamp {
+        let ms = match self {
+            Self::Real => SystemTime::now()
+                .duration_since(SystemTime::UNIX_EPOCH)
+                .ok()
+                .and_then(|since| i64::try_from(since.as_millis()).ok())
+                .unwrap_or(0),
+            Self::Manual(ms) => ms.load(Ordering::SeqCst),
+        };
+        // A machine whose clock stands outside the calendar is taken to stand at its epoch: leases use the server's.
+        Timestamp::from_millis(ms).unwrap_or(Timestamp::EPOCH)
+    }
+
+    /// Moves a manual clock; a real one cannot be moved and stays.
+    pub fn set(&self, now: Timestamp) {
+        if let Self::Manual(ms) = self {
+            ms.store(now.millis(), Ordering::SeqCst);
+        }
+    }
+}
+
+/// A new id: a v7 uuid, so that ids made later sort later.
+#[must_use]
+pub fn new_id() -> String {
+    uuid::Uuid::now_v7().to_string()
+}
+
+/// An instant as people and JSON read it: `2026-03-02T08:00:00.000Z`.
+#[must_use]
+pub fn rfc3339(at: Timestamp) -> String {
+    DateTime::from_timestamp_millis(at.millis())
+        .map_or_else(|| format!("{} ms", at.millis()), |at| at.to_rfc3339_opts(SecondsFormat::Millis, true))
+}
+
+/// The instant of an RFC 3339 text, whatever its offset; finer parts than milliseconds are cut off.
+///
+/// # Errors
+/// A sentence that says what is wrong with the text.
+pub fn parse_rfc3339(text: &str) -> Result<Timestamp, String> {
+    let at = DateTime::parse_from_rfc3339(text)
+        .map_err(|why| format!("{text:?} is not an RFC 3339 instant such as 2026-03-02T08:00:00Z: {why}"))?;
+    Timestamp::from_millis(at.timestamp_millis()).map_err(|why| why.to_string())
+}

@@ -1,0 +1,172 @@
+//! The jobs: one file, one verb, one job.
+//!
+//! Rules for whoever writes one. A job takes a [`Request`] and the run that was opened for it, and works at the run's
+//! `now`, which whoever takes the run over keeps. It works in pages, each a transaction that begins with the run's guard.
+//! It recognises its own work by the data, so that running it twice at one instant changes nothing the second time. It
+//! retries nothing, and stops at its budget: what it did not reach is still due.
+
+pub mod decay;
+pub mod promote;
+pub mod reap;
+
+use crate::domain::tunables::Tunables;
+use crate::domain::units::Timestamp;
+use crate::store::{Error, Run, Store, Tally};
+use serde::{Deserialize, Serialize};
+use std::time::{Duration, Instant};
+
+/// Every job that the ledger knows, in the order in which jobs due at one instant run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum JobName {
+    /// Energy brought to now; working memories below the threshold expire.
+    Decay,
+    /// Ripe memories rise one tier.
+    Promote,
+}
+
+impl JobName {
+    /// In the order in which jobs due at one instant run.
+    pub const ALL: [Self; 2] = [Self::Decay, Self::Promote];
+
+    /// The name it has everywhere: on the command line, in configuration, in the graph, in metrics.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Decay => "decay",
+            Self::Promote => "promote",
+        }
+    }
+
+    /// The job of that name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|job| job.name() == name)
+    }
+
+    /// What it does, in a line.
+    #[must_use]
+    pub const fn about(self) -> &'static str {
+        match self {
+            Self::Decay => "brings the energy of memories to now; working ones below the threshold expire",
+            Self::Promote => "raises ripe memories one tier, each through an attempt",
+        }
+    }
+
+    /// Milliseconds between two scheduled runs, by the tunables in the graph.
+    #[must_use]
+    pub fn interval_ms(self, tunables: &Tunables) -> i64 {
+        match self {
+            Self::Decay => tunables.decay_interval_ms(),
+            Self::Promote => tunables.promotion_interval_ms(),
+        }
+    }
+}
+
+impl std::fmt::Display for JobName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// How a job is to work. The default is what the schedule uses.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Request {
+    /// Stop after about this many rows.
+    pub limit: Option<u64>,
+    /// Stop after this time.
+    pub time_limit: Option<Duration>,
+}
+
+/// What a job works with.
+pub struct Work<'a> {
+    /// The database.
+    pub store: &'a Store,
+    /// The tunables as the graph has them.
+    pub tunables: &'a Tunables,
+    /// The run that was opened for it.
+    pub run: &'a mut Run,
+    budget: Budget,
+}
+
+/// Whether a job came to the end of what was due.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reached {
+    /// It did.
+    End,
+    /// Its budget ended first.
+    Budget,
+}
+
+struct Budget {
+    rows_left: Option<u64>,
+    ends: Option<Instant>,
+}
+
+impl Budget {
+    fn spend(&mut self, rows: usize) {
+        if let Some(left) = &mut self.rows_left {
+            *left = left.saturating_sub(rows as u64);
+        }
+    }
+
+    fn is_spent(&self) -> bool {
+        self.rows_left == Some(0) || self.ends.is_some_and(|ends| Instant::now() >= ends)
+    }
+
+    /// A page of this size, cut to what is left.
+    fn page(&self, size: usize) -> usize {
+        self.rows_left.map_or(size, |left| size.min(usize::try_from(left).unwrap_or(usize::MAX)))
+    }
+}
+
+impl<'a> Work<'a> {
+    /// Sets a job to work on a run.
+    #[must_use]
+    pub fn new(store: &'a Store, tunables: &'a Tunables, run: &'a mut Run, request: Request) -> Self {
+        let budget = Budget {
+            rows_left: request.limit,
+            ends: request.time_limit.and_then(|limit| Instant::now().checked_add(limit)),
+        };
+        Self { store, tunables, run, budget }
+    }
+
+    /// Takes memories that other writers made under the laws, before the job looks for its own.
+    async fn adopt(&mut self) -> Result<(), Error> {
+        /// Rows of one transaction: each may bring a session and a relationship.
+        const PAGE: usize = 1_000;
+        while self.store.unstamped().await? > 0 {
+            if self.store.adopt(self.run, self.tunables, PAGE).await? == 0 {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Does the work of a job.
+///
+/// # Errors
+/// Of the store: a run that was lost, a server that is gone, a statement that failed.
+pub async fn run(job: JobName, work: Work<'_>) -> Result<Reached, Error> {
+    match job {
+        JobName::Decay => decay::run(work).await,
+        JobName::Promote => promote::run(work).await,
+    }
+}
+
+/// What a run of a job at `now` would do, nothing written.
+///
+/// # Errors
+/// Of the store.
+pub async fn rehearse(
+    job: JobName,
+    store: &Store,
+    tunables: &Tunables,
+    now: Timestamp,
+) -> Result<Tally, Error> {
+    match job {
+        JobName::Decay => decay::rehearse(store, tunables, now).await,
+        JobName::Promote => promote::rehearse(store, now).await,
+    }
+}

@@ -1,0 +1,196 @@
+//! One occurrence of a job, from the ledger and back to it.
+//!
+//! The driver knows no job: it asks the ledger for the occurrence, finishes what a dead predecessor left open (with that
+//! run's own `now`), lets the job work, and records what it did. A run by hand goes the same way under an occurrence of
+//! its own, and never counts as the schedule's last.
+
+use crate::domain::attempt::{Right, RunState};
+use crate::domain::tunables::Tunables;
+use crate::domain::units::Timestamp;
+use crate::jobs::{self, JobName, Reached, Request, Work, reap};
+use crate::store::{Error, Opened, Run, Store, Tally};
+use std::time::Instant;
+use tracing::{Instrument, info, info_span};
+
+/// Which occurrence is wanted, and by what right.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wanted {
+    /// Its name in the ledger.
+    pub occurrence: String,
+    /// The instant the laws see.
+    pub now: Timestamp,
+    /// Who wants it.
+    pub trigger: Trigger,
+    /// By what right.
+    pub right: Right,
+}
+
+/// Who wants a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Trigger {
+    /// The schedule.
+    Schedule,
+    /// A person.
+    Manual,
+}
+
+/// What came of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// The job worked.
+    Done,
+    /// Somebody else holds the job, or the occurrence is over.
+    Skipped,
+}
+
+/// What a run did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JobReport {
+    /// Which job.
+    pub job: JobName,
+    /// Which occurrence.
+    pub occurrence: String,
+    /// Its run, where there is one.
+    pub run_id: Option<String>,
+    /// The instant the laws saw.
+    pub now: Timestamp,
+    /// What came of it.
+    pub outcome: Outcome,
+    /// What all its batches did.
+    pub tally: Tally,
+    /// How many memories still wait at that instant.
+    pub due_left: i64,
+    /// Whether the budget ended before the work.
+    pub truncated: bool,
+    /// Why it was skipped.
+    pub reason: Option<String>,
+}
+
+impl Wanted {
+    /// The scheduled occurrence of an instant.
+    #[must_use]
+    pub fn scheduled(at: Timestamp, right: Right) -> Self {
+        Self { occurrence: crate::clock::rfc3339(at), now: at, trigger: Trigger::Schedule, right }
+    }
+
+    /// A run by hand.
+    #[must_use]
+    pub fn by_hand(now: Timestamp, right: Right) -> Self {
+        let occurrence = format!("manual/{}", crate::clock::new_id());
+        Self { occurrence, now, trigger: Trigger::Manual, right }
+    }
+}
+
+/// Runs a job once.
+///
+/// # Errors
+/// Of the store; the run is then recorded as failed, unless it was lost or the server is gone.
+pub async fn run_job(
+    store: &Store,
+    job: JobName,
+    wanted: &Wanted,
+    request: Request,
+) -> Result<JobReport, Error> {
+    let tunables = store.tunables().await?;
+    if job == JobName::Promote {
+        reap::run(store, wanted.right).await?;
+    }
+    let trigger = match wanted.trigger {
+        Trigger::Schedule => "schedule",
+        Trigger::Manual => "manual",
+    };
+    loop {
+        let opened =
+            store.open_run(job.name(), &wanted.occurrence, wanted.now, trigger, wanted.right).await?;
+        let reason = match opened {
+            Opened::Ours(run) => return work(store, job, run, &tunables, request).await,
+            Opened::Predecessor(run) => {
+                info!(job = job.name(), run_id = run.run_id, "finishing what a former holder left open");
+                work(store, job, run, &tunables, Request::default()).await?;
+                continue;
+            }
+            Opened::Over(state) => format!("this occurrence is over already: {}", state.name()),
+            Opened::Held { occurrence, holder } => {
+                format!("another program ({holder}) is working on the occurrence {occurrence} of this job")
+            }
+        };
+        return Ok(JobReport {
+            job,
+            occurrence: wanted.occurrence.clone(),
+            run_id: None,
+            now: wanted.now,
+            outcome: Outcome::Skipped,
+            tally: Tally::default(),
+            due_left: 0,
+            truncated: false,
+            reason: Some(reason),
+        });
+    }
+}
+
+async fn work(
+    store: &Store,
+    job: JobName,
+    mut run: Run,
+    tunables: &Tunables,
+    request: Request,
+) -> Result<JobReport, Error> {
+    let span = info_span!("job.run", job = job.name(), run_id = run.run_id);
+    async {
+        let begun = Instant::now();
+        let reached = jobs::run(job, Work::new(store, tunables, &mut run, request)).await;
+        let truncated = match reached {
+            Ok(reached) => reached == Reached::Budget,
+            Err(why @ (Error::Fenced(_) | Error::Unavailable { .. } | Error::OutcomeUnknown { .. })) => {
+                return Err(why);
+            }
+            Err(why) => {
+                store.close_run(&run, RunState::Failed, false, Some(&why.to_string())).await?;
+                return Err(why);
+            }
+        };
+        let tally = store.close_run(&run, RunState::Done, truncated, None).await?;
+        let due_left = if truncated {
+            let waiting = store.waiting(run.now).await?;
+            if job == JobName::Decay { waiting.due } else { waiting.ripe }
+        } else {
+            0
+        };
+        let elapsed_ms = begun.elapsed().as_millis();
+        info!(
+            scanned = tally.scanned,
+            changed = tally.changed,
+            skipped = tally.skipped,
+            quarantined = tally.quarantined,
+            adopted = tally.adopted,
+            expired = tally.expired,
+            promoted = tally.promoted,
+            due_left,
+            truncated,
+            elapsed_ms,
+            "done"
+        );
+        Ok(JobReport {
+            job,
+            occurrence: run.occurrence.clone(),
+            run_id: Some(run.run_id.clone()),
+            now: run.now,
+            outcome: Outcome::Done,
+            tally,
+            due_left,
+            truncated,
+            reason: None,
+        })
+    }
+    .instrument(span)
+    .await
+}
+
+/// What a run of a job at `now` would do; nothing is written, not even to the ledger.
+///
+/// # Errors
+/// Of the store.
+pub async fn rehearse_job(store: &Store, job: JobName, now: Timestamp) -> Result<Tally, Error> {
+    let tunables = store.tunables().await?;
+    jobs::rehearse(job, store, &tunables, now).await
+}

@@ -1,0 +1,215 @@
+//! Consolidation attempts: memories claimed, promoted, released; each step one transaction.
+//!
+//! A claim locks a memory first and looks after, so two programs never hold the same one. The transaction that applies
+//! an attempt begins with its guard and ends with its receipt, the state `done`: a holder that comes too late finds no
+//! row. A stub's unique key makes a second promotion impossible whatever else fails.
+
+use super::Store;
+use super::catalogue::{
+    ATTEMPT_CLAIM, ATTEMPT_FINISH, ATTEMPT_GUARD, ATTEMPT_OPEN, ATTEMPT_OVERDUE, ATTEMPT_REAP, MEMORY_STUB,
+};
+use super::encode::{list, slices};
+use super::error::Error;
+use super::memory::{lock, quarantine, write};
+use super::run::{Run, Tally};
+use super::tx::{Mode, Tx};
+use crate::domain::attempt::{AttemptState, Right};
+use crate::domain::ids::{MemoryId, promotion_key, stub_id};
+use crate::domain::memory::{self, Vital};
+use crate::domain::tunables::Tunables;
+use crate::domain::units::Timestamp;
+use serde::Deserialize;
+
+/// How many memories an attempt holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Claimed {
+    /// The attempt.
+    pub attempt: String,
+    /// How many it holds.
+    pub claimed: i64,
+}
+
+/// A memory that rises: where from, and what it becomes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Promotion {
+    /// Which memory.
+    pub id: MemoryId,
+    /// What it was.
+    pub before: Vital,
+    /// What it is now.
+    pub after: Vital,
+}
+
+/// Writes promotions of memories that this transaction has locked, each with its stub.
+pub(super) async fn raise(tx: &mut Tx, promotions: &[Promotion], at: Timestamp) -> Result<(), Error> {
+    let lives: Vec<(&str, Vital)> = promotions.iter().map(|p| (p.id.as_str(), p.after)).collect();
+    write(tx, &lives).await?;
+    let stubs: Vec<(&Promotion, String, &'static str)> = promotions
+        .iter()
+        .filter_map(|p| Some((p, promotion_key(&p.id, p.after.tier), p.before.tier.archived()?.name())))
+        .collect();
+    for slice in slices(&stubs, |(p, key, _)| p.id.as_str().len() + key.len() + 70) {
+        let call = MEMORY_STUB
+            .call()
+            .set("id", list(slice.iter().map(|(p, ..)| p.id.as_str())))
+            .set("stub", list(slice.iter().map(|(_, key, _)| stub_id(key))))
+            .set("key", list(slice.iter().map(|(_, key, _)| key.as_str())))
+            .set("archived", list(slice.iter().map(|(.., archived)| *archived)))
+            .set("energy", list(slice.iter().map(|(p, ..)| p.after.energy.value())))
+            .set("at", at.millis());
+        tx.run(call).await?;
+    }
+    Ok(())
+}
+
+impl Store {
+    /// Opens an attempt and claims up to `limit` ripe memories for it, as a batch of `run`. `None` when there was
+    /// nothing to claim; the attempt is then aborted in the same transaction.
+    ///
+    /// # Errors
+    /// [`Error::Fenced`] if the run was lost.
+    pub async fn claim(&self, run: &mut Run, phase: &str, limit: usize) -> Result<Option<Claimed>, Error> {
+        let attempt = crate::clock::new_id();
+        let now = run.now;
+        let claimed = std::sync::atomic::AtomicI64::new(0);
+        self.in_run(run, "attempt.claim", async |tx: &mut Tx| {
+            self.open_attempt(tx, &attempt, phase, now).await?;
+            #[derive(Deserialize)]
+            #[serde(rename_all = "camelCase")]
+            struct Row {
+                claimed: i64,
+                passed_over: i64,
+            }
+            let call = ATTEMPT_CLAIM
+                .call()
+                .set("id", attempt.as_str())
+                .set("holder", self.holder.as_str())
+                .set("now", now.millis())
+                .set("limit", i64::try_from(limit).unwrap_or(i64::MAX))
+                .set("leaseMs", self.lease_ms());
+            let row: Row = tx.only(call).await?;
+            if row.claimed == 0 {
+                finish(tx, &attempt, AttemptState::Aborted, 0).await?;
+            }
+            claimed.store(row.claimed, std::sync::atomic::Ordering::Relaxed);
+            Ok(Tally { skipped: row.passed_over, ..Tally::default() })
+        })
+        .await?;
+        let claimed = claimed.into_inner();
+        Ok((claimed > 0).then_some(Claimed { attempt, claimed }))
+    }
+
+    /// Promotes what an attempt has claimed, as a batch of `run`, and ends the attempt with its receipt.
+    ///
+    /// # Errors
+    /// [`Error::Fenced`] if run or attempt was lost: nothing is written then.
+    pub async fn apply(&self, run: &mut Run, claimed: &Claimed, tunables: &Tunables) -> Result<Tally, Error> {
+        #[derive(Deserialize)]
+        struct Guard {
+            state: String,
+            ids: Vec<String>,
+        }
+        let now = run.now;
+        self.in_run(run, "attempt.apply", async |tx: &mut Tx| {
+            let guard = ATTEMPT_GUARD
+                .call()
+                .set("id", claimed.attempt.as_str())
+                .set("holder", self.holder.as_str())
+                .set("leaseMs", self.lease_ms());
+            let Some(guard) = tx.row::<Guard>(guard).await? else {
+                return Err(Error::Fenced(format!(
+                    "attempt {} is over: its lease ran out and it was reaped; nothing was written. \
+                     The memories are ripe as before",
+                    claimed.attempt
+                )));
+            };
+            if guard.state == AttemptState::Done.name() {
+                return Ok(Tally::default());
+            }
+            let wanted: Vec<(&str, Option<&str>)> = guard.ids.iter().map(|id| (id.as_str(), None)).collect();
+            let mut tally = Tally::default();
+            let (mut promotions, mut faults) = (Vec::new(), Vec::new());
+            for (id, locked) in lock(tx, &wanted).await? {
+                tally.scanned += 1;
+                match locked.life {
+                    Err(fault) => faults.push((id, fault)),
+                    Ok(life) => match memory::promoted(life.vital, now, tunables) {
+                        Ok(after) => promotions.push(Promotion { id: life.id, before: life.vital, after }),
+                        Err(_) => tally.skipped += 1,
+                    },
+                }
+            }
+            raise(tx, &promotions, now).await?;
+            quarantine(tx, &faults).await?;
+            let promoted = i64::try_from(promotions.len()).unwrap_or(i64::MAX);
+            finish(tx, &claimed.attempt, AttemptState::Done, promoted).await?;
+            tally.changed = promoted;
+            tally.promoted = promoted;
+            tally.quarantined = i64::try_from(faults.len()).unwrap_or(i64::MAX);
+            Ok(tally)
+        })
+        .await
+    }
+
+    /// Ends attempts whose lease is over and frees what they held; by the right of a scratch database's holder those
+    /// whose lease still lasts, too. Answers how many were ended.
+    ///
+    /// # Errors
+    /// Of the connection or a statement.
+    pub async fn reap(&self, right: Right) -> Result<i64, Error> {
+        #[derive(Deserialize)]
+        struct Overdue {
+            id: String,
+        }
+        #[derive(Deserialize)]
+        struct Reaped {
+            reaped: i64,
+        }
+        let open = self
+            .transactions
+            .run("attempt.overdue", Mode::Read, async |tx: &mut Tx| {
+                tx.rows::<Overdue>(ATTEMPT_OVERDUE.call().set("limit", 100_i64)).await
+            })
+            .await?;
+        let mut reaped = 0;
+        for Overdue { id } in open {
+            reaped += self
+                .transactions
+                .run("attempt.reap", Mode::Write, async |tx: &mut Tx| {
+                    let call =
+                        ATTEMPT_REAP.call().set("id", id.as_str()).set("anyLease", right == Right::Scratch);
+                    Ok(tx.row::<Reaped>(call).await?.map_or(0, |row| row.reaped))
+                })
+                .await?;
+        }
+        Ok(reaped)
+    }
+
+    pub(super) async fn open_attempt(
+        &self,
+        tx: &mut Tx,
+        id: &str,
+        phase: &str,
+        at: Timestamp,
+    ) -> Result<(), Error> {
+        let call = ATTEMPT_OPEN
+            .call()
+            .set("id", id)
+            .set("phase", phase)
+            .set("holder", self.holder.as_str())
+            .set("at", at.millis())
+            .set("leaseMs", self.lease_ms());
+        tx.run(call).await
+    }
+}
+
+/// Ends an attempt with its receipt.
+pub(super) async fn finish(tx: &mut Tx, id: &str, state: AttemptState, applied: i64) -> Result<(), Error> {
+    let call = ATTEMPT_FINISH
+        .call()
+        .set("id", id)
+        .set("state", state.name())
+        .set("applied", applied)
+        .set("conflicts", 0_i64);
+    tx.run(call).await
+}

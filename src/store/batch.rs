@@ -1,0 +1,393 @@
+//! A batch of events, folded in order and written once.
+//!
+//! Whatever brings events (one from the command line, a page of an import, an hour of a replay) goes this way: lock the
+//! memories in the order of their ids, read them, let the laws make of each what all its events say, in the order they
+//! came, and write each memory once. So a memory that is touched a hundred times in a batch costs one write, and ends
+//! with the same bits as if its events had come one by one, wherever the batches were cut.
+//!
+//! Invariant: how events are cut into batches changes no bit of the result (held by `batches::any_cut_is_the_same`).
+//! Invariant: a batch with a fault writes nothing (held by `batches::a_fault_writes_nothing`).
+
+use super::Store;
+use super::catalogue::{
+    ENTITY_OPEN, MEMORY_CREATE, MEMORY_MENTION, MEMORY_TOMBSTONES, REQUEST_ANSWER, REQUEST_OPEN,
+    SESSION_JOIN, SESSION_OPEN,
+};
+use super::encode::{instants, list, slices};
+use super::error::{Error, RefusedWhy};
+use super::memory::{Locked, lock, refused, tombstone_hash, vitals, write};
+use super::tx::{Mode, Tx};
+use crate::domain::event::{Access, Event, Remember};
+use crate::domain::memory::{self, Access as Accessed, Refused, Revive, Vital};
+use crate::domain::tunables::Tunables;
+use crate::domain::units::Timestamp;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What one event did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Done {
+    /// Made a memory.
+    Created,
+    /// Lifted one.
+    Accessed,
+    /// Brought an expired one back.
+    Revived,
+    /// Nothing: the memory was forgotten on request and stays so.
+    Forgotten,
+}
+
+/// An event that cannot be applied; its place in the batch, and why.
+#[derive(Debug)]
+pub struct Fault {
+    /// Index in the batch.
+    pub index: usize,
+    /// Why.
+    pub why: Error,
+}
+
+/// What a batch did, or which of its events kept it from doing anything.
+#[derive(Debug)]
+pub enum Applied {
+    /// What each event did, in order.
+    All(Vec<Done>),
+    /// Nothing was written because of these.
+    Nothing(Vec<Fault>),
+}
+
+/// Events in order, with the tunables they are judged by.
+#[derive(Debug, Clone, Copy)]
+pub struct Batch<'a> {
+    /// In the order they are folded.
+    pub events: &'a [Event],
+    /// The tunables in force.
+    pub tunables: &'a Tunables,
+}
+
+struct Folded<'a> {
+    /// What it is now; `None` while nothing has made it.
+    vital: Option<Vital>,
+    /// What it was, for a memory that exists.
+    before: Option<Vital>,
+    scope: String,
+    /// The event that makes it, for one that does not exist.
+    made_by: Option<&'a Remember>,
+    joins: BTreeMap<&'a str, Joined>,
+    mentions: BTreeSet<&'a str>,
+    fault: Option<String>,
+    same: Option<bool>,
+    offered: Option<&'a str>,
+    forgotten: bool,
+}
+
+/// How a session touched a memory in this batch.
+#[derive(Clone, Copy)]
+struct Joined {
+    first: Timestamp,
+    last: Timestamp,
+    count: i64,
+}
+
+impl Store {
+    /// Applies events, all or none, under a request id that makes a repeat harmless: the same id with the same `hash` of
+    /// its words answers what it answered the first time.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] for a request id that was used for other words; those of the connection. Events that cannot
+    /// be applied are in the answer.
+    pub async fn apply_request(
+        &self,
+        request: &str,
+        hash: &str,
+        at: Timestamp,
+        batch: Batch<'_>,
+    ) -> Result<Applied, Error> {
+        #[derive(Deserialize)]
+        struct Row {
+            hash: Option<String>,
+            answer: Option<String>,
+        }
+        self.settled("events.request", async |tx: &mut Tx| {
+            let open = REQUEST_OPEN.call().set("id", request).set("hash", hash).set("at", at.millis());
+            let row: Row = tx.only(open).await?;
+            if row.hash.as_deref() != Some(hash) {
+                return Err(Error::Conflict(format!(
+                    "the request id {request} was used for another request; choose a new one"
+                )));
+            }
+            if let Some(answer) = row.answer.as_deref().and_then(|answer| serde_json::from_str(answer).ok()) {
+                return Ok(Applied::All(answer));
+            }
+            let applied = apply(tx, batch).await?;
+            if let Applied::All(done) = &applied {
+                let answer = serde_json::to_string(done).unwrap_or_default();
+                tx.run(REQUEST_ANSWER.call().set("id", request).set("answer", answer)).await?;
+            }
+            Ok(applied)
+        })
+        .await
+    }
+
+    /// Runs a body that applies events. One that found faults is rolled back whole; one that lost a race for a new id is
+    /// run again, and then finds the memory there.
+    pub(super) async fn settled<F>(&self, name: &'static str, body: F) -> Result<Applied, Error>
+    where
+        F: AsyncFn(&mut Tx) -> Result<Applied, Error>,
+    {
+        let mut races = 0;
+        loop {
+            let outcome = self
+                .transactions
+                .run(name, Mode::Write, async |tx: &mut Tx| {
+                    let applied = body(tx).await?;
+                    if matches!(applied, Applied::Nothing(_)) {
+                        tx.abandon();
+                    }
+                    Ok(applied)
+                })
+                .await;
+            match outcome {
+                Err(why) if why.is_taken() && races < 3 => races += 1,
+                outcome => return outcome,
+            }
+        }
+    }
+}
+
+/// Folds and writes a batch inside a transaction of the caller.
+pub(super) async fn apply(tx: &mut Tx, batch: Batch<'_>) -> Result<Applied, Error> {
+    let mut memories = read(tx, batch.events).await?;
+    let mut done = Vec::with_capacity(batch.events.len());
+    let mut faults = Vec::new();
+    for (index, event) in batch.events.iter().enumerate() {
+        let Some(folded) = memories.get_mut(event.id().as_str()) else { continue };
+        match fold(folded, event, batch.tunables) {
+            Ok(what) => done.push(what),
+            Err(why) => {
+                let why = match why {
+                    Error::Refused { why: RefusedWhy::Law(refusal @ Refused::Stub), .. } => {
+                        refused(tx, event.id(), refusal).await?
+                    }
+                    why => why,
+                };
+                faults.push(Fault { index, why });
+            }
+        }
+    }
+    if !faults.is_empty() {
+        return Ok(Applied::Nothing(faults));
+    }
+    store(tx, &memories).await?;
+    Ok(Applied::All(done))
+}
+
+/// Locks what exists, in the order of the ids, and learns which of the rest were forgotten on request.
+async fn read<'a>(tx: &mut Tx, events: &'a [Event]) -> Result<BTreeMap<&'a str, Folded<'a>>, Error> {
+    let mut offered: BTreeMap<&str, Option<&str>> = BTreeMap::new();
+    for event in events {
+        let content = match event {
+            Event::Remember(remember) => Some(remember.content.as_str()),
+            Event::Access(_) => None,
+        };
+        let slot = offered.entry(event.id().as_str()).or_insert(None);
+        *slot = slot.or(content);
+    }
+    let wanted: Vec<(&str, Option<&str>)> = offered.iter().map(|(id, content)| (*id, *content)).collect();
+    let mut found: BTreeMap<String, Locked> = lock(tx, &wanted).await?.into_iter().collect();
+    let absent: Vec<(String, &str)> = offered
+        .iter()
+        .filter(|(id, content)| content.is_some() && !found.contains_key(**id))
+        .map(|(id, _)| (tombstone_hash(id), *id))
+        .collect();
+    let mut forgotten = BTreeSet::new();
+    for slice in slices(&absent, |(hash, _)| hash.len()) {
+        #[derive(Deserialize)]
+        struct Row {
+            hash: String,
+        }
+        let hashes = list(slice.iter().map(|(hash, _)| hash.as_str()));
+        for Row { hash } in tx.rows(MEMORY_TOMBSTONES.call().set("hash", hashes)).await? {
+            forgotten.extend(slice.iter().filter(|(of, _)| *of == hash).map(|(_, id)| *id));
+        }
+    }
+    Ok(offered
+        .into_iter()
+        .map(|(id, offered)| {
+            let locked = found.remove(id);
+            let same = locked.as_ref().and_then(|locked| locked.same);
+            let (vital, scope, fault) = match locked.map(|locked| locked.life) {
+                Some(Ok(life)) => (Some(life.vital), life.scope.to_string(), None),
+                Some(Err(fault)) => (None, String::new(), Some(fault)),
+                None => (None, String::new(), None),
+            };
+            let folded = Folded {
+                vital,
+                before: vital,
+                scope,
+                made_by: None,
+                joins: BTreeMap::new(),
+                mentions: BTreeSet::new(),
+                fault,
+                same,
+                offered,
+                forgotten: forgotten.contains(id),
+            };
+            (id, folded)
+        })
+        .collect())
+}
+
+fn fold<'a>(folded: &mut Folded<'a>, event: &'a Event, tunables: &Tunables) -> Result<Done, Error> {
+    let id = event.id();
+    if let Some(reason) = &folded.fault {
+        return Err(Error::Quarantined { id: id.to_string(), reason: reason.clone() });
+    }
+    if folded.forgotten {
+        return Ok(Done::Forgotten);
+    }
+    let (revive, session, done) = match event {
+        Event::Remember(remember) => {
+            folded.mentions.extend(remember.mentions.iter().map(|name| name.as_str()));
+            let done = match folded.vital {
+                None => {
+                    folded.vital = Some(memory::created(remember.at, remember.pinned));
+                    folded.scope = remember.scope.to_string();
+                    folded.made_by = Some(remember);
+                    folded.same = Some(true);
+                    Some(Done::Created)
+                }
+                Some(_) => {
+                    meets_itself(folded, remember)?;
+                    None
+                }
+            };
+            (Revive::Yes, remember.session.as_ref(), done)
+        }
+        Event::Access(Access { scope, session, revive, .. }) => {
+            let foreign = scope.as_ref().is_some_and(|scope| scope.as_str() != folded.scope);
+            if folded.vital.is_none() || foreign {
+                return Err(Error::NotFound { what: "memory", id: id.to_string() });
+            }
+            (*revive, session.as_ref(), None)
+        }
+    };
+    let done = match (done, folded.vital) {
+        (None, Some(vital)) => {
+            let (next, what) = memory::accessed(vital, event.at(), revive, tunables)
+                .map_err(|why| Error::Refused { id: id.to_string(), why: RefusedWhy::Law(why) })?;
+            folded.vital = Some(next);
+            if what == Accessed::Revived { Done::Revived } else { Done::Accessed }
+        }
+        (done, _) => done.unwrap_or(Done::Created),
+    };
+    if let Some(session) = session {
+        let at = event.at();
+        let joined = folded.joins.entry(session.as_str()).or_insert(Joined { first: at, last: at, count: 0 });
+        joined.first = joined.first.min(at);
+        joined.last = joined.last.max(at);
+        joined.count += 1;
+    }
+    Ok(done)
+}
+
+/// A memory that is made again must say the same, in the same scope.
+fn meets_itself(folded: &Folded<'_>, remember: &Remember) -> Result<(), Error> {
+    let same = folded.same == Some(true) && folded.offered == Some(remember.content.as_str());
+    if !same {
+        return Err(Error::Conflict(format!(
+            "memory {} exists with other content; a memory keeps what it says. Give this one an id of its own, \
+             or forget the other first: ebb memory forget {}",
+            remember.id, remember.id
+        )));
+    }
+    if folded.scope != remember.scope.as_str() {
+        return Err(Error::Conflict(format!(
+            "memory {} belongs to another scope; ids are unique over all scopes",
+            remember.id
+        )));
+    }
+    Ok(())
+}
+
+struct Join<'a> {
+    scope: &'a str,
+    memory: &'a str,
+    session: &'a str,
+    at: Timestamp,
+    count: i64,
+}
+
+async fn store(tx: &mut Tx, memories: &BTreeMap<&str, Folded<'_>>) -> Result<(), Error> {
+    let mut sessions: BTreeMap<(&str, &str), Timestamp> = BTreeMap::new();
+    let mut entities: BTreeSet<(&str, &str)> = BTreeSet::new();
+    let (mut made, mut changed, mut joins, mut mentions) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for (id, folded) in memories {
+        let Some(vital) = folded.vital.filter(|_| !folded.forgotten) else { continue };
+        match folded.made_by {
+            Some(remember) => made.push((remember, vital)),
+            None if folded.before != Some(vital) => changed.push((*id, vital)),
+            None => {}
+        }
+        let scope = folded.scope.as_str();
+        for (session, joined) in &folded.joins {
+            let started = sessions.entry((scope, session)).or_insert(joined.first);
+            *started = (*started).min(joined.first);
+            joins.push(Join { scope, memory: id, session, at: joined.last, count: joined.count });
+        }
+        for name in &folded.mentions {
+            entities.insert((scope, name));
+            mentions.push((scope, *id, *name));
+        }
+    }
+    let sessions: Vec<_> = sessions.into_iter().collect();
+    for slice in slices(&sessions, |((scope, id), _)| scope.len() + id.len() + 11) {
+        let call = SESSION_OPEN
+            .call()
+            .set("scope", list(slice.iter().map(|((scope, _), _)| *scope)))
+            .set("id", list(slice.iter().map(|((_, id), _)| *id)))
+            .set("at", instants(slice.iter().map(|(_, at)| Some(*at))));
+        tx.run(call).await?;
+    }
+    let entities: Vec<_> = entities.into_iter().collect();
+    for slice in slices(&entities, |(scope, name)| scope.len() + name.len() + 2) {
+        let call = ENTITY_OPEN
+            .call()
+            .set("scope", list(slice.iter().map(|(scope, _)| *scope)))
+            .set("name", list(slice.iter().map(|(_, name)| *name)));
+        tx.run(call).await?;
+    }
+    for slice in slices(&made, |(remember, _)| remember.content.len() + remember.id.as_str().len() + 220) {
+        let lives = slice.iter().map(|(remember, vital)| (remember.id.as_str(), vital));
+        let call = vitals(MEMORY_CREATE.call(), lives)
+            .set("scope", list(slice.iter().map(|(remember, _)| remember.scope.as_str())))
+            .set("content", list(slice.iter().map(|(remember, _)| remember.content.as_str())))
+            .set("created", instants(slice.iter().map(|(remember, _)| Some(remember.at))))
+            .set(
+                "session",
+                list(slice.iter().map(|(r, _)| r.session.as_ref().map(|session| session.as_str()))),
+            )
+            .set("instance", list(slice.iter().map(|(remember, _)| remember.instance.as_deref())));
+        tx.run(call).await?;
+    }
+    write(tx, &changed).await?;
+    for slice in slices(&joins, |join| join.scope.len() + join.memory.len() + join.session.len() + 20) {
+        let call = SESSION_JOIN
+            .call()
+            .set("scope", list(slice.iter().map(|join| join.scope)))
+            .set("memory", list(slice.iter().map(|join| join.memory)))
+            .set("session", list(slice.iter().map(|join| join.session)))
+            .set("at", instants(slice.iter().map(|join| Some(join.at))))
+            .set("count", list(slice.iter().map(|join| join.count)));
+        tx.run(call).await?;
+    }
+    for slice in slices(&mentions, |(scope, id, name)| scope.len() + id.len() + name.len() + 6) {
+        let call = MEMORY_MENTION
+            .call()
+            .set("scope", list(slice.iter().map(|(scope, ..)| *scope)))
+            .set("id", list(slice.iter().map(|(_, id, _)| *id)))
+            .set("name", list(slice.iter().map(|(.., name)| *name)));
+        tx.run(call).await?;
+    }
+    Ok(())
+}

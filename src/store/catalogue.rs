@@ -1,0 +1,83 @@
+//! Every file under `cypher/`, once. `tests/tidy.rs` compares this list with the folder.
+
+use super::statement::{Statement, statement};
+
+macro_rules! catalogue {
+    ($($constant:ident = $name:literal;)*) => {
+        $(
+            #[doc = concat!("`cypher/", $name, ".cypher`")]
+            pub static $constant: Statement = statement!($name);
+        )*
+
+        /// All of them, in the order of the folder.
+        pub static ALL: &[&Statement] = &[$(&$constant),*];
+    };
+}
+
+catalogue! {
+    ATTEMPT_CLAIM = "attempt/claim";
+    ATTEMPT_FINISH = "attempt/finish";
+    ATTEMPT_GUARD = "attempt/guard";
+    ATTEMPT_OPEN = "attempt/open";
+    ATTEMPT_OVERDUE = "attempt/overdue";
+    ATTEMPT_REAP = "attempt/reap";
+    CONFIG_ENSURE = "config/ensure";
+    CONFIG_READ = "config/read";
+    ENTITY_OPEN = "entity/open";
+    IMPORT_ADVANCE = "import/advance";
+    IMPORT_GUARD = "import/guard";
+    IMPORT_OPEN = "import/open";
+    INSPECT_ATTEMPTS = "inspect/attempts";
+    INSPECT_EXPIRED = "inspect/expired";
+    INSPECT_FADING_SOON = "inspect/fading_soon";
+    INSPECT_HEALTH = "inspect/health";
+    INSPECT_LAST_RUNS = "inspect/last_runs";
+    INSPECT_PROMOTIONS = "inspect/promotions";
+    INSPECT_PROMOTIONS_GRAPH = "inspect/promotions_graph";
+    INSPECT_QUARANTINE = "inspect/quarantine";
+    INSPECT_SESSIONS = "inspect/sessions";
+    INSPECT_TIERS = "inspect/tiers";
+    MEMORY_ADOPT = "memory/adopt";
+    MEMORY_BACKLOG = "memory/backlog";
+    MEMORY_CREATE = "memory/create";
+    MEMORY_DECAY = "memory/decay";
+    MEMORY_FORGET = "memory/forget";
+    MEMORY_HISTORY = "memory/history";
+    MEMORY_LIST = "memory/list";
+    MEMORY_LOCK = "memory/lock";
+    MEMORY_MENTION = "memory/mention";
+    MEMORY_QUARANTINE = "memory/quarantine";
+    MEMORY_READ = "memory/read";
+    MEMORY_STUB = "memory/stub";
+    MEMORY_STUB_OF = "memory/stub_of";
+    MEMORY_TIERS = "memory/tiers";
+    MEMORY_TOMBSTONES = "memory/tombstones";
+    MEMORY_UNSTAMPED = "memory/unstamped";
+    MEMORY_WAITING = "memory/waiting";
+    MEMORY_WRITE = "memory/write";
+    MIGRATION_DUPLICATES = "migration/duplicates";
+    MIGRATION_LIST = "migration/list";
+    MIGRATION_RECORD = "migration/record";
+    REQUEST_ANSWER = "request/answer";
+    REQUEST_OPEN = "request/open";
+    RUN_CLOSE = "run/close";
+    RUN_CREATE = "run/create";
+    RUN_GUARD = "run/guard";
+    RUN_HISTORY = "run/history";
+    RUN_LAST = "run/last";
+    RUN_LOCK = "run/lock";
+    RUN_LOOK = "run/look";
+    RUN_RECEIPT = "run/receipt";
+    RUN_TAKE = "run/take";
+    SCHEMA_V001 = "schema/V001__memory";
+    SCRATCH_ADVANCE = "scratch/advance";
+    SCRATCH_LOOK = "scratch/look";
+    SCRATCH_MARK = "scratch/mark";
+    SERVER_ABOUT = "server/about";
+    SERVER_SCHEMA = "server/schema";
+    SERVER_SETTINGS = "server/settings";
+    SESSION_END = "session/end";
+    SESSION_JOIN = "session/join";
+    SESSION_MADE = "session/made";
+    SESSION_OPEN = "session/open";
+}

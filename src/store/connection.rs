@@ -1,0 +1,54 @@
+//! The pool of connections, and what is known of the server at its other end.
+//!
+//! One pool serves every verb of one program. Acquiring a connection has a limit of its own, since the driver's
+//! covers the TCP connect only: a peer that accepts and says nothing would hang it.
+
+use super::error::Error;
+use super::tx::Driver;
+use secrecy::{ExposeSecret, SecretString};
+use std::time::Duration;
+
+/// How the store connects. Comes from the `[neo4j]` section of the configuration.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// `bolt://`, `bolt+s://`, `neo4j://` or `neo4j+s://`.
+    pub uri: String,
+    /// User name.
+    pub username: String,
+    /// Its password.
+    pub password: SecretString,
+    /// Database name.
+    pub database: String,
+    /// Connections at most.
+    pub connections: usize,
+    /// How long a connection may take to be had.
+    pub acquire_timeout: Duration,
+    /// How long a run or an attempt is held without a sign of life.
+    pub lease: Duration,
+}
+
+/// Longest wait for one message of the server: above its transaction time-out of 30 s, so that the server decides.
+const MESSAGE_TIMEOUT: Duration = Duration::from_secs(35);
+/// Rows per fetch; more gains nothing.
+const FETCH_SIZE: usize = 1_000;
+
+pub(super) fn pool(config: &Config) -> Result<Driver, Error> {
+    let unusable = |why: neo4rs::Error| Error::Unavailable { uri: config.uri.clone(), why: why.to_string() };
+    let driver = neo4rs::ConfigBuilder::default()
+        .uri(&config.uri)
+        .user(&config.username)
+        .password(config.password.expose_secret())
+        .db(config.database.as_str())
+        .fetch_size(FETCH_SIZE)
+        .max_connections(config.connections)
+        .connection_timeout(MESSAGE_TIMEOUT)
+        .build()
+        .and_then(neo4rs::Graph::connect)
+        .map_err(unusable)?;
+    Ok(Driver {
+        graph: driver,
+        uri: config.uri.clone(),
+        user: config.username.clone(),
+        acquire_timeout: config.acquire_timeout,
+    })
+}

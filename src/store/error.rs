@@ -1,0 +1,185 @@
+//! What can go wrong with the database, as meanings that a caller branches on.
+//!
+//! The server's codes are sorted here and nowhere else. Three of them lie: a transaction time-out is named a client
+//! error and is worth a retry with half the page; a memory error is named transient and is not, at the same size; and a
+//! message that begins "The transaction has been terminated" may come under a permanent code and deserves one retry.
+
+use crate::domain::memory::Refused;
+use crate::domain::tunables::TunableFault;
+
+/// A failure of the store.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// No connection, or it broke and could not be had again.
+    #[error("Neo4j at {uri} cannot be reached: {why}")]
+    Unavailable {
+        /// Which server.
+        uri: String,
+        /// What the driver said.
+        why: String,
+    },
+    /// The server does not accept the credentials.
+    #[error("Neo4j at {uri} refused the login of user {user}: {why}")]
+    Login {
+        /// Which server.
+        uri: String,
+        /// Whose login.
+        user: String,
+        /// What the server said.
+        why: String,
+    },
+    /// The server answered a statement with an error.
+    #[error("statement {statement} failed: {message} ({code})")]
+    Query {
+        /// Which file under `cypher/`.
+        statement: &'static str,
+        /// The server's code.
+        code: String,
+        /// The server's message.
+        message: String,
+        /// What the code means for a caller.
+        class: Class,
+    },
+    /// A row came back in another shape than the statement's header promises.
+    #[error("statement {statement} returned a row that does not fit: {detail}")]
+    Decode {
+        /// Which file under `cypher/`.
+        statement: &'static str,
+        /// Column and types.
+        detail: String,
+    },
+    /// The outcome of a commit is unknown and could not be settled in time.
+    #[error(
+        "the connection broke while {what} was being committed, and whether it landed could not be learned: {why}"
+    )]
+    OutcomeUnknown {
+        /// The transaction.
+        what: &'static str,
+        /// What the driver said.
+        why: String,
+    },
+    /// The database was not initialised, or by another version.
+    #[error("{0}")]
+    Schema(String),
+    /// The tunables in the graph cannot be.
+    #[error("the ConsolidationConfig node in the graph cannot be used: {}", list(.0))]
+    Tunables(Vec<TunableFault>),
+    /// The tunables in the graph have a value of a wrong type, or none.
+    #[error("the ConsolidationConfig node in the graph has no number in {0}")]
+    TunableMissing(String),
+    /// Nothing there under that name.
+    #[error("there is no {what} {id}")]
+    NotFound {
+        /// What was looked for.
+        what: &'static str,
+        /// Under which name.
+        id: String,
+    },
+    /// The id is taken by something else, or a request id was used for another request.
+    #[error("{0}")]
+    Conflict(String),
+    /// A law does not allow it.
+    #[error("memory {id}: {why}")]
+    Refused {
+        /// Which memory.
+        id: String,
+        /// Which law, with the name of the living memory for a stub.
+        why: RefusedWhy,
+    },
+    /// A row that no law can use. It is set aside and stays as it is.
+    #[error("memory {id} is set aside: {reason}")]
+    Quarantined {
+        /// Which memory.
+        id: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Somebody else has taken over what this program worked on; nothing of ours was written after that.
+    #[error("{0}")]
+    Fenced(String),
+    /// The database holds what a scratch database must not.
+    #[error("{0}")]
+    NotScratch(String),
+}
+
+/// Why a law refused.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RefusedWhy {
+    /// The law's own reason.
+    #[error("{0}")]
+    Law(Refused),
+    /// A stub, and where its memory lives on.
+    #[error("it is the stub of a promotion; the living memory is {0}")]
+    StubOf(String),
+}
+
+/// What a server's error code means for whoever sent the statement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Class {
+    /// Again, soon.
+    Transient,
+    /// Again, with half the page.
+    TooBig,
+    /// Again, once.
+    Terminated,
+    /// Never again: the statement or its input is at fault.
+    Permanent,
+}
+
+impl Class {
+    /// Sorts a code and its message.
+    #[must_use]
+    pub fn of(code: &str, message: &str) -> Self {
+        match code {
+            "Neo.TransientError.General.MemoryPoolOutOfMemoryError"
+            | "Neo.TransientError.General.OutOfMemoryError"
+            | "Neo.ClientError.Transaction.TransactionTimedOut"
+            | "Neo.ClientError.Transaction.TransactionTimedOutClientConfiguration" => Self::TooBig,
+            "Neo.ClientError.Transaction.Terminated"
+            | "Neo.TransientError.Transaction.Terminated"
+            | "Neo.ClientError.Transaction.LockClientStopped" => Self::Terminated,
+            "Neo.ClientError.Statement.EntityNotFound" => Self::Transient,
+            _ if code.starts_with("Neo.TransientError.") => Self::Transient,
+            _ if message.starts_with("The transaction has been terminated") => Self::Terminated,
+            _ => Self::Permanent,
+        }
+    }
+}
+
+impl Error {
+    /// Whether a page of half the size might pass.
+    #[must_use]
+    pub fn is_too_big(&self) -> bool {
+        matches!(self, Self::Query { class: Class::TooBig, .. })
+    }
+
+    /// Whether it is a uniqueness rule that refused.
+    #[must_use]
+    pub fn is_taken(&self) -> bool {
+        matches!(self, Self::Query { code, .. } if code == "Neo.ClientError.Schema.ConstraintValidationFailed")
+    }
+}
+
+fn list(faults: &[TunableFault]) -> String {
+    faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_that_lie_are_sorted_by_what_they_mean() {
+        let class = |code| Class::of(code, "");
+        assert_eq!(class("Neo.TransientError.Transaction.DeadlockDetected"), Class::Transient);
+        assert_eq!(class("Neo.TransientError.General.MemoryPoolOutOfMemoryError"), Class::TooBig);
+        let timed_out = "Neo.ClientError.Transaction.TransactionTimedOutClientConfiguration";
+        assert_eq!(class(timed_out), Class::TooBig);
+        assert_eq!(class("Neo.ClientError.Transaction.Terminated"), Class::Terminated);
+        assert_eq!(class("Neo.ClientError.Statement.TypeError"), Class::Permanent);
+        let late = "The transaction has been terminated. Retry your operation in a new transaction";
+        assert_eq!(Class::of("Neo.ClientError.Schema.ConstraintValidationFailed", late), Class::Terminated);
+    }
+}

@@ -1,0 +1,152 @@
+//! Imports: how far a file of events has come, advanced in each batch's own transaction.
+//!
+//! Whoever opens a file last holds it: an older program that is still at work finds the lock changed and stops before it
+//! writes. So the same command may be repeated after a kill at once, and two at a time do no harm.
+
+use super::Store;
+use super::batch::{Applied, Batch, Done, apply};
+use super::catalogue::{IMPORT_ADVANCE, IMPORT_GUARD, IMPORT_OPEN};
+use super::error::Error;
+use super::session::Ended;
+use super::tx::{Mode, Tx};
+use crate::domain::ids::{Scope, SessionId};
+use crate::domain::tunables::Tunables;
+use crate::domain::units::Timestamp;
+use serde::Deserialize;
+
+/// How far the import of a file has come.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Progress {
+    /// Lines done.
+    pub lines: i64,
+    /// Their hash.
+    pub digest: String,
+}
+
+impl Store {
+    /// Begins or goes on with a file. From here on an older import of the same file stops.
+    ///
+    /// # Errors
+    /// Of the connection or the statement.
+    pub async fn open_import(&self, key: &str, name: &str) -> Result<Progress, Error> {
+        self.transactions
+            .run("import.open", Mode::Write, async |tx: &mut Tx| {
+                let call =
+                    IMPORT_OPEN.call().set("key", key).set("name", name).set("holder", self.holder.as_str());
+                tx.only(call).await
+            })
+            .await
+    }
+
+    /// Applies the next lines of a file: `from` lines are done before, `progress` says what is done after. A batch that
+    /// landed before (its commit was lost) is not applied again.
+    ///
+    /// # Errors
+    /// [`Error::Fenced`] if another program has opened the file since; those of the connection.
+    pub async fn import_events(
+        &self,
+        key: &str,
+        from: i64,
+        progress: &Progress,
+        batch: Batch<'_>,
+    ) -> Result<Applied, Error> {
+        self.settled("import.events", async |tx: &mut Tx| {
+            if self.landed(tx, key, from, progress.lines).await? {
+                return Ok(Applied::All(vec![Done::Accessed; batch.events.len()]));
+            }
+            let applied = apply(tx, batch).await?;
+            if matches!(applied, Applied::All(_)) {
+                advance(tx, key, progress).await?;
+            }
+            Ok(applied)
+        })
+        .await
+    }
+
+    /// Ends a session as the next line of a file.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] for a session that does not exist; [`Error::Fenced`] as above.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "a line's place in its file, and the facts of the one law it applies"
+    )]
+    pub async fn import_session_end(
+        &self,
+        key: &str,
+        from: i64,
+        progress: &Progress,
+        scope: &Scope,
+        session: &SessionId,
+        now: Timestamp,
+        tunables: &Tunables,
+    ) -> Result<Ended, Error> {
+        let mut all = Ended::default();
+        let mut after = String::new();
+        loop {
+            let page = self
+                .transactions
+                .run("import.session_end", Mode::Write, async |tx: &mut Tx| {
+                    if self.landed(tx, key, from, progress.lines).await? {
+                        return Ok(None);
+                    }
+                    let threshold = tunables.config().session_end_threshold;
+                    let page = self.end_page(tx, scope, session, now, threshold, tunables, &after).await?;
+                    if page.after.is_none() {
+                        advance(tx, key, progress).await?;
+                    }
+                    Ok(Some(page))
+                })
+                .await?;
+            let Some(page) = page else { return Ok(all) };
+            all.promoted.extend(page.ended.promoted);
+            all.held += page.ended.held;
+            match page.after {
+                Some(last) => after = last,
+                None => return Ok(all),
+            }
+        }
+    }
+
+    /// Records lines that had nothing to apply, such as blank ones and those set aside.
+    ///
+    /// # Errors
+    /// [`Error::Fenced`] as above.
+    pub async fn skip_lines(&self, key: &str, from: i64, progress: &Progress) -> Result<(), Error> {
+        self.transactions
+            .run("import.skip", Mode::Write, async |tx: &mut Tx| {
+                if !self.landed(tx, key, from, progress.lines).await? {
+                    advance(tx, key, progress).await?;
+                }
+                Ok(())
+            })
+            .await
+    }
+
+    /// Holds the file to commit and says whether the lines up to `to` are done already.
+    async fn landed(&self, tx: &mut Tx, key: &str, from: i64, to: i64) -> Result<bool, Error> {
+        #[derive(Deserialize)]
+        struct Row {
+            lines: i64,
+        }
+        let guard = IMPORT_GUARD.call().set("key", key).set("holder", self.holder.as_str());
+        match tx.row::<Row>(guard).await? {
+            Some(Row { lines }) if lines == from => Ok(false),
+            Some(Row { lines }) if lines == to => Ok(true),
+            _ => Err(Error::Fenced(
+                "another program has begun to import the same file, and goes on with it; this one stops here. \
+                 Nothing is lost or counted twice"
+                    .to_owned(),
+            )),
+        }
+    }
+}
+
+async fn advance(tx: &mut Tx, key: &str, progress: &Progress) -> Result<(), Error> {
+    let call = IMPORT_ADVANCE
+        .call()
+        .set("key", key)
+        .set("lines", progress.lines)
+        .set("digest", progress.digest.as_str());
+    tx.run(call).await
+}

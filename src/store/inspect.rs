@@ -1,0 +1,103 @@
+//! Questions a person asks, each a file under `cypher/inspect/` that can be pasted into Neo4j Browser as it is.
+
+use super::Store;
+use super::catalogue::ALL;
+use super::error::Error;
+use super::statement::Statement;
+use super::tx::{Mode, Tx};
+use neo4rs::BoltType;
+
+/// A table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answer {
+    /// Column names, in the order of the RETURN.
+    pub columns: Vec<String>,
+    /// Rows of as many cells.
+    pub rows: Vec<Vec<Cell>>,
+}
+
+/// A value that a person can read.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Cell {
+    /// Nothing there.
+    Null,
+    /// True or false.
+    Boolean(bool),
+    /// A whole number.
+    Integer(i64),
+    /// Any number, NaN and infinities included: a quarantined row shows what it has.
+    Float(f64),
+    /// Text.
+    Text(String),
+    /// An instant, epoch milliseconds.
+    Instant(i64),
+    /// Several of them.
+    List(Vec<Cell>),
+}
+
+/// The questions there are: name, title and text.
+pub(super) fn questions() -> impl Iterator<Item = (&'static str, &'static str, &'static Statement)> {
+    ALL.iter().filter_map(|statement| {
+        let name = statement.name.strip_prefix("inspect/")?;
+        let title = statement.file.lines().next().unwrap_or_default().trim_start_matches("//").trim();
+        Some((name, title, *statement))
+    })
+}
+
+impl Store {
+    /// The questions that can be asked: name, title, and the text to paste.
+    pub fn questions() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+        questions().map(|(name, title, statement)| (name, title, statement.body()))
+    }
+
+    /// Answers one question.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] for a name that is no question; those of the connection or the statement.
+    pub async fn inspect(&self, name: &str) -> Result<Answer, Error> {
+        let (_, _, statement) = questions()
+            .find(|(known, ..)| *known == name)
+            .ok_or_else(|| Error::NotFound { what: "question", id: name.to_owned() })?;
+        self.transactions
+            .run("inspect", Mode::Read, async |tx: &mut Tx| {
+                let returns = statement.header().returns.split(" (").next().unwrap_or_default();
+                let columns: Vec<String> = returns.split(", ").map(str::to_owned).collect();
+                let rows = tx.table(statement.call(), &columns).await?;
+                let rows = rows.into_iter().map(|row| row.into_iter().map(cell).collect()).collect();
+                Ok(Answer { columns, rows })
+            })
+            .await
+    }
+}
+
+fn cell(value: BoltType) -> Cell {
+    match value {
+        BoltType::Null(_) => Cell::Null,
+        BoltType::Boolean(value) => Cell::Boolean(value.value),
+        BoltType::Integer(value) => Cell::Integer(value.value),
+        BoltType::Float(value) => Cell::Float(value.value),
+        BoltType::String(value) => Cell::Text(value.value),
+        BoltType::List(values) => Cell::List(values.value.into_iter().map(cell).collect()),
+        BoltType::DateTime(at) => match chrono::DateTime::<chrono::FixedOffset>::try_from(&at) {
+            Ok(at) => Cell::Instant(at.timestamp_millis()),
+            Err(_) => Cell::Text(format!("{at:?}")),
+        },
+        BoltType::Path(path) => {
+            let name = |node: &neo4rs::BoltNode| {
+                let labels: Vec<String> = node.labels.value.iter().map(|label| text(label.clone())).collect();
+                let of = |key: &str| node.properties.value.get(key).cloned().map(text);
+                let name = of("id").or_else(|| of("name")).unwrap_or_default();
+                format!("({}:{name})", labels.first().cloned().unwrap_or_default())
+            };
+            Cell::List(path.nodes().iter().map(|node| Cell::Text(name(node))).collect())
+        }
+        other => Cell::Text(format!("{other:?}")),
+    }
+}
+
+fn text(value: BoltType) -> String {
+    match value {
+        BoltType::String(value) => value.value,
+        other => format!("{other:?}"),
+    }
+}

@@ -1,0 +1,571 @@
+//! Memories: locked and written together, read whole, swept, adopted, pinned, forgotten.
+
+use super::Store;
+use super::catalogue::{
+    MEMORY_ADOPT, MEMORY_BACKLOG, MEMORY_DECAY, MEMORY_FORGET, MEMORY_HISTORY, MEMORY_LIST, MEMORY_LOCK,
+    MEMORY_QUARANTINE, MEMORY_READ, MEMORY_STUB_OF, MEMORY_TIERS, MEMORY_UNSTAMPED, MEMORY_WAITING,
+    MEMORY_WRITE,
+};
+use super::decode::{Life, LifeRow};
+use super::encode::{instants, list, slices};
+use super::error::{Error, RefusedWhy};
+use super::run::{Run, Tally};
+use super::tx::{Mode, Tx};
+use crate::domain::ids::MemoryId;
+use crate::domain::memory::{self, Refused, Vital};
+use crate::domain::tier::Tier;
+use crate::domain::tunables::{ENERGY_FLOOR, LONG_TERM_REWRITE_MS, Tunables};
+use crate::domain::units::{Energy, Timestamp};
+use serde::Deserialize;
+use sha2::{Digest, Sha256};
+use std::sync::Mutex;
+
+/// A memory that this transaction holds.
+#[derive(Debug, Clone)]
+pub(super) struct Locked {
+    /// Its life, or why no law can use its row.
+    pub(super) life: Result<Life, String>,
+    /// Whether its content is the one that was offered, where one was.
+    pub(super) same: Option<bool>,
+    /// An attempt that holds it and is not over.
+    pub(super) claimed: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct LockRow {
+    #[serde(flatten)]
+    life: LifeRow,
+    same: Option<bool>,
+    claimed: Option<String>,
+}
+
+/// Locks the memories of these ids, which the caller has sorted, and reads what the laws need of them. `content` is
+/// compared where it is given. Ids that do not exist are absent from the answer.
+pub(super) async fn lock(
+    tx: &mut Tx,
+    wanted: &[(&str, Option<&str>)],
+) -> Result<Vec<(String, Locked)>, Error> {
+    debug_assert!(wanted.is_sorted_by_key(|(id, _)| *id), "locks are taken in the order of the keys");
+    let mut locked = Vec::with_capacity(wanted.len());
+    for slice in slices(wanted, |(id, content)| id.len() + content.map_or(1, str::len) + 6) {
+        let call = MEMORY_LOCK
+            .call()
+            .set("id", list(slice.iter().map(|(id, _)| *id)))
+            .set("content", list(slice.iter().map(|(_, content)| *content)));
+        for row in tx.rows::<LockRow>(call).await? {
+            let id = row.life.id.clone();
+            locked.push((id, Locked { life: row.life.check(), same: row.same, claimed: row.claimed }));
+        }
+    }
+    Ok(locked)
+}
+
+/// Writes the lives of memories that this transaction has locked.
+pub(super) async fn write(tx: &mut Tx, lives: &[(&str, Vital)]) -> Result<(), Error> {
+    for slice in slices(lives, |(id, _)| id.len() + 90) {
+        tx.run(vitals(MEMORY_WRITE.call(), slice.iter().map(|(id, vital)| (*id, vital)))).await?;
+    }
+    Ok(())
+}
+
+/// The columns that every statement with lives takes.
+pub(super) fn vitals<'a>(
+    call: super::statement::Call,
+    lives: impl Iterator<Item = (&'a str, &'a Vital)> + Clone,
+) -> super::statement::Call {
+    let each = || lives.clone().map(|(_, vital)| vital);
+    call.set("id", list(lives.clone().map(|(id, _)| id)))
+        .set("tier", list(each().map(|vital| vital.tier.name())))
+        .set("energy", list(each().map(|vital| vital.energy.value())))
+        .set("energyAt", instants(each().map(|vital| Some(vital.energy_at))))
+        .set("lastAccessed", instants(each().map(|vital| Some(vital.last_accessed))))
+        .set("accessCount", list(each().map(|vital| vital.access_count)))
+        .set("ripeAt", instants(each().map(|vital| vital.ripe_at)))
+        .set("dueAt", instants(each().map(|vital| vital.due_at)))
+        .set("pinned", list(each().map(|vital| vital.pinned)))
+}
+
+/// Sets rows aside with their reasons.
+pub(super) async fn quarantine(tx: &mut Tx, rows: &[(String, String)]) -> Result<(), Error> {
+    for slice in slices(rows, |(id, reason)| id.len() + reason.len()) {
+        let call = MEMORY_QUARANTINE
+            .call()
+            .set("id", list(slice.iter().map(|(id, _)| id.as_str())))
+            .set("reason", list(slice.iter().map(|(_, reason)| reason.as_str())));
+        tx.run(call).await?;
+    }
+    Ok(())
+}
+
+/// What a tombstone keeps of a memory's id.
+#[must_use]
+pub(super) fn tombstone_hash(id: &str) -> String {
+    hex(&Sha256::digest(id.as_bytes()))
+}
+
+pub(super) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A memory as people see it.
+#[derive(Debug, Clone)]
+pub struct Record {
+    /// Its life, or the reason why its row is set aside.
+    pub life: Result<Life, String>,
+    /// Its id.
+    pub id: String,
+    /// What it says.
+    pub content: Option<String>,
+    /// Which instance made it.
+    pub instance: Option<String>,
+    /// The stub of its last promotion.
+    pub promoted_from: Option<String>,
+    /// When it last expired, also if it was revived since.
+    pub last_expired: Option<Timestamp>,
+    /// How often it was strengthened by newer memories.
+    pub reinforcement_count: i64,
+    /// Ids of the clusters it belongs to.
+    pub clusters: Vec<String>,
+    /// Names of the entities it mentions.
+    pub mentions: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct RecordRow {
+    #[serde(flatten)]
+    life: LifeRow,
+    content: Option<String>,
+    instance: Option<String>,
+    promoted_from: Option<String>,
+    last_expired: Option<i64>,
+    reinforcement_count: Option<i64>,
+    clusters: Vec<String>,
+    mentions: Vec<String>,
+}
+
+/// Which memories to list.
+#[derive(Debug, Clone, Default)]
+pub struct Filter {
+    /// Only this tier.
+    pub tier: Option<Tier>,
+    /// Only what was made in this session.
+    pub session: Option<String>,
+    /// Only ids after this one.
+    pub after: String,
+}
+
+/// Something that happened to a memory.
+#[derive(Debug, Clone)]
+pub struct Happened {
+    /// `PROMOTED_TO`, `CRYSTALLIZED_INTO` or `ACCESSED_IN`.
+    pub what: String,
+    /// When; for a session the last access in it.
+    pub at: Timestamp,
+    /// The energy then, where it was recorded.
+    pub energy: Option<f64>,
+    /// The tier that was left, or the session.
+    pub detail: Option<String>,
+    /// How often.
+    pub count: i64,
+}
+
+/// Memories of one tier.
+#[derive(Debug, Clone, Deserialize, PartialEq, Eq)]
+pub struct TierCount {
+    /// Its name; `none` for rows without one.
+    pub tier: String,
+    /// How many.
+    pub count: i64,
+    /// How many of them are set aside.
+    pub quarantined: i64,
+}
+
+/// Since when the longest-waiting memories wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Backlog {
+    /// For a sweep.
+    pub due: Option<Timestamp>,
+    /// For promotion.
+    pub ripe: Option<Timestamp>,
+}
+
+/// How many memories wait at an instant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+pub struct Waiting {
+    /// For a sweep.
+    pub due: i64,
+    /// For promotion.
+    pub ripe: i64,
+    /// Set aside.
+    pub quarantined: i64,
+}
+
+/// Where a sweep stands: the last (dueAt, id) that it has seen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SweepCursor {
+    due: i64,
+    id: String,
+}
+
+impl Default for SweepCursor {
+    fn default() -> Self {
+        Self { due: Timestamp::FIRST.millis(), id: String::new() }
+    }
+}
+
+#[derive(Deserialize)]
+struct SweptRow {
+    scanned: i64,
+    changed: i64,
+    expired: i64,
+    quarantined: i64,
+    #[serde(rename = "lastDue")]
+    last_due: Option<i64>,
+    #[serde(rename = "lastId")]
+    last_id: Option<String>,
+}
+
+impl Store {
+    /// Reads memories whole, in the order of the ids; ids that do not exist are left out.
+    ///
+    /// # Errors
+    /// Of the connection or the statement.
+    pub async fn memories(&self, ids: &[String]) -> Result<Vec<Record>, Error> {
+        let rows = self
+            .transactions
+            .run("memories.read", Mode::Read, async |tx: &mut Tx| {
+                let mut rows = Vec::with_capacity(ids.len());
+                for slice in slices(ids, String::len) {
+                    let ids = list(slice.iter().map(String::as_str));
+                    rows.extend(tx.rows::<RecordRow>(MEMORY_READ.call().set("id", ids)).await?);
+                }
+                Ok(rows)
+            })
+            .await?;
+        Ok(rows
+            .into_iter()
+            .map(|row| Record {
+                life: row.life.check(),
+                id: row.life.id,
+                content: row.content,
+                instance: row.instance,
+                promoted_from: row.promoted_from,
+                last_expired: row.last_expired.and_then(|ms| Timestamp::from_millis(ms).ok()),
+                reinforcement_count: row.reinforcement_count.unwrap_or(0),
+                clusters: row.clusters,
+                mentions: row.mentions,
+            })
+            .collect())
+    }
+
+    /// Names memories of a scope, by id, at most `limit`.
+    ///
+    /// # Errors
+    /// Of the connection or the statement.
+    pub async fn list_memories(
+        &self,
+        scope: &str,
+        filter: &Filter,
+        limit: u32,
+    ) -> Result<Vec<String>, Error> {
+        #[derive(Deserialize)]
+        struct Row {
+            id: String,
+        }
+        let rows = self
+            .transactions
+            .run("memories.list", Mode::Read, async |tx: &mut Tx| {
+                let call = MEMORY_LIST
+                    .call()
+                    .set("scope", scope)
+                    .set("tier", filter.tier.map(Tier::name))
+                    .set("session", filter.session.as_deref())
+                    .set("after", filter.after.as_str())
+                    .set("limit", i64::from(limit));
+                tx.rows::<Row>(call).await
+            })
+            .await?;
+        Ok(rows.into_iter().map(|row| row.id).collect())
+    }
+
+    /// What happened to a memory, newest first, at most 400 events.
+    ///
+    /// # Errors
+    /// Of the connection or the statement.
+    pub async fn history(&self, id: &str) -> Result<Vec<Happened>, Error> {
+        #[derive(Deserialize)]
+        struct Row {
+            what: String,
+            at: Option<i64>,
+            energy: Option<f64>,
+            detail: Option<String>,
+            count: i64,
+        }
+        let rows = self
+            .transactions
+            .run("memory.history", Mode::Read, async |tx: &mut Tx| {
+                tx.rows::<Row>(MEMORY_HISTORY.call().set("id", id)).await
+            })
+            .await?;
+        Ok(rows
+            .into_iter()
+            .filter_map(|Row { what, at, energy, detail, count }| {
+                Some(Happened { what, at: Timestamp::from_millis(at?).ok()?, energy, detail, count })
+            })
+            .collect())
+    }
+
+    /// Pins or unpins a memory at `now`.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`], [`Error::Refused`] for stubs and expired ones, [`Error::Quarantined`].
+    pub async fn pin(
+        &self,
+        id: &MemoryId,
+        pin: bool,
+        now: Timestamp,
+        tunables: &Tunables,
+    ) -> Result<Vital, Error> {
+        self.transactions
+            .run("memory.pin", Mode::Write, async |tx: &mut Tx| {
+                let life = lock_one(tx, id).await?;
+                let law = if pin { memory::pinned } else { memory::unpinned };
+                let next = match law(life.vital, now, tunables) {
+                    Ok(next) => next,
+                    Err(why) => return Err(refused(tx, id, why).await?),
+                };
+                if next != life.vital {
+                    write(tx, &[(id.as_str(), next)]).await?;
+                }
+                Ok(next)
+            })
+            .await
+    }
+
+    /// Deletes a memory with its stubs and leaves a tombstone. Answers how many nodes went.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] if there was nothing under that id, [`Error::Refused`] for a stub.
+    pub async fn forget(&self, id: &MemoryId, now: Timestamp) -> Result<i64, Error> {
+        #[derive(Deserialize)]
+        struct Row {
+            memories: i64,
+            stubs: i64,
+        }
+        let row: Row = self
+            .transactions
+            .run("memory.forget", Mode::Write, async |tx: &mut Tx| {
+                let found = lock(tx, &[(id.as_str(), None)]).await?;
+                match found.first().map(|(_, locked)| &locked.life) {
+                    Some(Ok(life)) if life.vital.tier.is_stub() => {
+                        return Err(refused(tx, id, Refused::Stub).await?);
+                    }
+                    Some(_) => {}
+                    None => return Err(Error::NotFound { what: "memory", id: id.to_string() }),
+                }
+                let call = MEMORY_FORGET
+                    .call()
+                    .set("id", id.as_str())
+                    .set("hash", tombstone_hash(id.as_str()))
+                    .set("at", now.millis());
+                tx.only(call).await
+            })
+            .await?;
+        Ok(row.memories + row.stubs)
+    }
+
+    /// Counts memories by tier.
+    ///
+    /// # Errors
+    /// Of the connection or the statement.
+    pub async fn tiers(&self) -> Result<Vec<TierCount>, Error> {
+        self.transactions
+            .run("memories.tiers", Mode::Read, async |tx: &mut Tx| tx.rows(MEMORY_TIERS.call()).await)
+            .await
+    }
+
+    /// Says since when the longest-waiting memories wait. Two index look-ups.
+    ///
+    /// # Errors
+    /// Of the connection or the statement.
+    pub async fn backlog(&self) -> Result<Backlog, Error> {
+        #[derive(Deserialize)]
+        struct Row {
+            due: Option<i64>,
+            ripe: Option<i64>,
+        }
+        let row: Row = self
+            .transactions
+            .run("memories.backlog", Mode::Read, async |tx: &mut Tx| tx.only(MEMORY_BACKLOG.call()).await)
+            .await?;
+        let instant = |ms: Option<i64>| ms.and_then(|ms| Timestamp::from_millis(ms).ok());
+        Ok(Backlog { due: instant(row.due), ripe: instant(row.ripe) })
+    }
+
+    /// Counts what waits at `now`.
+    ///
+    /// # Errors
+    /// Of the connection or the statement.
+    pub async fn waiting(&self, now: Timestamp) -> Result<Waiting, Error> {
+        self.transactions
+            .run("memories.waiting", Mode::Read, async |tx: &mut Tx| {
+                tx.only(MEMORY_WAITING.call().set("now", now.millis())).await
+            })
+            .await
+    }
+
+    /// How many memories other writers made that Ebb has not yet seen. Costs two counters.
+    ///
+    /// # Errors
+    /// Of the connection or the statement.
+    pub async fn unstamped(&self) -> Result<i64, Error> {
+        #[derive(Deserialize)]
+        struct Row {
+            memories: i64,
+            stamped: i64,
+        }
+        let row: Row = self
+            .transactions
+            .run("memories.unstamped", Mode::Read, async |tx: &mut Tx| tx.only(MEMORY_UNSTAMPED.call()).await)
+            .await?;
+        Ok((row.memories - row.stamped).max(0))
+    }
+
+    /// Adopts up to `limit` memories of other writers, as a batch of `run`. Answers how many rows it took, good and bad.
+    ///
+    /// # Errors
+    /// [`Error::Fenced`] if the run was lost.
+    pub async fn adopt(&self, run: &mut Run, tunables: &Tunables, limit: usize) -> Result<usize, Error> {
+        #[derive(Deserialize)]
+        struct Row {
+            adopted: i64,
+            quarantined: i64,
+        }
+        let now = run.now;
+        let tally = self
+            .in_run(run, "memories.adopt", async |tx: &mut Tx| {
+                let call = laws(MEMORY_ADOPT.call(), tunables)
+                    .set("now", now.millis())
+                    .set("limit", i64::try_from(limit).unwrap_or(i64::MAX));
+                let row: Row = tx.only(call).await?;
+                Ok(Tally { adopted: row.adopted, quarantined: row.quarantined, ..Tally::default() })
+            })
+            .await?;
+        Ok(usize::try_from(tally.adopted + tally.quarantined).unwrap_or(0))
+    }
+
+    /// Sweeps one page of due memories at the run's `now`, after `cursor`, which it moves. Answers how many rows the
+    /// page had; a short page is the last.
+    ///
+    /// # Errors
+    /// [`Error::Fenced`] if the run was lost; an error with [`Error::is_too_big`] asks for a smaller page.
+    pub async fn sweep(
+        &self,
+        run: &mut Run,
+        tunables: &Tunables,
+        cursor: &mut SweepCursor,
+        limit: usize,
+    ) -> Result<usize, Error> {
+        let (now, from) = (run.now, cursor.clone());
+        let seen = Mutex::new(None);
+        let tally = self
+            .in_run(run, "memories.decay", async |tx: &mut Tx| {
+                let (tally, last) = sweep_page(tx, now, tunables, &from, limit).await?;
+                if let Ok(mut seen) = seen.lock() {
+                    *seen = last;
+                }
+                Ok(tally)
+            })
+            .await?;
+        if let Some(seen) = seen.into_inner().ok().flatten() {
+            *cursor = seen;
+        }
+        Ok(usize::try_from(tally.scanned).unwrap_or(0))
+    }
+
+    /// Sweeps one page as [`Store::sweep`] does and takes it back: what a run at `now` would do, by the same statement.
+    ///
+    /// # Errors
+    /// As [`Store::sweep`].
+    pub async fn rehearse_sweep(
+        &self,
+        now: Timestamp,
+        tunables: &Tunables,
+        cursor: &mut SweepCursor,
+        limit: usize,
+    ) -> Result<Tally, Error> {
+        let from = cursor.clone();
+        let (tally, last) = self
+            .transactions
+            .run("memories.decay.rehearse", Mode::Write, async |tx: &mut Tx| {
+                tx.abandon();
+                sweep_page(tx, now, tunables, &from, limit).await
+            })
+            .await?;
+        if let Some(last) = last {
+            *cursor = last;
+        }
+        Ok(tally)
+    }
+}
+
+async fn sweep_page(
+    tx: &mut Tx,
+    now: Timestamp,
+    tunables: &Tunables,
+    from: &SweepCursor,
+    limit: usize,
+) -> Result<(Tally, Option<SweepCursor>), Error> {
+    let config = tunables.config();
+    let call = laws(MEMORY_DECAY.call(), tunables)
+        .set("now", now.millis())
+        .set("afterDue", from.due)
+        .set("afterId", from.id.as_str())
+        .set("limit", i64::try_from(limit).unwrap_or(i64::MAX))
+        .set("workingDecay", config.working_decay)
+        .set("shortTermDecay", config.short_term_decay)
+        .set("longTermDecay", config.long_term_decay)
+        .set("expiry", config.expiry_threshold);
+    let row: SweptRow = tx.only(call).await?;
+    let tally = Tally {
+        scanned: row.scanned,
+        changed: row.changed,
+        skipped: row.scanned - row.changed - row.quarantined,
+        quarantined: row.quarantined,
+        expired: row.expired,
+        ..Tally::default()
+    };
+    Ok((tally, row.last_due.zip(row.last_id).map(|(due, id)| SweepCursor { due, id })))
+}
+
+/// The parameters that `memory/decay` and `memory/adopt` share.
+fn laws(call: super::statement::Call, tunables: &Tunables) -> super::statement::Call {
+    let config = tunables.config();
+    call.set("workingToShort", config.working_to_short_threshold)
+        .set("shortToLong", config.short_to_long_threshold)
+        .set("floor", ENERGY_FLOOR)
+        .set("longTermRewriteMs", LONG_TERM_REWRITE_MS)
+        .set("energyMax", Energy::MAX)
+}
+
+/// Locks one memory that must be there and sound.
+pub(super) async fn lock_one(tx: &mut Tx, id: &MemoryId) -> Result<Life, Error> {
+    let found = lock(tx, &[(id.as_str(), None)]).await?.pop();
+    let (_, locked) = found.ok_or_else(|| Error::NotFound { what: "memory", id: id.to_string() })?;
+    locked.life.map_err(|reason| Error::Quarantined { id: id.to_string(), reason })
+}
+
+/// The error for a law that refused; for a stub it names the living memory.
+pub(super) async fn refused(tx: &mut Tx, id: &MemoryId, why: Refused) -> Result<Error, Error> {
+    #[derive(Deserialize)]
+    struct Row {
+        id: String,
+    }
+    let living = match why {
+        Refused::Stub => tx.row::<Row>(MEMORY_STUB_OF.call().set("id", id.as_str())).await?,
+        _ => None,
+    };
+    let why = living.map_or(RefusedWhy::Law(why), |row| RefusedWhy::StubOf(row.id));
+    Ok(Error::Refused { id: id.to_string(), why })
+}

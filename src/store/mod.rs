@@ -1,0 +1,85 @@
+//! Neo4j, and the only place that names its driver.
+//!
+//! Every statement is a file under `cypher/`, every verb here runs one or a few of them in an explicit transaction, and
+//! every write begins with its receipt (see `tx.rs`), so that any of them may be repeated. A law whose new value needs
+//! only its own row is applied here to rows that the transaction has locked and read; the sweep, which touches more rows
+//! than are worth moving, applies it in Cypher, and a parity test holds the two together.
+//!
+//! # Design notes
+//! Access and promotion run in Rust on locked rows, not in Cypher: a batch of events must be folded in file order
+//! anyway, the lock costs one round trip, and one executor needs no parity. Only `memory/decay` and `memory/adopt` are
+//! laws that run in the database.
+
+mod attempt;
+mod batch;
+pub mod catalogue;
+mod connection;
+mod decode;
+mod encode;
+mod error;
+mod import;
+mod inspect;
+mod memory;
+mod run;
+mod schema;
+mod scratch;
+mod server;
+mod session;
+pub mod statement;
+mod tunables;
+mod tx;
+
+pub use attempt::{Claimed, Promotion};
+pub use batch::{Applied, Batch, Done, Fault};
+pub use connection::Config;
+pub use decode::Life;
+pub use error::{Class, Error, RefusedWhy};
+pub use import::Progress;
+pub use inspect::{Answer, Cell};
+pub use memory::{Backlog, Filter, Happened, Record, SweepCursor, TierCount, Waiting};
+pub use run::{Opened, Past, Run, Tally};
+pub use schema::{Drift, Initialised};
+pub use server::About;
+pub use session::Ended;
+pub use tx::TxCounters;
+
+use std::time::Duration;
+
+/// One database, through one pool of connections.
+pub struct Store {
+    transactions: tx::Transactions,
+    /// Who this program is, anew at each start: what leases and locks are held under.
+    holder: String,
+    lease: Duration,
+}
+
+impl Store {
+    /// Prepares the pool; the first connection is made by the first verb.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] if the address cannot be used.
+    pub fn connect(config: &Config) -> Result<Self, Error> {
+        let driver = connection::pool(config)?;
+        Ok(Self {
+            transactions: tx::Transactions::new(driver),
+            holder: crate::clock::new_id(),
+            lease: config.lease,
+        })
+    }
+
+    /// What happened to transactions so far.
+    #[must_use]
+    pub fn counters(&self) -> &TxCounters {
+        &self.transactions.counters
+    }
+
+    /// The address, without credentials.
+    #[must_use]
+    pub fn uri(&self) -> &str {
+        self.transactions.uri()
+    }
+
+    fn lease_ms(&self) -> i64 {
+        i64::try_from(self.lease.as_millis()).unwrap_or(i64::MAX)
+    }
+}

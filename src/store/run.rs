@@ -1,0 +1,317 @@
+//! Runs: one record for each occurrence of a job, with a lease, a fence, and a receipt for every batch.
+//!
+//! Each transaction of a run begins with the guard, which locks the run to commit, sees that holder and fence are still
+//! ours and renews the lease; it ends with the receipt, the number of the batch. A program that was paused for an hour
+//! and wakes up finds another fence, and nothing of its work lands.
+//!
+//! A batch whose commit was lost may have landed. Its number says so, and the body then runs once more as the next
+//! batch: the work of every job is recognised by its data (an anchor that has reached `now`, a promotion that exists), so
+//! the repeat changes nothing.
+
+use super::Store;
+use super::catalogue::{
+    RUN_CLOSE, RUN_CREATE, RUN_GUARD, RUN_HISTORY, RUN_LAST, RUN_LOCK, RUN_LOOK, RUN_RECEIPT, RUN_TAKE,
+};
+use super::encode::list;
+use super::error::Error;
+use super::tx::{Mode, Tx};
+use crate::domain::attempt::{Opening, Right, RunFacts, RunState, open_run};
+use crate::domain::units::Timestamp;
+use serde::{Deserialize, Serialize};
+
+/// A run that this program holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Run {
+    /// Which job.
+    pub job: &'static str,
+    /// Which occurrence of it.
+    pub occurrence: String,
+    /// Its id.
+    pub run_id: String,
+    /// The instant its laws see, kept for whoever takes it over.
+    pub now: Timestamp,
+    fence: i64,
+    batch: i64,
+}
+
+/// What a run, or one batch of it, did.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tally {
+    /// Rows looked at.
+    pub scanned: i64,
+    /// Rows written.
+    pub changed: i64,
+    /// Rows that needed nothing when they were looked at under the lock, or that somebody else held.
+    pub skipped: i64,
+    /// Rows set aside.
+    pub quarantined: i64,
+    /// Rows of other writers taken under the laws.
+    pub adopted: i64,
+    /// Memories that expired.
+    pub expired: i64,
+    /// Memories that rose a tier.
+    pub promoted: i64,
+    /// Memories found under two live attempts.
+    pub conflicts: i64,
+}
+
+/// What came of asking for an occurrence.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Opened {
+    /// It is ours to work on.
+    Ours(Run),
+    /// An older open run of the job was taken over; finish it, then ask again.
+    Predecessor(Run),
+    /// It has been worked on.
+    Over(RunState),
+    /// Another program works on this job.
+    Held {
+        /// On which occurrence.
+        occurrence: String,
+        /// Under which holder.
+        holder: String,
+    },
+}
+
+/// A run of the past, or one that goes on.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[expect(missing_docs, reason = "the properties of the node, see cypher/run")]
+pub struct Past {
+    pub job: String,
+    pub occurrence: String,
+    pub run_id: String,
+    pub trigger: String,
+    pub state: String,
+    pub now: Option<i64>,
+    pub started: Option<i64>,
+    pub finished: Option<i64>,
+    pub holder: Option<String>,
+    pub truncated: bool,
+    pub reason: Option<String>,
+    #[serde(flatten)]
+    pub tally: Tally,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct RunRow {
+    fence: i64,
+    batch: i64,
+    run_id: String,
+    now: i64,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct FactsRow {
+    occurrence: String,
+    state: String,
+    holder: Option<String>,
+    lease_until: Option<i64>,
+    open: bool,
+}
+
+impl Store {
+    /// Asks for an occurrence of a job whose laws are to see `now`. `trigger` is `schedule` or `manual`.
+    ///
+    /// # Errors
+    /// Of the connection or a statement.
+    pub async fn open_run(
+        &self,
+        job: &'static str,
+        occurrence: &str,
+        now: Timestamp,
+        trigger: &'static str,
+        right: Right,
+    ) -> Result<Opened, Error> {
+        #[derive(Deserialize)]
+        struct Lock {
+            #[serde(rename = "serverNow")]
+            server_now: i64,
+        }
+        let run_id = crate::clock::new_id();
+        self.transactions
+            .run("run.open", Mode::Write, async |tx: &mut Tx| {
+                let lock: Lock = tx.only(RUN_LOCK.call().set("job", job)).await?;
+                let look = RUN_LOOK.call().set("job", job).set("occurrence", occurrence);
+                let rows = tx.rows::<FactsRow>(look).await?;
+                let facts = |row: &FactsRow| {
+                    Ok::<_, Error>(RunFacts {
+                        occurrence: row.occurrence.clone(),
+                        state: RunState::named(&row.state).ok_or_else(|| decode(&row.state))?,
+                        holder: row.holder.clone(),
+                        lease_until: instant(row.lease_until.unwrap_or(0))?,
+                    })
+                };
+                let open = rows.iter().find(|row| row.open).map(facts).transpose()?;
+                let record = rows.iter().find(|row| row.occurrence == occurrence).map(facts).transpose()?;
+                let server_now = instant(lock.server_now)?;
+                let decision =
+                    open_run(&self.holder, occurrence, open.as_ref(), record.as_ref(), server_now, right);
+                match decision {
+                    Opening::AlreadyOver(state) => Ok(Opened::Over(state)),
+                    Opening::Held { occurrence, holder } => Ok(Opened::Held { occurrence, holder }),
+                    Opening::Take(taken) => {
+                        let call = self.leased(RUN_TAKE.call(), job, &taken);
+                        let row: RunRow = tx.only(call).await?;
+                        let run = row.run(job, taken)?;
+                        Ok(if run.occurrence == occurrence {
+                            Opened::Ours(run)
+                        } else {
+                            Opened::Predecessor(run)
+                        })
+                    }
+                    Opening::Create => {
+                        let call = self
+                            .leased(RUN_CREATE.call(), job, occurrence)
+                            .set("runId", run_id.as_str())
+                            .set("now", now.millis())
+                            .set("trigger", trigger);
+                        let row: RunRow = tx.only(call).await?;
+                        Ok(Opened::Ours(row.run(job, occurrence.to_owned())?))
+                    }
+                }
+            })
+            .await
+    }
+
+    /// Runs `body` as the next batch of a run: guarded, receipted, in one transaction.
+    pub(super) async fn in_run<F>(&self, run: &mut Run, name: &'static str, body: F) -> Result<Tally, Error>
+    where
+        F: AsyncFn(&mut Tx) -> Result<Tally, Error>,
+    {
+        #[derive(Deserialize)]
+        struct Guard {
+            batch: i64,
+        }
+        let held = &*run;
+        let (batch, tally) = self
+            .transactions
+            .run(name, Mode::Write, async |tx: &mut Tx| {
+                let guard =
+                    self.leased(RUN_GUARD.call(), held.job, &held.occurrence).set("fence", held.fence);
+                let Some(Guard { batch: landed }) = tx.row(guard).await? else {
+                    return Err(lost(held));
+                };
+                let tally = body(tx).await?;
+                let batch = landed.max(held.batch) + 1;
+                let receipt = RUN_RECEIPT
+                    .call()
+                    .set("job", held.job)
+                    .set("occurrence", held.occurrence.as_str())
+                    .set("batch", batch)
+                    .set("scanned", tally.scanned)
+                    .set("changed", tally.changed)
+                    .set("skipped", tally.skipped)
+                    .set("quarantined", tally.quarantined)
+                    .set("adopted", tally.adopted)
+                    .set("expired", tally.expired)
+                    .set("promoted", tally.promoted)
+                    .set("conflicts", tally.conflicts);
+                tx.run(receipt).await?;
+                Ok((batch, tally))
+            })
+            .await?;
+        run.batch = batch;
+        Ok(tally)
+    }
+
+    /// Ends a run and answers what all its batches did, those of former holders included.
+    ///
+    /// # Errors
+    /// [`Error::Fenced`] if the run was lost.
+    pub async fn close_run(
+        &self,
+        run: &Run,
+        state: RunState,
+        truncated: bool,
+        reason: Option<&str>,
+    ) -> Result<Tally, Error> {
+        self.transactions
+            .run("run.close", Mode::Write, async |tx: &mut Tx| {
+                let call = RUN_CLOSE
+                    .call()
+                    .set("job", run.job)
+                    .set("occurrence", run.occurrence.as_str())
+                    .set("fence", run.fence)
+                    .set("holder", self.holder.as_str())
+                    .set("state", state.name())
+                    .set("truncated", truncated)
+                    .set("reason", reason);
+                tx.row::<Tally>(call).await?.ok_or_else(|| lost(run))
+            })
+            .await
+    }
+
+    /// The instant of the last scheduled occurrence of each of these jobs; `None` for one that never ran on schedule.
+    ///
+    /// # Errors
+    /// Of the connection or the statement.
+    pub async fn last_runs<const N: usize>(
+        &self,
+        jobs: [&'static str; N],
+    ) -> Result<[Option<Timestamp>; N], Error> {
+        #[derive(Deserialize)]
+        struct Row {
+            counter: String,
+            now: i64,
+        }
+        let counters: Vec<String> = jobs.iter().map(|job| format!("job:{job}")).collect();
+        let rows = self
+            .transactions
+            .run("run.last", Mode::Read, async |tx: &mut Tx| {
+                let call = RUN_LAST.call().set("counter", list(counters.iter().map(String::as_str)));
+                tx.rows::<Row>(call).await
+            })
+            .await?;
+        let mut last = [None; N];
+        for (counter, last) in counters.iter().zip(&mut last) {
+            if let Some(row) = rows.iter().find(|row| row.counter == *counter) {
+                *last = Some(instant(row.now)?);
+            }
+        }
+        Ok(last)
+    }
+
+    /// The last runs, newest first, of one job or of all.
+    ///
+    /// # Errors
+    /// Of the connection or the statement.
+    pub async fn runs(&self, job: Option<&str>, limit: u32) -> Result<Vec<Past>, Error> {
+        self.transactions
+            .run("run.history", Mode::Read, async |tx: &mut Tx| {
+                tx.rows(RUN_HISTORY.call().set("job", job).set("limit", i64::from(limit))).await
+            })
+            .await
+    }
+
+    fn leased(&self, call: super::statement::Call, job: &str, occurrence: &str) -> super::statement::Call {
+        call.set("job", job)
+            .set("occurrence", occurrence)
+            .set("holder", self.holder.as_str())
+            .set("leaseMs", self.lease_ms())
+    }
+}
+
+impl RunRow {
+    fn run(self, job: &'static str, occurrence: String) -> Result<Run, Error> {
+        let now = instant(self.now)?;
+        Ok(Run { job, occurrence, run_id: self.run_id, now, fence: self.fence, batch: self.batch })
+    }
+}
+
+fn instant(ms: i64) -> Result<Timestamp, Error> {
+    Timestamp::from_millis(ms).map_err(|why| decode(&why.to_string()))
+}
+
+fn decode(detail: &str) -> Error {
+    Error::Decode { statement: "run", detail: detail.to_owned() }
+}
+
+fn lost(run: &Run) -> Error {
+    Error::Fenced(format!(
+        "the run {} of {} was taken over by another program; nothing was written after that. See: ebb job history {}",
+        run.occurrence, run.job, run.job
+    ))
+}

@@ -1,0 +1,242 @@
+//! Migrations: applied once, in order, recorded in the graph with the checksum of their text.
+//!
+//! A migration that was applied never changes: its checksum is compared at each start, and a database that a newer Ebb
+//! has touched is refused. Every statement of a migration says IF NOT EXISTS, so two programs that initialise at once,
+//! or one that was killed halfway, do no harm: the next run completes it.
+
+use super::Store;
+use super::catalogue::{MIGRATION_DUPLICATES, MIGRATION_LIST, MIGRATION_RECORD, SCHEMA_V001, SERVER_SCHEMA};
+use super::error::Error;
+use super::memory::hex;
+use super::statement::{Call, Statement};
+use super::tx::{Mode, Tx};
+use crate::domain::tunables::ConsolidationConfig;
+use crate::domain::units::Timestamp;
+use serde::Deserialize;
+use sha2::{Digest, Sha256};
+
+static MIGRATIONS: [&Statement; 1] = [&SCHEMA_V001];
+
+/// What initialising did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Initialised {
+    /// Migrations that were applied now.
+    pub applied: Vec<String>,
+    /// Tunables that were added to the ConsolidationConfig node.
+    pub tunables_added: i64,
+}
+
+/// How a database differs from what the migrations made of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Drift {
+    /// A migration was never applied.
+    Pending(String),
+    /// A constraint or index was dropped since.
+    Missing(String),
+    /// An index is not usable.
+    NotOnline {
+        /// Which.
+        name: String,
+        /// Its state.
+        state: String,
+    },
+}
+
+#[derive(Deserialize)]
+struct Applied {
+    version: String,
+    checksum: String,
+}
+
+impl Store {
+    /// Says whether the database carries every migration, as this program knows them.
+    ///
+    /// # Errors
+    /// [`Error::Schema`] if not, with what to do about it.
+    pub async fn check_schema(&self) -> Result<(), Error> {
+        let pending = self.pending().await?;
+        match pending.first() {
+            None => Ok(()),
+            Some(_) => Err(Error::Schema(format!(
+                "the database at {} is not initialised for this version of Ebb. Run: ebb init",
+                self.uri()
+            ))),
+        }
+    }
+
+    /// Names the migrations that are still to be applied.
+    ///
+    /// # Errors
+    /// [`Error::Schema`] if one was changed after it was applied, or a newer Ebb has been here.
+    pub async fn pending(&self) -> Result<Vec<&'static str>, Error> {
+        let applied: Vec<Applied> = self
+            .transactions
+            .run("migration.list", Mode::Read, async |tx: &mut Tx| tx.rows(MIGRATION_LIST.call()).await)
+            .await?;
+        for row in &applied {
+            match MIGRATIONS.iter().find(|migration| version(migration) == row.version) {
+                None => {
+                    return Err(Error::Schema(format!(
+                        "the database at {} carries migration {}, which this version of Ebb does not know: a newer \
+                         one has been here. Use that version",
+                        self.uri(),
+                        row.version
+                    )));
+                }
+                Some(migration) if checksum(migration) != row.checksum => {
+                    return Err(Error::Schema(format!(
+                        "migration {} at {} has the checksum {}, and this version of Ebb has {}: the two were built \
+                         from different texts. Use the version that initialised the database",
+                        row.version,
+                        self.uri(),
+                        row.checksum,
+                        checksum(migration)
+                    )));
+                }
+                Some(_) => {}
+            }
+        }
+        Ok(MIGRATIONS
+            .iter()
+            .filter(|migration| applied.iter().all(|row| row.version != version(migration)))
+            .map(|migration| migration.name)
+            .collect())
+    }
+
+    /// Applies what is pending and makes sure that the tunables are in the graph. Rows that would break a constraint are
+    /// listed and nothing is written.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] with the rows; [`Error::Schema`] as in [`Store::pending`].
+    pub async fn initialise(
+        &self,
+        config: &ConsolidationConfig,
+        now: Timestamp,
+    ) -> Result<Initialised, Error> {
+        let pending = self.pending().await?;
+        if !pending.is_empty() {
+            self.refuse_duplicates().await?;
+        }
+        for migration in MIGRATIONS.iter().filter(|migration| pending.contains(&migration.name)) {
+            for text in statements(migration) {
+                self.transactions
+                    .run("migration.apply", Mode::Write, async |tx: &mut Tx| {
+                        tx.run(Call { statement: migration, query: neo4rs::query(text) }).await
+                    })
+                    .await?;
+            }
+            self.transactions
+                .run("migration.record", Mode::Write, async |tx: &mut Tx| {
+                    let call = MIGRATION_RECORD
+                        .call()
+                        .set("version", version(migration))
+                        .set("name", migration.name)
+                        .set("checksum", checksum(migration))
+                        .set("at", now.millis());
+                    tx.run(call).await
+                })
+                .await?;
+        }
+        let tunables_added = self.ensure_tunables(config).await?;
+        Ok(Initialised { applied: pending.into_iter().map(str::to_owned).collect(), tunables_added })
+    }
+
+    /// How the constraints and indexes differ from what the migrations made.
+    ///
+    /// # Errors
+    /// As in [`Store::pending`].
+    pub async fn drift(&self) -> Result<Vec<Drift>, Error> {
+        #[derive(Deserialize)]
+        struct Row {
+            name: String,
+            state: String,
+        }
+        let pending = self.pending().await?;
+        let there: Vec<Row> = self
+            .transactions
+            .run("server.schema", Mode::Read, async |tx: &mut Tx| tx.rows(SERVER_SCHEMA.call()).await)
+            .await?;
+        let mut drift: Vec<Drift> = pending.iter().map(|name| Drift::Pending((*name).to_owned())).collect();
+        for migration in MIGRATIONS.iter().filter(|migration| !pending.contains(&migration.name)) {
+            for name in statements(migration).into_iter().filter_map(made) {
+                match there.iter().find(|row| row.name == name) {
+                    None => drift.push(Drift::Missing(name.to_owned())),
+                    Some(row) if row.state != "ONLINE" => {
+                        drift.push(Drift::NotOnline { name: name.to_owned(), state: row.state.clone() });
+                    }
+                    Some(_) => {}
+                }
+            }
+        }
+        Ok(drift)
+    }
+
+    async fn refuse_duplicates(&self) -> Result<(), Error> {
+        #[derive(Deserialize)]
+        struct Row {
+            what: String,
+            name: String,
+            count: i64,
+        }
+        let rows: Vec<Row> = self
+            .transactions
+            .run("migration.duplicates", Mode::Read, async |tx: &mut Tx| {
+                tx.rows(MIGRATION_DUPLICATES.call()).await
+            })
+            .await?;
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let list: Vec<String> = rows
+            .iter()
+            .map(|row| format!("  {} {:?} is used {} times", row.what, row.name, row.count))
+            .collect();
+        Err(Error::Conflict(format!(
+            "rows in this database would break a constraint, so nothing was written:\n{}\nRename or merge them in Neo4j \
+             Browser, then run: ebb init",
+            list.join("\n")
+        )))
+    }
+}
+
+fn version(migration: &Statement) -> &'static str {
+    let stem = migration.name.trim_start_matches("schema/");
+    stem.split_once("__").map_or(stem, |(version, _)| version)
+}
+
+fn checksum(migration: &Statement) -> String {
+    hex(&Sha256::digest(migration.body().as_bytes()))
+}
+
+fn statements(migration: &Statement) -> Vec<&'static str> {
+    migration.body().split(';').map(str::trim).filter(|text| !text.is_empty()).collect()
+}
+
+/// The name of the constraint or index that a statement makes.
+fn made(text: &str) -> Option<&str> {
+    let mut words = text.split_whitespace();
+    words.find(|word| matches!(*word, "CONSTRAINT" | "INDEX"))?;
+    words.next()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_statement_of_a_migration_can_be_repeated_and_names_what_it_makes() {
+        for migration in MIGRATIONS {
+            for text in statements(migration) {
+                assert!(text.contains(" IF NOT EXISTS "), "{text}");
+                assert!(made(text).is_some_and(|name| name.starts_with("ebb_")), "{text}");
+            }
+        }
+        assert_eq!(version(&SCHEMA_V001), "V001");
+    }
+
+    #[test]
+    fn a_migration_that_was_applied_never_changes() {
+        assert_eq!(&checksum(&SCHEMA_V001)[..16], "f2077514a4b23ef7");
+    }
+}

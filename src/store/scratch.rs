@@ -1,0 +1,66 @@
+//! Scratch databases: those whose time may be simulated, because nothing in them is anybody's memory.
+
+use super::Store;
+use super::catalogue::{SCRATCH_ADVANCE, SCRATCH_LOOK, SCRATCH_MARK};
+use super::error::Error;
+use super::tx::{Mode, Tx};
+use crate::domain::units::Timestamp;
+use serde::Deserialize;
+
+impl Store {
+    /// Whether this database carries the scratch marker, and how far its simulated time has come.
+    ///
+    /// # Errors
+    /// Of the connection or the statement.
+    pub async fn scratch(&self) -> Result<Option<Option<Timestamp>>, Error> {
+        let look = self.look_scratch().await?;
+        Ok(look.marked.then(|| look.now.and_then(|ms| Timestamp::from_millis(ms).ok())))
+    }
+
+    /// Records how far simulated time has come: what is asked of a scratch database without an instant means this one.
+    ///
+    /// # Errors
+    /// Of the connection or the statement.
+    pub async fn advance_scratch(&self, now: Timestamp) -> Result<(), Error> {
+        self.transactions
+            .run("scratch.advance", Mode::Write, async |tx: &mut Tx| {
+                tx.run(SCRATCH_ADVANCE.call().set("now", now.millis())).await
+            })
+            .await
+    }
+
+    /// Marks a database as scratch if it holds nothing but what `ebb init` writes, or carries the marker already.
+    ///
+    /// # Errors
+    /// [`Error::NotScratch`] if it holds anything else. Nothing is written then.
+    pub async fn claim_scratch(&self) -> Result<(), Error> {
+        let look = self.look_scratch().await?;
+        if !look.marked && look.foreign > 0 {
+            return Err(Error::NotScratch(format!(
+                "the database at {} holds {} nodes that are not Ebb's own bookkeeping; simulated time must not touch \
+                 real memories. Give it an empty database (NEO4J_DATABASE, or NEO4J_URI of another server), or let Ebb \
+                 start one of its own by leaving NEO4J_URI unset",
+                self.uri(),
+                look.foreign
+            )));
+        }
+        self.transactions
+            .run("scratch.mark", Mode::Write, async |tx: &mut Tx| {
+                tx.run(SCRATCH_MARK.call().set("holder", self.holder.as_str())).await
+            })
+            .await
+    }
+
+    async fn look_scratch(&self) -> Result<Look, Error> {
+        self.transactions
+            .run("scratch.look", Mode::Read, async |tx: &mut Tx| tx.only(SCRATCH_LOOK.call()).await)
+            .await
+    }
+}
+
+#[derive(Deserialize)]
+struct Look {
+    marked: bool,
+    now: Option<i64>,
+    foreign: i64,
+}

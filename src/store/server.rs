@@ -1,0 +1,84 @@
+//! The server: what it is, what its clock shows, how it is set.
+
+use super::Store;
+use super::catalogue::{SERVER_ABOUT, SERVER_SETTINGS};
+use super::error::Error;
+use super::tx::{Mode, Tx};
+use crate::domain::units::Timestamp;
+use serde::Deserialize;
+
+/// Which server this is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct About {
+    /// Its product name.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+    /// `community` or `enterprise`.
+    pub edition: String,
+    /// What its clock showed.
+    pub server_now: Timestamp,
+}
+
+impl About {
+    /// The oldest server whose Cypher Ebb speaks.
+    pub const OLDEST: (u32, u32) = (5, 23);
+
+    /// Whether Ebb's statements run on it. Versions by calendar year are newer than all that count from 5.
+    #[must_use]
+    pub fn is_supported(&self) -> bool {
+        let mut parts = self.version.split('.').map(|part| part.parse::<u32>().unwrap_or(0));
+        (parts.next().unwrap_or(0), parts.next().unwrap_or(0)) >= Self::OLDEST
+    }
+}
+
+impl Store {
+    /// Asks the server what it is; the first contact.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`], [`Error::Login`]; [`Error::Schema`] for a server that is too old.
+    pub async fn about(&self) -> Result<About, Error> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Row {
+            name: String,
+            version: String,
+            edition: String,
+            server_now: i64,
+        }
+        let row: Row = self
+            .transactions
+            .run("server.about", Mode::Read, async |tx: &mut Tx| tx.only(SERVER_ABOUT.call()).await)
+            .await?;
+        let server_now = Timestamp::from_millis(row.server_now).unwrap_or(Timestamp::EPOCH);
+        let about = About { name: row.name, version: row.version, edition: row.edition, server_now };
+        if about.is_supported() {
+            return Ok(about);
+        }
+        let (major, minor) = About::OLDEST;
+        Err(Error::Schema(format!(
+            "{} {} at {} is too old: Ebb's statements need {major}.{minor} or later. Upgrade the server, or leave \
+             NEO4J_URI unset to let Ebb start one of its own",
+            about.name,
+            about.version,
+            self.uri()
+        )))
+    }
+
+    /// The server's settings that Ebb depends on, by name.
+    ///
+    /// # Errors
+    /// Of the connection or the statement.
+    pub async fn settings(&self) -> Result<Vec<(String, String)>, Error> {
+        #[derive(Deserialize)]
+        struct Row {
+            name: String,
+            value: String,
+        }
+        let rows: Vec<Row> = self
+            .transactions
+            .run("server.settings", Mode::Read, async |tx: &mut Tx| tx.rows(SERVER_SETTINGS.call()).await)
+            .await?;
+        Ok(rows.into_iter().map(|row| (row.name, row.value)).collect())
+    }
+}

@@ -1,0 +1,128 @@
+//! Sessions: what the end of one promotes.
+
+use super::Store;
+use super::attempt::{Promotion, finish, raise};
+use super::catalogue::{SESSION_END, SESSION_MADE};
+use super::error::Error;
+use super::memory::lock;
+use super::tx::{Mode, Tx};
+use crate::domain::attempt::AttemptState;
+use crate::domain::ids::{Scope, SessionId};
+use crate::domain::memory;
+use crate::domain::tunables::Tunables;
+use crate::domain::units::Timestamp;
+use serde::Deserialize;
+
+/// Most memories promoted in one transaction; a session with more takes several, each a whole.
+const PAGE: usize = 500;
+
+/// What the end of a session did.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Ended {
+    /// Ids of the memories that were promoted.
+    pub promoted: Vec<String>,
+    /// Memories that another attempt holds; it will promote them, since it claimed them as ripe.
+    pub held: i64,
+}
+
+impl Store {
+    /// Ends a session at `now`: working memories made in it with an energy strictly above `threshold` rise to
+    /// short-term.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] for a session that does not exist.
+    pub async fn end_session(
+        &self,
+        scope: &Scope,
+        session: &SessionId,
+        now: Timestamp,
+        threshold: f64,
+        tunables: &Tunables,
+    ) -> Result<Ended, Error> {
+        let mut all = Ended::default();
+        let mut after = String::new();
+        loop {
+            let page = self
+                .transactions
+                .run("session.end", Mode::Write, async |tx: &mut Tx| {
+                    self.end_page(tx, scope, session, now, threshold, tunables, &after).await
+                })
+                .await?;
+            all.promoted.extend(page.ended.promoted);
+            all.held += page.ended.held;
+            match page.after {
+                Some(last) => after = last,
+                None => return Ok(all),
+            }
+        }
+    }
+
+    /// One page of a session's end, inside a transaction of the caller.
+    #[expect(clippy::too_many_arguments, reason = "each is a fact of the one law that this applies")]
+    pub(super) async fn end_page(
+        &self,
+        tx: &mut Tx,
+        scope: &Scope,
+        session: &SessionId,
+        now: Timestamp,
+        threshold: f64,
+        tunables: &Tunables,
+        after: &str,
+    ) -> Result<Page, Error> {
+        #[derive(Deserialize)]
+        struct Made {
+            id: String,
+        }
+        #[derive(Deserialize)]
+        struct Count {
+            ended: i64,
+        }
+        let end = SESSION_END
+            .call()
+            .set("scope", scope.as_str())
+            .set("id", session.as_str())
+            .set("at", now.millis());
+        if tx.only::<Count>(end).await?.ended == 0 {
+            return Err(Error::NotFound { what: "session", id: session.to_string() });
+        }
+        let made = SESSION_MADE
+            .call()
+            .set("scope", scope.as_str())
+            .set("session", session.as_str())
+            .set("after", after)
+            .set("limit", i64::try_from(PAGE).unwrap_or(i64::MAX));
+        let ids: Vec<String> = tx.rows::<Made>(made).await?.into_iter().map(|made| made.id).collect();
+        let wanted: Vec<(&str, Option<&str>)> = ids.iter().map(|id| (id.as_str(), None)).collect();
+        let mut page = Page { ended: Ended::default(), after: None };
+        let mut promotions = Vec::new();
+        for (_, locked) in lock(tx, &wanted).await? {
+            // A row that no law can use is left for the sweep and the audit, which set it aside.
+            let Ok(life) = locked.life else { continue };
+            if let Ok(after) = memory::session_ended(life.vital, now, threshold, tunables) {
+                if locked.claimed.is_some() {
+                    page.ended.held += 1;
+                } else {
+                    promotions.push(Promotion { id: life.id, before: life.vital, after });
+                }
+            }
+        }
+        if !promotions.is_empty() {
+            let attempt = crate::clock::new_id();
+            self.open_attempt(tx, &attempt, "sessionEnd", now).await?;
+            raise(tx, &promotions, now).await?;
+            let applied = i64::try_from(promotions.len()).unwrap_or(i64::MAX);
+            finish(tx, &attempt, AttemptState::Claimed, applied).await?;
+            finish(tx, &attempt, AttemptState::Done, applied).await?;
+        }
+        page.after = ids.last().filter(|_| ids.len() == PAGE).cloned();
+        page.ended.promoted = promotions.into_iter().map(|promotion| promotion.id.to_string()).collect();
+        Ok(page)
+    }
+}
+
+/// What one page of a session's end did.
+pub(super) struct Page {
+    pub(super) ended: Ended,
+    /// The last id seen, if more may follow.
+    pub(super) after: Option<String>,
+}

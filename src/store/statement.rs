@@ -1,0 +1,105 @@
+//! A statement: one file under `cypher/`, its header and its text.
+//!
+//! Statements are files and never put together from words, so what runs on a database can be read in one folder. The
+//! header is read by machines: tests check that it tells the truth (`tests/tidy.rs`), and `ebb inspect` prints it.
+
+use neo4rs::{BoltType, Query};
+
+/// One file under `cypher/`.
+#[derive(Debug)]
+pub struct Statement {
+    /// Folder and stem, such as `memory/decay`; also its name in traces and errors.
+    pub name: &'static str,
+    /// The whole file.
+    pub file: &'static str,
+}
+
+/// What a header says, as it stands in the file.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Header<'a> {
+    /// One sentence.
+    pub purpose: &'a str,
+    /// `read`, `write` or `schema`.
+    pub mode: &'a str,
+    /// Names and types of the parameters.
+    pub params: Vec<(&'a str, &'a str)>,
+    /// Columns and row count.
+    pub returns: &'a str,
+    /// What limits a write.
+    pub bound: &'a str,
+    /// By what a repeat of a write is recognised.
+    pub idempotent: &'a str,
+    /// The Rust twin of a law.
+    pub law: &'a str,
+    /// `server` where the server's clock may be read.
+    pub clock: &'a str,
+}
+
+impl Statement {
+    /// The text that is sent: the file from its first line that is not a comment.
+    #[must_use]
+    pub fn body(&self) -> &'static str {
+        let mut rest = self.file;
+        while rest.starts_with("//") {
+            rest = rest.split_once('\n').map_or("", |(_, rest)| rest);
+        }
+        rest
+    }
+
+    /// The header. A key that is not there is empty.
+    #[must_use]
+    pub fn header(&self) -> Header<'static> {
+        let mut header = Header::default();
+        for line in self.file.lines().map_while(|line| line.strip_prefix("//")) {
+            let Some((key, value)) = line.trim().split_once(": ") else { continue };
+            let value = value.trim();
+            match key {
+                "purpose" => header.purpose = value,
+                "mode" => header.mode = value,
+                "params" if value != "none" => {
+                    header.params = value
+                        .split(", $")
+                        .filter_map(|param| param.trim_start_matches('$').split_once(": "))
+                        .collect();
+                }
+                "returns" => header.returns = value,
+                "bound" => header.bound = value,
+                "idempotent" => header.idempotent = value,
+                "law" => header.law = value,
+                "clock" => header.clock = value,
+                _ => {}
+            }
+        }
+        header
+    }
+
+    pub(super) fn call(&'static self) -> Call {
+        Call { statement: self, query: neo4rs::query(self.body()) }
+    }
+}
+
+/// A statement with its parameters.
+#[derive(Clone)]
+pub(super) struct Call {
+    pub(super) statement: &'static Statement,
+    pub(super) query: Query,
+}
+
+impl Call {
+    /// Sets the parameter `$name`.
+    pub(super) fn set(mut self, name: &str, value: impl Into<BoltType>) -> Self {
+        self.query = self.query.param(name, value);
+        self
+    }
+}
+
+/// Embeds `cypher/<name>.cypher`.
+macro_rules! statement {
+    ($name:literal) => {
+        $crate::store::statement::Statement {
+            name: $name,
+            file: include_str!(concat!("../../cypher/", $name, ".cypher")),
+        }
+    };
+}
+pub(super) use statement;

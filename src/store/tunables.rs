@@ -1,0 +1,77 @@
+//! The tunables as they stand in the graph: read and checked at the start of each run.
+
+use super::Store;
+use super::catalogue::{CONFIG_ENSURE, CONFIG_READ};
+use super::encode::list;
+use super::error::Error;
+use super::tx::{Mode, Tx};
+use crate::domain::tunables::{ConsolidationConfig, Tunables};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+impl Store {
+    /// Reads and checks the node `(:ConsolidationConfig {name: 'default'})`. Properties that are not tunables are left
+    /// alone: people may keep notes there.
+    ///
+    /// # Errors
+    /// [`Error::Schema`] if there is no such node, [`Error::TunableMissing`] and [`Error::Tunables`] if it cannot be
+    /// used; nothing runs then.
+    pub async fn tunables(&self) -> Result<Tunables, Error> {
+        #[derive(Deserialize)]
+        struct Row {
+            names: Vec<String>,
+            values: Vec<Option<f64>>,
+        }
+        let row = self
+            .transactions
+            .run("config.read", Mode::Read, async |tx: &mut Tx| tx.row::<Row>(CONFIG_READ.call()).await)
+            .await?;
+        let Some(row) = row else {
+            return Err(Error::Schema(
+                "the database has no ConsolidationConfig node named 'default'. Write it with: ebb init"
+                    .to_owned(),
+            ));
+        };
+        let present: Map<String, Value> = row
+            .names
+            .into_iter()
+            .zip(row.values)
+            .filter_map(|(name, value)| Some((name, Value::from(value?))))
+            .collect();
+        let known = |name: &str| ConsolidationConfig::NAMES.contains(&name);
+        let missing: Vec<&str> =
+            ConsolidationConfig::NAMES.into_iter().filter(|name| !present.contains_key(*name)).collect();
+        if !missing.is_empty() {
+            return Err(Error::TunableMissing(missing.join(", ")));
+        }
+        let values = present.into_iter().filter(|(name, _)| known(name)).collect();
+        serde_json::from_value::<ConsolidationConfig>(Value::Object(values))
+            .map_err(|why| Error::TunableMissing(why.to_string()))?
+            .check()
+            .map_err(Error::Tunables)
+    }
+
+    /// Makes sure that the node is there with every tunable; values that are there are kept. Answers how many were
+    /// added.
+    ///
+    /// # Errors
+    /// Of the connection or the statement.
+    pub async fn ensure_tunables(&self, config: &ConsolidationConfig) -> Result<i64, Error> {
+        #[derive(Deserialize)]
+        struct Row {
+            added: i64,
+        }
+        let entries = config.entries();
+        let row: Row = self
+            .transactions
+            .run("config.ensure", Mode::Write, async |tx: &mut Tx| {
+                let call = CONFIG_ENSURE
+                    .call()
+                    .set("name", list(entries.iter().map(|(name, _)| *name)))
+                    .set("value", list(entries.iter().map(|(_, value)| *value)));
+                tx.only(call).await
+            })
+            .await?;
+        Ok(row.added)
+    }
+}

@@ -1,0 +1,251 @@
+//! Transactions: explicit, named, retried here and nowhere else.
+//!
+//! The driver's auto-commit calls may apply a write twice, so every statement runs in an explicit transaction.
+//!
+//! # A commit of unknown outcome
+//! A connection that breaks at COMMIT leaves two possible worlds. Every write here therefore *begins* by locking and
+//! reading the node that carries its receipt (an `EbbRequest`, the batch number of a run, the lines of an import, the
+//! state of an attempt), and leaves the receipt in the same transaction. So an unknown commit needs no special path: the
+//! transaction is simply run again. Its first statement waits until the lost one is decided, sees the receipt or does
+//! not, and answers from it or does the work. Invariant: a body that is run twice has its effect once (held by
+//! `faults::a_cut_at_commit_counts_once`).
+//!
+//! # Retries
+//! Transient errors: eight tries, 20 ms doubled, full jitter, at most 2 s apart. A connection lost: as many, 100 ms
+//! doubled, at most 10 s apart; but a server that was never reached is reported at once. Page too big: the caller halves.
+
+use super::error::{Class, Error};
+use super::statement::{Call, Statement};
+use neo4rs::BoltType;
+use serde::de::DeserializeOwned;
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+use tracing::{Instrument, debug, info_span, warn};
+
+const TRIES_MAX: u32 = 8;
+const ROLLBACK_LIMIT: Duration = Duration::from_secs(2);
+
+/// The driver behind its one door.
+#[expect(clippy::disallowed_types, reason = "store is the driver's only home")]
+pub(super) struct Driver {
+    pub(super) graph: neo4rs::Graph,
+    pub(super) uri: String,
+    pub(super) user: String,
+    pub(super) acquire_timeout: Duration,
+}
+
+/// Counters of what happened to transactions, for status and tests.
+#[derive(Debug, Default)]
+pub struct TxCounters {
+    /// Begun again after a transient error or a lost connection.
+    pub retried: AtomicU64,
+    /// Commits whose outcome was unknown when the connection broke, each settled by its receipt since.
+    pub unknown_commits: AtomicU64,
+}
+
+/// What one transaction can do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mode {
+    Read,
+    Write,
+}
+
+/// An open transaction.
+#[expect(clippy::disallowed_types, reason = "store is the driver's only home")]
+pub(super) struct Tx {
+    txn: neo4rs::Txn,
+    uri: String,
+    abandoned: bool,
+}
+
+impl Tx {
+    /// What was done in this transaction is not to last: its body's answer is kept, its work is rolled back.
+    pub(super) fn abandon(&mut self) {
+        self.abandoned = true;
+    }
+
+    /// Runs a statement and returns its rows.
+    pub(super) async fn rows<T: DeserializeOwned>(&mut self, call: Call) -> Result<Vec<T>, Error> {
+        let statement = call.statement;
+        let mut stream = self.txn.execute(call.query).await.map_err(|why| sort(why, statement, &self.uri))?;
+        let mut rows = Vec::new();
+        while let Some(row) =
+            stream.next(self.txn.handle()).await.map_err(|why| sort(why, statement, &self.uri))?
+        {
+            let row = row.to::<T>();
+            rows.push(
+                row.map_err(|why| Error::Decode { statement: statement.name, detail: why.to_string() })?,
+            );
+        }
+        Ok(rows)
+    }
+
+    /// Runs a statement whose values may be of any type, and returns these columns of it: the driver keeps no order.
+    pub(super) async fn table(
+        &mut self,
+        call: Call,
+        columns: &[String],
+    ) -> Result<Vec<Vec<BoltType>>, Error> {
+        let statement = call.statement;
+        let decode =
+            |why: neo4rs::DeError| Error::Decode { statement: statement.name, detail: why.to_string() };
+        let mut stream = self.txn.execute(call.query).await.map_err(|why| sort(why, statement, &self.uri))?;
+        let mut rows = Vec::new();
+        while let Some(row) =
+            stream.next(self.txn.handle()).await.map_err(|why| sort(why, statement, &self.uri))?
+        {
+            let cells = columns.iter().map(|column| row.get::<BoltType>(column).map_err(decode));
+            rows.push(cells.collect::<Result<Vec<BoltType>, Error>>()?);
+        }
+        Ok(rows)
+    }
+
+    /// Runs a statement that returns at most one row.
+    pub(super) async fn row<T: DeserializeOwned>(&mut self, call: Call) -> Result<Option<T>, Error> {
+        Ok(self.rows(call).await?.pop())
+    }
+
+    /// Runs a statement whose header promises one row.
+    pub(super) async fn only<T: DeserializeOwned>(&mut self, call: Call) -> Result<T, Error> {
+        let statement = call.statement.name;
+        let none = || Error::Decode { statement, detail: "no row where one is promised".to_owned() };
+        self.row(call).await?.ok_or_else(none)
+    }
+
+    /// Runs a statement of which only the effect is wanted. It is drained all the same: a result that is discarded is
+    /// never evaluated by the server.
+    pub(super) async fn run(&mut self, call: Call) -> Result<(), Error> {
+        #[derive(serde::Deserialize)]
+        struct Ignored {}
+        self.rows::<Ignored>(call).await.map(|_| ())
+    }
+}
+
+/// Transactions on one server.
+pub(super) struct Transactions {
+    driver: Driver,
+    reached: AtomicBool,
+    pub(super) counters: TxCounters,
+}
+
+impl Transactions {
+    pub(super) fn new(driver: Driver) -> Self {
+        Self { driver, reached: AtomicBool::new(false), counters: TxCounters::default() }
+    }
+
+    pub(super) fn uri(&self) -> &str {
+        &self.driver.uri
+    }
+
+    /// Runs `body` in a transaction called `name` and commits it, again if that is safe and of use. A body must be
+    /// safe to run again: it begins with its receipt, or only reads.
+    pub(super) async fn run<T, F>(&self, name: &'static str, mode: Mode, body: F) -> Result<T, Error>
+    where
+        F: AsyncFn(&mut Tx) -> Result<T, Error>,
+    {
+        let mut tries = 0;
+        let mut unknown = None;
+        loop {
+            tries += 1;
+            let span = info_span!("store.tx", tx = name, attempt = tries);
+            let why = match self.once(name, mode, &body).instrument(span).await {
+                Ok(answer) => {
+                    self.reached.store(true, Ordering::Relaxed);
+                    return Ok(answer);
+                }
+                Err(Failure::Unknown(why)) => {
+                    self.counters.unknown_commits.fetch_add(1, Ordering::Relaxed);
+                    warn!(tx = name, %why, "the outcome of a commit is unknown; its receipt will settle it");
+                    unknown = Some(why.to_string());
+                    why
+                }
+                Err(Failure::Known(why)) => why,
+            };
+            let pause = match &why {
+                Error::Unavailable { .. } if self.reached.load(Ordering::Relaxed) => {
+                    pause(tries, 100, 10_000)
+                }
+                Error::Query { class: Class::Transient, .. } => pause(tries, 20, 2_000),
+                Error::Query { class: Class::Terminated, .. } if tries == 1 => Duration::from_millis(20),
+                _ => return Err(why),
+            };
+            if tries >= TRIES_MAX {
+                return Err(match unknown {
+                    Some(why) => Error::OutcomeUnknown { what: name, why },
+                    None => why,
+                });
+            }
+            self.counters.retried.fetch_add(1, Ordering::Relaxed);
+            debug!(tx = name, tries, pause_ms = pause.as_millis(), %why, "trying again");
+            tokio::time::sleep(pause).await;
+        }
+    }
+
+    async fn once<T, F>(&self, name: &'static str, mode: Mode, body: &F) -> Result<T, Failure>
+    where
+        F: AsyncFn(&mut Tx) -> Result<T, Error>,
+    {
+        let mut tx = self.begin().await.map_err(Failure::Known)?;
+        let uri = self.driver.uri.clone();
+        let answer = body(&mut tx).await;
+        if answer.is_err() || tx.abandoned {
+            // A dropped transaction would keep its locks until its connection is used again. After a failed statement
+            // the server has rolled back already and says so; either answer frees the connection.
+            let rolled_back = tokio::time::timeout(ROLLBACK_LIMIT, tx.txn.rollback()).await;
+            debug!(tx = name, ?rolled_back, "rolled back");
+            return answer.map_err(Failure::Known);
+        }
+        match tx.txn.commit().await {
+            Ok(()) => answer.map_err(Failure::Known),
+            Err(why) => Err(match sort(why, &Statement { name, file: "" }, &uri) {
+                why @ Error::Unavailable { .. } if mode == Mode::Write => Failure::Unknown(why),
+                why => Failure::Known(why),
+            }),
+        }
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "this is the one place where transactions begin")]
+    async fn begin(&self) -> Result<Tx, Error> {
+        let begun = tokio::time::timeout(self.driver.acquire_timeout, self.driver.graph.start_txn());
+        match begun.await {
+            Ok(Ok(txn)) => Ok(Tx { txn, uri: self.driver.uri.clone(), abandoned: false }),
+            Ok(Err(neo4rs::Error::AuthenticationError(why))) => {
+                Err(Error::Login { uri: self.driver.uri.clone(), user: self.driver.user.clone(), why })
+            }
+            Ok(Err(why)) => Err(sort(why, &Statement { name: "BEGIN", file: "" }, &self.driver.uri)),
+            Err(_) => Err(Error::Unavailable {
+                uri: self.driver.uri.clone(),
+                why: format!("no answer within {} s", self.driver.acquire_timeout.as_secs()),
+            }),
+        }
+    }
+}
+
+enum Failure {
+    Known(Error),
+    Unknown(Error),
+}
+
+/// Full jitter: anything up to the doubled pause, so that two who collided do not meet again.
+fn pause(tries: u32, first_ms: u64, most_ms: u64) -> Duration {
+    let most = (first_ms << tries.min(16)).min(most_ms);
+    let drawn = RandomState::new().build_hasher().finish() % (most + 1);
+    Duration::from_millis(drawn)
+}
+
+/// The driver's error as one of ours.
+fn sort(why: neo4rs::Error, statement: &Statement, uri: &str) -> Error {
+    match why {
+        neo4rs::Error::Neo4j(why) => Error::Query {
+            statement: statement.name,
+            code: why.code().to_owned(),
+            message: why.message().to_owned(),
+            class: Class::of(why.code(), why.message()),
+        },
+        neo4rs::Error::DeserializationError(why) => {
+            Error::Decode { statement: statement.name, detail: why.to_string() }
+        }
+        why => Error::Unavailable { uri: uri.to_owned(), why: why.to_string() },
+    }
+}

@@ -1,0 +1,147 @@
+//! The tests' server and a clean database on it.
+//!
+//! One test at a time has the database: [`fresh`] is a guard that wipes it first, and refuses one that does not carry
+//! the harness's own marker (an index, so that it is not a node among those that are looked at).
+
+#![expect(
+    clippy::disallowed_types,
+    clippy::disallowed_methods,
+    reason = "a second client, apart from the store"
+)]
+
+use ebb::clock::Clock;
+use ebb::domain::tunables::ConsolidationConfig;
+use ebb::domain::units::Timestamp;
+use ebb::store::{Config, Store};
+use neo4rs::{BoltType, Graph, query};
+use std::time::Duration;
+use tokio::sync::{Mutex, MutexGuard, OnceCell};
+
+static SERVER: OnceCell<Config> = OnceCell::const_new();
+static ONE_AT_A_TIME: Mutex<()> = Mutex::const_new(());
+
+/// A clean database that no other test touches meanwhile.
+pub(crate) struct Fresh {
+    /// The product's own store.
+    pub(crate) store: Store,
+    /// How it connects: for a second one.
+    pub(crate) config: Config,
+    /// A clock in the hand of the test; stands at [`START`].
+    pub(crate) clock: Clock,
+    /// A second client.
+    pub(crate) client: Client,
+    _guard: MutexGuard<'static, ()>,
+}
+
+/// 2026-01-01T00:00:00Z.
+pub(crate) const START: i64 = 1_767_225_600_000;
+
+/// The instant that many hours after [`START`].
+pub(crate) fn at(hours: f64) -> Timestamp {
+    Timestamp::from_millis(START).unwrap().after(hours * 3_600_000.0)
+}
+
+/// A client beside the store.
+pub(crate) struct Client(Graph);
+
+impl Client {
+    /// Runs statements of a test and returns the first column of the rows.
+    pub(crate) async fn column<T: serde::de::DeserializeOwned>(&self, text: &str) -> Vec<T> {
+        let mut rows = self.0.execute(query(text)).await.unwrap();
+        let mut column = Vec::new();
+        while let Some(row) = rows.next().await.unwrap() {
+            let first = row.keys()[0].value.clone();
+            column.push(row.get::<T>(&first).unwrap());
+        }
+        column
+    }
+
+    /// The one value that a statement returns.
+    pub(crate) async fn value<T: serde::de::DeserializeOwned>(&self, text: &str) -> T {
+        let mut column = self.column(text).await;
+        assert_eq!(column.len(), 1, "one row: {text}");
+        column.remove(0)
+    }
+
+    /// Runs a statement for its effect, with parameters.
+    pub(crate) async fn run(&self, text: &str, params: &[(&str, BoltType)]) {
+        let call = params.iter().fold(query(text), |call, (name, value)| call.param(name, value.clone()));
+        let mut rows = self.0.execute(call).await.unwrap();
+        while rows.next().await.unwrap().is_some() {}
+    }
+}
+
+/// A clean, initialised database.
+pub(crate) async fn fresh() -> Fresh {
+    let fresh = empty().await;
+    fresh.store.initialise(&documented(), at(0.0)).await.unwrap();
+    fresh
+}
+
+/// A clean database that nobody has initialised since; the constraints of an earlier test may be there.
+pub(crate) async fn empty() -> Fresh {
+    let guard = ONE_AT_A_TIME.lock().await;
+    let config = SERVER.get_or_init(server).await.clone();
+    let uri = config.uri.clone();
+    let graph = Graph::connect(
+        neo4rs::ConfigBuilder::default()
+            .uri(&uri)
+            .user("neo4j")
+            .password(secrecy::ExposeSecret::expose_secret(&config.password))
+            .db("neo4j")
+            .build()
+            .unwrap(),
+    )
+    .unwrap();
+    let client = Client(graph);
+    wipe(&client).await;
+    let store = Store::connect(&config).unwrap();
+    Fresh { store, config, clock: Clock::manual(at(0.0)), client, _guard: guard }
+}
+
+async fn wipe(client: &Client) {
+    let marker = "SHOW INDEXES YIELD name WHERE name = 'ebb_test_harness' RETURN count(*) AS n";
+    if client.value::<i64>(marker).await == 0 {
+        let nodes: i64 = client.value("MATCH (n) RETURN count(n) AS n").await;
+        assert_eq!(nodes, 0, "this database is not the harness's own and is not empty: refusing to wipe it");
+        client
+            .run("CREATE INDEX ebb_test_harness IF NOT EXISTS FOR (n:EbbTestHarness) ON (n.marker)", &[])
+            .await;
+    }
+    while client.value::<i64>("MATCH (n) WITH n LIMIT 20000 DETACH DELETE n RETURN count(*) AS n").await > 0 {
+    }
+}
+
+/// The tunables as the document has them.
+pub(crate) fn documented() -> ConsolidationConfig {
+    ConsolidationConfig {
+        working_to_short_threshold: 2.0,
+        short_to_long_threshold: 5.0,
+        session_end_threshold: 1.5,
+        expiry_threshold: 0.1,
+        reinforcement_factor: 0.5,
+        working_decay: 0.5,
+        short_term_decay: 0.05,
+        long_term_decay: 0.001,
+        coactivation_threshold: 3.0,
+        semantic_similarity_threshold: 0.7,
+        promotion_batch_size: 10.0,
+        decay_batch_size: 100.0,
+        promotion_interval_minutes: 10.0,
+        clustering_interval_minutes: 60.0,
+        decay_interval_minutes: 60.0,
+    }
+}
+
+async fn server() -> Config {
+    let uri = std::env::var("NEO4J_URI").expect("a server");
+    Config {
+        uri,
+        username: "neo4j".to_owned(),
+        password: "neo4j-test".to_owned().into(),
+        database: "neo4j".to_owned(),
+        connections: 60,
+        acquire_timeout: Duration::from_secs(10),
+        lease: Duration::from_secs(15),
+    }
+}

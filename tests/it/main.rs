@@ -1,0 +1,5 @@
+//! The one integration binary: everything that needs a real Neo4j. Nothing here stands in for the database; without a
+//! server it fails.
+
+mod harness;
+mod smoke;
