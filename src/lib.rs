@@ -4,4 +4,5 @@ pub mod clock;
 pub mod domain;
 pub mod jobs;
 pub mod scheduler;
+pub mod service;
 pub mod store;

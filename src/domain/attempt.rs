@@ -125,6 +125,8 @@ pub enum Opening {
     Take(String),
     /// Leave it: it has been worked on already.
     AlreadyOver(RunState),
+    /// Nothing was asked for beyond an open run, and there is none.
+    Nothing,
     /// Leave it: another program holds a run of this job.
     Held {
         /// The occurrence it works on.
@@ -134,12 +136,12 @@ pub enum Opening {
     },
 }
 
-/// Decides what `me` does about `wanted`, given the open run of the job, if any, and the record of the wanted
-/// occurrence, if any, both read under the job's lock at `server_now`.
+/// Decides what `me` does about the `wanted` occurrence (or, with none, about whatever run of the job is open), given the
+/// open run, if any, and the record of the wanted occurrence, if any, both read under the job's lock at `server_now`.
 #[must_use]
 pub fn open_run(
     me: &str,
-    wanted: &str,
+    wanted: Option<&str>,
     open: Option<&RunFacts>,
     record: Option<&RunFacts>,
     server_now: Timestamp,
@@ -155,10 +157,10 @@ pub fn open_run(
             Opening::Held { occurrence: open.occurrence.clone(), holder: holder.to_owned() }
         };
     }
-    match record {
-        Some(record) => Opening::AlreadyOver(record.state),
-        None if wanted.is_empty() => Opening::AlreadyOver(RunState::Done),
-        None => Opening::Create,
+    match (wanted, record) {
+        (None, _) => Opening::Nothing,
+        (Some(_), Some(record)) => Opening::AlreadyOver(record.state),
+        (Some(_), None) => Opening::Create,
     }
 }
 
@@ -192,7 +194,7 @@ mod tests {
     #[test]
     fn one_holder_at_a_time() {
         let now = Timestamp::from_millis(1_000).unwrap();
-        let ask = |open: &RunFacts, right| open_run("me", "o2", Some(open), None, now, right);
+        let ask = |open: &RunFacts, right| open_run("me", Some("o2"), Some(open), None, now, right);
         let held = Opening::Held { occurrence: "o1".into(), holder: "other".into() };
         assert_eq!(ask(&facts(Some("other"), 1_001), Right::Lease), held);
         assert_eq!(ask(&facts(Some("other"), 1_000), Right::Lease), Opening::Take("o1".into()));
@@ -206,9 +208,10 @@ mod tests {
         let now = Timestamp::from_millis(1_000).unwrap();
         let done = RunFacts { state: RunState::Done, ..facts(Some("other"), 0) };
         assert_eq!(
-            open_run("me", "o1", None, Some(&done), now, Right::Lease),
+            open_run("me", Some("o1"), None, Some(&done), now, Right::Lease),
             Opening::AlreadyOver(RunState::Done)
         );
-        assert_eq!(open_run("me", "o1", None, None, now, Right::Lease), Opening::Create);
+        assert_eq!(open_run("me", Some("o1"), None, None, now, Right::Lease), Opening::Create);
+        assert_eq!(open_run("me", None, None, None, now, Right::Lease), Opening::Nothing);
     }
 }

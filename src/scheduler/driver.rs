@@ -186,6 +186,16 @@ async fn work(
     .await
 }
 
+/// Finishes the run of a job that a dead program left open, with that run's own `now`.
+///
+/// # Errors
+/// As [`run_job`].
+pub async fn finish_open(store: &Store, job: JobName, right: Right) -> Result<Option<JobReport>, Error> {
+    let Some(run) = store.take_open_run(job.name(), right).await? else { return Ok(None) };
+    let tunables = store.tunables().await?;
+    work(store, job, run, &tunables, Request::default()).await.map(Some)
+}
+
 /// What a run of a job at `now` would do; nothing is written, not even to the ledger.
 ///
 /// # Errors

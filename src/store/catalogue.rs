@@ -48,9 +48,11 @@ catalogue! {
     MEMORY_MENTION = "memory/mention";
     MEMORY_QUARANTINE = "memory/quarantine";
     MEMORY_READ = "memory/read";
+    MEMORY_RELEASE = "memory/release";
     MEMORY_STUB = "memory/stub";
     MEMORY_STUB_OF = "memory/stub_of";
     MEMORY_TIERS = "memory/tiers";
+    MEMORY_TIMELINE = "memory/timeline";
     MEMORY_TOMBSTONES = "memory/tombstones";
     MEMORY_UNSTAMPED = "memory/unstamped";
     MEMORY_WAITING = "memory/waiting";

@@ -3,8 +3,8 @@
 use super::Store;
 use super::catalogue::{
     MEMORY_ADOPT, MEMORY_BACKLOG, MEMORY_DECAY, MEMORY_FORGET, MEMORY_HISTORY, MEMORY_LIST, MEMORY_LOCK,
-    MEMORY_QUARANTINE, MEMORY_READ, MEMORY_STUB_OF, MEMORY_TIERS, MEMORY_UNSTAMPED, MEMORY_WAITING,
-    MEMORY_WRITE,
+    MEMORY_QUARANTINE, MEMORY_READ, MEMORY_RELEASE, MEMORY_STUB_OF, MEMORY_TIERS, MEMORY_TIMELINE,
+    MEMORY_UNSTAMPED, MEMORY_WAITING, MEMORY_WRITE,
 };
 use super::decode::{Life, LifeRow};
 use super::encode::{instants, list, slices};
@@ -437,22 +437,56 @@ impl Store {
     /// # Errors
     /// [`Error::Fenced`] if the run was lost.
     pub async fn adopt(&self, run: &mut Run, tunables: &Tunables, limit: usize) -> Result<usize, Error> {
-        #[derive(Deserialize)]
-        struct Row {
-            adopted: i64,
-            quarantined: i64,
-        }
         let now = run.now;
         let tally = self
-            .in_run(run, "memories.adopt", async |tx: &mut Tx| {
-                let call = laws(MEMORY_ADOPT.call(), tunables)
-                    .set("now", now.millis())
-                    .set("limit", i64::try_from(limit).unwrap_or(i64::MAX));
-                let row: Row = tx.only(call).await?;
-                Ok(Tally { adopted: row.adopted, quarantined: row.quarantined, ..Tally::default() })
-            })
+            .in_run(run, "memories.adopt", async |tx: &mut Tx| adopt_page(tx, now, tunables, limit).await)
             .await?;
         Ok(usize::try_from(tally.adopted + tally.quarantined).unwrap_or(0))
+    }
+
+    /// Judges rows that were set aside anew, at most 10,000: those whose values are sound by now go back under the laws,
+    /// the others are set aside again. Answers how many were released.
+    ///
+    /// # Errors
+    /// Of the connection or a statement.
+    pub async fn release_sound(&self, now: Timestamp, tunables: &Tunables) -> Result<i64, Error> {
+        #[derive(Deserialize)]
+        struct Row {
+            released: i64,
+        }
+        const ROWS: usize = 10_000;
+        self.transactions
+            .run("memories.release", Mode::Write, async |tx: &mut Tx| {
+                let call = MEMORY_RELEASE.call().set("limit", i64::try_from(ROWS).unwrap_or(i64::MAX));
+                let Row { released } = tx.only(call).await?;
+                if released == 0 {
+                    return Ok(0);
+                }
+                let judged = adopt_page(tx, now, tunables, ROWS).await?;
+                Ok((released - judged.quarantined).max(0))
+            })
+            .await
+    }
+
+    /// How many memories were made, rose and expired in each hour.
+    ///
+    /// # Errors
+    /// Of the connection or the statement.
+    pub async fn timeline(&self) -> Result<Vec<(Timestamp, String, i64)>, Error> {
+        #[derive(Deserialize)]
+        struct Row {
+            hour: i64,
+            what: String,
+            count: i64,
+        }
+        let rows: Vec<Row> = self
+            .transactions
+            .run("memories.timeline", Mode::Read, async |tx: &mut Tx| tx.rows(MEMORY_TIMELINE.call()).await)
+            .await?;
+        Ok(rows
+            .into_iter()
+            .filter_map(|row| Some((Timestamp::from_millis(row.hour).ok()?, row.what, row.count)))
+            .collect())
     }
 
     /// Sweeps one page of due memories at the run's `now`, after `cursor`, which it moves. Answers how many rows the
@@ -508,6 +542,19 @@ impl Store {
         }
         Ok(tally)
     }
+}
+
+async fn adopt_page(tx: &mut Tx, now: Timestamp, tunables: &Tunables, limit: usize) -> Result<Tally, Error> {
+    #[derive(Deserialize)]
+    struct Row {
+        adopted: i64,
+        quarantined: i64,
+    }
+    let call = laws(MEMORY_ADOPT.call(), tunables)
+        .set("now", now.millis())
+        .set("limit", i64::try_from(limit).unwrap_or(i64::MAX));
+    let Row { adopted, quarantined } = tx.only(call).await?;
+    Ok(Tally { adopted, quarantined, ..Tally::default() })
 }
 
 async fn sweep_page(

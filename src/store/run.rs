@@ -125,44 +125,21 @@ impl Store {
         trigger: &'static str,
         right: Right,
     ) -> Result<Opened, Error> {
-        #[derive(Deserialize)]
-        struct Lock {
-            #[serde(rename = "serverNow")]
-            server_now: i64,
-        }
         let run_id = crate::clock::new_id();
         self.transactions
             .run("run.open", Mode::Write, async |tx: &mut Tx| {
-                let lock: Lock = tx.only(RUN_LOCK.call().set("job", job)).await?;
-                let look = RUN_LOOK.call().set("job", job).set("occurrence", occurrence);
-                let rows = tx.rows::<FactsRow>(look).await?;
-                let facts = |row: &FactsRow| {
-                    Ok::<_, Error>(RunFacts {
-                        occurrence: row.occurrence.clone(),
-                        state: RunState::named(&row.state).ok_or_else(|| decode(&row.state))?,
-                        holder: row.holder.clone(),
-                        lease_until: instant(row.lease_until.unwrap_or(0))?,
-                    })
-                };
-                let open = rows.iter().find(|row| row.open).map(facts).transpose()?;
-                let record = rows.iter().find(|row| row.occurrence == occurrence).map(facts).transpose()?;
-                let server_now = instant(lock.server_now)?;
-                let decision =
-                    open_run(&self.holder, occurrence, open.as_ref(), record.as_ref(), server_now, right);
-                match decision {
+                match self.ask(tx, job, Some(occurrence), right).await? {
                     Opening::AlreadyOver(state) => Ok(Opened::Over(state)),
                     Opening::Held { occurrence, holder } => Ok(Opened::Held { occurrence, holder }),
                     Opening::Take(taken) => {
-                        let call = self.leased(RUN_TAKE.call(), job, &taken);
-                        let row: RunRow = tx.only(call).await?;
-                        let run = row.run(job, taken)?;
+                        let run = self.take(tx, job, taken).await?;
                         Ok(if run.occurrence == occurrence {
                             Opened::Ours(run)
                         } else {
                             Opened::Predecessor(run)
                         })
                     }
-                    Opening::Create => {
+                    Opening::Create | Opening::Nothing => {
                         let call = self
                             .leased(RUN_CREATE.call(), job, occurrence)
                             .set("runId", run_id.as_str())
@@ -174,6 +151,54 @@ impl Store {
                 }
             })
             .await
+    }
+
+    /// Takes over the open run of a job, if there is one and `right` allows it.
+    ///
+    /// # Errors
+    /// Of the connection or a statement.
+    pub async fn take_open_run(&self, job: &'static str, right: Right) -> Result<Option<Run>, Error> {
+        self.transactions
+            .run("run.take", Mode::Write, async |tx: &mut Tx| match self.ask(tx, job, None, right).await? {
+                Opening::Take(taken) => self.take(tx, job, taken).await.map(Some),
+                _ => Ok(None),
+            })
+            .await
+    }
+
+    /// Locks the job and lets the protocol decide about an occurrence of it.
+    async fn ask(
+        &self,
+        tx: &mut Tx,
+        job: &'static str,
+        wanted: Option<&str>,
+        right: Right,
+    ) -> Result<Opening, Error> {
+        #[derive(Deserialize)]
+        struct Lock {
+            #[serde(rename = "serverNow")]
+            server_now: i64,
+        }
+        let lock: Lock = tx.only(RUN_LOCK.call().set("job", job)).await?;
+        let look = RUN_LOOK.call().set("job", job).set("occurrence", wanted);
+        let rows = tx.rows::<FactsRow>(look).await?;
+        let facts = |row: &FactsRow| {
+            Ok::<_, Error>(RunFacts {
+                occurrence: row.occurrence.clone(),
+                state: RunState::named(&row.state).ok_or_else(|| decode(&row.state))?,
+                holder: row.holder.clone(),
+                lease_until: instant(row.lease_until.unwrap_or(0))?,
+            })
+        };
+        let open = rows.iter().find(|row| row.open).map(facts).transpose()?;
+        let record =
+            rows.iter().find(|row| Some(row.occurrence.as_str()) == wanted).map(facts).transpose()?;
+        Ok(open_run(&self.holder, wanted, open.as_ref(), record.as_ref(), instant(lock.server_now)?, right))
+    }
+
+    async fn take(&self, tx: &mut Tx, job: &'static str, occurrence: String) -> Result<Run, Error> {
+        let row: RunRow = tx.only(self.leased(RUN_TAKE.call(), job, &occurrence)).await?;
+        row.run(job, occurrence)
     }
 
     /// Runs `body` as the next batch of a run: guarded, receipted, in one transaction.

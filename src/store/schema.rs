@@ -120,11 +120,7 @@ impl Store {
         }
         for migration in MIGRATIONS.iter().filter(|migration| pending.contains(&migration.name)) {
             for text in statements(migration) {
-                self.transactions
-                    .run("migration.apply", Mode::Write, async |tx: &mut Tx| {
-                        tx.run(Call { statement: migration, query: neo4rs::query(text) }).await
-                    })
-                    .await?;
+                self.make(migration, text).await?;
             }
             self.transactions
                 .run("migration.record", Mode::Write, async |tx: &mut Tx| {
@@ -170,6 +166,41 @@ impl Store {
             }
         }
         Ok(drift)
+    }
+
+    /// Makes constraints and indexes again that were dropped. Answers how many.
+    ///
+    /// # Errors
+    /// As in [`Store::pending`]; [`Error::Conflict`] if rows would break a constraint.
+    pub async fn repair_schema(&self) -> Result<usize, Error> {
+        let missing: Vec<String> = self
+            .drift()
+            .await?
+            .into_iter()
+            .filter_map(|drift| if let Drift::Missing(name) = drift { Some(name) } else { None })
+            .collect();
+        if missing.is_empty() {
+            return Ok(0);
+        }
+        self.refuse_duplicates().await?;
+        for migration in MIGRATIONS {
+            let texts = statements(migration);
+            for text in texts
+                .into_iter()
+                .filter(|text| made(text).is_some_and(|name| missing.iter().any(|m| m == name)))
+            {
+                self.make(migration, text).await?;
+            }
+        }
+        Ok(missing.len())
+    }
+
+    async fn make(&self, migration: &'static Statement, text: &'static str) -> Result<(), Error> {
+        self.transactions
+            .run("migration.apply", Mode::Write, async |tx: &mut Tx| {
+                tx.run(Call { statement: migration, query: neo4rs::query(text) }).await
+            })
+            .await
     }
 
     async fn refuse_duplicates(&self) -> Result<(), Error> {

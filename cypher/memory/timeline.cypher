@@ -1,0 +1,22 @@
+// purpose: Count, hour by hour, how many memories were made, rose and expired.
+// mode: read
+// params: none
+// returns: hour: Integer, what: String, count: Integer (a row for each hour and kind)
+//
+// An expiry that a later access took back is not among them: a memory keeps the date of its last one only.
+CALL () {
+  MATCH (m:Memory)
+  WHERE m.promotionKey IS NULL AND m.created IS :: ZONED DATETIME NOT NULL
+  RETURN datetime.truncate('hour', m.created).epochMillis AS hour, 'made' AS what
+  UNION ALL
+  MATCH (:Memory)-[p:PROMOTED_TO]->(:Memory)
+  RETURN datetime.truncate('hour', p.at).epochMillis AS hour, 'rose' AS what
+  UNION ALL
+  MATCH (:Memory)-[p:CRYSTALLIZED_INTO]->(:Memory)
+  RETURN datetime.truncate('hour', p.at).epochMillis AS hour, 'crystallised' AS what
+  UNION ALL
+  MATCH (m:Memory {tier: 'expiredWorking'})
+  RETURN datetime.truncate('hour', coalesce(m.lastExpired, m.energyAt)).epochMillis AS hour, 'expired' AS what
+}
+RETURN hour, what, count(*) AS count
+ORDER BY hour, what

@@ -1,0 +1,155 @@
+//! One line of an event file: JSON to a checked event.
+
+use crate::clock::parse_rfc3339;
+use crate::domain::event::{Access, Event, Remember};
+use crate::domain::ids::{EntityName, MemoryId, Scope, SessionId, event_id};
+use crate::domain::memory::Revive;
+use crate::domain::units::Timestamp;
+use serde::Deserialize;
+
+/// A checked line.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Line {
+    /// Something that happened to a memory.
+    Event(Event),
+    /// A session that ended.
+    SessionEnd(SessionEnd),
+}
+
+/// A session that ended.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct SessionEnd {
+    pub(super) at: Timestamp,
+    pub(super) scope: Scope,
+    pub(super) session: SessionId,
+    /// The line as it came, to set aside should it be refused.
+    pub(super) text: String,
+}
+
+impl Line {
+    pub(super) fn at(&self) -> Timestamp {
+        match self {
+            Self::Event(event) => event.at(),
+            Self::SessionEnd(end) => end.at,
+        }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+enum Raw {
+    Memory {
+        at: String,
+        id: Option<String>,
+        content: String,
+        session: Option<SessionId>,
+        instance: Option<String>,
+        #[serde(default)]
+        mentions: Vec<EntityName>,
+        scope: Option<Scope>,
+        #[serde(default)]
+        pinned: bool,
+    },
+    Access {
+        at: String,
+        id: MemoryId,
+        session: Option<SessionId>,
+        #[serde(rename = "instance")]
+        _instance: Option<String>,
+        scope: Option<Scope>,
+        revive: Option<bool>,
+    },
+    SessionEnd {
+        at: String,
+        session: SessionId,
+        #[serde(rename = "instance")]
+        _instance: Option<String>,
+        scope: Option<Scope>,
+    },
+}
+
+/// Reads line `number` of the file of that key; `scope` is that of whatever names none.
+pub(super) fn parse(text: &str, key: &str, number: u64, scope: &Scope) -> Result<Line, String> {
+    let raw: Raw = serde_json::from_str(text).map_err(|why| why.to_string())?;
+    Ok(match raw {
+        Raw::Memory { at, id, content, session, instance, mentions, scope: own, pinned } => {
+            let id = id.unwrap_or_else(|| event_id(key, number));
+            let remember = Remember {
+                at: parse_rfc3339(&at)?,
+                id: MemoryId::new(&id).map_err(|why| why.to_string())?,
+                scope: own.unwrap_or_else(|| scope.clone()),
+                content,
+                session,
+                instance,
+                mentions,
+                pinned,
+            };
+            Line::Event(Event::Remember(remember.checked().map_err(|why| why.to_string())?))
+        }
+        Raw::Access { at, id, session, _instance: _, scope, revive } => Line::Event(Event::Access(Access {
+            at: parse_rfc3339(&at)?,
+            id,
+            scope,
+            session,
+            revive: if revive == Some(false) { Revive::No } else { Revive::Yes },
+        })),
+        Raw::SessionEnd { at, session, _instance: _, scope: own } => Line::SessionEnd(SessionEnd {
+            at: parse_rfc3339(&at)?,
+            scope: own.unwrap_or_else(|| scope.clone()),
+            session,
+            text: text.to_owned(),
+        }),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn say(text: &str) -> String {
+        match parse(text, "k", 7, &Scope::local()) {
+            Ok(line) => format!("{line:?}"),
+            Err(why) => why,
+        }
+    }
+
+    #[test]
+    fn every_kind_is_read_and_every_fault_is_named() {
+        let memory =
+            r#"{"at":"2026-03-02T08:00:00+01:00","kind":"memory","content":"x","mentions":["b","a","b"]}"#;
+        let Ok(Line::Event(Event::Remember(event))) = parse(memory, "k", 7, &Scope::local()) else {
+            panic!()
+        };
+        assert_eq!(
+            event.id.as_str(),
+            event_id("k", 7),
+            "an event without an id gets one that follows from its place"
+        );
+        assert_eq!(event.mentions.len(), 2);
+        assert_eq!(event.at.millis() % 86_400_000, 7 * 3_600_000);
+        let access = r#"{"at":"2026-03-02T08:00:00Z","kind":"access","id":"m","revive":false}"#;
+        assert!(say(access).contains("revive: No"));
+        assert!(
+            say(r#"{"at":"2026-03-02T08:00:00Z","kind":"session_end","session":"s"}"#).contains("SessionEnd")
+        );
+        assert!(
+            say(r#"{"at":"soon","kind":"access","id":"m"}"#).contains("\"soon\" is not an RFC 3339 instant")
+        );
+        assert!(
+            say(r#"{"at":"2026-03-02T08:00:00Z","kind":"acess","id":"m"}"#)
+                .contains("unknown variant `acess`")
+        );
+        assert!(
+            say(r#"{"at":"2026-03-02T08:00:00Z","kind":"access","id":"m","x":1}"#)
+                .contains("unknown field `x`")
+        );
+        assert!(
+            say(r#"{"at":"2026-03-02T08:00:00Z","kind":"access","id":" "}"#)
+                .contains("the id of a memory is empty")
+        );
+        assert!(
+            say(r#"{"at":"2026-03-02T08:00:00Z","kind":"memory","content":7}"#).contains("expected a string")
+        );
+        assert!(say("{").contains("EOF"));
+    }
+}

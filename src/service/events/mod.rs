@@ -1,0 +1,252 @@
+//! Events from files: `import` brings them in as they are, `replay` also runs the jobs in between, under simulated time.
+//!
+//! A file is read in a thread of its own, in batches; each batch is one transaction that also records how many lines are
+//! done. Repeating a file, or a longer version of it, goes on where it stopped, whatever stopped it. What an event does
+//! does not depend on where batches are cut, so a run that was killed and repeated ends with the same graph.
+
+mod feed;
+mod line;
+pub mod replay;
+
+use super::Service;
+use crate::domain::units::Timestamp;
+use crate::jobs::JobName;
+use crate::store::{Applied, Batch, Error, Fault, Progress};
+use feed::{Feed, Step};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+pub use feed::FeedError;
+
+/// Lines of one batch at most: beyond this creating nodes gains nothing.
+const BATCH_LINES: usize = 2_000;
+
+/// What to do with a line that cannot be applied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BadLines {
+    /// Stop before anything of its batch is written.
+    Stop,
+    /// Set it aside in a file beside the events and go on.
+    SetAside,
+}
+
+/// How far an import has come, for whoever watches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Tick {
+    /// Bytes of the file that are done.
+    pub bytes: u64,
+    /// Bytes of the file.
+    pub bytes_total: u64,
+    /// The instant of the last event.
+    pub at: Option<Timestamp>,
+}
+
+/// What an import or a replay did.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Imported {
+    /// Events that were applied now.
+    pub events: u64,
+    /// Of which kinds.
+    pub by_kind: BTreeMap<&'static str, u64>,
+    /// Lines that an earlier run had done.
+    pub lines_before: u64,
+    /// Transactions.
+    pub batches: u64,
+    /// Lines set aside.
+    pub skipped_bad: u64,
+    /// Where they are.
+    pub set_aside_in: Option<PathBuf>,
+    /// Wall-clock seconds.
+    pub seconds: f64,
+    /// Runs by job, for a replay.
+    pub runs: BTreeMap<JobName, JobRuns>,
+    /// The simulated instant a replay ended at.
+    pub ended_at: Option<Timestamp>,
+}
+
+/// Runs of one job in a replay.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct JobRuns {
+    /// Occurrences that ran.
+    pub ran: u64,
+    /// Occurrences with nothing due, which were passed over.
+    pub nothing_due: u64,
+    /// Rows written.
+    pub changed: i64,
+    /// Memories that expired.
+    pub expired: i64,
+    /// Memories that rose.
+    pub promoted: i64,
+}
+
+/// A failure of an import.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ImportError {
+    /// The file, or a line of it.
+    #[error(transparent)]
+    File(#[from] FeedError),
+    /// The database.
+    #[error(transparent)]
+    Store(#[from] Error),
+    /// A line that the database refuses.
+    #[error("{path}:{line}: {why}")]
+    Line {
+        /// Which file.
+        path: String,
+        /// Which line, from 1.
+        line: u64,
+        /// Why.
+        why: Error,
+    },
+}
+
+impl Service {
+    /// Brings the events of a file in, exactly once however often it is repeated.
+    ///
+    /// # Errors
+    /// [`ImportError`]: the file cannot be read, a line of it is bad, its done part has changed, or the database failed.
+    pub async fn import(
+        &self,
+        path: &Path,
+        bad: BadLines,
+        watch: &mut dyn FnMut(Tick),
+    ) -> Result<Imported, ImportError> {
+        let mut feeder = Feeder::open(self, path, bad).await?;
+        while let Some(step) = feeder.feed.next(BATCH_LINES, None).await? {
+            feeder.apply(step).await?;
+            watch(feeder.tick());
+        }
+        Ok(feeder.finish())
+    }
+}
+
+/// A file on its way into the database.
+struct Feeder<'a> {
+    service: &'a Service,
+    feed: Feed,
+    key: String,
+    lines: i64,
+    bad: BadLines,
+    begun: Instant,
+    at: Option<Timestamp>,
+    done: Imported,
+}
+
+impl<'a> Feeder<'a> {
+    async fn open(service: &'a Service, path: &Path, bad: BadLines) -> Result<Self, ImportError> {
+        let begun = Instant::now();
+        let (key, name) = feed::identify(path)?;
+        let progress = service.store.open_import(&key, &name).await?;
+        let lines_before = u64::try_from(progress.lines).unwrap_or(0);
+        let scope = service.config.scope.clone();
+        let feed = Feed::open(path, &key, scope, lines_before, progress.digest).await?;
+        let done = Imported {
+            events: 0,
+            by_kind: BTreeMap::new(),
+            lines_before,
+            batches: 0,
+            skipped_bad: 0,
+            set_aside_in: None,
+            seconds: 0.0,
+            runs: BTreeMap::new(),
+            ended_at: None,
+        };
+        Ok(Self { service, feed, key, lines: progress.lines, bad, begun, at: None, done })
+    }
+
+    fn tick(&self) -> Tick {
+        Tick { bytes: self.feed.bytes_done(), bytes_total: self.feed.bytes_total(), at: self.at }
+    }
+
+    fn finish(mut self) -> Imported {
+        self.done.seconds = self.begun.elapsed().as_secs_f64();
+        self.done
+    }
+
+    /// Applies one step of the file in one transaction, or in a few where a session's end needs them.
+    async fn apply(&mut self, step: Step) -> Result<(), ImportError> {
+        let from = self.lines;
+        self.lines = i64::try_from(step.lines).unwrap_or(i64::MAX);
+        let progress = Progress { lines: self.lines, digest: step.digest };
+        let tunables = self.service.store.tunables().await?;
+        let store = &self.service.store;
+        for (line, fault) in step.bad {
+            self.refuse(line, fault)?;
+        }
+        if let Some((line, end)) = step.session_end {
+            self.at = Some(end.at);
+            let ended = store
+                .import_session_end(&self.key, from, &progress, &end.scope, &end.session, end.at, &tunables)
+                .await;
+            match ended {
+                Ok(_) => self.count("session_end", 1),
+                Err(why @ Error::NotFound { .. }) => {
+                    self.refuse(line, feed::BadLine { text: end.text, why: feed::Why::Store(why) })?;
+                    store.skip_lines(&self.key, from, &progress).await?;
+                }
+                Err(why) => return Err(why.into()),
+            }
+            self.done.batches += 1;
+            return Ok(());
+        }
+        let mut events = step.events;
+        let mut places = step.places;
+        loop {
+            if events.is_empty() {
+                store.skip_lines(&self.key, from, &progress).await?;
+                break;
+            }
+            let batch = Batch { events: &events, tunables: &tunables };
+            match store.import_events(&self.key, from, &progress, batch).await? {
+                Applied::All(done) => {
+                    self.at = events.last().map(crate::domain::event::Event::at);
+                    let made = events
+                        .iter()
+                        .filter(|event| matches!(event, crate::domain::event::Event::Remember(_)))
+                        .count();
+                    self.count("memory", made);
+                    self.count("access", done.len() - made);
+                    break;
+                }
+                Applied::Nothing(faults) => {
+                    for Fault { index, why } in faults.into_iter().rev() {
+                        let (line, text) = places.remove(index);
+                        events.remove(index);
+                        self.refuse(line, feed::BadLine { text, why: feed::Why::Store(why) })?;
+                    }
+                }
+            }
+        }
+        self.done.batches += 1;
+        Ok(())
+    }
+
+    fn count(&mut self, kind: &'static str, count: usize) {
+        let count = count as u64;
+        if count > 0 {
+            *self.done.by_kind.entry(kind).or_default() += count;
+            self.done.events += count;
+        }
+    }
+
+    /// Stops at a bad line, or sets it aside.
+    fn refuse(&mut self, line: u64, bad: feed::BadLine) -> Result<(), ImportError> {
+        match self.bad {
+            BadLines::Stop => Err(match bad.why {
+                feed::Why::Words(why) => {
+                    FeedError::Line { path: self.feed.path().display().to_string(), line, why }.into()
+                }
+                feed::Why::Store(why) => {
+                    ImportError::Line { path: self.feed.path().display().to_string(), line, why }
+                }
+            }),
+            BadLines::SetAside => {
+                self.done.set_aside_in = Some(self.feed.set_aside(line, &bad)?);
+                self.done.skipped_bad += 1;
+                Ok(())
+            }
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! Replay: the events of a file with the real jobs in between, under simulated time.
+//!
+//! "What would this policy do to my memory in a year?" Only on a scratch database, since simulated time must not meet real
+//! memories. Jobs due at one instant run in their order, before the events of that instant. An occurrence for which
+//! nothing is due is passed over and counted; between two writes the database says once since when memories wait, so an
+//! idle year costs nothing.
+//!
+//! After a kill the same command takes over what its predecessor left open, at once: the ledger says which occurrences are
+//! over, the import how many lines.
+
+use super::feed::FeedError;
+use super::{BATCH_LINES, BadLines, Feeder, ImportError, Imported, Tick};
+use crate::clock::rfc3339;
+use crate::domain::attempt::Right;
+use crate::domain::units::Timestamp;
+use crate::jobs::{JobName, Request, reap};
+use crate::scheduler::driver::{JobReport, Outcome, Trigger, Wanted, finish_open, run_job};
+use crate::scheduler::due;
+use crate::service::Service;
+use crate::store::{Backlog, Error};
+use std::path::Path;
+
+/// How a replay is to run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Replay {
+    /// Events from this instant on are left; the jobs run up to it. `None` ends with the last event.
+    pub until: Option<Timestamp>,
+    /// Jobs are looked at only at multiples of this many milliseconds.
+    pub step_ms: Option<i64>,
+}
+
+/// The schedule of a replay: for each job how often, and which occurrence was handled last.
+struct Schedule {
+    jobs: Vec<(JobName, i64, Timestamp)>,
+    step_ms: i64,
+    backlog: Backlog,
+}
+
+/// A visit: an instant, and the jobs that have something to do there.
+struct Visit {
+    at: Timestamp,
+    jobs: Vec<JobName>,
+}
+
+impl Schedule {
+    /// The next instant at which a job finds something due, if nothing is written before.
+    fn next(&self) -> Option<Visit> {
+        let visits: Vec<(Timestamp, JobName)> = self
+            .jobs
+            .iter()
+            .filter_map(|(job, every, handled)| {
+                let since = match job {
+                    JobName::Decay => self.backlog.due,
+                    JobName::Promote => self.backlog.ripe,
+                }?;
+                let before = Timestamp::from_millis(since.millis() - 1).unwrap_or(since);
+                let occurrence = due::next(*every, before.max(*handled));
+                Some((self.visited(occurrence), *job))
+            })
+            .collect();
+        let at = visits.iter().map(|(at, _)| *at).min()?;
+        let jobs = visits.into_iter().filter(|(visit, _)| *visit == at).map(|(_, job)| job).collect();
+        Some(Visit { at, jobs })
+    }
+
+    /// The first instant after `after` at which any job may find what an event at `after` made due.
+    fn boundary(&self, after: Timestamp) -> Timestamp {
+        let nexts = self.jobs.iter().map(|(_, every, _)| self.visited(due::next(*every, after)));
+        nexts.min().unwrap_or_else(|| after.after(f64::MAX))
+    }
+
+    fn visited(&self, occurrence: Timestamp) -> Timestamp {
+        let before = Timestamp::from_millis(occurrence.millis() - 1).unwrap_or(occurrence);
+        due::next(self.step_ms, before)
+    }
+}
+
+impl Service {
+    /// Replays the events of a file.
+    ///
+    /// # Errors
+    /// [`ImportError`]; [`Error::NotScratch`] for a database with memories of its own.
+    pub async fn replay(
+        &self,
+        path: &Path,
+        replay: Replay,
+        bad: BadLines,
+        watch: &mut dyn FnMut(Tick),
+    ) -> Result<Imported, ImportError> {
+        self.store.claim_scratch().await?;
+        self.store.initialise(&self.config.consolidation, self.clock.now()).await?;
+        let mut feeder = Feeder::open(self, path, bad).await?;
+        reap::run(&self.store, Right::Scratch).await?;
+        for job in JobName::ALL {
+            finish_open(&self.store, job, Right::Scratch).await?;
+        }
+        let Some(first) = feeder.feed.next_at().await? else { return self.ended(feeder, replay.until).await };
+        let mut schedule = self.schedule(first, replay).await?;
+        let mut last = first;
+        loop {
+            let next = feeder.feed.next_at().await?.filter(|at| replay.until.is_none_or(|until| *at < until));
+            let horizon = next.or(replay.until).unwrap_or(last);
+            if let Some(visit) = schedule.next().filter(|visit| visit.at <= horizon) {
+                self.visit(&mut schedule, &visit, &mut feeder).await?;
+                watch(Tick { at: Some(visit.at), ..feeder.tick() });
+                continue;
+            }
+            let Some(at) = next else { break };
+            if at < last {
+                let path = path.display().to_string();
+                return Err(FeedError::OutOfOrder { path, line: feeder.feed.line() + 1 }.into());
+            }
+            let boundary = schedule.boundary(at);
+            let until = replay.until.map_or(boundary, |until| until.min(boundary));
+            while let Some(step) = feeder.feed.next(BATCH_LINES, Some(until)).await? {
+                last = step.latest().map_or(last, |at| at.max(last));
+                feeder.apply(step).await?;
+            }
+            schedule.backlog = self.store.backlog().await?;
+            watch(feeder.tick());
+        }
+        self.ended(feeder, Some(replay.until.unwrap_or(last))).await
+    }
+
+    async fn ended(&self, mut feeder: Feeder<'_>, at: Option<Timestamp>) -> Result<Imported, ImportError> {
+        if let Some(at) = at {
+            self.store.advance_scratch(at).await?;
+            feeder.done.ended_at = Some(at);
+        }
+        Ok(feeder.finish())
+    }
+
+    async fn schedule(&self, first: Timestamp, replay: Replay) -> Result<Schedule, Error> {
+        let tunables = self.store.tunables().await?;
+        let last = self.store.last_runs(JobName::ALL.map(JobName::name)).await?;
+        let mut jobs = Vec::new();
+        for (job, last) in JobName::ALL.into_iter().zip(last) {
+            let config = self.job_config(job);
+            if config.enabled {
+                let every = config.every.and_then(|every| i64::try_from(every.as_millis()).ok());
+                jobs.push((job, every.unwrap_or_else(|| job.interval_ms(&tunables)), last.unwrap_or(first)));
+            }
+        }
+        Ok(Schedule {
+            jobs,
+            step_ms: replay.step_ms.unwrap_or(1).max(1),
+            backlog: self.store.backlog().await?,
+        })
+    }
+
+    async fn visit(
+        &self,
+        schedule: &mut Schedule,
+        visit: &Visit,
+        feeder: &mut Feeder<'_>,
+    ) -> Result<(), ImportError> {
+        for (job, every, handled) in &mut schedule.jobs {
+            if !visit.jobs.contains(job) {
+                continue;
+            }
+            let every = u64::try_from(*every).unwrap_or(u64::MAX);
+            let passed = u64::try_from(visit.at.millis() - handled.millis()).unwrap_or(0) / every;
+            *handled = visit.at;
+            let wanted = Wanted {
+                occurrence: rfc3339(visit.at),
+                now: visit.at,
+                trigger: Trigger::Schedule,
+                right: Right::Scratch,
+            };
+            let report = run_job(&self.store, *job, &wanted, Request::default()).await?;
+            record(feeder, &report, passed.saturating_sub(1));
+        }
+        schedule.backlog = self.store.backlog().await?;
+        Ok(())
+    }
+}
+
+fn record(feeder: &mut Feeder<'_>, report: &JobReport, nothing_due: u64) {
+    let runs = feeder.done.runs.entry(report.job).or_default();
+    runs.nothing_due += nothing_due;
+    if report.outcome == Outcome::Done {
+        runs.ran += 1;
+        runs.changed += report.tally.changed;
+        runs.expired += report.tally.expired;
+        runs.promoted += report.tally.promoted;
+    }
+}

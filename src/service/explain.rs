@@ -1,0 +1,154 @@
+//! Why a memory is where it is: its curve, what lies ahead of it, what happened to it, in words.
+
+use super::Service;
+use super::memories::Memory;
+use crate::clock::rfc3339;
+use crate::domain::ids::MemoryId;
+use crate::domain::memory::{Crossing, Vital};
+use crate::domain::tier::Tier;
+use crate::domain::tunables::Tunables;
+use crate::domain::units::{HOUR_MS, Timestamp};
+use crate::store::{Error, Happened};
+
+/// A memory explained.
+#[derive(Debug, Clone)]
+pub struct Explanation {
+    /// The memory at the instant asked for.
+    pub memory: Memory,
+    /// Hours until half its energy is gone; `None` where it rests.
+    pub half_life_hours: Option<f64>,
+    /// The thresholds ahead, soonest first.
+    pub crossings: Vec<Crossing>,
+    /// What happened to it, newest first.
+    pub history: Vec<Happened>,
+    /// Its energy over time, from its anchor on: instants and values.
+    pub curve: Vec<(Timestamp, f64)>,
+    /// Why it is where it is, in a sentence or two.
+    pub because: String,
+}
+
+/// Points of a drawn curve.
+const POINTS: i64 = 160;
+
+impl Service {
+    /// Explains a memory at an instant.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`]; [`Error::Quarantined`] for a row that no law can use.
+    pub async fn explain(&self, id: &MemoryId, at: Timestamp) -> Result<Explanation, Error> {
+        let tunables = self.store().tunables().await?;
+        let memory = self.show(id, at).await?;
+        let life = memory.record.life.clone();
+        let life = life.map_err(|reason| Error::Quarantined { id: id.to_string(), reason })?;
+        let history = self.store().history(id.as_str()).await?;
+        let vital = life.vital;
+        let crossings = vital.crossings(at, &tunables);
+        let half_life_hours = tunables
+            .curve(vital.tier)
+            .filter(|_| !vital.pinned)
+            .and_then(crate::domain::decay::Curve::half_life)
+            .map(|ms| ms / hours_ms(1.0));
+        let curve = curve(&vital, at, &crossings, half_life_hours, &tunables);
+        let because = because(&memory, &vital, at, &crossings, &history, &tunables);
+        Ok(Explanation { memory, half_life_hours, crossings, history, curve, because })
+    }
+}
+
+fn hours_ms(hours: f64) -> f64 {
+    #[expect(clippy::cast_precision_loss, reason = "3.6e6 is exact")]
+    let ms = HOUR_MS as f64;
+    hours * ms
+}
+
+/// The energy from its anchor until a little after the last crossing, or for three half-lives.
+fn curve(
+    vital: &Vital,
+    at: Timestamp,
+    crossings: &[Crossing],
+    half_life_hours: Option<f64>,
+    tunables: &Tunables,
+) -> Vec<(Timestamp, f64)> {
+    let from = vital.anchor().min(at);
+    let ahead = crossings.last().map_or_else(
+        || at.after(hours_ms(half_life_hours.unwrap_or(8.0) * 3.0)),
+        |last| at.max(last.at).after(last.at.since(from) * 0.15),
+    );
+    let span = ahead.since(from).max(1.0);
+    (0..=POINTS)
+        .map(|i| {
+            #[expect(clippy::cast_precision_loss, reason = "at most 160")]
+            let instant = from.after(span * i as f64 / POINTS as f64);
+            (instant, vital.energy_now(instant, tunables).value())
+        })
+        .collect()
+}
+
+fn because(
+    memory: &Memory,
+    vital: &Vital,
+    at: Timestamp,
+    crossings: &[Crossing],
+    history: &[Happened],
+    tunables: &Tunables,
+) -> String {
+    let energy = memory.energy.map_or(0.0, |energy| energy.value());
+    let times = |count: i64| if count == 1 { "once".to_owned() } else { format!("{count} times") };
+    let used =
+        format!("it was accessed {}, last at {}", times(vital.access_count), rfc3339(vital.last_accessed));
+    let rose = history
+        .iter()
+        .find(|event| event.what != "ACCESSED_IN")
+        .map(|event| {
+            format!(" It rose at {} with an energy of {:.3}.", rfc3339(event.at), event.energy.unwrap_or(0.0))
+        })
+        .unwrap_or_default();
+    let config = tunables.config();
+    if vital.pinned {
+        return format!(
+            "It is pinned: neither time nor jobs change it; {used}. Its energy rests at {energy:.3}. \
+             To let it fade: ebb memory unpin {}",
+            memory.record.id
+        );
+    }
+    match vital.tier {
+        Tier::ExpiredWorking => format!(
+            "It expired at {}: {used}, and a working memory whose energy falls below {} expires. Its energy was {energy:.3} \
+             then and rests there. Nothing was deleted; the next access revives it.",
+            rfc3339(memory.record.last_expired.unwrap_or(vital.energy_at)),
+            config.expiry_threshold
+        ),
+        Tier::ArchivedWorking | Tier::ArchivedShortTerm => {
+            "It is the stub that a promotion left behind: a record of what the memory was then.".to_owned()
+        }
+        tier => {
+            let next = match (vital.ripe_at, tier.next(), tunables.promotion_threshold(tier)) {
+                (Some(ripe), Some(next), _) => {
+                    format!(
+                        " It is ripe since {} and rises to {next} at the next run of promote.",
+                        rfc3339(ripe)
+                    )
+                }
+                (None, Some(next), Some(threshold)) => format!(
+                    " It rises to {next} when an access lifts its energy above {threshold}: {} would do now.",
+                    accesses((threshold - energy).max(0.0))
+                ),
+                _ => " There is no tier above.".to_owned(),
+            };
+            let expiry = crossings
+                .iter()
+                .find(|crossing| crossing.name == "expiry" && vital.ripe_at.is_none())
+                .map(|crossing| format!(" Unused, it expires at {}.", rfc3339(crossing.at)))
+                .unwrap_or_default();
+            format!(
+                "It is {tier} with an energy of {energy:.3} at {}: {used}.{rose}{next}{expiry}",
+                rfc3339(at)
+            )
+        }
+    }
+}
+
+/// How many accesses at one instant lift an energy by strictly more than `gap`.
+fn accesses(gap: f64) -> String {
+    let count = gap.floor() + 1.0;
+    if count < 2.0 { "one access".to_owned() } else { format!("{count:.0} accesses") }
+}

@@ -1,0 +1,106 @@
+//! The API as plain structs: what every surface says in its own words.
+//!
+//! | function | command line |
+//! |---|---|
+//! | [`Service::remember`], [`Service::access`] | `memory add`, `memory access` |
+//! | [`Service::show`], [`Service::list`], [`Service::explain`] | `memory show`, `list`, `explain`, `plot energy` |
+//! | [`Service::pin`], [`Service::forget`] | `memory pin`, `unpin`, `forget` |
+//! | [`Service::end_session`] | `session end` |
+//! | [`Service::import`], [`Service::replay`] | `import`, `replay`, `demo` |
+//! | [`Service::run_job`], [`Service::jobs`], [`Service::history`] | `job run`, `list`, `history` |
+//! | [`Service::initialise`], [`Service::status`], [`Service::doctor`], [`Service::mend`] | `init`, `status`, `doctor` |
+//! | [`Service::inspect`], [`Service::timeline`] | `inspect`, `plot tiers` |
+//!
+//! Every verb takes the instant its laws see. Asked without one, it takes the clock's; on a scratch database, whose time
+//! is simulated, the instant that time has come to.
+
+pub mod admin;
+pub mod events;
+pub mod explain;
+pub mod memories;
+
+use crate::clock::Clock;
+use crate::domain::ids::Scope;
+use crate::domain::tunables::ConsolidationConfig;
+use crate::domain::units::Timestamp;
+use crate::jobs::JobName;
+use crate::store::{Error, Store};
+use std::time::Duration;
+
+/// What the service is told once.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// The tunables that `init` writes into a graph that has none.
+    pub consolidation: ConsolidationConfig,
+    /// How each job is scheduled and bounded, in the order of [`JobName::ALL`].
+    pub jobs: [JobConfig; JobName::ALL.len()],
+    /// The scope of whatever names none.
+    pub scope: Scope,
+}
+
+/// How one job is scheduled and bounded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct JobConfig {
+    /// Whether the schedule runs it. By hand it always can be.
+    pub enabled: bool,
+    /// How often; `None` takes the interval of the ConsolidationConfig node.
+    pub every: Option<Duration>,
+    /// How long one run may take.
+    pub time_limit: Duration,
+}
+
+/// Everything Ebb does, over one database.
+pub struct Service {
+    store: Store,
+    clock: Clock,
+    config: Config,
+}
+
+impl Service {
+    /// Puts the service over a store.
+    #[must_use]
+    pub fn new(store: Store, clock: Clock, config: Config) -> Self {
+        Self { store, clock, config }
+    }
+
+    /// The database below.
+    #[must_use]
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// The scope of whatever names none.
+    #[must_use]
+    pub fn scope(&self) -> &Scope {
+        &self.config.scope
+    }
+
+    /// The instant that is meant: the one asked for, else the simulated time of a scratch database, else now.
+    ///
+    /// # Errors
+    /// Of the store.
+    pub async fn instant(&self, asked: Option<Timestamp>) -> Result<Timestamp, Error> {
+        match asked {
+            Some(at) => Ok(at),
+            None => Ok(self.store.scratch().await?.flatten().unwrap_or_else(|| self.clock.now())),
+        }
+    }
+
+    /// How far an instant lies ahead of the server's clock, where time is not simulated; 0 if it does not.
+    ///
+    /// # Errors
+    /// Of the store.
+    pub async fn ahead(&self, at: Timestamp) -> Result<Duration, Error> {
+        if self.store.scratch().await?.is_some() {
+            return Ok(Duration::ZERO);
+        }
+        let server = self.store.about().await?.server_now;
+        let ahead_ms = at.millis().saturating_sub(server.millis()).max(0);
+        Ok(Duration::from_millis(ahead_ms.unsigned_abs()))
+    }
+
+    fn job_config(&self, job: JobName) -> JobConfig {
+        let index = JobName::ALL.iter().position(|known| *known == job).unwrap_or(0);
+        self.config.jobs[index]
+    }
+}
