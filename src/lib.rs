@@ -4,4 +4,6 @@ pub mod clock;
 pub mod domain;
 pub mod jobs;
 pub mod scheduler;
+pub mod settings;
 pub mod store;
+pub mod telemetry;
