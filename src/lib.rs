@@ -6,4 +6,5 @@ pub mod jobs;
 pub mod scheduler;
 pub mod settings;
 pub mod store;
+pub mod surfaces;
 pub mod telemetry;
