@@ -53,9 +53,7 @@ fn invalid(faults: &Faults) -> CliError {
         1 => "the configuration has a fault".to_owned(),
         n => format!("the configuration has {n} faults"),
     };
-    list.iter()
-        .fold(CliError::new(Exit::Configuration, what), CliError::why)
-        .try_this("ebb config validate, once they are mended")
+    list.iter().fold(CliError::new(Exit::Configuration, what), CliError::why).try_this("ebb config validate")
 }
 
 fn shown(settings: &Settings) -> Vec<Setting> {

@@ -84,8 +84,8 @@ pub fn start(config: &Config, color: bool) -> Result<(), Error> {
 fn tell_panic(info: &PanicHookInfo<'_>) {
     let place = info.location().map(ToString::to_string).unwrap_or_default();
     let task = std::thread::current().name().unwrap_or("unnamed").to_owned();
-    let message = literal(info.payload()).unwrap_or("the message is withheld: it may hold memory text");
-    tracing::error!(place, task, message, "panicked");
+    let said = literal(info.payload()).unwrap_or("the message is withheld: it may hold memory text");
+    tracing::error!(place, task, said, "panicked");
 }
 
 /// The message of a panic if it is a literal of the program: one that was put together may hold anything.

@@ -13,6 +13,8 @@ use std::path::PathBuf;
 pub enum Origin {
     /// The embedded `config/default.toml`.
     Default,
+    /// A default that follows from this variable of the environment.
+    DefaultBy(&'static str),
     /// A configuration file; line and column count from 1, columns in characters.
     File {
         /// The file as it was named.
@@ -34,6 +36,7 @@ impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Default => f.write_str("default"),
+            Self::DefaultBy(variable) => write!(f, "default, by {variable}"),
             Self::File { path, line, column } => write!(f, "{}:{line}:{column}", path.display()),
             Self::Whole(path) => write!(f, "{}", path.display()),
             Self::Variable(name) => write!(f, "env {name}"),

@@ -78,7 +78,7 @@ impl Layer {
         let mut layer = Self::of_toml(super::DEFAULT_TOML, &|_, _| Origin::Default, faults);
         if let Some((folder, variable)) = environment.cache_folder() {
             let raw = Raw::Text(folder.to_string_lossy().into_owned());
-            layer.0.extend(check("neo4j.cache", raw, Origin::Variable(variable.to_owned()), faults));
+            layer.0.extend(check("neo4j.cache", raw, Origin::DefaultBy(variable), faults));
         }
         layer
     }
@@ -111,7 +111,12 @@ impl Layer {
         }
         for (rest, text) in environment.beginning(PREFIX) {
             let origin = Origin::Variable(format!("{PREFIX}{rest}"));
-            values.extend(check(&rest.replace("__", "."), Raw::Text(text.to_owned()), origin, faults));
+            values.extend(check(
+                &rest.to_ascii_lowercase().replace("__", "."),
+                Raw::Text(text.to_owned()),
+                origin,
+                faults,
+            ));
         }
         Self(values)
     }

@@ -15,7 +15,7 @@ pub struct Row {
     pub key: &'static str,
     /// The value; none where nothing is set.
     pub value: Option<Shown>,
-    /// `default`, `FILE:LINE:COLUMN`, `env NAME`, `flag --NAME`, or `unset`.
+    /// `default`, `default, by NAME`, `FILE:LINE:COLUMN`, `env NAME`, `flag --NAME`, or `unset`.
     pub from: String,
 }
 

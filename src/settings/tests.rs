@@ -112,8 +112,8 @@ fn unknown_names_come_with_the_nearest_one_and_their_place() {
             "ebb.toml:3:2: unknown section `memry`; the nearest name is `memory`",
             "ebb.toml:7:3: unknown key `memory.heap_mb`; the nearest name is `neo4j.heap_mb`",
             "ebb.toml:9:1: unknown key `worker.zzz`; `ebb config show` lists every key",
-            "env EBB__MEMORY__WORKINGTOSHORTTRESHOLD: unknown key `MEMORY.WORKINGTOSHORTTRESHOLD`; the nearest name is `EBB__MEMORY__WORKINGTOSHORTTHRESHOLD`",
-            "env EBB__WORKER: `WORKER` is a section; name one of its keys",
+            "env EBB__MEMORY__WORKINGTOSHORTTRESHOLD: unknown key `memory.workingtoshorttreshold`; the nearest name is `EBB__MEMORY__WORKINGTOSHORTTHRESHOLD`",
+            "env EBB__WORKER: `worker` is a section; name one of its keys",
         ]
     );
 }
@@ -204,9 +204,9 @@ fn the_cache_folder_follows_the_users_environment() {
         let settings = load("", env, &[]).unwrap();
         (settings.neo4j.cache.clone(), row(&settings, "neo4j.cache").1)
     };
-    assert_eq!(at(&[("HOME", "/home/a")]), (Some("/home/a/.cache/ebb".into()), "env HOME".into()));
+    assert_eq!(at(&[("HOME", "/home/a")]), (Some("/home/a/.cache/ebb".into()), "default, by HOME".into()));
     let both = [("HOME", "/home/a"), ("XDG_CACHE_HOME", "/c")];
-    assert_eq!(at(&both), (Some("/c/ebb".into()), "env XDG_CACHE_HOME".into()));
+    assert_eq!(at(&both), (Some("/c/ebb".into()), "default, by XDG_CACHE_HOME".into()));
     assert_eq!(at(&[]), (None, "unset".into()));
 }
 

@@ -59,8 +59,10 @@ pub fn show(settings: &[Setting], output: &Output) -> Result<(), CliError> {
 /// # Errors
 /// When stdout cannot be written.
 pub fn validate(settings: &[Setting], output: &Output) -> Result<(), CliError> {
-    let keys_set =
-        settings.iter().filter(|setting| setting.from != "default" && setting.from != "unset").count();
+    let keys_set = settings
+        .iter()
+        .filter(|setting| !setting.from.starts_with("default") && setting.from != "unset")
+        .count();
     output.emit("config.validate", &Valid { valid: true, keys_set }, |page| {
         page.line(&format!(
             "The configuration is sound; {keys_set} of {} keys are not the default.",

@@ -109,7 +109,8 @@ impl Output {
     /// A remark on stderr, unless the user asked for quiet.
     pub fn remark(&self, text: &str) {
         if !self.quiet {
-            eprintln!("{}", harmless(text));
+            // Where stderr cannot be written there is nobody left to tell.
+            let _ = writeln!(io::stderr(), "{}", harmless(text));
         }
     }
 

@@ -3,7 +3,9 @@
 //! It appears only on a terminal and only after half a second: a bar that flashes by tells nobody anything.
 
 use super::output::Output;
+use super::page::harmless;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::Write;
 use std::time::{Duration, Instant};
 
 const SHOWN_AFTER: Duration = Duration::from_millis(500);
@@ -44,7 +46,10 @@ impl Progress {
 
     /// Writes a line to stderr without tearing the bar.
     pub fn say(&self, line: &str) {
-        self.bar.suspend(|| eprintln!("{line}"));
+        // Where stderr cannot be written there is nobody left to tell.
+        self.bar.suspend(|| {
+            let _ = writeln!(std::io::stderr(), "{}", harmless(line));
+        });
     }
 }
 
