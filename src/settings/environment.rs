@@ -40,6 +40,11 @@ impl Environment {
             .or_else(|| absolute("HOME").map(|home| (home.join(".cache/ebb"), "HOME")))
     }
 
+    /// The Java that `JAVA_HOME` names, if it is there.
+    pub(super) fn java(&self) -> Option<PathBuf> {
+        self.get("JAVA_HOME").map(|home| PathBuf::from(home).join("bin/java")).filter(|java| java.is_file())
+    }
+
     /// Every variable whose name begins with `prefix`: the rest of the name, and the value, empty ones too.
     pub(super) fn beginning<'a>(&'a self, prefix: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> {
         self.0.iter().filter_map(move |(name, value)| Some((name.strip_prefix(prefix)?, value.as_str())))

@@ -1,5 +1,6 @@
 //! The sections `[jobs.<name>]`.
 
+use super::kind::{duration, optional_duration};
 use serde::Deserialize;
 use std::time::Duration;
 
@@ -19,6 +20,8 @@ pub struct Config {
 #[expect(missing_docs, reason = "each is documented where it is set, in config/default.toml")]
 pub struct JobConfig {
     pub enabled: bool,
+    #[serde(default, deserialize_with = "optional_duration")]
     pub every: Option<Duration>,
+    #[serde(deserialize_with = "duration")]
     pub time_limit: Duration,
 }

@@ -4,8 +4,9 @@
 //! is a mistake, in a variable it is the only way. [`Kind::check`] knows both and answers with the value as the structs
 //! want it, or with the rule that it breaks.
 
-use config::{Value, ValueKind};
-use serde::Serialize;
+use config::Value;
+use serde::{Deserialize, Deserializer, Serialize};
+use std::time::Duration;
 
 /// The shape of a knob's value. Bounds are inclusive.
 #[derive(Debug, Clone)]
@@ -95,7 +96,7 @@ impl Kind {
                 .map(|number| (Value::from(number), Shown::Whole(number)))
                 .ok_or_else(|| format!("it must be a whole number in {least} ..= {greatest} ({unit})")),
             Self::Number => raw.number().ok_or_else(|| "it must be a number".to_owned()),
-            Self::Span { least_ms, greatest_ms } => span(raw.text(), *least_ms, *greatest_ms),
+            Self::Span { least_ms, greatest_ms } => span(raw.text(), *least_ms, *greatest_ms).map(text),
             Self::OneOf(words) => raw
                 .text()
                 .and_then(|given| words.iter().find(|word| word.eq_ignore_ascii_case(given)))
@@ -185,26 +186,25 @@ fn uri(given: Option<&str>) -> Result<&str, String> {
     }
 }
 
-/// Durations reach the structs as serde writes a `std::time::Duration`: a floor then needs no code of its own for them.
-fn span(given: Option<&str>, least_ms: u64, greatest_ms: u64) -> Result<(Value, Shown), String> {
-    let duration = given.and_then(|given| humantime::parse_duration(given.trim()).ok());
-    let in_bounds =
-        |d: &std::time::Duration| (u128::from(least_ms)..=u128::from(greatest_ms)).contains(&d.as_millis());
-    match (given, duration.filter(in_bounds)) {
-        (Some(given), Some(duration)) => {
-            let fields = [
-                ("secs".to_owned(), Value::from(duration.as_secs())),
-                ("nanos".to_owned(), Value::from(u64::from(duration.subsec_nanos()))),
-            ];
-            let table = ValueKind::Table(fields.into_iter().collect());
-            Ok((Value::new(None, table), Shown::Text(given.to_owned())))
-        }
-        _ => {
-            let [least, greatest] = [least_ms, greatest_ms]
-                .map(|ms| humantime::format_duration(std::time::Duration::from_millis(ms)).to_string());
-            Err(format!("it must be a duration with a unit, such as \"10m\", in {least} ..= {greatest}"))
-        }
-    }
+fn span(given: Option<&str>, least_ms: u64, greatest_ms: u64) -> Result<&str, String> {
+    let bounds = Duration::from_millis(least_ms)..=Duration::from_millis(greatest_ms);
+    let given = given.map(str::trim);
+    let within = |text: &&str| humantime::parse_duration(text).is_ok_and(|span| bounds.contains(&span));
+    given.filter(within).ok_or_else(|| {
+        let [least, greatest] = [bounds.start(), bounds.end()].map(|end| humantime::format_duration(*end));
+        format!("it must be a duration with a unit, such as \"10m\", in {least} ..= {greatest}")
+    })
+}
+
+/// For the fields of sections: a duration that passed its check as text.
+pub(super) fn duration<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
+    optional_duration(from)?.ok_or_else(|| serde::de::Error::custom("a duration is missing"))
+}
+
+/// For the fields of sections: a duration that passed its check as text, or none.
+pub(super) fn optional_duration<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Duration>, D::Error> {
+    let text = Option::<String>::deserialize(from)?;
+    text.map(|text| humantime::parse_duration(&text).map_err(serde::de::Error::custom)).transpose()
 }
 
 /// Stricter than the subscriber's own parser, which takes a misspelt level for the name of a target.

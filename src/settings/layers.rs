@@ -72,13 +72,15 @@ impl Layer {
         }
     }
 
-    /// The embedded defaults. Where artifacts are cached is the user's affair, so that default follows from the
-    /// environment.
+    /// The embedded defaults. Where artifacts are cached and which Java runs are the user's affair, so these two follow
+    /// from the environment.
     pub(super) fn of_defaults(environment: &Environment, faults: &mut Vec<Fault>) -> Self {
         let mut layer = Self::of_toml(super::DEFAULT_TOML, &|_, _| Origin::Default, faults);
-        if let Some((folder, variable)) = environment.cache_folder() {
-            let raw = Raw::Text(folder.to_string_lossy().into_owned());
-            layer.0.extend(check("neo4j.cache", raw, Origin::DefaultBy(variable), faults));
+        let cache = environment.cache_folder().map(|(folder, variable)| ("neo4j.cache", folder, variable));
+        let java = environment.java().map(|java| ("neo4j.java", java, "JAVA_HOME"));
+        for (key, path, variable) in cache.into_iter().chain(java) {
+            let raw = Raw::Text(path.to_string_lossy().into_owned());
+            layer.0.extend(check(key, raw, Origin::DefaultBy(variable), faults));
         }
         layer
     }

@@ -1,5 +1,6 @@
 //! The section `[neo4j]` as far as it says which server to use, and how to run a managed one.
 
+use super::kind::duration;
 use secrecy::SecretString;
 use serde::Deserialize;
 use std::path::PathBuf;
@@ -17,12 +18,16 @@ pub struct Config {
     pub insecure: bool,
     pub home: PathBuf,
     pub cache: Option<PathBuf>,
+    pub java: Option<PathBuf>,
+    pub mvn: Option<PathBuf>,
+    pub docker: Option<PathBuf>,
     pub way: Option<Way>,
     pub image: String,
     pub bolt_port: u16,
     pub http_port: u16,
     pub heap_mb: u32,
     pub pagecache_mb: u32,
+    #[serde(deserialize_with = "duration")]
     pub start_timeout: Duration,
 }
 

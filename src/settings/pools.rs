@@ -1,5 +1,6 @@
 //! The section `[neo4j]` as far as it says how many connections to hold.
 
+use super::kind::duration;
 use serde::Deserialize;
 use std::time::Duration;
 
@@ -10,5 +11,6 @@ pub struct Config {
     pub request_connections: u32,
     pub job_connections: u32,
     pub lease_connections: u32,
+    #[serde(deserialize_with = "duration")]
     pub acquire_timeout: Duration,
 }

@@ -210,6 +210,22 @@ fn the_cache_folder_follows_the_users_environment() {
     assert_eq!(at(&[]), (None, "unset".into()));
 }
 
+#[test]
+fn the_java_of_java_home_is_used_where_it_is_there() {
+    let home = tempfile::tempdir().unwrap();
+    let at = || {
+        let environment = Environment::from_iter([("JAVA_HOME", home.path().to_str().unwrap())]);
+        Settings::from_layers(Layer::default(), &Flags::default(), &environment, Vec::new())
+            .unwrap()
+            .neo4j
+            .java
+    };
+    assert_eq!(at(), None);
+    std::fs::create_dir(home.path().join("bin")).unwrap();
+    std::fs::write(home.path().join("bin/java"), "").unwrap();
+    assert_eq!(at(), Some(home.path().join("bin/java")));
+}
+
 /// A default file with every knob set: the commented ones too.
 fn every_knob() -> String {
     let uncomment = |line: &str| match line.strip_prefix("# ").and_then(|rest| rest.split_once(" = ")) {

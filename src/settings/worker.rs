@@ -1,5 +1,6 @@
 //! The section `[worker]`.
 
+use super::kind::duration;
 use serde::Deserialize;
 use std::time::Duration;
 
@@ -7,5 +8,6 @@ use std::time::Duration;
 #[derive(Debug, Clone, Deserialize)]
 #[expect(missing_docs, reason = "each is documented where it is set, in config/default.toml")]
 pub struct Config {
+    #[serde(deserialize_with = "duration")]
     pub lease: Duration,
 }
