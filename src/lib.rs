@@ -5,4 +5,7 @@ pub mod domain;
 pub mod jobs;
 pub mod scheduler;
 pub mod service;
+pub mod settings;
 pub mod store;
+pub mod surfaces;
+pub mod telemetry;

@@ -1,0 +1,81 @@
+//! What two values must agree on, once each is sound alone.
+//!
+//! A fault here names a key that somebody gave: if the key that breaks the rule has its default value, the fault stands
+//! at the other key of the rule.
+
+use super::fault::{Fault, Origin};
+use super::layers::Layer;
+use super::{Settings, winner};
+
+const PASSWORD: &str = "neo4j.password";
+const PASSWORD_FILE: &str = "neo4j.password_file";
+
+/// Settles on one password: the one of the highest layer, stated or in a file, so that a variable can stand in for what
+/// a file says and the other way round.
+pub(super) fn choose_password(layers: &mut [Layer], faults: &mut Vec<Fault>) {
+    let height = |key| layers.iter().rposition(|layer| layer.0.iter().any(|given| given.key == key));
+    match (height(PASSWORD), height(PASSWORD_FILE)) {
+        (Some(password), Some(file)) if password == file => {
+            if let Some(given) = winner(layers, PASSWORD_FILE) {
+                let origin = given.origin.clone();
+                let what = format!("`{PASSWORD_FILE}` and `{PASSWORD}` are both given; keep one");
+                faults.push(Fault { origin, what });
+            }
+        }
+        (password, Some(file)) if password < Some(file) => remove(layers, PASSWORD),
+        (Some(_), Some(_)) => remove(layers, PASSWORD_FILE),
+        _ => {}
+    }
+}
+
+fn remove(layers: &mut [Layer], key: &str) {
+    layers.iter_mut().for_each(|layer| layer.0.retain(|given| given.key != key));
+}
+
+/// Checks what needs more than one value to be seen.
+pub(super) fn check(settings: &Settings, layers: &[Layer], faults: &mut Vec<Fault>) {
+    let (bolt, http) = (settings.neo4j.bolt_port, settings.neo4j.http_port);
+    if bolt == http && bolt != 0 {
+        let what = format!(
+            "`neo4j.http_port` is {http}, which is `neo4j.bolt_port` too; the server needs two ports"
+        );
+        faults.push(Fault { origin: blamed(layers, &["neo4j.http_port", "neo4j.bolt_port"]), what });
+    }
+    let Err(broken) = settings.memory.clone().check() else { return };
+    // A value that is no number at all was named above; what it would have been compared with is not its neighbour's fault.
+    let named_above = |text: &str| faults.iter().any(|fault| mentions(&fault.what, text));
+    let mut more = Vec::new();
+    for fault in broken {
+        let names: Vec<&str> = super::knobs::KNOBS
+            .iter()
+            .filter_map(|knob| knob.key.strip_prefix("memory."))
+            .filter(|name| *name == fault.name || mentions(&fault.rule, name))
+            .collect();
+        if names.iter().any(|name| named_above(name)) {
+            continue;
+        }
+        let mut keys = vec![format!("memory.{}", fault.name)];
+        keys.extend(names.iter().map(|name| format!("memory.{name}")));
+        let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
+        more.push(Fault {
+            origin: blamed(layers, &keys),
+            what: format!("`memory.{}` is {}; {}", fault.name, fault.value, fault.rule),
+        });
+    }
+    faults.extend(more);
+}
+
+/// The place of the first of these keys that somebody gave.
+fn blamed(layers: &[Layer], keys: &[&str]) -> Origin {
+    let origins = || keys.iter().filter_map(|key| winner(layers, key)).map(|given| &given.origin);
+    origins()
+        .find(|origin| **origin != Origin::Default)
+        .or_else(|| origins().next())
+        .cloned()
+        .unwrap_or(Origin::Default)
+}
+
+/// Whether a text holds this name as a whole word.
+fn mentions(text: &str, name: &str) -> bool {
+    text.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| word == name)
+}

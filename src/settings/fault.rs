@@ -1,0 +1,87 @@
+//! What is wrong with a configuration, and where.
+//!
+//! A person who mends a configuration wants all faults in one go, each with the place to put the cursor: a file with
+//! line and column, the name of a variable, or a flag. The same [`Origin`] tells `ebb config show` where a good value
+//! came from, so that both speak of places in the same words.
+
+use std::fmt;
+use std::path::PathBuf;
+
+/// Where a value was given.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Origin {
+    /// The embedded `config/default.toml`.
+    Default,
+    /// A default that follows from this variable of the environment.
+    DefaultBy(&'static str),
+    /// A configuration file; line and column count from 1, columns in characters.
+    File {
+        /// The file as it was named.
+        path: PathBuf,
+        /// Line, from 1.
+        line: usize,
+        /// Column, from 1.
+        column: usize,
+    },
+    /// A file as a whole: it cannot be read.
+    Whole(PathBuf),
+    /// An environment variable, by name.
+    Variable(String),
+    /// A flag of the command line, as it was written.
+    Flag(String),
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Default => f.write_str("default"),
+            Self::DefaultBy(variable) => write!(f, "default, by {variable}"),
+            Self::File { path, line, column } => write!(f, "{}:{line}:{column}", path.display()),
+            Self::Whole(path) => write!(f, "{}", path.display()),
+            Self::Variable(name) => write!(f, "env {name}"),
+            Self::Flag(flag) => write!(f, "flag {flag}"),
+        }
+    }
+}
+
+/// One fault: where, and what. The text never holds a secret value.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
+#[error("{origin}: {what}")]
+pub struct Fault {
+    /// Where the faulty value was given.
+    pub origin: Origin,
+    /// What is wrong with it and what it must be.
+    pub what: String,
+}
+
+/// Every fault of a configuration: files first, by line; then variables by name; then flags. Never empty.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Faults(Vec<Fault>);
+
+impl Faults {
+    pub(super) fn new(mut faults: Vec<Fault>) -> Self {
+        faults.sort();
+        faults.dedup();
+        Self(faults)
+    }
+
+    /// The faults in reading order.
+    #[must_use]
+    pub fn list(&self) -> &[Fault] {
+        &self.0
+    }
+}
+
+impl fmt::Display for Faults {
+    /// A heading with the count, then one fault a line.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.len() {
+            1 => f.write_str("the configuration has 1 fault")?,
+            n => write!(f, "the configuration has {n} faults")?,
+        }
+        self.0.iter().try_for_each(|fault| write!(f, "\n  {fault}"))
+    }
+}
+
+impl std::error::Error for Faults {}

@@ -1,0 +1,220 @@
+//! What a value may be: the shapes of knobs, and the check of one value against its shape.
+//!
+//! A value comes from a file with a type, or from a variable or flag as bare text; a number written in quotes in a file
+//! is a mistake, in a variable it is the only way. [`Kind::check`] knows both and answers with the value as the structs
+//! want it, or with the rule that it breaks.
+
+use config::Value;
+use serde::{Deserialize, Deserializer, Serialize};
+use std::time::Duration;
+
+/// The shape of a knob's value. Bounds are inclusive.
+#[derive(Debug, Clone)]
+pub(super) enum Kind {
+    /// Text that is not empty.
+    Text,
+    /// Text that is never shown.
+    Secret,
+    /// Where a server answers, without user or password.
+    Uri,
+    /// true or false.
+    Switch,
+    /// A whole number.
+    Whole { least: u32, greatest: u32, unit: &'static str },
+    /// Any number; the laws have their say later.
+    Number,
+    /// A duration with units.
+    Span { least_ms: u64, greatest_ms: u64 },
+    /// One of these words.
+    OneOf(&'static [&'static str]),
+    /// Levels of what is logged, by target.
+    Filter,
+}
+
+/// A value as it was given.
+#[derive(Debug, Clone)]
+pub(super) enum Raw {
+    /// In a file, with a type.
+    Toml(toml_edit::Value),
+    /// In a variable or a flag: text.
+    Text(String),
+    /// Something in a file that is no value at all, such as a table.
+    Other(&'static str),
+}
+
+/// A value as `config show` prints it: a secret is stars.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+#[non_exhaustive]
+pub enum Shown {
+    /// true or false.
+    Switch(bool),
+    /// A whole number.
+    Whole(i64),
+    /// A number.
+    Number(f64),
+    /// Text, a duration or a word.
+    Text(String),
+}
+
+impl std::fmt::Display for Shown {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Switch(on) => on.fmt(f),
+            Self::Whole(number) => number.fmt(f),
+            Self::Number(number) => number.fmt(f),
+            Self::Text(text) => text.fmt(f),
+        }
+    }
+}
+
+/// What stands in the place of a secret.
+pub(super) const STARS: &str = "********";
+const SCHEMES: [&str; 6] = ["bolt://", "bolt+s://", "bolt+ssc://", "neo4j://", "neo4j+s://", "neo4j+ssc://"];
+const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
+
+impl Kind {
+    /// The value for the structs, and the same for people.
+    ///
+    /// # Errors
+    /// What the value must be, as the end of a sentence; it holds no secret.
+    pub(super) fn check(&self, raw: &Raw) -> Result<(Value, Shown), String> {
+        match self {
+            Self::Text => raw.text().map(text).ok_or_else(|| "it must be text, not empty".to_owned()),
+            Self::Secret => raw
+                .text()
+                .map(|secret| (text(secret).0, Shown::Text(STARS.to_owned())))
+                .ok_or_else(|| "it must be text, not empty".to_owned()),
+            Self::Uri => uri(raw.text()).map(text),
+            Self::Switch => raw
+                .switch()
+                .map(|on| (Value::from(on), Shown::Switch(on)))
+                .ok_or_else(|| "it must be true or false".to_owned()),
+            Self::Whole { least, greatest, unit } => raw
+                .whole()
+                .filter(|number| (i64::from(*least)..=i64::from(*greatest)).contains(number))
+                .map(|number| (Value::from(number), Shown::Whole(number)))
+                .ok_or_else(|| format!("it must be a whole number in {least} ..= {greatest} ({unit})")),
+            Self::Number => raw.number().ok_or_else(|| "it must be a number".to_owned()),
+            Self::Span { least_ms, greatest_ms } => span(raw.text(), *least_ms, *greatest_ms).map(text),
+            Self::OneOf(words) => raw
+                .text()
+                .and_then(|given| words.iter().find(|word| word.eq_ignore_ascii_case(given)))
+                .map(|word| text(word))
+                .ok_or_else(|| format!("it must be \"{}\"", words.join("\" or \""))),
+            Self::Filter => raw.text().filter(|given| is_filter(given)).map(text).ok_or_else(|| {
+                format!(
+                    "it must be levels by target, such as \"warn,ebb=info\"; levels are {}",
+                    LEVELS.join(", ")
+                )
+            }),
+        }
+    }
+
+    /// Whether the value must not be printed, not even in a fault.
+    pub(super) const fn is_secret(&self) -> bool {
+        // A URI that someone put a password into is a secret too.
+        matches!(self, Self::Secret | Self::Uri)
+    }
+}
+
+impl Raw {
+    fn text(&self) -> Option<&str> {
+        match self {
+            Self::Toml(value) => value.as_str(),
+            Self::Text(text) => Some(text.as_str()),
+            Self::Other(_) => None,
+        }
+        .filter(|text| !text.trim().is_empty())
+    }
+
+    fn switch(&self) -> Option<bool> {
+        match self {
+            Self::Toml(value) => value.as_bool(),
+            Self::Text(text) => text.to_ascii_lowercase().parse().ok(),
+            Self::Other(_) => None,
+        }
+    }
+
+    fn whole(&self) -> Option<i64> {
+        match self {
+            Self::Toml(value) => value.as_integer(),
+            Self::Text(text) => text.trim().parse().ok(),
+            Self::Other(_) => None,
+        }
+    }
+
+    fn number(&self) -> Option<(Value, Shown)> {
+        if let Some(whole) = self.whole() {
+            return Some((Value::from(whole), Shown::Whole(whole)));
+        }
+        let number = match self {
+            Self::Toml(value) => value.as_float(),
+            Self::Text(text) => text.trim().parse().ok(),
+            Self::Other(_) => None,
+        }?;
+        Some((Value::from(number), Shown::Number(number)))
+    }
+}
+
+/// For faults: the value as it was written.
+impl std::fmt::Display for Raw {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Toml(value) => f.write_str(value.to_string().trim()),
+            Self::Text(text) => write!(f, "\"{}\"", text.escape_debug()),
+            Self::Other(what) => f.write_str(what),
+        }
+    }
+}
+
+fn text(given: &str) -> (Value, Shown) {
+    (Value::from(given), Shown::Text(given.to_owned()))
+}
+
+fn uri(given: Option<&str>) -> Result<&str, String> {
+    let given = given.map(str::trim).unwrap_or_default();
+    let rest = SCHEMES.iter().find_map(|scheme| given.strip_prefix(scheme));
+    match rest {
+        Some(rest) if rest.contains('@') => Err("it must not hold a user or password; give them as \
+             neo4j.username and neo4j.password_file, or NEO4J_USERNAME and NEO4J_PASSWORD"
+            .to_owned()),
+        Some(rest) if !rest.is_empty() && !rest.contains(char::is_whitespace) => Ok(given),
+        _ => Err(format!("it must be a scheme and a host, such as bolt://localhost:7687; schemes are {}", {
+            SCHEMES.map(|scheme| scheme.trim_end_matches("://")).join(", ")
+        })),
+    }
+}
+
+fn span(given: Option<&str>, least_ms: u64, greatest_ms: u64) -> Result<&str, String> {
+    let bounds = Duration::from_millis(least_ms)..=Duration::from_millis(greatest_ms);
+    let given = given.map(str::trim);
+    let within = |text: &&str| humantime::parse_duration(text).is_ok_and(|span| bounds.contains(&span));
+    given.filter(within).ok_or_else(|| {
+        let [least, greatest] = [bounds.start(), bounds.end()].map(|end| humantime::format_duration(*end));
+        format!("it must be a duration with a unit, such as \"10m\", in {least} ..= {greatest}")
+    })
+}
+
+/// For the fields of sections: a duration that passed its check as text.
+pub(super) fn duration<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
+    optional_duration(from)?.ok_or_else(|| serde::de::Error::custom("a duration is missing"))
+}
+
+/// For the fields of sections: a duration that passed its check as text, or none.
+pub(super) fn optional_duration<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Duration>, D::Error> {
+    let text = Option::<String>::deserialize(from)?;
+    text.map(|text| humantime::parse_duration(&text).map_err(serde::de::Error::custom)).transpose()
+}
+
+/// Stricter than the subscriber's own parser, which takes a misspelt level for the name of a target.
+fn is_filter(given: &str) -> bool {
+    let is_level = |level: &str| LEVELS.iter().any(|known| known.eq_ignore_ascii_case(level));
+    let is_target = |target: &str| {
+        !target.is_empty() && target.chars().all(|c| c.is_ascii_alphanumeric() || "_-:".contains(c))
+    };
+    given.split(',').map(str::trim).all(|part| match part.split_once('=') {
+        Some((target, level)) => is_target(target) && is_level(level),
+        None => is_level(part),
+    })
+}

@@ -1,0 +1,142 @@
+//! The table of knobs: every key there is, and what its value may be.
+//!
+//! Deserialising alone would stop at the first fault, could not say on which line it stands and would not know the
+//! nearest name of a misspelt key. So each value is checked here, alone, before the structs are filled; what must agree
+//! between two values is checked after that, in `settings::agreement`.
+//!
+//! Invariant: this table, the structs and `config/default.toml` name the same keys (held by
+//! `tests::table_structs_and_default_file_name_the_same_keys`).
+
+use super::jobs::JOBS;
+use super::kind::Kind;
+use std::sync::LazyLock;
+
+const SECOND: u64 = 1_000;
+const MINUTE: u64 = 60 * SECOND;
+const HOUR: u64 = 60 * MINUTE;
+
+/// One key and what its value may be.
+#[derive(Debug)]
+pub(super) struct Knob {
+    /// Section, dot, name: as it is written in a file.
+    pub(super) key: String,
+    pub(super) kind: Kind,
+}
+
+/// All knobs, section by section, in the order in which `config show` prints them.
+pub(super) static KNOBS: LazyLock<Vec<Knob>> = LazyLock::new(|| {
+    let connections = Kind::Whole { least: 1, greatest: 1_000, unit: "connections" };
+    let port = Kind::Whole { least: 0, greatest: 65_535, unit: "a port; 0 takes a free one" };
+    let mut knobs = Vec::new();
+    let mut section = |name: &str, keys: &[(&str, Kind)]| {
+        let knob = |(key, kind): &(&str, Kind)| Knob { key: format!("{name}.{key}"), kind: kind.clone() };
+        knobs.extend(keys.iter().map(knob));
+    };
+    section(
+        "neo4j",
+        &[
+            ("uri", Kind::Uri),
+            ("username", Kind::Text),
+            ("password", Kind::Secret),
+            ("password_file", Kind::Text),
+            ("database", Kind::Text),
+            ("insecure", Kind::Switch),
+            ("home", Kind::Text),
+            ("cache", Kind::Text),
+            ("way", Kind::OneOf(&["docker", "maven"])),
+            ("image", Kind::Text),
+            ("docker", Kind::Text),
+            ("java", Kind::Text),
+            ("mvn", Kind::Text),
+            ("bolt_port", port.clone()),
+            ("http_port", port),
+            ("heap_mb", Kind::Whole { least: 128, greatest: 1 << 20, unit: "MiB" }),
+            ("pagecache_mb", Kind::Whole { least: 8, greatest: 1 << 20, unit: "MiB" }),
+            ("start_timeout", Kind::Span { least_ms: SECOND, greatest_ms: HOUR }),
+            ("request_connections", connections.clone()),
+            ("job_connections", connections.clone()),
+            ("lease_connections", connections),
+            ("acquire_timeout", Kind::Span { least_ms: 100, greatest_ms: 10 * MINUTE }),
+        ],
+    );
+    // What each number means and may be is a law: domain::tunables checks the section as a whole.
+    section("memory", &MEMORY.map(|name| (name, Kind::Number)));
+    for job in JOBS {
+        section(
+            &format!("jobs.{job}"),
+            &[
+                ("enabled", Kind::Switch),
+                ("every", Kind::Span { least_ms: SECOND, greatest_ms: 28 * 24 * HOUR }),
+                ("time_limit", Kind::Span { least_ms: SECOND, greatest_ms: 24 * HOUR }),
+            ],
+        );
+    }
+    section("worker", &[("lease", Kind::Span { least_ms: SECOND, greatest_ms: 10 * MINUTE })]);
+    section("log", &[("filter", Kind::Filter), ("format", Kind::OneOf(&["text", "json"]))]);
+    knobs
+});
+
+/// The documented names of the ConsolidationConfig node, in documented order.
+const MEMORY: [&str; 15] = [
+    "workingToShortThreshold",
+    "shortToLongThreshold",
+    "sessionEndThreshold",
+    "expiryThreshold",
+    "reinforcementFactor",
+    "workingDecay",
+    "shortTermDecay",
+    "longTermDecay",
+    "coactivationThreshold",
+    "semanticSimilarityThreshold",
+    "promotionBatchSize",
+    "decayBatchSize",
+    "promotionIntervalMinutes",
+    "clusteringIntervalMinutes",
+    "decayIntervalMinutes",
+];
+
+/// The knob of this key, whatever the case of its letters: environment variables lose it.
+pub(super) fn find(key: &str) -> Option<&'static Knob> {
+    KNOBS.iter().find(|knob| knob.key.eq_ignore_ascii_case(key))
+}
+
+/// Whether this path is a section, or holds some.
+pub(super) fn is_section(path: &str) -> bool {
+    sections().any(|section| section.eq_ignore_ascii_case(path))
+}
+
+fn sections() -> impl Iterator<Item = &'static str> {
+    KNOBS.iter().flat_map(|knob| knob.key.match_indices('.').map(|(dot, _)| &knob.key[..dot]))
+}
+
+/// The key most likely meant: one of the same section with a name like it, the same name in another section, or a path
+/// that looks alike as a whole.
+pub(super) fn nearest_key(wrong: &str) -> Option<&'static str> {
+    let wrong = wrong.to_ascii_lowercase();
+    let (section, name) = wrong.rsplit_once('.').unwrap_or(("", &wrong));
+    let keys = || KNOBS.iter().map(|knob| knob.key.as_str());
+    let name_of = |key: &'static str| key.rsplit_once('.').map_or(key, |(_, name)| name);
+    let section_of = |key: &'static str| key.rsplit_once('.').map_or("", |(section, _)| section);
+
+    let siblings = keys().filter(|key| section_of(key).eq_ignore_ascii_case(section));
+    closest(siblings.map(|key| (name_of(key), key)), name, 0.6)
+        .or_else(|| keys().find(|key| name_of(key).eq_ignore_ascii_case(name)))
+        .or_else(|| closest(keys().map(|key| (key, key)), &wrong, 0.7))
+}
+
+/// The section most likely meant.
+pub(super) fn nearest_section(wrong: &str) -> Option<&'static str> {
+    closest(sections().map(|section| (section, section)), &wrong.to_ascii_lowercase(), 0.5)
+}
+
+fn closest(
+    candidates: impl Iterator<Item = (&'static str, &'static str)>,
+    wrong: &str,
+    least_likeness: f64,
+) -> Option<&'static str> {
+    candidates
+        .map(|(name, key)| (strsim::normalized_damerau_levenshtein(&name.to_ascii_lowercase(), wrong), key))
+        .filter(|(likeness, _)| *likeness >= least_likeness)
+        .max_by(|(a, _), (b, _)| a.total_cmp(b))
+        .map(|(_, key)| key)
+}

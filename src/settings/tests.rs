@@ -1,0 +1,312 @@
+//! Precedence of layers, each kind of fault with its place, and the agreement of table, structs and default file.
+
+use super::fault::Origin;
+use super::knobs::KNOBS;
+use super::layers::Layer;
+use super::{DEFAULT_TOML, Environment, Flag, Flags, Settings, sample};
+use secrecy::ExposeSecret;
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Settings of a file's text, variables and flags, all given.
+fn load(
+    toml: &str,
+    env: &[(&'static str, &'static str)],
+    flags: &[(&'static str, &str)],
+) -> Result<Settings, String> {
+    let mut faults = Vec::new();
+    let origin = |line, column| Origin::File { path: PathBuf::from("ebb.toml"), line, column };
+    let file = Layer::of_toml(toml, &origin, &mut faults);
+    let set = |&(key, value): &(&'static str, &str)| Flag {
+        key,
+        value: value.to_owned(),
+        written: format!("--{}", key.rsplit('.').next().unwrap()),
+    };
+    let flags = Flags { config: None, set: flags.iter().map(set).collect() };
+    let environment = env.iter().copied().collect::<Environment>();
+    Settings::from_layers(file, &flags, &environment, faults).map_err(|faults| faults.to_string())
+}
+
+/// The faults, one a line, without the heading.
+fn faults(toml: &str, env: &[(&'static str, &'static str)], flags: &[(&'static str, &str)]) -> Vec<String> {
+    let said = load(toml, env, flags).unwrap_err();
+    said.lines().skip(1).map(|line| line.trim().to_owned()).collect()
+}
+
+fn row(settings: &Settings, key: &str) -> (Option<String>, String) {
+    let row = settings.rows().iter().find(|row| row.key == key).unwrap();
+    (row.value.as_ref().map(ToString::to_string), row.from.clone())
+}
+
+#[test]
+fn the_default_file_alone_is_a_sound_configuration() {
+    let settings = load("", &[], &[]).unwrap();
+    assert_eq!(settings.neo4j.uri, None);
+    assert_eq!(settings.neo4j.start_timeout, Duration::from_secs(60));
+    assert_eq!(settings.pools.job_connections, 8);
+    assert_eq!(settings.worker.lease, Duration::from_secs(15));
+    assert!(settings.jobs.decay.enabled && settings.jobs.decay.every.is_none());
+    assert_eq!(settings.memory, crate::domain::tunables::tests::documented());
+    assert_eq!(row(&settings, "neo4j.heap_mb"), (Some("1024".into()), "default".into()));
+    assert_eq!(row(&settings, "neo4j.uri"), (None, "unset".into()));
+}
+
+#[test]
+fn each_layer_wins_over_the_ones_below_and_says_so() {
+    let toml = "[neo4j]\nheap_mb = 300\npagecache_mb = 300\nbolt_port = 300\n";
+    let env = [("EBB__NEO4J__PAGECACHE_MB", "400"), ("EBB__NEO4J__BOLT_PORT", "400")];
+    let settings = load(toml, &env, &[("neo4j.bolt_port", "500")]).unwrap();
+    assert_eq!(
+        (
+            settings.neo4j.heap_mb,
+            settings.neo4j.pagecache_mb,
+            settings.neo4j.bolt_port,
+            settings.neo4j.http_port
+        ),
+        (300, 400, 500, 0)
+    );
+    assert_eq!(row(&settings, "neo4j.heap_mb"), (Some("300".into()), "ebb.toml:2:1".into()));
+    assert_eq!(
+        row(&settings, "neo4j.pagecache_mb"),
+        (Some("400".into()), "env EBB__NEO4J__PAGECACHE_MB".into())
+    );
+    assert_eq!(row(&settings, "neo4j.bolt_port"), (Some("500".into()), "flag --bolt_port".into()));
+}
+
+#[test]
+fn the_usual_variables_fill_the_neo4j_section_and_empty_ones_count_as_unset() {
+    let env = [
+        ("NEO4J_URI", "bolt://localhost:7687"),
+        ("NEO4J_USERNAME", "ebb"),
+        ("NEO4J_PASSWORD", "hush"),
+        ("NEO4J_DATABASE", ""),
+        ("EBB_NEO4J", "maven"),
+        ("EBB_NEO4J_IMAGE", "neo4j:5"),
+        ("EBB__NEO4J__USERNAME", "more-particular"),
+    ];
+    let neo4j = load("", &env, &[]).unwrap().neo4j;
+    assert_eq!(neo4j.uri.as_deref(), Some("bolt://localhost:7687"));
+    assert_eq!((neo4j.username.as_str(), neo4j.database.as_str()), ("more-particular", "neo4j"));
+    assert_eq!(neo4j.password.unwrap().expose_secret(), "hush");
+    assert_eq!((neo4j.way, neo4j.image.as_str()), (Some(super::neo4j::Way::Maven), "neo4j:5"));
+}
+
+#[test]
+fn keys_match_whatever_their_case() {
+    let env = [("EBB__MEMORY__WORKINGTOSHORTTHRESHOLD", "2.5"), ("EBB__Jobs__Promote__every", "5m")];
+    let settings = load("[Memory]\nDECAYBATCHSIZE = 50\n", &env, &[]).unwrap();
+    assert_eq!((settings.memory.working_to_short_threshold, settings.memory.decay_batch_size), (2.5, 50.0));
+    assert_eq!(settings.jobs.promote.every, Some(Duration::from_secs(300)));
+}
+
+#[test]
+fn unknown_names_come_with_the_nearest_one_and_their_place() {
+    let toml =
+        "[neo4j]\nheapmb = 3\n[memry]\nworkingDecay = 1.0\n[memory]\n\n  heap_mb = 3\n[worker]\nzzz = 1\n";
+    let env = [("EBB__MEMORY__WORKINGTOSHORTTRESHOLD", "2.0"), ("EBB__WORKER", "x")];
+    assert_eq!(
+        faults(toml, &env, &[]),
+        [
+            "ebb.toml:2:1: unknown key `neo4j.heapmb`; the nearest name is `neo4j.heap_mb`",
+            "ebb.toml:3:2: unknown section `memry`; the nearest name is `memory`",
+            "ebb.toml:7:3: unknown key `memory.heap_mb`; the nearest name is `neo4j.heap_mb`",
+            "ebb.toml:9:1: unknown key `worker.zzz`; `ebb config show` lists every key",
+            "env EBB__MEMORY__WORKINGTOSHORTTRESHOLD: unknown key `memory.workingtoshorttreshold`; the nearest name is `EBB__MEMORY__WORKINGTOSHORTTHRESHOLD`",
+            "env EBB__WORKER: `worker` is a section; name one of its keys",
+        ]
+    );
+}
+
+#[test]
+fn wrong_types_and_ranges_are_told_all_at_once() {
+    let toml = r#"
+neo4j.heap_mb = "1024"
+neo4j.bolt_port = 70000
+neo4j.insecure = 1
+neo4j.uri = "http://localhost"
+neo4j.way = "podman"
+neo4j.image = ""
+neo4j.database = ["a"]
+worker.lease = 15
+log.filter = "inof"
+jobs.decay.every = "10x"
+jobs.promote.time_limit = "2days"
+memory.workingDecay = "fast"
+[memory.longTermDecay]
+a = 1
+"#;
+    let said = faults(toml, &[("EBB__NEO4J__HTTP_PORT", "eighty")], &[("log.format", "xml")]);
+    insta::assert_snapshot!(said.join("\n"));
+}
+
+#[test]
+fn what_two_values_must_agree_on_is_told_at_the_one_that_was_given() {
+    let toml = "[memory]\nworkingToShortThreshold = 1.0\nshortTermDecay = -1\n[neo4j]\nbolt_port = 7687\nhttp_port = 7687\n";
+    assert_eq!(
+        faults(toml, &[], &[]),
+        [
+            "ebb.toml:2:1: `memory.sessionEndThreshold` is 1.5; it must not be above workingToShortThreshold, which is 1",
+            "ebb.toml:3:1: `memory.shortTermDecay` is -1; decay rate per hour is -1; it must be a finite number above 0",
+            "ebb.toml:6:1: `neo4j.http_port` is 7687, which is `neo4j.bolt_port` too; the server needs two ports",
+        ]
+    );
+}
+
+#[test]
+fn text_that_is_not_toml_names_line_and_column() {
+    assert_eq!(faults("[neo4j]\nheap_mb = = 3\n", &[], &[]).len(), 1);
+    let said = faults("[neo4j]\nheap_mb = = 3\n", &[], &[]).remove(0);
+    assert!(said.starts_with("ebb.toml:2:11: this is not TOML: "), "{said}");
+    let twice = faults("[worker]\nlease = \"1s\"\nLease = \"2s\"\n", &[], &[]);
+    assert_eq!(twice, ["ebb.toml:3:1: `worker.lease` is given twice; it stands at ebb.toml:2:1 too"]);
+}
+
+#[test]
+fn a_file_that_was_named_must_be_there() {
+    let flags = Flags { config: Some(PathBuf::from("no/such.toml")), set: Vec::new() };
+    let said = Settings::load(&flags, &Environment::default()).unwrap_err();
+    assert_eq!(said.list().len(), 1);
+    assert!(said.list()[0].to_string().starts_with("no/such.toml: it cannot be read: "), "{said}");
+}
+
+#[test]
+fn the_password_of_the_higher_layer_wins_and_two_of_one_layer_are_a_fault() {
+    let toml = "[neo4j]\npassword_file = \"/run/secret\"\n";
+    let by_file = load(toml, &[], &[]).unwrap().neo4j;
+    assert!(by_file.password.is_none() && by_file.password_file.is_some());
+    let by_env = load(toml, &[("NEO4J_PASSWORD", "hush")], &[]).unwrap().neo4j;
+    assert!(by_env.password.is_some() && by_env.password_file.is_none());
+    let env = [("NEO4J_PASSWORD", "hush"), ("NEO4J_PASSWORD_FILE", "/run/secret")];
+    let said = faults("", &env, &[]);
+    assert_eq!(
+        said,
+        ["env NEO4J_PASSWORD_FILE: `neo4j.password_file` and `neo4j.password` are both given; keep one"]
+    );
+}
+
+#[test]
+fn a_secret_is_never_printed() {
+    let env = [("NEO4J_PASSWORD", "canary-1")];
+    let settings = load("", &env, &[]).unwrap();
+    let printed = format!("{settings:?} {}", serde_json::to_string(settings.rows()).unwrap());
+    assert!(!printed.contains("canary"), "{printed}");
+    assert_eq!(row(&settings, "neo4j.password"), (Some("********".into()), "env NEO4J_PASSWORD".into()));
+
+    let toml = "[neo4j]\nuri = \"bolt://neo4j:canary-2@localhost\"\npassword = [\"canary-3\"]\npasword = \"canary-4\"\n";
+    let said = faults(toml, &[], &[]).join("\n");
+    assert!(said.lines().count() == 3 && !said.contains("canary"), "{said}");
+}
+
+#[test]
+fn the_cache_folder_follows_the_users_environment() {
+    let at = |env: &[(&'static str, &'static str)]| {
+        let settings = load("", env, &[]).unwrap();
+        (settings.neo4j.cache.clone(), row(&settings, "neo4j.cache").1)
+    };
+    assert_eq!(at(&[("HOME", "/home/a")]), (Some("/home/a/.cache/ebb".into()), "default, by HOME".into()));
+    let both = [("HOME", "/home/a"), ("XDG_CACHE_HOME", "/c")];
+    assert_eq!(at(&both), (Some("/c/ebb".into()), "default, by XDG_CACHE_HOME".into()));
+    assert_eq!(at(&[]), (None, "unset".into()));
+}
+
+#[test]
+fn the_java_of_java_home_is_used_where_it_is_there() {
+    let home = tempfile::tempdir().unwrap();
+    let at = || {
+        let environment = Environment::from_iter([("JAVA_HOME", home.path().to_str().unwrap())]);
+        Settings::from_layers(Layer::default(), &Flags::default(), &environment, Vec::new())
+            .unwrap()
+            .neo4j
+            .java
+    };
+    assert_eq!(at(), None);
+    std::fs::create_dir(home.path().join("bin")).unwrap();
+    std::fs::write(home.path().join("bin/java"), "").unwrap();
+    assert_eq!(at(), Some(home.path().join("bin/java")));
+}
+
+/// A default file with every knob set: the commented ones too.
+fn every_knob() -> String {
+    let uncomment = |line: &str| match line.strip_prefix("# ").and_then(|rest| rest.split_once(" = ")) {
+        Some((key, value)) if key.chars().all(|c| c.is_ascii_alphabetic() || c == '_') => {
+            format!("{key} = {value}")
+        }
+        _ => line.to_owned(),
+    };
+    DEFAULT_TOML.lines().map(uncomment).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn the_sample_changes_nothing_and_names_every_knob() {
+    let same = |text: &str| load(text, &[], &[]).unwrap().rows().to_vec();
+    assert_eq!(same(&sample()), same(""));
+    let uncommented = every_knob().replace("password_file", "# password_file");
+    assert!(load(&uncommented, &[], &[]).is_ok());
+}
+
+#[test]
+fn table_structs_and_default_file_name_the_same_keys() {
+    let table: BTreeSet<String> = KNOBS.iter().map(|knob| knob.key.clone()).collect();
+    let mut file = BTreeSet::new();
+    let mut section = String::new();
+    let text = every_knob();
+    for line in text.lines().filter(|line| !line.starts_with('#')) {
+        if let Some(name) = line.strip_prefix('[') {
+            section = name.trim_end_matches(']').to_owned();
+        } else if let Some((key, _)) = line.split_once(" = ") {
+            file.insert(format!("{section}.{key}"));
+        }
+    }
+    assert_eq!(file, table);
+
+    let mut structs = BTreeSet::new();
+    let mut named = |section: &str, fields: &[&str]| {
+        structs.extend(fields.iter().map(|field| format!("{section}.{field}")));
+    };
+    named("neo4j", fields::of::<super::neo4j::Config>());
+    named("neo4j", fields::of::<super::pools::Config>());
+    named("memory", fields::of::<crate::domain::tunables::ConsolidationConfig>());
+    for job in fields::of::<super::jobs::Config>() {
+        named(&format!("jobs.{job}"), fields::of::<super::jobs::JobConfig>());
+    }
+    named("worker", fields::of::<super::worker::Config>());
+    named("log", fields::of::<crate::telemetry::Config>());
+    assert_eq!(structs, table);
+}
+
+/// The names of a struct's fields, as serde asks for them.
+mod fields {
+    use serde::de::{DeserializeOwned, Deserializer, Error, Visitor};
+
+    struct Asked<'a>(&'a mut &'static [&'static str]);
+
+    impl<'de> Deserializer<'de> for Asked<'_> {
+        type Error = serde::de::value::Error;
+
+        fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Self::Error> {
+            Err(Error::custom("only structs are asked"))
+        }
+
+        fn deserialize_struct<V: Visitor<'de>>(
+            self,
+            _: &'static str,
+            fields: &'static [&'static str],
+            _: V,
+        ) -> Result<V::Value, Self::Error> {
+            *self.0 = fields;
+            Err(Error::custom("the names are all that was asked for"))
+        }
+
+        serde::forward_to_deserialize_any! {
+            bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 char str string bytes byte_buf option unit unit_struct
+            newtype_struct seq tuple tuple_struct map enum identifier ignored_any
+        }
+    }
+
+    pub(super) fn of<T: DeserializeOwned>() -> &'static [&'static str] {
+        let mut names: &'static [&'static str] = &[];
+        assert!(T::deserialize(Asked(&mut names)).is_err());
+        names
+    }
+}

@@ -1,0 +1,189 @@
+//! `ebb memory`: single memories.
+
+use super::exit::CliError;
+use super::{Once, When, Write};
+use crate::domain::tier::Tier;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, Subcommand};
+use std::io::Read;
+
+/// The verbs of `ebb memory`.
+#[derive(Debug, Clone, Subcommand)]
+#[command(after_help = "\
+Examples:
+  ebb memory add \"the build needs JAVA_HOME\" --session s1 --mention build
+  ebb memory list --tier working
+  ebb memory explain ID")]
+pub enum Verb {
+    /// Remember something: a working memory of energy 1
+    Add(Add),
+    /// Touch memories: each gains 1 energy, and an expired one is revived
+    Access(Access),
+    /// Show a memory
+    Show(Show),
+    /// List memories with their current energy
+    List(List),
+    /// Pin memories: they neither fade nor expire nor rise
+    Pin(Pin),
+    /// Unpin memories: they fade again from now on
+    Unpin(Pin),
+    /// Forget memories for good, with their traces
+    Forget(Forget),
+    /// Say why a memory is where it is, and when it will cross which threshold
+    Explain(Show),
+}
+
+/// `ebb memory add`
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+An id that exists already with the same content counts as an access; with other content it is refused.
+
+Examples:
+  ebb memory add \"prefers tabs\" --session s1 --mention editor --mention style
+  git log -1 --format=%B | ebb memory add - --session s1")]
+pub struct Add {
+    /// What to remember, or - to read it from standard input
+    #[arg(value_name = "CONTENT")]
+    pub content: String,
+    /// Its id [default: a new one]
+    #[arg(long, value_name = "ID")]
+    pub id: Option<String>,
+    /// Session in which it is made
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
+    /// Instance of the agent that makes it
+    #[arg(long, value_name = "ID")]
+    pub instance: Option<String>,
+    /// Name of something it mentions; may be repeated
+    #[arg(long = "mention", value_name = "NAME")]
+    pub mentions: Vec<String>,
+    /// Pin it: it neither fades nor expires nor rises
+    #[arg(long)]
+    pub pinned: bool,
+    /// When, and whether for real.
+    #[command(flatten)]
+    pub write: Write,
+    /// What makes it count once.
+    #[command(flatten)]
+    pub once: Once,
+}
+
+/// `ebb memory access`
+#[derive(Debug, Clone, Args)]
+#[command(
+    after_help = "Examples:\n  ebb memory access ID --session s2\n  ebb memory access ID1 ID2 --at -10m"
+)]
+pub struct Access {
+    /// Ids of the memories
+    #[arg(value_name = "ID", required = true)]
+    pub ids: Vec<String>,
+    /// Session in which they are touched
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
+    /// Instance of the agent that touches them
+    #[arg(long, value_name = "ID")]
+    pub instance: Option<String>,
+    /// Fail on an expired memory instead of reviving it
+    #[arg(long)]
+    pub no_revive: bool,
+    /// When, and whether for real.
+    #[command(flatten)]
+    pub write: Write,
+    /// What makes it count once.
+    #[command(flatten)]
+    pub once: Once,
+}
+
+/// `ebb memory show` and `ebb memory explain`
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "Examples:\n  ebb memory explain ID\n  ebb memory show ID --at +2d -o json")]
+pub struct Show {
+    /// Id of the memory
+    #[arg(value_name = "ID")]
+    pub id: String,
+    /// When to look.
+    #[command(flatten)]
+    pub when: When,
+}
+
+/// `ebb memory list`
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+Examples:
+  ebb memory list --tier longTerm
+  ebb memory list --session s1 --limit 0 -o ndjson")]
+pub struct List {
+    /// Only this tier; may be repeated
+    #[arg(long = "tier", value_name = "TIER", value_parser = tier_parser())]
+    pub tiers: Vec<Tier>,
+    /// Only memories made in this session
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
+    /// List at most this many; 0 lists all
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    pub limit: u32,
+    /// When to look.
+    #[command(flatten)]
+    pub when: When,
+}
+
+/// `ebb memory pin` and `ebb memory unpin`
+#[derive(Debug, Clone, Args)]
+pub struct Pin {
+    /// Ids of the memories
+    #[arg(value_name = "ID", required = true)]
+    pub ids: Vec<String>,
+    /// When, and whether for real.
+    #[command(flatten)]
+    pub write: Write,
+    /// What makes it count once.
+    #[command(flatten)]
+    pub once: Once,
+}
+
+/// `ebb memory forget`
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+There is no way back: the memories, the stubs of their promotions and all their relationships are deleted, and import
+and replay will not bring them back. Asks first; in a pipe it needs --yes.
+
+Examples:
+  ebb memory forget ID --dry-run
+  ebb memory forget ID --yes")]
+pub struct Forget {
+    /// Ids of the memories
+    #[arg(value_name = "ID", required = true)]
+    pub ids: Vec<String>,
+    /// When, and whether for real.
+    #[command(flatten)]
+    pub write: Write,
+    /// What makes it count once.
+    #[command(flatten)]
+    pub once: Once,
+}
+
+fn tier_parser() -> impl TypedValueParser<Value = Tier> {
+    PossibleValuesParser::new(Tier::ALL.map(Tier::name))
+        .try_map(|name| Tier::named(&name).ok_or("not the name of a tier"))
+}
+
+impl Add {
+    /// What to remember: the argument, or all of `stdin` where it is `-`, without the last line break.
+    ///
+    /// # Errors
+    /// When standard input cannot be read or is not UTF-8.
+    pub fn content(&self, stdin: &mut dyn Read) -> Result<String, CliError> {
+        if self.content != "-" {
+            return Ok(self.content.clone());
+        }
+        let mut text = String::new();
+        stdin.read_to_string(&mut text).map_err(|error| {
+            CliError::usage("standard input cannot be read as text")
+                .why(error)
+                .try_this("ebb memory add \"CONTENT\"")
+        })?;
+        let line_break = text.strip_suffix('\n').map(|text| text.strip_suffix('\r').unwrap_or(text).len());
+        text.truncate(line_break.unwrap_or(text.len()));
+        Ok(text)
+    }
+}

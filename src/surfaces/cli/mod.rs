@@ -1,0 +1,202 @@
+//! The command line: `ebb`.
+//!
+//! stdout is data and nothing else; progress, logs, questions and errors go to stderr, so that a pipe always carries
+//! what it promises. The arguments of a group of verbs are in the file named after it, and their doc comments are the
+//! help that users read. What every verb shares is here ([`Global`], [`When`], [`Write`]); how answers are printed is in
+//! [`output`], how errors end the process in [`exit`].
+//!
+//! Invariant: the help of every verb is what a golden file says (held by `tests::the_help_of_every_verb`).
+
+pub mod config;
+pub mod confirm;
+pub mod docs;
+pub mod events;
+pub mod exit;
+pub mod inspect;
+pub mod instant;
+pub mod job;
+pub mod memory;
+pub mod neo4j;
+pub mod output;
+pub mod page;
+pub mod plot;
+pub mod progress;
+pub mod server;
+pub mod session;
+#[cfg(test)]
+mod tests;
+
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use exit::CliError;
+use instant::Moment;
+use output::{Format, Output};
+use std::path::PathBuf;
+
+/// Keeps an agent's memory alive in Neo4j: memories fade, rise, expire, and say why
+///
+/// Ebb works on the server that NEO4J_URI names, or runs one of its own. `ebb demo` shows all of it on a fresh machine.
+#[derive(Debug, Parser)]
+#[command(name = "ebb", version, max_term_width = 100, after_help = EXAMPLES)]
+pub struct Cli {
+    /// What every verb understands.
+    #[command(flatten)]
+    pub global: Global,
+    /// The verb.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  ebb demo                                     see memories fade, rise and expire, on a fresh server
+  ebb init                                     prepare the database
+  ebb memory add \"prefers tabs\" --session s1   remember something
+  ebb job run decay                            bring every energy to now
+  ebb memory explain ID                        why a memory is where it is, and what comes next
+
+Exit codes: 0 ok, 1 failed, 2 usage, 3 declined, 4 not allowed, 5 database unreachable,
+6 configuration invalid, 7 doctor found problems, 8 a guard stopped it, 130 interrupted";
+
+/// The verbs.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Show the main job on a fresh machine, on a scratch server of its own
+    ///
+    /// Starts a scratch Neo4j, creates the schema, replays a bundled month of an agent's life under simulated time, and
+    /// shows the tiers as they move, what was promoted, what expired and why. Ends with the address of Neo4j Browser and
+    /// three queries to paste. A given database that holds anything else is never touched.
+    Demo(server::Demo),
+    /// Prepare a database: constraints, indexes and the configuration node
+    Init(server::Init),
+    /// Examine connection, server, schema and rows, and say how to mend what is wrong
+    Doctor(server::Doctor),
+    /// Show jobs, attempts, tiers and backlog
+    Status(server::Status),
+    /// Run the managed local server
+    #[command(subcommand)]
+    Neo4j(neo4j::Verb),
+    /// Run jobs by hand, and see what they did
+    #[command(subcommand)]
+    Job(job::Verb),
+    /// Remember, touch, look at and forget memories
+    #[command(subcommand)]
+    Memory(memory::Verb),
+    /// Work with sessions
+    #[command(subcommand)]
+    Session(session::Verb),
+    /// Read events from a file into the database, each exactly once
+    Import(events::Import),
+    /// Play a file of events under simulated time, with the real jobs
+    Replay(events::Replay),
+    /// Ask one of the prepared questions
+    Inspect(inspect::Inspect),
+    /// Draw how energy fades, or how tiers fill
+    #[command(subcommand)]
+    Plot(plot::Verb),
+    /// Show and check the configuration
+    #[command(subcommand)]
+    Config(config::Verb),
+    /// Print the completion script of a shell
+    Completions(docs::Completions),
+    /// Print the manual, or write all its pages
+    Man(docs::Man),
+}
+
+/// What every verb understands.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Global options")]
+pub struct Global {
+    /// How to print answers [default: table on a terminal, json in a pipe]
+    #[arg(short, long, global = true, value_enum, value_name = "FORMAT")]
+    pub output: Option<Format>,
+    /// When to use colour; NO_COLOR turns "auto" off
+    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t = ColorWhen::Auto)]
+    pub color: ColorWhen,
+    /// Say less on stderr; twice: nothing
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    pub quiet: u8,
+    /// Say more on stderr: -v each run of a job, -vv details, -vvv everything
+    #[arg(short, long, global = true, action = clap::ArgAction::Count, conflicts_with = "quiet")]
+    pub verbose: u8,
+    /// Configuration file [default: ebb.toml in the current folder, if there is one]
+    #[arg(long, global = true, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Whose data: nothing crosses scopes
+    #[arg(long, global = true, value_name = "SCOPE", default_value = "local")]
+    pub scope: String,
+    /// Go ahead without asking
+    #[arg(short, long, global = true)]
+    pub yes: bool,
+    /// Do without verified TLS to a server on another machine
+    #[arg(long, global = true)]
+    pub insecure: bool,
+}
+
+/// When to use colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ColorWhen {
+    /// On a terminal, unless NO_COLOR is set.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// The instant at which a reading verb looks.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct When {
+    /// Look as of this instant: RFC 3339, a date, or relative such as -3h [default: now]
+    #[arg(long, value_name = "INSTANT", allow_hyphen_values = true)]
+    pub at: Option<Moment>,
+}
+
+/// What every writing verb has.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct Write {
+    /// The instant that counts: RFC 3339, a date, or relative such as -3h [default: now]
+    #[arg(long, value_name = "INSTANT", allow_hyphen_values = true)]
+    pub at: Option<Moment>,
+    /// Say what would change, and change nothing
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+/// What makes a write count once.
+#[derive(Debug, Clone, Args)]
+pub struct Once {
+    /// Count once under this id, however often it is sent within 24 hours [default: a new id]
+    #[arg(long, value_name = "ID")]
+    pub request_id: Option<String>,
+}
+
+impl Global {
+    /// How answers are printed. `no_color` is the user's wish from the environment.
+    #[must_use]
+    pub fn output(&self, no_color: bool) -> Output {
+        Output::of_process(self.output, self.color, no_color, self.quiet > 0)
+    }
+
+    /// The flags that stand for keys of the configuration: key, value, and the flag as it was written. `filter` is what
+    /// the counted `-q` and `-v` stand for.
+    #[must_use]
+    pub fn keys(&self, filter: Option<&str>) -> Vec<(&'static str, String, String)> {
+        let verbosity = || match self.quiet {
+            0 => format!("-{}", "v".repeat(self.verbose.into())),
+            quiet => format!("-{}", "q".repeat(quiet.into())),
+        };
+        let filter = filter.map(|filter| ("log.filter", filter.to_owned(), verbosity()));
+        let insecure = self.insecure.then(|| ("neo4j.insecure", "true".to_owned(), "--insecure".to_owned()));
+        filter.into_iter().chain(insecure).collect()
+    }
+}
+
+/// Runs a verb that needs neither configuration nor database; `None` for all others.
+#[must_use]
+pub fn run_alone(command: &Command, output: &Output) -> Option<Result<(), CliError>> {
+    match command {
+        Command::Completions(args) => Some(docs::completions(args, Cli::command(), output)),
+        Command::Man(args) => Some(docs::man(args, Cli::command(), output)),
+        _ => None,
+    }
+}

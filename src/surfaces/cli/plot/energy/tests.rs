@@ -1,0 +1,84 @@
+//! The curve of one memory, drawn in each way, against golden files.
+
+use super::terminal::ROWS;
+use super::*;
+
+fn at(minutes: i64) -> Timestamp {
+    Timestamp::from_millis(1_772_359_200_000 + minutes * 60_000).unwrap() // 2026-03-01T10:00Z and on
+}
+
+fn faded(from: Timestamp, energy: f64, rate: f64) -> impl Fn(Timestamp) -> f64 {
+    move |now| energy * (-rate * now.since(from) / 3_600_000.0).exp()
+}
+
+/// Made at 10:00, accessed at 10:50 and 11:20 (then above 2), promoted at 11:30, looked at 12:00.
+fn memory() -> EnergyPlot {
+    let mark = |at, kind, label: &str| Mark { at, kind, label: label.to_owned() };
+    EnergyPlot {
+        title: "Energy of m1 (shortTerm)".to_owned(),
+        segments: vec![
+            Segment::sampled(at(0), at(50), false, faded(at(0), 1.0, 0.5)),
+            Segment::sampled(at(50), at(80), false, faded(at(50), 1.659, 0.5)),
+            Segment::sampled(at(80), at(90), false, faded(at(80), 2.292, 0.5)),
+            Segment::sampled(at(90), at(120), false, faded(at(90), 2.109, 0.05)),
+            Segment::sampled(at(120), at(300), true, faded(at(120), 2.057, 0.05)),
+        ],
+        thresholds: vec![
+            Threshold { value: 2.0, label: "promoted above 2".to_owned() },
+            Threshold { value: 0.1, label: "expires below 0.1".to_owned() },
+        ],
+        marks: vec![
+            mark(at(50), MarkKind::Access, ""),
+            mark(at(80), MarkKind::Access, ""),
+            mark(at(90), MarkKind::Promotion, "promoted to shortTerm"),
+            mark(at(154), MarkKind::Crossing, "falls below 2"),
+            mark(at(120), MarkKind::Now, "now"),
+        ],
+    }
+}
+
+#[test]
+fn the_curve_at_80_columns() {
+    let drawn = memory().terminal(80, false);
+    assert!(drawn.lines().all(|line| line.chars().count() <= 80), "{drawn}");
+    insta::assert_snapshot!(drawn);
+}
+
+#[test]
+fn the_curve_at_40_columns_names_its_thresholds_below() {
+    let drawn = memory().terminal(40, false);
+    assert!(drawn.lines().all(|line| line.chars().count() <= 40), "{drawn}");
+    insta::assert_snapshot!(drawn);
+}
+
+#[test]
+fn colour_changes_nothing_but_colour() {
+    let mut plain = String::new();
+    let mut escaped = false;
+    for c in memory().terminal(80, true).chars() {
+        match c {
+            '\x1b' => escaped = true,
+            'm' if escaped => escaped = false,
+            c if !escaped => plain.push(c),
+            _ => {}
+        }
+    }
+    let trimmed: Vec<&str> = plain.lines().map(str::trim_end).collect();
+    assert_eq!(trimmed, memory().terminal(80, false).lines().collect::<Vec<_>>());
+}
+
+#[test]
+fn the_curve_as_svg() {
+    insta::assert_snapshot!(memory().svg());
+}
+
+#[test]
+fn odd_input_is_drawn_without_fuss() {
+    let empty =
+        EnergyPlot { title: "<&>\u{1b}".to_owned(), segments: vec![], thresholds: vec![], marks: vec![] };
+    assert_eq!(empty.terminal(80, true), "nothing to draw\n");
+    assert!(empty.svg().contains("&lt;&amp;&gt;\u{fffd}"));
+    let point = Segment { points: vec![(at(0), 1.0), (at(0), f64::NAN)], ahead: false };
+    let one = EnergyPlot { segments: vec![point], ..empty };
+    assert_eq!(one.terminal(0, false).lines().filter(|line| line.contains(['│', '┤'])).count(), ROWS);
+}

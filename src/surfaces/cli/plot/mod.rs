@@ -1,0 +1,115 @@
+//! `ebb plot`, and the pictures themselves: pure functions from values to text, in the terminal or as SVG.
+//!
+//! # Design notes
+//! The canvas is our own. A picture here is one curve with named thresholds and dated events, or a few counts over time,
+//! and what makes it readable are the names: at 80 columns, next to the line they belong to. The plotting crates on the
+//! registry draw dots without time axes (textplots) or bring a font stack to place SVG text (plotters), and would have
+//! to be overdrawn by hand for exactly these names. One small canvas, one axis and a dozen SVG shapes serve both pictures.
+//!
+//! Tiers are drawn as one panel each on a scale of its own, not as one stack: thirty long-term memories on top of eight
+//! thousand expired ones would be a line of less than a pixel, and they are what people look for.
+
+mod axis;
+mod canvas;
+pub mod energy;
+mod svg;
+pub mod tiers;
+
+use super::When;
+use super::exit::CliError;
+use clap::{Args, Subcommand};
+use std::path::{Path, PathBuf};
+
+/// The verbs of `ebb plot`.
+#[derive(Debug, Clone, Subcommand)]
+#[command(after_help = "Examples:\n  ebb plot energy ID\n  ebb plot tiers --svg tiers.svg")]
+pub enum Verb {
+    /// Draw the energy of a memory: how it came here, and what it will cross
+    Energy(Energy),
+    /// Draw how many memories each tier holds over time
+    Tiers(Tiers),
+}
+
+/// `ebb plot energy`
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "Examples:\n  ebb plot energy ID\n  ebb plot energy ID --svg energy.svg --at +1d")]
+pub struct Energy {
+    /// Id of the memory
+    #[arg(value_name = "ID")]
+    pub id: String,
+    /// Where and when.
+    #[command(flatten)]
+    pub picture: Picture,
+}
+
+/// `ebb plot tiers`
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "Examples:\n  ebb plot tiers\n  ebb plot tiers --svg tiers.svg")]
+pub struct Tiers {
+    /// Where and when.
+    #[command(flatten)]
+    pub picture: Picture,
+}
+
+/// What both pictures have.
+#[derive(Debug, Clone, Args)]
+pub struct Picture {
+    /// Write an SVG file instead of drawing in the terminal
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
+    /// When to look.
+    #[command(flatten)]
+    pub when: When,
+}
+
+/// The colours of pictures, by what they stand for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Ink {
+    /// The working tier, and a curve.
+    Amber,
+    /// The short-term tier.
+    Blue,
+    /// The long-term tier.
+    Green,
+    /// What rests: expired and archived.
+    Grey,
+    /// A threshold, a crossing.
+    Red,
+}
+
+impl Ink {
+    /// The escape sequence that begins it on a terminal.
+    pub(super) const fn ansi(self) -> &'static str {
+        match self {
+            Self::Amber => "\x1b[33m",
+            Self::Blue => "\x1b[36m",
+            Self::Green => "\x1b[32m",
+            Self::Grey => "\x1b[90m",
+            Self::Red => "\x1b[31m",
+        }
+    }
+
+    /// Its name in the style sheet of an SVG.
+    pub(super) const fn class(self) -> &'static str {
+        match self {
+            Self::Amber => "amber",
+            Self::Blue => "blue",
+            Self::Green => "green",
+            Self::Grey => "grey",
+            Self::Red => "red",
+        }
+    }
+}
+
+/// Writes a picture into a file, replacing what was there.
+///
+/// # Errors
+/// When the file cannot be written.
+pub fn save(svg: &str, to: &Path) -> Result<(), CliError> {
+    std::fs::write(to, svg).map_err(|error| {
+        CliError::failed(format!("the picture cannot be written to {}", to.display()))
+            .why(error)
+            .try_this("the same command with --svg FILE, in a folder that exists")
+    })
+}

@@ -1,0 +1,60 @@
+//! Progress of work that takes a while: one line on stderr.
+//!
+//! It appears only on a terminal and only after half a second: a bar that flashes by tells nobody anything.
+
+use super::output::Output;
+use super::page::harmless;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::Write;
+use std::time::{Duration, Instant};
+
+const SHOWN_AFTER: Duration = Duration::from_millis(500);
+
+/// A line that shows how far a piece of work has come; it goes away when dropped.
+#[derive(Debug)]
+pub struct Progress {
+    bar: ProgressBar,
+    begun: Instant,
+    wanted: bool,
+}
+
+impl Progress {
+    /// Work of `total` steps, or of unknown length. `what` names the steps: "events".
+    #[must_use]
+    pub fn new(output: &Output, what: &'static str, total: Option<u64>) -> Self {
+        let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::hidden());
+        let form = match total {
+            Some(_) => "{msg} {wide_bar} {human_pos}/{human_len}  {per_sec}  {eta} left",
+            None => "{spinner} {human_pos} {msg}  {per_sec}  {elapsed}",
+        };
+        // The form is a literal; should it ever not parse, indicatif's own will do.
+        if let Ok(style) = ProgressStyle::with_template(form) {
+            bar.set_style(style);
+        }
+        bar.set_message(what);
+        Self { bar, begun: Instant::now(), wanted: output.shows_progress() }
+    }
+
+    /// So many steps are done.
+    pub fn at(&mut self, done: u64) {
+        if self.wanted && self.begun.elapsed() >= SHOWN_AFTER {
+            self.bar.set_draw_target(ProgressDrawTarget::stderr());
+            self.wanted = false;
+        }
+        self.bar.set_position(done);
+    }
+
+    /// Writes a line to stderr without tearing the bar.
+    pub fn say(&self, line: &str) {
+        // Where stderr cannot be written there is nobody left to tell.
+        self.bar.suspend(|| {
+            let _ = writeln!(std::io::stderr(), "{}", harmless(line));
+        });
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}

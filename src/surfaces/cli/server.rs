@@ -1,0 +1,50 @@
+//! The verbs about the database as a whole: demo, init, doctor, status.
+
+use clap::Args;
+use std::path::PathBuf;
+
+/// `ebb demo`
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "Examples:\n  ebb demo\n  ebb demo -o json")]
+pub struct Demo {}
+
+/// `ebb init`
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+An existing configuration node is kept. Rows that would violate a constraint are listed, and nothing is written.
+
+Examples:
+  ebb init --dry-run          what is missing
+  ebb init --yes              in a script
+  ebb init --write-config     also write a commented ebb.toml")]
+pub struct Init {
+    /// Also write a commented configuration file; it must not exist yet
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "ebb.toml")]
+    pub write_config: Option<PathBuf>,
+    /// Say what would change, and change nothing
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+/// `ebb doctor`
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+Ends with 7 if anything is wrong. --fix mends what has one right answer and names the rest.
+
+Examples:
+  ebb doctor
+  ebb doctor --fix --yes")]
+pub struct Doctor {
+    /// Mend what has one right answer
+    #[arg(long)]
+    pub fix: bool,
+}
+
+/// `ebb status`
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "Examples:\n  ebb status\n  ebb status -o json")]
+pub struct Status {
+    /// The instant the energies are for.
+    #[command(flatten)]
+    pub when: super::When,
+}

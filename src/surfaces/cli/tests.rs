@@ -1,0 +1,122 @@
+//! The command line as a whole: its definition is sound, its help is what the golden files say.
+
+use super::{Cli, Command};
+use clap::{CommandFactory, Parser};
+use std::fmt::Write;
+
+#[test]
+fn the_definition_is_sound() {
+    Cli::command().debug_assert();
+}
+
+/// The long help of a verb and of everything below it. What every verb repeats is shown at the top only.
+fn help(command: &mut clap::Command, path: &str, into: &mut String) {
+    let path = format!("{path} {}", command.get_name());
+    let text = command.render_long_help().to_string();
+    let own =
+        if path == " ebb" { text.as_str() } else { text.split("Global options:").next().unwrap_or_default() };
+    let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+    write!(into, "## {}\n{}\n", path.trim(), own.trim_end()).unwrap();
+    if own.len() < text.len() && !after.is_empty() {
+        write!(into, "\n{after}\n").unwrap();
+    }
+    into.push('\n');
+    for inner in command.get_subcommands_mut().filter(|inner| inner.get_name() != "help") {
+        help(inner, &path, into);
+    }
+}
+
+#[test]
+fn the_help_of_every_verb() {
+    let mut command = Cli::command().term_width(100);
+    command.build();
+    let mut text = String::new();
+    help(&mut command, "", &mut text);
+    insta::assert_snapshot!("help", text);
+}
+
+#[test]
+fn every_verb_of_the_issue_parses() {
+    for line in [
+        "demo",
+        "init --write-config --dry-run",
+        "init --write-config my.toml",
+        "doctor --fix",
+        "status",
+        "neo4j start",
+        "neo4j stop",
+        "neo4j status",
+        "neo4j browser",
+        "neo4j keep --home .ebb/neo4j",
+        "job list",
+        "job run decay --at -3h --dry-run --limit 10",
+        "job run --all",
+        "job history decay --limit 3",
+        "memory add text --id a --session s --instance i --mention x --mention y --pinned --at now --dry-run --request-id r",
+        "memory add -",
+        "memory access a b --session s --instance i --no-revive --at 2026-03-01 --dry-run --request-id r",
+        "memory show a --at +2d",
+        "memory list --tier working --session s --limit 5 --at now",
+        "memory pin a",
+        "memory unpin a --request-id r",
+        "memory forget a --yes",
+        "memory explain a",
+        "session end s --threshold 1.5 --at now --dry-run",
+        "import f.ndjson --skip-bad --dry-run",
+        "replay f.ndjson --until 2026-03-01T10:00Z --step 1h --skip-bad",
+        "config show -o json",
+        "config validate",
+        "inspect",
+        "inspect tiers",
+        "plot energy a --svg f.svg --at now",
+        "plot tiers --svg f.svg",
+        "completions zsh",
+        "man --dir d",
+        "-vv --scope team status --color never --config e.toml",
+    ] {
+        let parsed = Cli::try_parse_from(std::iter::once("ebb").chain(line.split(' ')));
+        assert!(parsed.is_ok(), "ebb {line}: {}", parsed.unwrap_err());
+    }
+}
+
+#[test]
+fn what_makes_no_sense_is_a_usage_error() {
+    for (line, says) in [
+        ("memory show a --at yesterday", "not an instant; write RFC 3339 such as"),
+        ("memory list --tier mid", "[possible values: working, shortTerm,"),
+        ("job run", "required arguments were not provided"),
+        ("job run decay --all", "cannot be used with"),
+        ("job run decay --limit 0", "0 is not in 1.."),
+        ("session end s --threshold NaN", "an energy is a finite number"),
+        ("replay f --step 0s", "not a span of time"),
+        ("memory acess a", "a similar subcommand exists: 'access'"),
+        ("-q -v status", "cannot be used with"),
+    ] {
+        let error = Cli::try_parse_from(std::iter::once("ebb").chain(line.split(' '))).unwrap_err();
+        assert_eq!(error.exit_code(), 2, "ebb {line}");
+        assert!(error.to_string().contains(says), "ebb {line}: {error}");
+    }
+}
+
+#[test]
+fn counted_flags_and_insecure_become_keys_of_the_configuration() {
+    let cli = Cli::try_parse_from(["ebb", "-vv", "--insecure", "status"]).unwrap();
+    let own = |key, value: &str, flag: &str| (key, value.to_owned(), flag.to_owned());
+    assert_eq!(
+        cli.global.keys(Some("info")),
+        [own("log.filter", "info", "-vv"), own("neo4j.insecure", "true", "--insecure")]
+    );
+    assert!(matches!(cli.command, Command::Status(_)));
+}
+
+#[test]
+fn content_is_the_argument_or_standard_input() {
+    let add = |content: &str| {
+        let cli = Cli::try_parse_from(["ebb", "memory", "add", content]).unwrap();
+        let Command::Memory(super::memory::Verb::Add(add)) = cli.command else { unreachable!() };
+        add
+    };
+    assert_eq!(add("text").content(&mut "ignored".as_bytes()).unwrap(), "text");
+    assert_eq!(add("-").content(&mut "two\nlines\r\n".as_bytes()).unwrap(), "two\nlines");
+    assert_eq!(add("-").content(&mut [0xff].as_slice()).unwrap_err().exit().code(), 2);
+}

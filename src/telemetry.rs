@@ -1,0 +1,122 @@
+//! What a process tells about itself while it works: lines on stderr, as text or JSON, and panics among them.
+//!
+//! stdout is data, so nothing here ever writes there. What may be logged is decided where it is logged: ids, names,
+//! counts and durations, never the text of a memory and never a secret. A panic is the one event whose text nobody
+//! chose, and slicing a string in the wrong place puts the string into it: so of a panic only the place is told, and its
+//! message only where that is a literal of the program.
+
+use serde::Deserialize;
+use std::any::Any;
+use std::panic::PanicHookInfo;
+use tracing_subscriber::EnvFilter;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
+
+/// The section `[log]`; described in `config/default.toml`.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Config {
+    /// Levels by target, such as `warn,ebb=info`.
+    pub filter: String,
+    /// How a line is written.
+    pub format: LogFormat,
+}
+
+/// How a line is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LogFormat {
+    /// For people.
+    Text,
+    /// One JSON object a line, for collectors.
+    Json,
+}
+
+/// Why nothing can be logged.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The filter is not one.
+    #[error("log filter \"{filter}\" is not levels by target, such as \"warn,ebb=info\"")]
+    Filter {
+        /// The filter met.
+        filter: String,
+        /// What the parser said.
+        source: tracing_subscriber::filter::ParseError,
+    },
+    /// The process has a subscriber already.
+    #[error("the process already has a subscriber for its log")]
+    Taken(#[source] tracing_subscriber::util::TryInitError),
+}
+
+/// The filter that `-q` and `-v` stand for, counted; `None` without either. Only Ebb's own level moves: a library's
+/// debug lines would bury it.
+#[must_use]
+pub fn verbosity(quiet: u8, verbose: u8) -> Option<&'static str> {
+    match i16::from(verbose) - i16::from(quiet) {
+        0 => None,
+        ..=-2 => Some("off"),
+        -1 => Some("error"),
+        1 => Some("warn,ebb=info"),
+        2 => Some("info,ebb=debug"),
+        _ => Some("debug,ebb=trace"),
+    }
+}
+
+/// Starts the log and takes over the telling of panics. Once per process.
+///
+/// # Errors
+/// [`Error::Filter`] for a filter that is none, [`Error::Taken`] when called twice.
+pub fn start(config: &Config, color: bool) -> Result<(), Error> {
+    let filter = EnvFilter::builder()
+        .parse(&config.filter)
+        .map_err(|source| Error::Filter { filter: config.filter.clone(), source })?;
+    let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_ansi(color);
+    let registry = tracing_subscriber::registry().with(filter);
+    match config.format {
+        LogFormat::Text => registry.with(lines.with_target(false)).try_init(),
+        LogFormat::Json => registry.with(lines.with_ansi(false).json().flatten_event(true)).try_init(),
+    }
+    .map_err(Error::Taken)?;
+    std::panic::set_hook(Box::new(tell_panic));
+    Ok(())
+}
+
+fn tell_panic(info: &PanicHookInfo<'_>) {
+    let place = info.location().map(ToString::to_string).unwrap_or_default();
+    let task = std::thread::current().name().unwrap_or("unnamed").to_owned();
+    let said = literal(info.payload()).unwrap_or("the message is withheld: it may hold memory text");
+    tracing::error!(place, task, said, "panicked");
+}
+
+/// The message of a panic if it is a literal of the program: one that was put together may hold anything.
+fn literal(payload: &(dyn Any + Send)) -> Option<&'static str> {
+    payload.downcast_ref::<&'static str>().copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_q_and_v_moves_ebbs_own_level() {
+        let said: Vec<_> = [(2, 0), (1, 0), (1, 1), (0, 1), (0, 2), (0, 9)]
+            .map(|(quiet, verbose)| verbosity(quiet, verbose))
+            .to_vec();
+        let want = [
+            Some("off"),
+            Some("error"),
+            None,
+            Some("warn,ebb=info"),
+            Some("info,ebb=debug"),
+            Some("debug,ebb=trace"),
+        ];
+        assert_eq!(said, want);
+        assert!(said.iter().flatten().all(|filter| EnvFilter::builder().parse(filter).is_ok()));
+    }
+
+    #[test]
+    fn a_panic_that_quotes_a_string_keeps_its_message_to_itself() {
+        assert_eq!(literal(&"the ledger is closed"), Some("the ledger is closed"));
+        assert_eq!(literal(&format!("no char boundary in {:?}", "secret thought")), None);
+    }
+}
