@@ -20,8 +20,8 @@ use neo4rs::BoltType;
 use serde::de::DeserializeOwned;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::Duration;
-use tracing::{Instrument, debug, info_span, warn};
+use std::time::{Duration, Instant};
+use tracing::{Instrument, debug, info_span, trace, warn};
 
 const TRIES_MAX: u32 = 8;
 const ROLLBACK_LIMIT: Duration = Duration::from_secs(2);
@@ -68,6 +68,7 @@ impl Tx {
     /// Runs a statement and returns its rows.
     pub(super) async fn rows<T: DeserializeOwned>(&mut self, call: Call) -> Result<Vec<T>, Error> {
         let statement = call.statement;
+        let begun = Instant::now();
         let mut stream = self.txn.execute(call.query).await.map_err(|why| sort(why, statement, &self.uri))?;
         let mut rows = Vec::new();
         while let Some(row) =
@@ -78,6 +79,7 @@ impl Tx {
                 row.map_err(|why| Error::Decode { statement: statement.name, detail: why.to_string() })?,
             );
         }
+        trace!(statement = statement.name, rows = rows.len(), elapsed_us = begun.elapsed().as_micros());
         Ok(rows)
     }
 
