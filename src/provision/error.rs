@@ -1,5 +1,6 @@
-//! What can go wrong while a server is found or started. One variant is one situation a person can act on: its text says what, where and why, and ends
-//! with the next command. Texts never carry a password or the user part of an address.
+//! What can go wrong while a server is found or started. One variant is one situation a person can act on:
+//! its text says what, where and why, and ends with the next command. Texts never carry a password or the
+//! user part of an address.
 
 use std::path::PathBuf;
 
@@ -8,7 +9,9 @@ use std::path::PathBuf;
 #[non_exhaustive]
 pub enum Error {
     /// The given address is not one a Neo4j server can be reached under.
-    #[error("the Neo4j address {uri} cannot be used: {why}. Set NEO4J_URI to something like bolt://127.0.0.1:7687 or neo4j+s://db.example.org")]
+    #[error(
+        "the Neo4j address {uri} cannot be used: {why}. Set NEO4J_URI to something like bolt://127.0.0.1:7687 or neo4j+s://db.example.org"
+    )]
     Uri {
         /// The address as given, its user part cut off.
         uri: String,
@@ -16,7 +19,9 @@ pub enum Error {
         why: String,
     },
     /// The given address would send data and password unencrypted, or to a server nobody verified.
-    #[error("the Neo4j address {uri} is refused: {why}. Use {instead}, or allow it with --insecure (neo4j.insecure = true)")]
+    #[error(
+        "the Neo4j address {uri} is refused: {why}. Use {instead}, or allow it with --insecure (neo4j.insecure = true)"
+    )]
     Insecure {
         /// The address as given, its user part cut off.
         uri: String,
@@ -26,7 +31,9 @@ pub enum Error {
         instead: &'static str,
     },
     /// An address is given, but no password.
-    #[error("there is no password for {uri}: NEO4J_URI names a server, but neither NEO4J_PASSWORD nor NEO4J_PASSWORD_FILE is set. Set one of them (for a server without authentication any word will do), or unset NEO4J_URI to let Ebb run a server of its own")]
+    #[error(
+        "there is no password for {uri}: NEO4J_URI names a server, but neither NEO4J_PASSWORD nor NEO4J_PASSWORD_FILE is set. Set one of them (for a server without authentication any word will do), or unset NEO4J_URI to let Ebb run a server of its own"
+    )]
     NoPassword {
         /// The given address.
         uri: String,
@@ -40,7 +47,9 @@ pub enum Error {
         why: String,
     },
     /// Neither Docker nor Maven and Java can bring up a server here.
-    #[error("no Neo4j server can be brought up on this machine\n  through Docker: {docker}\n  through Maven and Java: {maven}\nEither start a Docker engine, or install Java 17 or newer and Maven (Debian: apt install openjdk-17-jre-headless maven; macOS: brew install openjdk@17 maven), or name a running server in NEO4J_URI; then run the command again")]
+    #[error(
+        "no Neo4j server can be brought up on this machine\n  through Docker: {docker}\n  through Maven and Java: {maven}\nEither start a Docker engine, or install Java 17 or newer and Maven (Debian: apt install openjdk-17-jre-headless maven; macOS: brew install openjdk@17 maven), or name a running server in NEO4J_URI; then run the command again"
+    )]
     NoWay {
         /// Why not through Docker.
         docker: String,
@@ -56,13 +65,17 @@ pub enum Error {
         next: String,
     },
     /// There is no Java.
-    #[error("the managed Neo4j server needs Java, and {java} is not to be found. Install Java 17 or newer (Debian: apt install openjdk-17-jre-headless; macOS: brew install openjdk@17), or name another in neo4j.java")]
+    #[error(
+        "the managed Neo4j server needs Java, and {java} is not to be found. Install Java 17 or newer (Debian: apt install openjdk-17-jre-headless; macOS: brew install openjdk@17), or name another in neo4j.java"
+    )]
     JavaMissing {
         /// The program that was looked for.
         java: String,
     },
     /// Java is too old or does not say how old it is.
-    #[error("the managed Neo4j server needs Java 17 or newer, and {java} is {found}. Install a newer one (Debian: apt install openjdk-17-jre-headless; macOS: brew install openjdk@17), or name it in neo4j.java")]
+    #[error(
+        "the managed Neo4j server needs Java 17 or newer, and {java} is {found}. Install a newer one (Debian: apt install openjdk-17-jre-headless; macOS: brew install openjdk@17), or name it in neo4j.java"
+    )]
     JavaTooOld {
         /// The program that was asked.
         java: String,
@@ -88,7 +101,9 @@ pub enum Error {
         next: &'static str,
     },
     /// A stated port is taken.
-    #[error("port {port} on 127.0.0.1 is taken, and neo4j.{key} states it. Free the port, state another one, or set neo4j.{key} = 0 to let Ebb take a free one")]
+    #[error(
+        "port {port} on 127.0.0.1 is taken, and neo4j.{key} states it. Free the port, state another one, or set neo4j.{key} = 0 to let Ebb take a free one"
+    )]
     PortTaken {
         /// `bolt_port` or `http_port`.
         key: &'static str,
@@ -164,7 +179,9 @@ pub enum Error {
         why: String,
     },
     /// A given server was to be started or stopped.
-    #[error("NEO4J_URI names the server {uri}, and Ebb starts and stops only its own. Unset NEO4J_URI to work with the managed server")]
+    #[error(
+        "NEO4J_URI names the server {uri}, and Ebb starts and stops only its own. Unset NEO4J_URI to work with the managed server"
+    )]
     NotOurs {
         /// The given address.
         uri: String,
@@ -202,12 +219,17 @@ pub enum Error {
 }
 
 impl Error {
-    /// Whether the settings are at fault rather than the machine: callers exit with the code for configuration.
+    /// Whether the settings are at fault rather than the machine: callers exit with the code for
+    /// configuration.
     #[must_use]
     pub fn is_configuration(&self) -> bool {
         matches!(
             self,
-            Self::Uri { .. } | Self::Insecure { .. } | Self::NoPassword { .. } | Self::PasswordFile { .. } | Self::ForeignHome { .. }
+            Self::Uri { .. }
+                | Self::Insecure { .. }
+                | Self::NoPassword { .. }
+                | Self::PasswordFile { .. }
+                | Self::ForeignHome { .. }
         )
     }
 }

@@ -1,8 +1,9 @@
-//! A server named in the settings. Nothing is contacted here: the address is judged, so that a password never travels in the clear or to a server nobody
-//! verified, and the store makes the connection and reports what it meets there.
+//! A server named in the settings. Nothing is contacted here: the address is judged, so that a password never
+//! travels in the clear or to a server nobody verified, and the store makes the connection and reports what
+//! it meets there.
 //!
-//! Unencrypted Bolt is fine on loopback, where there is nobody to listen. Everywhere else it takes verified TLS, unless `insecure` says that the network
-//! itself is trusted.
+//! Unencrypted Bolt is fine on loopback, where there is nobody to listen. Everywhere else it takes verified
+//! TLS, unless `insecure` says that the network itself is trusted.
 
 use secrecy::SecretString;
 
@@ -60,14 +61,18 @@ impl<'a> Address<'a> {
             return Err(refused(uri, why));
         }
         if rest.contains('@') {
-            return Err(refused(uri, "it carries a user name, and addresses end up in logs; set NEO4J_USERNAME and NEO4J_PASSWORD"));
+            return Err(refused(
+                uri,
+                "it carries a user name, and addresses end up in logs; set NEO4J_USERNAME and NEO4J_PASSWORD",
+            ));
         }
         let (authority, query) = rest.split_once('?').unwrap_or((rest, ""));
         let authority = authority.strip_suffix('/').unwrap_or(authority);
         if authority.contains('/') {
             return Err(refused(uri, "it has a path; the database is named by NEO4J_DATABASE"));
         }
-        let (host, port) = host_and_port(authority).ok_or_else(|| refused(uri, "its host or port is not readable"))?;
+        let (host, port) =
+            host_and_port(authority).ok_or_else(|| refused(uri, "its host or port is not readable"))?;
         Ok(Self { scheme, host, port, query })
     }
 
@@ -88,7 +93,8 @@ impl<'a> Address<'a> {
     /// Whether the host is this machine, by its address or by the one name that always means it.
     fn loopback(&self) -> bool {
         let host = self.host.trim_start_matches('[').trim_end_matches(']');
-        host.eq_ignore_ascii_case("localhost") || host.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())
+        host.eq_ignore_ascii_case("localhost")
+            || host.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())
     }
 
     fn shown(&self) -> String {
@@ -145,7 +151,10 @@ mod tests {
 
     #[test]
     fn beyond_loopback_only_verified_tls_passes() {
-        assert_eq!(judge("neo4j+s://x.example.org?policy=eu").unwrap(), "neo4j+s://x.example.org:7687?policy=eu");
+        assert_eq!(
+            judge("neo4j+s://x.example.org?policy=eu").unwrap(),
+            "neo4j+s://x.example.org:7687?policy=eu"
+        );
         for (uri, word) in [
             ("bolt://db.example.org", "unencrypted"),
             ("neo4j://10.0.0.1", "unencrypted"),
@@ -161,11 +170,24 @@ mod tests {
 
     #[test]
     fn unusable_addresses_are_named_without_their_password() {
-        for uri in ["127.0.0.1:7687", "http://127.0.0.1:7474", "bolt://", "bolt://h:0", "bolt://h:99999", "bolt://a b", "bolt://h/db", "bolt://[zz]"]
-        {
+        for uri in [
+            "127.0.0.1:7687",
+            "http://127.0.0.1:7474",
+            "bolt://",
+            "bolt://h:0",
+            "bolt://h:99999",
+            "bolt://a b",
+            "bolt://h/db",
+            "bolt://[zz]",
+        ] {
             assert!(judge(uri).is_err(), "{uri} passed");
         }
-        for uri in ["bolt://neo4j:s3cret@127.0.0.1", "bolt://neo4j:s3@cret@127.0.0.1", "bolt://neo4j:1?s3cret@h", "neo4j:s3cret@127.0.0.1"] {
+        for uri in [
+            "bolt://neo4j:s3cret@127.0.0.1",
+            "bolt://neo4j:s3@cret@127.0.0.1",
+            "bolt://neo4j:1?s3cret@h",
+            "neo4j:s3cret@127.0.0.1",
+        ] {
             let said = judge(uri).unwrap_err();
             assert!(!said.contains("cret") && !said.contains("s3"), "{said}");
         }

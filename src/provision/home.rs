@@ -1,4 +1,5 @@
-//! The home folder of a managed server: what lies in it, and the three locks by which programs agree on one server.
+//! The home folder of a managed server: what lies in it, and the three locks by which programs agree on one
+//! server.
 //!
 //! | file | holds |
 //! |---|---|
@@ -10,25 +11,20 @@
 //! | `keeper.lock` | held (exclusive) by the keeper as long as it lives |
 //! | `data`, `logs`, `conf` | Neo4j's own, and `logs/server.log`, `logs/keeper.log` |
 //!
-//! The locks belong to open files, not to process ids: the system frees them however a process ends, and a process id that has been given to somebody else
-//! cannot be mistaken for a keeper.
 
-use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
+use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{ErrorKind, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
-use tokio::time::Instant;
 use uuid::Uuid;
 
 use super::error::{Error, io};
-use super::Way;
+use super::lock::{Hold, try_lock, wait_lock};
+use super::{Ports, Way};
 
-/// How often a lock that is held by another program is tried again.
-pub(super) const POLL: Duration = Duration::from_millis(50);
 /// The mark of a folder that Ebb made.
 const MARK: &str = ".ebb-managed";
 
@@ -53,6 +49,12 @@ pub(super) struct Record {
     pub(super) log_from: u64,
 }
 
+impl Record {
+    pub(super) fn ports(&self) -> Ports {
+        Ports { bolt: self.bolt, http: self.http }
+    }
+}
+
 /// A home folder that carries the mark.
 #[derive(Debug, Clone)]
 pub(super) struct Home {
@@ -60,7 +62,8 @@ pub(super) struct Home {
 }
 
 impl Home {
-    /// Opens a home, making it if there is nothing yet. A folder with contents and without the mark is refused.
+    /// Opens a home, making it if there is nothing yet. A folder with contents and without the mark is
+    /// refused.
     pub(super) fn open(path: &Path) -> Result<Self, Error> {
         let what = |verb: &str| format!("cannot {verb} the home folder {}", path.display());
         if !path.join(MARK).is_file() {
@@ -69,7 +72,8 @@ impl Home {
             if !empty && !path.join(MARK).is_file() {
                 return Err(Error::ForeignHome { path: path.to_path_buf() });
             }
-            fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o700)).map_err(io(what("close")))?;
+            fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o700))
+                .map_err(io(what("close")))?;
             let text = "The data of a Neo4j server that Ebb starts and stops. With this file in it Ebb may remove the folder.\n";
             fs::write(path.join(MARK), text).map_err(io(what("mark")))?;
         }
@@ -125,7 +129,8 @@ impl Home {
     pub(super) fn write_private(&self, name: &str, text: &str) -> Result<(), Error> {
         let (path, partial) = (self.join(name), self.join(&format!("{name}.partial")));
         let write = || {
-            let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&partial)?;
+            let mut file =
+                OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&partial)?;
             file.write_all(text.as_bytes())?;
             file.sync_all()?;
             fs::rename(&partial, &path)
@@ -140,7 +145,8 @@ impl Home {
 
     /// Writes the record down, whole or not at all.
     pub(super) fn write_record(&self, record: &Record) -> Result<(), Error> {
-        let text = serde_json::to_string_pretty(record).map_err(|e| io("cannot write down the server")(e.into()))?;
+        let text =
+            serde_json::to_string_pretty(record).map_err(|e| io("cannot write down the server")(e.into()))?;
         self.write_private("server.json", &text)
     }
 
@@ -165,7 +171,11 @@ impl Home {
     /// Waits for the start lock, saying so after a second and then every ten.
     pub(super) async fn start_lock(&self) -> Result<File, Error> {
         let path = self.join(Lock::Start.file());
-        wait_lock(&path, &format!("another program is starting or stopping the server in {}", self.path.display())).await
+        wait_lock(
+            &path,
+            &format!("another program is starting or stopping the server in {}", self.path.display()),
+        )
+        .await
     }
 }
 
@@ -187,52 +197,10 @@ impl Lock {
     }
 }
 
-/// How a lock is held: by many, or by one.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Hold {
-    Shared,
-    Exclusive,
-}
-
-/// Takes a lock if it is free. A file removed since it was opened is no lock any more (its folder was wiped), so it is opened anew.
-pub(super) fn try_lock(path: &Path, hold: Hold) -> Result<Option<File>, Error> {
-    let what = || format!("cannot lock {}", path.display());
-    loop {
-        let mut options = OpenOptions::new();
-        let file = options.read(true).append(true).create(true).mode(0o600).open(path).map_err(io(what()))?;
-        let taken = match hold {
-            Hold::Shared => file.try_lock_shared(),
-            Hold::Exclusive => file.try_lock(),
-        };
-        match taken {
-            Err(TryLockError::WouldBlock) => return Ok(None),
-            Err(TryLockError::Error(e)) => return Err(io(what())(e)),
-            Ok(()) => {}
-        }
-        let held = file.metadata().map_err(io(what()))?;
-        if fs::metadata(path).is_ok_and(|there| there.ino() == held.ino() && there.dev() == held.dev()) {
-            return Ok(Some(file));
-        }
-    }
-}
-
-/// Waits for an exclusive lock, saying so after a second and then every ten. Without a limit: the holder's own work is bounded, and its end frees the lock.
-pub(super) async fn wait_lock(path: &Path, who: &str) -> Result<File, Error> {
-    let mut say = Instant::now() + Duration::from_secs(1);
-    loop {
-        if let Some(file) = try_lock(path, Hold::Exclusive)? {
-            return Ok(file);
-        }
-        if Instant::now() >= say {
-            tracing::info!("{who}; waiting for it");
-            say += Duration::from_secs(10);
-        }
-        tokio::time::sleep(POLL).await;
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::MetadataExt;
+
     use super::*;
 
     #[test]

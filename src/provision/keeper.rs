@@ -1,10 +1,12 @@
-//! The keeper: a process of its own that runs a managed server as its child, and ends it when the last user is gone.
+//! The keeper: a process of its own that runs a managed server as its child, and ends it when the last user
+//! is gone.
 //!
-//! Users hold a shared lock on `in-use.lock`; the keeper waits for the exclusive one, and the system grants it in the moment the last user lets go or dies,
-//! `kill -9` included. No heartbeat, no count that a crash would leave wrong. From then on the lock keeps new users out until server and keeper are gone.
+//! Users hold a shared lock on `in-use.lock`; the keeper waits for the exclusive one, and the system grants
+//! it in the moment the last user lets go or dies, `kill -9` included. No heartbeat, no count that a crash
+//! would leave wrong. From then on the lock keeps new users out until server and keeper are gone.
 //!
-//! It is a session of its own, so that neither Ctrl-C in the terminal nor the terminal's end reaches it or the server. What it is to run comes through its
-//! standard input, since that may hold the password.
+//! It is a session of its own, so that neither Ctrl-C in the terminal nor the terminal's end reaches it or
+//! the server. What it is to run comes through its standard input, since that may hold the password.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -19,7 +21,8 @@ use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout};
 
 use super::error::{Error, io};
-use super::home::{Hold, Home, Lock, POLL, Record};
+use super::home::{Home, Lock, Record};
+use super::lock::{Hold, POLL};
 use super::{Ports, Way, docker, log};
 
 /// How long a server may be silent after it was told to stop, before it is killed.
@@ -41,15 +44,18 @@ pub(super) struct Plan {
     pub(super) stay: bool,
 }
 
-/// The body of the hidden command `ebb neo4j keep --home HOME`: reads a plan from standard input, runs it, returns when the server is gone.
+/// The body of the hidden command `ebb neo4j keep --home HOME`: reads a plan from standard input, runs it,
+/// returns when the server is gone.
 ///
 /// # Errors
 /// When the home, the plan or the server's program cannot be used, and when the server ended by itself.
 pub fn keep(home: &Path) -> Result<(), Error> {
     let _ = setsid(); // refused only to a process that leads its group already, which is as good
     let home = Home::existing(home).ok_or_else(|| Error::ForeignHome { path: home.to_path_buf() })?;
-    let plan: Plan = serde_json::from_reader(std::io::stdin().lock()).map_err(|e| io("cannot read what to run")(e.into()))?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(io("cannot begin"))?;
+    let plan: Plan = serde_json::from_reader(std::io::stdin().lock())
+        .map_err(|e| io("cannot read what to run")(e.into()))?;
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(io("cannot begin"))?;
     let life = runtime.block_on(life(&home))?;
     let mut last = None;
     let result = runtime.block_on(watch(&home, plan, &mut last));
@@ -70,10 +76,12 @@ async fn life(home: &Home) -> Result<File, Error> {
     Err(Error::Keeper { home: home.path().to_path_buf(), why: "another keeper is at work".to_owned() })
 }
 
-/// Runs the server until it ends, its last user is gone, or somebody says stop. `last` receives the lock that keeps new users out.
+/// Runs the server until it ends, its last user is gone, or somebody says stop. `last` receives the lock that
+/// keeps new users out.
 async fn watch(home: &Home, plan: Plan, last: &mut Option<File>) -> Result<(), Error> {
     let handler = |kind| signal(kind).map_err(io("cannot listen for signals"));
-    let (mut terminate, mut interrupt) = (handler(SignalKind::terminate())?, handler(SignalKind::interrupt())?);
+    let (mut terminate, mut interrupt) =
+        (handler(SignalKind::terminate())?, handler(SignalKind::interrupt())?);
     let log_from = log::length(&home.join(log::DEBUG_LOG));
     let mut child = spawn(home, &plan)?;
     let pid = child.id().unwrap_or_default();
@@ -87,7 +95,10 @@ async fn watch(home: &Home, plan: Plan, last: &mut Option<File>) -> Result<(), E
         stay: plan.stay,
         log_from,
     };
-    home.write_record(&record)?;
+    if let Err(e) = home.write_record(&record) {
+        stop(home, &plan, &mut child).await; // nobody would find it again
+        return Err(e);
+    }
 
     let mut unused = Some(when_unused(home.join("in-use.lock")));
     let died = loop {
@@ -95,11 +106,12 @@ async fn watch(home: &Home, plan: Plan, last: &mut Option<File>) -> Result<(), E
             _ = child.wait() => break true,
             _ = terminate.recv() => break false,
             _ = interrupt.recv() => break false,
-            lock = async { match unused.as_mut() { Some(lock) => lock.await, None => std::future::pending().await } } => {
+            lock = granted(&mut unused) => {
                 unused = None;
-                // A server that stays is not watched any more: it waits to be told. The record is read now, since it may have been made to stay meanwhile.
+                // A server that stays is not watched any more: it waits to be told. The record is read now,
+                // since it may have been made to stay meanwhile.
                 if !home.record().is_some_and(|record| record.stay) {
-                    *last = lock.ok();
+                    *last = lock;
                     break false;
                 }
             }
@@ -135,6 +147,14 @@ fn when_unused(path: PathBuf) -> oneshot::Receiver<File> {
     receive
 }
 
+/// The end of that wait; never, if there is none any more. Nothing, if the lock could not be waited for.
+async fn granted(unused: &mut Option<oneshot::Receiver<File>>) -> Option<File> {
+    match unused {
+        Some(lock) => lock.await.ok(),
+        None => std::future::pending().await,
+    }
+}
+
 /// Asks the server to stop and waits as long as its log shows it working on that; then kills it.
 async fn stop(home: &Home, plan: &Plan, child: &mut Child) {
     tell(child.id(), Signal::TERM);
@@ -150,7 +170,7 @@ async fn stop(home: &Home, plan: &Plan, child: &mut Child) {
         }
     }
     if let Some(name) = &plan.container {
-        let _ = docker::remove(&plan.program, name).await; // the client is killed in any case
+        docker::remove(&plan.program, name).await;
     }
     let _ = child.kill().await;
 }

@@ -1,5 +1,6 @@
-//! What the logs of a managed server say, read for people: why it ended, whether it is still replaying its log, which version it is. Neo4j's exit code is
-//! always 1, so its log is the only place where the cause stands.
+//! What the logs of a managed server say, read for people: why it ended, whether it is still replaying its
+//! log, which version it is. Neo4j's exit code is always 1, so its log is the only place where the cause
+//! stands.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -23,7 +24,8 @@ pub(super) fn length(path: &Path) -> u64 {
     path.metadata().map_or(0, |meta| meta.len())
 }
 
-/// The end of a file from `from` on, at most [`TAIL`] bytes. A file shorter than `from` was rotated and is read from its start.
+/// The end of a file from `from` on, at most [`TAIL`] bytes. A file shorter than `from` was rotated and is
+/// read from its start.
 pub(super) fn tail(path: &Path, from: u64) -> String {
     let length = length(path);
     let from = if from > length { 0 } else { from }.max(length.saturating_sub(TAIL));
@@ -63,14 +65,27 @@ pub(super) fn cause(home: &Home) -> Error {
 /// Sorts a log by the phrases that stand for one cause each.
 fn judge(text: &str, home: &Path, log: &Path) -> Error {
     let (home, log) = (home.to_path_buf(), log.to_path_buf());
-    let line = |phrases: &[&str]| text.lines().find(|line| phrases.iter().any(|phrase| line.contains(phrase)));
+    let line =
+        |phrases: &[&str]| text.lines().find(|line| phrases.iter().any(|phrase| line.contains(phrase)));
     if line(&["FileLockException", "Lock file has been locked"]).is_some() {
         return Error::StoreLocked { home, log };
     }
-    if let Some(line) = line(&["OutOfMemoryError", "Could not reserve enough space", "insufficient memory", "Invalid maximum heap size"]) {
+    if let Some(line) = line(&[
+        "OutOfMemoryError",
+        "Could not reserve enough space",
+        "insufficient memory",
+        "Invalid maximum heap size",
+    ]) {
         return Error::Memory { line: plain(line), log };
     }
-    let store = ["UnableToMigrateException", "UnsupportedLogVersion", "StoreUpgrade", "Unknown store version", "not supported by this version", "unsupported store"];
+    let store = [
+        "UnableToMigrateException",
+        "UnsupportedLogVersion",
+        "StoreUpgrade",
+        "Unknown store version",
+        "not supported by this version",
+        "unsupported store",
+    ];
     if let Some(line) = line(&store) {
         return Error::StoreVersion { home, line: plain(line), log };
     }
@@ -84,10 +99,13 @@ pub(super) fn port_was_taken(error: &Error) -> bool {
     lines.contains("address already in use") || lines.contains("port is already allocated")
 }
 
-/// The last lines of an output that say something to a person: errors and their causes, else simply the last ones.
+/// The last lines of an output that say something to a person: errors and their causes, else simply the last
+/// ones.
 pub(super) fn meaningful(text: &str) -> String {
     let says = |line: &&str| {
-        ["ERROR", "Error", "error", "Caused by", "Exception", "FATAL", "Unrecognized", "denied"].iter().any(|word| line.contains(word))
+        ["ERROR", "Error", "error", "Caused by", "Exception", "FATAL", "Unrecognized", "denied"]
+            .iter()
+            .any(|word| line.contains(word))
             && !line.trim_start().starts_with("at ")
     };
     let pick = |lines: Vec<&str>| {
@@ -103,7 +121,11 @@ pub(super) fn meaningful(text: &str) -> String {
 
 /// A line without time, level marks and colours, cut to a length that fits a terminal or two.
 fn plain(line: &str) -> String {
-    let line = line.replace("\u{1b}[1m", "").replace("\u{1b}[m", "").replace("\u{1b}[1;31m", "").replace("\u{1b}[0m", "");
+    let line = line
+        .replace("\u{1b}[1m", "")
+        .replace("\u{1b}[m", "")
+        .replace("\u{1b}[1;31m", "")
+        .replace("\u{1b}[0m", "");
     let line = line.trim().trim_start_matches("[ERROR]").trim();
     let line = match line.split_once(" ERROR ") {
         Some((time, rest)) if time.starts_with("20") => rest,
@@ -122,12 +144,26 @@ mod tests {
 
     #[test]
     fn each_cause_has_its_own_error() {
-        assert!(matches!(said("Caused by: org.neo4j.io.locker.FileLockException: Lock file has been locked by another process: /h"), Error::StoreLocked { .. }));
-        assert!(matches!(said("# There is insufficient memory for the Java Runtime Environment to continue."), Error::Memory { .. }));
+        assert!(matches!(
+            said(
+                "Caused by: org.neo4j.io.locker.FileLockException: Lock file has been locked by another process: /h"
+            ),
+            Error::StoreLocked { .. }
+        ));
+        assert!(matches!(
+            said("# There is insufficient memory for the Java Runtime Environment to continue."),
+            Error::Memory { .. }
+        ));
         assert!(matches!(said("x\njava.lang.OutOfMemoryError: Java heap space\n"), Error::Memory { .. }));
-        let port = said("2026-11-21 10:18:28.699+0000 ERROR Failed to start Neo4j on 127.0.0.1:17474.\n\tat a.b\nCaused by: E: Address already in use\n");
+        let port = said(
+            "2026-11-21 10:18:28.699+0000 ERROR Failed to start Neo4j on 127.0.0.1:17474.\n\tat a.b\nCaused by: E: Address already in use\n",
+        );
         assert!(port_was_taken(&port));
-        assert!(port.to_string().contains("  Failed to start Neo4j on 127.0.0.1:17474.\n  E: Address already in use\n"), "{port}");
+        assert!(
+            port.to_string()
+                .contains("  Failed to start Neo4j on 127.0.0.1:17474.\n  E: Address already in use\n"),
+            "{port}"
+        );
         assert!(!port_was_taken(&said("Unrecognized setting. No declared setting with name: x")));
     }
 

@@ -1,11 +1,12 @@
 //! A server from Maven artifacts, run by the machine's Java.
 //!
-//! The artifacts are the jars that `config/neo4j/pom.xml` names, in `<cache>/<hash of that file>/lib`: read-only, shared by every server of this user, and
-//! complete if they are there at all, since they are fetched into a folder beside it that is renamed at the end. One program fetches, others wait. Once `lib`
+//! The artifacts are the jars that `config/neo4j/pom.xml` names, in `<cache>/<hash of that file>/lib`:
+//! read-only, shared by every server of this user, and complete if they are there at all, since they are
+//! fetched into a folder beside it that is renamed at the end. One program fetches, others wait. Once `lib`
 //! is there Maven is not needed.
 //!
-//! The password goes to Neo4j's own tool through an argument file that only its owner can read: words on a command line are visible to every user of the
-//! machine.
+//! The password goes to Neo4j's own tool through an argument file that only its owner can read: words on a
+//! command line are visible to every user of the machine.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -17,8 +18,9 @@ use sha2::{Digest, Sha256};
 use tokio::process::Command;
 
 use super::error::{Error, io};
-use super::home::{Home, wait_lock};
+use super::home::Home;
 use super::keeper::Plan;
+use super::lock::wait_lock;
 use super::{Config, Ports, Way, log};
 
 /// Which artifacts make a server.
@@ -43,7 +45,12 @@ const FLAGS: [&str; 9] = [
 ];
 
 /// Makes everything ready and says how the server is started.
-pub(super) async fn plan(config: &Config, home: &Home, ports: Ports, password: &SecretString) -> Result<Plan, Error> {
+pub(super) async fn plan(
+    config: &Config,
+    home: &Home,
+    ports: Ports,
+    password: &SecretString,
+) -> Result<Plan, Error> {
     let java = config.java.clone().unwrap_or_else(|| "java".into());
     check_java(&java).await?;
     let lib = artifacts(config, home, &java).await?;
@@ -56,7 +63,11 @@ pub(super) async fn plan(config: &Config, home: &Home, ports: Ports, password: &
     args.push(format!("-Xmx{}m", config.heap_mb));
     args.extend(FLAGS.map(str::to_owned));
     args.push(MAIN.to_owned());
-    args.extend([format!("--home-dir={folder}"), format!("--config-dir={folder}/conf"), "--console-mode".to_owned()]);
+    args.extend([
+        format!("--home-dir={folder}"),
+        format!("--config-dir={folder}/conf"),
+        "--console-mode".to_owned(),
+    ]);
     for (connector, port) in [("bolt", ports.bolt), ("http", ports.http)] {
         args.extend(["-c".to_owned(), format!("server.{connector}.listen_address=127.0.0.1:{port}")]);
     }
@@ -79,7 +90,10 @@ async fn check_java(java: &Path) -> Result<(), Error> {
         Some(version) if version >= JAVA_FLOOR => Ok(()),
         Some(version) => Err(Error::JavaTooOld { java: name, found: format!("version {version}") }),
         // The stand-in that some systems ship says where to get a Java, and no version.
-        None => Err(Error::JavaTooOld { java: name, found: format!("no Java that tells its version:\n{}", log::meaningful(&said)) }),
+        None => Err(Error::JavaTooOld {
+            java: name,
+            found: format!("no Java that tells its version:\n{}", log::meaningful(&said)),
+        }),
     }
 }
 
@@ -102,8 +116,10 @@ async fn artifacts(config: &Config, home: &Home, java: &Path) -> Result<PathBuf,
     if lib.is_dir() {
         return Ok(lib);
     }
-    std::fs::create_dir_all(&folder).map_err(io(format!("cannot make the cache folder {}", folder.display())))?;
-    let _only_one = wait_lock(&folder.join("fetch.lock"), "another program is fetching the Neo4j artifacts").await?;
+    std::fs::create_dir_all(&folder)
+        .map_err(io(format!("cannot make the cache folder {}", folder.display())))?;
+    let _only_one =
+        wait_lock(&folder.join("fetch.lock"), "another program is fetching the Neo4j artifacts").await?;
     if !lib.is_dir() {
         let mvn = config.mvn.clone().unwrap_or_else(|| "mvn".into());
         fetch(&mvn, java, &folder, &lib).await?;
@@ -156,26 +172,52 @@ fn has_server(lib: &Path) -> bool {
 
 /// What Maven said last, and the way out that fits it.
 fn download_failed(lib: &Path, said: &str) -> Error {
-    let network = ["Could not transfer", "Unknown host", "Connection refused", "timed out", "Temporary failure", "Network is unreachable"];
+    // Without a repository Maven lacks its own plugin first of all, and puts that in words that do not speak
+    // of a network.
+    let network = [
+        "Could not transfer",
+        "Could not resolve",
+        "could not be resolved",
+        "No plugin found for prefix",
+        "Cannot access",
+        "Unknown host",
+    ];
     let next = if network.iter().any(|phrase| said.contains(phrase)) {
         "Its repository is out of reach: check the network and the proxy or mirror in ~/.m2/settings.xml, then run the command again. Offline, copy a filled lib folder from another machine to that place"
     } else {
         "Mend what it names, then run the command again; or start a Docker engine, or name a running server in NEO4J_URI"
     };
-    let told: Vec<&str> =
-        said.lines().filter(|line| !["Re-run Maven", "re-run Maven", "[Help", "full stack trace"].iter().any(|noise| line.contains(noise))).collect();
-    Error::Download { lib: lib.to_path_buf(), output: log::meaningful(&told.join("\n")), next }
+    let noise = ["Re-run Maven", "re-run Maven", "For more information about", "[ERROR] [Help"];
+    let told = said.lines().filter(|line| !noise.iter().any(|phrase| line.contains(phrase)));
+    let told = told.collect::<Vec<_>>().join("\n").replace(" -> [Help 1]", "");
+    Error::Download { lib: lib.to_path_buf(), output: log::meaningful(&told), next }
 }
 
 /// Tells Neo4j the password before it runs for the first time; afterwards that has no effect.
-async fn set_initial_password(java: &Path, lib: &Path, home: &Home, password: &SecretString) -> Result<(), Error> {
+async fn set_initial_password(
+    java: &Path,
+    lib: &Path,
+    home: &Home,
+    password: &SecretString,
+) -> Result<(), Error> {
     let quoted = |text: &str| format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""));
-    let words = ["-cp", &quoted(&format!("{}/*", lib.display())), "org.neo4j.cli.AdminTool", "dbms", "set-initial-password"];
-    home.write_private("first-password.args", &format!("{} {}\n", words.join(" "), quoted(password.expose_secret())))?;
+    let words = [
+        "-cp",
+        &quoted(&format!("{}/*", lib.display())),
+        "org.neo4j.cli.AdminTool",
+        "dbms",
+        "set-initial-password",
+    ];
+    home.write_private(
+        "first-password.args",
+        &format!("{} {}\n", words.join(" "), quoted(password.expose_secret())),
+    )?;
     let file = home.join("first-password.args");
     let mut at = std::ffi::OsString::from("@");
     at.push(&file);
-    let output = run(Command::new(java).arg(at).env("NEO4J_HOME", home.path()).env("NEO4J_CONF", home.join("conf"))).await;
+    let output =
+        run(Command::new(java).arg(at).env("NEO4J_HOME", home.path()).env("NEO4J_CONF", home.join("conf")))
+            .await;
     let removed = std::fs::remove_file(&file);
     let output = output.map_err(io("cannot run Neo4j's tool that sets the password"))?;
     removed.map_err(io(format!("cannot remove {}", file.display())))?;
@@ -211,8 +253,19 @@ mod tests {
 
     #[test]
     fn a_failed_download_shows_what_matters_and_the_way_out() {
+        let bare =
+            "[ERROR] No plugin found for prefix 'dependency' in the current project -> [Help 1]\n[ERROR] \n";
+        let text = download_failed(Path::new("/c/lib"), bare).to_string();
+        assert!(
+            text.contains("out of reach")
+                && text.contains("  No plugin found for prefix 'dependency' in the current project\n"),
+            "{text}"
+        );
         let said = "[ERROR] Failed to execute goal x: Could not transfer artifact a:b:jar:1: Unknown host repo\n[ERROR] Re-run Maven using the -X switch\n[ERROR] [Help 1] http://x\n";
         let text = download_failed(Path::new("/c/lib"), said).to_string();
-        assert!(text.contains("Unknown host repo") && text.contains("settings.xml") && !text.contains("Re-run"), "{text}");
+        assert!(
+            text.contains("Unknown host repo") && text.contains("settings.xml") && !text.contains("Re-run"),
+            "{text}"
+        );
     }
 }

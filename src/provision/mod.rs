@@ -1,30 +1,39 @@
 //! Find or start a Neo4j server.
 //!
-//! The order of choice: a server given by its address; else a *managed* one on this machine, through the Docker engine if one answers and has or can pull the
-//! image, else from Maven artifacts and the machine's Java. Each way that is passed over is named in one line; if none is left, one error lists what to
-//! install. A managed server keeps its data, password and logs in a home folder of its own ([`home`]) and listens on loopback only.
+//! The order of choice: a server given by its address; else a *managed* one on this machine, through the
+//! Docker engine if one answers and has or can pull the image, else from Maven artifacts and the machine's
+//! Java. Each way that is passed over is named in one line; if none is left, one error lists what to install.
+//! A managed server keeps its data, password and logs in a home folder of its own ([`home`]) and listens on
+//! loopback only.
 //!
 //! # One server, many programs
-//! Every program that uses a home holds a shared lock in it, and a *keeper* ([`keeper`]), which runs the server as its child, waits for the exclusive one: it
-//! gets it when the last user is gone, however that user went, and then stops the server. A server started to stay is not watched and waits to be told.
-//! Starting, stopping and removing are serialised by a second lock, so two programs that start at once end up with one server. A third lock tells whether the
-//! keeper lives.
+//! Every program that uses a home holds a shared lock in it, and a *keeper* ([`keeper`]), which runs the
+//! server as its child, waits for the exclusive one: it gets it when the last user is gone, however that user
+//! went, and then stops the server. A server started to stay is not watched and waits to be told. Starting,
+//! stopping and removing are serialised by a second lock, so two programs that start at once end up with one
+//! server. A third lock tells whether the keeper lives.
 //!
 //! What can be hurt, and what follows:
 //! - A user is killed: its lock is free at once; if it was the last one the keeper stops the server.
-//! - The keeper is killed: the server goes on for those who use it. The next to come stops it and starts a new one on the same data and, if they are free,
-//!   the same ports, so that the others can connect again; if nobody comes, the last user to leave stops it.
-//! - The server dies: the keeper cleans up and leaves, and the next to come starts another. The cause is read from the log and told.
+//! - The keeper is killed: the server goes on for those who use it. The next to come stops it and starts a
+//!   new one on the same data and, if they are free, the same ports, so that the others can connect again; if
+//!   nobody comes, the last user to leave stops it.
+//! - The server dies: the keeper cleans up and leaves, and the next to come starts another. The cause is read
+//!   from the log and told.
 //! - The starter dies while the server starts: the keeper finds itself without users and stops it.
-//! - Both keeper and users are killed at once: the server is left over until the next command that looks at the home, which ends it.
+//! - Both keeper and users are killed at once: the server is left over until the next command that starts
+//!   or stops in this home, which ends it.
 //!
 //! This floor reads no environment and knows no other floor. Linux and macOS.
 
+mod control;
 mod docker;
 mod error;
 mod given;
 mod home;
 mod keeper;
+mod launch;
+mod lock;
 mod log;
 mod maven;
 mod ports;
@@ -40,16 +49,20 @@ use std::time::Duration;
 use secrecy::SecretString;
 use serde::{Deserialize, Deserializer, Serialize};
 
+use ports::Ports;
+
+pub use control::{Running, Status, status, stop, wipe};
 pub use error::Error;
 pub use keeper::keep;
-pub use ports::Ports;
-pub use server::{Running, Server, Status, start, status, stop, wipe};
+pub use server::{Server, start};
 
-/// Which server to work with, and how a managed one is brought up. The values come from `config/default.toml` and what overrides it.
+/// Which server to work with, and how a managed one is brought up. The values come from `config/default.toml`
+/// and what overrides it.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
-    /// Address of a given server (`bolt`, `bolt+s`, `neo4j`, `neo4j+s`, …). Without it a managed server is used.
+    /// Address of a given server (`bolt`, `bolt+s`, `neo4j`, `neo4j+s`, …). Without it a managed server is
+    /// used.
     pub uri: Option<String>,
     /// User name at a given server; a managed one has `neo4j`.
     pub username: String,
@@ -75,7 +88,8 @@ pub struct Config {
     pub heap_mb: u32,
     /// Page cache, MiB; at least 8.
     pub pagecache_mb: u32,
-    /// How long a start may take, beside fetching and the replay of a log: a duration with unit, such as `"60s"`.
+    /// How long a start may take, beside fetching and the replay of a log: a duration with unit, such as
+    /// `"60s"`.
     #[serde(deserialize_with = "duration")]
     pub start_timeout: Duration,
     /// Folder for fetched artifacts, shared by all homes. Without it a folder `cache` beside the home.
@@ -170,23 +184,28 @@ impl Keeper {
     }
 }
 
-/// The server to work with: the given one, or a managed one, started if it does not run. It is kept running as long as the answer lives.
+/// The server to work with: the given one, or a managed one, started if it does not run. It is kept running
+/// as long as the answer lives.
 ///
 /// # Errors
-/// Each of [`Error`] that tells of the settings, of what is missing on the machine, or of a start that failed.
+/// Each of [`Error`] that tells of the settings, of what is missing on the machine, or of a start that
+/// failed.
 pub async fn acquire(config: &Config, keeper: &Keeper) -> Result<Server, Error> {
     match &config.uri {
         Some(uri) => Ok(Server::given(given::endpoint(config, uri)?)),
         None => {
             if config.password.is_some() || config.password_file.is_some() {
-                tracing::warn!("a password is set but NEO4J_URI is not: the managed server has a password of its own");
+                tracing::warn!(
+                    "a password is set but NEO4J_URI is not: the managed server has a password of its own"
+                );
             }
             server::acquire(config, keeper, false).await
         }
     }
 }
 
-/// Neo4j Browser at this server, its form filled in and, if given, a query in its editor; nothing runs by itself. Nothing if it is not known where its HTTP is.
+/// Neo4j Browser at this server, its form filled in and, if given, a query in its editor; nothing runs by
+/// itself. Nothing if it is not known where its HTTP is.
 #[must_use]
 pub fn browser_url(endpoint: &Endpoint, cypher: Option<&str>) -> Option<String> {
     let http = endpoint.http.as_ref()?;
@@ -213,18 +232,24 @@ fn percent(text: &str) -> String {
 /// The settings of every managed server, whichever way it is brought up.
 fn server_settings(config: &Config, ports: Ports) -> Vec<(&'static str, String)> {
     let fixed = [
-        ("dbms.usage_report.enabled", "false"), // no reports to the maker
+        // No reports to the maker.
+        ("dbms.usage_report.enabled", "false"),
         ("client.allow_telemetry", "false"),
-        ("db.transaction.timeout", "30s"), // both are off by default, and a forgotten transaction would hold its locks for ever
+        // Both are off by default, and a forgotten transaction would hold its locks for ever.
+        ("db.transaction.timeout", "30s"),
         ("db.lock.acquisition.timeout", "10s"),
-        ("db.tx_log.preallocate", "false"), // a small store stays small
+        // A small store stays small.
+        ("db.tx_log.preallocate", "false"),
         ("db.tx_log.rotation.retention_policy", "keep_none"),
-        ("db.checkpoint.interval.time", "1m"), // bounds what is replayed after a kill
+        // Bounds what is replayed after a kill.
+        ("db.checkpoint.interval.time", "1m"),
         ("db.checkpoint.iops.limit", "-1"),
-        ("internal.server.bolt.thread_pool_shutdown_wait_time", "0s"), // a stop in half a second instead of ten
+        // A stop in half a second instead of ten.
+        ("internal.server.bolt.thread_pool_shutdown_wait_time", "0s"),
     ];
     let own = [
-        ("server.bolt.advertised_address", format!("127.0.0.1:{}", ports.bolt)), // Browser follows it
+        // Browser follows it.
+        ("server.bolt.advertised_address", format!("127.0.0.1:{}", ports.bolt)),
         ("server.http.advertised_address", format!("127.0.0.1:{}", ports.http)),
         ("server.memory.pagecache.size", format!("{}m", config.pagecache_mb)),
         ("dbms.memory.transaction.total.max", format!("{}m", config.heap_mb / 2)),

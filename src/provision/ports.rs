@@ -1,5 +1,5 @@
-//! Which ports a managed server gets. A stated port is that port or an error; an unstated one is the usual port, or a free one if somebody has that, and then
-//! it is said which.
+//! Which ports a managed server gets. A stated port is that port or an error; an unstated one is the usual
+//! port, or a free one if somebody has that, and then it is said which.
 
 use std::io::ErrorKind;
 use std::net::{Ipv4Addr, TcpListener};
@@ -11,15 +11,15 @@ use super::error::{Error, io};
 
 /// The two ports of a server on 127.0.0.1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Ports {
+pub(super) struct Ports {
     /// Bolt.
-    pub bolt: u16,
+    pub(super) bolt: u16,
     /// HTTP and Neo4j Browser.
-    pub http: u16,
+    pub(super) http: u16,
 }
 
-/// The ports of the next start. `before` are those of a server that ended uncleanly: taken again where they are free and none are stated, so that those who
-/// used it find it there.
+/// The ports of the next start. `before` are those of a server that ended uncleanly: taken again where they
+/// are free and none are stated, so that those who used it find it there.
 pub(super) fn choose(config: &Config, before: Option<Ports>) -> Result<Ports, Error> {
     let bolt = listener("bolt_port", config.bolt_port, before.map(|ports| ports.bolt), 7687)?;
     // The first one is still held while the second is chosen, so they differ.

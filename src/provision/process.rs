@@ -9,27 +9,31 @@ use std::time::Duration;
 use rustix::process::Signal;
 use tokio::time::Instant;
 
-use super::home::{Home, POLL, Record};
+use super::home::{Home, Record};
 use super::keeper::tell;
+use super::lock::POLL;
 use super::{Error, docker};
 
 /// How long an orphan may take to stop before it is killed.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The command line of a process, words parted by spaces; nothing if it is gone. From `/proc` where there is one, else from `ps`.
+/// The command line of a process, words parted by spaces; nothing if it is gone. From `/proc` where there is
+/// one, else from `ps`.
 fn command_line(pid: u32) -> Option<String> {
     let line = if Path::new("/proc/self/cmdline").exists() {
         let bytes = std::fs::read(format!("/proc/{pid}/cmdline")).ok()?;
         String::from_utf8_lossy(&bytes).replace('\0', " ")
     } else {
-        let output = Command::new("ps").args(["-ww", "-o", "command=", "-p", &pid.to_string()]).output().ok()?;
+        let output =
+            Command::new("ps").args(["-ww", "-o", "command=", "-p", &pid.to_string()]).output().ok()?;
         String::from_utf8_lossy(&output.stdout).into_owned()
     };
     let line = line.trim().to_owned();
     (!line.is_empty()).then_some(line)
 }
 
-/// Whether the recorded server still runs: a process id alone may by now be somebody else's, so its command line must name the home too.
+/// Whether the recorded server still runs: a process id alone may by now be somebody else's, so its command
+/// line must name the home too.
 pub(super) fn runs(home: &Home, record: &Record) -> bool {
     command_line(record.pid).is_some_and(|line| line.contains(&home.path().display().to_string()))
 }
@@ -37,7 +41,7 @@ pub(super) fn runs(home: &Home, record: &Record) -> bool {
 /// Ends a server whose keeper is gone. The caller holds the start lock.
 pub(super) async fn end_orphan(docker: &Path, home: &Home, record: &Record) -> Result<(), Error> {
     if let Some(name) = &record.container {
-        docker::stop(docker, name).await?;
+        docker::stop(docker, name).await;
     }
     let deadline = Instant::now() + PATIENCE;
     if runs(home, record) {
@@ -46,7 +50,10 @@ pub(super) async fn end_orphan(docker: &Path, home: &Home, record: &Record) -> R
     }
     while runs(home, record) {
         if Instant::now() >= deadline + PATIENCE {
-            return Err(Error::StillStopping { home: home.path().to_path_buf(), seconds: 2 * PATIENCE.as_secs() });
+            return Err(Error::StillStopping {
+                home: home.path().to_path_buf(),
+                seconds: 2 * PATIENCE.as_secs(),
+            });
         }
         if Instant::now() >= deadline {
             tell(Some(record.pid), Signal::KILL);
@@ -56,10 +63,12 @@ pub(super) async fn end_orphan(docker: &Path, home: &Home, record: &Record) -> R
     home.remove_record()
 }
 
-/// The programs that hold a lock with others, as `ebb serve (process 123)`. Only Linux tells; elsewhere, and for programs of other containers, the list is
-/// empty.
+/// The programs that hold a lock with others, as `ebb serve (process 123)`. Only Linux tells; elsewhere, and
+/// for programs of other containers, the list is empty.
 pub(super) fn holders(lock: &Path) -> Vec<String> {
-    let (Ok(meta), Ok(table)) = (File::open(lock).and_then(|file| file.metadata()), std::fs::read_to_string("/proc/locks")) else {
+    let (Ok(meta), Ok(table)) =
+        (File::open(lock).and_then(|file| file.metadata()), std::fs::read_to_string("/proc/locks"))
+    else {
         return Vec::new();
     };
     let pids = table.lines().filter_map(|line| {
