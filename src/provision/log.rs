@@ -79,12 +79,12 @@ fn judge(text: &str, home: &Path, log: &Path) -> Error {
         return Error::Memory { line: plain(line), log };
     }
     let store = [
-        "UnableToMigrateException",
-        "UnsupportedLogVersion",
-        "StoreUpgrade",
         "Unknown store version",
-        "not supported by this version",
-        "unsupported store",
+        "Downgrade is not supported",
+        "store version is not supported",
+        "Store migration from",
+        "UnsupportedLogVersion",
+        "System graph version",
     ];
     if let Some(line) = line(&store) {
         return Error::StoreVersion { home, line: plain(line), log };
@@ -155,6 +155,8 @@ mod tests {
             Error::Memory { .. }
         ));
         assert!(matches!(said("x\njava.lang.OutOfMemoryError: Java heap space\n"), Error::Memory { .. }));
+        let newer = "UnsupportedLogVersionException: the log files originates from an newer version of neo4j";
+        assert!(matches!(said(newer), Error::StoreVersion { .. }));
         let port = said(
             "2026-11-21 10:18:28.699+0000 ERROR Failed to start Neo4j on 127.0.0.1:17474.\n\tat a.b\nCaused by: E: Address already in use\n",
         );

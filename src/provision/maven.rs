@@ -129,8 +129,13 @@ async fn artifacts(config: &Config, home: &Home, java: &Path) -> Result<PathBuf,
 
 /// Lets Maven fill a folder beside `lib`, which becomes `lib` only once it is complete.
 async fn fetch(mvn: &Path, java: &Path, folder: &Path, lib: &Path) -> Result<(), Error> {
-    let partial = folder.join("partial");
-    let _ = std::fs::remove_dir_all(&partial); // of a download that was cut off
+    // A new name each time: the Maven of a program that was killed goes on writing into the old one.
+    for old in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        if old.file_name().to_string_lossy().starts_with("partial-") {
+            let _ = std::fs::remove_dir_all(old.path());
+        }
+    }
+    let partial = folder.join(format!("partial-{}", uuid::Uuid::new_v4().simple()));
     let write = || {
         std::fs::create_dir_all(&partial)?;
         std::fs::write(partial.join("pom.xml"), POM)

@@ -3,11 +3,11 @@
 //! The order of choice: a server given by its address; else a *managed* one on this machine, through the
 //! Docker engine if one answers and has or can pull the image, else from Maven artifacts and the machine's
 //! Java. Each way that is passed over is named in one line; if none is left, one error lists what to install.
-//! A managed server keeps its data, password and logs in a home folder of its own ([`home`]) and listens on
+//! A managed server keeps its data, password and logs in a home folder of its own (`home.rs`) and listens on
 //! loopback only.
 //!
 //! # One server, many programs
-//! Every program that uses a home holds a shared lock in it, and a *keeper* ([`keeper`]), which runs the
+//! Every program that uses a home holds a shared lock in it, and a *keeper* (`keeper.rs`), which runs the
 //! server as its child, waits for the exclusive one: it gets it when the last user is gone, however that user
 //! went, and then stops the server. A server started to stay is not watched and waits to be told. Starting,
 //! stopping and removing are serialised by a second lock, so two programs that start at once end up with one
