@@ -1,6 +1,6 @@
 //! A server from Maven artifacts, run by the machine's Java.
 //!
-//! The artifacts are the jars that `config/neo4j/pom.xml` names, in `<cache>/<hash of that file>/lib`:
+//! The artifacts are the jars that `config/neo4j/pom.xml` names, in `<cache>/neo4j/<hash of that file>/lib`:
 //! read-only, shared by every server of this user, and complete if they are there at all, since they are
 //! fetched into a folder beside it that is renamed at the end. One program fetches, others wait. Once `lib`
 //! is there Maven is not needed.
@@ -111,7 +111,8 @@ fn java_version(said: &str) -> Option<u32> {
 async fn artifacts(config: &Config, home: &Home, java: &Path) -> Result<PathBuf, Error> {
     let cache = config.cache.clone().unwrap_or_else(|| home.path().with_file_name("cache"));
     let hash: String = Sha256::digest(POM).iter().take(8).map(|byte| format!("{byte:02x}")).collect();
-    let folder = std::path::absolute(cache.join(hash)).map_err(io("cannot read the current folder"))?;
+    let folder =
+        std::path::absolute(cache.join("neo4j").join(hash)).map_err(io("cannot read the current folder"))?;
     let lib = folder.join("lib");
     if lib.is_dir() {
         return Ok(lib);

@@ -92,7 +92,8 @@ pub struct Config {
     /// `"60s"`.
     #[serde(deserialize_with = "duration")]
     pub start_timeout: Duration,
-    /// Folder for fetched artifacts, shared by all homes. Without it a folder `cache` beside the home.
+    /// Folder for what is fetched once and shared by all homes; the artifacts go into `neo4j` in it. Without it a
+    /// folder `cache` beside the home.
     pub cache: Option<PathBuf>,
     /// Java to use, 17 or newer; without it `java` from the path.
     pub java: Option<PathBuf>,

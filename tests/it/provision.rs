@@ -61,7 +61,7 @@ fn config(home: &Path) -> Config {
     serde_json::from_value(json!({
         "username": "neo4j", "database": "neo4j", "insecure": false, "home": home, "way": "maven",
         "image": "neo4j:5.26.31-community", "bolt_port": 0, "http_port": 0, "heap_mb": 512, "pagecache_mb": 64,
-        "start_timeout": "120s", "cache": Path::new(env!("CARGO_TARGET_TMPDIR")).join("neo4j"),
+        "start_timeout": "120s", "cache": env!("CARGO_TARGET_TMPDIR"),
     }))
     .unwrap()
 }
@@ -164,7 +164,8 @@ async fn an_empty_home_and_an_empty_cache_become_two_servers_from_one_download()
     let (one, two) = tokio::join!(one.release(), two.release());
     one.unwrap();
     two.unwrap();
-    let folders: Vec<_> = std::fs::read_dir(&cache).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let folders: Vec<_> =
+        std::fs::read_dir(cache.join("neo4j")).unwrap().map(|entry| entry.unwrap().path()).collect();
     assert_eq!(folders.len(), 1);
     let mut names: Vec<_> =
         std::fs::read_dir(&folders[0]).unwrap().map(|entry| entry.unwrap().file_name()).collect();
