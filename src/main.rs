@@ -5,11 +5,12 @@
 //! gets what it needs.
 
 use clap::Parser;
+use ebb::provision;
 use ebb::settings::{Environment, Faults, Flag, Flags, Settings};
 use ebb::surfaces::cli::config::{self, Setting};
 use ebb::surfaces::cli::exit::{CliError, Exit};
 use ebb::surfaces::cli::output::Output;
-use ebb::surfaces::cli::{Cli, Command, Global, run_alone};
+use ebb::surfaces::cli::{Cli, Command, Global, neo4j, run_alone};
 use ebb::telemetry;
 use std::process::ExitCode;
 
@@ -30,6 +31,10 @@ fn main() -> ExitCode {
 fn run(cli: &Cli, environment: &Environment, output: &Output) -> Result<(), CliError> {
     if let Some(done) = run_alone(&cli.command, output) {
         return done;
+    }
+    // The keeper has no settings of its own: what it is to run comes from whoever starts it.
+    if let Command::Neo4j(neo4j::Verb::Keep(keep)) = &cli.command {
+        return provision::keep(&keep.home).map_err(CliError::failed);
     }
     let settings = Settings::load(&flags(&cli.global), environment).map_err(|faults| invalid(&faults))?;
     telemetry::start(&settings.log, output.color_on_stderr).map_err(anyhow::Error::new)?;

@@ -2,4 +2,5 @@
 //! server it fails.
 
 mod harness;
+mod provision;
 mod smoke;
