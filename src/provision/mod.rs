@@ -59,7 +59,6 @@ pub use server::{Server, start};
 /// Which server to work with, and how a managed one is brought up. The values come from `config/default.toml`
 /// and what overrides it.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Config {
     /// Address of a given server (`bolt`, `bolt+s`, `neo4j`, `neo4j+s`, …). Without it a managed server is
     /// used.

@@ -22,7 +22,6 @@ pub mod jobs;
 mod kind;
 mod knobs;
 mod layers;
-pub mod neo4j;
 pub mod pools;
 mod redact;
 #[cfg(test)]
@@ -35,6 +34,7 @@ pub use kind::Shown;
 pub use redact::Row;
 
 use crate::domain::tunables::ConsolidationConfig;
+use crate::provision;
 use crate::telemetry;
 use layers::{Given, Layer};
 use serde::Deserialize;
@@ -69,7 +69,7 @@ pub struct Flag {
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// Which server, and how to run a managed one.
-    pub neo4j: neo4j::Config,
+    pub neo4j: provision::Config,
     /// Connections to it.
     pub pools: pools::Config,
     /// What `ebb init` writes into the ConsolidationConfig node; it passes the laws' own check.

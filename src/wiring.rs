@@ -1,0 +1,110 @@
+//! Builds the floors bottom up for one verb, and takes them down again: settings, server, store, service.
+//!
+//! The address of a server travels from `provision` to `store` here and nowhere else; the two do not know each other. A
+//! managed server is initialised when it is opened, since nobody else writes there; a given database is prepared by a
+//! person, with `ebb init`.
+
+use crate::clock::Clock;
+use crate::domain::ids::Scope;
+use crate::provision::{self, Endpoint, Keeper, Origin};
+use crate::service::{self, JobConfig, Service};
+use crate::settings::Settings;
+use crate::settings::jobs::JobConfig as JobSettings;
+use crate::store::{self, Store};
+
+/// Why nothing could be opened.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// No server.
+    #[error(transparent)]
+    Provision(#[from] provision::Error),
+    /// A server that cannot be used.
+    #[error(transparent)]
+    Store(#[from] store::Error),
+    /// The path of this very program is not known, so no keeper can be started.
+    #[error("the path of the ebb program is not known to the system: {0}")]
+    Program(#[source] std::io::Error),
+}
+
+/// The service over a server that is kept running as long as this lives.
+pub struct Open {
+    /// Everything Ebb does.
+    pub service: Service,
+    server: provision::Server,
+}
+
+impl Open {
+    /// How to reach the server.
+    #[must_use]
+    pub fn endpoint(&self) -> &Endpoint {
+        &self.server.endpoint
+    }
+
+    /// Gives the server up; waits until one that nobody else uses is gone.
+    ///
+    /// # Errors
+    /// A server that is still stopping after 40 s.
+    pub async fn close(self) -> Result<(), Error> {
+        let Self { service, server } = self;
+        drop(service);
+        Ok(server.release().await?)
+    }
+}
+
+/// The program that keeps a managed server running: this one.
+///
+/// # Errors
+/// [`Error::Program`].
+pub fn keeper() -> Result<Keeper, Error> {
+    Ok(Keeper::of(&std::env::current_exe().map_err(Error::Program)?))
+}
+
+/// Finds or starts the server of the settings and puts the service over it.
+///
+/// # Errors
+/// No server, or one that cannot be used.
+pub async fn open(settings: &Settings, scope: Scope) -> Result<Open, Error> {
+    let server = provision::acquire(&settings.neo4j, &keeper()?).await?;
+    let service = match over(&server.endpoint, settings, scope) {
+        Ok(service) => service,
+        Err(why) => {
+            server.release().await?;
+            return Err(why);
+        }
+    };
+    if server.endpoint.origin != Origin::Given
+        && let Err(why) = service.initialise().await
+    {
+        drop(service);
+        server.release().await?;
+        return Err(why.into());
+    }
+    Ok(Open { service, server })
+}
+
+/// The service over a server that is there.
+///
+/// # Errors
+/// An address that cannot be used, a duration that is none.
+pub fn over(endpoint: &Endpoint, settings: &Settings, scope: Scope) -> Result<Service, Error> {
+    let store = Store::connect(&store::Config {
+        uri: endpoint.uri.clone(),
+        username: endpoint.username.clone(),
+        password: endpoint.password.clone(),
+        database: endpoint.database.clone(),
+        connections: settings.pools.connections,
+        acquire_timeout: settings.pools.acquire_timeout,
+        lease: settings.worker.lease,
+    })?;
+    let config = service::Config {
+        consolidation: settings.memory.clone(),
+        jobs: [job(&settings.jobs.decay), job(&settings.jobs.promote)],
+        scope,
+    };
+    Ok(Service::new(store, Clock::Real, config))
+}
+
+fn job(settings: &JobSettings) -> JobConfig {
+    JobConfig { enabled: settings.enabled, every: settings.every, time_limit: settings.time_limit }
+}
