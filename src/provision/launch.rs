@@ -87,7 +87,7 @@ async fn run(config: &Config, keeper: &Keeper, home: &Home, plan: &Plan) -> Resu
         let _ = input.write_all(&text).await; // one that did not live to read it is noticed below
     }
     let alive = || matches!(child.try_wait(), Ok(None));
-    let ready = probe::wait(home, plan.ports, log_from, config.start_timeout, alive).await;
+    let ready = probe::wait(home, plan.ports.bolt, log_from, config.start_timeout, alive).await;
     match (ready, home.record()) {
         (Ok(()), Some(record)) => Ok((record, child)),
         (Err(Error::Died { .. }), _) if log::length(&home.join(log::SERVER_LOG)) == 0 => {

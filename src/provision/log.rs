@@ -9,8 +9,8 @@ use std::path::Path;
 use super::Error;
 use super::home::Home;
 
-/// How much of a log's end is read, bytes: more than any start writes.
-const TAIL: u64 = 256 * 1024;
+/// How much of a log's beginning or end is read, bytes: more than any start writes.
+const PART: u64 = 256 * 1024;
 
 /// The file inside the home that takes the server's own output.
 pub(super) const SERVER_LOG: &str = "logs/server.log";
@@ -24,16 +24,26 @@ pub(super) fn length(path: &Path) -> u64 {
     path.metadata().map_or(0, |meta| meta.len())
 }
 
-/// The end of a file from `from` on, at most [`TAIL`] bytes. A file shorter than `from` was rotated and is
+/// The end of a file from `from` on, at most [`PART`] bytes. A file shorter than `from` was rotated and is
 /// read from its start.
 pub(super) fn tail(path: &Path, from: u64) -> String {
     let length = length(path);
-    let from = if from > length { 0 } else { from }.max(length.saturating_sub(TAIL));
+    let from = if from > length { 0 } else { from }.max(length.saturating_sub(PART));
+    part(path, from)
+}
+
+/// The beginning of a file, at most [`PART`] bytes: what a server said while it started.
+fn head(path: &Path) -> String {
+    part(path, 0)
+}
+
+/// At most [`PART`] bytes of a file; one that cannot be read is empty.
+fn part(path: &Path, from: u64) -> String {
     let mut bytes = Vec::new();
     let read = |bytes: &mut Vec<u8>| {
         let mut file = File::open(path)?;
         file.seek(SeekFrom::Start(from))?;
-        file.take(TAIL).read_to_end(bytes)
+        file.take(PART).read_to_end(bytes)
     };
     match read(&mut bytes) {
         Ok(_) => String::from_utf8_lossy(&bytes).into_owned(),
@@ -50,10 +60,15 @@ pub(super) fn recovering(home: &Home, from: u64) -> bool {
     }
 }
 
+/// Whether the server says of itself that it has started: all its ports are open then, and they are its own.
+pub(super) fn started(home: &Home) -> bool {
+    head(&home.join(SERVER_LOG)).lines().any(|line| line.trim_end().ends_with("INFO  Started."))
+}
+
 /// The version the server announces in its output.
 pub(super) fn version(home: &Home) -> Option<String> {
-    let text = tail(&home.join(SERVER_LOG), 0);
-    let (_, rest) = text.rsplit_once("======== Neo4j ")?;
+    let text = head(&home.join(SERVER_LOG));
+    let (_, rest) = text.split_once("======== Neo4j ")?;
     Some(rest.split_whitespace().next()?.to_owned())
 }
 

@@ -20,6 +20,8 @@
 //!   nobody comes, the last user to leave stops it.
 //! - The server dies: the keeper cleans up and leaves, and the next to come starts another. The cause is read
 //!   from the log and told.
+//! - Two servers start at once and choose the same free port: the one that loses it ends, and is started again on
+//!   another.
 //! - The starter dies while the server starts: the keeper finds itself without users and stops it.
 //! - Both keeper and users are killed at once: the server is left over until the next command that starts
 //!   or stops in this home, which ends it.

@@ -1,7 +1,9 @@
-//! Ready means: answers the Bolt handshake. Four magic bytes and four proposed versions go out, four bytes
-//! come back. Anything less (an open port, a line in a log) is there before the server takes statements.
-//! Logging in is the store's business. A start is over once HTTP answers as well, up to a second later: its
-//! address is handed out together with the other.
+//! Ready means: answers the Bolt handshake, and says in its own log that it has started.
+//!
+//! In the handshake four magic bytes and four proposed versions go out, and four bytes come back. An open port is
+//! less: Docker's own end of it is open before the server's. The log is needed because another server may have taken
+//! the port in the meantime; it would answer as well, while ours is about to fail on it. Logging in is the store's
+//! business.
 
 use std::net::Ipv4Addr;
 use std::time::Duration;
@@ -13,7 +15,7 @@ use tokio::time::{Instant, timeout};
 use super::error::Error;
 use super::home::Home;
 use super::lock::POLL;
-use super::{Ports, log};
+use super::log;
 
 /// The magic word of Bolt, then the versions proposed: 5.0 to 5.8, 4.2 to 4.4, and two empty places.
 const HELLO: [u8; 20] = [0x60, 0x60, 0xB0, 0x17, 0, 8, 8, 5, 0, 2, 4, 4, 0, 0, 0, 0, 0, 0, 0, 0];
@@ -22,31 +24,21 @@ const ANSWER: Duration = Duration::from_secs(2);
 
 /// Whether a Bolt server that speaks one of our versions answers on this port of the loopback.
 pub(super) async fn answers(port: u16) -> bool {
-    matches!(ask(port, &HELLO).await, Some([0, _, _, 4 | 5]))
-}
-
-/// Whether an HTTP server answers on this port of the loopback. An open port is not enough: Docker's own end
-/// of it is open before the server's.
-async fn answers_http(port: u16) -> bool {
-    ask(port, b"GET / HTTP/1.0\r\n\r\n").await == Some(*b"HTTP")
-}
-
-/// Says something to a port of the loopback and reads the first four bytes of its answer.
-async fn ask(port: u16, words: &[u8]) -> Option<[u8; 4]> {
     let talk = async {
         let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).await?;
-        stream.write_all(words).await?;
+        stream.write_all(&HELLO).await?;
         let mut reply = [0; 4];
-        stream.read_exact(&mut reply).await.map(|_| reply)
+        stream.read_exact(&mut reply).await?;
+        Ok::<_, std::io::Error>(reply)
     };
-    timeout(ANSWER, talk).await.ok()?.ok()
+    matches!(timeout(ANSWER, talk).await, Ok(Ok([0, _, _, 4 | 5])))
 }
 
 /// Waits until the server of this home answers. The time runs only while the server is not replaying its log,
 /// which takes as long as it takes and says so; `alive` tells whether there is still something to wait for.
 pub(super) async fn wait(
     home: &Home,
-    ports: Ports,
+    port: u16,
     log_from: u64,
     limit: Duration,
     mut alive: impl FnMut() -> bool,
@@ -56,7 +48,7 @@ pub(super) async fn wait(
     loop {
         // Asked before the handshake: an answer counts only from a server that was alive when it came.
         let lives = alive();
-        if lives && answers(ports.bolt).await && answers_http(ports.http).await {
+        if lives && log::started(home) && answers(port).await {
             return Ok(());
         }
         if !lives {
@@ -71,7 +63,7 @@ pub(super) async fn wait(
             let log = home.join(log::SERVER_LOG);
             return Err(Error::NotReady {
                 home: home.path().to_path_buf(),
-                port: ports.bolt,
+                port,
                 seconds: limit.as_secs(),
                 log,
             });

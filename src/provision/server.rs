@@ -133,7 +133,7 @@ async fn join(config: &Config, home: &Home) -> Result<Option<Record>, Error> {
         // A keeper without a record is just beginning (its starter died) or leaving.
         if let Some(record) = home.record() {
             let alive = || home.has_keeper().unwrap_or(false);
-            match probe::wait(home, record.ports(), record.log_from, config.start_timeout, alive).await {
+            match probe::wait(home, record.bolt, record.log_from, config.start_timeout, alive).await {
                 Ok(()) => return Ok(Some(record)),
                 Err(e @ Error::NotReady { .. }) => return Err(e),
                 Err(_) => return Ok(None),
