@@ -155,7 +155,13 @@ async fn import(bench: &mut Bench, folder: &Path) {
         let done = bench.service.import(&path, BadLines::Stop, &mut |_| {}).await.expect("an import");
         if round == "import" {
             let rate = done.events as f64 / done.seconds;
-            bench.report("import, half memories, half accesses", rate, "events/s", "15000 (least 5000)", rate >= 15_000.0);
+            bench.report(
+                "import, half memories, half accesses",
+                rate,
+                "events/s",
+                "15000 (least 5000)",
+                rate >= 15_000.0,
+            );
         }
     }
 }
@@ -177,7 +183,13 @@ async fn idle(bench: &mut Bench) {
         times.push(seconds * 1000.0);
     }
     times.sort_by(f64::total_cmp);
-    bench.report("idle run of promote, ledger included (median of 60)", times[30], "ms", "5", times[30] <= 5.0);
+    bench.report(
+        "idle run of promote, ledger included (median of 60)",
+        times[30],
+        "ms",
+        "5",
+        times[30] <= 5.0,
+    );
 }
 
 /// Memories that are due at once, beside those that rest.

@@ -56,7 +56,8 @@ pub async fn run(verb: &Verb, config: &Config, keeper: &Keeper, output: &Output)
         Verb::Stop { force } => {
             refuse_given(config)?;
             let stopped = provision::stop(config, *force).await?;
-            let said = if stopped { "The server is stopped; its data stays." } else { "No server was running." };
+            let said =
+                if stopped { "The server is stopped; its data stays." } else { "No server was running." };
             output.emit("neo4j.stop", &Stopped { stopped, home: &config.home }, |page| page.line(said))
         }
         Verb::Status => told(&provision::status(config).await?, output),
@@ -81,8 +82,10 @@ pub async fn run(verb: &Verb, config: &Config, keeper: &Keeper, output: &Output)
 fn refuse_given(config: &Config) -> Result<(), CliError> {
     match &config.uri {
         None => Ok(()),
-        Some(uri) => Err(CliError::usage(format!("NEO4J_URI names the server {uri}, which is not Ebb's to start or stop"))
-            .try_this("unset NEO4J_URI, for the managed local server")),
+        Some(uri) => Err(CliError::usage(format!(
+            "NEO4J_URI names the server {uri}, which is not Ebb's to start or stop"
+        ))
+        .try_this("unset NEO4J_URI, for the managed local server")),
     }
 }
 
@@ -125,14 +128,22 @@ fn told(status: &Status, output: &Output) -> Result<(), CliError> {
 fn open(url: &str) -> bool {
     let opener = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
     let quiet = || std::process::Stdio::null();
-    Command::new(opener).arg(url).stdin(quiet()).stdout(quiet()).stderr(quiet()).status().is_ok_and(|end| end.success())
+    Command::new(opener)
+        .arg(url)
+        .stdin(quiet())
+        .stdout(quiet())
+        .stderr(quiet())
+        .status()
+        .is_ok_and(|end| end.success())
 }
 
 impl From<provision::Error> for CliError {
     fn from(error: provision::Error) -> Self {
         use provision::Error as E;
         let exit = match error {
-            E::Uri { .. } | E::Insecure { .. } | E::NoPassword { .. } | E::PasswordFile { .. } => Exit::Configuration,
+            E::Uri { .. } | E::Insecure { .. } | E::NoPassword { .. } | E::PasswordFile { .. } => {
+                Exit::Configuration
+            }
             E::InUse { .. } | E::Running { .. } | E::ForeignHome { .. } | E::NotOurs { .. } => Exit::Failed,
             _ => Exit::Unreachable,
         };
