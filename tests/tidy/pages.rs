@@ -3,8 +3,10 @@
 
 use crate::none;
 use crate::source::{File, below, files, is_test, line, product, words};
+use ebb::settings::{Environment, Flags, Settings};
 use std::collections::BTreeMap;
 use std::io::Write;
+use std::path::Path;
 
 /// Lines of code, comments and tests apart, from which a file is looked at.
 const LINES_MAX: usize = 400;
@@ -90,14 +92,33 @@ fn tests_of(text: &str) -> Vec<String> {
 }
 
 /// Whether a test in the file `path` answers to `place` in the docs of the file `from`: without a place it is in that
-/// file or in its `tests.rs`; else the place is the end of the test file's own path.
+/// file, in its `tests.rs` or in that of its folder; else the place is the end of the test file's own path.
 fn stands_at(path: &str, place: &str, from: &str) -> bool {
-    let beside = format!("{}/tests.rs", from.trim_end_matches(".rs").trim_end_matches("/mod"));
     if place.is_empty() || place == "tests" {
-        return path == from || path == beside;
+        let below = format!("{}/tests.rs", from.trim_end_matches(".rs").trim_end_matches("/mod"));
+        let beside = from.rsplit_once('/').map(|(folder, _)| format!("{folder}/tests.rs"));
+        return path == from || path == below || beside.as_deref() == Some(path);
     }
     let stem = path.trim_end_matches(".rs").trim_end_matches("/mod").replace('/', "::");
     stem.ends_with(&format!("::{place}"))
+}
+
+#[test]
+fn the_defaults_and_every_sample_are_valid_settings() {
+    let nothing: Environment = [("HOME", "/home/somebody")].into_iter().collect();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let samples: Vec<&File> = files()
+        .iter()
+        .filter(|file| file.path.ends_with(".toml"))
+        .filter(|file| file.path.starts_with("config/") || file.path.starts_with("docs/"))
+        .collect();
+    assert!(samples.iter().any(|file| file.path == "config/default.toml"));
+    for sample in samples {
+        let flags = Flags { config: Some(root.join(&sample.path)), ..Flags::default() };
+        if let Err(faults) = Settings::load(&flags, &nothing) {
+            panic!("{} is no valid configuration: {faults}", sample.path);
+        }
+    }
 }
 
 #[test]
@@ -121,7 +142,9 @@ fn a_dependency_says_why() {
 fn a_public_text_speaks_of_the_product_alone() {
     // Put together, so that this file passes its own rule.
     let unfinished = [concat!("TO", "DO"), concat!("FIX", "ME"), concat!("XX", "X"), concat!("for", " now")];
-    let folders = ["work", "root", "home", "Users", "farm", "tmp"].map(|folder| format!("/{folder}/"));
+    let everywhere = ["work", "root", "farm", "tmp"];
+    // A test may speak of somebody's home.
+    let homes = ["home", "Users"];
     let hosts = [".internal", ".local", ".lan", ".corp", ".intranet"];
     let mut offences = Vec::new();
     for file in pages() {
@@ -131,11 +154,12 @@ fn a_public_text_speaks_of_the_product_alone() {
             let whole = |at: usize| !file.text[..at].ends_with(char::is_alphanumeric);
             file.text.match_indices(word).filter(|(at, _)| whole(*at)).for_each(|(at, _)| tell(at, word));
         }
-        for folder in &folders {
+        let folders = everywhere.iter().chain(homes.iter().filter(|_| !is_test(&file.path)));
+        for folder in folders.map(|folder| format!("/{folder}/")) {
             let begins =
                 |at: usize| at == 0 || file.text[..at].ends_with([' ', '"', '\'', '`', '=', '(', ':', '\n']);
             file.text
-                .match_indices(folder)
+                .match_indices(&folder)
                 .filter(|(at, _)| begins(*at))
                 .for_each(|(at, _)| tell(at, "a machine's own path"));
         }
