@@ -131,7 +131,7 @@ fn a_dependency_says_why() {
             table = line;
         }
         let dependency = table.ends_with("dependencies]") && line.contains(" = ");
-        if dependency && !line.split_once("  # ").is_some_and(|(_, reason)| reason.len() > 3) {
+        if dependency && line.split_once("  # ").is_none_or(|(_, reason)| reason.len() < 4) {
             offences.push(format!("Cargo.toml: {line}"));
         }
     }

@@ -36,8 +36,11 @@ fn read() -> Vec<File> {
         .output()
         .expect("git lists the files of the repository; install it");
     assert!(known.status.success(), "{}", String::from_utf8_lossy(&known.stderr));
-    let mut paths: Vec<String> =
-        String::from_utf8(known.stdout).unwrap().split_terminator('\0').map(str::to_owned).collect();
+    let mut paths: Vec<String> = String::from_utf8(known.stdout)
+        .expect("paths are UTF-8")
+        .split_terminator('\0')
+        .map(str::to_owned)
+        .collect();
     paths.sort();
     paths.dedup();
     assert!(
@@ -95,9 +98,9 @@ fn skipped(rest: &str, before: char, language: Language) -> Option<usize> {
     if language == Language::Cypher {
         return rest.starts_with('`').then(|| until("`", 1));
     }
-    if rest.starts_with('\'') {
+    if let Some(inside) = rest.strip_prefix('\'') {
         // A character or a lifetime: a lifetime has no closing quote one character on.
-        let mut inside = rest[1..].chars();
+        let mut inside = inside.chars();
         let first = inside.next()?;
         return (first == '\\' || inside.next() == Some('\''))
             .then(|| until("'", 1 + first.len_utf8() + usize::from(first == '\\')));

@@ -35,8 +35,9 @@ impl Plan {
         let url = format!("http://{user}:{password}@{host}/db/{}/query/v2", db.config.database);
         let body = serde_json::json!({ "statement": format!("EXPLAIN {statement}") });
         let agent: ureq::Agent = ureq::Agent::config_builder().http_status_as_error(false).build().into();
-        let mut answer = agent.post(&url).header("Accept", "application/json").send_json(&body).unwrap();
-        let text = answer.body_mut().read_to_string().unwrap();
+        let mut answer =
+            agent.post(&url).header("Accept", "application/json").send_json(&body).expect("an answer");
+        let text = answer.body_mut().read_to_string().expect("text");
         let answer: Answer =
             serde_json::from_str(&text).unwrap_or_else(|why| panic!("{why}: {text}\nfor {statement}"));
         answer.plan
@@ -171,6 +172,7 @@ impl Plan {
 }
 
 /// Where the tests' server answers HTTP: `NEO4J_HTTP`, else what the server says of itself.
+#[expect(clippy::disallowed_methods, reason = "a switch of the tests, not of the product")]
 pub(crate) async fn http(db: &Fresh) -> String {
     if let Ok(given) = std::env::var("NEO4J_HTTP") {
         return given;
