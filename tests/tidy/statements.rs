@@ -43,26 +43,18 @@ fn keywords(code: &str) -> Vec<String> {
     words(code).filter(plain).map(|(_, word)| word.to_uppercase()).collect()
 }
 
-/// How a text asks the server for the present instant.
-fn clocks(code: &str) -> Vec<&'static str> {
-    let packed: String = code.split_whitespace().collect();
-    let calls = [
-        "datetime()",
-        "localdatetime()",
-        "date()",
-        "time()",
-        "localtime()",
-        "timestamp()",
-        ".realtime(",
-        ".transaction(",
-        ".statement(",
-    ];
-    let whole = |call: &str| {
-        packed
-            .match_indices(call)
-            .any(|(at, _)| call.starts_with('.') || !packed[..at].ends_with(char::is_alphanumeric))
+/// How a text asks the server for the present instant: a temporal function without arguments, or one of its clocks.
+fn clocks(code: &str) -> Vec<&str> {
+    let functions = ["datetime", "localdatetime", "date", "time", "localtime", "timestamp"];
+    let clocks = ["realtime", "transaction", "statement"];
+    let asks = |(at, word): &(usize, &str)| {
+        let Some(arguments) = code[at + word.len()..].trim_start().strip_prefix('(') else { return false };
+        match code[..*at].ends_with('.') {
+            true => clocks.contains(word),
+            false => functions.contains(word) && arguments.trim_start().starts_with(')'),
+        }
     };
-    calls.into_iter().filter(|call| whole(call)).collect()
+    words(code).filter(asks).map(|(_, word)| word).collect()
 }
 
 /// Collects what `check` finds wrong, each under the name of its statement.
@@ -183,7 +175,7 @@ fn the_servers_clock_is_asked_only_where_the_header_says_so() {
             found.push(format!("asks the server's clock; only {CLOCKS:?} may"));
         }
         // A statement's own instant is older than its wait for a lock.
-        let wanted = if noun == "inspect" { "datetime()" } else { ".realtime(" };
+        let wanted = if noun == "inspect" { "datetime" } else { "realtime" };
         if asks.iter().any(|call| *call != wanted) {
             found.push(format!("asks by {asks:?}, here it is {wanted:?}"));
         }
@@ -246,9 +238,8 @@ fn a_law_has_its_twin() {
 #[test]
 fn a_keyword_is_told_from_a_property_and_a_clock_from_a_conversion() {
     assert_eq!(keywords("set a.set = $set {set: 1} :SET"), ["SET", "A", "1"]);
-    assert_eq!(
-        clocks("datetime ( ) localdatetime() datetime({epochMillis: 1})"),
-        ["datetime()", "localdatetime()"]
-    );
-    assert_eq!(clocks("a.datetime({x: 1}), validdate()"), [""; 0]);
+    let asks =
+        clocks("WHERE datetime ( ) > localdatetime() AND datetime({epochMillis: 1}) < datetime.realtime()");
+    assert_eq!(asks, ["datetime", "localdatetime", "realtime"]);
+    assert_eq!(clocks("a.datetime(), validdate(), date({year: 1}), a.realtime"), [""; 0]);
 }
