@@ -41,7 +41,9 @@ const SCANS: &[(&str, &str)] = &[
     ("inspect/sessions", "a person asks, now and then, about all sessions"),
     ("memory/adopt", "the absence of a label has no index; asked only when the counts differ"),
     ("memory/backlog", "in index order, left at the first entry"),
+    ("memory/release", "the label is the list of what was set aside"),
     ("memory/tiers", "counts all memories, for a person who asks"),
+    ("memory/timeline", "a person asks, now and then, for the picture of all memories"),
     ("migration/duplicates", "runs once, before the constraints exist"),
     ("migration/list", "a row for each migration: a handful"),
     ("run/history", "a person asks, now and then; the ledger is trimmed"),
@@ -50,6 +52,7 @@ const SCANS: &[(&str, &str)] = &[
 /// Statements that read in two ways and put the rows together, and why they may.
 const UNIONS: &[(&str, &str)] = &[
     ("memory/history", "both read the relationships of one memory"),
+    ("memory/timeline", "a person asks, now and then, for the picture of all memories"),
     ("migration/duplicates", "runs once, before the constraints exist"),
     ("run/look", "one key, and the open runs: at most one for each job"),
 ];
@@ -63,14 +66,17 @@ async fn every_statement_has_the_plan_it_was_reviewed_with() {
     let db = fresh().await;
     fill(&db).await;
     let http = http(&db).await;
-    let (mut golden, mut offences) = (String::new(), Vec::new());
-    let mut excused = Vec::new();
+    let (mut golden, mut offences, mut excused) = (String::new(), String::new(), Vec::new());
     for statement in ALL.iter().filter(|statement| !statement.name.starts_with("schema/")) {
         let plan = Plan::of(&db, &http, statement.body()).await;
-        gate(statement, &plan, &mut offences, &mut excused);
+        let mut found = Vec::new();
+        gate(statement, &plan, &mut found, &mut excused);
+        if !found.is_empty() {
+            write!(offences, "{}\n{}", found.join("\n"), plan.tree()).unwrap();
+        }
         write!(golden, "{}\n{}\n", statement.name, plan.tree()).unwrap();
     }
-    assert!(offences.is_empty(), "plans that may not be:\n  {}\n{golden}", offences.join("\n  "));
+    assert!(offences.is_empty(), "plans that may not be:\n{offences}");
     for (table, excuses) in [("SCANS", SCANS), ("UNIONS", UNIONS), ("GATHERS", GATHERS)] {
         for (name, _) in excuses {
             assert!(excused.contains(&(table, *name)), "{table}: {name} needs no excuse: remove it");

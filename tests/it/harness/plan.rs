@@ -70,10 +70,11 @@ impl Plan {
         self.all().into_iter().filter(|plan| plan.children.is_empty()).collect()
     }
 
-    /// What a leaf starts from: `Memory(dueAt)` for an index, the label for a scan.
+    /// What a leaf starts from: `Memory(dueAt)` for an index, the label or type for a scan.
     pub(crate) fn start(&self) -> String {
         let details = self.details();
-        let named = details.split(" WHERE ").next().unwrap_or_default();
+        let named =
+            details.split(" WHERE ").next().and_then(|named| named.split(']').next()).unwrap_or_default();
         let kinds = named.trim_start_matches("RANGE INDEX ").trim_start_matches("UNIQUE ");
         kinds.split_once(':').map_or(kinds, |(_, kinds)| kinds).to_owned()
     }
