@@ -14,6 +14,7 @@
 //! Transient errors: eight tries, 20 ms doubled, full jitter, at most 2 s apart. A connection lost: as many, 100 ms
 //! doubled, at most 10 s apart; but a server that was never reached is reported at once. Page too big: the caller halves.
 
+use super::Config;
 use super::error::{Class, Error};
 use super::statement::{Call, Statement};
 use neo4rs::BoltType;
@@ -33,6 +34,19 @@ pub(super) struct Driver {
     pub(super) uri: String,
     pub(super) user: String,
     pub(super) acquire_timeout: Duration,
+}
+
+impl Driver {
+    /// A pool that opens its first connection when it is first asked for one.
+    #[expect(clippy::disallowed_types, reason = "store is the driver's only home")]
+    pub(super) fn connect(how: neo4rs::Config, config: &Config) -> Result<Self, neo4rs::Error> {
+        Ok(Self {
+            graph: neo4rs::Graph::connect(how)?,
+            uri: config.uri.clone(),
+            user: config.username.clone(),
+            acquire_timeout: config.acquire_timeout,
+        })
+    }
 }
 
 /// Counters of what happened to transactions, for status and tests.

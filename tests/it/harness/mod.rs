@@ -2,3 +2,4 @@
 
 pub(crate) mod neo4j;
 pub(crate) mod server;
+pub(crate) mod plan;
