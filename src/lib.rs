@@ -9,3 +9,4 @@ pub mod settings;
 pub mod store;
 pub mod surfaces;
 pub mod telemetry;
+pub mod wiring;

@@ -53,9 +53,7 @@ pub(super) static KNOBS: LazyLock<Vec<Knob>> = LazyLock::new(|| {
             ("heap_mb", Kind::Whole { least: 128, greatest: 1 << 20, unit: "MiB" }),
             ("pagecache_mb", Kind::Whole { least: 8, greatest: 1 << 20, unit: "MiB" }),
             ("start_timeout", Kind::Span { least_ms: SECOND, greatest_ms: HOUR }),
-            ("request_connections", connections.clone()),
-            ("job_connections", connections.clone()),
-            ("lease_connections", connections),
+            ("connections", connections),
             ("acquire_timeout", Kind::Span { least_ms: 100, greatest_ms: 10 * MINUTE }),
         ],
     );

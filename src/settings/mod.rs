@@ -23,7 +23,6 @@ mod kind;
 mod knobs;
 mod layers;
 pub mod neo4j;
-pub mod pools;
 mod redact;
 #[cfg(test)]
 mod tests;
@@ -68,10 +67,8 @@ pub struct Flag {
 /// The configuration in force, checked.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// Which server, and how to run a managed one.
+    /// Which server, how to connect to it, and how to run a managed one.
     pub neo4j: neo4j::Config,
-    /// Connections to it.
-    pub pools: pools::Config,
     /// What `ebb init` writes into the ConsolidationConfig node; it passes the laws' own check.
     pub memory: ConsolidationConfig,
     /// When and how long jobs run.
@@ -150,7 +147,6 @@ fn fill(layers: &[Layer]) -> Result<Settings, Fault> {
         .map_err(misfit)?;
     Ok(Settings {
         neo4j: section(&merged, "neo4j").map_err(misfit)?,
-        pools: section(&merged, "neo4j").map_err(misfit)?,
         memory: section(&merged, "memory").map_err(misfit)?,
         jobs: section(&merged, "jobs").map_err(misfit)?,
         worker: section(&merged, "worker").map_err(misfit)?,

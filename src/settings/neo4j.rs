@@ -1,4 +1,4 @@
-//! The section `[neo4j]` as far as it says which server to use, and how to run a managed one.
+//! The section `[neo4j]`: which server to use, how to connect to it, and how to run a managed one.
 
 use super::kind::duration;
 use secrecy::SecretString;
@@ -29,6 +29,9 @@ pub struct Config {
     pub pagecache_mb: u32,
     #[serde(deserialize_with = "duration")]
     pub start_timeout: Duration,
+    pub connections: usize,
+    #[serde(deserialize_with = "duration")]
+    pub acquire_timeout: Duration,
 }
 
 /// Where a managed server comes from.

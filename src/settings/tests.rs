@@ -44,7 +44,7 @@ fn the_default_file_alone_is_a_sound_configuration() {
     let settings = load("", &[], &[]).unwrap();
     assert_eq!(settings.neo4j.uri, None);
     assert_eq!(settings.neo4j.start_timeout, Duration::from_secs(60));
-    assert_eq!(settings.pools.job_connections, 8);
+    assert_eq!(settings.neo4j.connections, 8);
     assert_eq!(settings.worker.lease, Duration::from_secs(15));
     assert!(settings.jobs.decay.enabled && settings.jobs.decay.every.is_none());
     assert_eq!(settings.memory, crate::domain::tunables::tests::documented());
@@ -265,7 +265,6 @@ fn table_structs_and_default_file_name_the_same_keys() {
         structs.extend(fields.iter().map(|field| format!("{section}.{field}")));
     };
     named("neo4j", fields::of::<super::neo4j::Config>());
-    named("neo4j", fields::of::<super::pools::Config>());
     named("memory", fields::of::<crate::domain::tunables::ConsolidationConfig>());
     for job in fields::of::<super::jobs::Config>() {
         named(&format!("jobs.{job}"), fields::of::<super::jobs::JobConfig>());
