@@ -5,13 +5,17 @@
 //! gets what it needs.
 
 use clap::Parser;
+use ebb::domain::ids::Scope;
 use ebb::provision;
-use ebb::settings::{Environment, Faults, Flag, Flags, Settings};
+use ebb::settings::{self, Environment, Faults, Flag, Flags, Settings};
 use ebb::surfaces::cli::config::{self, Setting};
 use ebb::surfaces::cli::exit::{CliError, Exit};
 use ebb::surfaces::cli::output::Output;
-use ebb::surfaces::cli::{Cli, Command, Global, neo4j, run_alone};
+use ebb::surfaces::cli::{self, Cli, Command, Global, demo, neo4j, run_alone, server};
 use ebb::telemetry;
+use ebb::wiring;
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -34,14 +38,118 @@ fn run(cli: &Cli, environment: &Environment, output: &Output) -> Result<(), CliE
     }
     // The keeper has no settings of its own: what it is to run comes from whoever starts it.
     if let Command::Neo4j(neo4j::Verb::Keep(keep)) = &cli.command {
-        return provision::keep(&keep.home).map_err(CliError::failed);
+        return Ok(provision::keep(&keep.home)?);
     }
     let settings = Settings::load(&flags(&cli.global), environment).map_err(|faults| invalid(&faults))?;
     telemetry::start(&settings.log, output.color_on_stderr).map_err(anyhow::Error::new)?;
     match &cli.command {
         Command::Config(config::Verb::Show) => config::show(&shown(&settings), output),
         Command::Config(config::Verb::Validate) => config::validate(&shown(&settings), output),
-        other => Err(CliError::failed(format!("this build has no service for {other:?}"))),
+        _ => on_a_database(cli, &settings, output),
+    }
+}
+
+/// Runs a verb over a service until it ends or is interrupted. What is under way when it is interrupted is dropped, and
+/// the server rolls it back.
+fn on_a_database(cli: &Cli, settings: &Settings, output: &Output) -> Result<(), CliError> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(WORKERS).enable_all().build();
+    let runtime = runtime.map_err(|why| CliError::failed("no threads can be had").why(why))?;
+    let ended = runtime.block_on(async {
+        let verb = Box::pin(verb(cli, settings, output));
+        tokio::select! {
+            ended = verb => ended,
+            _ = tokio::signal::ctrl_c() => Err(interrupted(&cli.command)),
+        }
+    });
+    // A thread that waits for a person's answer must not be waited for.
+    runtime.shutdown_background();
+    ended
+}
+
+/// Threads of the runtime: the work is waiting for the server.
+const WORKERS: usize = 2;
+
+async fn verb(cli: &Cli, settings: &Settings, output: &Output) -> Result<(), CliError> {
+    let scope = Scope::new(&cli.global.scope).map_err(CliError::usage)?;
+    match &cli.command {
+        Command::Neo4j(verb) => {
+            let keeper = wiring::keeper().map_err(not_open)?;
+            return neo4j::run(verb, &settings.neo4j, &keeper, output).await;
+        }
+        Command::Demo(_) => return play(settings, scope, output).await,
+        Command::Init(args) => server::write_config(args, &settings::sample(), output, &cli.global).await?,
+        _ => {}
+    }
+    let settings = match &cli.command {
+        Command::Replay(args) => &scratch(settings, &args.file, output)?,
+        _ => settings,
+    };
+    let open = wiring::open(settings, scope).await.map_err(not_open)?;
+    let ended = cli::run(&cli.command, &open.service, output, &cli.global).await;
+    let closed = open.close().await.map_err(not_open);
+    ended.and(closed)
+}
+
+/// A managed server of its own for a replay: simulated time must not meet real memories. Each file has its folder, so
+/// that repeating the command goes on where it stopped.
+fn scratch(settings: &Settings, file: &Path, output: &Output) -> Result<Settings, CliError> {
+    let mut settings = settings.clone();
+    if settings.neo4j.uri.is_none() {
+        settings.neo4j.home = ebb::service::events::scratch_folder(file).map_err(CliError::failed)?;
+        let home = settings.neo4j.home.display();
+        output.remark(&format!("Replaying on a managed server of its own, in {home}"));
+        output.remark(&format!("Ask it afterwards with EBB__NEO4J__HOME={home} ebb memory explain ID"));
+    }
+    Ok(settings)
+}
+
+/// The demo: on a scratch server of its own, or on a given database that holds nothing but what `ebb init` writes.
+async fn play(settings: &Settings, scope: Scope, output: &Output) -> Result<(), CliError> {
+    let mut settings = settings.clone();
+    let folder = PathBuf::from(".ebb/demo");
+    if settings.neo4j.uri.is_none() {
+        provision::wipe(&folder).await?;
+        settings.neo4j.home.clone_from(&folder);
+        output.remark("Starting a scratch Neo4j of its own, in .ebb/demo");
+    }
+    let open = wiring::open(&settings, scope).await.map_err(not_open)?;
+    let told = demo::run(&open.service, open.endpoint(), &folder, output).await;
+    let managed = settings.neo4j.uri.is_none();
+    if told.is_ok() && managed {
+        linger(output);
+    }
+    let closed = open.close().await.map_err(not_open);
+    if told.is_ok() && managed {
+        output.remark("The server is stopped. Open it again with:");
+        output.remark("  EBB__NEO4J__HOME=.ebb/demo ebb neo4j browser");
+    }
+    told.and(closed)
+}
+
+/// Keeps the server while a person looks, if there is one.
+fn linger(output: &Output) {
+    if std::io::stdin().is_terminal() && std::io::stdout().is_terminal() {
+        output.remark("The server runs until you press Enter.");
+        // A terminal that cannot be read has nobody at it.
+        let _ = std::io::stdin().read_line(&mut String::new());
+    }
+}
+
+fn interrupted(command: &Command) -> CliError {
+    let error = CliError::new(Exit::Interrupted, "interrupted; what was being written was rolled back");
+    match command {
+        Command::Import(_) | Command::Replay(_) => {
+            error.try_this("the same command: it goes on where it stopped")
+        }
+        _ => error,
+    }
+}
+
+fn not_open(error: wiring::Error) -> CliError {
+    match error {
+        wiring::Error::Store(why) => why.into(),
+        wiring::Error::Provision(why) => why.into(),
+        other => CliError::failed(other),
     }
 }
 
@@ -62,7 +170,7 @@ fn invalid(faults: &Faults) -> CliError {
 }
 
 fn shown(settings: &Settings) -> Vec<Setting> {
-    let setting = |row: &ebb::settings::Row| Setting {
+    let setting = |row: &settings::Row| Setting {
         key: row.key.to_owned(),
         value: row.value.as_ref().and_then(|value| serde_json::to_value(value).ok()),
         from: row.from.clone(),

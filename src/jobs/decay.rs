@@ -52,21 +52,30 @@ pub async fn run(mut work: Work<'_>) -> Result<Reached, Error> {
     }
 }
 
-/// What a run at `now` would do.
+/// What a run at `now` would do, up to `limit` rows.
 ///
 /// # Errors
 /// Of the store.
-pub async fn rehearse(store: &Store, tunables: &Tunables, now: Timestamp) -> Result<Tally, Error> {
+pub async fn rehearse(
+    store: &Store,
+    tunables: &Tunables,
+    now: Timestamp,
+    limit: Option<u64>,
+) -> Result<Tally, Error> {
     let mut all = Tally::default();
     let mut cursor = SweepCursor::default();
+    let mut left = limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(usize::MAX);
     loop {
-        let page = store.rehearse_sweep(now, tunables, &mut cursor, PAGE_MAX).await?;
+        let wanted = left.min(PAGE_MAX);
+        let page = store.rehearse_sweep(now, tunables, &mut cursor, wanted).await?;
         all.scanned += page.scanned;
         all.changed += page.changed;
         all.skipped += page.skipped;
         all.quarantined += page.quarantined;
         all.expired += page.expired;
-        if usize::try_from(page.scanned).unwrap_or(0) < PAGE_MAX {
+        let scanned = usize::try_from(page.scanned).unwrap_or(0);
+        left = left.saturating_sub(scanned);
+        if scanned < wanted || left == 0 {
             return Ok(all);
         }
     }

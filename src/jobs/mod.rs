@@ -155,7 +155,7 @@ pub async fn run(job: JobName, work: Work<'_>) -> Result<Reached, Error> {
     }
 }
 
-/// What a run of a job at `now` would do, nothing written.
+/// What a run of a job at `now` would do, up to about `limit` rows, nothing written.
 ///
 /// # Errors
 /// Of the store.
@@ -164,9 +164,10 @@ pub async fn rehearse(
     store: &Store,
     tunables: &Tunables,
     now: Timestamp,
+    limit: Option<u64>,
 ) -> Result<Tally, Error> {
     match job {
-        JobName::Decay => decay::rehearse(store, tunables, now).await,
-        JobName::Promote => promote::rehearse(store, now).await,
+        JobName::Decay => decay::rehearse(store, tunables, now, limit).await,
+        JobName::Promote => promote::rehearse(store, now, limit).await,
     }
 }

@@ -33,11 +33,15 @@ pub async fn run(mut work: Work<'_>) -> Result<Reached, Error> {
     Ok(Reached::End)
 }
 
-/// How many memories are ripe at `now`; each would rise one tier.
+/// How many memories a run at `now` would raise one tier: all that are ripe, `limit` at most.
 ///
 /// # Errors
 /// Of the store.
-pub async fn rehearse(store: &Store, now: Timestamp) -> Result<Tally, Error> {
-    let ripe = store.waiting(now).await?.ripe;
+pub async fn rehearse(store: &Store, now: Timestamp, limit: Option<u64>) -> Result<Tally, Error> {
+    let ripe = store
+        .waiting(now)
+        .await?
+        .ripe
+        .min(limit.map_or(i64::MAX, |limit| limit.try_into().unwrap_or(i64::MAX)));
     Ok(Tally { scanned: ripe, changed: ripe, promoted: ripe, ..Tally::default() })
 }

@@ -201,6 +201,19 @@ pub async fn finish_open(store: &Store, job: JobName, right: Right) -> Result<Op
 /// # Errors
 /// Of the store.
 pub async fn rehearse_job(store: &Store, job: JobName, now: Timestamp) -> Result<Tally, Error> {
+    rehearse_limited(store, job, now, None).await
+}
+
+/// As [`rehearse_job`], for a run that stops after about `limit` rows.
+///
+/// # Errors
+/// Of the store.
+pub async fn rehearse_limited(
+    store: &Store,
+    job: JobName,
+    now: Timestamp,
+    limit: Option<u64>,
+) -> Result<Tally, Error> {
     let tunables = store.tunables().await?;
-    jobs::rehearse(job, store, &tunables, now).await
+    jobs::rehearse(job, store, &tunables, now, limit).await
 }

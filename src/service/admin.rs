@@ -36,8 +36,10 @@ pub struct Status {
     pub scratch: Option<Option<Timestamp>>,
     /// The instant asked about.
     pub at: Timestamp,
-    /// The jobs.
+    /// The jobs; none while their tunables cannot be read.
     pub jobs: Vec<JobStatus>,
+    /// Why no job can run: the database is not initialised, or its tunables cannot be used.
+    pub stopped: Option<String>,
     /// Memories by tier.
     pub tiers: Vec<TierCount>,
     /// What waits.
@@ -95,6 +97,23 @@ impl Service {
         self.store.initialise(&self.config.consolidation, self.clock.now()).await
     }
 
+    /// What [`Service::initialise`] would do, nothing written.
+    ///
+    /// # Errors
+    /// As [`Service::initialise`].
+    pub async fn rehearse_initialise(&self) -> Result<Initialised, Error> {
+        self.store.about().await?;
+        self.store.rehearse_initialise(&self.config.consolidation).await
+    }
+
+    /// Memories by tier, stubs of promotions included.
+    ///
+    /// # Errors
+    /// Of the store.
+    pub async fn tiers(&self) -> Result<Vec<TierCount>, Error> {
+        self.store.tiers().await
+    }
+
     /// Runs a job by hand, at `now`.
     ///
     /// # Errors
@@ -109,12 +128,19 @@ impl Service {
         driver::run_job(&self.store, job, &Wanted::by_hand(now, Right::Lease), request).await
     }
 
-    /// What a run at `now` would do.
+    /// What a run at `now` would do, up to about `limit` rows.
     ///
     /// # Errors
     /// Of the store.
-    pub async fn rehearse_job(&self, job: JobName, now: Timestamp) -> Result<Tally, Error> {
-        driver::rehearse_job(&self.store, job, now).await
+    pub async fn rehearse_job(
+        &self,
+        job: JobName,
+        now: Timestamp,
+        limit: Option<u64>,
+    ) -> Result<Tally, Error> {
+        let mut tally = driver::rehearse_limited(&self.store, job, now, limit).await?;
+        tally.adopted = self.store.unstamped().await?;
+        Ok(tally)
     }
 
     /// The jobs with their schedules.
@@ -144,12 +170,25 @@ impl Service {
     /// # Errors
     /// Of the store.
     pub async fn status(&self, at: Timestamp) -> Result<Status, Error> {
+        let about = self.store.about().await?;
+        let ready = match self.store.check_schema().await {
+            Ok(()) => self.jobs(at).await,
+            Err(why) => Err(why),
+        };
+        let (jobs, stopped) = match ready {
+            Ok(jobs) => (jobs, None),
+            Err(why @ (Error::Schema(_) | Error::Tunables(_) | Error::TunableMissing(_))) => {
+                (Vec::new(), Some(why.to_string()))
+            }
+            Err(why) => return Err(why),
+        };
         Ok(Status {
-            about: self.store.about().await?,
+            about,
             uri: self.store.uri().to_owned(),
             scratch: self.store.scratch().await?,
             at,
-            jobs: self.jobs(at).await?,
+            jobs,
+            stopped,
             tiers: self.store.tiers().await?,
             waiting: self.store.waiting(at).await?,
             unstamped: self.store.unstamped().await?,

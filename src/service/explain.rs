@@ -2,6 +2,7 @@
 
 use super::Service;
 use super::memories::Memory;
+use super::past::stretches;
 use crate::clock::rfc3339;
 use crate::domain::ids::MemoryId;
 use crate::domain::memory::{Crossing, Vital};
@@ -9,6 +10,8 @@ use crate::domain::tier::Tier;
 use crate::domain::tunables::Tunables;
 use crate::domain::units::{HOUR_MS, Timestamp};
 use crate::store::{Error, Happened};
+
+pub use super::past::Stretch;
 
 /// A memory explained.
 #[derive(Debug, Clone)]
@@ -23,6 +26,10 @@ pub struct Explanation {
     pub history: Vec<Happened>,
     /// Its energy over time, from its anchor on: instants and values.
     pub curve: Vec<(Timestamp, f64)>,
+    /// Its energy before the anchor, as far as what is recorded explains it: a stretch between each two events.
+    pub past: Vec<Stretch>,
+    /// The energies that decide something for a memory of its tier, by name: `promotion`, `expiry`.
+    pub thresholds: Vec<(&'static str, f64)>,
     /// Why it is where it is, in a sentence or two.
     pub because: String,
 }
@@ -49,8 +56,17 @@ impl Service {
             .and_then(crate::domain::decay::Curve::half_life)
             .map(|ms| ms / hours_ms(1.0));
         let curve = curve(&vital, at, &crossings, half_life_hours, &tunables);
+        let past = if at < vital.anchor() {
+            Vec::new()
+        } else {
+            stretches(&life, &history, memory.record.last_expired, &tunables)
+        };
+        let working = vital.tier == Tier::Working;
+        let expiry = working.then_some(("expiry", tunables.config().expiry_threshold));
+        let promotion = tunables.promotion_threshold(vital.tier).map(|value| ("promotion", value));
+        let thresholds = promotion.into_iter().chain(expiry).collect();
         let because = because(&memory, &vital, at, &crossings, &history, &tunables);
-        Ok(Explanation { memory, half_life_hours, crossings, history, curve, because })
+        Ok(Explanation { memory, half_life_hours, crossings, history, curve, past, thresholds, because })
     }
 }
 

@@ -4,10 +4,9 @@ use super::Service;
 use crate::clock::new_id;
 use crate::domain::event::{Access, Event, Remember};
 use crate::domain::ids::{MemoryId, Scope, SessionId};
-use crate::domain::memory::Vital;
 use crate::domain::tunables::Tunables;
 use crate::domain::units::{Energy, Timestamp};
-use crate::store::{Applied, Batch, Done, Ended, Error, Filter, Record};
+use crate::store::{Applied, Batch, Done, Ended, Error, Filter, Lasting, Record};
 
 /// A write that may be repeated: the same id counts once.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,6 +17,24 @@ impl RequestId {
     #[must_use]
     pub fn or_new(asked: Option<&str>) -> Self {
         Self(asked.map_or_else(new_id, str::to_owned))
+    }
+}
+
+/// Whether a write is to last.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Intent {
+    /// It counts, once under this id.
+    Do(RequestId),
+    /// It is only said what it would do: the same work by the same statements, taken back.
+    Rehearse,
+}
+
+impl Intent {
+    fn lasting<'a>(&'a self, hash: &'a str) -> Lasting<'a> {
+        match self {
+            Self::Do(request) => Lasting::Once { request: &request.0, hash },
+            Self::Rehearse => Lasting::Rehearsed,
+        }
     }
 }
 
@@ -46,13 +63,8 @@ impl Service {
     /// [`Error::Conflict`] if the id is taken by other content.
     pub async fn remember(&self, request: &RequestId, remember: Remember) -> Result<(Done, Memory), Error> {
         let (id, at) = (remember.id.clone(), remember.at);
-        let done = self.apply_one(request, &Event::Remember(remember)).await?;
-        if done == Done::Forgotten {
-            return Err(Error::Conflict(format!(
-                "memory {id} was forgotten on request and stays so; give this one another id"
-            )));
-        }
-        Ok((done, self.show(&id, at).await?))
+        let done = self.apply(request, &[Event::Remember(remember)], at).await?;
+        only(done, &id, self.show(&id, at).await)
     }
 
     /// Uses a memory: its energy now plus 1.
@@ -61,18 +73,54 @@ impl Service {
     /// [`Error::NotFound`]; [`Error::Refused`] for a stub, or for an expired one that is not to be revived.
     pub async fn access(&self, request: &RequestId, access: Access) -> Result<(Done, Memory), Error> {
         let (id, at) = (access.id.clone(), access.at);
-        let done = self.apply_one(request, &Event::Access(access)).await?;
-        Ok((done, self.show(&id, at).await?))
+        let done = self.apply(request, &[Event::Access(access)], at).await?;
+        only(done, &id, self.show(&id, at).await)
     }
 
-    async fn apply_one(&self, request: &RequestId, event: &Event) -> Result<Done, Error> {
+    /// Uses memories at one instant, all or none, in their order.
+    ///
+    /// # Errors
+    /// As [`Service::access`], of the first that cannot be used.
+    pub async fn access_all(
+        &self,
+        request: &RequestId,
+        ids: &[MemoryId],
+        use_of: impl Fn(&MemoryId) -> Access,
+        at: Timestamp,
+    ) -> Result<Vec<(Done, Memory)>, Error> {
+        let events: Vec<Event> = ids.iter().map(|id| Event::Access(use_of(id))).collect();
+        let done = self.apply(request, &events, at).await?;
         let tunables = self.store.tunables().await?;
-        let batch = Batch { events: std::slice::from_ref(event), tunables: &tunables };
-        let hash = words_hash(event);
-        match self.store.apply_request(&request.0, &hash, event.at(), batch).await? {
-            Applied::All(done) => Ok(done.first().copied().unwrap_or(Done::Accessed)),
-            Applied::Nothing(mut faults) => Err(faults.swap_remove(0).why),
+        let names: Vec<String> = ids.iter().map(ToString::to_string).collect();
+        let records = self.store.memories(&names).await?;
+        Ok(done
+            .into_iter()
+            .zip(records.into_iter().map(|record| Memory::at(record, at, &tunables)))
+            .collect())
+    }
+
+    /// What events would do and make of their memories, nothing written.
+    ///
+    /// # Errors
+    /// As for the events themselves.
+    pub async fn rehearse(&self, events: &[Event], at: Timestamp) -> Result<Vec<(Done, Memory)>, Error> {
+        let tunables = self.store.tunables().await?;
+        let (applied, records) = self.store.rehearse_events(Batch { events, tunables: &tunables }).await?;
+        let done = all(applied)?;
+        if let (Some(Done::Forgotten), Some(event)) = (done.first(), events.first()) {
+            return Err(forgotten(event.id()));
         }
+        Ok(done
+            .into_iter()
+            .zip(records.into_iter().map(|record| Memory::at(record, at, &tunables)))
+            .collect())
+    }
+
+    async fn apply(&self, request: &RequestId, events: &[Event], at: Timestamp) -> Result<Vec<Done>, Error> {
+        let tunables = self.store.tunables().await?;
+        let batch = Batch { events, tunables: &tunables };
+        let hash = hash(&events.iter().map(words).collect::<Vec<_>>().join("\n"));
+        all(self.store.apply_request(&request.0, &hash, at, batch).await?)
     }
 
     /// One memory at an instant.
@@ -103,22 +151,30 @@ impl Service {
         Ok(records.into_iter().map(|record| Memory::at(record, at, &tunables)).collect())
     }
 
-    /// Pins or unpins a memory.
+    /// Pins or unpins memories, all or none.
     ///
     /// # Errors
     /// [`Error::NotFound`]; [`Error::Refused`] for stubs and expired ones.
-    pub async fn pin(&self, id: &MemoryId, pin: bool, at: Timestamp) -> Result<Memory, Error> {
+    pub async fn pin(
+        &self,
+        intent: &Intent,
+        ids: &[MemoryId],
+        pin: bool,
+        at: Timestamp,
+    ) -> Result<Vec<Memory>, Error> {
         let tunables = self.store.tunables().await?;
-        let _: Vital = self.store.pin(id, pin, at, &tunables).await?;
-        self.show(id, at).await
+        let hash = hash(&format!("{:?}", ("pin", pin, ids)));
+        let records = self.store.pin(intent.lasting(&hash), ids, pin, at, &tunables).await?;
+        Ok(records.into_iter().map(|record| Memory::at(record, at, &tunables)).collect())
     }
 
-    /// Forgets a memory for good: the node, its stubs, its relationships. Answers how many nodes went.
+    /// Forgets memories for good, all or none: the nodes, their stubs, their relationships. Answers how many nodes went.
     ///
     /// # Errors
     /// [`Error::NotFound`].
-    pub async fn forget(&self, id: &MemoryId, at: Timestamp) -> Result<i64, Error> {
-        self.store.forget(id, at).await
+    pub async fn forget(&self, intent: &Intent, ids: &[MemoryId], at: Timestamp) -> Result<i64, Error> {
+        let hash = hash(&format!("{:?}", ("forget", ids)));
+        self.store.forget(intent.lasting(&hash), ids, at).await
     }
 
     /// Ends a session: its working memories with an energy above the threshold rise.
@@ -127,27 +183,52 @@ impl Service {
     /// [`Error::NotFound`].
     pub async fn end_session(
         &self,
+        intent: &Intent,
         scope: &Scope,
         session: &SessionId,
         at: Timestamp,
         threshold: Option<f64>,
     ) -> Result<Ended, Error> {
         let tunables = self.store.tunables().await?;
+        let hash = hash(&format!("{:?}", ("session end", scope, session, threshold)));
         let threshold = threshold.unwrap_or(tunables.config().session_end_threshold);
-        self.store.end_session(scope, session, at, threshold, &tunables).await
+        let lasting = intent.lasting(&hash);
+        self.store.end_session_once(lasting, (scope, session), at, threshold, &tunables).await
     }
 }
 
-/// A hash of a request's words, its instant apart: a client that tries again does so later.
-fn words_hash(event: &Event) -> String {
-    use sha2::{Digest, Sha256};
-    let words = match event {
+fn all(applied: Applied) -> Result<Vec<Done>, Error> {
+    match applied {
+        Applied::All(done) => Ok(done),
+        Applied::Nothing(mut faults) => Err(faults.swap_remove(0).why),
+    }
+}
+
+/// What the one event of a request did; a memory that was forgotten on request does not come back.
+fn only(done: Vec<Done>, id: &MemoryId, memory: Result<Memory, Error>) -> Result<(Done, Memory), Error> {
+    match done.first().copied().unwrap_or(Done::Accessed) {
+        Done::Forgotten => Err(forgotten(id)),
+        done => Ok((done, memory?)),
+    }
+}
+
+fn forgotten(id: &MemoryId) -> Error {
+    Error::Conflict(format!("memory {id} was forgotten on request and stays so; give this one another id"))
+}
+
+/// The words of an event, its instant apart: a client that tries again does so later.
+fn words(event: &Event) -> String {
+    match event {
         Event::Remember(Remember { id, scope, content, session, instance, mentions, pinned, at: _ }) => {
             format!("{:?}", ("memory", id, scope, content, session, instance, mentions, pinned))
         }
         Event::Access(Access { id, scope, session, revive, at: _ }) => {
             format!("{:?}", ("access", id, scope, session, revive))
         }
-    };
+    }
+}
+
+fn hash(words: &str) -> String {
+    use sha2::{Digest, Sha256};
     Sha256::digest(words.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }

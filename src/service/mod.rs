@@ -2,11 +2,11 @@
 //!
 //! | function | command line |
 //! |---|---|
-//! | [`Service::remember`], [`Service::access`] | `memory add`, `memory access` |
+//! | [`Service::remember`], [`Service::access_all`], [`Service::rehearse`] | `memory add`, `memory access` |
 //! | [`Service::show`], [`Service::list`], [`Service::explain`] | `memory show`, `list`, `explain`, `plot energy` |
 //! | [`Service::pin`], [`Service::forget`] | `memory pin`, `unpin`, `forget` |
 //! | [`Service::end_session`] | `session end` |
-//! | [`Service::import`], [`Service::replay`] | `import`, `replay`, `demo` |
+//! | [`Service::import`], [`Service::check`], [`Service::replay`] | `import`, `replay`, `demo` |
 //! | [`Service::run_job`], [`Service::jobs`], [`Service::history`] | `job run`, `list`, `history` |
 //! | [`Service::initialise`], [`Service::status`], [`Service::doctor`], [`Service::mend`] | `init`, `status`, `doctor` |
 //! | [`Service::inspect`], [`Service::timeline`] | `inspect`, `plot tiers` |
@@ -18,13 +18,21 @@ pub mod admin;
 pub mod events;
 pub mod explain;
 pub mod memories;
+mod past;
+
+// What the floors below answer, for surfaces, which name no other floor than this.
+pub use crate::jobs::JobName;
+pub use crate::scheduler::driver::{JobReport, Outcome};
+pub use crate::store::{
+    Answer, Cell, Done, Ended, Error, Filter, Happened, Initialised, Past, Record, RefusedWhy, Tally,
+    TierCount, Waiting,
+};
 
 use crate::clock::Clock;
 use crate::domain::ids::Scope;
 use crate::domain::tunables::ConsolidationConfig;
 use crate::domain::units::Timestamp;
-use crate::jobs::JobName;
-use crate::store::{Error, Store};
+use crate::store::Store;
 use std::time::Duration;
 
 /// What the service is told once.

@@ -38,6 +38,21 @@ impl Store {
             .await
     }
 
+    /// How far a file has come, nothing written.
+    ///
+    /// # Errors
+    /// Of the connection or the statement.
+    pub async fn look_import(&self, key: &str, name: &str) -> Result<Progress, Error> {
+        self.transactions
+            .run("import.look", Mode::Write, async |tx: &mut Tx| {
+                tx.abandon();
+                let call =
+                    IMPORT_OPEN.call().set("key", key).set("name", name).set("holder", self.holder.as_str());
+                tx.only(call).await
+            })
+            .await
+    }
+
     /// Applies the next lines of a file: `from` lines are done before, `progress` says what is done after. A batch that
     /// landed before (its commit was lost) is not applied again.
     ///

@@ -1,10 +1,10 @@
-//! Memories: locked and written together, read whole, swept, adopted, pinned, forgotten.
+//! Memories: locked and written together, read whole, counted, swept, adopted.
 
 use super::Store;
 use super::catalogue::{
-    MEMORY_ADOPT, MEMORY_BACKLOG, MEMORY_DECAY, MEMORY_FORGET, MEMORY_HISTORY, MEMORY_LIST, MEMORY_LOCK,
-    MEMORY_QUARANTINE, MEMORY_READ, MEMORY_RELEASE, MEMORY_STUB_OF, MEMORY_TIERS, MEMORY_TIMELINE,
-    MEMORY_UNSTAMPED, MEMORY_WAITING, MEMORY_WRITE,
+    MEMORY_ADOPT, MEMORY_BACKLOG, MEMORY_DECAY, MEMORY_HISTORY, MEMORY_LIST, MEMORY_LOCK, MEMORY_QUARANTINE,
+    MEMORY_READ, MEMORY_RELEASE, MEMORY_STUB_OF, MEMORY_TIERS, MEMORY_TIMELINE, MEMORY_UNSTAMPED,
+    MEMORY_WAITING, MEMORY_WRITE,
 };
 use super::decode::{Life, LifeRow};
 use super::encode::{instants, list, slices};
@@ -12,7 +12,7 @@ use super::error::{Error, RefusedWhy};
 use super::run::{Run, Tally};
 use super::tx::{Mode, Tx};
 use crate::domain::ids::MemoryId;
-use crate::domain::memory::{self, Refused, Vital};
+use crate::domain::memory::{Refused, Vital};
 use crate::domain::tier::Tier;
 use crate::domain::tunables::{ENERGY_FLOOR, LONG_TERM_REWRITE_MS, Tunables};
 use crate::domain::units::{Energy, Timestamp};
@@ -232,31 +232,7 @@ impl Store {
     /// # Errors
     /// Of the connection or the statement.
     pub async fn memories(&self, ids: &[String]) -> Result<Vec<Record>, Error> {
-        let rows = self
-            .transactions
-            .run("memories.read", Mode::Read, async |tx: &mut Tx| {
-                let mut rows = Vec::with_capacity(ids.len());
-                for slice in slices(ids, String::len) {
-                    let ids = list(slice.iter().map(String::as_str));
-                    rows.extend(tx.rows::<RecordRow>(MEMORY_READ.call().set("id", ids)).await?);
-                }
-                Ok(rows)
-            })
-            .await?;
-        Ok(rows
-            .into_iter()
-            .map(|row| Record {
-                life: row.life.check(),
-                id: row.life.id,
-                content: row.content,
-                instance: row.instance,
-                promoted_from: row.promoted_from,
-                last_expired: row.last_expired.and_then(|ms| Timestamp::from_millis(ms).ok()),
-                reinforcement_count: row.reinforcement_count.unwrap_or(0),
-                clusters: row.clusters,
-                mentions: row.mentions,
-            })
-            .collect())
+        self.transactions.run("memories.read", Mode::Read, async |tx: &mut Tx| read(tx, ids).await).await
     }
 
     /// Names memories of a scope, by id, at most `limit`.
@@ -314,65 +290,6 @@ impl Store {
                 Some(Happened { what, at: Timestamp::from_millis(at?).ok()?, energy, detail, count })
             })
             .collect())
-    }
-
-    /// Pins or unpins a memory at `now`.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`], [`Error::Refused`] for stubs and expired ones, [`Error::Quarantined`].
-    pub async fn pin(
-        &self,
-        id: &MemoryId,
-        pin: bool,
-        now: Timestamp,
-        tunables: &Tunables,
-    ) -> Result<Vital, Error> {
-        self.transactions
-            .run("memory.pin", Mode::Write, async |tx: &mut Tx| {
-                let life = lock_one(tx, id).await?;
-                let law = if pin { memory::pinned } else { memory::unpinned };
-                let next = match law(life.vital, now, tunables) {
-                    Ok(next) => next,
-                    Err(why) => return Err(refused(tx, id, why).await?),
-                };
-                if next != life.vital {
-                    write(tx, &[(id.as_str(), next)]).await?;
-                }
-                Ok(next)
-            })
-            .await
-    }
-
-    /// Deletes a memory with its stubs and leaves a tombstone. Answers how many nodes went.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`] if there was nothing under that id, [`Error::Refused`] for a stub.
-    pub async fn forget(&self, id: &MemoryId, now: Timestamp) -> Result<i64, Error> {
-        #[derive(Deserialize)]
-        struct Row {
-            memories: i64,
-            stubs: i64,
-        }
-        let row: Row = self
-            .transactions
-            .run("memory.forget", Mode::Write, async |tx: &mut Tx| {
-                let found = lock(tx, &[(id.as_str(), None)]).await?;
-                match found.first().map(|(_, locked)| &locked.life) {
-                    Some(Ok(life)) if life.vital.tier.is_stub() => {
-                        return Err(refused(tx, id, Refused::Stub).await?);
-                    }
-                    Some(_) => {}
-                    None => return Err(Error::NotFound { what: "memory", id: id.to_string() }),
-                }
-                let call = MEMORY_FORGET
-                    .call()
-                    .set("id", id.as_str())
-                    .set("hash", tombstone_hash(id.as_str()))
-                    .set("at", now.millis());
-                tx.only(call).await
-            })
-            .await?;
-        Ok(row.memories + row.stubs)
     }
 
     /// Counts memories by tier.
@@ -596,11 +513,25 @@ fn laws(call: super::statement::Call, tunables: &Tunables) -> super::statement::
         .set("energyMax", Energy::MAX)
 }
 
-/// Locks one memory that must be there and sound.
-pub(super) async fn lock_one(tx: &mut Tx, id: &MemoryId) -> Result<Life, Error> {
-    let found = lock(tx, &[(id.as_str(), None)]).await?.pop();
-    let (_, locked) = found.ok_or_else(|| Error::NotFound { what: "memory", id: id.to_string() })?;
-    locked.life.map_err(|reason| Error::Quarantined { id: id.to_string(), reason })
+/// Reads memories whole, as this transaction sees them.
+pub(super) async fn read(tx: &mut Tx, ids: &[String]) -> Result<Vec<Record>, Error> {
+    let mut rows = Vec::with_capacity(ids.len());
+    for slice in slices(ids, String::len) {
+        let ids = list(slice.iter().map(String::as_str));
+        rows.extend(tx.rows::<RecordRow>(MEMORY_READ.call().set("id", ids)).await?);
+    }
+    let record = |row: RecordRow| Record {
+        life: row.life.check(),
+        id: row.life.id,
+        content: row.content,
+        instance: row.instance,
+        promoted_from: row.promoted_from,
+        last_expired: row.last_expired.and_then(|ms| Timestamp::from_millis(ms).ok()),
+        reinforcement_count: row.reinforcement_count.unwrap_or(0),
+        clusters: row.clusters,
+        mentions: row.mentions,
+    };
+    Ok(rows.into_iter().map(record).collect())
 }
 
 /// The error for a law that refused; for a stub it names the living memory.

@@ -138,6 +138,19 @@ impl Store {
         Ok(Initialised { applied: pending.into_iter().map(str::to_owned).collect(), tunables_added })
     }
 
+    /// What [`Store::initialise`] would do, nothing written.
+    ///
+    /// # Errors
+    /// As [`Store::initialise`].
+    pub async fn rehearse_initialise(&self, config: &ConsolidationConfig) -> Result<Initialised, Error> {
+        let pending = self.pending().await?;
+        if !pending.is_empty() {
+            self.refuse_duplicates().await?;
+        }
+        let tunables_added = self.lacking_tunables(config).await?;
+        Ok(Initialised { applied: pending.into_iter().map(str::to_owned).collect(), tunables_added })
+    }
+
     /// How the constraints and indexes differ from what the migrations made.
     ///
     /// # Errors

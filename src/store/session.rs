@@ -11,13 +11,13 @@ use crate::domain::ids::{Scope, SessionId};
 use crate::domain::memory;
 use crate::domain::tunables::Tunables;
 use crate::domain::units::Timestamp;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// Most memories promoted in one transaction; a session with more takes several, each a whole.
 const PAGE: usize = 500;
 
 /// What the end of a session did.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ended {
     /// Ids of the memories that were promoted.
     pub promoted: Vec<String>,

@@ -57,21 +57,34 @@ impl Store {
     /// # Errors
     /// Of the connection or the statement.
     pub async fn ensure_tunables(&self, config: &ConsolidationConfig) -> Result<i64, Error> {
-        #[derive(Deserialize)]
-        struct Row {
-            added: i64,
-        }
-        let entries = config.entries();
-        let row: Row = self
-            .transactions
-            .run("config.ensure", Mode::Write, async |tx: &mut Tx| {
-                let call = CONFIG_ENSURE
-                    .call()
-                    .set("name", list(entries.iter().map(|(name, _)| *name)))
-                    .set("value", list(entries.iter().map(|(_, value)| *value)));
-                tx.only(call).await
-            })
-            .await?;
-        Ok(row.added)
+        self.transactions
+            .run("config.ensure", Mode::Write, async |tx: &mut Tx| ensure(tx, config).await)
+            .await
     }
+
+    /// How many tunables [`Store::ensure_tunables`] would add.
+    ///
+    /// # Errors
+    /// Of the connection or the statement.
+    pub async fn lacking_tunables(&self, config: &ConsolidationConfig) -> Result<i64, Error> {
+        self.transactions
+            .run("config.lacking", Mode::Write, async |tx: &mut Tx| {
+                tx.abandon();
+                ensure(tx, config).await
+            })
+            .await
+    }
+}
+
+async fn ensure(tx: &mut Tx, config: &ConsolidationConfig) -> Result<i64, Error> {
+    #[derive(Deserialize)]
+    struct Row {
+        added: i64,
+    }
+    let entries = config.entries();
+    let call = CONFIG_ENSURE
+        .call()
+        .set("name", list(entries.iter().map(|(name, _)| *name)))
+        .set("value", list(entries.iter().map(|(_, value)| *value)));
+    Ok(tx.only::<Row>(call).await?.added)
 }

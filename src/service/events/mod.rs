@@ -9,6 +9,7 @@ mod line;
 pub mod replay;
 
 use super::Service;
+use crate::domain::event::Event;
 use crate::domain::units::Timestamp;
 use crate::jobs::JobName;
 use crate::store::{Applied, Batch, Error, Fault, Progress};
@@ -63,6 +64,17 @@ pub struct Imported {
     pub runs: BTreeMap<JobName, JobRuns>,
     /// The simulated instant a replay ended at.
     pub ended_at: Option<Timestamp>,
+}
+
+/// What a file holds that an import would take.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Checked {
+    /// Events by kind.
+    pub by_kind: BTreeMap<&'static str, u64>,
+    /// Lines that an earlier run has done.
+    pub lines_before: u64,
+    /// Lines that are no events: number and reason.
+    pub bad: Vec<(u64, String)>,
 }
 
 /// Runs of one job in a replay.
@@ -120,6 +132,56 @@ impl Service {
         }
         Ok(feeder.finish())
     }
+
+    /// Reads and checks every line of a file that an import would take, and writes nothing. What only the database
+    /// could refuse (an id that is taken, an access to nothing) shows when it is imported.
+    ///
+    /// # Errors
+    /// As [`Service::import`].
+    pub async fn check(
+        &self,
+        path: &Path,
+        bad: BadLines,
+        watch: &mut dyn FnMut(Tick),
+    ) -> Result<Checked, ImportError> {
+        let (key, name) = feed::identify(path)?;
+        let progress = self.store.look_import(&key, &name).await?;
+        let lines_before = u64::try_from(progress.lines).unwrap_or(0);
+        let scope = self.config.scope.clone();
+        let mut feed = Feed::open(path, &key, scope, lines_before, progress.digest).await?;
+        let mut checked = Checked { by_kind: BTreeMap::new(), lines_before, bad: Vec::new() };
+        let mut count = |kind, count: usize| {
+            if count > 0 {
+                *checked.by_kind.entry(kind).or_default() += count as u64;
+            }
+        };
+        while let Some(step) = feed.next(BATCH_LINES, None).await? {
+            let made = step.events.iter().filter(|event| matches!(event, Event::Remember(_))).count();
+            count("memory", made);
+            count("access", step.events.len() - made);
+            count("session_end", usize::from(step.session_end.is_some()));
+            for (line, fault) in step.bad {
+                let feed::Why::Words(why) = fault.why else { continue };
+                if bad == BadLines::Stop {
+                    return Err(FeedError::Line { path: path.display().to_string(), line, why }.into());
+                }
+                checked.bad.push((line, why));
+            }
+            watch(Tick { bytes: feed.bytes_done(), bytes_total: feed.bytes_total(), at: None });
+        }
+        Ok(checked)
+    }
+}
+
+/// The folder of the managed server that replays a file: named after the file and what identifies it.
+///
+/// # Errors
+/// [`FeedError::Io`] if the file cannot be read.
+pub fn scratch_folder(path: &Path) -> Result<PathBuf, FeedError> {
+    let (key, name) = feed::identify(path)?;
+    let stem: String =
+        name.chars().take(40).map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+    Ok(Path::new(".ebb/replay").join(format!("{stem}-{}", &key[..8])))
 }
 
 /// A file on its way into the database.
@@ -201,11 +263,8 @@ impl<'a> Feeder<'a> {
             let batch = Batch { events: &events, tunables: &tunables };
             match store.import_events(&self.key, from, &progress, batch).await? {
                 Applied::All(done) => {
-                    self.at = events.last().map(crate::domain::event::Event::at);
-                    let made = events
-                        .iter()
-                        .filter(|event| matches!(event, crate::domain::event::Event::Remember(_)))
-                        .count();
+                    self.at = events.last().map(Event::at);
+                    let made = events.iter().filter(|event| matches!(event, Event::Remember(_))).count();
                     self.count("memory", made);
                     self.count("access", done.len() - made);
                     break;

@@ -6,13 +6,18 @@
 use super::exit::{CliError, Exit};
 use std::io::{self, BufRead, IsTerminal, Write};
 
-/// Asks `question` (a full one, with its figures) unless `yes` was given.
+/// Asks `question` (a full one, with its figures) unless `yes` was given. A thread of its own waits for the answer, so
+/// that an interrupt is heard meanwhile.
 ///
 /// # Errors
 /// Exit 3 when the answer is not yes, or nobody is there to give one.
-pub fn confirm(question: &str, yes: bool) -> Result<(), CliError> {
+pub async fn confirm(question: &str, yes: bool) -> Result<(), CliError> {
     let terminal = io::stdin().is_terminal() && io::stderr().is_terminal();
-    ask(question, yes, terminal, &mut io::stdin().lock(), &mut io::stderr())
+    let question = question.to_owned();
+    let asked = tokio::task::spawn_blocking(move || {
+        ask(&question, yes, terminal, &mut io::stdin().lock(), &mut io::stderr())
+    });
+    asked.await.unwrap_or_else(|gone| Err(CliError::new(Exit::Declined, "no answer could be read").why(gone)))
 }
 
 fn ask(

@@ -94,7 +94,9 @@ pub async fn run(
     let file = folder.join("month.ndjson");
     std::fs::create_dir_all(folder)?;
     std::fs::write(&file, MONTH)?;
-    output.remark("Replaying March 2026: the events of three coding agents, with the real jobs in simulated time.");
+    output.remark(
+        "Replaying March 2026: the events of three coding agents, with the real jobs in simulated time.",
+    );
     let ends = crate::clock::parse_rfc3339(ENDS).map_err(CliError::failed)?;
     let done = replay(service, &file, ends, output).await?;
     let hours = service.timeline().await?;

@@ -1,7 +1,16 @@
 //! `ebb import` and `ebb replay`: events from a file.
 
-use super::instant::{Moment, span};
+use super::exit::CliError;
+use super::instant::{Moment, Rfc3339, readable, span};
+use super::output::Output;
+use super::page::{Column, Page};
+use super::progress::Progress;
+use crate::service::events::replay::Replay as Plan;
+use crate::service::events::{BadLines, Checked, Imported, Tick};
+use crate::service::{Service, TierCount};
 use clap::Args;
+use serde::Serialize;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -48,4 +57,244 @@ pub struct Replay {
     /// Set bad lines aside in a file beside it, instead of stopping at the first
     #[arg(long)]
     pub skip_bad: bool,
+}
+
+/// What an import or a replay did.
+#[derive(Serialize)]
+struct Report {
+    events: u64,
+    by_kind: BTreeMap<&'static str, u64>,
+    batches: u64,
+    skipped_bad: u64,
+    seconds: f64,
+    events_per_second: f64,
+    lines_before: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    set_aside_in: Option<PathBuf>,
+}
+
+#[derive(Serialize)]
+struct Replayed {
+    #[serde(flatten)]
+    report: Report,
+    runs: BTreeMap<&'static str, Runs>,
+    ended_at: Option<Rfc3339>,
+    tiers: BTreeMap<String, i64>,
+}
+
+#[derive(Serialize)]
+struct Runs {
+    ran: u64,
+    nothing_due: u64,
+    changed: i64,
+    expired: i64,
+    promoted: i64,
+}
+
+#[derive(Serialize)]
+struct Rehearsed {
+    events: u64,
+    by_kind: BTreeMap<&'static str, u64>,
+    lines_before: u64,
+    bad: Vec<Bad>,
+    dry_run: bool,
+}
+
+#[derive(Serialize)]
+struct Bad {
+    line: u64,
+    why: String,
+}
+
+impl From<Imported> for Report {
+    fn from(done: Imported) -> Self {
+        #[expect(clippy::cast_precision_loss, reason = "a count of events is far below 2^53")]
+        let rate = if done.seconds > 0.0 { done.events as f64 / done.seconds } else { 0.0 };
+        Self {
+            events: done.events,
+            by_kind: done.by_kind,
+            batches: done.batches,
+            skipped_bad: done.skipped_bad,
+            seconds: (done.seconds * 1000.0).round() / 1000.0,
+            events_per_second: rate.round(),
+            lines_before: done.lines_before,
+            set_aside_in: done.set_aside_in,
+        }
+    }
+}
+
+/// Runs `ebb import`.
+///
+/// # Errors
+/// How the program ends, unless well.
+pub async fn import(args: &Import, service: &Service, output: &Output) -> Result<(), CliError> {
+    let bad = if args.skip_bad { BadLines::SetAside } else { BadLines::Stop };
+    let mut bar = Bar::new(output, if args.dry_run { "checking" } else { "importing" });
+    if args.dry_run {
+        let checked = service.check(&args.file, bad, &mut |tick| bar.at(tick)).await?;
+        drop(bar);
+        return rehearsed(checked, output);
+    }
+    let done = service.import(&args.file, bad, &mut |tick| bar.at(tick)).await?;
+    drop(bar);
+    let report = Report::from(done);
+    output.emit("import", &report, |page| report.lay_out(page, "Imported"))
+}
+
+fn rehearsed(checked: Checked, output: &Output) -> Result<(), CliError> {
+    let answer = Rehearsed {
+        events: checked.by_kind.values().sum(),
+        by_kind: checked.by_kind,
+        lines_before: checked.lines_before,
+        bad: checked.bad.into_iter().map(|(line, why)| Bad { line, why }).collect(),
+        dry_run: true,
+    };
+    output.emit("import", &answer, |page| {
+        page.line(&format!("Would import {}. Nothing was written.", kinds(answer.events, &answer.by_kind)));
+        before(page, answer.lines_before);
+        for Bad { line, why } in &answer.bad {
+            page.line(&format!("  line {line} would be set aside: {why}"));
+        }
+    })
+}
+
+/// Runs `ebb replay`.
+///
+/// # Errors
+/// How the program ends, unless well.
+pub async fn replay(args: &Replay, service: &Service, output: &Output) -> Result<(), CliError> {
+    let until = match args.until {
+        Some(moment) => Some(
+            moment
+                .resolve(service.instant(None).await?)
+                .map_err(|why| CliError::usage("--until leads out of the calendar").why(why))?,
+        ),
+        None => None,
+    };
+    let step_ms = args.step.and_then(|step| i64::try_from(step.as_millis()).ok());
+    let bad = if args.skip_bad { BadLines::SetAside } else { BadLines::Stop };
+    let uri = service.store().uri();
+    output.remark(&format!("replaying {} into the scratch database at {uri}", args.file.display()));
+    let mut bar = Bar::new(output, "replaying");
+    let done = service.replay(&args.file, Plan { until, step_ms }, bad, &mut |tick| bar.at(tick)).await?;
+    drop(bar);
+    let runs = |runs: &crate::service::events::JobRuns| Runs {
+        ran: runs.ran,
+        nothing_due: runs.nothing_due,
+        changed: runs.changed,
+        expired: runs.expired,
+        promoted: runs.promoted,
+    };
+    let answer = Replayed {
+        runs: done.runs.iter().map(|(job, of)| (job.name(), runs(of))).collect(),
+        ended_at: done.ended_at.map(Rfc3339),
+        tiers: living(&service.tiers().await?),
+        report: done.into(),
+    };
+    output.emit("replay", &answer, |page| answer.lay_out(page))
+}
+
+/// Memories by tier, without the stubs of promotions.
+fn living(tiers: &[TierCount]) -> BTreeMap<String, i64> {
+    let stub = |row: &&TierCount| row.tier.starts_with("archived");
+    tiers.iter().filter(|row| !stub(row)).map(|row| (row.tier.clone(), row.count)).collect()
+}
+
+impl Report {
+    fn lay_out(&self, page: &mut Page, did: &str) {
+        let kinds = kinds(self.events, &self.by_kind);
+        page.line(&format!(
+            "{did} {kinds} in {:.1} s, {:.0} a second.",
+            self.seconds, self.events_per_second
+        ));
+        before(page, self.lines_before);
+        if let Some(path) = &self.set_aside_in {
+            page.line(&format!("{} bad lines were set aside in {}.", self.skipped_bad, path.display()));
+        }
+    }
+}
+
+impl Replayed {
+    fn lay_out(&self, page: &mut Page) {
+        self.report.lay_out(page, "Replayed");
+        if let Some(at) = self.ended_at {
+            page.line(&format!("Simulated time stands at {} UTC.", readable(at.0)));
+        }
+        if !self.runs.is_empty() {
+            page.line("");
+            let columns = [
+                Column::left("JOB"),
+                Column::right("RUNS"),
+                Column::right("NOTHING DUE"),
+                Column::right("WRITTEN"),
+                Column::right("EXPIRED"),
+                Column::right("PROMOTED"),
+            ];
+            let row = |(job, of): (&&str, &Runs)| {
+                let numbers = [of.changed, of.expired, of.promoted].map(|count| count.to_string());
+                let [changed, expired, promoted] = numbers;
+                [
+                    (*job).to_owned(),
+                    of.ran.to_string(),
+                    of.nothing_due.to_string(),
+                    changed,
+                    expired,
+                    promoted,
+                ]
+            };
+            page.table(&columns, self.runs.iter().map(row));
+        }
+        page.line("");
+        let columns = [Column::left("TIER"), Column::right("MEMORIES")];
+        page.table(&columns, self.tiers.iter().map(|(tier, count)| [tier.clone(), count.to_string()]));
+        page.line("");
+        page.line("See it over time: ebb plot tiers");
+    }
+}
+
+fn kinds(events: u64, by_kind: &BTreeMap<&'static str, u64>) -> String {
+    let name = |kind: &str, count: u64| match (kind, count) {
+        ("memory", 1) => "memory",
+        ("memory", _) => "memories",
+        ("access", 1) => "access",
+        ("access", _) => "accesses",
+        (_, 1) => "session end",
+        _ => "session ends",
+    };
+    let parts: Vec<String> =
+        by_kind.iter().map(|(kind, count)| format!("{count} {}", name(kind, *count))).collect();
+    match (events, parts.is_empty()) {
+        (_, true) => "no events".to_owned(),
+        (1, false) => format!("1 event ({})", parts.join(", ")),
+        _ => format!("{events} events ({})", parts.join(", ")),
+    }
+}
+
+fn before(page: &mut Page, lines: u64) {
+    if lines > 0 {
+        page.line(&format!("{lines} lines of the file were done before and are not counted again."));
+    }
+}
+
+/// A bar over the bytes of a file, with the instant it has come to.
+struct Bar<'a> {
+    output: &'a Output,
+    what: &'static str,
+    bar: Option<Progress>,
+}
+
+impl<'a> Bar<'a> {
+    fn new(output: &'a Output, what: &'static str) -> Self {
+        Self { output, what, bar: None }
+    }
+
+    /// The bar appears with the first tick, which knows how long the file is.
+    fn at(&mut self, tick: Tick) {
+        let Self { output, what, bar } = self;
+        let bar = bar.get_or_insert_with(|| Progress::of_file(output, what, tick.bytes_total));
+        if let Some(at) = tick.at {
+            bar.name(format!("{what}, at {}", readable(at)));
+        }
+        bar.at(tick.bytes);
+    }
 }

@@ -1,8 +1,8 @@
 //! How the program ends: the exit codes, and the error that is told before one.
 //!
 //! A script branches on the code, a person reads the text, so each error has both: what happened, why, and the next
-//! command to try. The one table from the floors' errors to codes is in `main`; what the command line itself finds out
-//! is made here.
+//! command to try. The one table from the service's errors to codes is in `failure`; what the command line itself
+//! finds out is made where it is found.
 
 use std::fmt;
 use std::io::{self, Write};

@@ -1,6 +1,15 @@
 //! `ebb inspect`: the prepared questions.
 
+use super::exit::CliError;
+use super::instant::{readable, rfc3339};
+use super::output::{Format, Output};
+use super::page::Column;
+use super::unknown;
+use crate::domain::units::Timestamp;
+use crate::service::{Answer, Cell, Service};
 use clap::Args;
+use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
 
 /// `ebb inspect`
 #[derive(Debug, Clone, Args)]
@@ -9,9 +18,126 @@ Each question is one Cypher statement that can be pasted into Neo4j Browser as i
 
 Examples:
   ebb inspect
-  ebb inspect tiers")]
+  ebb inspect tiers
+  ebb inspect tiers --cypher")]
 pub struct Inspect {
     /// Name of the question; without it, the list of questions
     #[arg(value_name = "NAME")]
     pub name: Option<String>,
+    /// Print the statement instead of its answer
+    #[arg(long, requires = "name")]
+    pub cypher: bool,
+}
+
+#[derive(Serialize)]
+struct Question {
+    name: &'static str,
+    title: &'static str,
+}
+
+#[derive(Serialize)]
+struct Answered<'a> {
+    name: &'a str,
+    title: &'a str,
+    columns: &'a [String],
+    rows: Vec<Row<'a>>,
+}
+
+/// A row as an object, its keys in the order of the columns.
+struct Row<'a>(&'a [String], &'a [Cell]);
+
+impl Serialize for Row<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for (column, cell) in self.0.iter().zip(self.1) {
+            map.serialize_entry(column, &Value(cell))?;
+        }
+        map.end()
+    }
+}
+
+/// A cell as JSON: instants as RFC 3339, and as text the numbers that JSON has no word for.
+struct Value<'a>(&'a Cell);
+
+impl Serialize for Value<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            Cell::Null => serializer.serialize_unit(),
+            Cell::Boolean(value) => serializer.serialize_bool(*value),
+            Cell::Integer(value) => serializer.serialize_i64(*value),
+            Cell::Float(value) if value.is_finite() => serializer.serialize_f64(*value),
+            Cell::Float(value) => serializer.collect_str(value),
+            Cell::Text(text) => serializer.serialize_str(text),
+            Cell::Instant(ms) => match Timestamp::from_millis(*ms) {
+                Ok(at) => serializer.serialize_str(&rfc3339(at)),
+                Err(_) => serializer.serialize_i64(*ms),
+            },
+            Cell::List(cells) => serializer.collect_seq(cells.iter().map(Value)),
+        }
+    }
+}
+
+/// Answers a question, prints its statement, or lists the questions.
+///
+/// # Errors
+/// How the program ends, unless well.
+pub async fn run(args: &Inspect, service: &Service, output: &Output) -> Result<(), CliError> {
+    let Some(asked) = &args.name else { return list(output) };
+    // Files have an underscore where fingers type a hyphen.
+    let asked = asked.replace('-', "_");
+    let Some((name, title, text)) = Service::questions().find(|(name, ..)| *name == asked) else {
+        return Err(unknown("question", &asked, Service::questions().map(|(name, ..)| name), "ebb inspect"));
+    };
+    if args.cypher {
+        return output.raw(format!("// {title}\n{text}").as_bytes());
+    }
+    let Answer { columns, rows } = service.inspect(name).await?;
+    let objects = || rows.iter().map(|row| Row(&columns, row)).collect::<Vec<_>>();
+    match output.format {
+        Format::Ndjson => output.emit_list("inspect", "rows", &objects(), |_| {}),
+        _ => output.emit("inspect", &Answered { name, title, columns: &columns, rows: objects() }, |page| {
+            page.heading(title);
+            if rows.is_empty() {
+                page.line("Nothing.");
+                return;
+            }
+            let kind = |index: usize| {
+                let numbers = |row: &Vec<Cell>| {
+                    matches!(row.get(index), Some(Cell::Integer(_) | Cell::Float(_) | Cell::Null))
+                };
+                let long = rows.iter().any(|row| row.get(index).is_some_and(|cell| text_of(cell).len() > 44));
+                let name = columns[index].as_str();
+                if rows.iter().all(numbers) {
+                    Column::right(name)
+                } else if long {
+                    Column::cut(name)
+                } else {
+                    Column::left(name)
+                }
+            };
+            let columns: Vec<Column<'_>> = (0..columns.len()).map(kind).collect();
+            page.table(&columns, rows.iter().map(|row| row.iter().map(text_of).collect::<Vec<_>>()));
+        }),
+    }
+}
+
+fn list(output: &Output) -> Result<(), CliError> {
+    let questions: Vec<Question> =
+        Service::questions().map(|(name, title, _)| Question { name, title }).collect();
+    output.emit_list("inspect", "questions", &questions, |page| {
+        let columns = [Column::left("NAME"), Column::cut("ASKS")];
+        page.table(&columns, questions.iter().map(|q| [q.name.to_owned(), q.title.to_owned()]));
+    })
+}
+
+fn text_of(cell: &Cell) -> String {
+    match cell {
+        Cell::Null => "-".to_owned(),
+        Cell::Boolean(value) => if *value { "yes" } else { "no" }.to_owned(),
+        Cell::Integer(value) => value.to_string(),
+        Cell::Float(value) => format!("{value:.3}"),
+        Cell::Text(text) => text.clone(),
+        Cell::Instant(ms) => Timestamp::from_millis(*ms).map_or_else(|_| ms.to_string(), readable),
+        Cell::List(cells) => cells.iter().map(text_of).collect::<Vec<_>>().join(", "),
+    }
 }

@@ -93,6 +93,28 @@ pub fn rfc3339(at: Timestamp) -> String {
         .to_rfc3339_opts(SecondsFormat::Millis, true)
 }
 
+/// An instant as tables show it: UTC, to the second; it can be pasted after `--at`.
+#[must_use]
+pub fn readable(at: Timestamp) -> String {
+    DateTime::from_timestamp_millis(at.millis()).unwrap_or_default().format("%Y-%m-%d %H:%M:%S").to_string()
+}
+
+/// A span of time in its two greatest units, such as `4h 36m`.
+#[must_use]
+pub fn about(span: Duration) -> String {
+    if span < Duration::from_secs(1) {
+        return format!("{} ms", span.as_millis());
+    }
+    let text = humantime::format_duration(Duration::from_secs(span.as_secs())).to_string();
+    text.split(' ').take(2).collect::<Vec<_>>().join(" ")
+}
+
+/// The span between two instants, whichever comes first.
+#[must_use]
+pub fn between(a: Timestamp, b: Timestamp) -> Duration {
+    Duration::from_millis(a.millis().abs_diff(b.millis()))
+}
+
 /// An instant inside an answer: serialises as [`rfc3339`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rfc3339(pub Timestamp);
@@ -130,6 +152,21 @@ mod tests {
             ("-1h 30m", "2026-03-01T08:30:00.000Z"),
         ] {
             assert_eq!(at(written), meant, "{written}");
+        }
+    }
+
+    #[test]
+    fn tables_show_instants_and_spans_short() {
+        let at = Timestamp::from_millis(1_772_359_200_999).unwrap();
+        assert_eq!(readable(at), "2026-03-01 10:00:00");
+        assert_eq!(
+            "2026-03-01 10:00:00".parse::<Moment>(),
+            Ok(Moment::At(Timestamp::from_millis(1_772_359_200_000).unwrap()))
+        );
+        for (ms, said) in
+            [(0, "0 ms"), (950, "950 ms"), (61_000, "1m 1s"), (16_560_000, "4h 36m"), (90_061_000, "1day 1h")]
+        {
+            assert_eq!(about(Duration::from_millis(ms)), said);
         }
     }
 

@@ -1,6 +1,15 @@
 //! `ebb job`: jobs run by hand, under the same rules as by a worker.
 
+use super::exit::CliError;
+use super::instant::{Rfc3339, about, between, readable};
+use super::output::Output;
+use super::page::{Column, Page};
+use super::{Global, unknown};
+use crate::domain::units::Timestamp;
+use crate::service::admin::JobStatus;
+use crate::service::{JobName, JobReport, Outcome, Past, Service, Tally};
 use clap::{Args, Subcommand};
+use serde::Serialize;
 
 /// The verbs of `ebb job`.
 #[derive(Debug, Clone, Subcommand)]
@@ -52,4 +61,296 @@ pub struct History {
     /// Show at most this many runs
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
     pub limit: u32,
+}
+
+/// Runs a verb.
+///
+/// # Errors
+/// How the program ends, unless well.
+pub async fn run(verb: &Verb, service: &Service, output: &Output, global: &Global) -> Result<(), CliError> {
+    match verb {
+        Verb::List => list(service, output).await,
+        Verb::Run(args) => work(args, service, output, global).await,
+        Verb::History(args) => history(args, service, output).await,
+    }
+}
+
+fn job(name: &str) -> Result<JobName, CliError> {
+    let names = || JobName::ALL.into_iter().map(JobName::name);
+    JobName::named(name).ok_or_else(|| unknown("job", name, names(), "ebb job list"))
+}
+
+/// A job and its schedule.
+#[derive(Serialize)]
+pub(super) struct Scheduled {
+    job: JobName,
+    about: &'static str,
+    enabled: bool,
+    every_seconds: u64,
+    last: Option<Rfc3339>,
+    next: Rfc3339,
+    lag_seconds: u64,
+}
+
+impl Scheduled {
+    /// `next` is the occurrence that is due, where one is: how long it has waited is the lag.
+    pub(super) fn of(status: &JobStatus, at: Timestamp) -> Self {
+        let late = status.enabled && status.next < at;
+        Self {
+            job: status.job,
+            about: status.job.about(),
+            enabled: status.enabled,
+            every_seconds: status.every.as_secs(),
+            last: status.last.map(Rfc3339),
+            next: Rfc3339(status.next),
+            lag_seconds: if late { between(at, status.next).as_secs() } else { 0 },
+        }
+    }
+
+    /// Jobs as a table.
+    pub(super) fn table(page: &mut Page, jobs: &[Self], at: Timestamp) {
+        let columns = [
+            Column::left("JOB"),
+            Column::left("EVERY"),
+            Column::left("LAST (UTC)"),
+            Column::left("NEXT (UTC)"),
+            Column::left("LAG"),
+        ];
+        let row = |job: &Self| {
+            let every =
+                humantime::format_duration(std::time::Duration::from_secs(job.every_seconds)).to_string();
+            let next = match (job.enabled, job.next.0 <= at) {
+                (false, _) => "switched off".to_owned(),
+                (true, true) => format!("{}, due", readable(job.next.0)),
+                (true, false) => readable(job.next.0),
+            };
+            let lag = match job.lag_seconds {
+                0 => "-".to_owned(),
+                seconds => about(std::time::Duration::from_secs(seconds)),
+            };
+            let last = job.last.map_or_else(|| "never".to_owned(), |at| readable(at.0));
+            [job.job.to_string(), every, last, next, lag]
+        };
+        page.table(&columns, jobs.iter().map(row));
+    }
+}
+
+async fn list(service: &Service, output: &Output) -> Result<(), CliError> {
+    let at = service.instant(None).await?;
+    let jobs: Vec<Scheduled> = service.jobs(at).await?.iter().map(|job| Scheduled::of(job, at)).collect();
+    output.emit_list("job.list", "jobs", &jobs, |page| {
+        Scheduled::table(page, &jobs, at);
+        page.line("");
+        jobs.iter().for_each(|job| page.line(&format!("{}: {}.", job.job, job.about)));
+    })
+}
+
+/// A run by hand, or its rehearsal, which has neither occurrence nor id.
+#[derive(Serialize)]
+struct Ran {
+    job: JobName,
+    occurrence: Option<String>,
+    run_id: Option<String>,
+    outcome: &'static str,
+    scanned: i64,
+    changed: i64,
+    skipped: i64,
+    quarantined: i64,
+    due_left: i64,
+    truncated: bool,
+    affected: i64,
+    adopted: i64,
+    expired: i64,
+    promoted: i64,
+    conflicts: i64,
+    at: Rfc3339,
+    dry_run: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+}
+
+impl Ran {
+    fn of(job: JobName, tally: Tally, at: Timestamp) -> Self {
+        Self {
+            job,
+            occurrence: None,
+            run_id: None,
+            outcome: "done",
+            scanned: tally.scanned,
+            changed: tally.changed,
+            skipped: tally.skipped,
+            quarantined: tally.quarantined,
+            due_left: 0,
+            truncated: false,
+            affected: tally.expired + tally.promoted,
+            adopted: tally.adopted,
+            expired: tally.expired,
+            promoted: tally.promoted,
+            conflicts: tally.conflicts,
+            at: Rfc3339(at),
+            dry_run: true,
+            reason: None,
+        }
+    }
+
+    fn reported(report: JobReport) -> Self {
+        Self {
+            occurrence: Some(report.occurrence),
+            run_id: report.run_id,
+            outcome: if report.outcome == Outcome::Done { "done" } else { "skipped" },
+            due_left: report.due_left,
+            truncated: report.truncated,
+            dry_run: false,
+            reason: report.reason,
+            ..Self::of(report.job, report.tally, report.now)
+        }
+    }
+
+    /// What it did, in a line.
+    fn sentence(&self) -> String {
+        let name = self.job.name();
+        if self.outcome == "skipped" {
+            return format!(
+                "{name}: skipped; {}.",
+                self.reason.as_deref().unwrap_or("somebody else works on it")
+            );
+        }
+        let many = |count: i64, one: &str, several: &str| match count {
+            0 => None,
+            1 => Some(format!("1 {one}")),
+            n => Some(format!("{n} {several}")),
+        };
+        let parts: Vec<String> = [
+            many(self.adopted, "memory of another writer adopted", "memories of other writers adopted"),
+            many(self.changed, "energy or tier written", "energies or tiers written"),
+            many(self.expired, "expired", "expired"),
+            many(self.promoted, "promoted", "promoted"),
+            many(
+                self.quarantined,
+                "set aside (see: ebb inspect quarantine)",
+                "set aside (see: ebb inspect quarantine)",
+            ),
+            many(self.conflicts, "conflict", "conflicts"),
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
+        let what = if parts.is_empty() { "nothing to do".to_owned() } else { parts.join(", ") };
+        let rest = if self.truncated {
+            format!(" {} are left for the next run.", self.due_left)
+        } else {
+            String::new()
+        };
+        let would = if self.dry_run { "would be: " } else { "" };
+        format!("{name} at {} UTC: {would}{what}.{rest}", readable(self.at.0))
+    }
+}
+
+async fn work(args: &Run, service: &Service, output: &Output, global: &Global) -> Result<(), CliError> {
+    let named = args.name.as_deref().map(job).transpose()?;
+    let jobs: Vec<JobName> = named.map_or_else(|| JobName::ALL.to_vec(), |job| vec![job]);
+    let at = args.write.instant(service, global).await?;
+    let mut runs = Vec::new();
+    for job in jobs {
+        runs.push(if args.write.dry_run {
+            Ran::of(job, service.rehearse_job(job, at, args.limit).await?, at)
+        } else {
+            Ran::reported(service.run_job(job, at, args.limit).await?)
+        });
+    }
+    let sentences = |page: &mut Page| runs.iter().for_each(|run| page.paragraph(&run.sentence()));
+    match runs.as_slice() {
+        [one] if !args.all => output.emit("job.run", one, sentences),
+        _ => output.emit_list("job.run", "runs", &runs, sentences),
+    }
+}
+
+#[derive(Serialize)]
+struct Row {
+    job: String,
+    occurrence: String,
+    run_id: String,
+    trigger: String,
+    state: String,
+    at: Option<Rfc3339>,
+    started: Option<Rfc3339>,
+    finished: Option<Rfc3339>,
+    scanned: i64,
+    changed: i64,
+    skipped: i64,
+    quarantined: i64,
+    truncated: bool,
+    affected: i64,
+    adopted: i64,
+    expired: i64,
+    promoted: i64,
+    conflicts: i64,
+    reason: Option<String>,
+}
+
+impl From<Past> for Row {
+    fn from(past: Past) -> Self {
+        let instant = |ms: Option<i64>| ms.and_then(|ms| Timestamp::from_millis(ms).ok()).map(Rfc3339);
+        Self {
+            job: past.job,
+            occurrence: past.occurrence,
+            run_id: past.run_id,
+            trigger: past.trigger,
+            state: past.state,
+            at: instant(past.now),
+            started: instant(past.started),
+            finished: instant(past.finished),
+            scanned: past.tally.scanned,
+            changed: past.tally.changed,
+            skipped: past.tally.skipped,
+            quarantined: past.tally.quarantined,
+            truncated: past.truncated,
+            affected: past.tally.expired + past.tally.promoted,
+            adopted: past.tally.adopted,
+            expired: past.tally.expired,
+            promoted: past.tally.promoted,
+            conflicts: past.tally.conflicts,
+            reason: past.reason,
+        }
+    }
+}
+
+async fn history(args: &History, service: &Service, output: &Output) -> Result<(), CliError> {
+    let named = args.name.as_deref().map(job).transpose()?;
+    let runs: Vec<Row> = service.history(named, args.limit).await?.into_iter().map(Row::from).collect();
+    output.emit_list("job.history", "runs", &runs, |page| {
+        if runs.is_empty() {
+            page.line("No run yet. `ebb job run --all` runs every job once.");
+            return;
+        }
+        let columns = [
+            Column::left("AT (UTC)"),
+            Column::left("JOB"),
+            Column::left("BY"),
+            Column::left("STATE"),
+            Column::right("WRITTEN"),
+            Column::right("EXPIRED"),
+            Column::right("PROMOTED"),
+            Column::right("TOOK"),
+        ];
+        let row = |run: &Row| {
+            let took = run.started.zip(run.finished).map(|(from, to)| about(between(to.0, from.0)));
+            [
+                run.at.map(|at| readable(at.0)).unwrap_or_default(),
+                run.job.clone(),
+                if run.trigger == "manual" { "hand" } else { "schedule" }.to_owned(),
+                run.state.clone(),
+                run.changed.to_string(),
+                run.expired.to_string(),
+                run.promoted.to_string(),
+                took.unwrap_or_else(|| "-".to_owned()),
+            ]
+        };
+        page.table(&columns, runs.iter().map(row));
+        for run in &runs {
+            if let Some(reason) = &run.reason {
+                page.paragraph(&format!("{} of {}: {reason}", run.job, run.occurrence));
+            }
+        }
+    })
 }

@@ -1,8 +1,18 @@
 //! `ebb memory`: single memories.
 
+mod explain;
+mod look;
+mod shown;
+mod touch;
+
+pub(super) use explain::picture;
+
 use super::exit::CliError;
-use super::{Once, When, Write};
+use super::output::Output;
+use super::{Global, Once, When, Write};
+use crate::domain::ids::{MemoryId, SessionId};
 use crate::domain::tier::Tier;
+use crate::service::Service;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
 use std::io::Read;
@@ -31,6 +41,32 @@ pub enum Verb {
     Forget(Forget),
     /// Say why a memory is where it is, and when it will cross which threshold
     Explain(Show),
+}
+
+/// Runs a verb.
+///
+/// # Errors
+/// How the program ends, unless well.
+pub async fn run(verb: &Verb, service: &Service, output: &Output, global: &Global) -> Result<(), CliError> {
+    match verb {
+        Verb::Add(args) => touch::add(args, service, output, global).await,
+        Verb::Access(args) => touch::access(args, service, output, global).await,
+        Verb::Pin(args) => touch::pin(args, true, service, output, global).await,
+        Verb::Unpin(args) => touch::pin(args, false, service, output, global).await,
+        Verb::Forget(args) => touch::forget(args, service, output, global).await,
+        Verb::Show(args) => look::show(args, service, output).await,
+        Verb::List(args) => look::list(args, service, output).await,
+        Verb::Explain(args) => explain::explain(args, service, output).await,
+    }
+}
+
+/// The id of a memory as it was typed.
+pub(super) fn memory_id(text: &str) -> Result<MemoryId, CliError> {
+    MemoryId::new(text).map_err(CliError::usage)
+}
+
+fn session_id(text: Option<&String>) -> Result<Option<SessionId>, CliError> {
+    text.map(|text| SessionId::new(text)).transpose().map_err(CliError::usage)
 }
 
 /// `ebb memory add`

@@ -9,9 +9,11 @@
 
 pub mod config;
 pub mod confirm;
+pub mod demo;
 pub mod docs;
 pub mod events;
 pub mod exit;
+mod failure;
 pub mod inspect;
 pub mod instant;
 pub mod job;
@@ -26,11 +28,16 @@ pub mod session;
 #[cfg(test)]
 mod tests;
 
+use crate::domain::units::Timestamp;
+use crate::service::Service;
+use crate::service::memories::{Intent, RequestId};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use confirm::confirm;
 use exit::CliError;
 use instant::Moment;
 use output::{Format, Output};
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// Keeps an agent's memory alive in Neo4j: memories fade, rise, expire, and say why
 ///
@@ -188,6 +195,107 @@ impl Global {
         let filter = filter.map(|filter| ("log.filter", filter.to_owned(), verbosity()));
         let insecure = self.insecure.then(|| ("neo4j.insecure", "true".to_owned(), "--insecure".to_owned()));
         filter.into_iter().chain(insecure).collect()
+    }
+}
+
+impl When {
+    /// The instant to look at: the one asked for, else the simulated time of a scratch database, else now.
+    ///
+    /// # Errors
+    /// Of the service; a usage error for a span that leads out of the calendar.
+    pub async fn instant(&self, service: &Service) -> Result<Timestamp, CliError> {
+        resolved(self.at, service).await
+    }
+}
+
+/// A stated instant further ahead of the server's clock than this asks first: a slip of the pen would move memories
+/// into a future from which nothing brings them back.
+const AHEAD_MAX: Duration = Duration::from_secs(60);
+
+impl Write {
+    /// The instant that counts. Asks before one that lies ahead, unless nothing is to be written.
+    ///
+    /// # Errors
+    /// As [`When::instant`]; exit 3 without a yes.
+    pub async fn instant(&self, service: &Service, global: &Global) -> Result<Timestamp, CliError> {
+        let at = resolved(self.at, service).await?;
+        if self.at.is_some() && !self.dry_run {
+            let ahead = service.ahead(at).await?;
+            if ahead > AHEAD_MAX {
+                let question = format!(
+                    "{} lies {} ahead of the server's clock, and what is written there cannot be taken back. Write it?",
+                    instant::rfc3339(at),
+                    instant::about(ahead)
+                );
+                confirm(&question, global.yes).await?;
+            }
+        }
+        Ok(at)
+    }
+
+    /// Whether it is to last, and under which request id.
+    #[must_use]
+    pub fn intent(&self, once: &Once) -> Intent {
+        if self.dry_run {
+            Intent::Rehearse
+        } else {
+            Intent::Do(RequestId::or_new(once.request_id.as_deref()))
+        }
+    }
+}
+
+async fn resolved(asked: Option<Moment>, service: &Service) -> Result<Timestamp, CliError> {
+    match asked {
+        Some(Moment::At(at)) => Ok(at),
+        Some(from_now) => {
+            let now = service.instant(None).await?;
+            from_now.resolve(now).map_err(|why| CliError::usage("--at leads out of the calendar").why(why))
+        }
+        None => Ok(service.instant(None).await?),
+    }
+}
+
+/// Runs a verb that needs the service. Any but init, doctor, status and replay refuse a database that was not
+/// initialised; `demo`, `neo4j` and those of [`run_alone`] have no part here.
+///
+/// # Errors
+/// How the program ends, unless well.
+pub async fn run(
+    command: &Command,
+    service: &Service,
+    output: &Output,
+    global: &Global,
+) -> Result<(), CliError> {
+    if !matches!(command, Command::Init(_) | Command::Doctor(_) | Command::Status(_) | Command::Replay(_)) {
+        service.store().check_schema().await?;
+    }
+    match command {
+        Command::Init(args) => server::init(args, service, output, global).await,
+        Command::Doctor(args) => server::doctor(args, service, output).await,
+        Command::Status(args) => server::status(args, service, output).await,
+        Command::Job(verb) => job::run(verb, service, output, global).await,
+        Command::Memory(verb) => memory::run(verb, service, output, global).await,
+        Command::Session(verb) => session::run(verb, service, output, global).await,
+        Command::Import(args) => events::import(args, service, output).await,
+        Command::Replay(args) => events::replay(args, service, output).await,
+        Command::Inspect(args) => inspect::run(args, service, output).await,
+        Command::Plot(verb) => plot::run(verb, service, output).await,
+        Command::Demo(_)
+        | Command::Neo4j(_)
+        | Command::Config(_)
+        | Command::Completions(_)
+        | Command::Man(_) => Err(CliError::usage("this verb does not work on a database")),
+    }
+}
+
+/// A name that is none of the known ones, with the nearest.
+fn unknown(what: &str, name: &str, known: impl Iterator<Item = &'static str>, list: &str) -> CliError {
+    let like = |known: &&str| strsim::normalized_damerau_levenshtein(&name.to_ascii_lowercase(), known);
+    let nearest = known.max_by(|a, b| like(a).total_cmp(&like(b))).filter(|known| like(known) >= 0.4);
+    let error = CliError::usage(format!("there is no {what} {name}"));
+    match nearest {
+        Some(nearest) => error.why(format!("the nearest name is {nearest}")).try_this(list),
+        None => error.try_this(list),
     }
 }
 

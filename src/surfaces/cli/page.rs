@@ -8,28 +8,28 @@ use std::fmt::Write;
 
 /// A column of a table.
 #[derive(Debug, Clone, Copy)]
-pub struct Column {
-    name: &'static str,
+pub struct Column<'a> {
+    name: &'a str,
     alignment: CellAlignment,
     may_be_cut: bool,
 }
 
-impl Column {
+impl<'a> Column<'a> {
     /// Text.
     #[must_use]
-    pub const fn left(name: &'static str) -> Self {
+    pub const fn left(name: &'a str) -> Self {
         Self { name, alignment: CellAlignment::Left, may_be_cut: false }
     }
 
     /// Numbers.
     #[must_use]
-    pub const fn right(name: &'static str) -> Self {
+    pub const fn right(name: &'a str) -> Self {
         Self { name, alignment: CellAlignment::Right, may_be_cut: false }
     }
 
     /// Text that is cut when the terminal is too narrow for the table.
     #[must_use]
-    pub const fn cut(name: &'static str) -> Self {
+    pub const fn cut(name: &'a str) -> Self {
         Self { name, alignment: CellAlignment::Left, may_be_cut: true }
     }
 }
@@ -71,10 +71,32 @@ impl Page {
         self.push(&harmless(text));
     }
 
+    /// A text of any length, broken between words at the width.
+    pub fn paragraph(&mut self, text: &str) {
+        let mut line = String::new();
+        for word in harmless(text).split_whitespace() {
+            if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > self.width {
+                self.push(&line);
+                line.clear();
+            }
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+        self.push(&line);
+    }
+
     /// A line that stands out.
     pub fn heading(&mut self, text: &str) {
         let text = harmless(text);
         self.push(&if self.color { format!("\x1b[1m{text}\x1b[0m") } else { text });
+    }
+
+    /// A line after a sign in its colour, which begins with the escape sequence `ink`.
+    pub fn sign(&mut self, sign: &str, ink: &str, text: &str) {
+        let sign = if self.color { format!("{ink}{sign}\x1b[0m") } else { sign.to_owned() };
+        self.push(&format!("{sign} {}", harmless(text)));
     }
 
     /// Names and values below each other, the values aligned.
@@ -90,7 +112,7 @@ impl Page {
     /// A table without lines. A row is as long as there are columns.
     pub fn table<R: IntoIterator<Item = String>>(
         &mut self,
-        columns: &[Column],
+        columns: &[Column<'_>],
         rows: impl IntoIterator<Item = R>,
     ) {
         let mut table = Table::new();

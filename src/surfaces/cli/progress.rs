@@ -22,11 +22,21 @@ impl Progress {
     /// Work of `total` steps, or of unknown length. `what` names the steps: "events".
     #[must_use]
     pub fn new(output: &Output, what: &'static str, total: Option<u64>) -> Self {
-        let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::hidden());
         let form = match total {
             Some(_) => "{msg} {wide_bar} {human_pos}/{human_len}  {per_sec}  {eta} left",
             None => "{spinner} {human_pos} {msg}  {per_sec}  {elapsed}",
         };
+        Self::formed(output, what, total, form)
+    }
+
+    /// Reading a file of `total` bytes. `what` names the work: "importing".
+    #[must_use]
+    pub fn of_file(output: &Output, what: &'static str, total: u64) -> Self {
+        Self::formed(output, what, Some(total), "{msg} {wide_bar} {bytes}/{total_bytes}  {eta} left")
+    }
+
+    fn formed(output: &Output, what: &'static str, total: Option<u64>, form: &str) -> Self {
+        let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::hidden());
         // The form is a literal; should it ever not parse, indicatif's own will do.
         if let Ok(style) = ProgressStyle::with_template(form) {
             bar.set_style(style);
@@ -42,6 +52,11 @@ impl Progress {
             self.wanted = false;
         }
         self.bar.set_position(done);
+    }
+
+    /// Says anew what is being worked on.
+    pub fn name(&self, what: String) {
+        self.bar.set_message(what);
     }
 
     /// Writes a line to stderr without tearing the bar.

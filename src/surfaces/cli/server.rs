@@ -1,5 +1,13 @@
 //! The verbs about the database as a whole: demo, init, doctor, status.
 
+mod doctor;
+mod init;
+mod status;
+
+pub use doctor::doctor;
+pub use init::{init, write_config};
+pub use status::status;
+
 use clap::Args;
 use std::path::PathBuf;
 

@@ -1,7 +1,13 @@
 //! `ebb session`: sessions of agents.
 
-use super::{Once, Write};
+use super::exit::CliError;
+use super::instant::{Rfc3339, readable};
+use super::output::Output;
+use super::{Global, Once, Write};
+use crate::domain::ids::SessionId;
+use crate::service::Service;
 use clap::{Args, Subcommand};
+use serde::Serialize;
 
 /// The verbs of `ebb session`.
 #[derive(Debug, Clone, Subcommand)]
@@ -31,4 +37,46 @@ pub struct End {
 fn threshold(text: &str) -> Result<f64, String> {
     let number = text.parse::<f64>().ok().filter(|number| number.is_finite() && *number >= 0.0);
     number.ok_or_else(|| "an energy is a finite number, 0 or more".to_owned())
+}
+
+#[derive(Serialize)]
+struct Answer {
+    session: String,
+    promoted: Vec<String>,
+    /// Memories that an attempt of the job promote holds and will raise.
+    held: i64,
+    at: Rfc3339,
+    dry_run: bool,
+}
+
+/// Runs a verb.
+///
+/// # Errors
+/// How the program ends, unless well.
+pub async fn run(verb: &Verb, service: &Service, output: &Output, global: &Global) -> Result<(), CliError> {
+    let Verb::End(args) = verb;
+    let session = SessionId::new(&args.id).map_err(CliError::usage)?;
+    let at = args.write.instant(service, global).await?;
+    let intent = args.write.intent(&args.once);
+    let ended = service.end_session(&intent, service.scope(), &session, at, args.threshold).await?;
+    let answer = Answer {
+        session: session.to_string(),
+        promoted: ended.promoted,
+        held: ended.held,
+        at: Rfc3339(at),
+        dry_run: args.write.dry_run,
+    };
+    output.emit("session.end", &answer, |page| {
+        let (rose, ended) = if answer.dry_run { ("would rise", "would end") } else { ("rose", "ended") };
+        let many = match answer.promoted.len() {
+            0 => "no memory".to_owned(),
+            1 => "1 memory".to_owned(),
+            n => format!("{n} memories"),
+        };
+        page.line(&format!("Session {session} {ended} at {} UTC; {many} {rose} to shortTerm.", readable(at)));
+        answer.promoted.iter().for_each(|id| page.line(&format!("  {id}")));
+        if answer.held > 0 {
+            page.line(&format!("{} more are in a promotion that goes on.", answer.held));
+        }
+    })
 }

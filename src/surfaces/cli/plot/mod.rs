@@ -14,6 +14,9 @@ mod canvas;
 pub mod energy;
 mod svg;
 pub mod tiers;
+pub(super) mod verbs;
+
+pub use verbs::run;
 
 use super::When;
 use super::exit::CliError;

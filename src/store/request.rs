@@ -1,0 +1,236 @@
+//! Writes that somebody asks for: each counts once under its request id, or is only rehearsed.
+//!
+//! A caller that got no answer asks again. So the request's node is locked first; if it holds an answer, that is the
+//! answer, else the work is done and the answer recorded in the same transaction. Requests are kept for 24 hours.
+//!
+//! A rehearsal is the same work by the same statements, looked at and then rolled back: what it says is what would
+//! have been written.
+
+use super::Store;
+use super::batch::{Applied, Batch, apply};
+use super::catalogue::{MEMORY_FORGET, REQUEST_ANSWER, REQUEST_OPEN};
+use super::decode::Life;
+use super::error::Error;
+use super::memory::{Record, lock, read, refused, tombstone_hash, write};
+use super::session::Ended;
+use super::tx::{Mode, Tx};
+use crate::domain::ids::{MemoryId, Scope, SessionId};
+use crate::domain::memory::{self, Refused};
+use crate::domain::tunables::Tunables;
+use crate::domain::units::Timestamp;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+/// Whether a write is to last.
+#[derive(Debug, Clone, Copy)]
+pub enum Lasting<'a> {
+    /// It counts once under this request id, however often it is asked for.
+    Once {
+        /// The caller's id.
+        request: &'a str,
+        /// A hash of its words: another request under the same id is refused.
+        hash: &'a str,
+    },
+    /// It is done, looked at, and taken back.
+    Rehearsed,
+}
+
+impl Store {
+    /// Applies events, looks at their memories, and takes it back.
+    ///
+    /// # Errors
+    /// Of the connection. Events that cannot be applied are in the answer.
+    pub async fn rehearse_events(&self, batch: Batch<'_>) -> Result<(Applied, Vec<Record>), Error> {
+        let ids: Vec<String> = batch.events.iter().map(|event| event.id().to_string()).collect();
+        self.transactions
+            .run("events.rehearse", Mode::Write, async |tx: &mut Tx| {
+                tx.abandon();
+                let applied = apply(tx, batch).await?;
+                let records = match &applied {
+                    Applied::All(_) => read(tx, &ids).await?,
+                    Applied::Nothing(_) => Vec::new(),
+                };
+                Ok((applied, records))
+            })
+            .await
+    }
+
+    /// Pins or unpins memories at `now`, all or none, and answers them as they are then.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`], [`Error::Refused`] for stubs and expired ones, [`Error::Quarantined`];
+    /// [`Error::Conflict`] for a request id that was used for other words.
+    pub async fn pin(
+        &self,
+        lasting: Lasting<'_>,
+        ids: &[MemoryId],
+        pin: bool,
+        now: Timestamp,
+        tunables: &Tunables,
+    ) -> Result<Vec<Record>, Error> {
+        let law = if pin { memory::pinned } else { memory::unpinned };
+        let names: Vec<String> = ids.iter().map(ToString::to_string).collect();
+        self.transactions
+            .run("memory.pin", Mode::Write, async |tx: &mut Tx| {
+                if open::<()>(tx, lasting, now).await?.is_none() {
+                    let mut changed = Vec::new();
+                    for life in lock_sound(tx, ids).await? {
+                        let next = match law(life.vital, now, tunables) {
+                            Ok(next) => next,
+                            Err(why) => return Err(refused(tx, &life.id, why).await?),
+                        };
+                        if next != life.vital {
+                            changed.push((life.id, next));
+                        }
+                    }
+                    let lives: Vec<_> = changed.iter().map(|(id, vital)| (id.as_str(), *vital)).collect();
+                    write(tx, &lives).await?;
+                    answer(tx, lasting, &()).await?;
+                }
+                read(tx, &names).await
+            })
+            .await
+    }
+
+    /// Deletes memories with their stubs, all or none, and leaves a tombstone for each. Answers how many nodes went.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] if there is nothing under an id, [`Error::Refused`] for a stub; [`Error::Conflict`] for a
+    /// request id that was used for other words.
+    pub async fn forget(&self, lasting: Lasting<'_>, ids: &[MemoryId], now: Timestamp) -> Result<i64, Error> {
+        #[derive(Deserialize)]
+        struct Row {
+            memories: i64,
+            stubs: i64,
+        }
+        self.transactions
+            .run("memory.forget", Mode::Write, async |tx: &mut Tx| {
+                if let Some(gone) = open(tx, lasting, now).await? {
+                    return Ok(gone);
+                }
+                for (id, life) in lock_all(tx, ids).await? {
+                    // A row that no law can use may be forgotten all the same.
+                    if life.is_ok_and(|life| life.vital.tier.is_stub()) {
+                        return Err(refused(tx, &id, Refused::Stub).await?);
+                    }
+                }
+                let mut gone = 0;
+                for id in ids {
+                    let call = MEMORY_FORGET
+                        .call()
+                        .set("id", id.as_str())
+                        .set("hash", tombstone_hash(id.as_str()))
+                        .set("at", now.millis());
+                    let row: Row = tx.only(call).await?;
+                    gone += row.memories + row.stubs;
+                }
+                answer(tx, lasting, &gone).await?;
+                Ok(gone)
+            })
+            .await
+    }
+
+    /// Ends a session as [`Store::end_session`] does, once under a request id, or only rehearsed.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] for a session that does not exist; [`Error::Conflict`] for a request id that was used for
+    /// other words.
+    pub async fn end_session_once(
+        &self,
+        lasting: Lasting<'_>,
+        (scope, session): (&Scope, &SessionId),
+        now: Timestamp,
+        threshold: f64,
+        tunables: &Tunables,
+    ) -> Result<Ended, Error> {
+        let mut all = Ended::default();
+        let mut after = String::new();
+        loop {
+            let (ended, rest) = self
+                .transactions
+                .run("session.end", Mode::Write, async |tx: &mut Tx| {
+                    if let Some(ended) = open(tx, lasting, now).await? {
+                        return Ok((ended, None));
+                    }
+                    let (mut ended, mut after) = (all.clone(), after.clone());
+                    loop {
+                        let page =
+                            self.end_page(tx, scope, session, now, threshold, tunables, &after).await?;
+                        ended.promoted.extend(page.ended.promoted);
+                        ended.held += page.ended.held;
+                        match (page.after, lasting) {
+                            (None, _) => {
+                                answer(tx, lasting, &ended).await?;
+                                return Ok((ended, None));
+                            }
+                            (Some(last), Lasting::Once { .. }) => return Ok((ended, Some(last))),
+                            (Some(last), Lasting::Rehearsed) => after = last,
+                        }
+                    }
+                })
+                .await?;
+            all = ended;
+            match rest {
+                Some(last) => after = last,
+                None => return Ok(all),
+            }
+        }
+    }
+}
+
+/// Holds the request to commit, and answers what it was answered before. A rehearsal is set to be taken back.
+async fn open<T: DeserializeOwned>(
+    tx: &mut Tx,
+    lasting: Lasting<'_>,
+    at: Timestamp,
+) -> Result<Option<T>, Error> {
+    #[derive(Deserialize)]
+    struct Row {
+        hash: Option<String>,
+        answer: Option<String>,
+    }
+    let Lasting::Once { request, hash } = lasting else {
+        tx.abandon();
+        return Ok(None);
+    };
+    let open = REQUEST_OPEN.call().set("id", request).set("hash", hash).set("at", at.millis());
+    let row: Row = tx.only(open).await?;
+    if row.hash.as_deref() != Some(hash) {
+        return Err(Error::Conflict(format!(
+            "the request id {request} was used for another request; choose a new one"
+        )));
+    }
+    Ok(row.answer.as_deref().and_then(|answer| serde_json::from_str(answer).ok()))
+}
+
+/// Records what a request was answered.
+async fn answer<T: Serialize>(tx: &mut Tx, lasting: Lasting<'_>, answer: &T) -> Result<(), Error> {
+    let Lasting::Once { request, .. } = lasting else { return Ok(()) };
+    let answer = serde_json::to_string(answer).unwrap_or_default();
+    tx.run(REQUEST_ANSWER.call().set("id", request).set("answer", answer)).await
+}
+
+/// Locks memories that must all be there, in the order of their ids.
+async fn lock_all(tx: &mut Tx, ids: &[MemoryId]) -> Result<Vec<(MemoryId, Result<Life, String>)>, Error> {
+    let mut wanted: Vec<&MemoryId> = ids.iter().collect();
+    wanted.sort();
+    wanted.dedup();
+    let keys: Vec<(&str, Option<&str>)> = wanted.iter().map(|id| (id.as_str(), None)).collect();
+    let mut found: Vec<_> = lock(tx, &keys).await?;
+    wanted
+        .into_iter()
+        .map(|id| match found.iter().position(|(found, _)| found == id.as_str()) {
+            Some(at) => Ok((id.clone(), found.swap_remove(at).1.life)),
+            None => Err(Error::NotFound { what: "memory", id: id.to_string() }),
+        })
+        .collect()
+}
+
+/// Locks memories that must all be there and sound.
+async fn lock_sound(tx: &mut Tx, ids: &[MemoryId]) -> Result<Vec<Life>, Error> {
+    let locked = lock_all(tx, ids).await?;
+    let sound = |(id, life): (MemoryId, Result<Life, String>)| {
+        life.map_err(|reason| Error::Quarantined { id: id.to_string(), reason })
+    };
+    locked.into_iter().map(sound).collect()
+}

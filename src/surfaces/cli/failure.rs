@@ -1,0 +1,150 @@
+//! The one table from what the service answers to how the program ends: exit code, what, why, and the next command.
+//!
+//! The service's errors say what happened in full sentences; here they get a code, are broken into lines, and lose the
+//! command that some of them name to the line that begins with `try:`.
+
+use super::exit::{CliError, Exit};
+use crate::service::events::{FeedError, ImportError};
+use crate::service::{Error, RefusedWhy};
+
+impl From<Error> for CliError {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Unavailable { uri, why } => {
+                Self::new(Exit::Unreachable, format!("Neo4j at {uri} cannot be reached"))
+                    .why(why)
+                    .try_this("ebb doctor, once the server runs and NEO4J_URI names it")
+            }
+            Error::OutcomeUnknown { .. } => Self::new(Exit::Unreachable, error).try_this(
+                "the same command again; with the same --request-id it counts once, whatever became of this one",
+            ),
+            Error::Login { uri, user, why } => {
+                Self::new(Exit::Unreachable, format!("Neo4j at {uri} refused the login of user {user}"))
+                    .why(why)
+                    .try_this("set NEO4J_USERNAME, and NEO4J_PASSWORD or NEO4J_PASSWORD_FILE")
+            }
+            Error::Tunables(faults) => {
+                let what = "the ConsolidationConfig node in the graph cannot be used";
+                let error = Self::new(Exit::Configuration, what);
+                faults.iter().fold(error, Self::why).try_this(
+                    "correct it in Neo4j Browser: MATCH (c:ConsolidationConfig {name: 'default'}) RETURN c",
+                )
+            }
+            Error::TunableMissing(_) => Self::new(Exit::Configuration, error)
+                .why("a value that is missing comes back with ebb init; one that is no number must be corrected")
+                .try_this("ebb init"),
+            Error::NotFound { what, .. } => {
+                let hint = match what {
+                    "session" => "ebb inspect sessions",
+                    "question" => "ebb inspect",
+                    _ => "ebb memory list",
+                };
+                Self::failed(error).try_this(hint)
+            }
+            Error::Refused { ref id, ref why } => {
+                let hint = match why {
+                    RefusedWhy::StubOf(living) => format!("ebb memory show {living}"),
+                    _ => format!("ebb memory explain {id}"),
+                };
+                Self::failed(&error).try_this(hint)
+            }
+            Error::Quarantined { .. } => Self::failed(&error)
+                .why("correct the value in Neo4j Browser, then: ebb doctor --fix")
+                .try_this("ebb inspect quarantine"),
+            Error::Query { ref code, .. } if code == "Neo.ClientError.Security.Forbidden" => {
+                Self::new(Exit::NotAllowed, &error).try_this("the same command as a user who may do that")
+            }
+            Error::Query { ref code, .. } if code == "Neo.ClientError.Database.DatabaseNotFound" => {
+                Self::failed(&error).try_this("NEO4J_DATABASE=NAME with a database that the server has")
+            }
+            Error::Query { .. } | Error::Decode { .. } => Self::failed(&error).try_this("ebb doctor"),
+            // Conflicts, fences, schema and scratch say themselves what to do.
+            other => told(&other.to_string()),
+        }
+    }
+}
+
+impl From<ImportError> for CliError {
+    fn from(error: ImportError) -> Self {
+        match error {
+            ImportError::Store(why) => why.into(),
+            ImportError::File(why @ (FeedError::Line { .. } | FeedError::OutOfOrder { .. })) => {
+                bad_line(&why)
+            }
+            ImportError::Line { .. } => bad_line(&error),
+            other => Self::failed(other),
+        }
+    }
+}
+
+fn bad_line(error: &dyn std::fmt::Display) -> CliError {
+    let text = error.to_string();
+    let (what, rest) = text.split_once('\n').unwrap_or((&text, ""));
+    CliError::failed(what)
+        .why(rest)
+        .why("nothing of its batch was written; what came before it is")
+        .try_this("correct the line and repeat the command, or set bad lines aside with --skip-bad")
+}
+
+/// A message that holds its own advice: first line what, further lines why, a command at its end what to try.
+fn told(text: &str) -> CliError {
+    let marks = [". Run: ", ". Write it with: ", ". See: ", ", then run: "];
+    let cut = marks.iter().find_map(|mark| text.rsplit_once(mark));
+    let (text, hint) = cut.map_or((text, None), |(text, hint)| (text, Some(hint)));
+    let (what, why) = text.split_once('\n').unwrap_or((text, ""));
+    let error = CliError::failed(what).why(why);
+    match hint {
+        Some(hint) => error.try_this(hint),
+        None => error,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(error: CliError) -> (u8, String) {
+        let mut text = Vec::new();
+        error.tell(&mut text, false).unwrap();
+        (error.exit().code(), String::from_utf8(text).unwrap())
+    }
+
+    #[test]
+    fn each_meaning_has_its_code() {
+        let uri = || "bolt://h:7687".to_owned();
+        let cases = [
+            (Error::Unavailable { uri: uri(), why: "refused".into() }, 5),
+            (Error::Login { uri: uri(), user: "neo4j".into(), why: "no".into() }, 5),
+            (Error::OutcomeUnknown { what: "memory.pin", why: "cut".into() }, 5),
+            (Error::Tunables(Vec::new()), 6),
+            (Error::TunableMissing("workingDecay".into()), 6),
+            (Error::Schema("x".into()), 1),
+            (Error::NotFound { what: "memory", id: "m".into() }, 1),
+            (Error::Conflict("taken".into()), 1),
+        ];
+        for (error, code) in cases {
+            let name = error.to_string();
+            assert_eq!(CliError::from(error).exit().code(), code, "{name}");
+        }
+    }
+
+    #[test]
+    fn advice_inside_a_message_becomes_the_next_command() {
+        let schema =
+            Error::Schema("the database is not initialised for this version of Ebb. Run: ebb init".into());
+        let text = "error: the database is not initialised for this version of Ebb\n  try: ebb init\n";
+        assert_eq!(said(schema.into()), (1, text.to_owned()));
+        let rows =
+            Error::Conflict("rows are in the way:\n  Memory \"a\"\nMerge them, then run: ebb init".into());
+        let text = "error: rows are in the way:\n  Memory \"a\"\n  Merge them\n  try: ebb init\n";
+        assert_eq!(said(rows.into()), (1, text.to_owned()));
+    }
+
+    #[test]
+    fn a_bad_line_is_told_with_its_place() {
+        let line = FeedError::Line { path: "e.ndjson".into(), line: 7, why: "no kind".into() };
+        let (code, text) = said(ImportError::from(line).into());
+        assert_eq!(code, 1);
+        assert!(text.starts_with("error: e.ndjson:7: no kind\n") && text.contains("--skip-bad"), "{text}");
+    }
+}

@@ -1,0 +1,164 @@
+//! `ebb memory add`, `access`, `pin`, `unpin` and `forget`: what changes a memory.
+
+use super::shown::{Shown, emit};
+use super::{Access, Add, Forget, Pin, memory_id, session_id};
+use crate::clock::new_id;
+use crate::domain::event::{Access as Used, Event, Remember};
+use crate::domain::ids::{EntityName, MemoryId};
+use crate::domain::memory::Revive;
+use crate::service::memories::Intent;
+use crate::service::{Done, Service};
+use crate::surfaces::cli::Global;
+use crate::surfaces::cli::confirm::confirm;
+use crate::surfaces::cli::exit::CliError;
+use crate::surfaces::cli::output::Output;
+use serde::Serialize;
+
+pub(super) async fn add(
+    args: &Add,
+    service: &Service,
+    output: &Output,
+    global: &Global,
+) -> Result<(), CliError> {
+    let content = content(args).await?;
+    // Words that cannot be stored are refused before anybody is asked about instants.
+    let mentions = args.mentions.iter().map(|name| EntityName::new(name)).collect::<Result<_, _>>();
+    let remember = Remember {
+        id: memory_id(&args.id.clone().unwrap_or_else(new_id))?,
+        scope: service.scope().clone(),
+        content,
+        session: session_id(args.session.as_ref())?,
+        instance: args.instance.clone(),
+        mentions: mentions.map_err(CliError::usage)?,
+        pinned: args.pinned,
+        at: args.write.instant(service, global).await?,
+    };
+    let remember = remember.checked().map_err(CliError::usage)?;
+    let (done, memory) = match args.write.intent(&args.once) {
+        Intent::Do(request) => service.remember(&request, remember).await?,
+        Intent::Rehearse => {
+            let at = remember.at;
+            let mut said = service.rehearse(&[Event::Remember(remember)], at).await?;
+            said.pop().ok_or_else(|| CliError::failed("the rehearsal answered nothing"))?
+        }
+    };
+    emit(output, "memory.add", &[Shown::after(memory, Some(done), args.write.dry_run)], heading)
+}
+
+/// Standard input is read by a thread of its own, so that an interrupt is heard meanwhile.
+async fn content(args: &Add) -> Result<String, CliError> {
+    let args = args.clone();
+    let read = tokio::task::spawn_blocking(move || args.content(&mut std::io::stdin().lock()));
+    read.await.map_err(|gone| CliError::failed("standard input cannot be read").why(gone))?
+}
+
+pub(super) async fn access(
+    args: &Access,
+    service: &Service,
+    output: &Output,
+    global: &Global,
+) -> Result<(), CliError> {
+    let ids = ids(&args.ids)?;
+    let session = session_id(args.session.as_ref())?;
+    let at = args.write.instant(service, global).await?;
+    let revive = if args.no_revive { Revive::No } else { Revive::Yes };
+    let scope = Some(service.scope().clone());
+    let used =
+        |id: &MemoryId| Used { at, id: id.clone(), scope: scope.clone(), session: session.clone(), revive };
+    let touched = match args.write.intent(&args.once) {
+        Intent::Do(request) => service.access_all(&request, &ids, used, at).await?,
+        Intent::Rehearse => {
+            let events: Vec<Event> = ids.iter().map(|id| Event::Access(used(id))).collect();
+            service.rehearse(&events, at).await?
+        }
+    };
+    let shown = |(done, memory)| Shown::after(memory, Some(done), args.write.dry_run);
+    emit(output, "memory.access", &touched.into_iter().map(shown).collect::<Vec<_>>(), heading)
+}
+
+pub(super) async fn pin(
+    args: &Pin,
+    pin: bool,
+    service: &Service,
+    output: &Output,
+    global: &Global,
+) -> Result<(), CliError> {
+    let ids = ids(&args.ids)?;
+    let at = args.write.instant(service, global).await?;
+    let memories = service.pin(&args.write.intent(&args.once), &ids, pin, at).await?;
+    let dry_run = args.write.dry_run;
+    let shown = |memory| Shown::after(memory, None, dry_run);
+    let (verb, done, would) = if pin {
+        ("memory.pin", "pinned", "would be pinned")
+    } else {
+        ("memory.unpin", "unpinned", "would be unpinned")
+    };
+    let heading = |memory: &Shown| format!("{}: {}", memory.id, if dry_run { would } else { done });
+    emit(output, verb, &memories.into_iter().map(shown).collect::<Vec<_>>(), heading)
+}
+
+#[derive(Serialize)]
+struct Forgotten {
+    forgotten: Vec<String>,
+    /// Memories and stubs.
+    nodes: i64,
+    dry_run: bool,
+}
+
+pub(super) async fn forget(
+    args: &Forget,
+    service: &Service,
+    output: &Output,
+    global: &Global,
+) -> Result<(), CliError> {
+    let ids = ids(&args.ids)?;
+    let at = args.write.instant(service, global).await?;
+    let dry_run = args.write.dry_run;
+    let many = match ids.as_slice() {
+        [one] => format!("memory {one}"),
+        several => format!("{} memories", several.len()),
+    };
+    if !dry_run {
+        let question = format!("Forget {many} for good, with the traces of every promotion?");
+        confirm(&question, global.yes).await?;
+    }
+    let nodes = service.forget(&args.write.intent(&args.once), &ids, at).await?;
+    let answer = Forgotten { forgotten: ids.iter().map(ToString::to_string).collect(), nodes, dry_run };
+    output.emit("memory.forget", &answer, |page| {
+        let stubs = usize::try_from(nodes).unwrap_or(0).saturating_sub(ids.len());
+        let stubs = match stubs {
+            0 => String::new(),
+            1 => " and 1 stub of a promotion".to_owned(),
+            n => format!(" and {n} stubs of promotions"),
+        };
+        page.line(&if dry_run {
+            format!("Would forget {many}{stubs}. Nothing was written.")
+        } else {
+            format!("Forgot {many}{stubs}.")
+        });
+    })
+}
+
+/// The ids as they were typed, each once.
+fn ids(typed: &[String]) -> Result<Vec<MemoryId>, CliError> {
+    let mut ids: Vec<MemoryId> = Vec::new();
+    for id in typed {
+        let id = memory_id(id)?;
+        if !ids.contains(&id) {
+            ids.push(id);
+        }
+    }
+    Ok(ids)
+}
+
+fn heading(memory: &Shown) -> String {
+    let id = &memory.id;
+    match (memory.did, memory.dry_run) {
+        (Some(Done::Created), false) => format!("{id}: remembered"),
+        (Some(Done::Created), true) => format!("{id}: would be remembered"),
+        (Some(Done::Revived), false) => format!("{id}: revived, it had expired"),
+        (Some(Done::Revived), true) => format!("{id}: would be revived, it has expired"),
+        (_, false) => format!("{id}: accessed"),
+        (_, true) => format!("{id}: would be accessed"),
+    }
+}

@@ -1,0 +1,168 @@
+//! `ebb plot energy` and `ebb plot tiers`: from what the service answers to a picture, and where it goes.
+
+use super::energy::EnergyPlot;
+use super::tiers::{Series, TiersPlot, bars};
+use super::{Picture, Verb, save};
+use crate::domain::tier::Tier;
+use crate::domain::units::Timestamp;
+use crate::service::admin::Hour;
+use crate::service::{Service, TierCount};
+use crate::surfaces::cli::exit::CliError;
+use crate::surfaces::cli::instant::Rfc3339;
+use crate::surfaces::cli::memory::{memory_id, picture};
+use crate::surfaces::cli::output::{Format, Output};
+use serde::Serialize;
+use std::path::PathBuf;
+
+/// Runs a verb.
+///
+/// # Errors
+/// How the program ends, unless well.
+pub async fn run(verb: &Verb, service: &Service, output: &Output) -> Result<(), CliError> {
+    match verb {
+        Verb::Energy(args) => {
+            let at = args.picture.when.instant(service).await?;
+            let explanation = service.explain(&memory_id(&args.id)?, at).await?;
+            let plot = picture(&explanation);
+            match target(&args.picture, output) {
+                Target::Svg(to) => written(&plot.svg(), to, output),
+                Target::Numbers => output.emit("plot.energy", &curve(&args.id, &plot), |_| {}),
+                Target::Terminal => drawn(&plot.terminal(output.width, output.color), output),
+            }
+        }
+        Verb::Tiers(args) => {
+            let at = args.picture.when.instant(service).await?;
+            let hours = service.timeline().await?;
+            let plot = over_time(&hours, at);
+            match target(&args.picture, output) {
+                Target::Svg(to) => written(&plot.svg(), to, output),
+                Target::Numbers => output.emit_list("plot.tiers", "hours", &counts(&plot), |_| {}),
+                Target::Terminal => {
+                    let now = now(&service.tiers().await?);
+                    let bars = bars(&now, output.width, output.color);
+                    drawn(&format!("{}\nNow\n{bars}", plot.terminal(output.width, output.color)), output)
+                }
+            }
+        }
+    }
+}
+
+/// Where a picture goes.
+enum Target {
+    Svg(PathBuf),
+    Numbers,
+    Terminal,
+}
+
+fn target(picture: &Picture, output: &Output) -> Target {
+    match (&picture.svg, output.format) {
+        (Some(to), _) => Target::Svg(to.clone()),
+        (None, Format::Table) => Target::Terminal,
+        (None, _) => Target::Numbers,
+    }
+}
+
+fn drawn(picture: &str, output: &Output) -> Result<(), CliError> {
+    output.emit("plot", &(), |page| page.picture(picture))
+}
+
+#[derive(Serialize)]
+struct Written {
+    svg: PathBuf,
+}
+
+fn written(svg: &str, to: PathBuf, output: &Output) -> Result<(), CliError> {
+    save(svg, &to)?;
+    let written = Written { svg: to };
+    output.emit("plot", &written, |page| page.line(&format!("Wrote {}.", written.svg.display())))
+}
+
+#[derive(Serialize)]
+struct Curve {
+    id: String,
+    points: Vec<Point>,
+    thresholds: Vec<Level>,
+}
+
+#[derive(Serialize)]
+struct Point {
+    at: Rfc3339,
+    energy: f64,
+    ahead: bool,
+}
+
+#[derive(Serialize)]
+struct Level {
+    energy: f64,
+    what: String,
+}
+
+fn curve(id: &str, plot: &EnergyPlot) -> Curve {
+    let points = plot.segments.iter().flat_map(|segment| {
+        segment.points.iter().map(|(at, energy)| Point {
+            at: Rfc3339(*at),
+            energy: *energy,
+            ahead: segment.ahead,
+        })
+    });
+    let level = |threshold: &super::energy::Threshold| Level {
+        energy: threshold.value,
+        what: threshold.label.clone(),
+    };
+    Curve {
+        id: id.to_owned(),
+        points: points.collect(),
+        thresholds: plot.thresholds.iter().map(level).collect(),
+    }
+}
+
+/// The tiers that memories go through, in the order of the panels.
+const TIERS: [Tier; 4] = [Tier::Working, Tier::ShortTerm, Tier::LongTerm, Tier::ExpiredWorking];
+
+/// What each tier held at the end of each hour up to `at`, from what was made, rose and expired in it.
+pub(in crate::surfaces::cli) fn over_time(hours: &[Hour], at: Timestamp) -> TiersPlot {
+    let mut held = [0_i64; 4];
+    let mut times = Vec::new();
+    let mut series = TIERS.map(|tier| Series::of(tier, Vec::new()));
+    for hour in hours.iter().filter(|hour| hour.at <= at) {
+        held[0] += hour.made - hour.rose - hour.expired;
+        held[1] += hour.rose - hour.crystallised;
+        held[2] += hour.crystallised;
+        held[3] += hour.expired;
+        times.push(hour.at);
+        for (series, held) in series.iter_mut().zip(held) {
+            // A memory of another writer may have risen without having been seen made.
+            series.counts.push(u64::try_from(held).unwrap_or(0));
+        }
+    }
+    TiersPlot { title: "Memories by tier, hour by hour".to_owned(), times, series: series.into() }
+}
+
+pub(in crate::surfaces::cli) fn now(tiers: &[TierCount]) -> Vec<Series> {
+    let held = |tier: Tier| tiers.iter().find(|row| row.tier == tier.name()).map_or(0, |row| row.count);
+    TIERS.map(|tier| Series::of(tier, vec![u64::try_from(held(tier)).unwrap_or(0)])).into()
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Held {
+    at: Rfc3339,
+    working: u64,
+    short_term: u64,
+    long_term: u64,
+    expired_working: u64,
+}
+
+fn counts(plot: &TiersPlot) -> Vec<Held> {
+    let at = |(index, at): (usize, &Timestamp)| {
+        let held = |tier: usize| plot.series[tier].counts[index];
+        Held {
+            at: Rfc3339(*at),
+            working: held(0),
+            short_term: held(1),
+            long_term: held(2),
+            expired_working: held(3),
+        }
+    };
+    plot.times.iter().enumerate().map(at).collect()
+}

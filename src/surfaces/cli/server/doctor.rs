@@ -1,0 +1,89 @@
+//! `ebb doctor`: findings, each with its fix.
+
+use super::Doctor;
+use crate::service::Service;
+use crate::service::admin::{Finding, Level};
+use crate::surfaces::cli::exit::{CliError, Exit};
+use crate::surfaces::cli::output::Output;
+use crate::surfaces::cli::page::Page;
+use serde::Serialize;
+
+#[derive(Serialize)]
+struct Answer {
+    problems: usize,
+    warnings: usize,
+    mended: Vec<String>,
+    findings: Vec<Row>,
+}
+
+#[derive(Serialize)]
+struct Row {
+    level: &'static str,
+    what: String,
+    found: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    fix: String,
+}
+
+/// Runs `ebb doctor`. Warnings alone end well.
+///
+/// # Errors
+/// Exit 7 if there is a problem.
+pub async fn doctor(args: &Doctor, service: &Service, output: &Output) -> Result<(), CliError> {
+    // A database that was never initialised is not half mended here: `ebb init` asks and does it whole.
+    let mended = if args.fix && service.store().check_schema().await.is_ok() {
+        service.mend().await?
+    } else {
+        Vec::new()
+    };
+    let findings: Vec<Finding> = service.doctor().await?;
+    let count = |level| findings.iter().filter(|finding| finding.level == level).count();
+    let (problems, warnings) = (count(Level::Problem), count(Level::Warning));
+    let answer =
+        Answer { problems, warnings, mended, findings: findings.into_iter().map(Row::from).collect() };
+    output.emit("doctor", &answer, |page| answer.lay_out(page, args.fix))?;
+    match problems {
+        0 => Ok(()),
+        1 => Err(CliError::new(Exit::Findings, "the doctor found a problem")),
+        n => Err(CliError::new(Exit::Findings, format!("the doctor found {n} problems"))),
+    }
+}
+
+impl From<Finding> for Row {
+    fn from(finding: Finding) -> Self {
+        let level = match finding.level {
+            Level::Well => "well",
+            Level::Warning => "warning",
+            Level::Problem => "problem",
+        };
+        Self { level, what: finding.what, found: finding.found, fix: finding.fix }
+    }
+}
+
+impl Answer {
+    fn lay_out(&self, page: &mut Page, fix: bool) {
+        for row in &self.findings {
+            let (sign, ink) = match row.level {
+                "well" => ("✓", "\x1b[32m"),
+                "warning" => ("!", "\x1b[33m"),
+                _ => ("✗", "\x1b[31m"),
+            };
+            page.sign(sign, ink, &format!("{}: {}", row.what, row.found));
+            if !row.fix.is_empty() {
+                page.line(&format!("    {}", row.fix));
+            }
+        }
+        page.line("");
+        self.mended.iter().for_each(|done| page.line(&format!("Mended: {done}.")));
+        if fix && self.mended.is_empty() {
+            page.line("There was nothing that --fix could mend.");
+        }
+        page.line(&match (self.problems, self.warnings) {
+            (0, 0) => "All is well.".to_owned(),
+            (0, 1) => "No problem, 1 warning.".to_owned(),
+            (0, n) => format!("No problem, {n} warnings."),
+            (1, n) => format!("1 problem, {n} warnings."),
+            (p, n) => format!("{p} problems, {n} warnings."),
+        });
+    }
+}

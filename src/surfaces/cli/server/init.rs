@@ -1,0 +1,93 @@
+//! `ebb init`: what a database lacks, and then what was made.
+
+use super::Init;
+use crate::service::Service;
+use crate::surfaces::cli::Global;
+use crate::surfaces::cli::confirm::confirm;
+use crate::surfaces::cli::exit::CliError;
+use crate::surfaces::cli::output::Output;
+use serde::Serialize;
+use std::path::PathBuf;
+
+#[derive(Serialize)]
+struct Answer<'a> {
+    uri: &'a str,
+    applied: Vec<String>,
+    tunables_added: i64,
+    config_written: Option<&'a PathBuf>,
+    dry_run: bool,
+}
+
+/// Writes a commented configuration file where one is wanted; needs no server. `sample` is its text.
+///
+/// # Errors
+/// Exit 3 if the file exists and nobody says yes; 1 if it cannot be written.
+pub async fn write_config(
+    args: &Init,
+    sample: &str,
+    output: &Output,
+    global: &Global,
+) -> Result<(), CliError> {
+    let Some(path) = args.write_config.as_ref().filter(|_| !args.dry_run) else { return Ok(()) };
+    if path.exists() {
+        confirm(&format!("{} exists. Replace it with the commented defaults?", path.display()), global.yes)
+            .await?;
+    }
+    std::fs::write(path, sample).map_err(|error| {
+        CliError::failed(format!("the configuration cannot be written to {}", path.display()))
+            .why(error)
+            .try_this("ebb init --write-config FILE, in a folder that you may write")
+    })?;
+    output.remark(&format!("wrote {}: every key with its default, as a comment", path.display()));
+    Ok(())
+}
+
+/// Runs `ebb init`. Asks before it changes anything.
+///
+/// # Errors
+/// How the program ends, unless well.
+pub async fn init(args: &Init, service: &Service, output: &Output, global: &Global) -> Result<(), CliError> {
+    let mut done = service.rehearse_initialise().await?;
+    let lacks = !done.applied.is_empty() || done.tunables_added > 0;
+    let uri = service.store().uri();
+    if lacks && !args.dry_run {
+        let question =
+            format!("Prepare the database at {uri}: {}?", parts(&done.applied, done.tunables_added));
+        confirm(&question, global.yes).await?;
+        done = service.initialise().await?;
+    }
+    let answer = Answer {
+        uri,
+        applied: done.applied,
+        tunables_added: done.tunables_added,
+        config_written: args.write_config.as_ref().filter(|_| !args.dry_run),
+        dry_run: args.dry_run,
+    };
+    output.emit("init", &answer, |page| {
+        let parts = parts(&answer.applied, answer.tunables_added);
+        page.paragraph(&match (lacks, answer.dry_run) {
+            (false, _) => format!("The database at {uri} is ready; nothing was missing."),
+            (true, true) => format!("The database at {uri} lacks {parts}. Nothing was written."),
+            (true, false) => format!("The database at {uri} is ready now. It got {parts}."),
+        });
+        if lacks && !answer.dry_run {
+            page.line("Next: ebb memory add \"CONTENT\"");
+        }
+    })
+}
+
+fn parts(applied: &[String], tunables: i64) -> String {
+    let schema = match applied {
+        [] => None,
+        names => {
+            let names: Vec<&str> = names.iter().map(|name| name.trim_start_matches("schema/")).collect();
+            Some(format!("the constraints and indexes of {}", names.join(", ")))
+        }
+    };
+    let tunables = match tunables {
+        0 => None,
+        1 => Some("1 tunable on the ConsolidationConfig node".to_owned()),
+        n => Some(format!("{n} tunables on the ConsolidationConfig node")),
+    };
+    schema.into_iter().chain(tunables).collect::<Vec<_>>().join(" and ")
+}

@@ -1,0 +1,123 @@
+//! `ebb status`: how things stand.
+
+use super::Status;
+use crate::service::Service;
+use crate::service::admin::Status as Stand;
+use crate::surfaces::cli::exit::CliError;
+use crate::surfaces::cli::instant::{Rfc3339, readable};
+use crate::surfaces::cli::job::Scheduled;
+use crate::surfaces::cli::output::Output;
+use crate::surfaces::cli::page::{Column, Page};
+use serde::Serialize;
+
+#[derive(Serialize)]
+struct Answer {
+    at: Rfc3339,
+    server: Server,
+    scratch: bool,
+    simulated_now: Option<Rfc3339>,
+    stopped: Option<String>,
+    jobs: Vec<Scheduled>,
+    tiers: Vec<Tier>,
+    waiting: Waiting,
+}
+
+#[derive(Serialize)]
+struct Server {
+    uri: String,
+    name: String,
+    version: String,
+    edition: String,
+}
+
+#[derive(Serialize)]
+struct Tier {
+    tier: String,
+    memories: i64,
+    quarantined: i64,
+}
+
+#[derive(Serialize)]
+struct Waiting {
+    due: i64,
+    ripe: i64,
+    quarantined: i64,
+    unstamped: i64,
+}
+
+/// Runs `ebb status`.
+///
+/// # Errors
+/// How the program ends, unless well.
+pub async fn status(args: &Status, service: &Service, output: &Output) -> Result<(), CliError> {
+    let at = args.when.instant(service).await?;
+    let answer = Answer::from(service.status(at).await?);
+    output.emit("status", &answer, |page| answer.lay_out(page))
+}
+
+impl From<Stand> for Answer {
+    fn from(stand: Stand) -> Self {
+        let tier = |row: crate::service::TierCount| Tier {
+            tier: row.tier,
+            memories: row.count,
+            quarantined: row.quarantined,
+        };
+        Self {
+            at: Rfc3339(stand.at),
+            server: Server {
+                uri: stand.uri,
+                name: stand.about.name,
+                version: stand.about.version,
+                edition: stand.about.edition,
+            },
+            scratch: stand.scratch.is_some(),
+            simulated_now: stand.scratch.flatten().map(Rfc3339),
+            stopped: stand.stopped,
+            jobs: stand.jobs.iter().map(|job| Scheduled::of(job, stand.at)).collect(),
+            tiers: stand.tiers.into_iter().map(tier).collect(),
+            waiting: Waiting {
+                due: stand.waiting.due,
+                ripe: stand.waiting.ripe,
+                quarantined: stand.waiting.quarantined,
+                unstamped: stand.unstamped,
+            },
+        }
+    }
+}
+
+impl Answer {
+    fn lay_out(&self, page: &mut Page) {
+        let Server { uri, name, version, edition } = &self.server;
+        let time = match (self.scratch, self.simulated_now) {
+            (true, Some(at)) => format!("scratch: time is simulated and stands at {} UTC", readable(at.0)),
+            (true, None) => "scratch: time is simulated and has not begun".to_owned(),
+            (false, _) => format!("{} UTC", readable(self.at.0)),
+        };
+        page.fields(&[("server", format!("{name} {version} {edition} at {uri}")), ("time", time)]);
+        page.line("");
+        if let Some(stopped) = &self.stopped {
+            page.paragraph(&format!("No job can run: {stopped}"));
+        } else {
+            Scheduled::table(page, &self.jobs, self.at.0);
+        }
+        page.line("");
+        if self.tiers.is_empty() {
+            page.line("No memories.");
+        } else {
+            let columns = [Column::left("TIER"), Column::right("MEMORIES"), Column::right("SET ASIDE")];
+            let row =
+                |tier: &Tier| [tier.tier.clone(), tier.memories.to_string(), tier.quarantined.to_string()];
+            page.table(&columns, self.tiers.iter().map(row));
+        }
+        page.line("");
+        let Waiting { due, ripe, quarantined, unstamped } = &self.waiting;
+        let mut waits = vec![("due for decay", due.to_string()), ("ripe for promotion", ripe.to_string())];
+        if *unstamped > 0 {
+            waits.push(("not yet seen", format!("{unstamped} of other writers; the next run adopts them")));
+        }
+        if *quarantined > 0 {
+            waits.push(("set aside", format!("{quarantined}; see: ebb inspect quarantine")));
+        }
+        page.fields(&waits);
+    }
+}
