@@ -2,4 +2,6 @@
 //! server it fails.
 
 mod harness;
-mod smoke;
+mod jobs;
+mod parity;
+mod store;
