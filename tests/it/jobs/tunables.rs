@@ -25,8 +25,12 @@ async fn a_value_that_cannot_be_stops_the_run_and_is_named() {
         ("SET c.promotionBatchSize = 0", "SET c.promotionBatchSize = 10", "promotionBatchSize is 0"),
         ("SET c.decayBatchSize = 2.5", "SET c.decayBatchSize = 100", "decayBatchSize is 2.5"),
         ("SET c.longTermDecay = 'slow'", "SET c.longTermDecay = 0.001", "no number in longTermDecay"),
-        ("SET c.longTermDecay = 0.0 / 0.0", "SET c.longTermDecay = 0.001", "longTermDecay"),
-        ("SET c.shortToLongThreshold = 1.0 / 0.0", "SET c.shortToLongThreshold = 5", "shortToLongThreshold"),
+        ("SET c.longTermDecay = 0.0 / 0.0", "SET c.longTermDecay = 0.001", "no number in longTermDecay"),
+        (
+            "SET c.shortToLongThreshold = 1.0 / 0.0",
+            "SET c.shortToLongThreshold = 5",
+            "no number in shortToLongThreshold",
+        ),
         (
             "REMOVE c.workingToShortThreshold",
             "SET c.workingToShortThreshold = 2",
