@@ -26,7 +26,8 @@ pub async fn run(mut work: Work<'_>) -> Result<Reached, Error> {
         let Some(claimed) = work.store.claim(work.run, "promote", limit).await? else { break };
         let tally = work.store.apply(work.run, &claimed, work.tunables).await?;
         work.budget.spend(usize::try_from(claimed.claimed).unwrap_or(usize::MAX));
-        if tally.promoted + tally.quarantined == 0 {
+        // Nothing looked at is an attempt whose lost commit has landed; looked at in vain would be so for ever.
+        if tally.scanned > 0 && tally.promoted + tally.quarantined == 0 {
             break;
         }
     }

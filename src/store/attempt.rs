@@ -19,6 +19,7 @@ use crate::domain::memory::{self, Vital};
 use crate::domain::tunables::Tunables;
 use crate::domain::units::Timestamp;
 use serde::Deserialize;
+use std::sync::atomic::{AtomicI64, Ordering};
 
 /// How many memories an attempt holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,30 +70,44 @@ impl Store {
     /// # Errors
     /// [`Error::Fenced`] if the run was lost.
     pub async fn claim(&self, run: &mut Run, phase: &str, limit: usize) -> Result<Option<Claimed>, Error> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Row {
+            claimed: i64,
+            passed_over: i64,
+        }
         let attempt = crate::clock::new_id();
         let now = run.now;
-        let claimed = std::sync::atomic::AtomicI64::new(0);
+        let wanted = i64::try_from(limit).unwrap_or(i64::MAX);
+        let claimed = AtomicI64::new(0);
         self.in_run(run, "attempt.claim", async |tx: &mut Tx| {
-            self.open_attempt(tx, &attempt, phase, now).await?;
-            #[derive(Deserialize)]
-            #[serde(rename_all = "camelCase")]
-            struct Row {
-                claimed: i64,
-                passed_over: i64,
+            if let Some(before) = self.open_attempt(tx, &attempt, phase, now).await? {
+                // The commit of this claim was lost and has landed.
+                claimed.store(before, Ordering::Relaxed);
+                return Ok(Tally::default());
             }
-            let call = ATTEMPT_CLAIM
-                .call()
-                .set("id", attempt.as_str())
-                .set("holder", self.holder.as_str())
-                .set("now", now.millis())
-                .set("limit", i64::try_from(limit).unwrap_or(i64::MAX))
-                .set("leaseMs", self.lease_ms());
-            let row: Row = tx.only(call).await?;
-            if row.claimed == 0 {
+            let mut all = Row { claimed: 0, passed_over: 0 };
+            loop {
+                let call = ATTEMPT_CLAIM
+                    .call()
+                    .set("id", attempt.as_str())
+                    .set("holder", self.holder.as_str())
+                    .set("now", now.millis())
+                    .set("limit", wanted - all.claimed)
+                    .set("leaseMs", self.lease_ms());
+                let row: Row = tx.only(call).await?;
+                all.claimed += row.claimed;
+                all.passed_over += row.passed_over;
+                // What another program marked while this one waited for the lock is seen now, and gone past.
+                if row.passed_over == 0 || all.claimed >= wanted {
+                    break;
+                }
+            }
+            if all.claimed == 0 {
                 finish(tx, &attempt, AttemptState::Aborted, 0).await?;
             }
-            claimed.store(row.claimed, std::sync::atomic::Ordering::Relaxed);
-            Ok(Tally { skipped: row.passed_over, ..Tally::default() })
+            claimed.store(all.claimed, Ordering::Relaxed);
+            Ok(Tally { skipped: all.passed_over, ..Tally::default() })
         })
         .await?;
         let claimed = claimed.into_inner();
@@ -185,13 +200,19 @@ impl Store {
         Ok(reaped)
     }
 
+    /// Opens an attempt; one that was opened before answers with what it has claimed.
     pub(super) async fn open_attempt(
         &self,
         tx: &mut Tx,
         id: &str,
         phase: &str,
         at: Timestamp,
-    ) -> Result<(), Error> {
+    ) -> Result<Option<i64>, Error> {
+        #[derive(Deserialize)]
+        struct Row {
+            state: String,
+            claimed: i64,
+        }
         let call = ATTEMPT_OPEN
             .call()
             .set("id", id)
@@ -199,7 +220,8 @@ impl Store {
             .set("holder", self.holder.as_str())
             .set("at", at.millis())
             .set("leaseMs", self.lease_ms());
-        tx.run(call).await
+        let row: Row = tx.only(call).await?;
+        Ok((row.state != AttemptState::Planned.name()).then_some(row.claimed))
     }
 }
 

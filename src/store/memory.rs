@@ -204,25 +204,26 @@ pub struct Waiting {
 /// Where a sweep stands: the last (dueAt, id) that it has seen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SweepCursor {
-    due: i64,
+    second: i64,
+    nano: i64,
     id: String,
 }
 
 impl Default for SweepCursor {
     fn default() -> Self {
-        Self { due: Timestamp::FIRST.millis(), id: String::new() }
+        Self { second: Timestamp::FIRST.millis() / 1_000, nano: 0, id: String::new() }
     }
 }
 
 #[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct SweptRow {
     scanned: i64,
     changed: i64,
     expired: i64,
     quarantined: i64,
-    #[serde(rename = "lastDue")]
-    last_due: Option<i64>,
-    #[serde(rename = "lastId")]
+    last_second: Option<i64>,
+    last_nano: Option<i64>,
     last_id: Option<String>,
 }
 
@@ -484,7 +485,8 @@ async fn sweep_page(
     let config = tunables.config();
     let call = laws(MEMORY_DECAY.call(), tunables)
         .set("now", now.millis())
-        .set("afterDue", from.due)
+        .set("afterSecond", from.second)
+        .set("afterNano", from.nano)
         .set("afterId", from.id.as_str())
         .set("limit", i64::try_from(limit).unwrap_or(i64::MAX))
         .set("workingDecay", config.working_decay)
@@ -500,7 +502,11 @@ async fn sweep_page(
         expired: row.expired,
         ..Tally::default()
     };
-    Ok((tally, row.last_due.zip(row.last_id).map(|(due, id)| SweepCursor { due, id })))
+    let last = match (row.last_second, row.last_nano, row.last_id) {
+        (Some(second), Some(nano), Some(id)) => Some(SweepCursor { second, nano, id }),
+        _ => None,
+    };
+    Ok((tally, last))
 }
 
 /// The parameters that `memory/decay` and `memory/adopt` share.

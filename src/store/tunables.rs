@@ -36,7 +36,7 @@ impl Store {
             .names
             .into_iter()
             .zip(row.values)
-            .filter_map(|(name, value)| Some((name, Value::from(value?))))
+            .filter_map(|(name, value)| Some((name, Value::from(value.filter(|value| value.is_finite())?))))
             .collect();
         let known = |name: &str| ConsolidationConfig::NAMES.contains(&name);
         let missing: Vec<&str> =

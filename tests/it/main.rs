@@ -4,4 +4,6 @@
 mod harness;
 mod plans;
 mod provision;
-mod smoke;
+mod jobs;
+mod parity;
+mod store;
