@@ -173,21 +173,15 @@ impl Store {
     /// Of the connection or a statement.
     pub async fn reap(&self, right: Right) -> Result<i64, Error> {
         #[derive(Deserialize)]
-        struct Overdue {
-            id: String,
-        }
-        #[derive(Deserialize)]
         struct Reaped {
             reaped: i64,
         }
         let open = self
             .transactions
-            .run("attempt.overdue", Mode::Read, async |tx: &mut Tx| {
-                tx.rows::<Overdue>(ATTEMPT_OVERDUE.call().set("limit", 100_i64)).await
-            })
+            .run("attempt.overdue", Mode::Read, async |tx: &mut Tx| not_over(tx).await)
             .await?;
         let mut reaped = 0;
-        for Overdue { id } in open {
+        for id in open {
             reaped += self
                 .transactions
                 .run("attempt.reap", Mode::Write, async |tx: &mut Tx| {
@@ -223,6 +217,16 @@ impl Store {
         let row: Row = tx.only(call).await?;
         Ok((row.state != AttemptState::Planned.name()).then_some(row.claimed))
     }
+}
+
+/// Ids of attempts that are not over, oldest first, a hundred at most.
+pub(super) async fn not_over(tx: &mut Tx) -> Result<Vec<String>, Error> {
+    #[derive(Deserialize)]
+    struct Row {
+        id: String,
+    }
+    let rows: Vec<Row> = tx.rows(ATTEMPT_OVERDUE.call().set("limit", 100_i64)).await?;
+    Ok(rows.into_iter().map(|row| row.id).collect())
 }
 
 /// Ends an attempt with its receipt.

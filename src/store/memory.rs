@@ -308,17 +308,7 @@ impl Store {
     /// # Errors
     /// Of the connection or the statement.
     pub async fn backlog(&self) -> Result<Backlog, Error> {
-        #[derive(Deserialize)]
-        struct Row {
-            due: Option<i64>,
-            ripe: Option<i64>,
-        }
-        let row: Row = self
-            .transactions
-            .run("memories.backlog", Mode::Read, async |tx: &mut Tx| tx.only(MEMORY_BACKLOG.call()).await)
-            .await?;
-        let instant = |ms: Option<i64>| ms.and_then(|ms| Timestamp::from_millis(ms).ok());
-        Ok(Backlog { due: instant(row.due), ripe: instant(row.ripe) })
+        self.transactions.run("memories.backlog", Mode::Read, async |tx: &mut Tx| backlog(tx).await).await
     }
 
     /// Counts what waits at `now`.
@@ -338,16 +328,7 @@ impl Store {
     /// # Errors
     /// Of the connection or the statement.
     pub async fn unstamped(&self) -> Result<i64, Error> {
-        #[derive(Deserialize)]
-        struct Row {
-            memories: i64,
-            stamped: i64,
-        }
-        let row: Row = self
-            .transactions
-            .run("memories.unstamped", Mode::Read, async |tx: &mut Tx| tx.only(MEMORY_UNSTAMPED.call()).await)
-            .await?;
-        Ok((row.memories - row.stamped).max(0))
+        self.transactions.run("memories.unstamped", Mode::Read, async |tx: &mut Tx| unstamped(tx).await).await
     }
 
     /// Adopts up to `limit` memories of other writers, as a batch of `run`. Answers how many rows it took, good and bad.
@@ -460,6 +441,29 @@ impl Store {
         }
         Ok(tally)
     }
+}
+
+/// Since when the longest-waiting memories wait.
+pub(super) async fn backlog(tx: &mut Tx) -> Result<Backlog, Error> {
+    #[derive(Deserialize)]
+    struct Row {
+        due: Option<i64>,
+        ripe: Option<i64>,
+    }
+    let row: Row = tx.only(MEMORY_BACKLOG.call()).await?;
+    let instant = |ms: Option<i64>| ms.and_then(|ms| Timestamp::from_millis(ms).ok());
+    Ok(Backlog { due: instant(row.due), ripe: instant(row.ripe) })
+}
+
+/// How many memories Ebb has not yet seen.
+pub(super) async fn unstamped(tx: &mut Tx) -> Result<i64, Error> {
+    #[derive(Deserialize)]
+    struct Row {
+        memories: i64,
+        stamped: i64,
+    }
+    let row: Row = tx.only(MEMORY_UNSTAMPED.call()).await?;
+    Ok((row.memories - row.stamped).max(0))
 }
 
 async fn adopt_page(tx: &mut Tx, now: Timestamp, tunables: &Tunables, limit: usize) -> Result<Tally, Error> {

@@ -2,8 +2,8 @@
 //! server it fails.
 
 mod harness;
-mod plans;
-mod provision;
 mod jobs;
 mod parity;
+mod plans;
+mod provision;
 mod store;

@@ -4,7 +4,7 @@ pub(crate) mod ebb;
 pub(crate) mod graph;
 pub(crate) mod neo4j;
 pub(crate) mod plan;
-pub(crate) mod server;
 pub(crate) mod proxy;
 pub(crate) mod random;
 pub(crate) mod rows;
+pub(crate) mod server;
