@@ -79,9 +79,13 @@ impl Plan {
         kinds.split_once(':').map_or(kinds, |(_, kinds)| kinds).to_owned()
     }
 
-    /// The tree as text: an operator a line, each below what reads from it; leaves with what they start from.
+    /// The tree as text: an operator a line, each below what reads from it; leaves with what they start from. Operators
+    /// that only compute columns from a row are left out: they come and go with every word.
     pub(crate) fn tree(&self) -> String {
         fn write(plan: &Plan, depth: usize, text: &mut String) {
+            if let ("Projection" | "CacheProperties", [below]) = (plan.kind(), plan.children.as_slice()) {
+                return write(below, depth, text);
+            }
             text.push_str(&"  ".repeat(depth));
             text.push_str(plan.kind());
             let named = ["Seek", "Scan", "CountStore", "ProcedureCall"];
