@@ -108,7 +108,6 @@ async fn the_gate_sees_a_bad_plan() {
         ),
     ];
     let db = fresh().await;
-    fill(&db).await;
     for (text, expected) in bad {
         let statement = Statement { name: "memory/bad", file: text };
         let mut offences = Vec::new();
