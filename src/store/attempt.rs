@@ -6,7 +6,8 @@
 
 use super::Store;
 use super::catalogue::{
-    ATTEMPT_CLAIM, ATTEMPT_FINISH, ATTEMPT_GUARD, ATTEMPT_OPEN, ATTEMPT_OVERDUE, ATTEMPT_REAP, MEMORY_STUB,
+    ATTEMPT_CLAIM, ATTEMPT_FINISH, ATTEMPT_GUARD, ATTEMPT_OPEN, ATTEMPT_OVERDUE, ATTEMPT_REAP, MEMORY_RISEN,
+    MEMORY_STUB,
 };
 use super::encode::{list, slices};
 use super::error::Error;
@@ -19,6 +20,7 @@ use crate::domain::memory::{self, Vital};
 use crate::domain::tunables::Tunables;
 use crate::domain::units::Timestamp;
 use serde::Deserialize;
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 /// How many memories an attempt holds.
@@ -41,8 +43,33 @@ pub struct Promotion {
     pub after: Vital,
 }
 
-/// Writes promotions of memories that this transaction has locked, each with its stub.
-pub(super) async fn raise(tx: &mut Tx, promotions: &[Promotion], at: Timestamp) -> Result<(), Error> {
+/// Writes promotions of memories that this transaction has locked, each with its stub, and answers those it wrote. A step
+/// that was taken before, by a memory that somebody moved back by hand, cannot be taken twice: that one is set aside.
+pub(super) async fn raise(
+    tx: &mut Tx,
+    promotions: Vec<Promotion>,
+    at: Timestamp,
+) -> Result<Vec<Promotion>, Error> {
+    #[derive(Deserialize)]
+    struct Risen {
+        key: String,
+    }
+    let keys: Vec<String> = promotions.iter().map(|p| promotion_key(&p.id, p.after.tier)).collect();
+    let mut risen = BTreeSet::new();
+    for slice in slices(&keys, String::len) {
+        let call = MEMORY_RISEN.call().set("key", list(slice.iter().map(String::as_str)));
+        risen.extend(tx.rows::<Risen>(call).await?.into_iter().map(|row| row.key));
+    }
+    let (before, promotions): (Vec<_>, Vec<_>) =
+        promotions.into_iter().partition(|p| risen.contains(&promotion_key(&p.id, p.after.tier)));
+    let before: Vec<(String, String)> = before
+        .into_iter()
+        .map(|p| {
+            let reason = format!("it has risen to {} before; somebody moved it back", p.after.tier);
+            (p.id.to_string(), reason)
+        })
+        .collect();
+    quarantine(tx, &before).await?;
     let lives: Vec<(&str, Vital)> = promotions.iter().map(|p| (p.id.as_str(), p.after)).collect();
     write(tx, &lives).await?;
     let stubs: Vec<(&Promotion, String, &'static str)> = promotions
@@ -60,7 +87,7 @@ pub(super) async fn raise(tx: &mut Tx, promotions: &[Promotion], at: Timestamp) 
             .set("at", at.millis());
         tx.run(call).await?;
     }
-    Ok(())
+    Ok(promotions)
 }
 
 impl Store {
@@ -154,13 +181,12 @@ impl Store {
                     },
                 }
             }
-            raise(tx, &promotions, now).await?;
             quarantine(tx, &faults).await?;
-            let promoted = i64::try_from(promotions.len()).unwrap_or(i64::MAX);
-            finish(tx, &claimed.attempt, AttemptState::Done, promoted).await?;
-            tally.changed = promoted;
-            tally.promoted = promoted;
-            tally.quarantined = i64::try_from(faults.len()).unwrap_or(i64::MAX);
+            let raised = i64::try_from(raise(tx, promotions, now).await?.len()).unwrap_or(i64::MAX);
+            finish(tx, &claimed.attempt, AttemptState::Done, raised).await?;
+            tally.changed = raised;
+            tally.promoted = raised;
+            tally.quarantined = tally.scanned - tally.skipped - raised;
             Ok(tally)
         })
         .await

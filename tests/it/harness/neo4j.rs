@@ -92,6 +92,21 @@ impl Client {
     }
 }
 
+/// Runs a statement in a transaction that the test drives by hand, to its last row.
+pub(crate) async fn run(tx: &mut neo4rs::Txn, text: &str) -> Result<usize, neo4rs::Error> {
+    let mut rows = tx.execute(query(text)).await?;
+    let mut count = 0;
+    while rows.next(tx.handle()).await?.is_some() {
+        count += 1;
+    }
+    Ok(count)
+}
+
+/// Locks a memory in a transaction that the test drives by hand.
+pub(crate) async fn touch(tx: &mut neo4rs::Txn, id: &str) -> Result<usize, neo4rs::Error> {
+    run(tx, &format!("MATCH (m:Memory {{id: '{id}'}}) SET m.touched = true RETURN m.id")).await
+}
+
 /// A clean, initialised database.
 pub(crate) async fn fresh() -> Fresh {
     let fresh = empty().await;

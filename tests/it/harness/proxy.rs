@@ -1,13 +1,15 @@
 //! A TCP proxy between a store and the server that cuts a connection at a message of the store's choosing.
 //!
 //! It passes the server's own traffic unchanged until the n-th client message of a kind; then it closes both sides,
-//! either before the server has seen the message or after the server has answered it and before the client hears so.
-//! The two are the two worlds of a commit whose outcome is unknown.
+//! either before the server has seen the message or after the server has answered it and before the client hears so: the
+//! two worlds of a commit whose outcome is unknown. Or it holds the message, so that a test can act in between.
 
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Notify;
 use tokio::task::JoinSet;
 
 /// The tag of a Bolt message.
@@ -22,18 +24,22 @@ pub(crate) enum Cut {
     Before,
     /// The server has answered it, and the answer is lost.
     After,
+    /// Nothing is lost: the message waits at the proxy until it is let go.
+    Hold,
 }
 
 #[derive(Debug, Default)]
 struct Plan {
-    next: Option<(Cut, u8, usize)>,
-    cuts: usize,
+    next: Mutex<Option<(Cut, u8, usize)>>,
+    cuts: AtomicUsize,
+    held: Notify,
+    go: Notify,
 }
 
 /// A running proxy; it ends when it is dropped.
 pub(crate) struct Proxy {
     address: SocketAddr,
-    plan: Arc<Mutex<Plan>>,
+    plan: Arc<Plan>,
     _tasks: JoinSet<()>,
 }
 
@@ -43,7 +49,7 @@ impl Proxy {
         let server = uri.split("//").nth(1).unwrap().to_owned();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let plan = Arc::new(Mutex::new(Plan::default()));
+        let plan = Arc::new(Plan::default());
         let mut tasks = JoinSet::new();
         let shared = Arc::clone(&plan);
         tasks.spawn(async move {
@@ -67,32 +73,41 @@ impl Proxy {
 
     /// Plans one cut, at the `nth` message of that tag from now on, counted from 1.
     pub(crate) fn cut(&self, cut: Cut, tag: u8, nth: usize) {
-        self.plan.lock().unwrap().next = Some((cut, tag, nth));
+        *self.plan.next.lock().unwrap() = Some((cut, tag, nth));
     }
 
-    /// How many connections were cut so far.
+    /// How many connections were cut or held so far.
     pub(crate) fn cuts(&self) -> usize {
-        self.plan.lock().unwrap().cuts
+        self.plan.cuts.load(Ordering::SeqCst)
+    }
+
+    /// Waits until a message is held.
+    pub(crate) async fn held(&self) {
+        self.plan.held.notified().await;
+    }
+
+    /// Lets the held message go.
+    pub(crate) fn go(&self) {
+        self.plan.go.notify_one();
     }
 }
 
 /// Says what a client message calls for, and counts it.
-fn judge(plan: &Mutex<Plan>, tag: u8) -> Option<Cut> {
-    let mut plan = plan.lock().unwrap();
-    let (cut, wanted, nth) = plan.next?;
+fn judge(plan: &Plan, tag: u8) -> Option<Cut> {
+    let mut next = plan.next.lock().unwrap();
+    let (cut, wanted, nth) = (*next)?;
     if wanted != tag {
         return None;
     }
-    if nth > 1 {
-        plan.next = Some((cut, wanted, nth - 1));
+    *next = (nth > 1).then(|| (cut, wanted, nth - 1));
+    if next.is_some() {
         return None;
     }
-    plan.next = None;
-    plan.cuts += 1;
+    plan.cuts.fetch_add(1, Ordering::SeqCst);
     Some(cut)
 }
 
-async fn pass(client: TcpStream, server: TcpStream, plan: &Mutex<Plan>) -> std::io::Result<()> {
+async fn pass(client: TcpStream, server: TcpStream, plan: &Plan) -> std::io::Result<()> {
     client.set_nodelay(true)?;
     server.set_nodelay(true)?;
     let (mut from_client, mut to_client) = client.into_split();
@@ -117,6 +132,10 @@ async fn pass(client: TcpStream, server: TcpStream, plan: &Mutex<Plan>) -> std::
                     match tag.and_then(|tag| judge(plan, tag)) {
                         Some(Cut::Before) => return Ok(()),
                         Some(Cut::After) => swallow = true,
+                        Some(Cut::Hold) => {
+                            plan.held.notify_one();
+                            plan.go.notified().await;
+                        }
                         None => {}
                     }
                     to_server.write_all(&pending[..length]).await?;

@@ -7,7 +7,7 @@ use crate::harness::rows::{Row, row};
 use ebb::domain::attempt::{Right, RunState};
 use ebb::domain::tier::Tier;
 use ebb::jobs::{JobName, Request};
-use ebb::scheduler::driver::{Outcome, Wanted, run_job};
+use ebb::scheduler::driver::{Outcome, Wanted, finish_open, run_job};
 use ebb::store::{Error, Opened, SweepCursor};
 use std::time::Duration;
 
@@ -77,6 +77,19 @@ async fn a_dead_run_is_finished_with_its_own_now() {
     let runs = db.store.runs(Some("decay"), 10).await.unwrap();
     let told: Vec<_> = runs.iter().map(|run| (run.state.as_str(), run.now, run.tally.expired)).collect();
     assert_eq!(told, [("done", Some(at(3.0).millis()), 0), ("done", Some(at(1.0).millis()), 1)]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_open_run_can_be_finished_without_asking_for_another() {
+    let db = fresh().await;
+    db.put(&[row("m", "working", 1.0)]).await;
+    assert_eq!(finish_open(&db.store, JobName::Decay, Right::Scratch).await.unwrap(), None);
+    let dead = db.another();
+    dead.open_run("decay", "2026-01-01T01:00:00.000Z", at(1.0), "schedule", Right::Lease).await.unwrap();
+    assert_eq!(finish_open(&db.store, JobName::Decay, Right::Lease).await.unwrap(), None, "its lease lasts");
+    let report = finish_open(&db.store, JobName::Decay, Right::Scratch).await.unwrap().unwrap();
+    assert_eq!((report.now, report.tally.changed), (at(1.0), 1));
+    assert_eq!(db.store.runs(None, 10).await.unwrap().len(), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,7 +1,7 @@
 //! Rows that no law can use: set aside with the reason and their values as they are, and nobody else held up by them.
 
 use crate::harness::ebb::{access, close};
-use crate::harness::neo4j::{Fresh, fresh};
+use crate::harness::neo4j::{Fresh, at, fresh};
 use crate::harness::rows::{Row, row};
 use ebb::domain::event::Event;
 use ebb::jobs::JobName;
@@ -130,6 +130,24 @@ async fn a_bad_row_of_another_writer_is_set_aside_when_it_is_met() {
     assert_eq!(db.vital("good").await.energy.value().to_bits(), 2.0_f64.to_bits());
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_row_that_was_mended_goes_back_under_the_laws() {
+    let db = fresh().await;
+    let tunables = db.tunables().await;
+    db.put(&["mended", "bad", "good"].map(|name| row(name, "working", 1.0))).await;
+    db.client.run("MATCH (m:Memory) WHERE m.id <> 'good' SET m.energy = 'much'", &[]).await;
+    db.run(JobName::Decay, 1.0).await;
+    assert_eq!(db.store.release_sound(at(1.0), &tunables).await.unwrap(), 0);
+    db.client.run("MATCH (m {id: 'mended'}) SET m.energy = 2.0", &[]).await;
+    assert_eq!(db.store.release_sound(at(1.0), &tunables).await.unwrap(), 1);
+    let aside: Vec<String> =
+        db.client.column("MATCH (m:EbbQuarantined) RETURN m.id + ': ' + m.ebbReason AS all").await;
+    assert_eq!(aside, ["bad: energy is not a number"]);
+    db.run(JobName::Decay, 2.0).await;
+    // Its energy is what it was when Ebb last wrote it, at the start.
+    close(db.vital("mended").await.energy.value(), 2.0 * (-1.0_f64).exp());
+}
+
 /// An event for a row whose values no law can use is an error that names the reason, and overwrites nothing.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_event_does_not_write_over_a_bad_value() {
@@ -156,7 +174,7 @@ async fn an_event_does_not_write_over_a_bad_value() {
         let events = [Event::Access(access(&format!("m{case}"), 1.0))];
         let batch = Batch { events: &events, tunables: &tunables };
         let request = format!("r{case}");
-        match db.store.apply_request(&request, "h", crate::harness::neo4j::at(1.0), batch).await.unwrap() {
+        match db.store.apply_request(&request, "h", at(1.0), batch).await.unwrap() {
             Applied::Nothing(faults) => match &faults[0].why {
                 Error::Quarantined { reason: found, .. } => assert!(found.contains(reason), "{found}"),
                 why => panic!("{case}: {why}"),
