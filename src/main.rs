@@ -108,7 +108,7 @@ fn invalid(faults: &Faults) -> CliError {
 }
 
 fn shown(settings: &Settings) -> Vec<Setting> {
-    let setting = |row: &ebb::settings::Row| Setting {
+    let setting = |row: &settings::Row| Setting {
         key: row.key.to_owned(),
         value: row.value.as_ref().and_then(|value| serde_json::to_value(value).ok()),
         from: row.from.clone(),
