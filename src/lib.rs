@@ -3,6 +3,7 @@
 pub mod clock;
 pub mod domain;
 pub mod jobs;
+pub mod provision;
 pub mod scheduler;
 pub mod service;
 pub mod settings;

@@ -6,13 +6,16 @@
 
 use clap::Parser;
 use ebb::domain::ids::Scope;
+use ebb::provision;
 use ebb::settings::{self, Environment, Faults, Flag, Flags, Settings};
 use ebb::surfaces::cli::config::{self, Setting};
 use ebb::surfaces::cli::exit::{CliError, Exit};
 use ebb::surfaces::cli::output::Output;
-use ebb::surfaces::cli::{self, Cli, Command, Global, run_alone, server};
+use ebb::surfaces::cli::{self, Cli, Command, Global, demo, neo4j, run_alone, server};
 use ebb::telemetry;
-use ebb::wiring::{self, Prepare};
+use ebb::wiring;
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -32,6 +35,10 @@ fn main() -> ExitCode {
 fn run(cli: &Cli, environment: &Environment, output: &Output) -> Result<(), CliError> {
     if let Some(done) = run_alone(&cli.command, output) {
         return done;
+    }
+    // The keeper has no settings of its own: what it is to run comes from whoever starts it.
+    if let Command::Neo4j(neo4j::Verb::Keep(keep)) = &cli.command {
+        return Ok(provision::keep(&keep.home)?);
     }
     let settings = Settings::load(&flags(&cli.global), environment).map_err(|faults| invalid(&faults))?;
     telemetry::start(&settings.log, output.color_on_stderr).map_err(anyhow::Error::new)?;
@@ -64,11 +71,68 @@ const WORKERS: usize = 2;
 
 async fn verb(cli: &Cli, settings: &Settings, output: &Output) -> Result<(), CliError> {
     let scope = Scope::new(&cli.global.scope).map_err(CliError::usage)?;
-    if let Command::Init(args) = &cli.command {
-        server::write_config(args, &settings::sample(), output, &cli.global).await?;
+    match &cli.command {
+        Command::Neo4j(verb) => {
+            let keeper = wiring::keeper().map_err(not_open)?;
+            return neo4j::run(verb, &settings.neo4j, &keeper, output).await;
+        }
+        Command::Demo(_) => return play(settings, scope, output).await,
+        Command::Init(args) => server::write_config(args, &settings::sample(), output, &cli.global).await?,
+        _ => {}
     }
-    let open = wiring::open(settings, scope, Prepare::AsItIs).await.map_err(not_open)?;
-    cli::run(&cli.command, &open.service, output, &cli.global).await
+    let settings = match &cli.command {
+        Command::Replay(args) => &scratch(settings, &args.file, output)?,
+        _ => settings,
+    };
+    let open = wiring::open(settings, scope).await.map_err(not_open)?;
+    let ended = cli::run(&cli.command, &open.service, output, &cli.global).await;
+    let closed = open.close().await.map_err(not_open);
+    ended.and(closed)
+}
+
+/// A managed server of its own for a replay: simulated time must not meet real memories. Each file has its folder, so
+/// that repeating the command goes on where it stopped.
+fn scratch(settings: &Settings, file: &Path, output: &Output) -> Result<Settings, CliError> {
+    let mut settings = settings.clone();
+    if settings.neo4j.uri.is_none() {
+        settings.neo4j.home = ebb::service::events::scratch_folder(file).map_err(CliError::failed)?;
+        let home = settings.neo4j.home.display();
+        output.remark(&format!("Replaying on a managed server of its own, in {home}"));
+        output.remark(&format!("Ask it afterwards with EBB__NEO4J__HOME={home} ebb memory explain ID"));
+    }
+    Ok(settings)
+}
+
+/// The demo: on a scratch server of its own, or on a given database that holds nothing but what `ebb init` writes.
+async fn play(settings: &Settings, scope: Scope, output: &Output) -> Result<(), CliError> {
+    let mut settings = settings.clone();
+    let folder = PathBuf::from(".ebb/demo");
+    if settings.neo4j.uri.is_none() {
+        provision::wipe(&folder).await?;
+        settings.neo4j.home.clone_from(&folder);
+        output.remark("Starting a scratch Neo4j of its own, in .ebb/demo");
+    }
+    let open = wiring::open(&settings, scope).await.map_err(not_open)?;
+    let told = demo::run(&open.service, open.endpoint(), &folder, output).await;
+    let managed = settings.neo4j.uri.is_none();
+    if told.is_ok() && managed {
+        linger(output);
+    }
+    let closed = open.close().await.map_err(not_open);
+    if told.is_ok() && managed {
+        output.remark("The server is stopped. Open it again with:");
+        output.remark("  EBB__NEO4J__HOME=.ebb/demo ebb neo4j browser");
+    }
+    told.and(closed)
+}
+
+/// Keeps the server while a person looks, if there is one.
+fn linger(output: &Output) {
+    if std::io::stdin().is_terminal() && std::io::stdout().is_terminal() {
+        output.remark("The server runs until you press Enter.");
+        // A terminal that cannot be read has nobody at it.
+        let _ = std::io::stdin().read_line(&mut String::new());
+    }
 }
 
 fn interrupted(command: &Command) -> CliError {
@@ -84,10 +148,8 @@ fn interrupted(command: &Command) -> CliError {
 fn not_open(error: wiring::Error) -> CliError {
     match error {
         wiring::Error::Store(why) => why.into(),
-        wiring::Error::NoServer => {
-            CliError::new(Exit::Unreachable, error).try_this("NEO4J_URI=bolt://localhost:7687 ebb status")
-        }
-        other => CliError::new(Exit::Configuration, other),
+        wiring::Error::Provision(why) => why.into(),
+        other => CliError::failed(other),
     }
 }
 

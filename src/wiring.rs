@@ -1,95 +1,110 @@
-//! Wiring: from settings to a service, floor by floor.
+//! Builds the floors bottom up for one verb, and takes them down again: settings, server, store, service.
 //!
-//! `store` and `provision` do not know each other, and no floor knows the settings: here each gets what it needs.
+//! The address of a server travels from `provision` to `store` here and nowhere else; the two do not know each other. A
+//! managed server is initialised when it is opened, since nobody else writes there; a given database is prepared by a
+//! person, with `ebb init`.
 
 use crate::clock::Clock;
 use crate::domain::ids::Scope;
-use crate::service::{self, Service};
+use crate::provision::{self, Endpoint, Keeper, Origin};
+use crate::service::{self, JobConfig, Service};
 use crate::settings::Settings;
+use crate::settings::jobs::JobConfig as JobSettings;
 use crate::store::{self, Store};
-use secrecy::SecretString;
-use std::path::{Path, PathBuf};
 
-/// A service over a database.
-pub struct Open {
-    /// It.
-    pub service: Service,
-}
-
-/// Whether a database that was never initialised is prepared on the way.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Prepare {
-    /// It is left as it is: somebody else's.
-    AsItIs,
-    /// It gets constraints, indexes and tunables: ours, or scratch.
-    Initialised,
-}
-
-/// Why there is no service.
+/// Why nothing could be opened.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// No server is named.
-    #[error("no server is named; set NEO4J_URI to its address, such as bolt://localhost:7687")]
-    NoServer,
-    /// The file with the password cannot be read.
-    #[error("the password cannot be read from {path}: {why}")]
-    Password {
-        /// Which file.
-        path: PathBuf,
-        /// Why.
-        why: std::io::Error,
-    },
-    /// The database.
+    /// No server.
+    #[error(transparent)]
+    Provision(#[from] provision::Error),
+    /// A server that cannot be used.
     #[error(transparent)]
     Store(#[from] store::Error),
+    /// The path of this very program is not known, so no keeper can be started.
+    #[error("the path of the ebb program is not known to the system: {0}")]
+    Program(#[source] std::io::Error),
 }
 
-/// Opens the service over the server that the settings name. The first connection is made by the first verb, or here
-/// where the database is to be prepared.
+/// The service over a server that is kept running as long as this lives.
+pub struct Open {
+    /// Everything Ebb does.
+    pub service: Service,
+    server: provision::Server,
+}
+
+impl Open {
+    /// How to reach the server.
+    #[must_use]
+    pub fn endpoint(&self) -> &Endpoint {
+        &self.server.endpoint
+    }
+
+    /// Gives the server up; waits until one that nobody else uses is gone.
+    ///
+    /// # Errors
+    /// A server that is still stopping after 40 s.
+    pub async fn close(self) -> Result<(), Error> {
+        let Self { service, server } = self;
+        drop(service);
+        Ok(server.release().await?)
+    }
+}
+
+/// The program that keeps a managed server running: this one.
 ///
 /// # Errors
-/// [`Error`].
-pub async fn open(settings: &Settings, scope: Scope, prepare: Prepare) -> Result<Open, Error> {
-    let neo4j = &settings.neo4j;
-    let config = store::Config {
-        uri: neo4j.uri.clone().ok_or(Error::NoServer)?,
-        username: neo4j.username.clone(),
-        password: password(neo4j.password.as_ref(), neo4j.password_file.as_deref())?,
-        database: neo4j.database.clone(),
-        connections: neo4j.connections,
-        acquire_timeout: neo4j.acquire_timeout,
-        lease: settings.worker.lease,
-    };
-    let service = Service::new(Store::connect(&config)?, Clock::Real, config_of(settings, scope));
-    if prepare == Prepare::Initialised {
-        service.initialise().await?;
-    }
-    Ok(Open { service })
+/// [`Error::Program`].
+pub fn keeper() -> Result<Keeper, Error> {
+    Ok(Keeper::of(&std::env::current_exe().map_err(Error::Program)?))
 }
 
-fn config_of(settings: &Settings, scope: Scope) -> service::Config {
-    let job = |job: &crate::settings::jobs::JobConfig| service::JobConfig {
-        enabled: job.enabled,
-        every: job.every,
-        time_limit: job.time_limit,
+/// Finds or starts the server of the settings and puts the service over it.
+///
+/// # Errors
+/// No server, or one that cannot be used.
+pub async fn open(settings: &Settings, scope: Scope) -> Result<Open, Error> {
+    let server = provision::acquire(&settings.neo4j, &keeper()?).await?;
+    let service = match over(&server.endpoint, settings, scope) {
+        Ok(service) => service,
+        Err(why) => {
+            server.release().await?;
+            return Err(why);
+        }
     };
-    service::Config {
+    if server.endpoint.origin != Origin::Given
+        && let Err(why) = service.initialise().await
+    {
+        drop(service);
+        server.release().await?;
+        return Err(why.into());
+    }
+    Ok(Open { service, server })
+}
+
+/// The service over a server that is there.
+///
+/// # Errors
+/// An address that cannot be used, a duration that is none.
+pub fn over(endpoint: &Endpoint, settings: &Settings, scope: Scope) -> Result<Service, Error> {
+    let store = Store::connect(&store::Config {
+        uri: endpoint.uri.clone(),
+        username: endpoint.username.clone(),
+        password: endpoint.password.clone(),
+        database: endpoint.database.clone(),
+        connections: settings.pools.connections,
+        acquire_timeout: settings.pools.acquire_timeout,
+        lease: settings.worker.lease,
+    })?;
+    let config = service::Config {
         consolidation: settings.memory.clone(),
         jobs: [job(&settings.jobs.decay), job(&settings.jobs.promote)],
         scope,
-    }
+    };
+    Ok(Service::new(store, Clock::Real, config))
 }
 
-/// The password itself, or the first line of its file; empty for a server without sign-in.
-fn password(stated: Option<&SecretString>, file: Option<&Path>) -> Result<SecretString, Error> {
-    match (stated, file) {
-        (Some(stated), _) => Ok(stated.clone()),
-        (None, Some(file)) => {
-            let text = std::fs::read_to_string(file)
-                .map_err(|why| Error::Password { path: file.to_owned(), why })?;
-            Ok(text.lines().next().unwrap_or_default().to_owned().into())
-        }
-        (None, None) => Ok(String::new().into()),
-    }
+fn job(settings: &JobSettings) -> JobConfig {
+    JobConfig { enabled: settings.enabled, every: settings.every, time_limit: settings.time_limit }
 }

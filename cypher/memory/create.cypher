@@ -1,11 +1,13 @@
-// purpose: Create memories.
+// purpose: Create memories, each joined to the session it was made in and to the entities it mentions.
 // mode: write
-// params: $scope: List, $id: List, $content: List, $tier: List, $energy: List, $energyAt: List, $lastAccessed: List, $accessCount: List, $ripeAt: List, $dueAt: List, $pinned: List, $created: List, $session: List, $instance: List
+// params: $scope: List, $id: List, $content: List, $tier: List, $energy: List, $energyAt: List, $lastAccessed: List, $accessCount: List, $ripeAt: List, $dueAt: List, $pinned: List, $created: List, $session: List, $instance: List, $at: List, $count: List, $mentions: List
 // returns: created: Integer (one row)
 // bound: a list of ids
 // idempotent: by the unique id, and by the receipt of its transaction
 //
-// Instants are epoch milliseconds, null where there is none; a memory that is not pinned has no such property.
+// Sessions and entities exist already. $at and $count say when and how often the session touched the memory in this
+// batch; the pair is not yet counted for co-activation. Instants are epoch milliseconds, null where there is none; a
+// memory that is not pinned has no such property. One statement, because a new memory has no relationship to look for.
 UNWIND range(0, size($id) - 1) AS i
 CREATE (m:Memory:EbbStamped {
   id: $id[i],
@@ -23,4 +25,14 @@ CREATE (m:Memory:EbbStamped {
   sessionId: $session[i],
   instanceId: $instance[i]
 })
+WITH m, i
+CALL (m, i) {
+  MATCH (s:Session {scope: $scope[i], id: $session[i]})
+  CREATE (m)-[:ACCESSED_IN {at: datetime({epochMillis: $at[i]}), count: $count[i], counted: false}]->(s)
+}
+CALL (m, i) {
+  UNWIND $mentions[i] AS name
+  MATCH (e:Entity {scope: $scope[i], name: name})
+  CREATE (m)-[:MENTIONS]->(e)
+}
 RETURN count(m) AS created

@@ -48,11 +48,11 @@ impl AttemptState {
     /// Whether `next` may follow.
     #[must_use]
     pub const fn may_become(self, next: Self) -> bool {
-        match (self, next) {
-            (Self::Planned, Self::Claimed | Self::Aborted | Self::Expired) => true,
-            (Self::Claimed, Self::Done | Self::Aborted | Self::Expired) => true,
-            _ => false,
-        }
+        matches!(
+            (self, next),
+            (Self::Planned, Self::Claimed | Self::Aborted | Self::Expired)
+                | (Self::Claimed, Self::Done | Self::Aborted | Self::Expired)
+        )
     }
 }
 

@@ -208,7 +208,7 @@ mod tests {
         close(working.factor(hours(1.0)), 0.606_530_659_712_633);
         close(working.factor(hours(0.5)), 0.778_800_783_071_405);
         close(working.factor(hours(25.0)), 3.726_653_172_078_671e-6);
-        close(3.0 * Curve::Exponential(0.05).unwrap().factor(hours(10.0)), 1.819_591_979_137_900);
+        close(3.0 * Curve::Exponential(0.05).unwrap().factor(hours(10.0)), 1.819_591_979_137_9);
         close(6.0 * Curve::Exponential(0.001).unwrap().factor(hours(1000.0)), 2.207_276_647_028_654);
         close(working.crossing(1.0, 0.1).unwrap() / HOUR_MS_F, 4.605_170_185_988_092);
         close(working.crossing(3.0, 2.0).unwrap() / 60_000.0, 48.655_812_972_985_8);
@@ -224,7 +224,7 @@ mod tests {
             assert!((curve.half_life().unwrap() - half).abs() < 5e-4);
         }
         let relation = Curve::HalfLife(90.0 * 24.0 * HOUR_MS_F).unwrap();
-        close(relation.factor(45.0 * 24.0 * HOUR_MS_F), 0.707_106_781_186_548);
+        close(relation.factor(45.0 * 24.0 * HOUR_MS_F), std::f64::consts::FRAC_1_SQRT_2);
         close(relation.factor(180.0 * 24.0 * HOUR_MS_F), 0.25);
     }
 }

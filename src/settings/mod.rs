@@ -22,7 +22,7 @@ pub mod jobs;
 mod kind;
 mod knobs;
 mod layers;
-pub mod neo4j;
+pub mod pools;
 mod redact;
 #[cfg(test)]
 mod tests;
@@ -34,6 +34,7 @@ pub use kind::Shown;
 pub use redact::Row;
 
 use crate::domain::tunables::ConsolidationConfig;
+use crate::provision;
 use crate::telemetry;
 use layers::{Given, Layer};
 use serde::Deserialize;
@@ -67,8 +68,10 @@ pub struct Flag {
 /// The configuration in force, checked.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// Which server, how to connect to it, and how to run a managed one.
-    pub neo4j: neo4j::Config,
+    /// Which server, and how to run a managed one.
+    pub neo4j: provision::Config,
+    /// Connections to it.
+    pub pools: pools::Config,
     /// What `ebb init` writes into the ConsolidationConfig node; it passes the laws' own check.
     pub memory: ConsolidationConfig,
     /// When and how long jobs run.
@@ -147,6 +150,7 @@ fn fill(layers: &[Layer]) -> Result<Settings, Fault> {
         .map_err(misfit)?;
     Ok(Settings {
         neo4j: section(&merged, "neo4j").map_err(misfit)?,
+        pools: section(&merged, "neo4j").map_err(misfit)?,
         memory: section(&merged, "memory").map_err(misfit)?,
         jobs: section(&merged, "jobs").map_err(misfit)?,
         worker: section(&merged, "worker").map_err(misfit)?,

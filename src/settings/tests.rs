@@ -44,7 +44,7 @@ fn the_default_file_alone_is_a_sound_configuration() {
     let settings = load("", &[], &[]).unwrap();
     assert_eq!(settings.neo4j.uri, None);
     assert_eq!(settings.neo4j.start_timeout, Duration::from_secs(60));
-    assert_eq!(settings.neo4j.connections, 8);
+    assert_eq!(settings.pools.connections, 8);
     assert_eq!(settings.worker.lease, Duration::from_secs(15));
     assert!(settings.jobs.decay.enabled && settings.jobs.decay.every.is_none());
     assert_eq!(settings.memory, crate::domain::tunables::tests::documented());
@@ -89,7 +89,7 @@ fn the_usual_variables_fill_the_neo4j_section_and_empty_ones_count_as_unset() {
     assert_eq!(neo4j.uri.as_deref(), Some("bolt://localhost:7687"));
     assert_eq!((neo4j.username.as_str(), neo4j.database.as_str()), ("more-particular", "neo4j"));
     assert_eq!(neo4j.password.unwrap().expose_secret(), "hush");
-    assert_eq!((neo4j.way, neo4j.image.as_str()), (Some(super::neo4j::Way::Maven), "neo4j:5"));
+    assert_eq!((neo4j.way, neo4j.image.as_str()), (Some(crate::provision::Way::Maven), "neo4j:5"));
 }
 
 #[test]
@@ -264,7 +264,8 @@ fn table_structs_and_default_file_name_the_same_keys() {
     let mut named = |section: &str, fields: &[&str]| {
         structs.extend(fields.iter().map(|field| format!("{section}.{field}")));
     };
-    named("neo4j", fields::of::<super::neo4j::Config>());
+    named("neo4j", fields::of::<crate::provision::Config>());
+    named("neo4j", fields::of::<super::pools::Config>());
     named("memory", fields::of::<crate::domain::tunables::ConsolidationConfig>());
     for job in fields::of::<super::jobs::Config>() {
         named(&format!("jobs.{job}"), fields::of::<super::jobs::JobConfig>());

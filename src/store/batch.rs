@@ -82,7 +82,7 @@ struct Folded<'a> {
 }
 
 /// How a session touched a memory in this batch.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 struct Joined {
     first: Timestamp,
     last: Timestamp,
@@ -318,28 +318,69 @@ struct Join<'a> {
     count: i64,
 }
 
-async fn store(tx: &mut Tx, memories: &BTreeMap<&str, Folded<'_>>) -> Result<(), Error> {
-    let mut sessions: BTreeMap<(&str, &str), Timestamp> = BTreeMap::new();
-    let mut entities: BTreeSet<(&str, &str)> = BTreeSet::new();
-    let (mut made, mut changed, mut joins, mut mentions) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    for (id, folded) in memories {
-        let Some(vital) = folded.vital.filter(|_| !folded.forgotten) else { continue };
-        match folded.made_by {
-            Some(remember) => made.push((remember, vital)),
-            None if folded.before != Some(vital) => changed.push((*id, vital)),
-            None => {}
-        }
-        let scope = folded.scope.as_str();
-        for (session, joined) in &folded.joins {
-            let started = sessions.entry((scope, session)).or_insert(joined.first);
-            *started = (*started).min(joined.first);
-            joins.push(Join { scope, memory: id, session, at: joined.last, count: joined.count });
-        }
-        for name in &folded.mentions {
-            entities.insert((scope, name));
-            mentions.push((scope, *id, *name));
-        }
+struct Made<'a> {
+    remember: &'a Remember,
+    vital: Vital,
+    /// How the session it was made in touched it.
+    joined: Option<Joined>,
+    mentions: Vec<&'a str>,
+}
+
+impl Made<'_> {
+    fn weight(&self) -> usize {
+        let mentions: usize = self.mentions.iter().map(|name| name.len() + 2).sum();
+        self.remember.content.len() + self.remember.id.as_str().len() + mentions + 240
     }
+}
+
+/// What a batch writes, sorted by statement.
+#[derive(Default)]
+struct Writes<'a> {
+    sessions: BTreeMap<(&'a str, &'a str), Timestamp>,
+    entities: BTreeSet<(&'a str, &'a str)>,
+    made: Vec<Made<'a>>,
+    changed: Vec<(&'a str, Vital)>,
+    joins: Vec<Join<'a>>,
+    mentions: Vec<(&'a str, &'a str, &'a str)>,
+}
+
+impl<'a> Writes<'a> {
+    fn of(memories: &'a BTreeMap<&'a str, Folded<'a>>) -> Self {
+        let mut writes = Self::default();
+        for (id, folded) in memories {
+            let Some(vital) = folded.vital.filter(|_| !folded.forgotten) else { continue };
+            let scope = folded.scope.as_str();
+            let own = folded.made_by.and_then(|remember| remember.session.as_ref()).map(|own| own.as_str());
+            for (session, joined) in &folded.joins {
+                let started = writes.sessions.entry((scope, session)).or_insert(joined.first);
+                *started = (*started).min(joined.first);
+                if own != Some(*session) {
+                    let Joined { last: at, count, .. } = *joined;
+                    writes.joins.push(Join { scope, memory: id, session, at, count });
+                }
+            }
+            writes.entities.extend(folded.mentions.iter().map(|name| (scope, *name)));
+            match folded.made_by {
+                Some(remember) => writes.made.push(Made {
+                    remember,
+                    vital,
+                    joined: own.and_then(|own| folded.joins.get(own)).copied(),
+                    mentions: folded.mentions.iter().copied().collect(),
+                }),
+                None => {
+                    writes.mentions.extend(folded.mentions.iter().map(|name| (scope, *id, *name)));
+                    if folded.before != Some(vital) {
+                        writes.changed.push((id, vital));
+                    }
+                }
+            }
+        }
+        writes
+    }
+}
+
+async fn store(tx: &mut Tx, memories: &BTreeMap<&str, Folded<'_>>) -> Result<(), Error> {
+    let Writes { sessions, entities, made, changed, joins, mentions } = Writes::of(memories);
     let sessions: Vec<_> = sessions.into_iter().collect();
     for slice in slices(&sessions, |((scope, id), _)| scope.len() + id.len() + 11) {
         let call = SESSION_OPEN
@@ -357,17 +398,21 @@ async fn store(tx: &mut Tx, memories: &BTreeMap<&str, Folded<'_>>) -> Result<(),
             .set("name", list(slice.iter().map(|(_, name)| *name)));
         tx.run(call).await?;
     }
-    for slice in slices(&made, |(remember, _)| remember.content.len() + remember.id.as_str().len() + 220) {
-        let lives = slice.iter().map(|(remember, vital)| (remember.id.as_str(), vital));
-        let call = vitals(MEMORY_CREATE.call(), lives)
-            .set("scope", list(slice.iter().map(|(remember, _)| remember.scope.as_str())))
-            .set("content", list(slice.iter().map(|(remember, _)| remember.content.as_str())))
-            .set("created", instants(slice.iter().map(|(remember, _)| Some(remember.at))))
-            .set(
-                "session",
-                list(slice.iter().map(|(r, _)| r.session.as_ref().map(|session| session.as_str()))),
-            )
-            .set("instance", list(slice.iter().map(|(remember, _)| remember.instance.as_deref())));
+    for slice in slices(&made, Made::weight) {
+        let each = || slice.iter().map(|made| made.remember);
+        let call =
+            vitals(MEMORY_CREATE.call(), slice.iter().map(|made| (made.remember.id.as_str(), &made.vital)))
+                .set("scope", list(each().map(|remember| remember.scope.as_str())))
+                .set("content", list(each().map(|remember| remember.content.as_str())))
+                .set("created", instants(each().map(|remember| Some(remember.at))))
+                .set(
+                    "session",
+                    list(each().map(|remember| remember.session.as_ref().map(|session| session.as_str()))),
+                )
+                .set("instance", list(each().map(|remember| remember.instance.as_deref())))
+                .set("at", instants(slice.iter().map(|made| made.joined.map(|joined| joined.last))))
+                .set("count", list(slice.iter().map(|made| made.joined.map(|joined| joined.count))))
+                .set("mentions", list(slice.iter().map(|made| list(made.mentions.iter().copied()))));
         tx.run(call).await?;
     }
     write(tx, &changed).await?;

@@ -34,7 +34,7 @@ const FETCH_SIZE: usize = 1_000;
 
 pub(super) fn pool(config: &Config) -> Result<Driver, Error> {
     let unusable = |why: neo4rs::Error| Error::Unavailable { uri: config.uri.clone(), why: why.to_string() };
-    let driver = neo4rs::ConfigBuilder::default()
+    neo4rs::ConfigBuilder::default()
         .uri(&config.uri)
         .user(&config.username)
         .password(config.password.expose_secret())
@@ -43,12 +43,6 @@ pub(super) fn pool(config: &Config) -> Result<Driver, Error> {
         .max_connections(config.connections)
         .connection_timeout(MESSAGE_TIMEOUT)
         .build()
-        .and_then(neo4rs::Graph::connect)
-        .map_err(unusable)?;
-    Ok(Driver {
-        graph: driver,
-        uri: config.uri.clone(),
-        user: config.username.clone(),
-        acquire_timeout: config.acquire_timeout,
-    })
+        .and_then(|how| Driver::connect(how, config))
+        .map_err(unusable)
 }

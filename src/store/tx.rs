@@ -14,14 +14,15 @@
 //! Transient errors: eight tries, 20 ms doubled, full jitter, at most 2 s apart. A connection lost: as many, 100 ms
 //! doubled, at most 10 s apart; but a server that was never reached is reported at once. Page too big: the caller halves.
 
+use super::Config;
 use super::error::{Class, Error};
 use super::statement::{Call, Statement};
 use neo4rs::BoltType;
 use serde::de::DeserializeOwned;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::Duration;
-use tracing::{Instrument, debug, info_span, warn};
+use std::time::{Duration, Instant};
+use tracing::{Instrument, debug, info_span, trace, warn};
 
 const TRIES_MAX: u32 = 8;
 const ROLLBACK_LIMIT: Duration = Duration::from_secs(2);
@@ -33,6 +34,19 @@ pub(super) struct Driver {
     pub(super) uri: String,
     pub(super) user: String,
     pub(super) acquire_timeout: Duration,
+}
+
+impl Driver {
+    /// A pool that opens its first connection when it is first asked for one.
+    #[expect(clippy::disallowed_types, reason = "store is the driver's only home")]
+    pub(super) fn connect(how: neo4rs::Config, config: &Config) -> Result<Self, neo4rs::Error> {
+        Ok(Self {
+            graph: neo4rs::Graph::connect(how)?,
+            uri: config.uri.clone(),
+            user: config.username.clone(),
+            acquire_timeout: config.acquire_timeout,
+        })
+    }
 }
 
 /// Counters of what happened to transactions, for status and tests.
@@ -68,6 +82,7 @@ impl Tx {
     /// Runs a statement and returns its rows.
     pub(super) async fn rows<T: DeserializeOwned>(&mut self, call: Call) -> Result<Vec<T>, Error> {
         let statement = call.statement;
+        let begun = Instant::now();
         let mut stream = self.txn.execute(call.query).await.map_err(|why| sort(why, statement, &self.uri))?;
         let mut rows = Vec::new();
         while let Some(row) =
@@ -78,6 +93,7 @@ impl Tx {
                 row.map_err(|why| Error::Decode { statement: statement.name, detail: why.to_string() })?,
             );
         }
+        trace!(statement = statement.name, rows = rows.len(), elapsed_us = begun.elapsed().as_micros());
         Ok(rows)
     }
 

@@ -2,4 +2,6 @@
 //! server it fails.
 
 mod harness;
+mod plans;
+mod provision;
 mod smoke;

@@ -173,6 +173,17 @@ impl Service {
     }
 }
 
+/// The folder of the managed server that replays a file: named after the file and what identifies it.
+///
+/// # Errors
+/// [`FeedError::Io`] if the file cannot be read.
+pub fn scratch_folder(path: &Path) -> Result<PathBuf, FeedError> {
+    let (key, name) = feed::identify(path)?;
+    let stem: String =
+        name.chars().take(40).map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+    Ok(Path::new(".ebb/replay").join(format!("{stem}-{}", &key[..8])))
+}
+
 /// A file on its way into the database.
 struct Feeder<'a> {
     service: &'a Service,

@@ -9,6 +9,7 @@
 
 pub mod config;
 pub mod confirm;
+pub mod demo;
 pub mod docs;
 pub mod events;
 pub mod exit;

@@ -1,7 +1,12 @@
 //! `ebb neo4j`: the managed local server.
 
+use super::exit::{CliError, Exit};
+use super::output::{Format, Output};
+use crate::provision::{self, Config, Keeper, Status};
 use clap::{Args, Subcommand};
-use std::path::PathBuf;
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// The verbs of `ebb neo4j`.
 #[derive(Debug, Clone, Subcommand)]
@@ -15,7 +20,11 @@ pub enum Verb {
     /// Start the server and let it stay, in the background, until `ebb neo4j stop`
     Start,
     /// Stop the server
-    Stop,
+    Stop {
+        /// Also while other programs use it
+        #[arg(long)]
+        force: bool,
+    },
     /// Say whether the server runs, where it answers and where its data is
     Status,
     /// Open Neo4j Browser on the server, or print its address where no browser can be opened
@@ -31,4 +40,113 @@ pub struct Keep {
     /// The folder of the server
     #[arg(long, value_name = "FOLDER")]
     pub home: PathBuf,
+}
+
+/// Runs a verb; `keep` is run by `main`, before there are settings.
+///
+/// # Errors
+/// No server, or one that cannot be started or stopped.
+pub async fn run(verb: &Verb, config: &Config, keeper: &Keeper, output: &Output) -> Result<(), CliError> {
+    match verb {
+        Verb::Start => {
+            refuse_given(config)?;
+            provision::start(config, keeper).await?;
+            told(&provision::status(config).await?, output)
+        }
+        Verb::Stop { force } => {
+            refuse_given(config)?;
+            let stopped = provision::stop(config, *force).await?;
+            let said =
+                if stopped { "The server is stopped; its data stays." } else { "No server was running." };
+            output.emit("neo4j.stop", &Stopped { stopped, home: &config.home }, |page| page.line(said))
+        }
+        Verb::Status => told(&provision::status(config).await?, output),
+        Verb::Browser => {
+            refuse_given(config)?;
+            let endpoint = provision::start(config, keeper).await?;
+            let url = provision::browser_url(&endpoint, None).unwrap_or_default();
+            let opened = output.format == Format::Table && open(&url);
+            let password = config.home.join("password");
+            let shown = Shown { url: &url, opened, username: &endpoint.username, password_file: &password };
+            output.emit("neo4j.browser", &shown, |page| {
+                page.line(&url);
+                page.line(&format!("User {}; the password is in {}", endpoint.username, password.display()));
+                page.line("The server stays until: ebb neo4j stop");
+            })
+        }
+        Verb::Keep(keep) => Ok(provision::keep(&keep.home)?),
+    }
+}
+
+/// These verbs are about the managed server, and a given one is somebody else's.
+fn refuse_given(config: &Config) -> Result<(), CliError> {
+    match &config.uri {
+        None => Ok(()),
+        Some(uri) => Err(CliError::usage(format!(
+            "NEO4J_URI names the server {uri}, which is not Ebb's to start or stop"
+        ))
+        .try_this("unset NEO4J_URI, for the managed local server")),
+    }
+}
+
+#[derive(Serialize)]
+struct Stopped<'a> {
+    stopped: bool,
+    home: &'a Path,
+}
+
+#[derive(Serialize)]
+struct Shown<'a> {
+    url: &'a str,
+    opened: bool,
+    username: &'a str,
+    password_file: &'a Path,
+}
+
+fn told(status: &Status, output: &Output) -> Result<(), CliError> {
+    output.emit("neo4j.status", status, |page| {
+        let home = status.home.display().to_string();
+        let Some(server) = &status.server else {
+            page.line(&format!("No managed server runs in {home}. Start one that stays: ebb neo4j start"));
+            return;
+        };
+        let stays = if server.stay { "until: ebb neo4j stop" } else { "as long as a program uses it" };
+        page.fields(&[
+            ("server", format!("Neo4j {} by {}", server.version.as_deref().unwrap_or("?"), server.origin)),
+            ("ready", if server.ready { "yes" } else { "not yet" }.to_owned()),
+            ("bolt", server.uri.clone()),
+            ("browser", format!("{}/browser/", server.http)),
+            ("stays", stays.to_owned()),
+            ("home", home),
+            ("process", server.pid.to_string()),
+            ("users", server.users.join(", ")),
+        ]);
+    })
+}
+
+/// Opens an address with the system's own opener; `false` where there is none or nobody looks at a screen.
+fn open(url: &str) -> bool {
+    let opener = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
+    let quiet = || std::process::Stdio::null();
+    Command::new(opener)
+        .arg(url)
+        .stdin(quiet())
+        .stdout(quiet())
+        .stderr(quiet())
+        .status()
+        .is_ok_and(|end| end.success())
+}
+
+impl From<provision::Error> for CliError {
+    fn from(error: provision::Error) -> Self {
+        use provision::Error as E;
+        let exit = match error {
+            E::Uri { .. } | E::Insecure { .. } | E::NoPassword { .. } | E::PasswordFile { .. } => {
+                Exit::Configuration
+            }
+            E::InUse { .. } | E::Running { .. } | E::ForeignHome { .. } | E::NotOurs { .. } => Exit::Failed,
+            _ => Exit::Unreachable,
+        };
+        Self::new(exit, error)
+    }
 }

@@ -9,6 +9,7 @@
     reason = "a second client, apart from the store"
 )]
 
+use crate::harness::server::Address;
 use ebb::clock::Clock;
 use ebb::domain::tunables::ConsolidationConfig;
 use ebb::domain::units::Timestamp;
@@ -134,14 +135,20 @@ pub(crate) fn documented() -> ConsolidationConfig {
 }
 
 async fn server() -> Config {
-    let uri = std::env::var("NEO4J_URI").expect("a server");
+    let address = address().await;
     Config {
-        uri,
+        uri: address.uri.clone(),
         username: "neo4j".to_owned(),
-        password: "neo4j-test".to_owned().into(),
+        password: address.password.clone(),
         database: "neo4j".to_owned(),
         connections: 60,
         acquire_timeout: Duration::from_secs(10),
         lease: Duration::from_secs(15),
     }
+}
+
+/// The server of this run.
+pub(crate) async fn address() -> &'static Address {
+    static ADDRESS: OnceCell<Address> = OnceCell::const_new();
+    ADDRESS.get_or_init(super::server::start).await
 }

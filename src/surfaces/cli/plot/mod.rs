@@ -14,7 +14,7 @@ mod canvas;
 pub mod energy;
 mod svg;
 pub mod tiers;
-mod verbs;
+pub(super) mod verbs;
 
 pub use verbs::run;
 

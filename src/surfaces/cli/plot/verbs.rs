@@ -120,7 +120,7 @@ fn curve(id: &str, plot: &EnergyPlot) -> Curve {
 const TIERS: [Tier; 4] = [Tier::Working, Tier::ShortTerm, Tier::LongTerm, Tier::ExpiredWorking];
 
 /// What each tier held at the end of each hour up to `at`, from what was made, rose and expired in it.
-fn over_time(hours: &[Hour], at: Timestamp) -> TiersPlot {
+pub(in crate::surfaces::cli) fn over_time(hours: &[Hour], at: Timestamp) -> TiersPlot {
     let mut held = [0_i64; 4];
     let mut times = Vec::new();
     let mut series = TIERS.map(|tier| Series::of(tier, Vec::new()));
@@ -138,7 +138,7 @@ fn over_time(hours: &[Hour], at: Timestamp) -> TiersPlot {
     TiersPlot { title: "Memories by tier, hour by hour".to_owned(), times, series: series.into() }
 }
 
-fn now(tiers: &[TierCount]) -> Vec<Series> {
+pub(in crate::surfaces::cli) fn now(tiers: &[TierCount]) -> Vec<Series> {
     let held = |tier: Tier| tiers.iter().find(|row| row.tier == tier.name()).map_or(0, |row| row.count);
     TIERS.map(|tier| Series::of(tier, vec![u64::try_from(held(tier)).unwrap_or(0)])).into()
 }

@@ -1,0 +1,142 @@
+//! What a person does with a managed server beside using it: stop it, look at it, remove it.
+
+use std::path::{Path, PathBuf};
+
+use rustix::process::Signal;
+use serde::Serialize;
+use tokio::time::Instant;
+
+use super::error::{Error, io};
+use super::home::{Home, Lock};
+use super::keeper::tell;
+use super::lock::{Hold, POLL};
+use super::server::{FAREWELL, refuse_given};
+use super::{Config, Origin, docker, log, probe, process};
+
+/// Stops the managed server of this home and waits until it is gone; `false` if none was running. While
+/// others use it, only with `force`.
+///
+/// # Errors
+/// When others use it, when it is still stopping after 40 s, or when the settings name a given server.
+pub async fn stop(config: &Config, force: bool) -> Result<bool, Error> {
+    refuse_given(config)?;
+    let Some(home) = Home::existing(&config.home) else { return Ok(false) };
+    let _start = home.start_lock().await?;
+    let mut hold = None;
+    let deadline = Instant::now() + FAREWELL;
+    let mut users_seen = 0;
+    let mut told = false;
+    while home.has_keeper()? {
+        hold = match hold {
+            None => home.try_lock(Lock::InUse, Hold::Exclusive)?,
+            held => held,
+        };
+        let shared = hold.is_none() && home.try_lock(Lock::InUse, Hold::Shared)?.is_some();
+        users_seen = if shared { users_seen + 1 } else { 0 };
+        // Seen more than once: programs that only look at the lock hold it for an instant.
+        if users_seen > 5 && !force {
+            return Err(Error::InUse {
+                home: home.path().to_path_buf(),
+                users: named(process::holders(&home.join("in-use.lock"))),
+            });
+        }
+        if let Some(record) = home.record().filter(|_| !told && (force || hold.is_some())) {
+            tell(Some(record.keeper_pid), Signal::TERM);
+            told = true;
+        }
+        if Instant::now() >= deadline {
+            return Err(Error::StillStopping {
+                home: home.path().to_path_buf(),
+                seconds: FAREWELL.as_secs(),
+            });
+        }
+        tokio::time::sleep(POLL).await;
+    }
+    let Some(record) = home.record() else { return Ok(told) };
+    let orphan = process::runs(&home, &record);
+    process::end_orphan(&docker::program(config), &home, &record).await?;
+    Ok(told || orphan)
+}
+
+fn named(users: Vec<String>) -> String {
+    if users.is_empty() { "another program".to_owned() } else { users.join(", ") }
+}
+
+/// What is known about the managed server of a home.
+#[derive(Debug, Clone, Serialize)]
+pub struct Status {
+    /// The home folder, as set.
+    pub home: PathBuf,
+    /// The server; nothing if none runs.
+    pub server: Option<Running>,
+}
+
+/// A managed server that runs.
+#[derive(Debug, Clone, Serialize)]
+pub struct Running {
+    /// How it was brought up.
+    pub origin: Origin,
+    /// Neo4j version, once it has said so.
+    pub version: Option<String>,
+    /// Address for Bolt.
+    pub uri: String,
+    /// Base address of HTTP and Neo4j Browser.
+    pub http: String,
+    /// Process of the server; with Docker that of the client in the foreground.
+    pub pid: u32,
+    /// Process of its keeper; nothing if that was killed. Such a server is ended by the next command that
+    /// uses the home.
+    pub keeper_pid: Option<u32>,
+    /// Whether it outlives its users.
+    pub stay: bool,
+    /// Whether it answers the Bolt handshake.
+    pub ready: bool,
+    /// Who uses it, by program and process, where the system tells.
+    pub users: Vec<String>,
+}
+
+/// Looks at the managed server of a home, without changing anything.
+///
+/// # Errors
+/// When a lock file cannot be read.
+pub async fn status(config: &Config) -> Result<Status, Error> {
+    let none = Status { home: config.home.clone(), server: None };
+    let Some(home) = Home::existing(&config.home) else { return Ok(none) };
+    let kept = home.has_keeper()?;
+    let Some(record) = home.record().filter(|record| kept || process::runs(&home, record)) else {
+        return Ok(none);
+    };
+    let running = Running {
+        origin: Origin::from(record.way),
+        version: log::version(&home),
+        uri: format!("bolt://127.0.0.1:{}", record.bolt),
+        http: format!("http://127.0.0.1:{}", record.http),
+        pid: record.pid,
+        keeper_pid: kept.then_some(record.keeper_pid),
+        stay: record.stay,
+        ready: probe::answers(record.bolt).await,
+        users: process::holders(&home.join("in-use.lock")),
+    };
+    Ok(Status { server: Some(running), ..none })
+}
+
+/// Removes the home folder of a stopped managed server, with all its data. Only a folder that carries the
+/// mark of Ebb; one that is not there is fine.
+///
+/// # Errors
+/// When the folder is not ours, or its server runs.
+pub async fn wipe(home: &Path) -> Result<(), Error> {
+    if !home.exists() {
+        return Ok(());
+    }
+    let Some(ours) = Home::existing(home) else {
+        return Err(Error::ForeignHome { path: home.to_path_buf() });
+    };
+    let _start = ours.start_lock().await?;
+    let alone = ours.try_lock(Lock::InUse, Hold::Exclusive)?;
+    let orphan = ours.record().is_some_and(|record| process::runs(&ours, &record));
+    if alone.is_none() || orphan || ours.has_keeper()? {
+        return Err(Error::Running { home: ours.path().to_path_buf() });
+    }
+    std::fs::remove_dir_all(ours.path()).map_err(io(format!("cannot remove {}", ours.path().display())))
+}

@@ -1,0 +1,156 @@
+//! A server in a container, where a Docker engine answers. Everything goes through the `docker` program,
+//! which knows how to reach its engine.
+//!
+//! `docker run` stays in the foreground as the keeper's child, so that a container is watched and stopped
+//! like any other server. The data lies in the home folder, owned by the user: both ways can work on the same
+//! home. Inside the container the server listens everywhere, and only the loopback of this machine is mapped
+//! to it. The password reaches the container through the client's environment, not through its command line.
+
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use secrecy::{ExposeSecret, SecretString};
+use sha2::{Digest, Sha256};
+use tokio::process::Command;
+use tokio::time::timeout;
+
+use super::error::Error;
+use super::home::Home;
+use super::keeper::Plan;
+use super::maven::{both, run};
+use super::{Config, Ports, Way, log};
+
+/// How long the engine may take to answer a question.
+const QUESTION: Duration = Duration::from_secs(10);
+/// How long an image may take to come.
+const PULL: Duration = Duration::from_secs(30 * 60);
+
+/// The `docker` program of the settings, or the one in the path.
+pub(super) fn program(config: &Config) -> PathBuf {
+    config.docker.clone().unwrap_or_else(|| "docker".into())
+}
+
+/// Makes sure of engine and image and says how the server is started.
+pub(super) async fn plan(
+    config: &Config,
+    home: &Home,
+    ports: Ports,
+    password: &SecretString,
+) -> Result<Plan, Error> {
+    let docker = program(config);
+    check_engine(&docker).await?;
+    check_image(&docker, &config.image).await?;
+    let name = container_name(home);
+    remove(&docker, &name).await;
+
+    let folder = |inside: &str, outside: &str| {
+        format!("type=bind,source={},target={inside}", home.join(outside).display())
+    };
+    let mut args: Vec<String> =
+        ["run", "--rm", "--stop-timeout", "30", "--name", &name].map(str::to_owned).into();
+    args.extend(["--label".to_owned(), format!("ebb.home={}", home.path().display())]);
+    args.extend(["--publish".to_owned(), format!("127.0.0.1:{}:7687", ports.bolt)]);
+    args.extend(["--publish".to_owned(), format!("127.0.0.1:{}:7474", ports.http)]);
+    args.extend([
+        "--mount".to_owned(),
+        folder("/data", "data"),
+        "--mount".to_owned(),
+        folder("/logs", "logs"),
+    ]);
+    let (user, group) = (rustix::process::getuid(), rustix::process::getgid());
+    if !user.is_root() {
+        args.extend(["--user".to_owned(), format!("{}:{}", user.as_raw(), group.as_raw())]);
+    }
+    args.extend(["--env".to_owned(), "NEO4J_AUTH".to_owned()]);
+    let heap = format!("{}m", config.heap_mb);
+    let memory = [("server.memory.heap.initial_size", heap.clone()), ("server.memory.heap.max_size", heap)];
+    for (key, value) in super::server_settings(config, ports).into_iter().chain(memory) {
+        args.extend(["--env".to_owned(), format!("{}={value}", variable(key))]);
+    }
+    args.push(config.image.clone());
+    let env = vec![("NEO4J_AUTH".to_owned(), format!("neo4j/{}", password.expose_secret()))];
+    Ok(Plan { way: Way::Docker, program: docker, args, env, container: Some(name), ports, stay: false })
+}
+
+/// The name under which the image takes a setting from its environment: dots become `_`, and `_` becomes
+/// `__`.
+fn variable(setting: &str) -> String {
+    format!("NEO4J_{}", setting.replace('_', "__").replace('.', "_"))
+}
+
+/// One container for one home.
+fn container_name(home: &Home) -> String {
+    let hash = Sha256::digest(home.path().as_os_str().as_encoded_bytes());
+    let hash: String = hash.iter().take(6).map(|byte| format!("{byte:02x}")).collect();
+    format!("ebb-neo4j-{hash}")
+}
+
+/// An error of this file, with what to do next.
+fn refused(why: impl Into<String>, next: impl Into<String>) -> Error {
+    Error::Docker { why: why.into(), next: next.into() }
+}
+
+async fn check_engine(docker: &Path) -> Result<(), Error> {
+    let next = "Start a Docker engine, or let Ebb use Maven and Java (EBB_NEO4J=maven)";
+    let mut command = Command::new(docker);
+    command.args(["version", "--format", "{{.Server.Version}}"]);
+    match timeout(QUESTION, run(&mut command)).await {
+        Err(_) => Err(refused("the Docker engine does not answer", next)),
+        Ok(Err(e)) if e.kind() == ErrorKind::NotFound => {
+            Err(refused(format!("there is no program {}", docker.display()), next))
+        }
+        Ok(Err(e)) => Err(refused(format!("{} cannot be run ({e})", docker.display()), next)),
+        Ok(Ok(output)) if !output.status.success() => Err(refused("no Docker engine answers", next)),
+        Ok(Ok(_)) => Ok(()),
+    }
+}
+
+/// The image is here, or is pulled.
+async fn check_image(docker: &Path, image: &str) -> Result<(), Error> {
+    let mut command = Command::new(docker);
+    command.args(["image", "inspect", "--format", "{{.Id}}", image]);
+    if matches!(timeout(QUESTION, run(&mut command)).await, Ok(Ok(output)) if output.status.success()) {
+        return Ok(());
+    }
+    tracing::info!("pulling the image {image}");
+    let mut command = Command::new(docker);
+    command.args(["pull", "--quiet", image]);
+    let said = match timeout(PULL, run(&mut command)).await {
+        Ok(Ok(output)) if output.status.success() => return Ok(()),
+        Ok(Ok(output)) => log::meaningful(&both(&output)).trim().to_owned(),
+        Ok(Err(e)) => e.to_string(),
+        Err(_) => "no end after 30 minutes".to_owned(),
+    };
+    let why = format!("the image {image} is not on this machine and cannot be pulled ({said})");
+    Err(refused(
+        why,
+        "Name an image that can be had in EBB_NEO4J_IMAGE, or let Ebb use Maven and Java (EBB_NEO4J=maven)",
+    ))
+}
+
+/// Ends a container gently; one that is not there is fine.
+pub(super) async fn stop(docker: &Path, name: &str) {
+    let mut command = Command::new(docker);
+    command.args(["stop", "--time", "30", name]);
+    let _ = timeout(Duration::from_secs(40), run(&mut command)).await; // what it could not do is done now
+    remove(docker, name).await;
+}
+
+/// Removes a container, running or not. One that is not there is fine, and without an engine there is none.
+pub(super) async fn remove(docker: &Path, name: &str) {
+    let mut command = Command::new(docker);
+    command.args(["rm", "--force", name]);
+    let _ = timeout(QUESTION, run(&mut command)).await;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_become_the_variables_the_image_reads() {
+        assert_eq!(variable("db.tx_log.preallocate"), "NEO4J_db_tx__log_preallocate");
+        assert_eq!(variable("server.bolt.advertised_address"), "NEO4J_server_bolt_advertised__address");
+    }
+}

@@ -1,0 +1,245 @@
+//! The home folder of a managed server: what lies in it, and the three locks by which programs agree on one
+//! server.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `.ebb-managed` | the mark: Ebb made this folder, so Ebb may remove it |
+//! | `password` | the password of user `neo4j`, made on the first start, readable by its owner alone |
+//! | `server.json` | [`Record`]: the server that runs, written by its keeper |
+//! | `start.lock` | held (exclusive) by whoever starts, stops or removes |
+//! | `in-use.lock` | held (shared) by each user, exclusive by a keeper whose last user is gone |
+//! | `keeper.lock` | held (exclusive) by the keeper as long as it lives |
+//! | `data`, `logs`, `conf` | Neo4j's own, and `logs/server.log`, `logs/keeper.log` |
+//!
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{ErrorKind, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use secrecy::{ExposeSecret, SecretString};
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::error::{Error, io};
+use super::lock::{Hold, try_lock, wait_lock};
+use super::{Ports, Way};
+
+/// The mark of a folder that Ebb made.
+const MARK: &str = ".ebb-managed";
+
+/// A server that runs, as its keeper wrote it down.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Record {
+    /// How it was brought up.
+    pub(super) way: Way,
+    /// The server's process; with Docker that of the client in the foreground.
+    pub(super) pid: u32,
+    /// The process that watches it.
+    pub(super) keeper_pid: u32,
+    /// The container's name, with Docker.
+    pub(super) container: Option<String>,
+    /// Bolt port on 127.0.0.1.
+    pub(super) bolt: u16,
+    /// HTTP port on 127.0.0.1.
+    pub(super) http: u16,
+    /// Whether it outlives its users.
+    pub(super) stay: bool,
+    /// Where `logs/debug.log` ended when it started, bytes.
+    pub(super) log_from: u64,
+}
+
+impl Record {
+    pub(super) fn ports(&self) -> Ports {
+        Ports { bolt: self.bolt, http: self.http }
+    }
+}
+
+/// A home folder that carries the mark.
+#[derive(Debug, Clone)]
+pub(super) struct Home {
+    path: PathBuf,
+}
+
+impl Home {
+    /// Opens a home, making it if there is nothing yet. A folder with contents and without the mark is
+    /// refused.
+    pub(super) fn open(path: &Path) -> Result<Self, Error> {
+        let what = |verb: &str| format!("cannot {verb} the home folder {}", path.display());
+        if !path.join(MARK).is_file() {
+            DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(io(what("make")))?;
+            let empty = fs::read_dir(path).map_err(io(what("read")))?.next().is_none();
+            if !empty && !path.join(MARK).is_file() {
+                return Err(Error::ForeignHome { path: path.to_path_buf() });
+            }
+            fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o700))
+                .map_err(io(what("close")))?;
+            let text = "The data of a Neo4j server that Ebb starts and stops. With this file in it Ebb may remove the folder.\n";
+            fs::write(path.join(MARK), text).map_err(io(what("mark")))?;
+        }
+        for folder in ["conf", "data", "logs"] {
+            fs::create_dir_all(path.join(folder)).map_err(io(what("fill")))?;
+        }
+        Ok(Self { path: path.canonicalize().map_err(io(what("read")))? })
+    }
+
+    /// A home that is already there and carries the mark.
+    pub(super) fn existing(path: &Path) -> Option<Self> {
+        let path = path.canonicalize().ok()?;
+        path.join(MARK).is_file().then_some(Self { path })
+    }
+
+    /// The folder, absolute and without links.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// A file or folder inside.
+    pub(super) fn join(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+
+    /// Whether a server has ever run here: it makes this database first.
+    pub(super) fn has_store(&self) -> bool {
+        self.join("data/databases/system").exists()
+    }
+
+    /// The password of the server, if it is kept here.
+    pub(super) fn kept_password(&self) -> Result<SecretString, Error> {
+        match fs::read_to_string(self.join("password")) {
+            Ok(text) if !text.trim().is_empty() => Ok(text.trim().to_owned().into()),
+            Err(e) if e.kind() != ErrorKind::NotFound => {
+                Err(io(format!("cannot read {}", self.join("password").display()))(e))
+            }
+            _ => Err(Error::PasswordLost { home: self.path.clone() }),
+        }
+    }
+
+    /// The password, made now if no server has run here yet. The caller holds the start lock.
+    pub(super) fn password(&self) -> Result<SecretString, Error> {
+        if self.has_store() || self.join("password").exists() {
+            return self.kept_password();
+        }
+        let password = SecretString::from(format!("{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple()));
+        self.write_private("password", password.expose_secret())?;
+        Ok(password)
+    }
+
+    /// Writes a file only its owner can read, whole or not at all.
+    pub(super) fn write_private(&self, name: &str, text: &str) -> Result<(), Error> {
+        let (path, partial) = (self.join(name), self.join(&format!("{name}.partial")));
+        let write = || {
+            let mut file =
+                OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&partial)?;
+            file.write_all(text.as_bytes())?;
+            file.sync_all()?;
+            fs::rename(&partial, &path)
+        };
+        write().map_err(io(format!("cannot write {}", path.display())))
+    }
+
+    /// What the last keeper wrote down; nothing if it cleaned up, or if the file is not readable as one.
+    pub(super) fn record(&self) -> Option<Record> {
+        serde_json::from_str(&fs::read_to_string(self.join("server.json")).ok()?).ok()
+    }
+
+    /// Writes the record down, whole or not at all.
+    pub(super) fn write_record(&self, record: &Record) -> Result<(), Error> {
+        let text =
+            serde_json::to_string_pretty(record).map_err(|e| io("cannot write down the server")(e.into()))?;
+        self.write_private("server.json", &text)
+    }
+
+    /// Removes the record; there being none is fine.
+    pub(super) fn remove_record(&self) -> Result<(), Error> {
+        match fs::remove_file(self.join("server.json")) {
+            Err(e) if e.kind() != ErrorKind::NotFound => Err(io("cannot remove server.json")(e)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether a keeper lives. A shared try, so that two programs asking at once do not see each other.
+    pub(super) fn has_keeper(&self) -> Result<bool, Error> {
+        Ok(self.try_lock(Lock::Keeper, Hold::Shared)?.is_none())
+    }
+
+    /// Opens a lock file and takes it if it is free.
+    pub(super) fn try_lock(&self, lock: Lock, hold: Hold) -> Result<Option<File>, Error> {
+        try_lock(&self.join(lock.file()), hold)
+    }
+
+    /// Waits for the start lock, saying so after a second and then every ten.
+    pub(super) async fn start_lock(&self) -> Result<File, Error> {
+        let path = self.join(Lock::Start.file());
+        wait_lock(
+            &path,
+            &format!("another program is starting or stopping the server in {}", self.path.display()),
+        )
+        .await
+    }
+}
+
+/// The three lock files of a home.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Lock {
+    Start,
+    InUse,
+    Keeper,
+}
+
+impl Lock {
+    fn file(self) -> &'static str {
+        match self {
+            Self::Start => "start.lock",
+            Self::InUse => "in-use.lock",
+            Self::Keeper => "keeper.lock",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::MetadataExt;
+
+    use super::*;
+
+    #[test]
+    fn a_folder_with_other_contents_is_refused_and_stays_as_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("precious"), "x").unwrap();
+        assert!(matches!(Home::open(folder.path()), Err(Error::ForeignHome { .. })));
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+        assert!(Home::existing(folder.path()).is_none());
+    }
+
+    #[test]
+    fn a_new_home_and_its_password_are_private_and_the_password_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::open(&folder.path().join("a/b")).unwrap();
+        let first = home.password().unwrap();
+        assert_eq!(home.password().unwrap().expose_secret(), first.expose_secret());
+        assert_eq!(first.expose_secret().len(), 64);
+        let mode = |path: &Path| fs::metadata(path).unwrap().mode() & 0o777;
+        assert_eq!((mode(home.path()), mode(&home.join("password"))), (0o700, 0o600));
+    }
+
+    #[test]
+    fn a_store_without_its_password_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::open(&folder.path().join("h")).unwrap();
+        fs::create_dir_all(home.join("data/databases/system")).unwrap();
+        assert!(matches!(home.password(), Err(Error::PasswordLost { .. })));
+    }
+
+    #[test]
+    fn shared_locks_bear_each_other_and_keep_an_exclusive_one_out() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::open(&folder.path().join("h")).unwrap();
+        let one = home.try_lock(Lock::InUse, Hold::Shared).unwrap();
+        let two = home.try_lock(Lock::InUse, Hold::Shared).unwrap();
+        assert!(one.is_some() && two.is_some());
+        assert!(home.try_lock(Lock::InUse, Hold::Exclusive).unwrap().is_none());
+        drop((one, two));
+        assert!(home.try_lock(Lock::InUse, Hold::Exclusive).unwrap().is_some());
+    }
+}

@@ -1,0 +1,184 @@
+//! The keeper: a process of its own that runs a managed server as its child, and ends it when the last user
+//! is gone.
+//!
+//! Users hold a shared lock on `in-use.lock`; the keeper waits for the exclusive one, and the system grants
+//! it in the moment the last user lets go or dies, `kill -9` included. No heartbeat, no count that a crash
+//! would leave wrong. From then on the lock keeps new users out until server and keeper are gone.
+//!
+//! It is a session of its own, so that neither Ctrl-C in the terminal nor the terminal's end reaches it or
+//! the server. What it is to run comes through its standard input, since that may hold the password.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process, setsid};
+use serde::{Deserialize, Serialize};
+use tokio::process::{Child, Command};
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::oneshot;
+use tokio::time::{Instant, timeout};
+
+use super::error::{Error, io};
+use super::home::{Home, Lock, Record};
+use super::lock::{Hold, POLL};
+use super::{Ports, Way, docker, log};
+
+/// How long a server may be silent after it was told to stop, before it is killed.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// The longest a stop may take however much is going on.
+const STOP_LIMIT: Duration = Duration::from_secs(10 * 60);
+
+/// What to run, made by the starter and read by the keeper.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Plan {
+    pub(super) way: Way,
+    /// Java or the Docker client.
+    pub(super) program: PathBuf,
+    pub(super) args: Vec<String>,
+    /// Variables added to the environment; may hold the password, so a plan is never shown.
+    pub(super) env: Vec<(String, String)>,
+    pub(super) container: Option<String>,
+    pub(super) ports: Ports,
+    pub(super) stay: bool,
+}
+
+/// The body of the hidden command `ebb neo4j keep --home HOME`: reads a plan from standard input, runs it,
+/// returns when the server is gone.
+///
+/// # Errors
+/// When the home, the plan or the server's program cannot be used, and when the server ended by itself.
+pub fn keep(home: &Path) -> Result<(), Error> {
+    let _ = setsid(); // refused only to a process that leads its group already, which is as good
+    let home = Home::existing(home).ok_or_else(|| Error::ForeignHome { path: home.to_path_buf() })?;
+    let plan: Plan = serde_json::from_reader(std::io::stdin().lock())
+        .map_err(|e| io("cannot read what to run")(e.into()))?;
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(io("cannot begin"))?;
+    let life = runtime.block_on(life(&home))?;
+    let mut last = None;
+    let result = runtime.block_on(watch(&home, plan, &mut last));
+    runtime.shutdown_background();
+    drop(life); // first: whoever gets the other lock next finds no keeper
+    drop(last);
+    result
+}
+
+/// The lock that says this home has a keeper. Others hold it for an instant to see whether it is free.
+async fn life(home: &Home) -> Result<File, Error> {
+    for _ in 0..100 {
+        if let Some(file) = home.try_lock(Lock::Keeper, Hold::Exclusive)? {
+            return Ok(file);
+        }
+        tokio::time::sleep(POLL).await;
+    }
+    Err(Error::Keeper { home: home.path().to_path_buf(), why: "another keeper is at work".to_owned() })
+}
+
+/// Runs the server until it ends, its last user is gone, or somebody says stop. `last` receives the lock that
+/// keeps new users out.
+async fn watch(home: &Home, plan: Plan, last: &mut Option<File>) -> Result<(), Error> {
+    let handler = |kind| signal(kind).map_err(io("cannot listen for signals"));
+    let (mut terminate, mut interrupt) =
+        (handler(SignalKind::terminate())?, handler(SignalKind::interrupt())?);
+    let log_from = log::length(&home.join(log::DEBUG_LOG));
+    let mut child = spawn(home, &plan)?;
+    let pid = child.id().unwrap_or_default();
+    let record = Record {
+        way: plan.way,
+        pid,
+        keeper_pid: std::process::id(),
+        container: plan.container.clone(),
+        bolt: plan.ports.bolt,
+        http: plan.ports.http,
+        stay: plan.stay,
+        log_from,
+    };
+    if let Err(e) = home.write_record(&record) {
+        stop(home, &plan, &mut child).await; // nobody would find it again
+        return Err(e);
+    }
+
+    let mut unused = Some(when_unused(home.join("in-use.lock")));
+    let died = loop {
+        tokio::select! {
+            _ = child.wait() => break true,
+            _ = terminate.recv() => break false,
+            _ = interrupt.recv() => break false,
+            lock = granted(&mut unused) => {
+                unused = None;
+                // A server that stays is not watched any more: it waits to be told. The record is read now,
+                // since it may have been made to stay meanwhile.
+                if !home.record().is_some_and(|record| record.stay) {
+                    *last = lock;
+                    break false;
+                }
+            }
+        }
+    };
+    if !died {
+        stop(home, &plan, &mut child).await;
+    }
+    home.remove_record()?;
+    if died { Err(log::cause(home)) } else { Ok(()) }
+}
+
+fn spawn(home: &Home, plan: &Plan) -> Result<Child, Error> {
+    let what = |verb: &str, path: &Path| format!("cannot {verb} {}", path.display());
+    let path = home.join(log::SERVER_LOG);
+    let output = File::create(&path).map_err(io(what("write", &path)))?;
+    let errors = output.try_clone().map_err(io(what("write", &path)))?;
+    let mut command = Command::new(&plan.program);
+    command.args(&plan.args).envs(plan.env.iter().map(|(key, value)| (key, value))).current_dir(home.path());
+    command.stdin(Stdio::null()).stdout(output).stderr(errors);
+    command.spawn().map_err(io(what("run", &plan.program)))
+}
+
+/// Waits, on a thread of its own, for the lock that the last user leaves. The thread ends with the process.
+fn when_unused(path: PathBuf) -> oneshot::Receiver<File> {
+    let (send, receive) = oneshot::channel();
+    std::thread::spawn(move || {
+        let lock = File::options().read(true).append(true).create(true).open(path);
+        if let Ok(file) = lock.and_then(|file| file.lock().map(|()| file)) {
+            let _ = send.send(file); // nobody listens any more: the keeper is leaving
+        }
+    });
+    receive
+}
+
+/// The end of that wait; never, if there is none any more. Nothing, if the lock could not be waited for.
+async fn granted(unused: &mut Option<oneshot::Receiver<File>>) -> Option<File> {
+    match unused {
+        Some(lock) => lock.await.ok(),
+        None => std::future::pending().await,
+    }
+}
+
+/// Asks the server to stop and waits as long as its log shows it working on that; then kills it.
+async fn stop(home: &Home, plan: &Plan, child: &mut Child) {
+    tell(child.id(), Signal::TERM);
+    let began = Instant::now();
+    let (mut seen, mut deadline) = (0, began + PATIENCE);
+    while Instant::now() < deadline.min(began + STOP_LIMIT) {
+        if timeout(Duration::from_secs(1), child.wait()).await.is_ok() {
+            return;
+        }
+        let now = log::length(&home.join(log::DEBUG_LOG));
+        if now != seen {
+            (seen, deadline) = (now, Instant::now() + PATIENCE);
+        }
+    }
+    if let Some(name) = &plan.container {
+        docker::remove(&plan.program, name).await;
+    }
+    let _ = child.kill().await;
+}
+
+/// Sends a signal to a process; one that is gone is fine.
+pub(super) fn tell(pid: Option<u32>, signal: Signal) {
+    let pid = pid.and_then(|pid| i32::try_from(pid).ok()).and_then(Pid::from_raw);
+    if let Some(pid) = pid {
+        let _ = kill_process(pid, signal);
+    }
+}

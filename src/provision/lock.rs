@@ -1,0 +1,60 @@
+//! Locks between programs. They belong to open files, not to process ids: the system frees them however a
+//! process ends, and a process id that has been given to somebody else cannot be mistaken for its holder.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::Path;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::error::{Error, io};
+
+/// How often a lock that is held by another program is tried again.
+pub(super) const POLL: Duration = Duration::from_millis(50);
+
+/// How a lock is held: by many, or by one.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Hold {
+    Shared,
+    Exclusive,
+}
+
+/// Takes a lock if it is free. A file removed since it was opened is no lock any more (its folder was wiped),
+/// so it is opened anew.
+pub(super) fn try_lock(path: &Path, hold: Hold) -> Result<Option<File>, Error> {
+    let what = || format!("cannot lock {}", path.display());
+    loop {
+        let mut options = OpenOptions::new();
+        let file = options.read(true).append(true).create(true).mode(0o600).open(path).map_err(io(what()))?;
+        let taken = match hold {
+            Hold::Shared => file.try_lock_shared(),
+            Hold::Exclusive => file.try_lock(),
+        };
+        match taken {
+            Err(TryLockError::WouldBlock) => return Ok(None),
+            Err(TryLockError::Error(e)) => return Err(io(what())(e)),
+            Ok(()) => {}
+        }
+        let held = file.metadata().map_err(io(what()))?;
+        if fs::metadata(path).is_ok_and(|there| there.ino() == held.ino() && there.dev() == held.dev()) {
+            return Ok(Some(file));
+        }
+    }
+}
+
+/// Waits for an exclusive lock, saying so after a second and then every ten. Without a limit: the holder's
+/// own work is bounded, and its end frees the lock.
+pub(super) async fn wait_lock(path: &Path, who: &str) -> Result<File, Error> {
+    let mut say = Instant::now() + Duration::from_secs(1);
+    loop {
+        if let Some(file) = try_lock(path, Hold::Exclusive)? {
+            return Ok(file);
+        }
+        if Instant::now() >= say {
+            tracing::info!("{who}; waiting for it");
+            say += Duration::from_secs(10);
+        }
+        tokio::time::sleep(POLL).await;
+    }
+}

@@ -1,0 +1,277 @@
+//! A server from Maven artifacts, run by the machine's Java.
+//!
+//! The artifacts are the jars that `config/neo4j/pom.xml` names, in `<cache>/neo4j/<hash of that file>/lib`:
+//! read-only, shared by every server of this user, and complete if they are there at all, since they are
+//! fetched into a folder beside it that is renamed at the end. One program fetches, others wait. Once `lib`
+//! is there Maven is not needed.
+//!
+//! The password goes to Neo4j's own tool through an argument file that only its owner can read: words on a
+//! command line are visible to every user of the machine.
+
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::process::{Output, Stdio};
+use std::time::Duration;
+
+use secrecy::{ExposeSecret, SecretString};
+use sha2::{Digest, Sha256};
+use tokio::process::Command;
+
+use super::error::{Error, io};
+use super::home::Home;
+use super::keeper::Plan;
+use super::lock::wait_lock;
+use super::{Config, Ports, Way, log};
+
+/// Which artifacts make a server.
+const POM: &str = include_str!("../../config/neo4j/pom.xml");
+/// The oldest Java the server runs on.
+const JAVA_FLOOR: u32 = 17;
+/// The longest a download may take: a slow line gets through, a dead one ends some day.
+const DOWNLOAD: Duration = Duration::from_secs(30 * 60);
+/// The main class of the pinned version.
+const MAIN: &str = "org.neo4j.server.CommunityEntryPoint";
+/// What the server needs of Java, beside heap and class path.
+const FLAGS: [&str; 9] = [
+    "-XX:+UseG1GC",
+    "-XX:-OmitStackTraceInFastThrow",
+    "-XX:+DisableExplicitGC",
+    "--add-opens=java.base/java.nio=ALL-UNNAMED",
+    "--add-opens=java.base/java.io=ALL-UNNAMED",
+    "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
+    "-Dfile.encoding=UTF-8",
+    "-Dlog4j2.disable.jmx=true",
+    "-Dio.netty.tryReflectionSetAccessible=true",
+];
+
+/// Makes everything ready and says how the server is started.
+pub(super) async fn plan(
+    config: &Config,
+    home: &Home,
+    ports: Ports,
+    password: &SecretString,
+) -> Result<Plan, Error> {
+    let java = config.java.clone().unwrap_or_else(|| "java".into());
+    check_java(&java).await?;
+    let lib = artifacts(config, home, &java).await?;
+    if !home.has_store() {
+        set_initial_password(&java, &lib, home, password).await?;
+    }
+    let folder = home.path().display();
+    let mut args = vec!["-cp".to_owned(), format!("{}/*", lib.display())];
+    args.push(format!("-Xms{}m", config.heap_mb.min(128.max(config.heap_mb / 4))));
+    args.push(format!("-Xmx{}m", config.heap_mb));
+    args.extend(FLAGS.map(str::to_owned));
+    args.push(MAIN.to_owned());
+    args.extend([
+        format!("--home-dir={folder}"),
+        format!("--config-dir={folder}/conf"),
+        "--console-mode".to_owned(),
+    ]);
+    for (connector, port) in [("bolt", ports.bolt), ("http", ports.http)] {
+        args.extend(["-c".to_owned(), format!("server.{connector}.listen_address=127.0.0.1:{port}")]);
+    }
+    for (key, value) in super::server_settings(config, ports) {
+        args.extend(["-c".to_owned(), format!("{key}={value}")]);
+    }
+    Ok(Plan { way: Way::Maven, program: java, args, env: Vec::new(), container: None, ports, stay: false })
+}
+
+/// Asks Java how old it is.
+async fn check_java(java: &Path) -> Result<(), Error> {
+    let name = java.display().to_string();
+    let output = run(Command::new(java).arg("-version")).await;
+    let output = output.map_err(|e| match e.kind() {
+        ErrorKind::NotFound => Error::JavaMissing { java: name.clone() },
+        _ => io(format!("cannot run {name}"))(e),
+    })?;
+    let said = both(&output);
+    match java_version(&said) {
+        Some(version) if version >= JAVA_FLOOR => Ok(()),
+        Some(version) => Err(Error::JavaTooOld { java: name, found: format!("version {version}") }),
+        // The stand-in that some systems ship says where to get a Java, and no version.
+        None => Err(Error::JavaTooOld {
+            java: name,
+            found: format!("no Java that tells its version:\n{}", log::meaningful(&said)),
+        }),
+    }
+}
+
+/// The main number of a version: 17 of `openjdk version "17.0.15"`, 8 of `java version "1.8.0_292"`.
+fn java_version(said: &str) -> Option<u32> {
+    let (_, rest) = said.split_once("version \"")?;
+    let mut numbers = rest.split(|c: char| !c.is_ascii_digit());
+    match numbers.next()?.parse().ok()? {
+        1 => numbers.next()?.parse().ok(),
+        version => Some(version),
+    }
+}
+
+/// The folder of jars, fetched if it is not there.
+async fn artifacts(config: &Config, home: &Home, java: &Path) -> Result<PathBuf, Error> {
+    let cache = config.cache.clone().unwrap_or_else(|| home.path().with_file_name("cache"));
+    let hash: String = Sha256::digest(POM).iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+    let folder =
+        std::path::absolute(cache.join("neo4j").join(hash)).map_err(io("cannot read the current folder"))?;
+    let lib = folder.join("lib");
+    if lib.is_dir() {
+        return Ok(lib);
+    }
+    std::fs::create_dir_all(&folder)
+        .map_err(io(format!("cannot make the cache folder {}", folder.display())))?;
+    let _only_one =
+        wait_lock(&folder.join("fetch.lock"), "another program is fetching the Neo4j artifacts").await?;
+    if !lib.is_dir() {
+        let mvn = config.mvn.clone().unwrap_or_else(|| "mvn".into());
+        fetch(&mvn, java, &folder, &lib).await?;
+    }
+    Ok(lib)
+}
+
+/// Lets Maven fill a folder beside `lib`, which becomes `lib` only once it is complete.
+async fn fetch(mvn: &Path, java: &Path, folder: &Path, lib: &Path) -> Result<(), Error> {
+    // A new name each time: the Maven of a program that was killed goes on writing into the old one.
+    for old in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        if old.file_name().to_string_lossy().starts_with("partial-") {
+            let _ = std::fs::remove_dir_all(old.path());
+        }
+    }
+    let partial = folder.join(format!("partial-{}", uuid::Uuid::new_v4().simple()));
+    let write = || {
+        std::fs::create_dir_all(&partial)?;
+        std::fs::write(partial.join("pom.xml"), POM)
+    };
+    write().map_err(io(format!("cannot write into {}", partial.display())))?;
+    tracing::info!("fetching Neo4j with Maven into {} (140 MB, once; about a minute)", lib.display());
+    let mut command = Command::new(mvn);
+    command.arg("-q").arg("-B").arg("-f").arg(partial.join("pom.xml"));
+    command.arg("dependency:copy-dependencies").arg("-DincludeScope=runtime");
+    command.arg(format!("-DoutputDirectory={}", partial.join("lib").display()));
+    if let Some(java_home) = java.ancestors().nth(2).filter(|_| java.is_absolute()) {
+        command.env("JAVA_HOME", java_home); // a stated Java serves Maven as well
+    }
+    let output = match tokio::time::timeout(DOWNLOAD, run(&mut command)).await {
+        Ok(Ok(output)) => output,
+        Ok(Err(e)) if e.kind() == ErrorKind::NotFound => {
+            return Err(Error::MavenMissing { mvn: mvn.display().to_string(), lib: lib.to_path_buf() });
+        }
+        Ok(Err(e)) => return Err(io(format!("cannot run {}", mvn.display()))(e)),
+        Err(_) => return Err(download_failed(lib, "no end after 30 minutes")),
+    };
+    if !output.status.success() {
+        return Err(download_failed(lib, &both(&output)));
+    }
+    if !has_server(&partial.join("lib")) {
+        return Err(download_failed(lib, "Maven ended well, but the server is not among what it copied"));
+    }
+    std::fs::rename(partial.join("lib"), lib).map_err(io(format!("cannot name {}", lib.display())))?;
+    let _ = std::fs::remove_dir_all(&partial);
+    tracing::info!("Neo4j is in {}", lib.display());
+    Ok(())
+}
+
+/// Whether the server itself is among the jars.
+fn has_server(lib: &Path) -> bool {
+    let names = std::fs::read_dir(lib).into_iter().flatten().flatten().map(|entry| entry.file_name());
+    names.into_iter().any(|name| name.to_string_lossy().starts_with("neo4j-server-"))
+}
+
+/// What Maven said last, and the way out that fits it.
+fn download_failed(lib: &Path, said: &str) -> Error {
+    // Without a repository Maven lacks its own plugin first of all, and puts that in words that do not speak
+    // of a network.
+    let network = [
+        "Could not transfer",
+        "Could not resolve",
+        "could not be resolved",
+        "No plugin found for prefix",
+        "Cannot access",
+        "Unknown host",
+    ];
+    let next = if network.iter().any(|phrase| said.contains(phrase)) {
+        "Its repository is out of reach: check the network and the proxy or mirror in ~/.m2/settings.xml, then run the command again. Offline, copy a filled lib folder from another machine to that place"
+    } else {
+        "Mend what it names, then run the command again; or start a Docker engine, or name a running server in NEO4J_URI"
+    };
+    let noise = ["Re-run Maven", "re-run Maven", "For more information about", "[ERROR] [Help"];
+    let told = said.lines().filter(|line| !noise.iter().any(|phrase| line.contains(phrase)));
+    let told = told.collect::<Vec<_>>().join("\n").replace(" -> [Help 1]", "");
+    Error::Download { lib: lib.to_path_buf(), output: log::meaningful(&told), next }
+}
+
+/// Tells Neo4j the password before it runs for the first time; afterwards that has no effect.
+async fn set_initial_password(
+    java: &Path,
+    lib: &Path,
+    home: &Home,
+    password: &SecretString,
+) -> Result<(), Error> {
+    let quoted = |text: &str| format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""));
+    let words = [
+        "-cp",
+        &quoted(&format!("{}/*", lib.display())),
+        "org.neo4j.cli.AdminTool",
+        "dbms",
+        "set-initial-password",
+    ];
+    home.write_private(
+        "first-password.args",
+        &format!("{} {}\n", words.join(" "), quoted(password.expose_secret())),
+    )?;
+    let file = home.join("first-password.args");
+    let mut at = std::ffi::OsString::from("@");
+    at.push(&file);
+    let output =
+        run(Command::new(java).arg(at).env("NEO4J_HOME", home.path()).env("NEO4J_CONF", home.join("conf")))
+            .await;
+    let removed = std::fs::remove_file(&file);
+    let output = output.map_err(io("cannot run Neo4j's tool that sets the password"))?;
+    removed.map_err(io(format!("cannot remove {}", file.display())))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let lines = log::meaningful(&both(&output)).replace(password.expose_secret(), "…");
+    Err(Error::Died { home: home.path().to_path_buf(), lines, log: home.join(log::SERVER_LOG) })
+}
+
+/// Runs a program to its end, its output kept; it ends with us.
+pub(super) async fn run(command: &mut Command) -> std::io::Result<Output> {
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+    command.spawn()?.wait_with_output().await
+}
+
+/// Output and error output, one after the other.
+pub(super) fn both(output: &Output) -> String {
+    [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes)).join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn java_tells_its_version_in_more_than_one_way() {
+        assert_eq!(java_version("openjdk version \"17.0.15\" 2025-04-15"), Some(17));
+        assert_eq!(java_version("NOTE: Picked up JDK_JAVA_OPTIONS\njava version \"1.8.0_292\""), Some(8));
+        assert_eq!(java_version("openjdk version \"25\" 2026-09-15"), Some(25));
+        assert_eq!(java_version("No Java runtime present, requesting install."), None);
+    }
+
+    #[test]
+    fn a_failed_download_shows_what_matters_and_the_way_out() {
+        let bare =
+            "[ERROR] No plugin found for prefix 'dependency' in the current project -> [Help 1]\n[ERROR] \n";
+        let text = download_failed(Path::new("/c/lib"), bare).to_string();
+        assert!(
+            text.contains("out of reach")
+                && text.contains("  No plugin found for prefix 'dependency' in the current project\n"),
+            "{text}"
+        );
+        let said = "[ERROR] Failed to execute goal x: Could not transfer artifact a:b:jar:1: Unknown host repo\n[ERROR] Re-run Maven using the -X switch\n[ERROR] [Help 1] http://x\n";
+        let text = download_failed(Path::new("/c/lib"), said).to_string();
+        assert!(
+            text.contains("Unknown host repo") && text.contains("settings.xml") && !text.contains("Re-run"),
+            "{text}"
+        );
+    }
+}

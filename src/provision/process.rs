@@ -1,0 +1,93 @@
+//! Processes seen from outside: is this still the server of that home, and who holds a lock.
+
+use std::fs::File;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use rustix::process::Signal;
+use tokio::time::Instant;
+
+use super::home::{Home, Record};
+use super::keeper::tell;
+use super::lock::POLL;
+use super::{Error, docker};
+
+/// How long an orphan may take to stop before it is killed.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The command line of a process, words parted by spaces; nothing if it is gone. From `/proc` where there is
+/// one, else from `ps`.
+fn command_line(pid: u32) -> Option<String> {
+    let line = if Path::new("/proc/self/cmdline").exists() {
+        let bytes = std::fs::read(format!("/proc/{pid}/cmdline")).ok()?;
+        String::from_utf8_lossy(&bytes).replace('\0', " ")
+    } else {
+        let output =
+            Command::new("ps").args(["-ww", "-o", "command=", "-p", &pid.to_string()]).output().ok()?;
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let line = line.trim().to_owned();
+    (!line.is_empty()).then_some(line)
+}
+
+/// Whether the recorded server still runs: a process id alone may by now be somebody else's, so its command
+/// line must name the home too.
+pub(super) fn runs(home: &Home, record: &Record) -> bool {
+    command_line(record.pid).is_some_and(|line| line.contains(&home.path().display().to_string()))
+}
+
+/// Ends a server whose keeper is gone. The caller holds the start lock.
+pub(super) async fn end_orphan(docker: &Path, home: &Home, record: &Record) -> Result<(), Error> {
+    if let Some(name) = &record.container {
+        docker::stop(docker, name).await;
+    }
+    let deadline = Instant::now() + PATIENCE;
+    if runs(home, record) {
+        tracing::info!("the server in {} lost its keeper; stopping it", home.path().display());
+        tell(Some(record.pid), Signal::TERM);
+    }
+    while runs(home, record) {
+        if Instant::now() >= deadline + PATIENCE {
+            return Err(Error::StillStopping {
+                home: home.path().to_path_buf(),
+                seconds: 2 * PATIENCE.as_secs(),
+            });
+        }
+        if Instant::now() >= deadline {
+            tell(Some(record.pid), Signal::KILL);
+        }
+        tokio::time::sleep(POLL).await;
+    }
+    home.remove_record()
+}
+
+/// The programs that hold a lock with others, as `ebb serve (process 123)`. Only Linux tells; elsewhere, and
+/// for programs of other containers, the list is empty.
+pub(super) fn holders(lock: &Path) -> Vec<String> {
+    let (Ok(meta), Ok(table)) =
+        (File::open(lock).and_then(|file| file.metadata()), std::fs::read_to_string("/proc/locks"))
+    else {
+        return Vec::new();
+    };
+    let pids = table.lines().filter_map(|line| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let [_, "FLOCK", _, "READ", pid, place, ..] = words[..] else { return None };
+        let inode: u64 = place.rsplit(':').next()?.parse().ok()?;
+        (inode == meta.ino()).then(|| pid.parse::<u32>().ok())?
+    });
+    let mut pids: Vec<u32> = pids.collect();
+    pids.sort_unstable();
+    pids.dedup();
+    pids.into_iter().map(|pid| format!("{} (process {pid})", name(pid))).collect()
+}
+
+/// A process by its program and what it was told first, without the options behind it.
+fn name(pid: u32) -> String {
+    let Some(line) = command_line(pid) else { return "a program".to_owned() };
+    let mut words = line.split_whitespace();
+    let program = words.next().unwrap_or_default().rsplit('/').next().unwrap_or_default().to_owned();
+    let verbs = words.take_while(|word| !word.starts_with('-')).take(2);
+    verbs.fold(program, |name, verb| format!("{name} {verb}"))
+}

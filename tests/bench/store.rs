@@ -1,0 +1,263 @@
+//! What the store costs on a real server: `cargo bench --bench store`.
+//!
+//! Starts a managed Neo4j of its own (1 GiB of heap), fills it with generated memories (SplitMix64, fixed seeds), and
+//! measures what a user waits for. Times are reported with the machine they were taken on; what is judged are counters
+//! (writes = due items) and ratios taken in one run. With `--quick` everything is a tenth of its size.
+
+#![expect(clippy::print_stdout, reason = "a benchmark talks to a person")]
+#![expect(clippy::disallowed_methods, reason = "an argument of its own")]
+
+use ebb::clock::Clock;
+use ebb::domain::attempt::Right;
+use ebb::domain::event::{Event, Remember};
+use ebb::domain::ids::{EntityName, MemoryId, Scope};
+use ebb::domain::tunables::ConsolidationConfig;
+use ebb::domain::units::Timestamp;
+use ebb::jobs::{JobName, Request};
+use ebb::provision::{self, Keeper};
+use ebb::scheduler::driver::{JobReport, Wanted, run_job};
+use ebb::service::events::BadLines;
+use ebb::service::{self, JobConfig, Service};
+use ebb::settings::{Environment, Flag, Flags, Settings};
+use ebb::store::{Applied, Batch, Config, Store};
+use std::io::Write;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+const START: i64 = 1_767_225_600_000;
+const HOUR: i64 = 3_600_000;
+
+fn at(ms: i64) -> Timestamp {
+    Timestamp::from_millis(ms).expect("within the calendar")
+}
+
+/// The generator that all benches share.
+struct SplitMix64(u64);
+
+impl SplitMix64 {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    }
+    fn below(&mut self, n: u64) -> u64 {
+        self.next() % n
+    }
+}
+
+struct Bench {
+    service: Service,
+    quick: bool,
+    misses: u32,
+}
+
+impl Bench {
+    fn store(&self) -> &Store {
+        self.service.store()
+    }
+
+    fn size(&self, full: usize) -> usize {
+        if self.quick { full / 10 } else { full }
+    }
+
+    fn report(&mut self, what: &str, value: f64, unit: &str, aim: &str, met: bool) {
+        let verdict = if met { "met" } else { "MISSED" };
+        self.misses += u32::from(!met);
+        println!("{what:<58} {value:>12.1} {unit:<8} aim {aim:<22} {verdict}");
+    }
+}
+
+#[tokio::main]
+async fn main() {
+    let quick = std::env::args().any(|word| word == "--quick");
+    let home = tempfile::tempdir().expect("a folder");
+    let flag = |key, value: String| Flag { key, value, written: "bench".to_owned() };
+    let flags = Flags {
+        config: None,
+        set: vec![
+            flag("neo4j.home", home.path().join("neo4j").display().to_string()),
+            flag("neo4j.heap_mb", "1024".to_owned()),
+            flag("neo4j.pagecache_mb", "512".to_owned()),
+        ],
+    };
+    let settings = Settings::load(&flags, &Environment::of_process()).expect("the defaults");
+    let keeper = Keeper::of(Path::new(env!("CARGO_BIN_EXE_ebb")));
+    let server = provision::acquire(&settings.neo4j, &keeper).await.expect("a server");
+    let store = Store::connect(&Config {
+        uri: server.endpoint.uri.clone(),
+        username: server.endpoint.username.clone(),
+        password: server.endpoint.password.clone(),
+        database: server.endpoint.database.clone(),
+        connections: 8,
+        acquire_timeout: Duration::from_secs(10),
+        lease: Duration::from_secs(15),
+    })
+    .expect("an address");
+    let job = JobConfig { enabled: true, every: None, time_limit: Duration::from_secs(600) };
+    let config = service::Config {
+        consolidation: ConsolidationConfig { decay_batch_size: 100.0, ..settings.memory.clone() },
+        jobs: [job, job],
+        scope: Scope::local(),
+    };
+    let service = Service::new(store, Clock::Real, config);
+    service.initialise().await.expect("a schema");
+    let about = service.store().about().await.expect("a server");
+    println!("{} {} by {}, heap 1 GiB; {} cores", about.name, about.version, server.endpoint.origin, cores());
+    let mut bench = Bench { service, quick, misses: 0 };
+    idle(&mut bench).await;
+    decay(&mut bench).await;
+    import(&mut bench, home.path()).await;
+    println!("peak memory of this process {} MiB (aim 200 MiB for ebb)", peak_mib());
+    println!("{} of the aims were missed", bench.misses);
+    drop(bench);
+    server.release().await.expect("the server stops");
+}
+
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+fn peak_mib() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap_or_default();
+    line.split_whitespace().nth(1).and_then(|kib| kib.parse::<u64>().ok()).unwrap_or(0) / 1024
+}
+
+/// Events as an agent makes them: half new memories with a session and two mentions, half accesses.
+async fn import(bench: &mut Bench, folder: &Path) {
+    for (round, count) in [("warm-up", bench.size(40_000)), ("import", bench.size(100_000))] {
+        let path = folder.join(format!("{round}.ndjson"));
+        let mut file = std::io::BufWriter::new(std::fs::File::create(&path).expect("a file"));
+        let mut random = SplitMix64(count as u64);
+        let mut made = 0_u64;
+        for i in 0..count as i64 {
+            let when = ebb::clock::rfc3339(at(START + i * 250));
+            let session = i / 40;
+            if made == 0 || random.below(2) == 0 {
+                made += 1;
+                let (a, b) = (random.below(2_000), random.below(2_000));
+                writeln!(
+                    file,
+                    r#"{{"at":"{when}","kind":"memory","id":"{round}-{made}","session":"{round}-{session}","content":"note {made}: the retry in module {a} waits for {b}","mentions":["module {a}","module {b}"]}}"#
+                )
+            } else {
+                let id = random.below(made.min(500)) + made.saturating_sub(500) + 1;
+                writeln!(
+                    file,
+                    r#"{{"at":"{when}","kind":"access","id":"{round}-{id}","session":"{round}-{session}"}}"#
+                )
+            }
+            .expect("a line");
+        }
+        file.flush().expect("a file");
+        let done = bench.service.import(&path, BadLines::Stop, &mut |_| {}).await.expect("an import");
+        if round == "import" {
+            let rate = done.events as f64 / done.seconds;
+            bench.report(
+                "import, half memories, half accesses",
+                rate,
+                "events/s",
+                "15000 (least 5000)",
+                rate >= 15_000.0,
+            );
+        }
+    }
+}
+
+async fn run(bench: &Bench, job: JobName, now: i64) -> (JobReport, f64) {
+    let begun = Instant::now();
+    let wanted = Wanted::by_hand(at(now), Right::Lease);
+    let report = run_job(bench.store(), job, &wanted, Request::default()).await.expect("a run");
+    (report, begun.elapsed().as_secs_f64())
+}
+
+/// A ledgered run with nothing to do.
+async fn idle(bench: &mut Bench) {
+    run(bench, JobName::Promote, START - HOUR).await;
+    let mut times = Vec::new();
+    for _ in 0..60 {
+        let (report, seconds) = run(bench, JobName::Promote, START - HOUR).await;
+        assert_eq!(report.tally.changed, 0);
+        times.push(seconds * 1000.0);
+    }
+    times.sort_by(f64::total_cmp);
+    bench.report(
+        "idle run of promote, ledger included (median of 60)",
+        times[30],
+        "ms",
+        "5",
+        times[30] <= 5.0,
+    );
+}
+
+/// Memories that are due at once, beside those that rest.
+async fn fill(bench: &Bench, from: usize, to: usize, born: i64) {
+    let tunables = bench.store().tunables().await.expect("tunables");
+    for page in (from..to).collect::<Vec<_>>().chunks(2_000) {
+        let events: Vec<Event> = page
+            .iter()
+            .map(|i| {
+                Event::Remember(Remember {
+                    at: at(born + *i as i64),
+                    id: MemoryId::new(&format!("d-{i:07}")).expect("an id"),
+                    scope: Scope::local(),
+                    content: format!("memory number {i}"),
+                    session: None,
+                    instance: None,
+                    mentions: Vec::<EntityName>::new(),
+                    pinned: false,
+                })
+            })
+            .collect();
+        let batch = Batch { events: &events, tunables: &tunables };
+        let request = ebb::clock::new_id();
+        match bench.store().apply_request(&request, "bench", at(born), batch).await.expect("a batch") {
+            Applied::All(_) => {}
+            Applied::Nothing(faults) => panic!("{faults:?}"),
+        }
+    }
+}
+
+async fn decay(bench: &mut Bench) {
+    let many = bench.size(100_000);
+    let more = bench.size(1_000_000);
+    let base = START;
+    fill(bench, 0, many, base).await;
+    run(bench, JobName::Decay, base + HOUR).await;
+    let mut rates = Vec::new();
+    for round in 2..5 {
+        let (report, seconds) = run(bench, JobName::Decay, base + round * HOUR).await;
+        assert!(report.tally.changed >= many as i64, "every due memory is written: {report:?}");
+        rates.push(report.tally.changed as f64 / seconds);
+    }
+    rates.sort_by(f64::total_cmp);
+    let what = format!("decay of {many} due memories (median of 3)");
+    bench.report(&what, rates[1], "rows/s", "65000 (least 40000)", rates[1] >= 65_000.0);
+    // Everything expires, and nothing is due any more; then a thousand are.
+    run(bench, JobName::Decay, base + 6 * HOUR).await;
+    let small = thousand(bench, more * 2, base + 7 * HOUR).await;
+    fill(bench, many, more, base + 40 * HOUR).await;
+    run(bench, JobName::Decay, base + 60 * HOUR).await;
+    let large = thousand(bench, more * 3, base + 70 * HOUR).await;
+    let what = format!("1,000 due of {more}, time over 1,000 due of {many}");
+    bench.report(&what, large / small, "x", "1.3", large / small <= 1.3);
+}
+
+/// The median time of a sweep in which exactly a thousand memories are due.
+async fn thousand(bench: &Bench, first: usize, born: i64) -> f64 {
+    let mut times = Vec::new();
+    fill(bench, first, first + 1_000, born).await;
+    for round in 1..8 {
+        let (report, seconds) = run(bench, JobName::Decay, born + first as i64 + round * 1_000_000).await;
+        if round < 7 {
+            assert_eq!(report.tally.changed, 1_000, "writes are due items: {report:?}");
+        }
+        times.push(seconds);
+    }
+    let (_, _) = run(bench, JobName::Decay, born + first as i64 + 9 * HOUR).await;
+    times.truncate(6);
+    times.sort_by(f64::total_cmp);
+    times[2]
+}

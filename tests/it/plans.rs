@@ -1,0 +1,172 @@
+//! The plan of every statement, on a database with some thousand rows of everything.
+//!
+//! A statement that is right and slow is found late, on somebody's large graph. So each is held to a gate (starts from
+//! an index, gathers nothing that has no bound, multiplies nothing), and its operators to a golden file, where a change
+//! of plan is a diff to be read. `schema/` is left out: the server plans none of it.
+
+use crate::harness::neo4j::{Fresh, fresh};
+use crate::harness::plan::{Plan, http};
+use ebb::store::catalogue::ALL;
+use ebb::store::statement::Statement;
+use std::fmt::Write;
+
+/// The server series whose plans the golden file shows.
+const SERIES: &str = "5.26";
+
+/// What hot statements start from, whatever the golden file says.
+const HOT: &[(&str, &str)] = &[
+    ("attempt/claim", "Memory(ripeAt)"),
+    ("attempt/guard", "ConsolidationAttempt(id)"),
+    ("attempt/overdue", "ConsolidationAttempt(state)"),
+    ("import/guard", "EbbImport(key)"),
+    ("memory/decay", "Memory(dueAt)"),
+    ("memory/list", "Memory(id)"),
+    ("memory/lock", "Memory(id)"),
+    ("memory/read", "Memory(id)"),
+    ("memory/write", "Memory(id)"),
+    ("request/open", "EbbRequest(id)"),
+    ("run/guard", "EbbRun(job, occurrence)"),
+    ("session/made", "Memory(sessionId)"),
+    ("session/open", "Session(scope, id)"),
+];
+
+/// Statements that read a whole label, index or type, and why they may.
+const SCANS: &[(&str, &str)] = &[
+    ("config/ensure", "a node made as documented has no name to find it by; there is one, or two"),
+    ("inspect/attempts", "a person asks, now and then, about all of them"),
+    ("inspect/health", "a person asks, now and then, about all memories"),
+    ("inspect/last_runs", "a person asks, now and then; the ledger is trimmed"),
+    ("inspect/promotions", "a person asks, now and then, about all promotions"),
+    ("inspect/quarantine", "the label is the answer"),
+    ("inspect/sessions", "a person asks, now and then, about all sessions"),
+    ("memory/adopt", "the absence of a label has no index; asked only when the counts differ"),
+    ("memory/backlog", "in index order, left at the first entry"),
+    ("memory/release", "the label is the list of what was set aside"),
+    ("memory/tiers", "counts all memories, for a person who asks"),
+    ("memory/timeline", "a person asks, now and then, for the picture of all memories"),
+    ("migration/duplicates", "runs once, before the constraints exist"),
+    ("migration/list", "a row for each migration: a handful"),
+    ("run/history", "a person asks, now and then; the ledger is trimmed"),
+];
+
+/// Statements that read in two ways and put the rows together, and why they may.
+const UNIONS: &[(&str, &str)] = &[
+    ("memory/history", "both read the relationships of one memory"),
+    ("memory/timeline", "a person asks, now and then, for the picture of all memories"),
+    ("migration/duplicates", "runs once, before the constraints exist"),
+    ("run/look", "one key, and the open runs: at most one for each job"),
+];
+
+/// Statements that gather what they reach from one key, and why that is bounded.
+const GATHERS: &[(&str, &str)] =
+    &[("attempt/finish", "the marks of one claim"), ("attempt/reap", "the marks of one claim")];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_statement_has_the_plan_it_was_reviewed_with() {
+    let db = fresh().await;
+    fill(&db).await;
+    let http = http(&db).await;
+    let (mut golden, mut offences, mut excused) = (String::new(), String::new(), Vec::new());
+    for statement in ALL.iter().filter(|statement| !statement.name.starts_with("schema/")) {
+        let plan = Plan::of(&db, &http, statement.body()).await;
+        let mut found = Vec::new();
+        gate(statement, &plan, &mut found, &mut excused);
+        if !found.is_empty() {
+            write!(offences, "{}\n{}", found.join("\n"), plan.tree()).unwrap();
+        }
+        write!(golden, "{}\n{}\n", statement.name, plan.tree()).unwrap();
+    }
+    assert!(offences.is_empty(), "plans that may not be:\n{offences}");
+    for (table, excuses) in [("SCANS", SCANS), ("UNIONS", UNIONS), ("GATHERS", GATHERS)] {
+        for (name, _) in excuses {
+            assert!(excused.contains(&(table, *name)), "{table}: {name} needs no excuse: remove it");
+        }
+    }
+    let version: String =
+        db.client.value("CALL dbms.components() YIELD versions RETURN versions[0] AS version").await;
+    if version.starts_with(SERIES) {
+        insta::assert_snapshot!(format!("plans_{SERIES}"), golden);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_gate_sees_a_bad_plan() {
+    let bad = [
+        ("MATCH (n {id: $id}) RETURN n.tier AS tier", "AllNodesScan"),
+        ("MATCH (m:Memory) WHERE m.content = $text RETURN m.id AS id", "NodeByLabelScan"),
+        ("MATCH (a)-[r:MENTIONS]-(b) RETURN r", "Undirected"),
+        (
+            "MATCH (m:Memory) WHERE m.dueAt > $due OR (m.dueAt = $due AND m.id > $id) RETURN m.id AS id LIMIT 10",
+            "Union",
+        ),
+        (
+            "MATCH (a:Memory {tier: $a}) MATCH (b:Memory {tier: $b}) RETURN a.id AS a, b.id AS b",
+            "CartesianProduct",
+        ),
+        (
+            "MATCH (m:Memory {tier: $a}) SET m.ebbLock = true WITH m WHERE m.tier = $a SET m.tier = $b",
+            "Eager",
+        ),
+    ];
+    let db = fresh().await;
+    fill(&db).await;
+    let http = http(&db).await;
+    for (text, expected) in bad {
+        let statement = Statement { name: "memory/bad", file: text };
+        let mut offences = Vec::new();
+        gate(&statement, &Plan::of(&db, &http, text).await, &mut offences, &mut Vec::new());
+        assert!(offences.iter().any(|offence| offence.contains(expected)), "{text}: {offences:?}");
+    }
+    let swept = Statement { name: "memory/decay", file: "MATCH (m:Memory {tier: $tier}) RETURN m.id AS id" };
+    let mut offences = Vec::new();
+    gate(&swept, &Plan::of(&db, &http, swept.file).await, &mut offences, &mut Vec::new());
+    assert_eq!(offences, ["memory/decay: does not start from Memory(dueAt), but from [\"Memory(tier)\"]"]);
+}
+
+/// What a plan may not do.
+fn gate(
+    statement: &Statement,
+    plan: &Plan,
+    offences: &mut Vec<String>,
+    excused: &mut Vec<(&'static str, &'static str)>,
+) {
+    let mut offend = |what: String| offences.push(format!("{}: {what}", statement.name));
+    let mut excuse = |table: &'static str, excuses: &[(&'static str, &'static str)]| {
+        let found = excuses.iter().find(|(name, _)| *name == statement.name);
+        excused.extend(found.map(|(name, _)| (table, *name)));
+        found.is_some()
+    };
+    for plan in plan.all() {
+        let (kind, details) = (plan.kind(), plan.details());
+        let forbidden = kind == "AllNodesScan" || kind.starts_with("Undirected");
+        if forbidden || (kind.contains("Scan") && !excuse("SCANS", SCANS)) {
+            offend(format!("{kind} {details}"));
+        }
+        if kind == "Union" && !excuse("UNIONS", UNIONS) {
+            offend("a Union: reads everything each time".to_owned());
+        }
+        let inputs = plan.children();
+        if kind == "CartesianProduct" && inputs.iter().filter(|input| !input.single()).count() > 1 {
+            offend("a CartesianProduct of two inputs that both may have many rows".to_owned());
+        }
+        if kind == "Eager" && !inputs.iter().all(Plan::bounded) && !excuse("GATHERS", GATHERS) {
+            offend(format!("an Eager over rows without a bound: {details}"));
+        }
+    }
+    let starts: Vec<String> = plan.leaves().into_iter().map(Plan::start).collect();
+    if let Some((_, index)) = HOT.iter().find(|(name, _)| *name == statement.name)
+        && !starts.iter().any(|start| start == index)
+    {
+        offend(format!("does not start from {index}, but from {starts:?}"));
+    }
+}
+
+/// Rows, and the statistics that the planner goes by.
+async fn fill(db: &Fresh) {
+    let text = include_str!("../fixtures/plans.cypher");
+    for statement in text.split(";\n").filter(|statement| !statement.trim().is_empty()) {
+        db.client.run(statement, &[]).await;
+    }
+    db.client.run("CALL db.awaitIndexes(300)", &[]).await;
+    db.client.run("CALL db.prepareForReplanning(300)", &[]).await;
+}

@@ -1,0 +1,259 @@
+//! Floors and doors: who may name whom.
+//!
+//! The table is the architecture. A floor names only what stands below it, so a law can be read without a database and a
+//! surface replaced without touching a law; an outside crate has one home, so that replacing it is one folder's work.
+
+use crate::none;
+use crate::source::{File, Language, below, code, is_test, line, paths, product, words};
+use std::collections::BTreeMap;
+
+/// What one module may name.
+struct Floor {
+    /// Its path below `crate`. The longest that fits a file decides.
+    module: &'static str,
+    /// Other modules, or paths into them.
+    inside: &'static [&'static str],
+    /// Crates, beside std, serde and thiserror, which everybody may name.
+    outside: &'static [&'static str],
+}
+
+const EVERYTHING: &str = "*";
+
+/// From the bottom up.
+const FLOORS: &[Floor] = &[
+    Floor { module: "domain", inside: &[], outside: &[] },
+    Floor { module: "domain::ids", inside: &["domain"], outside: &["uuid"] },
+    Floor { module: "clock", inside: &["domain"], outside: &["chrono", "uuid"] },
+    Floor {
+        module: "provision",
+        inside: &[],
+        outside: &["humantime", "rustix", "secrecy", "serde_json", "sha2", "tokio", "tracing", "uuid"],
+    },
+    Floor {
+        module: "store",
+        inside: &["domain", "clock"],
+        outside: &["chrono", "neo4rs", "secrecy", "serde_json", "sha2", "tokio", "tracing"],
+    },
+    Floor { module: "jobs", inside: &["domain", "clock", "store"], outside: &["tokio", "tracing"] },
+    Floor {
+        module: "scheduler",
+        inside: &["domain", "clock", "store", "jobs"],
+        outside: &["tokio", "tracing"],
+    },
+    Floor {
+        module: "service",
+        inside: &["domain", "clock", "store", "jobs", "scheduler"],
+        outside: &["serde_json", "sha2", "tokio", "tracing"],
+    },
+    Floor { module: "surfaces", inside: &[], outside: &[] },
+    Floor {
+        module: "surfaces::cli",
+        inside: &["domain", "clock", "provision", "service", "surfaces"],
+        outside: &[
+            "anyhow",
+            "chrono",
+            "clap",
+            "clap_complete",
+            "clap_mangen",
+            "comfy_table",
+            "humantime",
+            "indicatif",
+            "rustix",
+            "serde_json",
+            "strsim",
+            "tokio",
+            "tracing",
+        ],
+    },
+    Floor {
+        module: "settings",
+        inside: &[
+            "domain::policy",
+            "domain::tunables",
+            "provision::Config",
+            "store::Config",
+            "scheduler::Config",
+            "service::Config",
+            "telemetry",
+        ],
+        outside: &["config", "humantime", "secrecy", "strsim", "toml_edit"],
+    },
+    Floor { module: "telemetry", inside: &[], outside: &["tracing", "tracing_subscriber"] },
+    Floor { module: "wiring", inside: &[EVERYTHING], outside: &[EVERYTHING] },
+    Floor { module: "main", inside: &[EVERYTHING], outside: &[EVERYTHING] },
+    Floor { module: "lib", inside: &[EVERYTHING], outside: &[] },
+];
+
+/// Where a lint that keeps a door shut may be lifted, and for what. Nobody lifts the one on `tokio::spawn`.
+const DOORS: &[(&str, &str, &str)] = &[
+    ("src/store/tx.rs", "disallowed_types", "the driver's types"),
+    ("src/store/tx.rs", "disallowed_methods", "the driver's transactions"),
+    ("src/clock.rs", "disallowed_types", "the machine's clock"),
+    ("src/clock.rs", "disallowed_methods", "the machine's clock, and new ids"),
+    ("src/settings/environment.rs", "disallowed_methods", "the environment"),
+];
+
+/// The path of a file's module below `crate`: `src/store/tx.rs` is `store::tx`.
+fn module(path: &str) -> String {
+    let stem = path.trim_start_matches("src/").trim_end_matches(".rs").trim_end_matches("/mod");
+    stem.replace('/', "::")
+}
+
+/// Whether `path` is `within` or lies below it.
+fn lies_in(path: &str, within: &str) -> bool {
+    path.strip_prefix(within).is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
+}
+
+fn floor(module: &str) -> Option<&'static Floor> {
+    FLOORS.iter().filter(|floor| lies_in(module, floor.module)).max_by_key(|floor| floor.module.len())
+}
+
+/// The crates that Cargo.toml names under `[dependencies]`, as code names them.
+fn crates() -> Vec<String> {
+    let manifest = include_str!("../../Cargo.toml");
+    let (_, after) = manifest.split_once("\n[dependencies]\n").expect("dependencies");
+    let table = after.split("\n[").next().unwrap_or_default();
+    table.lines().filter_map(|line| line.split_once(" = ")).map(|(name, _)| name.replace('-', "_")).collect()
+}
+
+#[test]
+fn a_floor_names_only_what_stands_below_it() {
+    let mut offences = Vec::new();
+    for file in below("src", "rs") {
+        let own = module(&file.path);
+        let Some(floor) = floor(&own) else {
+            offences.push(format!("{}: no floor holds this module; add it to the table", file.path));
+            continue;
+        };
+        let code = code(&file.text, Language::Rust);
+        let home = own.split("::").next().unwrap();
+        for (at, path) in named(&code) {
+            let own_house = lies_in(&path, home) || path == "*" || home == "lib";
+            let allows = |inside: &&str| {
+                // Tests of a floor may look at more of a module that it knows.
+                let known = is_test(&file.path) && inside.split("::").next() == path.split("::").next();
+                *inside == EVERYTHING || known || lies_in(&path, inside)
+            };
+            if !own_house && !floor.inside.iter().any(allows) {
+                offences.push(format!("{}:{}: {} names {path}", file.path, line(&code, at), floor.module));
+            }
+        }
+        offences.extend(upward(file, &own));
+    }
+    none("a floor names only what stands below it: src modules by `crate::`", &offences);
+}
+
+/// What a file names below `crate`, each with where. A module that is imported whole stands for what is named of it.
+fn named(code: &str) -> Vec<(usize, String)> {
+    let mut named = Vec::new();
+    for (at, path) in paths(code, "crate") {
+        let of_it = if path.contains("::") { Vec::new() } else { paths(code, &path) };
+        if of_it.is_empty() {
+            named.push((at, path));
+        } else {
+            named.extend(of_it.into_iter().map(|(at, item)| (at, format!("{path}::{item}"))));
+        }
+    }
+    named
+}
+
+/// Chains of `super` that leave the floor by its roof, where the table would not see what they name.
+fn upward(file: &File, own: &str) -> Vec<String> {
+    let code = product(file);
+    let depth = own.split("::").count();
+    let chain = vec!["super"; depth].join("::") + "::";
+    let leaves = |(at, _): &(usize, &str)| code[*at..].starts_with(&chain);
+    let found = words(&code).filter(|(_, word)| *word == "super").filter(leaves);
+    found
+        .map(|(at, _)| format!("{}:{}: `super` up to the crate: say `crate::`", file.path, line(&code, at)))
+        .collect()
+}
+
+#[test]
+fn an_outside_crate_is_named_on_its_floors_only() {
+    let everybody = ["serde", "thiserror"];
+    let crates = crates();
+    assert!(crates.iter().any(|name| name == "neo4rs"), "{crates:?}");
+    let mut offences = Vec::new();
+    for file in below("src", "rs") {
+        let own = module(&file.path);
+        let Some(floor) = floor(&own) else { continue };
+        let code = product(file);
+        for name in crates.iter().filter(|name| !everybody.contains(&name.as_str())) {
+            let allowed = floor.outside.iter().any(|outside| *outside == EVERYTHING || outside == name);
+            if allowed || is_module(&own, name) {
+                continue;
+            }
+            for (at, _) in paths(&code, name) {
+                offences.push(format!("{}:{}: {} names {name}", file.path, line(&code, at), floor.module));
+            }
+        }
+    }
+    none("a crate is named on the floors that the table gives it", &offences);
+}
+
+/// Whether a module of the same floor bears the name of a crate, so that a path may mean it.
+fn is_module(own: &str, name: &str) -> bool {
+    let house = own.rsplit_once("::").map_or(own, |(house, _)| house).to_owned();
+    below("src", "rs")
+        .iter()
+        .map(|file| module(&file.path))
+        .any(|other| other == format!("{house}::{name}") || other == format!("{own}::{name}"))
+}
+
+#[test]
+fn a_crate_of_the_table_is_a_dependency() {
+    let crates = crates();
+    let named = FLOORS.iter().flat_map(|floor| floor.outside).filter(|name| **name != EVERYTHING);
+    let offences: Vec<String> = named
+        .filter(|name| !crates.iter().any(|known| known == *name))
+        .map(|name| (*name).to_owned())
+        .collect();
+    none("the table of floors names crates that Cargo.toml does not", &offences);
+}
+
+#[test]
+fn a_door_is_opened_in_its_one_home() {
+    let mut opened: BTreeMap<(String, &str), usize> = BTreeMap::new();
+    let mut offences = Vec::new();
+    for file in below("src", "rs").into_iter().filter(|file| !is_test(&file.path)) {
+        let code = product(file);
+        for (at, word) in words(&code).filter(|(_, word)| word.starts_with("disallowed_")) {
+            let known = DOORS.iter().find(|(home, lint, _)| *home == file.path && *lint == word);
+            match known {
+                Some((home, lint, _)) => *opened.entry(((*home).to_owned(), lint)).or_default() += 1,
+                None => offences.push(format!("{}:{}: lifts clippy::{word}", file.path, line(&code, at))),
+            }
+        }
+    }
+    for (home, lint, what) in DOORS {
+        let exists = below("src", "rs").iter().any(|file| file.path == *home);
+        if exists && !opened.contains_key(&((*home).to_owned(), *lint)) {
+            offences.push(format!("{home}: is the door to {what} and never lifts clippy::{lint}"));
+        }
+    }
+    none("a door is opened in its one home (tests apart)", &offences);
+}
+
+#[test]
+fn the_linter_keeps_every_door_shut() {
+    let lints = include_str!("../../.clippy.toml");
+    for door in [
+        "neo4rs::Graph",
+        "neo4rs::Txn",
+        "neo4rs::Graph::run",
+        "neo4rs::Graph::execute",
+        "neo4rs::Graph::start_txn",
+        "std::time::SystemTime",
+        "std::time::SystemTime::now",
+        "chrono::Utc::now",
+        "uuid::Uuid::now_v7",
+        "std::env::var",
+        "tokio::spawn",
+    ] {
+        assert!(
+            lints.contains(&format!("{{ path = \"{door}\", reason = ")),
+            ".clippy.toml does not name {door}"
+        );
+    }
+}
