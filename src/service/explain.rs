@@ -61,7 +61,7 @@ impl Service {
         } else {
             stretches(&life, &history, memory.record.last_expired, &tunables)
         };
-        let working = vital.tier == Tier::Working;
+        let working = matches!(vital.tier, Tier::Working | Tier::ExpiredWorking);
         let expiry = working.then_some(("expiry", tunables.config().expiry_threshold));
         let promotion = tunables.promotion_threshold(vital.tier).map(|value| ("promotion", value));
         let thresholds = promotion.into_iter().chain(expiry).filter(|_| !vital.pinned).collect();

@@ -4,4 +4,4 @@
 mod harness;
 mod plans;
 mod provision;
-mod smoke;
+mod surfaces;

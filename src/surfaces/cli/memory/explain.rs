@@ -1,7 +1,7 @@
 //! `ebb memory explain`: the curve as a picture, the fields, what happened, and why the memory is where it is.
 
 use super::shown::Shown;
-use super::{Show, memory_id};
+use super::{Show, own};
 use crate::domain::memory::Crossing;
 use crate::domain::tier::Tier;
 use crate::domain::units::Timestamp;
@@ -47,7 +47,7 @@ struct Event {
 
 pub(super) async fn explain(args: &Show, service: &Service, output: &Output) -> Result<(), CliError> {
     let at = args.when.instant(service).await?;
-    let explanation = service.explain(&memory_id(&args.id)?, at).await?;
+    let explanation = service.explain(&own(&args.id, service).await?, at).await?;
     let drawn = picture(&explanation);
     let explained = Explained {
         half_life_hours: explanation.half_life_hours,
@@ -137,7 +137,7 @@ fn history(explanation: &Explanation) -> Vec<Event> {
         events.retain(|event| event.what != "accessed" || event.at.0 != life.created);
         events.push(Event { session: life.session.clone(), ..event(life.created, "created", None) });
     }
-    events.sort_by(|a, b| b.at.0.cmp(&a.at.0));
+    events.sort_by_key(|event| std::cmp::Reverse(event.at.0));
     events
 }
 
@@ -175,7 +175,8 @@ pub(crate) fn picture(explanation: &Explanation) -> EnergyPlot {
         }));
     }
     let now = (*at, energy.map_or(0.0, |energy| energy.value()));
-    let (mut behind, ahead): (Vec<_>, Vec<_>) = known(&explanation.curve).into_iter().partition(|(point, _)| point < at);
+    let (mut behind, ahead): (Vec<_>, Vec<_>) =
+        known(&explanation.curve).into_iter().partition(|(point, _)| point < at);
     if now.0 <= until {
         behind.push(now);
     }

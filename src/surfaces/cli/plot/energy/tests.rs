@@ -75,8 +75,13 @@ fn the_curve_as_svg() {
 
 #[test]
 fn odd_input_is_drawn_without_fuss() {
-    let empty =
-        EnergyPlot { title: "<&>\u{1b}".to_owned(), from: None, segments: vec![], thresholds: vec![], marks: vec![] };
+    let empty = EnergyPlot {
+        title: "<&>\u{1b}".to_owned(),
+        from: None,
+        segments: vec![],
+        thresholds: vec![],
+        marks: vec![],
+    };
     assert_eq!(empty.terminal(80, true), "nothing to draw\n");
     assert!(empty.svg().contains("&lt;&amp;&gt;\u{fffd}"));
     let point = Segment { points: vec![(at(0), 1.0), (at(0), f64::NAN)], ahead: false, joined: true };
@@ -86,7 +91,8 @@ fn odd_input_is_drawn_without_fuss() {
 
 #[test]
 fn nothing_is_drawn_where_nothing_is_known() {
-    let point = |minutes, energy| Segment { points: vec![(at(minutes), energy)], ahead: false, joined: false };
+    let point =
+        |minutes, energy| Segment { points: vec![(at(minutes), energy)], ahead: false, joined: false };
     let now = Segment { joined: false, ..Segment::sampled(at(90), at(120), false, faded(at(90), 2.0, 0.05)) };
     let gaps = EnergyPlot { from: Some(at(-30)), segments: vec![point(0, 1.0), now], ..memory() };
     let drawn = gaps.terminal(80, false);
