@@ -6,8 +6,9 @@
 // idempotent: by the mark: a memory under a live attempt is passed over
 // clock: server
 //
-// Ripe memories come in the order (ripeAt, id). One that another live attempt holds is passed over, and the page goes
-// on to the next, so the claim is full while there is anything to claim.
+// Ripe memories come in the order (ripeAt, id). One that cannot rise (somebody pinned it, or moved its tier) or that
+// another live attempt holds is passed over, and the page goes on to the next, so the claim is full while there is
+// anything to claim. What was lost while waiting for its lock is passedOver: the caller asks again for as many.
 MATCH (a:ConsolidationAttempt {id: $id})
 SET a.lock = true
 WITH a
@@ -15,6 +16,7 @@ WHERE a.state IN ['planned', 'claimed'] AND a.holder = $holder
 CALL (a) {
   MATCH (m:Memory)
   WHERE m.ripeAt <= datetime({epochMillis: $now}) AND NOT m:EbbQuarantined
+    AND m.tier IN ['working', 'shortTerm'] AND coalesce(m.pinned, false) = false
     AND NOT EXISTS {
       MATCH (m)-[:CONSOLIDATING]->(b:ConsolidationAttempt)
       WHERE NOT coalesce(b.state, 'claimed') IN ['done', 'aborted', 'expired']
@@ -23,7 +25,7 @@ CALL (a) {
   ORDER BY ripe, id
   LIMIT $limit
   SET m.ebbLock = true
-  WITH a, m, m.ripeAt IS NOT NULL AND m.tier IN ['working', 'shortTerm'] AND NOT coalesce(m.pinned, false)
+  WITH a, m, m.ripeAt IS NOT NULL AND m.tier IN ['working', 'shortTerm'] AND coalesce(m.pinned, false) = false
     AND NOT EXISTS {
       MATCH (m)-[:CONSOLIDATING]->(b:ConsolidationAttempt)
       WHERE NOT coalesce(b.state, 'claimed') IN ['done', 'aborted', 'expired']

@@ -7,7 +7,8 @@
 // law: domain::memory::adopted
 //
 // The anchor is the last access, else the creation, else now. What is missing gets the value a new memory has; what is
-// there with a wrong type sets the row aside. A terminal row just gets the stamp.
+// there with a wrong type sets the row aside. A terminal row just gets the stamp. Whatever zone the anchor names, dueAt is
+// written in UTC: the index orders two names of one instant by their zones, and a sweep's pages go by instant and id.
 MATCH (m:Memory)
 WHERE NOT m:EbbStamped
 WITH m LIMIT $limit
@@ -49,8 +50,7 @@ FOREACH (_ IN CASE WHEN lives THEN [1] ELSE [] END |
     m.ripeAt = CASE WHEN pinned THEN null WHEN m.ripeAt IS NOT NULL THEN m.ripeAt WHEN energy > threshold THEN anchor END,
     m.dueAt = CASE
       WHEN pinned OR (tier <> 'working' AND energy < $floor) THEN null
-      WHEN tier = 'longTerm' THEN datetime({epochMillis: anchor.epochMillis + $longTermRewriteMs})
-      ELSE anchor
+      ELSE datetime({epochMillis: anchor.epochMillis + CASE tier WHEN 'longTerm' THEN $longTermRewriteMs ELSE 0 END})
     END)
 FOREACH (session IN CASE WHEN lives AND m.sessionId IS NOT NULL THEN [m.sessionId] ELSE [] END |
   MERGE (s:Session {scope: m.scope, id: session})

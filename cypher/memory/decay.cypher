@@ -1,18 +1,22 @@
 // purpose: Bring the energy of a page of due memories to $now, and let working ones below the threshold expire.
 // mode: write
-// params: $now: Integer, $afterDue: Integer, $afterId: String, $limit: Integer, $workingDecay: Float, $shortTermDecay: Float, $longTermDecay: Float, $workingToShort: Float, $shortToLong: Float, $expiry: Float, $floor: Float, $longTermRewriteMs: Integer, $energyMax: Float
-// returns: scanned: Integer, changed: Integer, expired: Integer, quarantined: Integer, lastDue: Integer, lastId: String (one row)
+// params: $now: Integer, $afterSecond: Integer, $afterNano: Integer, $afterId: String, $limit: Integer, $workingDecay: Float, $shortTermDecay: Float, $longTermDecay: Float, $workingToShort: Float, $shortToLong: Float, $expiry: Float, $floor: Float, $longTermRewriteMs: Integer, $energyMax: Float
+// returns: scanned: Integer, changed: Integer, expired: Integer, quarantined: Integer, lastSecond: Integer, lastNano: Integer, lastId: String (one row)
 // bound: $limit
 // idempotent: by $now: a memory whose anchor has reached it is passed over
 // law: domain::memory::swept
 //
 // The page is cut by the index before anything is written, in the order (dueAt, id) after the last pair seen: a working
-// or short-term memory keeps its dueAt, so the walk does not run over what it moves. Every row is locked, then looked
-// at again. A row whose values no law can use is set aside with the reason and its values as they are.
+// or short-term memory keeps its dueAt, so the walk does not run over what it moves. The pair is kept to the nanosecond,
+// since a server's clock gives all rows of one statement one instant, and an id that is no text counts as its text, so
+// that every row has its place. Every row is locked, then looked at again. A row whose values no law can use is set
+// aside with the reason and its values as they are.
 MATCH (m:Memory)
-WHERE m.dueAt >= datetime({epochMillis: $afterDue}) AND m.dueAt <= datetime({epochMillis: $now})
-  AND (m.dueAt > datetime({epochMillis: $afterDue}) OR m.id > $afterId)
-WITH m, m.dueAt AS due, m.id AS id
+WHERE m.dueAt >= datetime({epochSeconds: $afterSecond, nanosecond: $afterNano})
+  AND m.dueAt <= datetime({epochMillis: $now})
+  AND (m.dueAt > datetime({epochSeconds: $afterSecond, nanosecond: $afterNano})
+    OR coalesce(toStringOrNull(m.id), '') > $afterId)
+WITH m, m.dueAt AS due, coalesce(toStringOrNull(m.id), '') AS id
 ORDER BY due, id
 LIMIT $limit
 SET m.ebbLock = true
@@ -56,6 +60,5 @@ WITH count(*) AS scanned,
   sum(CASE WHEN fades THEN 1 ELSE 0 END) AS changed,
   sum(CASE WHEN expires THEN 1 ELSE 0 END) AS expired,
   sum(CASE WHEN acts AND fault IS NOT NULL THEN 1 ELSE 0 END) AS quarantined,
-  max([due.epochMillis, id]) AS last
-RETURN scanned, changed, expired, quarantined, last[0] AS lastDue,
-  CASE WHEN last[1] IS :: STRING NOT NULL THEN last[1] ELSE '' END AS lastId
+  max([due.epochSeconds, due.nanosecond, id]) AS last
+RETURN scanned, changed, expired, quarantined, last[0] AS lastSecond, last[1] AS lastNano, last[2] AS lastId

@@ -5,7 +5,8 @@
 // bound: a list of ids
 // idempotent: by writing nothing but the lock
 //
-// A value of a wrong type comes back as null and is named by the reader; fault is the reason of a row set aside before.
+// A value of a wrong type comes back as null. Where it may not be missing, the reader names it; where it may, fault does,
+// so that no law takes it for absent and writes over it. A row set aside before has its reason as fault.
 // claimed is the id of an attempt that holds the memory and is not over.
 UNWIND range(0, size($id) - 1) AS i
 MATCH (m:Memory {id: $id[i]})
@@ -25,4 +26,12 @@ RETURN m.id AS id,
   CASE WHEN $content[i] IS NULL THEN null ELSE m.content = $content[i] END AS same,
   [(m)-[:CONSOLIDATING]->(a:ConsolidationAttempt)
     WHERE NOT coalesce(a.state, 'claimed') IN ['done', 'aborted', 'expired'] | toString(a.id)][0] AS claimed,
-  CASE WHEN m:EbbQuarantined THEN coalesce(toString(m.ebbReason), 'no reason kept') END AS fault
+  CASE WHEN m:EbbQuarantined THEN coalesce(toString(m.ebbReason), 'no reason kept')
+    WHEN NOT m.scope IS :: STRING THEN 'scope is not text'
+    WHEN NOT m.energyAt IS :: ZONED DATETIME THEN 'energyAt is not a date with time and zone'
+    WHEN NOT m.created IS :: ZONED DATETIME THEN 'created is not a date with time and zone'
+    WHEN NOT m.accessCount IS :: INTEGER THEN 'accessCount is not a whole number'
+    WHEN NOT m.pinned IS :: BOOLEAN THEN 'pinned is not true or false'
+    WHEN NOT m.ripeAt IS :: ZONED DATETIME THEN 'ripeAt is not a date with time and zone'
+    WHEN NOT m.dueAt IS :: ZONED DATETIME THEN 'dueAt is not a date with time and zone'
+  END AS fault

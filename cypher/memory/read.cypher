@@ -22,4 +22,12 @@ RETURN m.id AS id, toString(m.content) AS content,
   CASE WHEN m.reinforcementCount IS :: INTEGER THEN m.reinforcementCount END AS reinforcementCount,
   [(m)-[:BELONGS_TO]->(c:SemanticCluster) | toString(c.id)] AS clusters,
   [(m)-[:MENTIONS]->(e:Entity) | e.name] AS mentions,
-  CASE WHEN m:EbbQuarantined THEN coalesce(toString(m.ebbReason), 'no reason kept') END AS fault
+  CASE WHEN m:EbbQuarantined THEN coalesce(toString(m.ebbReason), 'no reason kept')
+    WHEN NOT m.scope IS :: STRING THEN 'scope is not text'
+    WHEN NOT m.energyAt IS :: ZONED DATETIME THEN 'energyAt is not a date with time and zone'
+    WHEN NOT m.created IS :: ZONED DATETIME THEN 'created is not a date with time and zone'
+    WHEN NOT m.accessCount IS :: INTEGER THEN 'accessCount is not a whole number'
+    WHEN NOT m.pinned IS :: BOOLEAN THEN 'pinned is not true or false'
+    WHEN NOT m.ripeAt IS :: ZONED DATETIME THEN 'ripeAt is not a date with time and zone'
+    WHEN NOT m.dueAt IS :: ZONED DATETIME THEN 'dueAt is not a date with time and zone'
+  END AS fault

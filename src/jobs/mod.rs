@@ -11,7 +11,7 @@ pub mod reap;
 
 use crate::domain::tunables::Tunables;
 use crate::domain::units::Timestamp;
-use crate::store::{Error, Run, Store, Tally};
+use crate::store::{Error, Outlook, Run, Store, Tally};
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
 
@@ -84,6 +84,8 @@ pub struct Work<'a> {
     pub store: &'a Store,
     /// The tunables as the graph has them.
     pub tunables: &'a Tunables,
+    /// What was seen before the run was opened.
+    pub outlook: &'a Outlook,
     /// The run that was opened for it.
     pub run: &'a mut Run,
     budget: Budget,
@@ -123,22 +125,21 @@ impl Budget {
 impl<'a> Work<'a> {
     /// Sets a job to work on a run.
     #[must_use]
-    pub fn new(store: &'a Store, tunables: &'a Tunables, run: &'a mut Run, request: Request) -> Self {
+    pub fn new(store: &'a Store, outlook: &'a Outlook, run: &'a mut Run, request: Request) -> Self {
         let budget = Budget {
             rows_left: request.limit,
             ends: request.time_limit.and_then(|limit| Instant::now().checked_add(limit)),
         };
-        Self { store, tunables, run, budget }
+        Self { store, tunables: &outlook.tunables, outlook, run, budget }
     }
 
     /// Takes memories that other writers made under the laws, before the job looks for its own.
     async fn adopt(&mut self) -> Result<(), Error> {
         /// Rows of one transaction: each may bring a session and a relationship.
         const PAGE: usize = 1_000;
-        while self.store.unstamped().await? > 0 {
-            if self.store.adopt(self.run, self.tunables, PAGE).await? == 0 {
-                break;
-            }
+        let mut left = self.outlook.unstamped;
+        while left > 0 && self.store.adopt(self.run, self.tunables, PAGE).await? > 0 {
+            left = self.store.unstamped().await?;
         }
         Ok(())
     }

@@ -18,7 +18,9 @@ pub async fn run(mut work: Work<'_>) -> Result<Reached, Error> {
     work.adopt().await?;
     let claim = work.tunables.promotion_batch();
     let now = work.run.now;
-    while work.store.backlog().await?.ripe.is_some_and(|ripe| ripe <= now) {
+    let mut backlog =
+        if work.outlook.unstamped > 0 { work.store.backlog().await? } else { work.outlook.backlog };
+    while backlog.ripe.is_some_and(|ripe| ripe <= now) {
         if work.budget.is_spent() {
             return Ok(Reached::Budget);
         }
@@ -26,9 +28,11 @@ pub async fn run(mut work: Work<'_>) -> Result<Reached, Error> {
         let Some(claimed) = work.store.claim(work.run, "promote", limit).await? else { break };
         let tally = work.store.apply(work.run, &claimed, work.tunables).await?;
         work.budget.spend(usize::try_from(claimed.claimed).unwrap_or(usize::MAX));
-        if tally.promoted + tally.quarantined == 0 {
+        // Nothing looked at is an attempt whose lost commit has landed; looked at in vain would be so for ever.
+        if tally.scanned > 0 && tally.promoted + tally.quarantined == 0 {
             break;
         }
+        backlog = work.store.backlog().await?;
     }
     Ok(Reached::End)
 }

@@ -5,10 +5,9 @@
 //! its own, and never counts as the schedule's last.
 
 use crate::domain::attempt::{Right, RunState};
-use crate::domain::tunables::Tunables;
 use crate::domain::units::Timestamp;
 use crate::jobs::{self, JobName, Reached, Request, Work, reap};
-use crate::store::{Error, Opened, Run, Store, Tally};
+use crate::store::{Error, Opened, Outlook, Run, Store, Tally};
 use std::time::Instant;
 use tracing::{Instrument, info, info_span};
 
@@ -91,22 +90,22 @@ pub async fn run_job(
     wanted: &Wanted,
     request: Request,
 ) -> Result<JobReport, Error> {
-    let tunables = store.tunables().await?;
-    if job == JobName::Promote {
-        reap::run(store, wanted.right).await?;
-    }
     let trigger = match wanted.trigger {
         Trigger::Schedule => "schedule",
         Trigger::Manual => "manual",
     };
     loop {
+        let outlook = store.outlook().await?;
+        if job == JobName::Promote && outlook.attempts {
+            reap::run(store, wanted.right).await?;
+        }
         let opened =
             store.open_run(job.name(), &wanted.occurrence, wanted.now, trigger, wanted.right).await?;
         let reason = match opened {
-            Opened::Ours(run) => return work(store, job, run, &tunables, request).await,
+            Opened::Ours(run) => return work(store, job, run, &outlook, request).await,
             Opened::Predecessor(run) => {
                 info!(job = job.name(), run_id = run.run_id, "finishing what a former holder left open");
-                work(store, job, run, &tunables, Request::default()).await?;
+                work(store, job, run, &outlook, Request::default()).await?;
                 continue;
             }
             Opened::Over(state) => format!("this occurrence is over already: {}", state.name()),
@@ -132,13 +131,13 @@ async fn work(
     store: &Store,
     job: JobName,
     mut run: Run,
-    tunables: &Tunables,
+    outlook: &Outlook,
     request: Request,
 ) -> Result<JobReport, Error> {
     let span = info_span!("job.run", job = job.name(), run_id = run.run_id);
     async {
         let begun = Instant::now();
-        let reached = jobs::run(job, Work::new(store, tunables, &mut run, request)).await;
+        let reached = jobs::run(job, Work::new(store, outlook, &mut run, request)).await;
         let truncated = match reached {
             Ok(reached) => reached == Reached::Budget,
             Err(why @ (Error::Fenced(_) | Error::Unavailable { .. } | Error::OutcomeUnknown { .. })) => {
@@ -192,8 +191,8 @@ async fn work(
 /// As [`run_job`].
 pub async fn finish_open(store: &Store, job: JobName, right: Right) -> Result<Option<JobReport>, Error> {
     let Some(run) = store.take_open_run(job.name(), right).await? else { return Ok(None) };
-    let tunables = store.tunables().await?;
-    work(store, job, run, &tunables, Request::default()).await.map(Some)
+    let outlook = store.outlook().await?;
+    work(store, job, run, &outlook, Request::default()).await.map(Some)
 }
 
 /// What a run of a job at `now` would do; nothing is written, not even to the ledger.

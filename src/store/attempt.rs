@@ -6,7 +6,8 @@
 
 use super::Store;
 use super::catalogue::{
-    ATTEMPT_CLAIM, ATTEMPT_FINISH, ATTEMPT_GUARD, ATTEMPT_OPEN, ATTEMPT_OVERDUE, ATTEMPT_REAP, MEMORY_STUB,
+    ATTEMPT_CLAIM, ATTEMPT_FINISH, ATTEMPT_GUARD, ATTEMPT_OPEN, ATTEMPT_OVERDUE, ATTEMPT_REAP, MEMORY_RISEN,
+    MEMORY_STUB,
 };
 use super::encode::{list, slices};
 use super::error::Error;
@@ -19,6 +20,8 @@ use crate::domain::memory::{self, Vital};
 use crate::domain::tunables::Tunables;
 use crate::domain::units::Timestamp;
 use serde::Deserialize;
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicI64, Ordering};
 
 /// How many memories an attempt holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,8 +43,33 @@ pub struct Promotion {
     pub after: Vital,
 }
 
-/// Writes promotions of memories that this transaction has locked, each with its stub.
-pub(super) async fn raise(tx: &mut Tx, promotions: &[Promotion], at: Timestamp) -> Result<(), Error> {
+/// Writes promotions of memories that this transaction has locked, each with its stub, and answers those it wrote. A step
+/// that was taken before, by a memory that somebody moved back by hand, cannot be taken twice: that one is set aside.
+pub(super) async fn raise(
+    tx: &mut Tx,
+    promotions: Vec<Promotion>,
+    at: Timestamp,
+) -> Result<Vec<Promotion>, Error> {
+    #[derive(Deserialize)]
+    struct Risen {
+        key: String,
+    }
+    let keys: Vec<String> = promotions.iter().map(|p| promotion_key(&p.id, p.after.tier)).collect();
+    let mut risen = BTreeSet::new();
+    for slice in slices(&keys, String::len) {
+        let call = MEMORY_RISEN.call().set("key", list(slice.iter().map(String::as_str)));
+        risen.extend(tx.rows::<Risen>(call).await?.into_iter().map(|row| row.key));
+    }
+    let (before, promotions): (Vec<_>, Vec<_>) =
+        promotions.into_iter().partition(|p| risen.contains(&promotion_key(&p.id, p.after.tier)));
+    let before: Vec<(String, String)> = before
+        .into_iter()
+        .map(|p| {
+            let reason = format!("it has risen to {} before; somebody moved it back", p.after.tier);
+            (p.id.to_string(), reason)
+        })
+        .collect();
+    quarantine(tx, &before).await?;
     let lives: Vec<(&str, Vital)> = promotions.iter().map(|p| (p.id.as_str(), p.after)).collect();
     write(tx, &lives).await?;
     let stubs: Vec<(&Promotion, String, &'static str)> = promotions
@@ -59,7 +87,7 @@ pub(super) async fn raise(tx: &mut Tx, promotions: &[Promotion], at: Timestamp) 
             .set("at", at.millis());
         tx.run(call).await?;
     }
-    Ok(())
+    Ok(promotions)
 }
 
 impl Store {
@@ -69,30 +97,44 @@ impl Store {
     /// # Errors
     /// [`Error::Fenced`] if the run was lost.
     pub async fn claim(&self, run: &mut Run, phase: &str, limit: usize) -> Result<Option<Claimed>, Error> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Row {
+            claimed: i64,
+            passed_over: i64,
+        }
         let attempt = crate::clock::new_id();
         let now = run.now;
-        let claimed = std::sync::atomic::AtomicI64::new(0);
+        let wanted = i64::try_from(limit).unwrap_or(i64::MAX);
+        let claimed = AtomicI64::new(0);
         self.in_run(run, "attempt.claim", async |tx: &mut Tx| {
-            self.open_attempt(tx, &attempt, phase, now).await?;
-            #[derive(Deserialize)]
-            #[serde(rename_all = "camelCase")]
-            struct Row {
-                claimed: i64,
-                passed_over: i64,
+            if let Some(before) = self.open_attempt(tx, &attempt, phase, now).await? {
+                // The commit of this claim was lost and has landed.
+                claimed.store(before, Ordering::Relaxed);
+                return Ok(Tally::default());
             }
-            let call = ATTEMPT_CLAIM
-                .call()
-                .set("id", attempt.as_str())
-                .set("holder", self.holder.as_str())
-                .set("now", now.millis())
-                .set("limit", i64::try_from(limit).unwrap_or(i64::MAX))
-                .set("leaseMs", self.lease_ms());
-            let row: Row = tx.only(call).await?;
-            if row.claimed == 0 {
+            let mut all = Row { claimed: 0, passed_over: 0 };
+            loop {
+                let call = ATTEMPT_CLAIM
+                    .call()
+                    .set("id", attempt.as_str())
+                    .set("holder", self.holder.as_str())
+                    .set("now", now.millis())
+                    .set("limit", wanted - all.claimed)
+                    .set("leaseMs", self.lease_ms());
+                let row: Row = tx.only(call).await?;
+                all.claimed += row.claimed;
+                all.passed_over += row.passed_over;
+                // What another program marked while this one waited for the lock is seen now, and gone past.
+                if row.passed_over == 0 || all.claimed >= wanted {
+                    break;
+                }
+            }
+            if all.claimed == 0 {
                 finish(tx, &attempt, AttemptState::Aborted, 0).await?;
             }
-            claimed.store(row.claimed, std::sync::atomic::Ordering::Relaxed);
-            Ok(Tally { skipped: row.passed_over, ..Tally::default() })
+            claimed.store(all.claimed, Ordering::Relaxed);
+            Ok(Tally { skipped: all.passed_over, ..Tally::default() })
         })
         .await?;
         let claimed = claimed.into_inner();
@@ -139,13 +181,12 @@ impl Store {
                     },
                 }
             }
-            raise(tx, &promotions, now).await?;
             quarantine(tx, &faults).await?;
-            let promoted = i64::try_from(promotions.len()).unwrap_or(i64::MAX);
-            finish(tx, &claimed.attempt, AttemptState::Done, promoted).await?;
-            tally.changed = promoted;
-            tally.promoted = promoted;
-            tally.quarantined = i64::try_from(faults.len()).unwrap_or(i64::MAX);
+            let raised = i64::try_from(raise(tx, promotions, now).await?.len()).unwrap_or(i64::MAX);
+            finish(tx, &claimed.attempt, AttemptState::Done, raised).await?;
+            tally.changed = raised;
+            tally.promoted = raised;
+            tally.quarantined = tally.scanned - tally.skipped - raised;
             Ok(tally)
         })
         .await
@@ -158,21 +199,15 @@ impl Store {
     /// Of the connection or a statement.
     pub async fn reap(&self, right: Right) -> Result<i64, Error> {
         #[derive(Deserialize)]
-        struct Overdue {
-            id: String,
-        }
-        #[derive(Deserialize)]
         struct Reaped {
             reaped: i64,
         }
         let open = self
             .transactions
-            .run("attempt.overdue", Mode::Read, async |tx: &mut Tx| {
-                tx.rows::<Overdue>(ATTEMPT_OVERDUE.call().set("limit", 100_i64)).await
-            })
+            .run("attempt.overdue", Mode::Read, async |tx: &mut Tx| not_over(tx).await)
             .await?;
         let mut reaped = 0;
-        for Overdue { id } in open {
+        for id in open {
             reaped += self
                 .transactions
                 .run("attempt.reap", Mode::Write, async |tx: &mut Tx| {
@@ -185,13 +220,19 @@ impl Store {
         Ok(reaped)
     }
 
+    /// Opens an attempt; one that was opened before answers with what it has claimed.
     pub(super) async fn open_attempt(
         &self,
         tx: &mut Tx,
         id: &str,
         phase: &str,
         at: Timestamp,
-    ) -> Result<(), Error> {
+    ) -> Result<Option<i64>, Error> {
+        #[derive(Deserialize)]
+        struct Row {
+            state: String,
+            claimed: i64,
+        }
         let call = ATTEMPT_OPEN
             .call()
             .set("id", id)
@@ -199,8 +240,19 @@ impl Store {
             .set("holder", self.holder.as_str())
             .set("at", at.millis())
             .set("leaseMs", self.lease_ms());
-        tx.run(call).await
+        let row: Row = tx.only(call).await?;
+        Ok((row.state != AttemptState::Planned.name()).then_some(row.claimed))
     }
+}
+
+/// Ids of attempts that are not over, oldest first, a hundred at most.
+pub(super) async fn not_over(tx: &mut Tx) -> Result<Vec<String>, Error> {
+    #[derive(Deserialize)]
+    struct Row {
+        id: String,
+    }
+    let rows: Vec<Row> = tx.rows(ATTEMPT_OVERDUE.call().set("limit", 100_i64)).await?;
+    Ok(rows.into_iter().map(|row| row.id).collect())
 }
 
 /// Ends an attempt with its receipt.

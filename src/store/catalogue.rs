@@ -49,6 +49,7 @@ catalogue! {
     MEMORY_QUARANTINE = "memory/quarantine";
     MEMORY_READ = "memory/read";
     MEMORY_RELEASE = "memory/release";
+    MEMORY_RISEN = "memory/risen";
     MEMORY_STUB = "memory/stub";
     MEMORY_STUB_OF = "memory/stub_of";
     MEMORY_TIERS = "memory/tiers";

@@ -155,6 +155,15 @@ impl Error {
         matches!(self, Self::Query { class: Class::TooBig, .. })
     }
 
+    /// Whether a constraint or index was to be made that is there: another program has just made it, and `IF NOT EXISTS`
+    /// looked before that.
+    #[must_use]
+    pub fn is_made_already(&self) -> bool {
+        let codes = ["EquivalentSchemaRuleAlreadyExists", "ConstraintAlreadyExists", "IndexAlreadyExists"];
+        matches!(self, Self::Query { code, .. }
+            if code.strip_prefix("Neo.ClientError.Schema.").is_some_and(|code| codes.contains(&code)))
+    }
+
     /// Whether it is a uniqueness rule that refused.
     #[must_use]
     pub fn is_taken(&self) -> bool {

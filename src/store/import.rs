@@ -21,6 +21,8 @@ pub struct Progress {
     pub lines: i64,
     /// Their hash.
     pub digest: String,
+    /// The instant of the last event among them, epoch milliseconds.
+    pub at: Option<i64>,
 }
 
 impl Store {
@@ -162,6 +164,7 @@ async fn advance(tx: &mut Tx, key: &str, progress: &Progress) -> Result<(), Erro
         .call()
         .set("key", key)
         .set("lines", progress.lines)
-        .set("digest", progress.digest.as_str());
+        .set("digest", progress.digest.as_str())
+        .set("at", progress.at);
     tx.run(call).await
 }

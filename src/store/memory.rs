@@ -204,25 +204,26 @@ pub struct Waiting {
 /// Where a sweep stands: the last (dueAt, id) that it has seen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SweepCursor {
-    due: i64,
+    second: i64,
+    nano: i64,
     id: String,
 }
 
 impl Default for SweepCursor {
     fn default() -> Self {
-        Self { due: Timestamp::FIRST.millis(), id: String::new() }
+        Self { second: Timestamp::FIRST.millis() / 1_000, nano: 0, id: String::new() }
     }
 }
 
 #[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct SweptRow {
     scanned: i64,
     changed: i64,
     expired: i64,
     quarantined: i64,
-    #[serde(rename = "lastDue")]
-    last_due: Option<i64>,
-    #[serde(rename = "lastId")]
+    last_second: Option<i64>,
+    last_nano: Option<i64>,
     last_id: Option<String>,
 }
 
@@ -307,17 +308,7 @@ impl Store {
     /// # Errors
     /// Of the connection or the statement.
     pub async fn backlog(&self) -> Result<Backlog, Error> {
-        #[derive(Deserialize)]
-        struct Row {
-            due: Option<i64>,
-            ripe: Option<i64>,
-        }
-        let row: Row = self
-            .transactions
-            .run("memories.backlog", Mode::Read, async |tx: &mut Tx| tx.only(MEMORY_BACKLOG.call()).await)
-            .await?;
-        let instant = |ms: Option<i64>| ms.and_then(|ms| Timestamp::from_millis(ms).ok());
-        Ok(Backlog { due: instant(row.due), ripe: instant(row.ripe) })
+        self.transactions.run("memories.backlog", Mode::Read, async |tx: &mut Tx| backlog(tx).await).await
     }
 
     /// Counts what waits at `now`.
@@ -337,16 +328,7 @@ impl Store {
     /// # Errors
     /// Of the connection or the statement.
     pub async fn unstamped(&self) -> Result<i64, Error> {
-        #[derive(Deserialize)]
-        struct Row {
-            memories: i64,
-            stamped: i64,
-        }
-        let row: Row = self
-            .transactions
-            .run("memories.unstamped", Mode::Read, async |tx: &mut Tx| tx.only(MEMORY_UNSTAMPED.call()).await)
-            .await?;
-        Ok((row.memories - row.stamped).max(0))
+        self.transactions.run("memories.unstamped", Mode::Read, async |tx: &mut Tx| unstamped(tx).await).await
     }
 
     /// Adopts up to `limit` memories of other writers, as a batch of `run`. Answers how many rows it took, good and bad.
@@ -461,6 +443,29 @@ impl Store {
     }
 }
 
+/// Since when the longest-waiting memories wait.
+pub(super) async fn backlog(tx: &mut Tx) -> Result<Backlog, Error> {
+    #[derive(Deserialize)]
+    struct Row {
+        due: Option<i64>,
+        ripe: Option<i64>,
+    }
+    let row: Row = tx.only(MEMORY_BACKLOG.call()).await?;
+    let instant = |ms: Option<i64>| ms.and_then(|ms| Timestamp::from_millis(ms).ok());
+    Ok(Backlog { due: instant(row.due), ripe: instant(row.ripe) })
+}
+
+/// How many memories Ebb has not yet seen.
+pub(super) async fn unstamped(tx: &mut Tx) -> Result<i64, Error> {
+    #[derive(Deserialize)]
+    struct Row {
+        memories: i64,
+        stamped: i64,
+    }
+    let row: Row = tx.only(MEMORY_UNSTAMPED.call()).await?;
+    Ok((row.memories - row.stamped).max(0))
+}
+
 async fn adopt_page(tx: &mut Tx, now: Timestamp, tunables: &Tunables, limit: usize) -> Result<Tally, Error> {
     #[derive(Deserialize)]
     struct Row {
@@ -484,7 +489,8 @@ async fn sweep_page(
     let config = tunables.config();
     let call = laws(MEMORY_DECAY.call(), tunables)
         .set("now", now.millis())
-        .set("afterDue", from.due)
+        .set("afterSecond", from.second)
+        .set("afterNano", from.nano)
         .set("afterId", from.id.as_str())
         .set("limit", i64::try_from(limit).unwrap_or(i64::MAX))
         .set("workingDecay", config.working_decay)
@@ -500,7 +506,11 @@ async fn sweep_page(
         expired: row.expired,
         ..Tally::default()
     };
-    Ok((tally, row.last_due.zip(row.last_id).map(|(due, id)| SweepCursor { due, id })))
+    let last = match (row.last_second, row.last_nano, row.last_id) {
+        (Some(second), Some(nano), Some(id)) => Some(SweepCursor { second, nano, id }),
+        _ => None,
+    };
+    Ok((tally, last))
 }
 
 /// The parameters that `memory/decay` and `memory/adopt` share.

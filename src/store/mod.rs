@@ -39,7 +39,7 @@ pub use import::Progress;
 pub use inspect::{Answer, Cell};
 pub use memory::{Backlog, Filter, Happened, Record, SweepCursor, TierCount, Waiting};
 pub use request::Lasting;
-pub use run::{Opened, Past, Run, Tally};
+pub use run::{Opened, Outlook, Past, Run, Tally};
 pub use schema::{Drift, Initialised};
 pub use server::About;
 pub use session::Ended;

@@ -14,8 +14,11 @@ use super::catalogue::{
 };
 use super::encode::list;
 use super::error::Error;
+use super::memory::Backlog;
 use super::tx::{Mode, Tx};
+use super::{attempt, memory, tunables};
 use crate::domain::attempt::{Opening, Right, RunFacts, RunState, open_run};
+use crate::domain::tunables::Tunables;
 use crate::domain::units::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -73,6 +76,19 @@ pub enum Opened {
     },
 }
 
+/// What a run has to know before it begins, read together: an idle one costs little more than this.
+#[derive(Debug, Clone)]
+pub struct Outlook {
+    /// The tunables as the graph has them.
+    pub tunables: Tunables,
+    /// Memories of other writers that Ebb has not yet seen.
+    pub unstamped: i64,
+    /// Since when the longest-waiting memories wait.
+    pub backlog: Backlog,
+    /// Whether there are attempts that are not over.
+    pub attempts: bool,
+}
+
 /// A run of the past, or one that goes on.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -113,6 +129,23 @@ struct FactsRow {
 }
 
 impl Store {
+    /// Looks around before a run.
+    ///
+    /// # Errors
+    /// As [`Store::tunables`].
+    pub async fn outlook(&self) -> Result<Outlook, Error> {
+        self.transactions
+            .run("run.outlook", Mode::Read, async |tx: &mut Tx| {
+                Ok(Outlook {
+                    tunables: tunables::read(tx).await?,
+                    unstamped: memory::unstamped(tx).await?,
+                    backlog: memory::backlog(tx).await?,
+                    attempts: !attempt::not_over(tx).await?.is_empty(),
+                })
+            })
+            .await
+    }
+
     /// Asks for an occurrence of a job whose laws are to see `now`. `trigger` is `schedule` or `manual`.
     ///
     /// # Errors

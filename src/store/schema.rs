@@ -209,11 +209,13 @@ impl Store {
     }
 
     async fn make(&self, migration: &'static Statement, text: &'static str) -> Result<(), Error> {
-        self.transactions
+        let made = self
+            .transactions
             .run("migration.apply", Mode::Write, async |tx: &mut Tx| {
                 tx.run(Call { statement: migration, query: neo4rs::query(text) }).await
             })
-            .await
+            .await;
+        made.or_else(|why| if why.is_made_already() { Ok(()) } else { Err(why) })
     }
 
     async fn refuse_duplicates(&self) -> Result<(), Error> {

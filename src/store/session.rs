@@ -109,7 +109,7 @@ impl Store {
         if !promotions.is_empty() {
             let attempt = crate::clock::new_id();
             self.open_attempt(tx, &attempt, "sessionEnd", now).await?;
-            raise(tx, &promotions, now).await?;
+            promotions = raise(tx, promotions, now).await?;
             let applied = i64::try_from(promotions.len()).unwrap_or(i64::MAX);
             finish(tx, &attempt, AttemptState::Claimed, applied).await?;
             finish(tx, &attempt, AttemptState::Done, applied).await?;

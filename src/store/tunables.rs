@@ -17,38 +17,7 @@ impl Store {
     /// [`Error::Schema`] if there is no such node, [`Error::TunableMissing`] and [`Error::Tunables`] if it cannot be
     /// used; nothing runs then.
     pub async fn tunables(&self) -> Result<Tunables, Error> {
-        #[derive(Deserialize)]
-        struct Row {
-            names: Vec<String>,
-            values: Vec<Option<f64>>,
-        }
-        let row = self
-            .transactions
-            .run("config.read", Mode::Read, async |tx: &mut Tx| tx.row::<Row>(CONFIG_READ.call()).await)
-            .await?;
-        let Some(row) = row else {
-            return Err(Error::Schema(
-                "the database has no ConsolidationConfig node named 'default'. Write it with: ebb init"
-                    .to_owned(),
-            ));
-        };
-        let present: Map<String, Value> = row
-            .names
-            .into_iter()
-            .zip(row.values)
-            .filter_map(|(name, value)| Some((name, Value::from(value?))))
-            .collect();
-        let known = |name: &str| ConsolidationConfig::NAMES.contains(&name);
-        let missing: Vec<&str> =
-            ConsolidationConfig::NAMES.into_iter().filter(|name| !present.contains_key(*name)).collect();
-        if !missing.is_empty() {
-            return Err(Error::TunableMissing(missing.join(", ")));
-        }
-        let values = present.into_iter().filter(|(name, _)| known(name)).collect();
-        serde_json::from_value::<ConsolidationConfig>(Value::Object(values))
-            .map_err(|why| Error::TunableMissing(why.to_string()))?
-            .check()
-            .map_err(Error::Tunables)
+        self.transactions.run("config.read", Mode::Read, async |tx: &mut Tx| read(tx).await).await
     }
 
     /// Makes sure that the node is there with every tunable; values that are there are kept. Answers how many were
@@ -87,4 +56,36 @@ async fn ensure(tx: &mut Tx, config: &ConsolidationConfig) -> Result<i64, Error>
         .set("name", list(entries.iter().map(|(name, _)| *name)))
         .set("value", list(entries.iter().map(|(_, value)| *value)));
     Ok(tx.only::<Row>(call).await?.added)
+}
+
+/// Reads and checks the tunables inside a transaction of the caller.
+pub(super) async fn read(tx: &mut Tx) -> Result<Tunables, Error> {
+    #[derive(Deserialize)]
+    struct Row {
+        names: Vec<String>,
+        values: Vec<Option<f64>>,
+    }
+    let Some(row) = tx.row::<Row>(CONFIG_READ.call()).await? else {
+        return Err(Error::Schema(
+            "the database has no ConsolidationConfig node named 'default'. Write it with: ebb init"
+                .to_owned(),
+        ));
+    };
+    let present: Map<String, Value> = row
+        .names
+        .into_iter()
+        .zip(row.values)
+        .filter_map(|(name, value)| Some((name, Value::from(value.filter(|value| value.is_finite())?))))
+        .collect();
+    let known = |name: &str| ConsolidationConfig::NAMES.contains(&name);
+    let missing: Vec<&str> =
+        ConsolidationConfig::NAMES.into_iter().filter(|name| !present.contains_key(*name)).collect();
+    if !missing.is_empty() {
+        return Err(Error::TunableMissing(missing.join(", ")));
+    }
+    let values = present.into_iter().filter(|(name, _)| known(name)).collect();
+    serde_json::from_value::<ConsolidationConfig>(Value::Object(values))
+        .map_err(|why| Error::TunableMissing(why.to_string()))?
+        .check()
+        .map_err(Error::Tunables)
 }

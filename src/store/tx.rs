@@ -166,10 +166,7 @@ impl Transactions {
             tries += 1;
             let span = info_span!("store.tx", tx = name, attempt = tries);
             let why = match self.once(name, mode, &body).instrument(span).await {
-                Ok(answer) => {
-                    self.reached.store(true, Ordering::Relaxed);
-                    return Ok(answer);
-                }
+                Ok(answer) => return Ok(answer),
                 Err(Failure::Unknown(why)) => {
                     self.counters.unknown_commits.fetch_add(1, Ordering::Relaxed);
                     warn!(tx = name, %why, "the outcome of a commit is unknown; its receipt will settle it");
@@ -203,6 +200,7 @@ impl Transactions {
         F: AsyncFn(&mut Tx) -> Result<T, Error>,
     {
         let mut tx = self.begin().await.map_err(Failure::Known)?;
+        self.reached.store(true, Ordering::Relaxed);
         let uri = self.driver.uri.clone();
         let answer = body(&mut tx).await;
         if answer.is_err() || tx.abandoned {

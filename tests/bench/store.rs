@@ -5,7 +5,6 @@
 //! (writes = due items) and ratios taken in one run. With `--quick` everything is a tenth of its size.
 
 #![expect(clippy::print_stdout, reason = "a benchmark talks to a person")]
-#![expect(clippy::disallowed_methods, reason = "an argument of its own")]
 
 use ebb::clock::Clock;
 use ebb::domain::attempt::Right;

@@ -2,6 +2,9 @@
 //! server it fails.
 
 mod harness;
+mod jobs;
+mod parity;
 mod plans;
 mod provision;
+mod store;
 mod surfaces;

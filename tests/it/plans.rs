@@ -5,7 +5,7 @@
 //! of plan is a diff to be read. `schema/` is left out: the server plans none of it.
 
 use crate::harness::neo4j::{Fresh, fresh};
-use crate::harness::plan::{Plan, http};
+use crate::harness::plan::Plan;
 use ebb::store::catalogue::ALL;
 use ebb::store::statement::Statement;
 use std::fmt::Write;
@@ -65,10 +65,9 @@ const GATHERS: &[(&str, &str)] =
 async fn every_statement_has_the_plan_it_was_reviewed_with() {
     let db = fresh().await;
     fill(&db).await;
-    let http = http(&db).await;
     let (mut golden, mut offences, mut excused) = (String::new(), String::new(), Vec::new());
     for statement in ALL.iter().filter(|statement| !statement.name.starts_with("schema/")) {
-        let plan = Plan::of(&db, &http, statement.body()).await;
+        let plan = Plan::of(&db, statement.body()).await;
         let mut found = Vec::new();
         gate(statement, &plan, &mut found, &mut excused);
         if !found.is_empty() {
@@ -109,17 +108,15 @@ async fn the_gate_sees_a_bad_plan() {
         ),
     ];
     let db = fresh().await;
-    fill(&db).await;
-    let http = http(&db).await;
     for (text, expected) in bad {
         let statement = Statement { name: "memory/bad", file: text };
         let mut offences = Vec::new();
-        gate(&statement, &Plan::of(&db, &http, text).await, &mut offences, &mut Vec::new());
+        gate(&statement, &Plan::of(&db, text).await, &mut offences, &mut Vec::new());
         assert!(offences.iter().any(|offence| offence.contains(expected)), "{text}: {offences:?}");
     }
     let swept = Statement { name: "memory/decay", file: "MATCH (m:Memory {tier: $tier}) RETURN m.id AS id" };
     let mut offences = Vec::new();
-    gate(&swept, &Plan::of(&db, &http, swept.file).await, &mut offences, &mut Vec::new());
+    gate(&swept, &Plan::of(&db, swept.file).await, &mut offences, &mut Vec::new());
     assert_eq!(offences, ["memory/decay: does not start from Memory(dueAt), but from [\"Memory(tier)\"]"]);
 }
 

@@ -10,6 +10,7 @@ pub mod replay;
 
 use super::Service;
 use crate::domain::event::Event;
+use crate::domain::tunables::Tunables;
 use crate::domain::units::Timestamp;
 use crate::jobs::JobName;
 use crate::store::{Applied, Batch, Error, Fault, Progress};
@@ -193,6 +194,8 @@ struct Feeder<'a> {
     bad: BadLines,
     begun: Instant,
     at: Option<Timestamp>,
+    /// The tunables of the last run, for a replay, whose batches are short; an import reads them for each batch.
+    tunables: Option<Tunables>,
     done: Imported,
 }
 
@@ -203,6 +206,7 @@ impl<'a> Feeder<'a> {
         let progress = service.store.open_import(&key, &name).await?;
         let lines_before = u64::try_from(progress.lines).unwrap_or(0);
         let scope = service.config.scope.clone();
+        let at = progress.at.and_then(|ms| Timestamp::from_millis(ms).ok());
         let feed = Feed::open(path, &key, scope, lines_before, progress.digest).await?;
         let done = Imported {
             events: 0,
@@ -215,7 +219,7 @@ impl<'a> Feeder<'a> {
             runs: BTreeMap::new(),
             ended_at: None,
         };
-        Ok(Self { service, feed, key, lines: progress.lines, bad, begun, at: None, done })
+        Ok(Self { service, feed, key, lines: progress.lines, bad, begun, at, tunables: None, done })
     }
 
     fn tick(&self) -> Tick {
@@ -231,14 +235,18 @@ impl<'a> Feeder<'a> {
     async fn apply(&mut self, step: Step) -> Result<(), ImportError> {
         let from = self.lines;
         self.lines = i64::try_from(step.lines).unwrap_or(i64::MAX);
-        let progress = Progress { lines: self.lines, digest: step.digest };
-        let tunables = self.service.store.tunables().await?;
+        self.at = step.latest().max(self.at);
+        let progress =
+            Progress { lines: self.lines, digest: step.digest, at: self.at.map(Timestamp::millis) };
+        let tunables = match &self.tunables {
+            Some(kept) => kept.clone(),
+            None => self.service.store.tunables().await?,
+        };
         let store = &self.service.store;
         for (line, fault) in step.bad {
             self.refuse(line, fault)?;
         }
         if let Some((line, end)) = step.session_end {
-            self.at = Some(end.at);
             let ended = store
                 .import_session_end(&self.key, from, &progress, &end.scope, &end.session, end.at, &tunables)
                 .await;

@@ -94,9 +94,10 @@ impl Service {
         for job in JobName::ALL {
             finish_open(&self.store, job, Right::Scratch).await?;
         }
-        let Some(first) = feeder.feed.next_at().await? else { return self.ended(feeder, replay.until).await };
+        let first = feeder.feed.next_at().await?;
         let mut schedule = self.schedule(first, replay).await?;
-        let mut last = first;
+        // The whole file may be done already, and the jobs not yet run up to where they are wanted.
+        let mut last = feeder.at.max(first).unwrap_or(Timestamp::FIRST);
         loop {
             let next = feeder.feed.next_at().await?.filter(|at| replay.until.is_none_or(|until| *at < until));
             let horizon = next.or(replay.until).unwrap_or(last);
@@ -119,18 +120,18 @@ impl Service {
             schedule.backlog = self.store.backlog().await?;
             watch(feeder.tick());
         }
-        self.ended(feeder, Some(replay.until.unwrap_or(last))).await
+        self.ended(feeder, replay.until.unwrap_or(last)).await
     }
 
-    async fn ended(&self, mut feeder: Feeder<'_>, at: Option<Timestamp>) -> Result<Imported, ImportError> {
-        if let Some(at) = at {
+    async fn ended(&self, mut feeder: Feeder<'_>, at: Timestamp) -> Result<Imported, ImportError> {
+        if at > Timestamp::FIRST {
             self.store.advance_scratch(at).await?;
             feeder.done.ended_at = Some(at);
         }
         Ok(feeder.finish())
     }
 
-    async fn schedule(&self, first: Timestamp, replay: Replay) -> Result<Schedule, Error> {
+    async fn schedule(&self, first: Option<Timestamp>, replay: Replay) -> Result<Schedule, Error> {
         let tunables = self.store.tunables().await?;
         let last = self.store.last_runs(JobName::ALL.map(JobName::name)).await?;
         let mut jobs = Vec::new();
@@ -138,7 +139,8 @@ impl Service {
             let config = self.job_config(job);
             if config.enabled {
                 let every = config.every.and_then(|every| i64::try_from(every.as_millis()).ok());
-                jobs.push((job, every.unwrap_or_else(|| job.interval_ms(&tunables)), last.unwrap_or(first)));
+                let handled = last.or(first).unwrap_or(Timestamp::FIRST);
+                jobs.push((job, every.unwrap_or_else(|| job.interval_ms(&tunables)), handled));
             }
         }
         Ok(Schedule {
@@ -170,7 +172,9 @@ impl Service {
             let report = run_job(&self.store, *job, &wanted, Request::default()).await?;
             record(feeder, &report, passed.saturating_sub(1));
         }
-        schedule.backlog = self.store.backlog().await?;
+        let outlook = self.store.outlook().await?;
+        schedule.backlog = outlook.backlog;
+        feeder.tunables = Some(outlook.tunables);
         Ok(())
     }
 }

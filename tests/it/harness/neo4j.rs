@@ -64,12 +64,47 @@ impl Client {
         column.remove(0)
     }
 
+    /// Runs a statement with parameters and returns its rows, each as a struct with a field for each column.
+    pub(crate) async fn rows<T: serde::de::DeserializeOwned>(
+        &self,
+        text: &str,
+        params: &[(&str, BoltType)],
+    ) -> Vec<T> {
+        let call = params.iter().fold(query(text), |call, (name, value)| call.param(name, value.clone()));
+        let mut rows = self.0.execute(call).await.unwrap();
+        let mut all = Vec::new();
+        while let Some(row) = rows.next().await.unwrap() {
+            all.push(row.to().unwrap());
+        }
+        all
+    }
+
+    /// Begins a transaction that the test drives by hand.
+    pub(crate) async fn begin(&self) -> neo4rs::Txn {
+        self.0.start_txn().await.unwrap()
+    }
+
     /// Runs a statement for its effect, with parameters.
     pub(crate) async fn run(&self, text: &str, params: &[(&str, BoltType)]) {
         let call = params.iter().fold(query(text), |call, (name, value)| call.param(name, value.clone()));
         let mut rows = self.0.execute(call).await.unwrap();
         while rows.next().await.unwrap().is_some() {}
     }
+}
+
+/// Runs a statement in a transaction that the test drives by hand, to its last row.
+pub(crate) async fn run(tx: &mut neo4rs::Txn, text: &str) -> Result<usize, neo4rs::Error> {
+    let mut rows = tx.execute(query(text)).await?;
+    let mut count = 0;
+    while rows.next(tx.handle()).await?.is_some() {
+        count += 1;
+    }
+    Ok(count)
+}
+
+/// Locks a memory in a transaction that the test drives by hand.
+pub(crate) async fn touch(tx: &mut neo4rs::Txn, id: &str) -> Result<usize, neo4rs::Error> {
+    run(tx, &format!("MATCH (m:Memory {{id: '{id}'}}) SET m.touched = true RETURN m.id")).await
 }
 
 /// A clean, initialised database.

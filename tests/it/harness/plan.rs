@@ -1,6 +1,6 @@
 //! Plans. The driver hands out none, so the server's HTTP endpoint is asked.
 
-use super::neo4j::Fresh;
+use super::neo4j::{Fresh, address};
 use secrecy::ExposeSecret;
 use serde::Deserialize;
 
@@ -24,13 +24,13 @@ const AGGREGATIONS: [&str; 6] = ["avg(", "collect(", "count(", "max(", "min(", "
 
 impl Plan {
     /// The plan that the server makes for a statement.
-    pub(crate) async fn of(db: &Fresh, http: &str, statement: &str) -> Self {
+    pub(crate) async fn of(db: &Fresh, statement: &str) -> Self {
         #[derive(Deserialize)]
         struct Answer {
             #[serde(rename = "queryPlan")]
             plan: Plan,
         }
-        let (_, host) = http.split_once("://").expect("an address with http://");
+        let (_, host) = address().await.http.split_once("://").expect("an address with http://");
         let (user, password) = (&db.config.username, db.config.password.expose_secret());
         let url = format!("http://{user}:{password}@{host}/db/{}/query/v2", db.config.database);
         let body = serde_json::json!({ "statement": format!("EXPLAIN {statement}") });
@@ -79,9 +79,13 @@ impl Plan {
         kinds.split_once(':').map_or(kinds, |(_, kinds)| kinds).to_owned()
     }
 
-    /// The tree as text: an operator a line, each below what reads from it; leaves with what they start from.
+    /// The tree as text: an operator a line, each below what reads from it; leaves with what they start from. Operators
+    /// that only compute columns from a row are left out: they come and go with every word.
     pub(crate) fn tree(&self) -> String {
         fn write(plan: &Plan, depth: usize, text: &mut String) {
+            if let ("Projection" | "CacheProperties", [below]) = (plan.kind(), plan.children.as_slice()) {
+                return write(below, depth, text);
+            }
             text.push_str(&"  ".repeat(depth));
             text.push_str(plan.kind());
             let named = ["Seek", "Scan", "CountStore", "ProcedureCall"];
@@ -170,16 +174,4 @@ impl Plan {
         }
         false
     }
-}
-
-/// Where the tests' server answers HTTP: `NEO4J_HTTP`, else what the server says of itself.
-#[expect(clippy::disallowed_methods, reason = "a switch of the tests, not of the product")]
-pub(crate) async fn http(db: &Fresh) -> String {
-    if let Ok(given) = std::env::var("NEO4J_HTTP") {
-        return given;
-    }
-    let setting =
-        "SHOW SETTINGS YIELD name, value WHERE name = 'server.http.advertised_address' RETURN value";
-    let address: String = db.client.value(setting).await;
-    format!("http://{address}")
 }

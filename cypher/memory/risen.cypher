@@ -1,0 +1,7 @@
+// purpose: Say which of these promotions have happened before.
+// mode: read
+// params: $key: List
+// returns: key: String (a row for each that has)
+UNWIND $key AS key
+MATCH (s:Memory {promotionKey: key})
+RETURN s.promotionKey AS key

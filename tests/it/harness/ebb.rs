@@ -1,0 +1,133 @@
+//! Ebb as a test drives it: events in, jobs at an instant, a memory's life out, and more programs on one database.
+
+use super::neo4j::{Fresh, at};
+use ebb::domain::attempt::Right;
+use ebb::domain::event::{Access, Event, Remember};
+use ebb::domain::ids::{MemoryId, Scope, SessionId};
+use ebb::domain::memory::{Revive, Vital};
+use ebb::domain::tunables::Tunables;
+use ebb::jobs::{JobName, Request};
+use ebb::scheduler::driver::{JobReport, Wanted, run_job};
+use ebb::store::{Applied, Batch, Done, Store};
+use std::time::Duration;
+use tokio::task::{JoinSet, LocalSet};
+
+pub(crate) fn id(id: &str) -> MemoryId {
+    MemoryId::new(id).unwrap()
+}
+
+pub(crate) fn session(id: &str) -> SessionId {
+    SessionId::new(id).unwrap()
+}
+
+/// A memory made that many hours after the start, in no session.
+pub(crate) fn remember(name: &str, hours: f64) -> Remember {
+    Remember {
+        at: at(hours),
+        id: id(name),
+        scope: Scope::local(),
+        content: format!("content of {name}"),
+        session: None,
+        instance: None,
+        mentions: Vec::new(),
+        pinned: false,
+    }
+}
+
+/// A use of a memory, in no session.
+pub(crate) fn access(name: &str, hours: f64) -> Access {
+    Access { at: at(hours), id: id(name), scope: None, session: None, revive: Revive::Yes }
+}
+
+/// Asserts that two numbers are equal to 1e-9 of themselves.
+#[track_caller]
+pub(crate) fn close(found: f64, wanted: f64) {
+    assert!((found - wanted).abs() <= 1e-9 * wanted.abs(), "{found} is not {wanted}");
+}
+
+/// Runs all of these at the same time, each as a task of its own, and answers what they answered in any order.
+pub(crate) async fn together<F>(tasks: impl IntoIterator<Item = F>) -> Vec<F::Output>
+where
+    F: Future + 'static,
+    F::Output: 'static,
+{
+    let local = LocalSet::new();
+    let mut set = JoinSet::new();
+    for task in tasks {
+        set.spawn_local_on(task, &local);
+    }
+    local.run_until(set.join_all()).await
+}
+
+impl Fresh {
+    /// Applies events under a request id of their own; all of them must be good.
+    pub(crate) async fn apply(&self, events: &[Event]) -> Vec<Done> {
+        let tunables = self.tunables().await;
+        let request = ebb::clock::new_id();
+        let batch = Batch { events, tunables: &tunables };
+        match self.store.apply_request(&request, "hash", at(0.0), batch).await.unwrap() {
+            Applied::All(done) => done,
+            Applied::Nothing(faults) => panic!("{faults:?}"),
+        }
+    }
+
+    pub(crate) async fn tunables(&self) -> Tunables {
+        self.store.tunables().await.unwrap()
+    }
+
+    /// Runs a job by hand.
+    pub(crate) async fn run(&self, job: JobName, hours: f64) -> JobReport {
+        by_hand(&self.store, job, hours).await
+    }
+
+    /// The life of a memory that must be there and sound.
+    pub(crate) async fn vital(&self, name: &str) -> Vital {
+        let mut found = self.store.memories(&[name.to_owned()]).await.unwrap();
+        assert_eq!(found.len(), 1, "memory {name}");
+        found.remove(0).life.unwrap().vital
+    }
+
+    /// Another program on the same database.
+    pub(crate) fn another(&self) -> Store {
+        Store::connect(&self.config).unwrap()
+    }
+
+    /// Another program, whose leases last that long.
+    pub(crate) fn leasing(&self, lease: Duration) -> Store {
+        Store::connect(&ebb::store::Config { lease, ..self.config.clone() }).unwrap()
+    }
+
+    /// Waits until the server's clock has passed the lease of whatever is not over.
+    pub(crate) async fn leases_are_over(&self) {
+        let last = "MATCH (n) WHERE n.state IN ['open', 'planned', 'claimed'] \
+                    RETURN datetime.realtime().epochMillis > max(n.leaseUntil) AS over";
+        while !self.client.value::<bool>(last).await {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+
+    /// Waits until a transaction waits for a lock that another one holds.
+    pub(crate) async fn somebody_waits(&self) {
+        while !self.waits().await {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+
+    /// Whether a transaction waits for a lock.
+    pub(crate) async fn waits(&self) -> bool {
+        let waiting = "SHOW TRANSACTIONS YIELD status WHERE status STARTS WITH 'Blocked' \
+                       RETURN count(*) > 0 AS waiting";
+        self.client.value::<bool>(waiting).await
+    }
+
+    /// Removes everything but the tunables and the schema.
+    pub(crate) async fn clear(&self) {
+        let text = "MATCH (n) WHERE NOT n:ConsolidationConfig AND NOT n:EbbMigration DETACH DELETE n";
+        self.client.run(text, &[]).await;
+    }
+}
+
+/// Runs a job by hand with the store of another program.
+pub(crate) async fn by_hand(store: &Store, job: JobName, hours: f64) -> JobReport {
+    run_job(store, job, &Wanted::by_hand(at(hours), Right::Lease), Request::default()).await.unwrap()
+}

@@ -1,0 +1,133 @@
+//! Runs: one for each occurrence, held by one program at a time, finished by another if that one dies.
+
+use crate::harness::ebb::{by_hand, close, together};
+use crate::harness::graph::{everything, same};
+use crate::harness::neo4j::{at, fresh};
+use crate::harness::rows::{Row, row};
+use ebb::domain::attempt::{Right, RunState};
+use ebb::domain::tier::Tier;
+use ebb::jobs::{JobName, Request};
+use ebb::scheduler::driver::{Outcome, Wanted, finish_open, run_job};
+use ebb::store::{Error, Opened, SweepCursor};
+use std::time::Duration;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stale_holder_writes_nothing() {
+    let db = fresh().await;
+    let tunables = db.tunables().await;
+    let rows: Vec<Row> = (0..20).map(|n| row(&format!("m{n:02}"), "working", 1.0)).collect();
+    db.put(&rows).await;
+    let (a, b) = (&db.store, db.another());
+    let open = async |store: &ebb::store::Store, right| {
+        store.open_run("decay", "2026-01-01T01:00:00.000Z", at(1.0), "schedule", right).await.unwrap()
+    };
+    let Opened::Ours(mut stale) = open(a, Right::Lease).await else { panic!("nobody holds it") };
+    let mut cursor = SweepCursor::default();
+    assert_eq!(a.sweep(&mut stale, &tunables, &mut cursor, 5).await.unwrap(), 5);
+    let Opened::Held { .. } = open(&b, Right::Lease).await else { panic!("its lease lasts") };
+    let Opened::Ours(run) = open(&b, Right::Scratch).await else { panic!("taken by right") };
+    assert_eq!(run.now, at(1.0));
+
+    let before = everything(&db.client).await;
+    let late = a.sweep(&mut stale, &tunables, &mut cursor, 5).await.unwrap_err();
+    assert!(matches!(&late, Error::Fenced(why) if why.contains("ebb job history decay")), "{late}");
+    let late = a.close_run(&stale, RunState::Done, false, None).await.unwrap_err();
+    assert!(matches!(late, Error::Fenced(_)), "{late}");
+    same(&before, &everything(&db.client).await, "what a stale holder left");
+
+    let mut run = run;
+    assert_eq!(b.sweep(&mut run, &tunables, &mut SweepCursor::default(), 100).await.unwrap(), 20);
+    let tally = b.close_run(&run, RunState::Done, false, None).await.unwrap();
+    assert_eq!((tally.scanned, tally.changed), (25, 20), "the run remembers what both of its holders did");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_held_job_is_skipped_and_says_who_holds_it() {
+    let db = fresh().await;
+    db.put(&[row("m", "working", 1.0)]).await;
+    let other = db.another();
+    other.open_run("decay", "manual/busy", at(1.0), "manual", Right::Lease).await.unwrap();
+    let before = everything(&db.client).await;
+    for wanted in [Wanted::by_hand(at(2.0), Right::Lease), Wanted::scheduled(at(2.0), Right::Lease)] {
+        let report = run_job(&db.store, JobName::Decay, &wanted, Request::default()).await.unwrap();
+        assert_eq!((report.outcome, report.run_id, report.tally.changed), (Outcome::Skipped, None, 0));
+        assert!(report.reason.unwrap().contains("manual/busy"));
+    }
+    same(&before, &everything(&db.client).await, "a job that was skipped");
+    assert_eq!(db.run(JobName::Promote, 2.0).await.outcome, Outcome::Done, "another job is not held");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_dead_run_is_finished_with_its_own_now() {
+    let db = fresh().await;
+    db.put(&[row("m", "working", 0.15), row("n", "working", 8.0)]).await;
+    let dead = db.leasing(Duration::from_millis(200));
+    dead.open_run("decay", "2026-01-01T01:00:00.000Z", at(1.0), "schedule", Right::Lease).await.unwrap();
+    db.leases_are_over().await;
+
+    let report = by_hand(&db.store, JobName::Decay, 3.0).await;
+
+    assert_eq!((report.outcome, report.now, report.tally.expired), (Outcome::Done, at(3.0), 0));
+    let expired: i64 = db.client.value("MATCH (m {id: 'm'}) RETURN m.lastExpired.epochMillis AS at").await;
+    assert_eq!(expired, at(1.0).millis(), "the first run's instant dates what fell below by then");
+    let life = db.vital("m").await;
+    assert_eq!(life.tier, Tier::ExpiredWorking);
+    close(life.energy.value(), 0.15 * (-0.5_f64).exp());
+    close(db.vital("n").await.energy.value(), 8.0 * (-1.5_f64).exp());
+    let runs = db.store.runs(Some("decay"), 10).await.unwrap();
+    let told: Vec<_> = runs.iter().map(|run| (run.state.as_str(), run.now, run.tally.expired)).collect();
+    assert_eq!(told, [("done", Some(at(3.0).millis()), 0), ("done", Some(at(1.0).millis()), 1)]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_open_run_can_be_finished_without_asking_for_another() {
+    let db = fresh().await;
+    db.put(&[row("m", "working", 1.0)]).await;
+    assert_eq!(finish_open(&db.store, JobName::Decay, Right::Scratch).await.unwrap(), None);
+    let dead = db.another();
+    dead.open_run("decay", "2026-01-01T01:00:00.000Z", at(1.0), "schedule", Right::Lease).await.unwrap();
+    assert_eq!(finish_open(&db.store, JobName::Decay, Right::Lease).await.unwrap(), None, "its lease lasts");
+    let report = finish_open(&db.store, JobName::Decay, Right::Scratch).await.unwrap().unwrap();
+    assert_eq!((report.now, report.tally.changed), (at(1.0), 1));
+    assert_eq!(db.store.runs(None, 10).await.unwrap().len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_occurrence_happens_once_and_runs_by_hand_do_not_count() {
+    let db = fresh().await;
+    db.put(&[row("m", "working", 1.0)]).await;
+    let jobs = || ["decay", "promote"];
+    db.run(JobName::Decay, 1.5).await;
+    assert_eq!(db.store.last_runs(jobs()).await.unwrap(), [None, None], "by hand");
+    let wanted = Wanted::scheduled(at(2.0), Right::Lease);
+    let report = run_job(&db.store, JobName::Decay, &wanted, Request::default()).await.unwrap();
+    assert_eq!((report.outcome, report.tally.changed), (Outcome::Done, 1));
+    db.run(JobName::Decay, 3.0).await;
+    assert_eq!(db.store.last_runs(jobs()).await.unwrap(), [Some(at(2.0)), None]);
+
+    let before = everything(&db.client).await;
+    let again = run_job(&db.store, JobName::Decay, &wanted, Request::default()).await.unwrap();
+    assert_eq!(again.outcome, Outcome::Skipped);
+    assert_eq!(again.reason.unwrap(), "this occurrence is over already: done");
+    same(&before, &everything(&db.client).await, "an occurrence that is over");
+    let triggers: Vec<String> =
+        db.store.runs(None, 10).await.unwrap().into_iter().map(|run| run.trigger).collect();
+    assert_eq!(triggers, ["manual", "schedule", "manual"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn eight_programs_ask_for_one_occurrence_and_one_works() {
+    let db = fresh().await;
+    let rows: Vec<Row> = (0..500).map(|n| row(&format!("m{n:03}"), "working", 1.0)).collect();
+    db.put(&rows).await;
+    let reports = together((0..8).map(|_| {
+        let store = db.another();
+        async move {
+            let wanted = Wanted::scheduled(at(1.0), Right::Lease);
+            run_job(&store, JobName::Decay, &wanted, Request::default()).await.unwrap()
+        }
+    }))
+    .await;
+    let worked: Vec<_> = reports.iter().filter(|report| report.outcome == Outcome::Done).collect();
+    assert_eq!((worked.len(), worked[0].tally.changed), (1, 500));
+}

@@ -1,0 +1,11 @@
+//! The jobs on a real server, a file for each verb and for what all of them keep.
+
+mod adoption;
+mod decay;
+mod ledger;
+mod promote;
+mod quarantine;
+mod reap;
+mod rehearsal;
+mod session;
+mod tunables;

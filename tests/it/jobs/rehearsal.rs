@@ -1,0 +1,42 @@
+//! A dry run writes nothing, and says what the real one then does.
+
+use crate::harness::graph::{everything, same};
+use crate::harness::neo4j::{at, fresh};
+use crate::harness::rows::{Row, ripe, row};
+use ebb::jobs::JobName;
+use ebb::scheduler::driver::rehearse_job;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_dry_sweep_writes_nothing_and_tells_what_a_sweep_does() {
+    let db = fresh().await;
+    let mut rows: Vec<Row> = (0..600)
+        .map(|n| Row { at: -f64::from(n) / 60.0, ..row(&format!("m{n:03}"), "working", 1.0) })
+        .collect();
+    rows.push(row("l", "longTerm", 6.0));
+    rows.push(Row { at: 9.0, ..row("future", "shortTerm", 3.0) });
+    db.put(&rows).await;
+    db.client.run("MATCH (m {id: 'm000'}) SET m.energy = 0.0 / 0.0", &[]).await;
+    let before = everything(&db.client).await;
+    let said = rehearse_job(&db.store, JobName::Decay, at(1.0)).await.unwrap();
+    same(&before, &everything(&db.client).await, "a dry sweep");
+    let did = db.run(JobName::Decay, 1.0).await.tally;
+    assert_eq!(said, did);
+    assert!(did.expired > 100 && did.changed > 500 && did.quarantined == 1 && did.skipped == 1, "{did:?}");
+    let after = rehearse_job(&db.store, JobName::Decay, at(1.0)).await.unwrap();
+    assert_eq!((after.changed, after.quarantined), (0, 0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_dry_promotion_writes_nothing_and_tells_what_a_promotion_does() {
+    let db = fresh().await;
+    let mut rows: Vec<Row> = (0..23).map(|n| ripe(&format!("m{n:02}"))).collect();
+    rows.push(Row { ripe: Some(5.0), ..row("later", "working", 3.0) });
+    rows.push(row("no", "working", 1.0));
+    db.put(&rows).await;
+    let before = everything(&db.client).await;
+    let said = rehearse_job(&db.store, JobName::Promote, at(1.0)).await.unwrap();
+    same(&before, &everything(&db.client).await, "a dry promotion");
+    assert_eq!(said, db.run(JobName::Promote, 1.0).await.tally);
+    assert_eq!(said.promoted, 23);
+    assert_eq!(rehearse_job(&db.store, JobName::Promote, at(1.0)).await.unwrap().promoted, 0);
+}

@@ -1,0 +1,170 @@
+//! Locks: a real deadlock ends with one of the two going again, and whatever fails leaves nothing locked.
+
+use crate::harness::ebb::{access, id, remember, session};
+use crate::harness::neo4j::{Fresh, at, fresh, run, touch};
+use crate::harness::proxy::{Cut, Proxy, RUN};
+use crate::harness::rows::{Row, ripe, row};
+use ebb::domain::attempt::Right;
+use ebb::domain::event::{Access, Event, Remember};
+use ebb::domain::ids::{Scope, promotion_key, stub_id};
+use ebb::domain::tier::Tier;
+use ebb::jobs::{JobName, Request};
+use ebb::scheduler::driver::{Wanted, rehearse_job, run_job};
+use ebb::store::{Applied, Batch, Config, Done, Error, Opened, Store, SweepCursor};
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+/// The store has locked a memory and is about to ask for its session, which another transaction holds that waits for the
+/// memory. The server ends one of the two, as a rule the one that has locked less; the access counts once in any case.
+/// Rounds go on until it has ended the store's side and the store has gone again.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_deadlock_is_gone_through() {
+    let db = fresh().await;
+    let tunables = db.tunables().await;
+    let events = [Event::Access(Access { session: Some(session("s")), ..access("a", 0.0) })];
+    let batch = Batch { events: &events, tunables: &tunables };
+    let proxy = Proxy::before(&db.config.uri).await;
+    let store = Store::connect(&Config { uri: proxy.uri(), ..db.config.clone() }).unwrap();
+    for round in 0..10 {
+        db.clear().await;
+        db.put(&[Row { session: Some("s"), ..row("a", "working", 1.0) }]).await;
+        // First the request, then the memory, then the session.
+        proxy.cut(Cut::Hold, RUN, 3);
+        let request = format!("r-{round}");
+        let ours = store.apply_request(&request, "h", at(0.0), batch);
+        let theirs = async {
+            proxy.held().await;
+            let mut other = db.client.begin().await;
+            run(&mut other, "MATCH (s:Session {id: 's'}) SET s.touched = true RETURN s.id").await.unwrap();
+            run(&mut other, "UNWIND range(1, 100) AS i CREATE (b:Bystander) SET b.i = i").await.unwrap();
+            run(&mut other, "MATCH (b:Bystander) SET b.touched = true").await.unwrap();
+            let (touched, ()) = tokio::join!(touch(&mut other, "a"), async {
+                db.somebody_waits().await;
+                proxy.go();
+            });
+            match touched {
+                Ok(_) => other.commit().await.unwrap(),
+                // The server has rolled it back already, and says so to this.
+                Err(_) => drop(other.rollback().await),
+            }
+        };
+        let (applied, ()) = tokio::join!(ours, theirs);
+        assert!(matches!(applied.unwrap(), Applied::All(done) if done == [Done::Accessed]));
+        assert_eq!(db.vital("a").await.access_count, 2);
+        if store.counters().retried.load(Ordering::Relaxed) > 0 {
+            let both = "MATCH ({touched: true})-[a:ACCESSED_IN]->({touched: true}) RETURN a.count AS n";
+            assert_eq!(db.client.value::<i64>(both).await, 2, "both have had their way");
+            println!("the store's side was ended in round {round}");
+            return;
+        }
+    }
+    panic!("in 10 deadlocks the server never ended the store's side");
+}
+
+/// Another client gets the lock at once, although the pool still holds the connection.
+async fn is_free(db: &Fresh, names: &[&str]) {
+    for name in names {
+        let touched = async {
+            let mut tx = db.client.begin().await;
+            touch(&mut tx, name).await.unwrap();
+            tx.commit().await.unwrap();
+        };
+        tokio::time::timeout(Duration::from_secs(2), touched)
+            .await
+            .unwrap_or_else(|_| panic!("{name} is locked"));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_fails_leaves_nothing_locked() {
+    let db = fresh().await;
+    let tunables = db.tunables().await;
+    db.put(&[row("a", "working", 1.0), row("b", "working", 1.0), ripe("r")]).await;
+
+    // A batch with faults.
+    let other = Remember { content: "else".to_owned(), ..remember("b", 1.0) };
+    let events = [Event::Access(access("a", 1.0)), Event::Remember(other)];
+    let batch = Batch { events: &events, tunables: &tunables };
+    let applied = db.store.apply_request("r", "h", at(1.0), batch).await.unwrap();
+    assert!(matches!(applied, Applied::Nothing(_)));
+    is_free(&db, &["a", "b"]).await;
+
+    // A law that refuses under the lock.
+    db.client.run("MATCH (m {id: 'a'}) SET m.tier = 'expiredWorking'", &[]).await;
+    let refused = db.store.pin(&id("a"), true, at(1.0), &tunables).await;
+    assert!(matches!(refused, Err(Error::Refused { .. })));
+    is_free(&db, &["a"]).await;
+
+    // A statement that the server refuses, in the middle of a transaction with locks: the id of the stub is taken.
+    let stub = stub_id(&promotion_key(&id("r"), Tier::ShortTerm));
+    db.client
+        .run(&format!("CREATE (:Memory:EbbStamped {{id: '{stub}', tier: 'expiredWorking'}})"), &[])
+        .await;
+    let wanted = Wanted::by_hand(at(1.0), Right::Lease);
+    let failed = run_job(&db.store, JobName::Promote, &wanted, Request::default()).await.unwrap_err();
+    assert!(failed.is_taken(), "{failed}");
+    is_free(&db, &["r"]).await;
+    assert_eq!(db.vital("r").await.tier, Tier::Working);
+    let told: Vec<String> =
+        db.client.column("MATCH (r:EbbRun) RETURN r.state + ': ' + r.reason AS all").await;
+    assert!(told.len() == 1 && told[0].starts_with("failed: statement memory/stub failed"), "{told:?}");
+
+    // A run that was lost.
+    let open = async |store: &Store, right| match store
+        .open_run("decay", "manual/x", at(1.0), "manual", right)
+        .await
+        .unwrap()
+    {
+        Opened::Ours(run) => run,
+        other => panic!("{other:?}"),
+    };
+    let mut stale = open(&db.store, Right::Lease).await;
+    let second = db.another();
+    let mut run = open(&second, Right::Scratch).await;
+    let lost = db.store.sweep(&mut stale, &tunables, &mut SweepCursor::default(), 10).await;
+    assert!(matches!(lost, Err(Error::Fenced(_))));
+    let mut cursor = SweepCursor::default();
+    let swept = second.sweep(&mut run, &tunables, &mut cursor, 10);
+    assert_eq!(
+        tokio::time::timeout(Duration::from_secs(2), swept).await.unwrap().unwrap(),
+        3,
+        "the rows of a, b and r"
+    );
+}
+
+/// A dry run works under locks and takes everything back: nobody waits for it afterwards.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_dry_run_leaves_nothing_locked() {
+    let db = fresh().await;
+    db.put(&[row("a", "working", 1.0)]).await;
+    rehearse_job(&db.store, JobName::Decay, at(1.0)).await.unwrap();
+    is_free(&db, &["a"]).await;
+}
+
+/// Somebody moved a tier back by hand: the step it would take has been taken, and cannot be taken twice. It is set aside,
+/// and those behind it rise.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_step_that_was_taken_before_holds_nobody_up() {
+    let db = fresh().await;
+    db.put(&[ripe("a"), Row { session: Some("s"), ..ripe("s") }]).await;
+    db.run(JobName::Promote, 0.0).await;
+    db.client
+        .run("MATCH (m:Memory) WHERE m.id IN ['a', 's'] SET m.tier = 'working', m.energy = 4.0", &[])
+        .await;
+    db.client.run("MATCH (m {id: 'a'}) SET m.ripeAt = datetime({epochMillis: 0})", &[]).await;
+    db.put(&[ripe("b"), Row { session: Some("s"), ..row("t", "working", 1.8) }]).await;
+    let wanted = Wanted::by_hand(at(0.0), Right::Lease);
+    let report = run_job(&db.store, JobName::Promote, &wanted, Request::default()).await.unwrap();
+    assert_eq!((report.tally.promoted, report.tally.quarantined), (1, 1));
+    let reason: String = db
+        .client
+        .value("MATCH (m:EbbQuarantined {id: 'a', tier: 'working', energy: 4.0}) RETURN m.ebbReason AS r")
+        .await;
+    assert_eq!(reason, "it has risen to shortTerm before; somebody moved it back");
+
+    let tunables = db.tunables().await;
+    let ended = db.store.end_session(&Scope::local(), &session("s"), at(0.0), 1.5, &tunables).await.unwrap();
+    assert_eq!(ended.promoted, ["t"]);
+    let aside: Vec<String> = db.client.column("MATCH (m:EbbQuarantined) RETURN m.id AS id ORDER BY id").await;
+    assert_eq!(aside, ["a", "s"]);
+}

@@ -1,0 +1,9 @@
+//! The store on a real server: what events become, what repeats and broken connections do, and what it relies on.
+
+mod batches;
+mod deadlock;
+mod faults;
+mod requests;
+mod schema;
+mod sizes;
+mod traps;

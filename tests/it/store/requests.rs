@@ -1,0 +1,173 @@
+//! Ids: of memories, of requests, of scopes; each means one thing.
+
+use crate::harness::ebb::{access, close, id, remember, session, together};
+use crate::harness::graph::{everything, remembered, same};
+use crate::harness::neo4j::{Fresh, at, fresh};
+use ebb::domain::event::{Access, Event, Remember};
+use ebb::domain::ids::{EntityName, Scope};
+use ebb::domain::tier::Tier;
+use ebb::store::{Applied, Batch, Done, Error};
+use std::sync::atomic::Ordering;
+
+fn mentioning(name: &str, hours: f64, mentions: &[&str]) -> Event {
+    let mentions = mentions.iter().map(|name| EntityName::new(name).unwrap()).collect();
+    Event::Remember(Remember { mentions, session: Some(session("s")), ..remember(name, hours) })
+}
+
+async fn request(db: &Fresh, request: &str, hash: &str, events: &[Event]) -> Result<Applied, Error> {
+    let tunables = db.tunables().await;
+    db.store.apply_request(request, hash, at(0.0), Batch { events, tunables: &tunables }).await
+}
+
+#[track_caller]
+fn all(applied: Applied) -> Vec<Done> {
+    match applied {
+        Applied::All(done) => done,
+        Applied::Nothing(faults) => panic!("{faults:?}"),
+    }
+}
+
+#[track_caller]
+fn only_fault(applied: Applied) -> Error {
+    match applied {
+        Applied::Nothing(mut faults) if faults.len() == 1 => faults.remove(0).why,
+        applied => panic!("{applied:?}"),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_same_memory_again_is_an_access_with_mentions_merged() {
+    let db = fresh().await;
+    db.apply(&[mentioning("m", 0.0, &["Dana", "Bonn"])]).await;
+    let again = db.apply(&[mentioning("m", 1.0, &["Bonn", "tea"])]).await;
+    assert_eq!(again, [Done::Accessed]);
+    let life = db.vital("m").await;
+    assert_eq!((life.access_count, life.last_accessed), (2, at(1.0)));
+    close(life.energy.value(), 1.606_530_659_712_633);
+    let left: Vec<String> = db
+        .client
+        .column(
+            "MATCH (m:Memory {id: 'm'})-[r]->(x) WITH type(r) + ' ' + coalesce(x.name, x.id) + coalesce(' ' + r.count, '') AS line \
+             RETURN line ORDER BY line",
+        )
+        .await;
+    assert_eq!(left, ["ACCESSED_IN s 2", "MENTIONS Bonn", "MENTIONS Dana", "MENTIONS tea"]);
+    // A pin that comes with a repeat changes nothing.
+    db.apply(&[Event::Remember(Remember { pinned: true, ..remember("m", 2.0) })]).await;
+    assert!(!db.vital("m").await.pinned);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn other_content_under_the_same_id_is_a_conflict() {
+    let db = fresh().await;
+    db.apply(&[mentioning("m", 0.0, &[])]).await;
+    let before = everything(&db.client).await;
+    let other = Event::Remember(Remember { content: "else".to_owned(), ..remember("m", 1.0) });
+    let why = only_fault(request(&db, "r", "h", &[other]).await.unwrap());
+    assert!(matches!(&why, Error::Conflict(why) if why.contains("ebb memory forget m")), "{why}");
+    // Two contents for one new id in one batch are a conflict too.
+    let twice = [
+        Event::Remember(remember("n", 0.0)),
+        Event::Remember(Remember { content: "else".to_owned(), ..remember("n", 0.0) }),
+    ];
+    assert!(matches!(only_fault(request(&db, "r", "h", &twice).await.unwrap()), Error::Conflict(_)));
+    same(&before, &everything(&db.client).await, "conflicts");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_forgotten_does_not_come_back() {
+    let db = fresh().await;
+    db.apply(&[
+        mentioning("m", 0.0, &["Dana"]),
+        Event::Access(access("m", 0.0)),
+        Event::Access(access("m", 0.0)),
+    ])
+    .await;
+    db.run(ebb::jobs::JobName::Promote, 0.0).await;
+    assert_eq!(db.store.forget(&id("m"), at(1.0)).await.unwrap(), 2, "the memory and its stub");
+    let before = remembered(&db.client).await;
+    let done = db.apply(&[mentioning("m", 2.0, &["Dana"]), Event::Remember(remember("n", 2.0))]).await;
+    assert_eq!(done, [Done::Forgotten, Done::Created]);
+    db.client.run("MATCH (n:Memory {id: 'n'}) DELETE n", &[]).await;
+    same(&before, &remembered(&db.client).await, "a memory that was forgotten");
+    let kept: Vec<String> = db.client.column("MATCH (t:EbbTombstone) RETURN t.hash AS hash").await;
+    assert_eq!(kept.len(), 1);
+    assert_eq!(kept[0].len(), 64, "the hash of the id, not the id");
+    let why = db.store.forget(&id("m"), at(3.0)).await.unwrap_err();
+    assert!(matches!(why, Error::NotFound { .. }), "{why}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_counts_once() {
+    let db = fresh().await;
+    let events = [mentioning("m", 0.0, &["Dana"]), Event::Access(access("m", 0.5))];
+    let first = all(request(&db, "r-1", "hash", &events).await.unwrap());
+    let before = everything(&db.client).await;
+    let second = all(request(&db, "r-1", "hash", &events).await.unwrap());
+    assert_eq!((first.as_slice(), second), ([Done::Created, Done::Accessed].as_slice(), first.clone()));
+    same(&before, &everything(&db.client).await, "a request that was answered");
+    let why = request(&db, "r-1", "other", &events[..1]).await.unwrap_err();
+    assert!(matches!(&why, Error::Conflict(why) if why.contains("r-1")), "{why}");
+    same(&before, &everything(&db.client).await, "a request id used for other words");
+    // Twenty at once are one.
+    let answers = together((0..20).map(|_| {
+        let store = db.another();
+        let events = events.clone();
+        async move {
+            let tunables = store.tunables().await.unwrap();
+            let batch = Batch { events: &events[1..], tunables: &tunables };
+            all(store.apply_request("r-2", "hash", at(0.0), batch).await.unwrap())
+        }
+    }))
+    .await;
+    assert_eq!(answers, vec![[Done::Accessed]; 20]);
+    assert_eq!(db.vital("m").await.access_count, 3);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_crosses_scopes() {
+    let db = fresh().await;
+    let team = || Scope::new("team").unwrap();
+    let ours = mentioning("m", 0.0, &["Dana"]);
+    let Event::Remember(theirs) = mentioning("n", 0.0, &["Dana"]) else { unreachable!() };
+    db.apply(&[ours, Event::Remember(Remember { scope: team(), ..theirs })]).await;
+    let counts: Vec<i64> =
+        db.client.column("UNWIND [COUNT { (:Session) }, COUNT { (:Entity) }] AS n RETURN n").await;
+    assert_eq!(counts, [2, 2], "a session and an entity of one name, one in each scope");
+
+    let before = everything(&db.client).await;
+    let foreign = Event::Access(Access { scope: Some(team()), ..access("m", 1.0) });
+    assert!(matches!(only_fault(request(&db, "r", "h", &[foreign]).await.unwrap()), Error::NotFound { .. }));
+    let taken = Event::Remember(Remember { scope: team(), ..remember("m", 1.0) });
+    assert!(matches!(only_fault(request(&db, "r", "h", &[taken]).await.unwrap()), Error::Conflict(_)));
+    same(&before, &everything(&db.client).await, "a request of another scope");
+    assert!(db.store.list_memories("team", &ebb::store::Filter::default(), 10).await.unwrap() == ["n"]);
+}
+
+/// The one that loses the race for a new id finds the memory there, and has accessed it.
+#[tokio::test(flavor = "multi_thread")]
+async fn two_creators_of_one_id_make_one_memory() {
+    let db = fresh().await;
+    for round in 0..10 {
+        let name = format!("m-{round}");
+        let done = together((0..4).map(|_| {
+            let (store, name) = (db.another(), name.clone());
+            async move {
+                let tunables = store.tunables().await.unwrap();
+                let events = [mentioning(&name, 0.0, &["Dana"])];
+                let batch = Batch { events: &events, tunables: &tunables };
+                all(store.apply_request(&ebb::clock::new_id(), "h", at(0.0), batch).await.unwrap())
+            }
+        }))
+        .await
+        .concat();
+        assert_eq!(done.iter().filter(|done| **done == Done::Created).count(), 1, "{done:?}");
+        let life = db.vital(&name).await;
+        assert_eq!((life.access_count, life.tier), (4, Tier::Working));
+        close(life.energy.value(), 4.0);
+    }
+    let joined: Vec<i64> =
+        db.client.column("MATCH (:Memory)-[a:ACCESSED_IN]->(:Session) RETURN DISTINCT a.count AS n").await;
+    assert_eq!(joined, [4]);
+    assert_eq!(db.store.counters().unknown_commits.load(Ordering::Relaxed), 0);
+}

@@ -1,0 +1,155 @@
+//! Migrations: once, whole, and never over rows that would break them.
+
+use crate::harness::ebb::close;
+use crate::harness::graph::{everything, same};
+use crate::harness::neo4j::{Fresh, at, documented, empty, fresh};
+use crate::harness::rows::row;
+use ebb::store::{Drift, Error, Initialised};
+
+async fn init(db: &Fresh) -> Result<Initialised, Error> {
+    db.store.initialise(&documented(), at(0.0)).await
+}
+
+async fn names(db: &Fresh) -> Vec<String> {
+    db.client.run("CALL db.awaitIndexes(60)", &[]).await;
+    db.client.column("SHOW INDEXES YIELD name WHERE name STARTS WITH 'ebb_' RETURN name ORDER BY name").await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn twice_applies_nothing() {
+    let db = empty().await;
+    let why = db.store.check_schema().await.unwrap_err();
+    assert!(matches!(&why, Error::Schema(why) if why.contains("ebb init")), "{why}");
+    let first = init(&db).await.unwrap();
+    assert_eq!(first, Initialised { applied: vec!["schema/V001__memory".to_owned()], tunables_added: 15 });
+    let before = (everything(&db.client).await, names(&db).await);
+    assert_eq!(init(&db).await.unwrap(), Initialised { applied: Vec::new(), tunables_added: 0 });
+    same(&before.0, &everything(&db.client).await, "initialised twice");
+    assert_eq!(before.1, names(&db).await);
+    db.store.check_schema().await.unwrap();
+    assert_eq!(db.store.drift().await.unwrap(), []);
+    assert_eq!(*db.tunables().await.config(), documented());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_changed_or_a_newer_migration_is_refused() {
+    let db = fresh().await;
+    db.client.run("CREATE (:EbbMigration {version: 'V999', name: 'later', checksum: 'c'})", &[]).await;
+    for why in [db.store.check_schema().await.unwrap_err(), init(&db).await.unwrap_err()] {
+        assert!(matches!(&why, Error::Schema(why) if why.contains("V999") && why.contains("newer")), "{why}");
+    }
+    db.client.run("MATCH (m:EbbMigration {version: 'V999'}) DELETE m", &[]).await;
+    db.client.run("MATCH (m:EbbMigration) SET m.checksum = 'another'", &[]).await;
+    let before = everything(&db.client).await;
+    for why in [db.store.check_schema().await.unwrap_err(), init(&db).await.unwrap_err()] {
+        assert!(
+            matches!(&why, Error::Schema(why) if why.contains("V001") && why.contains("checksum")),
+            "{why}"
+        );
+    }
+    same(&before, &everything(&db.client).await, "a schema that was refused");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn rows_that_would_break_a_constraint_are_listed_and_nothing_is_written() {
+    let db = empty().await;
+    for name in ["ebb_memory_id", "ebb_session_id", "ebb_run_state"] {
+        let kind = if name == "ebb_run_state" { "INDEX" } else { "CONSTRAINT" };
+        db.client.run(&format!("DROP {kind} {name} IF EXISTS"), &[]).await;
+    }
+    db.client
+        .run(
+            "UNWIND range(1, 3) AS i CREATE (:Memory {id: 'twin', energy: 1.0 * i}), \
+             (:Session {scope: 'local', id: 's' + i % 2})",
+            &[],
+        )
+        .await;
+    let before = (everything(&db.client).await, names(&db).await);
+    let why = init(&db).await.unwrap_err();
+    let Error::Conflict(told) = &why else { panic!("{why}") };
+    assert!(told.contains("Memory.id \"twin\" is used 3 times"), "{told}");
+    assert!(told.contains("Session (scope, id) \"local / s1\" is used 2 times"), "{told}");
+    same(&before.0, &everything(&db.client).await, "rows that would break a constraint");
+    assert_eq!(before.1, names(&db).await, "no constraint was made");
+
+    db.client.run("MATCH (n) WHERE n:Session OR n.energy > 1.0 DELETE n", &[]).await;
+    init(&db).await.unwrap();
+    names(&db).await;
+    assert_eq!(db.store.drift().await.unwrap(), []);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_init_that_was_killed_halfway_is_completed_by_the_next() {
+    let db = empty().await;
+    for name in ["ebb_scratch_name", "ebb_request_id"] {
+        db.client.run(&format!("DROP CONSTRAINT {name} IF EXISTS"), &[]).await;
+    }
+    for name in ["ebb_memory_due", "ebb_attempt_state"] {
+        db.client.run(&format!("DROP INDEX {name} IF EXISTS"), &[]).await;
+    }
+    assert_eq!(db.store.pending().await.unwrap(), ["schema/V001__memory"]);
+    assert_eq!(init(&db).await.unwrap().applied, ["schema/V001__memory"]);
+    names(&db).await;
+    assert_eq!(db.store.drift().await.unwrap(), []);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_dropped_index_is_reported_and_made_again() {
+    let db = fresh().await;
+    db.client.run("DROP INDEX ebb_memory_due", &[]).await;
+    db.client.run("DROP CONSTRAINT ebb_entity_name", &[]).await;
+    let missing = ["ebb_entity_name", "ebb_memory_due"].map(|name| Drift::Missing(name.to_owned()));
+    assert_eq!(db.store.drift().await.unwrap(), missing);
+    assert_eq!(db.store.repair_schema().await.unwrap(), 2);
+    names(&db).await;
+    assert_eq!(db.store.drift().await.unwrap(), []);
+    assert_eq!(db.store.repair_schema().await.unwrap(), 0);
+}
+
+/// The document creates the node without a name: it gets one, keeps its values, and gets what it lacks.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_documented_config_node_is_taken_over() {
+    let db = empty().await;
+    db.client
+        .run(
+            "CREATE (config:ConsolidationConfig { workingToShortThreshold: 2.5, shortToLongThreshold: 5, \
+             workingDecay: 1.0, shortTermDecay: 0.05, longTermDecay: 0.001, coactivationThreshold: 3, \
+             semanticSimilarityThreshold: 0.7, promotionBatchSize: 10, decayBatchSize: 100, \
+             promotionIntervalMinutes: 10, clusteringIntervalMinutes: 60, decayIntervalMinutes: 60 })",
+            &[],
+        )
+        .await;
+    assert_eq!(init(&db).await.unwrap().tunables_added, 3);
+    let nodes: Vec<String> = db.client.column("MATCH (c:ConsolidationConfig) RETURN c.name AS name").await;
+    assert_eq!(nodes, ["default"]);
+    let tunables = db.tunables().await;
+    assert_eq!(
+        (tunables.config().working_to_short_threshold, tunables.config().expiry_threshold),
+        (2.5, 0.1)
+    );
+    db.put(&[row("m", "working", 1.0)]).await;
+    db.run(ebb::jobs::JobName::Decay, 1.0).await;
+    close(db.vital("m").await.energy.value(), (-1.0_f64).exp());
+    assert_eq!(init(&db).await.unwrap().tunables_added, 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_programs_may_initialise_at_once() {
+    let db = empty().await;
+    for name in ["ebb_memory_due", "ebb_memory_ripe", "ebb_memory_tier"] {
+        db.client.run(&format!("DROP INDEX {name} IF EXISTS"), &[]).await;
+    }
+    let done = crate::harness::ebb::together((0..4).map(|_| {
+        let store = db.another();
+        async move { store.initialise(&documented(), at(0.0)).await }
+    }))
+    .await;
+    for outcome in done {
+        outcome.unwrap();
+    }
+    names(&db).await;
+    assert_eq!(db.store.drift().await.unwrap(), []);
+    let nodes: i64 =
+        db.client.value("MATCH (n) WHERE n:EbbMigration OR n:ConsolidationConfig RETURN count(n) AS n").await;
+    assert_eq!(nodes, 2);
+}
