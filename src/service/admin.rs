@@ -244,6 +244,11 @@ impl Service {
         findings.extend(self.schema().await);
         findings.push(match self.store.tunables().await {
             Ok(_) => well("tunables", "every value on the ConsolidationConfig node can be used".to_owned()),
+            Err(Error::Schema(_)) => problem(
+                "tunables",
+                "there is no ConsolidationConfig node named 'default'".to_owned(),
+                "ebb init",
+            ),
             Err(why) => problem(
                 "tunables",
                 why.to_string(),

@@ -61,10 +61,10 @@ impl Service {
         } else {
             stretches(&life, &history, memory.record.last_expired, &tunables)
         };
-        let working = vital.tier == Tier::Working;
+        let working = matches!(vital.tier, Tier::Working | Tier::ExpiredWorking);
         let expiry = working.then_some(("expiry", tunables.config().expiry_threshold));
         let promotion = tunables.promotion_threshold(vital.tier).map(|value| ("promotion", value));
-        let thresholds = promotion.into_iter().chain(expiry).collect();
+        let thresholds = promotion.into_iter().chain(expiry).filter(|_| !vital.pinned).collect();
         let because = because(&memory, &vital, at, &crossings, &history, &tunables);
         Ok(Explanation { memory, half_life_hours, crossings, history, curve, past, thresholds, because })
     }
@@ -108,7 +108,11 @@ fn because(
     tunables: &Tunables,
 ) -> String {
     let energy = memory.energy.map_or(0.0, |energy| energy.value());
-    let times = |count: i64| if count == 1 { "once".to_owned() } else { format!("{count} times") };
+    let times = |count: i64| match count {
+        1 => "once".to_owned(),
+        2 => "twice".to_owned(),
+        n => format!("{n} times"),
+    };
     let used =
         format!("it was accessed {}, last at {}", times(vital.access_count), rfc3339(vital.last_accessed));
     let rose = history

@@ -134,6 +134,20 @@ impl Service {
         Ok(Memory::at(record, at, &tunables))
     }
 
+    /// Sees to it that memories belong to a scope, as far as they exist: nothing crosses scopes, though ids are unique
+    /// over all of them. A row that is set aside may have lost its scope and belongs to everybody.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] for one that belongs to another.
+    pub async fn belong(&self, scope: &Scope, ids: &[MemoryId]) -> Result<(), Error> {
+        let names: Vec<String> = ids.iter().map(ToString::to_string).collect();
+        let foreign = |record: &Record| record.life.as_ref().is_ok_and(|life| life.scope != *scope);
+        match self.store.memories(&names).await?.into_iter().find(foreign) {
+            Some(record) => Err(Error::NotFound { what: "memory", id: record.id }),
+            None => Ok(()),
+        }
+    }
+
     /// Memories of a scope at an instant, by id, at most `limit`.
     ///
     /// # Errors

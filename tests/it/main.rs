@@ -8,3 +8,4 @@ mod parity;
 mod plans;
 mod provision;
 mod store;
+mod surfaces;

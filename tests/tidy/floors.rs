@@ -55,7 +55,6 @@ const FLOORS: &[Floor] = &[
             "clap",
             "clap_complete",
             "clap_mangen",
-            "comfy_table",
             "humantime",
             "indicatif",
             "rustix",
@@ -63,6 +62,7 @@ const FLOORS: &[Floor] = &[
             "strsim",
             "tokio",
             "tracing",
+            "unicode_width",
         ],
     },
     Floor {

@@ -5,6 +5,7 @@ use super::instant::{Moment, Rfc3339, readable, span};
 use super::output::Output;
 use super::page::{Column, Page};
 use super::progress::Progress;
+use crate::domain::tier::Tier;
 use crate::service::events::replay::Replay as Plan;
 use crate::service::events::{BadLines, Checked, Imported, Tick};
 use crate::service::{Service, TierCount};
@@ -246,7 +247,9 @@ impl Replayed {
         }
         page.line("");
         let columns = [Column::left("TIER"), Column::right("MEMORIES")];
-        page.table(&columns, self.tiers.iter().map(|(tier, count)| [tier.clone(), count.to_string()]));
+        let mut tiers: Vec<_> = self.tiers.iter().collect();
+        tiers.sort_by_key(|(tier, _)| Tier::named(tier));
+        page.table(&columns, tiers.into_iter().map(|(tier, count)| [tier.clone(), count.to_string()]));
         page.line("");
         page.line("See it over time: ebb plot tiers");
     }

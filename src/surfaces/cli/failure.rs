@@ -86,13 +86,19 @@ fn bad_line(error: &dyn std::fmt::Display) -> CliError {
         .try_this("correct the line and repeat the command, or set bad lines aside with --skip-bad")
 }
 
-/// A message that holds its own advice: first line what, further lines why, a command at its end what to try.
+/// A message that holds its own advice: its first clause is what, the rest line by line why, a command at its end what
+/// to try.
 fn told(text: &str) -> CliError {
-    let marks = [". Run: ", ". Write it with: ", ". See: ", ", then run: "];
-    let cut = marks.iter().find_map(|mark| text.rsplit_once(mark));
-    let (text, hint) = cut.map_or((text, None), |(text, hint)| (text, Some(hint)));
-    let (what, why) = text.split_once('\n').unwrap_or((text, ""));
-    let error = CliError::failed(what).why(why);
+    let marks = [". Run: ", ". Write it with: ", ". See: ", ", then run: ", ": ebb "];
+    let cut = marks.iter().find_map(|mark| text.rsplit_once(mark).map(|(text, hint)| (text, *mark, hint)));
+    let (text, hint) = match cut {
+        Some((text, ": ebb ", hint)) => (text, Some(format!("ebb {hint}"))),
+        Some((text, _, hint)) => (text, Some(hint.to_owned())),
+        None => (text, None),
+    };
+    let end = ["\n", "; ", ". "].iter().filter_map(|mark| Some((text.find(mark)?, mark.len()))).min();
+    let (what, why) = end.map_or((text, ""), |(at, mark)| (&text[..at], &text[at + mark..]));
+    let error = CliError::failed(what.trim_end_matches(':')).why(why.replace(". ", ".\n"));
     match hint {
         Some(hint) => error.try_this(hint),
         None => error,
@@ -136,7 +142,7 @@ mod tests {
         assert_eq!(said(schema.into()), (1, text.to_owned()));
         let rows =
             Error::Conflict("rows are in the way:\n  Memory \"a\"\nMerge them, then run: ebb init".into());
-        let text = "error: rows are in the way:\n  Memory \"a\"\n  Merge them\n  try: ebb init\n";
+        let text = "error: rows are in the way\n  Memory \"a\"\n  Merge them\n  try: ebb init\n";
         assert_eq!(said(rows.into()), (1, text.to_owned()));
     }
 

@@ -220,29 +220,28 @@ impl Ran {
             1 => Some(format!("1 {one}")),
             n => Some(format!("{n} {several}")),
         };
+        // What promote writes are promotions.
+        let swept = if self.job == JobName::Promote { 0 } else { self.changed };
+        let aside = "set aside (see: ebb inspect quarantine)";
         let parts: Vec<String> = [
             many(self.adopted, "memory of another writer adopted", "memories of other writers adopted"),
-            many(self.changed, "energy or tier written", "energies or tiers written"),
+            many(swept, "memory brought to now", "memories brought to now"),
             many(self.expired, "expired", "expired"),
             many(self.promoted, "promoted", "promoted"),
-            many(
-                self.quarantined,
-                "set aside (see: ebb inspect quarantine)",
-                "set aside (see: ebb inspect quarantine)",
-            ),
+            many(self.quarantined, aside, aside),
             many(self.conflicts, "conflict", "conflicts"),
         ]
         .into_iter()
         .flatten()
         .collect();
         let what = if parts.is_empty() { "nothing to do".to_owned() } else { parts.join(", ") };
-        let rest = if self.truncated {
-            format!(" {} are left for the next run.", self.due_left)
-        } else {
-            String::new()
+        let rest = match (self.truncated, self.dry_run) {
+            (true, _) => format!(" {} are left for the next run.", self.due_left),
+            (false, true) => " Nothing was written.".to_owned(),
+            (false, false) => String::new(),
         };
-        let would = if self.dry_run { "would be: " } else { "" };
-        format!("{name} at {} UTC: {would}{what}.{rest}", readable(self.at.0))
+        let rehearsed = if self.dry_run { ", rehearsed" } else { "" };
+        format!("{name} at {} UTC{rehearsed}: {what}.{rest}", readable(self.at.0))
     }
 }
 

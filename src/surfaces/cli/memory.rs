@@ -61,8 +61,15 @@ pub async fn run(verb: &Verb, service: &Service, output: &Output, global: &Globa
 }
 
 /// The id of a memory as it was typed.
-pub(super) fn memory_id(text: &str) -> Result<MemoryId, CliError> {
+fn memory_id(text: &str) -> Result<MemoryId, CliError> {
     MemoryId::new(text).map_err(CliError::usage)
+}
+
+/// The id of a memory as it was typed, which must not belong to another scope.
+pub(super) async fn own(text: &str, service: &Service) -> Result<MemoryId, CliError> {
+    let id = memory_id(text)?;
+    service.belong(service.scope(), std::slice::from_ref(&id)).await?;
+    Ok(id)
 }
 
 fn session_id(text: Option<&String>) -> Result<Option<SessionId>, CliError> {
@@ -106,9 +113,12 @@ pub struct Add {
 
 /// `ebb memory access`
 #[derive(Debug, Clone, Args)]
-#[command(
-    after_help = "Examples:\n  ebb memory access ID --session s2\n  ebb memory access ID1 ID2 --at -10m"
-)]
+#[command(after_help = "\
+One memory is answered as itself, several as a list; an id that cannot be touched leaves all as they were.
+
+Examples:
+  ebb memory access ID --session s2
+  ebb memory access ID1 ID2 --at -10m")]
 pub struct Access {
     /// Ids of the memories
     #[arg(value_name = "ID", required = true)]

@@ -3,14 +3,14 @@
 //! Text that came out of the database may hold anything, escape sequences of a terminal included: a page shows such
 //! characters as `�` and never passes them on.
 
-use comfy_table::{Attribute, Cell, CellAlignment, ColumnConstraint, ContentArrangement, Row, Table};
 use std::fmt::Write;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// A column of a table.
 #[derive(Debug, Clone, Copy)]
 pub struct Column<'a> {
     name: &'a str,
-    alignment: CellAlignment,
+    to_the_right: bool,
     may_be_cut: bool,
 }
 
@@ -18,19 +18,25 @@ impl<'a> Column<'a> {
     /// Text.
     #[must_use]
     pub const fn left(name: &'a str) -> Self {
-        Self { name, alignment: CellAlignment::Left, may_be_cut: false }
+        Self { name, to_the_right: false, may_be_cut: false }
     }
 
     /// Numbers.
     #[must_use]
     pub const fn right(name: &'a str) -> Self {
-        Self { name, alignment: CellAlignment::Right, may_be_cut: false }
+        Self { name, to_the_right: true, may_be_cut: false }
     }
 
     /// Text that is cut when the terminal is too narrow for the table.
     #[must_use]
     pub const fn cut(name: &'a str) -> Self {
-        Self { name, alignment: CellAlignment::Left, may_be_cut: true }
+        Self { name, to_the_right: false, may_be_cut: true }
+    }
+
+    fn padded(&self, text: &str, width: usize) -> String {
+        let text = shortened(text, width);
+        let pad = " ".repeat(width.saturating_sub(text.width()));
+        if self.to_the_right { pad + &text } else { text + &pad }
     }
 }
 
@@ -75,7 +81,7 @@ impl Page {
     pub fn paragraph(&mut self, text: &str) {
         let mut line = String::new();
         for word in harmless(text).split_whitespace() {
-            if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > self.width {
+            if !line.is_empty() && line.width() + 1 + word.width() > self.width {
                 self.push(&line);
                 line.clear();
             }
@@ -101,43 +107,43 @@ impl Page {
 
     /// Names and values below each other, the values aligned.
     pub fn fields<V: AsRef<str>>(&mut self, fields: &[(&str, V)]) {
-        let widest = fields.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+        let widest = fields.iter().map(|(name, _)| name.width()).max().unwrap_or(0);
         for (name, value) in fields {
-            let gap = " ".repeat(widest - name.chars().count() + 2);
+            let gap = " ".repeat(widest - name.width() + 2);
             let name = if self.color { format!("\x1b[2m{name}\x1b[0m") } else { (*name).to_owned() };
             self.push(&format!("{name}{gap}{}", harmless(value.as_ref())));
         }
     }
 
-    /// A table without lines. A row is as long as there are columns.
+    /// A table without lines. A row is as long as there are columns. On a terminal that is too narrow for it, the
+    /// columns that may be cut are; where too little would be left of one, it stands below its row.
     pub fn table<R: IntoIterator<Item = String>>(
         &mut self,
         columns: &[Column<'_>],
         rows: impl IntoIterator<Item = R>,
     ) {
-        let mut table = Table::new();
-        table.load_style(comfy_table::presets::NOTHING).force_no_tty().set_truncation_indicator("…");
-        if self.color {
-            table.enforce_styling();
-        }
-        table.set_header(columns.iter().map(|column| Cell::new(column.name).add_attribute(Attribute::Dim)));
-        for row in rows {
-            let mut row = Row::from(row.into_iter().map(|text| harmless(&text)).collect::<Vec<_>>());
-            row.max_height(1);
-            table.add_row(row);
-        }
-        table.set_content_arrangement(ContentArrangement::Disabled);
-        if let Some(width) = self.table_width.and_then(|width| u16::try_from(width).ok()) {
-            table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
-        }
-        for (column, of) in table.column_iter_mut().zip(columns) {
-            column.set_cell_alignment(of.alignment);
-            column.set_padding((0, 2));
-            if !of.may_be_cut {
-                column.set_constraint(ColumnConstraint::ContentWidth);
+        let rows: Vec<Vec<String>> =
+            rows.into_iter().map(|row| row.into_iter().map(|text| harmless(&text)).collect()).collect();
+        let natural = |index: usize| {
+            let cells = rows.iter().filter_map(|row| row.get(index)).map(|cell| cell.width());
+            cells.chain([columns[index].name.width()]).max().unwrap_or(0)
+        };
+        let mut widths: Vec<usize> = (0..columns.len()).map(natural).collect();
+        let below = self.table_width.is_some_and(|width| !cut(columns, &mut widths, width));
+        let beside = |index: &usize| !(below && columns[*index].may_be_cut);
+        let line = |cell: &dyn Fn(usize) -> String| {
+            let cells: Vec<String> = (0..columns.len()).filter(beside).map(cell).collect();
+            cells.join(GAP).trim_end().to_owned()
+        };
+        let header = line(&|index| columns[index].padded(columns[index].name, widths[index]));
+        self.push(&if self.color { format!("\x1b[2m{header}\x1b[0m") } else { header });
+        for row in &rows {
+            let cell = |index: usize| row.get(index).map_or("", String::as_str);
+            self.push(&line(&|index| columns[index].padded(cell(index), widths[index])));
+            for index in (0..columns.len()).filter(|index| !beside(index)) {
+                self.push(&format!("{GAP}{GAP}{}", shortened(cell(index), self.width.saturating_sub(4))));
             }
         }
-        self.push(&table.trim_fmt());
     }
 
     /// A picture, drawn already: its own line breaks and colours stay.
@@ -149,6 +155,41 @@ impl Page {
         // Writing into a String cannot fail.
         let _ = writeln!(self.text, "{}", text.trim_end());
     }
+}
+
+/// Between two columns.
+const GAP: &str = "  ";
+/// Less than this of a text tells nobody anything.
+const CUT_LEAST: usize = 16;
+
+/// Cuts the columns that may be cut until the table fits; says whether enough is left of each.
+fn cut(columns: &[Column<'_>], widths: &mut [usize], table: usize) -> bool {
+    let taken: usize = widths.iter().sum::<usize>() + GAP.len() * columns.len().saturating_sub(1);
+    let mut over = taken.saturating_sub(table);
+    // The widest first: a short text beside a long one keeps its words.
+    while over > 0 {
+        let may_be_cut = |index: &usize| columns[*index].may_be_cut && widths[*index] > CUT_LEAST;
+        let Some(widest) = (0..columns.len()).filter(may_be_cut).max_by_key(|index| widths[*index]) else {
+            return columns.iter().all(|column| !column.may_be_cut);
+        };
+        widths[widest] -= 1;
+        over -= 1;
+    }
+    true
+}
+
+/// A text in at most so many columns of a terminal, with `…` where something is missing.
+fn shortened(text: &str, columns: usize) -> String {
+    if text.width() <= columns {
+        return text.to_owned();
+    }
+    let mut taken = 1;
+    let fits = |c: &char| {
+        taken += c.width().unwrap_or(0);
+        taken <= columns
+    };
+    let kept: String = text.chars().take_while(fits).collect();
+    format!("{}…", kept.trim_end())
 }
 
 /// Text without what a terminal would act on: line breaks and tabs become spaces, other control characters and the
@@ -164,4 +205,42 @@ pub fn harmless(text: &str) -> String {
         c => c,
     };
     text.chars().map(shown).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn drawn(width: usize, content: &str) -> String {
+        let mut page = Page::new(false, width, Some(width));
+        let columns = [Column::left("ID"), Column::cut("CONTENT"), Column::right("ENERGY")];
+        page.table(&columns, [["mem-build-command", content, "39.890"].map(str::to_owned)]);
+        assert!(page.text().lines().all(|line| line.width() <= width), "{}", page.text());
+        page.text().to_owned()
+    }
+
+    #[test]
+    fn a_text_that_has_too_little_room_stands_below_its_row() {
+        let long = "build and test everything from the root";
+        assert_eq!(
+            drawn(50, long),
+            "ID                 CONTENT                  ENERGY\n\
+             mem-build-command  build and test everyth…  39.890\n"
+        );
+        assert_eq!(
+            drawn(40, long),
+            "ID                 ENERGY\n\
+             mem-build-command  39.890\n    build and test everything from the…\n"
+        );
+        assert_eq!(drawn(40, "short"), drawn(80, "short"), "what fits stays beside");
+    }
+
+    #[test]
+    fn wide_characters_take_two_columns() {
+        assert_eq!(shortened("記憶は薄れる", 7), "記憶は…");
+        assert_eq!(shortened("記憶", 4), "記憶");
+        let mut page = Page::new(false, 9, None);
+        page.paragraph("記憶は 薄れる one");
+        assert_eq!(page.text(), "記憶は\n薄れる\none\n");
+    }
 }

@@ -1,11 +1,12 @@
 //! `ebb memory explain`: the curve as a picture, the fields, what happened, and why the memory is where it is.
 
 use super::shown::Shown;
-use super::{Show, memory_id};
+use super::{Show, own};
 use crate::domain::memory::Crossing;
 use crate::domain::tier::Tier;
 use crate::domain::units::Timestamp;
 use crate::service::explain::Explanation;
+use crate::service::memories::Memory;
 use crate::service::{Happened, Service};
 use crate::surfaces::cli::exit::CliError;
 use crate::surfaces::cli::instant::{Rfc3339, about, between, readable};
@@ -46,7 +47,7 @@ struct Event {
 
 pub(super) async fn explain(args: &Show, service: &Service, output: &Output) -> Result<(), CliError> {
     let at = args.when.instant(service).await?;
-    let explanation = service.explain(&memory_id(&args.id)?, at).await?;
+    let explanation = service.explain(&own(&args.id, service).await?, at).await?;
     let drawn = picture(&explanation);
     let explained = Explained {
         half_life_hours: explanation.half_life_hours,
@@ -81,18 +82,32 @@ fn tables(page: &mut Page, explained: &Explained, at: Timestamp) {
         page.line("");
     }
     page.heading("What happened, latest first");
-    let columns =
-        [Column::left("WHEN (UTC)"), Column::left("WHAT"), Column::right("ENERGY"), Column::cut("WHERE")];
+    let columns = [
+        Column::left("WHEN (UTC)"),
+        Column::left("WHAT"),
+        Column::right("ENERGY"),
+        Column::right("TIMES"),
+        Column::cut("SESSION"),
+    ];
     let row = |event: &Event| {
-        let times =
-            event.count.filter(|count| *count > 1).map(|count| format!(", {count} times, this the last"));
-        let place = event.session.as_ref().map(|session| format!("session {session}"));
         let energy = event.energy.map(|energy| format!("{energy:.3}"));
-        let place = format!("{}{}", place.unwrap_or_default(), times.unwrap_or_default());
-        [readable(event.at.0), event.what.to_owned(), energy.unwrap_or_default(), place]
+        [
+            readable(event.at.0),
+            event.what.to_owned(),
+            energy.unwrap_or_default(),
+            event.count.filter(|count| *count > 1).map(|count| count.to_string()).unwrap_or_default(),
+            event.session.clone().unwrap_or_default(),
+        ]
     };
-    page.table(&columns, explained.history.iter().map(row));
+    let (shown, more) = explained.history.split_at(explained.history.len().min(ROWS));
+    page.table(&columns, shown.iter().map(row));
+    if !more.is_empty() {
+        page.line(&format!("and {} more before that; -o json has them all", more.len()));
+    }
 }
+
+/// Rows of history in a table.
+const ROWS: usize = 15;
 
 /// What is on record, latest first: accesses by session, promotions, the last expiry, the creation.
 fn history(explanation: &Explanation) -> Vec<Event> {
@@ -122,39 +137,76 @@ fn history(explanation: &Explanation) -> Vec<Event> {
         events.retain(|event| event.what != "accessed" || event.at.0 != life.created);
         events.push(Event { session: life.session.clone(), ..event(life.created, "created", None) });
     }
-    events.sort_by(|a, b| b.at.0.cmp(&a.at.0));
+    events.sort_by_key(|event| std::cmp::Reverse(event.at.0));
     events
 }
 
 /// The curve of a memory, with what is known of its past, and what lies ahead.
+///
+/// The past takes at most two thirds of the picture, so that what is ahead stays readable. Of a memory that rests, the
+/// picture shows how it came to rest: from then on nothing happens.
 pub(crate) fn picture(explanation: &Explanation) -> EnergyPlot {
-    let memory = &explanation.memory;
-    let (at, energy) = (memory.at, memory.energy.map_or(0.0, |energy| energy.value()));
-    let mut segments: Vec<Segment> =
-        explanation.past.iter().map(|points| Segment { points: points.clone(), ahead: false }).collect();
-    let (mut behind, ahead): (Vec<_>, Vec<_>) = explanation.curve.iter().partition(|(point, _)| *point < at);
-    behind.push((at, energy));
-    let ahead = std::iter::once((at, energy)).chain(ahead).collect();
-    segments.push(Segment { points: behind, ahead: false });
-    segments.push(Segment { points: ahead, ahead: true });
-    let thresholds = explanation
-        .thresholds
+    let Memory { record, at, energy } = &explanation.memory;
+    let rests = record.life.as_ref().is_ok_and(|life| !life.vital.tier.is_live());
+    let begun = record.life.as_ref().map_or(*at, |life| life.created.min(*at));
+    let end = explanation.curve.last().map_or(*at, |(end, _)| *end);
+    let anchor = explanation.curve.first().map_or(*at, |(anchor, _)| *anchor);
+    let from = if rests { begun } else { begun.max(earlier(*at, 2.0 * end.since(*at))).min(anchor) };
+    let until = if rests { anchor.after(0.5 * anchor.since(from)).min(end) } else { end };
+
+    let known = |points: &[(Timestamp, f64)]| -> Vec<(Timestamp, f64)> {
+        points.iter().filter(|(at, _)| (from..=until).contains(at)).copied().collect()
+    };
+    let mut segments: Vec<Segment> = explanation
+        .past
         .iter()
-        .map(|(name, value)| Threshold {
-            value: *value,
-            label: match *name {
-                "expiry" => format!("expires below {value}"),
-                _ => format!("promoted above {value}"),
-            },
-        })
+        .map(|points| Segment { points: known(points), ahead: false, joined: true })
         .collect();
-    let tier = memory.record.life.as_ref().map_or("set aside", |life| life.vital.tier.name());
+    let gap = segments.is_empty();
+    if gap {
+        // Accesses are missing from the record; the energies of promotions are not.
+        let mut promotions: Vec<_> =
+            explanation.history.iter().filter_map(|event| Some((event.at, event.energy?))).collect();
+        promotions.sort_by_key(|(at, _)| *at);
+        segments.extend(promotions.into_iter().map(|point| Segment {
+            points: known(&[point]),
+            ahead: false,
+            joined: false,
+        }));
+    }
+    let now = (*at, energy.map_or(0.0, |energy| energy.value()));
+    let (mut behind, ahead): (Vec<_>, Vec<_>) =
+        known(&explanation.curve).into_iter().partition(|(point, _)| point < at);
+    if now.0 <= until {
+        behind.push(now);
+    }
+    segments.push(Segment { points: behind, ahead: false, joined: !gap });
+    if now.0 <= until {
+        let points = std::iter::once(now).chain(ahead).collect();
+        segments.push(Segment { points, ahead: true, joined: true });
+    }
+    let label = |name: &str, value: f64| match name {
+        "expiry" => format!("expires below {value}"),
+        _ => format!("promoted above {value}"),
+    };
+    let threshold = |(name, value): &(&str, f64)| Threshold { value: *value, label: label(name, *value) };
+    let state = match &record.life {
+        Ok(life) if life.vital.pinned => format!("{}, pinned", life.vital.tier),
+        Ok(life) => life.vital.tier.to_string(),
+        Err(_) => "set aside".to_owned(),
+    };
     EnergyPlot {
-        title: format!("Energy of {} ({tier})", memory.record.id),
+        title: format!("Energy of {} ({state})", record.id),
+        from: Some(from),
         segments,
-        thresholds,
+        thresholds: explanation.thresholds.iter().map(threshold).collect(),
         marks: marks(explanation),
     }
+}
+
+/// The instant `ms` milliseconds earlier.
+fn earlier(at: Timestamp, ms: f64) -> Timestamp {
+    at.after(-ms)
 }
 
 fn marks(explanation: &Explanation) -> Vec<Mark> {

@@ -35,7 +35,7 @@ pub(super) struct Shown {
     quarantined: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) did: Option<Done>,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(rename = "dry_run", skip_serializing_if = "std::ops::Not::not")]
     pub(super) dry_run: bool,
     #[serde(skip)]
     at: Timestamp,

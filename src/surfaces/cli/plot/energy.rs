@@ -17,7 +17,9 @@ use crate::surfaces::cli::page::harmless;
 pub struct EnergyPlot {
     /// What stands above it.
     pub title: String,
-    /// Stretches of smooth fading in order of time; between two of them the energy jumps.
+    /// Where the picture begins, if that is before the first point.
+    pub from: Option<Timestamp>,
+    /// Stretches of smooth fading in order of time.
     pub segments: Vec<Segment>,
     /// Energies that decide something; the axis reaches all of them.
     pub thresholds: Vec<Threshold>,
@@ -32,6 +34,9 @@ pub struct Segment {
     pub points: Vec<(Timestamp, f64)>,
     /// Whether it lies ahead and is foretold.
     pub ahead: bool,
+    /// Whether it goes on from the one before, with a jump of the energy between them. If not, what lies between is
+    /// not known, and nothing is drawn there.
+    pub joined: bool,
 }
 
 /// An energy that decides something.
@@ -81,7 +86,7 @@ impl Segment {
         let at = |i: u32| from.after(step * f64::from(i)).min(to);
         let mut points: Vec<_> = (0..=SAMPLES).map(at).map(|at| (at, energy_at(at))).collect();
         points.dedup_by_key(|(at, _)| *at);
-        Self { points, ahead }
+        Self { points, ahead, joined: true }
     }
 }
 
@@ -107,6 +112,7 @@ impl EnergyPlot {
     fn scene(&self) -> Option<Scene<'_>> {
         let points = || self.segments.iter().flat_map(|s| &s.points).filter(|(_, energy)| energy.is_finite());
         let from = points().map(|(at, _)| at.millis()).min()?;
+        let from = self.from.map_or(from, |begins| from.min(begins.millis()));
         let to = points().map(|(at, _)| at.millis()).max()?;
         // One point alone gets an hour around it.
         let (from, to) = if from == to { (from - 1_800_000, to + 1_800_000) } else { (from, to) };

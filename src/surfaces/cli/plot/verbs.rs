@@ -9,7 +9,7 @@ use crate::service::admin::Hour;
 use crate::service::{Service, TierCount};
 use crate::surfaces::cli::exit::CliError;
 use crate::surfaces::cli::instant::Rfc3339;
-use crate::surfaces::cli::memory::{memory_id, picture};
+use crate::surfaces::cli::memory::{own, picture};
 use crate::surfaces::cli::output::{Format, Output};
 use serde::Serialize;
 use std::path::PathBuf;
@@ -22,7 +22,7 @@ pub async fn run(verb: &Verb, service: &Service, output: &Output) -> Result<(), 
     match verb {
         Verb::Energy(args) => {
             let at = args.picture.when.instant(service).await?;
-            let explanation = service.explain(&memory_id(&args.id)?, at).await?;
+            let explanation = service.explain(&own(&args.id, service).await?, at).await?;
             let plot = picture(&explanation);
             match target(&args.picture, output) {
                 Target::Svg(to) => written(&plot.svg(), to, output),

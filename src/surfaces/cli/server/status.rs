@@ -62,6 +62,8 @@ impl From<Stand> for Answer {
             memories: row.count,
             quarantined: row.quarantined,
         };
+        let mut tiers: Vec<Tier> = stand.tiers.into_iter().map(tier).collect();
+        tiers.sort_by_key(|row| crate::domain::tier::Tier::named(&row.tier));
         Self {
             at: Rfc3339(stand.at),
             server: Server {
@@ -74,7 +76,7 @@ impl From<Stand> for Answer {
             simulated_now: stand.scratch.flatten().map(Rfc3339),
             stopped: stand.stopped,
             jobs: stand.jobs.iter().map(|job| Scheduled::of(job, stand.at)).collect(),
-            tiers: stand.tiers.into_iter().map(tier).collect(),
+            tiers,
             waiting: Waiting {
                 due: stand.waiting.due,
                 ripe: stand.waiting.ripe,

@@ -52,7 +52,7 @@ impl EnergyPlot {
         body
     }
 
-    /// The stretches as lines, each joined upright to the one before.
+    /// The stretches as lines, each joined upright to the one it goes on from; a point alone as a dot.
     fn curves(&self, x: &dyn Fn(i64) -> f64, y: &dyn Fn(f64) -> f64) -> String {
         let mut body = String::new();
         let mut before: Option<f64> = None;
@@ -60,8 +60,12 @@ impl EnergyPlot {
             let points = segment.points.iter().filter(|(_, energy)| energy.is_finite());
             let mut points: Vec<(f64, f64)> =
                 points.map(|(at, energy)| (x(at.millis()), y(*energy))).collect();
-            if let (Some(from), Some((at, _))) = (before, points.first().copied()) {
+            let first = points.first().copied().filter(|_| segment.joined);
+            if let (Some(from), Some((at, _))) = (before, first) {
                 points.insert(0, (at, from));
+            } else if let [(at, y)] = points[..] {
+                points.insert(0, (at - 1.5, y));
+                points.push((at + 1.5, y));
             }
             before = points.last().map(|(_, y)| *y).or(before);
             body += &svg::path(&points, if segment.ahead { "curve ahead" } else { "curve" });

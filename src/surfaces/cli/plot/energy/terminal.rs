@@ -64,11 +64,13 @@ impl EnergyPlot {
                     x_of(scene, *at, columns * WIDE),
                     ROWS * HIGH - 1 - place(*energy, 0.0, scene.top, ROWS * HIGH),
                 );
-                // A jump is drawn upright at its instant, whatever lies between the two stretches.
+                // A jump is drawn upright at its instant.
                 match before {
-                    Some((_, y)) if i == 0 => canvas.line((to.0, y), to, segment.ahead, Ink::Amber),
-                    Some(from) => canvas.line(from, to, segment.ahead, Ink::Amber),
-                    None => canvas.dot(to.0, to.1, Ink::Amber),
+                    Some((_, y)) if i == 0 && segment.joined => {
+                        canvas.line((to.0, y), to, segment.ahead, Ink::Amber);
+                    }
+                    Some(from) if i > 0 => canvas.line(from, to, segment.ahead, Ink::Amber),
+                    _ => canvas.dot(to.0, to.1, Ink::Amber),
                 }
                 before = Some(to);
             }

@@ -16,6 +16,7 @@ fn memory() -> EnergyPlot {
     let mark = |at, kind, label: &str| Mark { at, kind, label: label.to_owned() };
     EnergyPlot {
         title: "Energy of m1 (shortTerm)".to_owned(),
+        from: None,
         segments: vec![
             Segment::sampled(at(0), at(50), false, faded(at(0), 1.0, 0.5)),
             Segment::sampled(at(50), at(80), false, faded(at(50), 1.659, 0.5)),
@@ -74,11 +75,28 @@ fn the_curve_as_svg() {
 
 #[test]
 fn odd_input_is_drawn_without_fuss() {
-    let empty =
-        EnergyPlot { title: "<&>\u{1b}".to_owned(), segments: vec![], thresholds: vec![], marks: vec![] };
+    let empty = EnergyPlot {
+        title: "<&>\u{1b}".to_owned(),
+        from: None,
+        segments: vec![],
+        thresholds: vec![],
+        marks: vec![],
+    };
     assert_eq!(empty.terminal(80, true), "nothing to draw\n");
     assert!(empty.svg().contains("&lt;&amp;&gt;\u{fffd}"));
-    let point = Segment { points: vec![(at(0), 1.0), (at(0), f64::NAN)], ahead: false };
+    let point = Segment { points: vec![(at(0), 1.0), (at(0), f64::NAN)], ahead: false, joined: true };
     let one = EnergyPlot { segments: vec![point], ..empty };
     assert_eq!(one.terminal(0, false).lines().filter(|line| line.contains(['│', '┤'])).count(), ROWS);
+}
+
+#[test]
+fn nothing_is_drawn_where_nothing_is_known() {
+    let point =
+        |minutes, energy| Segment { points: vec![(at(minutes), energy)], ahead: false, joined: false };
+    let now = Segment { joined: false, ..Segment::sampled(at(90), at(120), false, faded(at(90), 2.0, 0.05)) };
+    let gaps = EnergyPlot { from: Some(at(-30)), segments: vec![point(0, 1.0), now], ..memory() };
+    let drawn = gaps.terminal(80, false);
+    let dots = |line: &str| line.chars().filter(|c| ('\u{2801}'..='\u{28ff}').contains(c)).count();
+    assert_eq!(drawn.lines().filter(|line| dots(line) == 1).count(), 1, "the point alone: {drawn}");
+    assert!(gaps.svg().contains("</svg>"));
 }

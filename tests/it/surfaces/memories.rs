@@ -1,0 +1,121 @@
+//! `ebb memory` and `ebb session`: golden answers, requests that are repeated, and rehearsals.
+
+use super::{contents, ebb};
+use crate::harness::neo4j::fresh;
+use insta::assert_json_snapshot;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_memory_from_its_birth_to_its_end() {
+    let db = fresh().await;
+    let add =
+        ["memory", "add", "the build needs JAVA_HOME", "--id", "m1", "--session", "s1", "--mention", "build"];
+    let at = |args: &[&str], at: &str| ebb(&db, &[args, &["--at", at]].concat());
+    assert_json_snapshot!("add", at(&add, "2026-01-01T10:00Z").golden());
+    assert_json_snapshot!(
+        "access",
+        at(&["memory", "access", "m1", "--session", "s1"], "2026-01-01T10:30Z").golden()
+    );
+    assert_json_snapshot!("show", at(&["memory", "show", "m1"], "2026-01-01T11:00Z").golden());
+    at(&["memory", "access", "m1", "--session", "s2"], "2026-01-01T11:00Z").json();
+    assert_json_snapshot!("pin", at(&["memory", "pin", "m1"], "2026-01-01T11:10Z").golden());
+    assert_json_snapshot!("unpin", at(&["memory", "unpin", "m1"], "2026-01-01T12:10Z").golden());
+    ebb(&db, &["job", "run", "promote", "--at", "2026-01-01T12:20Z"]).json();
+    assert_json_snapshot!("explain", at(&["memory", "explain", "m1"], "2026-01-01T13:00Z").golden());
+    at(&["memory", "add", "prefers tabs", "--id", "m2"], "2026-01-01T12:00Z").json();
+    assert_json_snapshot!("list", at(&["memory", "list"], "2026-01-01T13:00Z").golden());
+    let working = ["memory", "list", "--tier", "working", "--tier", "longTerm", "-o", "ndjson"];
+    let lines = at(&working, "2026-01-01T13:00Z").out;
+    assert!(lines.starts_with(r#"{"schema":"ebb.memory.list/1","id":"m2","#) && lines.lines().count() == 1);
+
+    ebb(&db, &["memory", "forget", "m1"]).fails(3, "--yes");
+    assert_json_snapshot!("forget", ebb(&db, &["memory", "forget", "m1", "--yes"]).golden());
+    ebb(&db, &["memory", "show", "m1"]).fails(1, "there is no memory m1");
+    at(&add, "2026-01-02T10:00Z").fails(1, "was forgotten on request");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn several_memories_are_answered_as_a_list_and_touched_all_or_none() {
+    let db = fresh().await;
+    for id in ["a", "b"] {
+        ebb(&db, &["memory", "add", id, "--id", id, "--at", "2026-01-01T10:00Z"]).json();
+    }
+    let both = ebb(&db, &["memory", "access", "b", "a", "--at", "2026-01-01T10:00Z"]).json();
+    assert_eq!((&both["memories"][0]["id"], &both["memories"][1]["energy"]), (&"b".into(), &2.0.into()));
+    let before = contents(&db).await;
+    for verb in ["access", "pin", "forget"] {
+        ebb(&db, &["memory", verb, "a", "nobody", "--yes"]).fails(1, "there is no memory nobody");
+    }
+    assert_eq!(contents(&db).await, before);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_crosses_scopes() {
+    let db = fresh().await;
+    ebb(&db, &["--scope", "team", "memory", "add", "ours", "--id", "a"]).json();
+    for args in [
+        ["memory", "show", "a"].as_slice(),
+        &["memory", "explain", "a"],
+        &["memory", "access", "a"],
+        &["memory", "pin", "a"],
+        &["memory", "forget", "a", "--yes"],
+        &["plot", "energy", "a"],
+    ] {
+        ebb(&db, args).fails(1, "there is no memory a");
+    }
+    ebb(&db, &["memory", "add", "ours", "--id", "a"]).fails(1, "belongs to another scope");
+    assert_eq!(ebb(&db, &["memory", "list"]).json()["memories"], serde_json::json!([]));
+    assert_eq!(ebb(&db, &["memory", "show", "a", "--scope", "team"]).json()["accessCount"], 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_that_is_repeated_counts_once() {
+    let db = fresh().await;
+    let once =
+        |args: &[&str]| ebb(&db, &[args, &["--request-id", "r1", "--at", "2026-01-01T10:00Z"]].concat());
+    let add = ["memory", "add", "x", "--id", "a", "--session", "s"];
+    assert_eq!(once(&add).json()["did"], "created");
+    assert_eq!(once(&add).json()["did"], "created");
+    assert_eq!(once(&add).json()["accessCount"], 1);
+    once(&["memory", "add", "y", "--id", "b"]).fails(1, "was used for another request");
+    once(&["memory", "pin", "a"]).fails(1, "was used for another request");
+
+    ebb(&db, &["memory", "access", "a", "--at", "2026-01-01T10:00Z"]).json();
+    let end = ["session", "end", "s", "--request-id", "r2", "--at", "2026-01-01T10:10Z"];
+    assert_json_snapshot!("session_end", ebb(&db, &end).golden());
+    assert_eq!(ebb(&db, &end).json()["promoted"], serde_json::json!(["a"]), "the same answer");
+    let forget = ["memory", "forget", "a", "--yes", "--request-id", "r3"];
+    assert_eq!(ebb(&db, &forget).json()["nodes"], 2);
+    assert_eq!(ebb(&db, &forget).json()["nodes"], 2, "the same answer");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_rehearsal_says_what_would_be_and_writes_nothing() {
+    let db = fresh().await;
+    for (id, session) in [("a", "s"), ("b", "t")] {
+        ebb(&db, &["memory", "add", id, "--id", id, "--session", session, "--at", "2026-01-01T10:00Z"])
+            .json();
+    }
+    ebb(&db, &["memory", "access", "a", "--at", "2026-01-01T10:00Z"]).json();
+    ebb(&db, &["memory", "access", "a", "--at", "2026-01-01T10:30Z"]).json();
+    let before = contents(&db).await;
+    let rehearsed =
+        |args: &[&str]| ebb(&db, &[args, &["--dry-run", "--at", "2026-01-01T20:00Z"]].concat()).json();
+    let added = rehearsed(&["memory", "add", "c", "--id", "c"]);
+    assert_eq!((&added["did"], &added["dry_run"]), (&"created".into(), &true.into()));
+    assert_eq!(rehearsed(&["memory", "access", "b"])["accessCount"], 2);
+    assert_eq!(rehearsed(&["memory", "pin", "b"])["pinned"], true);
+    assert_eq!(rehearsed(&["memory", "unpin", "b"])["pinned"], false);
+    assert_eq!(rehearsed(&["memory", "forget", "b"])["nodes"], 1);
+    let ended = ebb(&db, &["session", "end", "s", "--dry-run", "--at", "2026-01-01T10:40Z"]).json();
+    assert_eq!(ended["promoted"], serde_json::json!(["a"]));
+    assert_eq!(rehearsed(&["job", "run", "decay"])["expired"], 1);
+    assert_eq!(rehearsed(&["job", "run", "decay", "--limit", "1"])["scanned"], 1);
+    assert_eq!(rehearsed(&["job", "run", "promote"])["promoted"], 1);
+    assert_eq!(rehearsed(&["job", "run", "--all"])["runs"][1]["affected"], 1);
+    assert_eq!(contents(&db).await, before);
+    assert_eq!(
+        ebb(&db, &["job", "run", "decay", "--at", "2026-01-01T20:00Z"]).json()["expired"],
+        1,
+        "as was said"
+    );
+}

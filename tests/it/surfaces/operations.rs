@@ -1,0 +1,115 @@
+//! `ebb init`, `doctor`, `status`, `job`, `inspect`: golden answers and exit codes.
+
+use super::{command, contents, ebb};
+use crate::harness::neo4j::{empty, fresh};
+use insta::assert_json_snapshot;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_uninitialised_database_is_refused_by_all_but_those_that_look() {
+    let db = empty().await;
+    for args in [
+        ["memory", "list"].as_slice(),
+        &["memory", "add", "x"],
+        &["job", "run", "--all"],
+        &["session", "end", "s"],
+        &["inspect", "tiers"],
+        &["plot", "tiers"],
+    ] {
+        ebb(&db, args).fails(1, "try: ebb init");
+    }
+    assert!(ebb(&db, &["status"]).json()["stopped"].as_str().unwrap().contains("not initialised"));
+    ebb(&db, &["doctor"]).fails(7, "the doctor found 2 problems");
+    let before = contents(&db).await;
+    assert_json_snapshot!("init_dry_run", ebb(&db, &["init", "--dry-run"]).golden());
+    ebb(&db, &["init"]).fails(3, "--yes");
+    assert_eq!(contents(&db).await, before);
+    assert_json_snapshot!("init", ebb(&db, &["init", "--yes"]).golden());
+    assert_json_snapshot!("init_again", ebb(&db, &["init"]).golden());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_configuration_is_written_once_and_replaced_only_with_a_yes() {
+    let db = fresh().await;
+    let folder = tempfile::tempdir().unwrap();
+    let init = |args: &[&str]| -> super::Said {
+        let args = [&["init", "--write-config"], args].concat();
+        command(&db, folder.path(), &args).output().unwrap().into()
+    };
+    assert_eq!(init(&[]).json()["config_written"], "ebb.toml");
+    let sample = std::fs::read_to_string(folder.path().join("ebb.toml")).unwrap();
+    assert!(sample.contains("# workingDecay = 0.5\n"), "{sample}");
+    std::fs::write(folder.path().join("ebb.toml"), "[worker]\nlease = \"20s\"\n").unwrap();
+    init(&[]).fails(3, "ebb.toml exists");
+    init(&["--yes"]).json();
+    assert_eq!(std::fs::read_to_string(folder.path().join("ebb.toml")).unwrap(), sample);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn jobs_by_hand_and_what_they_leave_in_the_ledger() {
+    let db = fresh().await;
+    let at = |at: &str, args: &[&str]| ebb(&db, &[args, &["--at", at]].concat());
+    at("2026-01-01T10:00Z", &["memory", "add", "fades", "--id", "a"]).json();
+    at("2026-01-01T19:50Z", &["memory", "add", "rises", "--id", "b"]).json();
+    at("2026-01-01T19:51Z", &["memory", "access", "b"]).json();
+    at("2026-01-01T19:52Z", &["memory", "access", "b"]).json();
+    assert_json_snapshot!("job_run", at("2026-01-01T20:00Z", &["job", "run", "decay"]).golden());
+    assert_json_snapshot!("job_run_all", at("2026-01-01T20:00Z", &["job", "run", "--all"]).golden());
+    assert_json_snapshot!("job_list", ebb(&db, &["job", "list"]).golden());
+    assert_json_snapshot!("job_history", ebb(&db, &["job", "history", "decay", "--limit", "2"]).golden());
+    assert_json_snapshot!("status", at("2026-01-01T20:30Z", &["status"]).golden());
+    let doctor = ebb(&db, &["doctor"]).json();
+    assert_eq!((&doctor["problems"], &doctor["mended"]), (&0.into(), &serde_json::json!([])));
+    assert_eq!(doctor["findings"][0]["what"], "server");
+    assert_json_snapshot!("plot_tiers", at("2026-01-02", &["plot", "tiers"]).golden());
+    let curve = at("2026-01-01T21:00Z", &["plot", "energy", "b"]).json();
+    assert_eq!(curve["thresholds"][0]["what"], "promoted above 5");
+    assert!(curve["points"].as_array().unwrap().iter().any(|point| point["ahead"] == true));
+    let folder = tempfile::tempdir().unwrap();
+    let svg = folder.path().join("b.svg");
+    at("2026-01-01T21:00Z", &["plot", "energy", "b", "--svg", svg.to_str().unwrap()]).json();
+    assert!(std::fs::read_to_string(svg).unwrap().contains("</svg>"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_question_is_answered_in_every_format() {
+    let db = fresh().await;
+    for (id, at) in [("a", "2026-01-01T10:00Z"), ("a", "2026-01-01T10:01Z"), ("a", "2026-01-01T10:02Z")] {
+        ebb(&db, &["memory", "add", "x", "--id", id, "--session", "s", "--mention", "e", "--at", at]).json();
+    }
+    ebb(&db, &["job", "run", "--all", "--at", "2026-01-01T10:10Z"]).json();
+    let list = ebb(&db, &["inspect"]).golden();
+    assert_json_snapshot!("inspect", list);
+    for question in list["questions"].as_array().unwrap() {
+        let name = question["name"].as_str().unwrap();
+        let answer = ebb(&db, &["inspect", name]).json();
+        assert_eq!(answer["title"], question["title"], "{name}");
+        for format in ["table", "ndjson"] {
+            let said = ebb(&db, &["inspect", name, "-o", format]);
+            assert_eq!(said.code, Some(0), "{name} as {format}: {}", said.err);
+        }
+        let text = ebb(&db, &["inspect", name, "--cypher"]).out;
+        db.client.run(&text, &[]).await;
+    }
+    assert_json_snapshot!("inspect_tiers", ebb(&db, &["inspect", "tiers"]).golden());
+}
+
+/// An interrupt while the program waits for a person's words.
+#[cfg(target_os = "linux")]
+#[tokio::test(flavor = "multi_thread")]
+async fn an_interrupt_ends_with_130() {
+    use std::process::{Command, Stdio};
+    let db = fresh().await;
+    let folder = tempfile::tempdir().unwrap();
+    let mut program = command(&db, folder.path(), &["memory", "add", "-"]);
+    let child = program.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let listens = || {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap();
+        u64::from_str_radix(caught.trim(), 16).unwrap() & 2 != 0
+    };
+    while !listens() {
+        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+    }
+    Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    super::Said::from(child.wait_with_output().unwrap()).fails(130, "interrupted");
+}
