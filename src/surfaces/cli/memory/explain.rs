@@ -122,7 +122,7 @@ fn history(explanation: &Explanation) -> Vec<Event> {
         events.retain(|event| event.what != "accessed" || event.at.0 != life.created);
         events.push(Event { session: life.session.clone(), ..event(life.created, "created", None) });
     }
-    events.sort_by(|a, b| b.at.0.cmp(&a.at.0));
+    events.sort_by_key(|event| std::cmp::Reverse(event.at.0));
     events
 }
 
