@@ -3,6 +3,7 @@
 
 mod harness;
 mod jobs;
+mod kills;
 mod parity;
 mod plans;
 mod provision;

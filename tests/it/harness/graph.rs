@@ -6,6 +6,7 @@
 use super::neo4j::Client;
 use neo4rs::BoltType;
 use serde::Deserialize;
+use std::collections::HashSet;
 
 /// Labels of records about work done, and properties that only lock.
 const BOOKKEEPING: [&str; 7] = [
@@ -29,10 +30,17 @@ pub(crate) async fn remembered(client: &Client) -> Vec<String> {
     lines(client, &BOOKKEEPING, &LOCKS).await
 }
 
+/// All but the ledger, the requests, the attempts, the dates of migrations and the locks: what a replay that was killed
+/// and repeated must leave to the bit.
+pub(crate) async fn replayed(client: &Client) -> Vec<String> {
+    lines(client, &["EbbRun", "EbbRequest", "ConsolidationAttempt", "EbbMigration"], &LOCKS).await
+}
+
 /// Asserts that two states are one, and says where they part.
 pub(crate) fn same(before: &[String], after: &[String], why: &str) {
-    let gone = before.iter().find(|line| !after.contains(line));
-    let new = after.iter().find(|line| !before.contains(line));
+    let (here, there): (HashSet<_>, HashSet<_>) = (before.iter().collect(), after.iter().collect());
+    let gone = before.iter().find(|line| !there.contains(line));
+    let new = after.iter().find(|line| !here.contains(line));
     assert!(gone.is_none() && new.is_none(), "{why}\n  before: {gone:?}\n  after:  {new:?}");
     assert_eq!(before.len(), after.len(), "{why}: a line more than once");
 }
