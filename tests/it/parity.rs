@@ -28,8 +28,8 @@ struct Lying {
     id: String,
     tier: Option<Tier>,
     energy: Option<f64>,
-    /// The energy is stored as a whole number.
-    whole: bool,
+    /// The energy, where it is stored as a whole number.
+    whole: Option<i64>,
     energy_at: Option<i64>,
     accessed: Option<i64>,
     created: Option<i64>,
@@ -65,11 +65,14 @@ struct Left {
     quarantined: bool,
 }
 
-fn energy(random: &mut Random) -> (f64, bool) {
+fn energy(random: &mut Random) -> (f64, Option<i64>) {
     match random.below(4) {
-        0 => (random.pick(&EDGES), false),
-        1 => (f64::from(u32::try_from(random.below(9)).unwrap()), true),
-        _ => (random.unit() * 8.0, false),
+        0 => (random.pick(&EDGES), None),
+        1 => {
+            let whole = u32::try_from(random.below(9)).unwrap();
+            (f64::from(whole), Some(whole.into()))
+        }
+        _ => (random.unit() * 8.0, None),
     }
 }
 
@@ -169,9 +172,9 @@ impl Lying {
     }
 
     fn params(&self) -> BoltType {
-        let energy = match self.energy {
-            Some(energy) if self.whole => (energy as i64).into(),
-            energy => energy.into(),
+        let energy = match (self.energy, self.whole) {
+            (Some(_), Some(whole)) => whole.into(),
+            (energy, _) => energy.into(),
         };
         map([
             ("id", self.id.as_str().into()),

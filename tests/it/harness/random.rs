@@ -6,7 +6,7 @@ pub(crate) struct Random(u64);
 impl Random {
     /// Begins with a seed, and prints it so that a failure can be drawn again.
     pub(crate) fn seeded(seed: u64) -> Self {
-        println!("seed {seed:#x}");
+        eprintln!("seed {seed:#x}");
         Self(seed)
     }
 

@@ -187,10 +187,10 @@ async fn claims_of_ten_take_ten_ten_and_five() {
     db.put(&rows).await;
     let mut sizes = together(["one", "two", "three"].map(|worker| {
         let store = db.another();
-        async move {
+        Box::pin(async move {
             let mut run = run_of(&store, worker).await;
             store.claim(&mut run, "promote", 10).await.unwrap().map_or(0, |claimed| claimed.claimed)
-        }
+        })
     }))
     .await;
     sizes.sort_unstable();
