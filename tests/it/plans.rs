@@ -40,7 +40,6 @@ const SCANS: &[(&str, &str)] = &[
     ("inspect/quarantine", "the label is the answer"),
     ("inspect/sessions", "a person asks, now and then, about all sessions"),
     ("memory/adopt", "the absence of a label has no index; asked only when the counts differ"),
-    ("memory/backlog", "in index order, left at the first entry"),
     ("memory/release", "the label is the list of what was set aside"),
     ("memory/tiers", "counts all memories, for a person who asks"),
     ("memory/timeline", "a person asks, now and then, for the picture of all memories"),

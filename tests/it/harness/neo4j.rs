@@ -10,7 +10,6 @@
 )]
 
 use crate::harness::server::Address;
-use ebb::clock::Clock;
 use ebb::domain::tunables::ConsolidationConfig;
 use ebb::domain::units::Timestamp;
 use ebb::store::{Config, Store};
@@ -27,8 +26,6 @@ pub(crate) struct Fresh {
     pub(crate) store: Store,
     /// How it connects: for a second one.
     pub(crate) config: Config,
-    /// A clock in the hand of the test; stands at [`START`].
-    pub(crate) clock: Clock,
     /// A second client.
     pub(crate) client: Client,
     _guard: MutexGuard<'static, ()>,
@@ -132,7 +129,7 @@ pub(crate) async fn empty() -> Fresh {
     let client = Client(graph);
     wipe(&client).await;
     let store = Store::connect(&config).unwrap();
-    Fresh { store, config, clock: Clock::manual(at(0.0)), client, _guard: guard }
+    Fresh { store, config, client, _guard: guard }
 }
 
 async fn wipe(client: &Client) {

@@ -67,7 +67,7 @@ async fn any_cut_is_the_same() {
         while from < events.len() {
             let to = (from + 1 + random.below(most)).min(events.len());
             let batch = Batch { events: &events[from..to], tunables: &tunables };
-            let progress = Progress { lines: i64::try_from(to).unwrap(), digest: to.to_string() };
+            let progress = Progress { lines: i64::try_from(to).unwrap(), digest: to.to_string(), at: None };
             let applied =
                 db.store.import_events("file", i64::try_from(from).unwrap(), &progress, batch).await.unwrap();
             let Applied::All(some) = applied else { panic!("{applied:?}") };
@@ -120,7 +120,7 @@ async fn a_fault_writes_nothing() {
     // Nor was the place in a file.
     db.store.open_import("file", "file").await.unwrap();
     let batch = Batch { events: &events, tunables: &tunables };
-    let progress = Progress { lines: 7, digest: "d".to_owned() };
+    let progress = Progress { lines: 7, digest: "d".to_owned(), at: Some(at(0.0).millis()) };
     let applied = db.store.import_events("file", 0, &progress, batch).await.unwrap();
     assert!(matches!(applied, Applied::Nothing(_)));
     assert_eq!(db.store.open_import("file", "file").await.unwrap().lines, 0);
@@ -132,7 +132,7 @@ async fn an_import_that_another_program_took_over_stops() {
     let tunables = db.tunables().await;
     let events = [Event::Remember(remember("m", 0.0))];
     let batch = Batch { events: &events, tunables: &tunables };
-    let progress = Progress { lines: 1, digest: "d".to_owned() };
+    let progress = Progress { lines: 1, digest: "d".to_owned(), at: Some(at(0.0).millis()) };
     db.store.open_import("file", "file").await.unwrap();
     let other = db.another();
     assert_eq!(other.open_import("file", "file").await.unwrap().lines, 0);

@@ -10,7 +10,7 @@ use ebb::domain::ids::{Scope, promotion_key, stub_id};
 use ebb::domain::tier::Tier;
 use ebb::jobs::{JobName, Request};
 use ebb::scheduler::driver::{Wanted, rehearse_job, run_job};
-use ebb::store::{Applied, Batch, Config, Done, Error, Opened, Store, SweepCursor};
+use ebb::store::{Applied, Batch, Config, Done, Error, Lasting, Opened, Store, SweepCursor};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -91,7 +91,7 @@ async fn what_fails_leaves_nothing_locked() {
 
     // A law that refuses under the lock.
     db.client.run("MATCH (m {id: 'a'}) SET m.tier = 'expiredWorking'", &[]).await;
-    let refused = db.store.pin(&id("a"), true, at(1.0), &tunables).await;
+    let refused = db.store.pin(Lasting::Rehearsed, &[id("a")], true, at(1.0), &tunables).await;
     assert!(matches!(refused, Err(Error::Refused { .. })));
     is_free(&db, &["a"]).await;
 

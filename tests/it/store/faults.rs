@@ -4,14 +4,15 @@
 //! commit of a transaction that only read is simply begun again; one that wrote is of unknown outcome, and its receipt
 //! settles it.
 
-use crate::harness::ebb::{access, by_hand, close, remember, session};
+use crate::harness::ebb::{access, by_hand, close, id, remember, session};
 use crate::harness::neo4j::{Fresh, at, fresh};
 use crate::harness::proxy::{COMMIT, Cut, Proxy, RUN};
-use crate::harness::rows::{ripe, row};
+use crate::harness::rows::{Row, ripe, row};
 use ebb::domain::event::{Access, Event, Remember};
+use ebb::domain::ids::Scope;
 use ebb::domain::tier::Tier;
 use ebb::jobs::JobName;
-use ebb::store::{Applied, Batch, Config, Done, Progress, Store};
+use ebb::store::{Applied, Batch, Config, Done, Ended, Lasting, Progress, Store};
 use std::sync::atomic::Ordering;
 
 /// What a commit belongs to: a transaction that reads, or one that writes.
@@ -98,7 +99,7 @@ async fn a_cut_at_commit_counts_once() {
 
     let import = async |store: &Store| {
         store.open_import("file", "file").await.unwrap();
-        let progress = Progress { lines: 2, digest: "two".to_owned() };
+        let progress = Progress { lines: 2, digest: "two".to_owned(), at: None };
         let applied = store.import_events("file", 0, &progress, batch).await.unwrap();
         assert!(matches!(applied, Applied::All(done) if done.len() == 2));
     };
@@ -130,7 +131,7 @@ async fn a_cut_at_commit_of_a_sweep_counts_once() {
             .await;
         assert_eq!(runs, ["done 3 1"], "{told}");
     };
-    let commits = [Reads, Writes, Reads, Writes, Writes];
+    let commits = [Reads, Writes, Writes, Writes];
     cut_everywhere(&db, &commits, prepare, sweep, check).await;
 }
 
@@ -156,8 +157,46 @@ async fn a_cut_at_commit_of_a_promotion_counts_once() {
             .await;
         assert_eq!(left, [2, 0, 1, 1, 1], "{told}");
     };
-    let commits = [Reads, Reads, Writes, Reads, Reads, Writes, Writes, Reads, Writes];
+    let commits = [Reads, Writes, Writes, Writes, Reads, Writes];
     cut_everywhere(&db, &commits, prepare, promote, check).await;
+}
+
+/// What a person asks for is answered as it was done, although the first answer was lost.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cut_at_commit_of_a_request_is_answered_as_it_was_done() {
+    let db = fresh().await;
+    let tunables = db.tunables().await;
+    let once = Lasting::Once { request: "r", hash: "h" };
+    let prepare = async || db.put(&[Row { session: Some("s"), ..row("m", "working", 1.8) }]).await;
+
+    let forget = async |store: &Store| {
+        assert_eq!(store.forget(once, &[id("m")], at(0.0)).await.unwrap(), 1);
+    };
+    let check = async |told: &str| {
+        let left: i64 =
+            db.client.value("RETURN COUNT { (:Memory) } + 10 * COUNT { (:EbbTombstone) } AS n").await;
+        assert_eq!(left, 10, "{told}");
+    };
+    cut_everywhere(&db, &[Writes], prepare, forget, check).await;
+
+    let pin = async |store: &Store| {
+        let pinned = store.pin(once, &[id("m")], true, at(1.0), &tunables).await.unwrap();
+        assert!(pinned[0].life.as_ref().unwrap().vital.pinned);
+    };
+    let check = async |_: &str| close(db.vital("m").await.energy.value(), 1.8 * (-0.5_f64).exp());
+    cut_everywhere(&db, &[Writes], prepare, pin, check).await;
+
+    let end = async |store: &Store| {
+        let of = (&Scope::local(), &session("s"));
+        let ended = store.end_session_once(once, of, at(0.0), 1.5, &tunables).await.unwrap();
+        assert_eq!(ended, Ended { promoted: vec!["m".to_owned()], held: 0 });
+    };
+    let check = async |told: &str| {
+        let stubs: i64 =
+            db.client.value("MATCH (s {promotionKey: 'm->shortTerm'}) RETURN count(s) AS n").await;
+        assert_eq!((stubs, db.vital("m").await.tier), (1, Tier::ShortTerm), "{told}");
+    };
+    cut_everywhere(&db, &[Writes], prepare, end, check).await;
 }
 
 /// The very first transaction of a program is no exception: a server that let it begin has been reached.

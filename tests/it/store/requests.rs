@@ -3,10 +3,11 @@
 use crate::harness::ebb::{access, close, id, remember, session, together};
 use crate::harness::graph::{everything, remembered, same};
 use crate::harness::neo4j::{Fresh, at, fresh};
+use crate::harness::rows::{Row, ripe};
 use ebb::domain::event::{Access, Event, Remember};
 use ebb::domain::ids::{EntityName, Scope};
 use ebb::domain::tier::Tier;
-use ebb::store::{Applied, Batch, Done, Error};
+use ebb::store::{Applied, Batch, Done, Ended, Error, Lasting};
 use std::sync::atomic::Ordering;
 
 fn mentioning(name: &str, hours: f64, mentions: &[&str]) -> Event {
@@ -17,6 +18,10 @@ fn mentioning(name: &str, hours: f64, mentions: &[&str]) -> Event {
 async fn request(db: &Fresh, request: &str, hash: &str, events: &[Event]) -> Result<Applied, Error> {
     let tunables = db.tunables().await;
     db.store.apply_request(request, hash, at(0.0), Batch { events, tunables: &tunables }).await
+}
+
+fn once(request: &str) -> Lasting<'_> {
+    Lasting::Once { request, hash: "h" }
 }
 
 #[track_caller]
@@ -84,7 +89,11 @@ async fn what_was_forgotten_does_not_come_back() {
     ])
     .await;
     db.run(ebb::jobs::JobName::Promote, 0.0).await;
-    assert_eq!(db.store.forget(&id("m"), at(1.0)).await.unwrap(), 2, "the memory and its stub");
+    assert_eq!(
+        db.store.forget(once("f-1"), &[id("m")], at(1.0)).await.unwrap(),
+        2,
+        "the memory and its stub"
+    );
     let before = remembered(&db.client).await;
     let done = db.apply(&[mentioning("m", 2.0, &["Dana"]), Event::Remember(remember("n", 2.0))]).await;
     assert_eq!(done, [Done::Forgotten, Done::Created]);
@@ -93,7 +102,9 @@ async fn what_was_forgotten_does_not_come_back() {
     let kept: Vec<String> = db.client.column("MATCH (t:EbbTombstone) RETURN t.hash AS hash").await;
     assert_eq!(kept.len(), 1);
     assert_eq!(kept[0].len(), 64, "the hash of the id, not the id");
-    let why = db.store.forget(&id("m"), at(3.0)).await.unwrap_err();
+    // The same request again gets the same answer; a new one finds nothing.
+    assert_eq!(db.store.forget(once("f-1"), &[id("m")], at(3.0)).await.unwrap(), 2);
+    let why = db.store.forget(once("f-2"), &[id("m")], at(3.0)).await.unwrap_err();
     assert!(matches!(why, Error::NotFound { .. }), "{why}");
 }
 
@@ -170,4 +181,56 @@ async fn two_creators_of_one_id_make_one_memory() {
         db.client.column("MATCH (:Memory)-[a:ACCESSED_IN]->(:Session) RETURN DISTINCT a.count AS n").await;
     assert_eq!(joined, [4]);
     assert_eq!(db.store.counters().unknown_commits.load(Ordering::Relaxed), 0);
+}
+
+/// Pin, forget and session end under a request id: once, all or none; and each can be rehearsed.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_person_asks_for_counts_once_and_can_be_rehearsed() {
+    let db = fresh().await;
+    let tunables = db.tunables().await;
+    db.put(&[Row { session: Some("s"), ..ripe("a") }, Row { session: Some("s"), ..ripe("b") }]).await;
+    let (both, scope) = ([id("a"), id("b")], Scope::local());
+    let pin = async |lasting, pin| db.store.pin(lasting, &both, pin, at(0.5), &tunables).await;
+    let end = async |lasting| {
+        db.store.end_session_once(lasting, (&scope, &session("s")), at(1.0), 1.5, &tunables).await
+    };
+
+    let before = everything(&db.client).await;
+    let dry = pin(Lasting::Rehearsed, true).await.unwrap();
+    assert!(dry.iter().all(|record| record.life.as_ref().unwrap().vital.pinned));
+    let promoted = ["a", "b"].map(str::to_owned).to_vec();
+    assert_eq!(end(Lasting::Rehearsed).await.unwrap(), Ended { promoted: promoted.clone(), held: 0 });
+    assert_eq!(db.store.forget(Lasting::Rehearsed, &both, at(1.0)).await.unwrap(), 2);
+    let nobody = [id("a"), id("nobody")];
+    for lasting in [once("all or none"), Lasting::Rehearsed] {
+        let why = db.store.forget(lasting, &nobody, at(1.0)).await.unwrap_err();
+        assert!(matches!(why, Error::NotFound { .. }), "{why}");
+        let why = db.store.pin(lasting, &nobody, true, at(1.0), &tunables).await.unwrap_err();
+        assert!(matches!(why, Error::NotFound { .. }), "{why}");
+    }
+    let events = [Event::Remember(remember("new", 0.0)), Event::Access(access("a", 1.0))];
+    let (applied, records) =
+        db.store.rehearse_events(Batch { events: &events, tunables: &tunables }).await.unwrap();
+    assert_eq!((all(applied), records.len()), (vec![Done::Created, Done::Accessed], 2));
+    same(&before, &everything(&db.client).await, "rehearsals and refusals");
+
+    pin(once("p-1"), true).await.unwrap();
+    let life = db.vital("a").await;
+    assert_eq!((life.pinned, life.ripe_at, life.due_at), (true, None, None));
+    close(life.energy.value(), 3.0 * (-0.25_f64).exp());
+    db.run(ebb::jobs::JobName::Decay, 9.0).await;
+    assert_eq!(db.vital("a").await, life, "a pinned memory stays as it is");
+    pin(once("p-2"), false).await.unwrap();
+    pin(once("p-1"), true).await.unwrap();
+    let life = db.vital("a").await;
+    assert!(!life.pinned, "a request that was answered is not done again");
+    assert_eq!((life.energy_at, life.ripe_at), (at(0.5), Some(at(0.5))), "ripe again, from the unpinning on");
+    let why =
+        db.store.pin(Lasting::Once { request: "p-1", hash: "other" }, &both, true, at(1.0), &tunables).await;
+    assert!(matches!(why, Err(Error::Conflict(_))));
+
+    assert_eq!(end(once("e-1")).await.unwrap().promoted, promoted);
+    let before = everything(&db.client).await;
+    assert_eq!(end(once("e-1")).await.unwrap().promoted, promoted);
+    same(&before, &everything(&db.client).await, "a session that ended under this request");
 }
