@@ -261,7 +261,10 @@ impl Service {
         } else {
             problem(
                 "rows",
-                format!("{} are set aside, with their values as they are", waiting.quarantined),
+                match waiting.quarantined {
+                    1 => "1 is set aside, with its values as they are".to_owned(),
+                    n => format!("{n} are set aside, with their values as they are"),
+                },
                 "see them with: ebb inspect quarantine; correct the value that each names, then: ebb doctor --fix",
             )
         });
@@ -272,7 +275,10 @@ impl Service {
             Finding {
                 level: Level::Warning,
                 what: "other writers".to_owned(),
-                found: format!("{unstamped} memories were created by plain Cypher since the last run"),
+                found: match unstamped {
+                    1 => "1 memory was created by plain Cypher since the last run".to_owned(),
+                    n => format!("{n} memories were created by plain Cypher since the last run"),
+                },
                 fix: "the next run adopts them: ebb job run decay".to_owned(),
             }
         });

@@ -70,7 +70,7 @@ enum Raw {
 
 /// Reads line `number` of the file of that key; `scope` is that of whatever names none.
 pub(super) fn parse(text: &str, key: &str, number: u64, scope: &Scope) -> Result<Line, String> {
-    let raw: Raw = serde_json::from_str(text).map_err(|why| why.to_string())?;
+    let raw: Raw = serde_json::from_str(text).map_err(|why| told(&why))?;
     Ok(match raw {
         Raw::Memory { at, id, content, session, instance, mentions, scope: own, pinned } => {
             let id = id.unwrap_or_else(|| event_id(key, number));
@@ -100,6 +100,13 @@ pub(super) fn parse(text: &str, key: &str, number: u64, scope: &Scope) -> Result
             text: text.to_owned(),
         }),
     })
+}
+
+/// What is wrong with a line. The parser has seen one line and counts from 1; which one it is, the caller says.
+fn told(why: &serde_json::Error) -> String {
+    let text = why.to_string();
+    text.split_once(" at line ")
+        .map_or(text.clone(), |(what, _)| format!("{what}, at column {}", why.column()))
 }
 
 #[cfg(test)]
@@ -135,10 +142,9 @@ mod tests {
         assert!(
             say(r#"{"at":"soon","kind":"access","id":"m"}"#).contains("\"soon\" is not an RFC 3339 instant")
         );
-        assert!(
-            say(r#"{"at":"2026-03-02T08:00:00Z","kind":"acess","id":"m"}"#)
-                .contains("unknown variant `acess`")
-        );
+        assert!(say(r#"{"at":"2026-03-02T08:00:00Z","kind":"acess","id":"m"}"#).contains(
+            "unknown variant `acess`, expected one of `memory`, `access`, `session_end`, at column 4"
+        ));
         assert!(
             say(r#"{"at":"2026-03-02T08:00:00Z","kind":"access","id":"m","x":1}"#)
                 .contains("unknown field `x`")

@@ -204,13 +204,18 @@ fn living(tiers: &[TierCount]) -> BTreeMap<String, i64> {
 impl Report {
     fn lay_out(&self, page: &mut Page, did: &str) {
         let kinds = kinds(self.events, &self.by_kind);
-        page.line(&format!(
-            "{did} {kinds} in {:.1} s, {:.0} a second.",
-            self.seconds, self.events_per_second
-        ));
+        let pace = match self.events {
+            0 => String::new(),
+            _ => format!(" in {:.1} s, {:.0} a second", self.seconds, self.events_per_second),
+        };
+        page.line(&format!("{did} {kinds}{pace}."));
         before(page, self.lines_before);
         if let Some(path) = &self.set_aside_in {
-            page.line(&format!("{} bad lines were set aside in {}.", self.skipped_bad, path.display()));
+            let many = match self.skipped_bad {
+                1 => "1 bad line was".to_owned(),
+                n => format!("{n} bad lines were"),
+            };
+            page.line(&format!("{many} set aside in {}.", path.display()));
         }
     }
 }
@@ -275,7 +280,8 @@ fn kinds(events: u64, by_kind: &BTreeMap<&'static str, u64>) -> String {
 
 fn before(page: &mut Page, lines: u64) {
     if lines > 0 {
-        page.line(&format!("{lines} lines of the file were done before and are not counted again."));
+        let many = if lines == 1 { "1 line" } else { &format!("{lines} lines") };
+        page.line(&format!("{many} of the file had been done before."));
     }
 }
 
