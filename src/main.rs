@@ -116,7 +116,7 @@ async fn play(settings: &Settings, scope: Scope, output: &Output) -> Result<(), 
     let told = demo::run(&open.service, open.endpoint(), &folder, output).await;
     let managed = settings.neo4j.uri.is_none();
     if told.is_ok() && managed {
-        linger(output);
+        linger(output).await;
     }
     let closed = open.close().await.map_err(not_open);
     if told.is_ok() && managed {
@@ -127,11 +127,11 @@ async fn play(settings: &Settings, scope: Scope, output: &Output) -> Result<(), 
 }
 
 /// Keeps the server while a person looks, if there is one.
-fn linger(output: &Output) {
+async fn linger(output: &Output) {
     if std::io::stdin().is_terminal() && std::io::stdout().is_terminal() {
         output.remark("The server runs until you press Enter.");
-        // A terminal that cannot be read has nobody at it.
-        let _ = std::io::stdin().read_line(&mut String::new());
+        // In a thread of its own, so that Ctrl-C is heard meanwhile. A terminal that cannot be read has nobody at it.
+        let _ = tokio::task::spawn_blocking(|| std::io::stdin().read_line(&mut String::new())).await;
     }
 }
 

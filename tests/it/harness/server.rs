@@ -88,16 +88,12 @@ async fn container() -> Result<Address, String> {
 
 /// Leaves a process that removes the container when this one is gone, killed or not.
 fn remove_after_this_process(id: &str) {
-    let wait =
-        format!("while kill -0 {} 2>/dev/null; do sleep 0.5; done; docker rm -fv {id}", std::process::id());
-    Command::new("sh")
-        .args(["-c", &wait])
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .process_group(0)
-        .spawn()
-        .unwrap();
+    let wait = format!(
+        "(while kill -0 {} 2>/dev/null; do sleep 0.5; done; docker rm -fv {id}) >/dev/null 2>&1 </dev/null &",
+        std::process::id()
+    );
+    let left = Command::new("sh").args(["-c", &wait]).process_group(0).status();
+    assert!(left.unwrap().success());
 }
 
 /// The product's own managed server, small, in the build folder.
