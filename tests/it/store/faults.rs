@@ -197,6 +197,16 @@ async fn a_cut_at_commit_of_a_request_is_answered_as_it_was_done() {
         assert_eq!((stubs, db.vital("m").await.tier), (1, Tier::ShortTerm), "{told}");
     };
     cut_everywhere(&db, &[Writes], prepare, end, check).await;
+
+    let line = async |store: &Store| {
+        store.open_import("file", "file").await.unwrap();
+        let progress = Progress { lines: 1, digest: "one".to_owned(), at: Some(at(0.0).millis()) };
+        let (scope, session) = (Scope::local(), session("s"));
+        let end = store.import_session_end("file", 0, &progress, &scope, &session, at(0.0), &tunables);
+        assert_eq!(end.await.unwrap().held, 0);
+        assert_eq!(store.look_import("file", "file").await.unwrap(), progress);
+    };
+    cut_everywhere(&db, &[Writes, Writes], prepare, line, check).await;
 }
 
 /// The very first transaction of a program is no exception: a server that let it begin has been reached.

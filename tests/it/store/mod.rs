@@ -5,5 +5,6 @@ mod deadlock;
 mod faults;
 mod requests;
 mod schema;
+mod scratch;
 mod sizes;
 mod traps;

@@ -1,0 +1,35 @@
+//! Simulated time meets no real memory: a database is scratch only if it holds nothing but what Ebb itself writes.
+
+use crate::harness::graph::{everything, same};
+use crate::harness::neo4j::{at, fresh};
+use crate::harness::rows::row;
+use ebb::store::Error;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_node_of_somebody_elses_is_enough_to_refuse() {
+    let db = fresh().await;
+    for foreign in
+        ["(:Memory {id: 'm'})", "(:Person {name: 'Dana'})", "()", "(:Session {scope: 'local', id: 's'})"]
+    {
+        db.client.run(&format!("CREATE {foreign}"), &[]).await;
+        let before = everything(&db.client).await;
+        let why = db.store.claim_scratch().await.unwrap_err();
+        assert!(matches!(&why, Error::NotScratch(why) if why.contains("1 node")), "{foreign}: {why}");
+        same(&before, &everything(&db.client).await, foreign);
+        assert_eq!(db.store.scratch().await.unwrap(), None);
+        db.clear().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_marked_database_stays_scratch_and_its_time_never_goes_back() {
+    let db = fresh().await;
+    db.store.claim_scratch().await.unwrap();
+    assert_eq!(db.store.scratch().await.unwrap(), Some(None));
+    db.put(&[row("m", "working", 1.0)]).await;
+    db.another().claim_scratch().await.unwrap();
+    for (told, kept) in [(2.0, 2.0), (1.0, 2.0), (3.0, 3.0)] {
+        db.store.advance_scratch(at(told)).await.unwrap();
+        assert_eq!(db.store.scratch().await.unwrap(), Some(Some(at(kept))));
+    }
+}
