@@ -1,10 +1,10 @@
-// Promotions as a picture: long-term memories, the stubs they left behind, their sessions and entities
-// purpose: Draw the strongest long-term memories with what is around them.
+// Promotions as a picture: the strongest long-term memories, the stubs they left behind, what they mention
+// purpose: Draw the strongest long-term memories with their promotions and the entities they mention.
 // mode: read
 // params: none
-// returns: path (at most 60 rows)
+// returns: path (at most 80 rows)
 MATCH (m:Memory {tier: 'longTerm'})
-WITH m ORDER BY m.energy DESC, m.id LIMIT 6
-MATCH path = (m)-[:PROMOTED_TO|CRYSTALLIZED_INTO|ACCESSED_IN|MENTIONS]-()
+WITH m ORDER BY m.energy DESC, m.id LIMIT 12
+MATCH path = (m)-[:PROMOTED_TO|CRYSTALLIZED_INTO|MENTIONS]-()
 RETURN path
-LIMIT 60
+LIMIT 80
