@@ -113,6 +113,12 @@ pub fn event_id(file_key: &str, line: u64) -> String {
     Uuid::new_v5(&NAMESPACE, format!("{file_key}#{line}").as_bytes()).to_string()
 }
 
+/// Bytes as lower-case hexadecimal digits, as hashes are kept and shown.
+#[must_use]
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,7 +3,7 @@
 use super::Service;
 use crate::clock::new_id;
 use crate::domain::event::{Access, Event, Remember};
-use crate::domain::ids::{MemoryId, Scope, SessionId};
+use crate::domain::ids::{MemoryId, Scope, SessionId, hex};
 use crate::domain::tunables::Tunables;
 use crate::domain::units::{Energy, Timestamp};
 use crate::store::{Applied, Batch, Done, Ended, Error, Filter, Lasting, Record};
@@ -207,7 +207,7 @@ impl Service {
         let hash = hash(&format!("{:?}", ("session end", scope, session, threshold)));
         let threshold = threshold.unwrap_or(tunables.config().session_end_threshold);
         let lasting = intent.lasting(&hash);
-        self.store.end_session_once(lasting, (scope, session), at, threshold, &tunables).await
+        self.store.end_session(lasting, (scope, session), at, threshold, &tunables).await
     }
 }
 
@@ -244,5 +244,5 @@ fn words(event: &Event) -> String {
 
 fn hash(words: &str) -> String {
     use sha2::{Digest, Sha256};
-    Sha256::digest(words.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(&Sha256::digest(words.as_bytes()))
 }

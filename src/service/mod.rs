@@ -15,6 +15,7 @@
 //! is simulated, the instant that time has come to.
 
 pub mod admin;
+pub mod doctor;
 pub mod events;
 pub mod explain;
 pub mod memories;

@@ -9,6 +9,7 @@
 
 use super::jobs::JOBS;
 use super::kind::Kind;
+use crate::domain::tunables::ConsolidationConfig;
 use std::sync::LazyLock;
 
 const SECOND: u64 = 1_000;
@@ -58,7 +59,7 @@ pub(super) static KNOBS: LazyLock<Vec<Knob>> = LazyLock::new(|| {
         ],
     );
     // What each number means and may be is a law: domain::tunables checks the section as a whole.
-    section("memory", &MEMORY.map(|name| (name, Kind::Number)));
+    section("memory", &ConsolidationConfig::NAMES.map(|name| (name, Kind::Number)));
     for job in JOBS {
         section(
             &format!("jobs.{job}"),
@@ -73,25 +74,6 @@ pub(super) static KNOBS: LazyLock<Vec<Knob>> = LazyLock::new(|| {
     section("log", &[("filter", Kind::Filter), ("format", Kind::OneOf(&["text", "json"]))]);
     knobs
 });
-
-/// The documented names of the ConsolidationConfig node, in documented order.
-const MEMORY: [&str; 15] = [
-    "workingToShortThreshold",
-    "shortToLongThreshold",
-    "sessionEndThreshold",
-    "expiryThreshold",
-    "reinforcementFactor",
-    "workingDecay",
-    "shortTermDecay",
-    "longTermDecay",
-    "coactivationThreshold",
-    "semanticSimilarityThreshold",
-    "promotionBatchSize",
-    "decayBatchSize",
-    "promotionIntervalMinutes",
-    "clusteringIntervalMinutes",
-    "decayIntervalMinutes",
-];
 
 /// The knob of this key, whatever the case of its letters: environment variables lose it.
 pub(super) fn find(key: &str) -> Option<&'static Knob> {

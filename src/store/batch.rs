@@ -8,14 +8,13 @@
 //! Invariant: how events are cut into batches changes no bit of the result (held by `batches::any_cut_is_the_same`).
 //! Invariant: a batch with a fault writes nothing (held by `batches::a_fault_writes_nothing`).
 
+mod writes;
+
 use super::Store;
-use super::catalogue::{
-    ENTITY_OPEN, MEMORY_CREATE, MEMORY_MENTION, MEMORY_TOMBSTONES, REQUEST_ANSWER, REQUEST_OPEN,
-    SESSION_JOIN, SESSION_OPEN,
-};
-use super::encode::{instants, list, slices};
+use super::catalogue::{MEMORY_TOMBSTONES, REQUEST_ANSWER, REQUEST_OPEN};
+use super::encode::{list, slices};
 use super::error::{Error, RefusedWhy};
-use super::memory::{Locked, lock, refused, tombstone_hash, vitals, write};
+use super::memory::{Locked, lock, refused, tombstone_hash};
 use super::tx::{Mode, Tx};
 use crate::domain::event::{Access, Event, Remember};
 use crate::domain::memory::{self, Access as Accessed, Refused, Revive, Vital};
@@ -178,7 +177,7 @@ pub(super) async fn apply(tx: &mut Tx, batch: Batch<'_>) -> Result<Applied, Erro
     if !faults.is_empty() {
         return Ok(Applied::Nothing(faults));
     }
-    store(tx, &memories).await?;
+    writes::store(tx, &memories).await?;
     Ok(Applied::All(done))
 }
 
@@ -306,133 +305,6 @@ fn meets_itself(folded: &Folded<'_>, remember: &Remember) -> Result<(), Error> {
             "memory {} belongs to another scope; ids are unique over all scopes",
             remember.id
         )));
-    }
-    Ok(())
-}
-
-struct Join<'a> {
-    scope: &'a str,
-    memory: &'a str,
-    session: &'a str,
-    at: Timestamp,
-    count: i64,
-}
-
-struct Made<'a> {
-    remember: &'a Remember,
-    vital: Vital,
-    /// How the session it was made in touched it.
-    joined: Option<Joined>,
-    mentions: Vec<&'a str>,
-}
-
-impl Made<'_> {
-    fn weight(&self) -> usize {
-        let mentions: usize = self.mentions.iter().map(|name| name.len() + 2).sum();
-        self.remember.content.len() + self.remember.id.as_str().len() + mentions + 240
-    }
-}
-
-/// What a batch writes, sorted by statement.
-#[derive(Default)]
-struct Writes<'a> {
-    sessions: BTreeMap<(&'a str, &'a str), Timestamp>,
-    entities: BTreeSet<(&'a str, &'a str)>,
-    made: Vec<Made<'a>>,
-    changed: Vec<(&'a str, Vital)>,
-    joins: Vec<Join<'a>>,
-    mentions: Vec<(&'a str, &'a str, &'a str)>,
-}
-
-impl<'a> Writes<'a> {
-    fn of(memories: &'a BTreeMap<&'a str, Folded<'a>>) -> Self {
-        let mut writes = Self::default();
-        for (id, folded) in memories {
-            let Some(vital) = folded.vital.filter(|_| !folded.forgotten) else { continue };
-            let scope = folded.scope.as_str();
-            let own = folded.made_by.and_then(|remember| remember.session.as_ref()).map(|own| own.as_str());
-            for (session, joined) in &folded.joins {
-                let started = writes.sessions.entry((scope, session)).or_insert(joined.first);
-                *started = (*started).min(joined.first);
-                if own != Some(*session) {
-                    let Joined { last: at, count, .. } = *joined;
-                    writes.joins.push(Join { scope, memory: id, session, at, count });
-                }
-            }
-            writes.entities.extend(folded.mentions.iter().map(|name| (scope, *name)));
-            match folded.made_by {
-                Some(remember) => writes.made.push(Made {
-                    remember,
-                    vital,
-                    joined: own.and_then(|own| folded.joins.get(own)).copied(),
-                    mentions: folded.mentions.iter().copied().collect(),
-                }),
-                None => {
-                    writes.mentions.extend(folded.mentions.iter().map(|name| (scope, *id, *name)));
-                    if folded.before != Some(vital) {
-                        writes.changed.push((id, vital));
-                    }
-                }
-            }
-        }
-        writes
-    }
-}
-
-async fn store(tx: &mut Tx, memories: &BTreeMap<&str, Folded<'_>>) -> Result<(), Error> {
-    let Writes { sessions, entities, made, changed, joins, mentions } = Writes::of(memories);
-    let sessions: Vec<_> = sessions.into_iter().collect();
-    for slice in slices(&sessions, |((scope, id), _)| scope.len() + id.len() + 11) {
-        let call = SESSION_OPEN
-            .call()
-            .set("scope", list(slice.iter().map(|((scope, _), _)| *scope)))
-            .set("id", list(slice.iter().map(|((_, id), _)| *id)))
-            .set("at", instants(slice.iter().map(|(_, at)| Some(*at))));
-        tx.run(call).await?;
-    }
-    let entities: Vec<_> = entities.into_iter().collect();
-    for slice in slices(&entities, |(scope, name)| scope.len() + name.len() + 2) {
-        let call = ENTITY_OPEN
-            .call()
-            .set("scope", list(slice.iter().map(|(scope, _)| *scope)))
-            .set("name", list(slice.iter().map(|(_, name)| *name)));
-        tx.run(call).await?;
-    }
-    for slice in slices(&made, Made::weight) {
-        let each = || slice.iter().map(|made| made.remember);
-        let call =
-            vitals(MEMORY_CREATE.call(), slice.iter().map(|made| (made.remember.id.as_str(), &made.vital)))
-                .set("scope", list(each().map(|remember| remember.scope.as_str())))
-                .set("content", list(each().map(|remember| remember.content.as_str())))
-                .set("created", instants(each().map(|remember| Some(remember.at))))
-                .set(
-                    "session",
-                    list(each().map(|remember| remember.session.as_ref().map(|session| session.as_str()))),
-                )
-                .set("instance", list(each().map(|remember| remember.instance.as_deref())))
-                .set("at", instants(slice.iter().map(|made| made.joined.map(|joined| joined.last))))
-                .set("count", list(slice.iter().map(|made| made.joined.map(|joined| joined.count))))
-                .set("mentions", list(slice.iter().map(|made| list(made.mentions.iter().copied()))));
-        tx.run(call).await?;
-    }
-    write(tx, &changed).await?;
-    for slice in slices(&joins, |join| join.scope.len() + join.memory.len() + join.session.len() + 20) {
-        let call = SESSION_JOIN
-            .call()
-            .set("scope", list(slice.iter().map(|join| join.scope)))
-            .set("memory", list(slice.iter().map(|join| join.memory)))
-            .set("session", list(slice.iter().map(|join| join.session)))
-            .set("at", instants(slice.iter().map(|join| Some(join.at))))
-            .set("count", list(slice.iter().map(|join| join.count)));
-        tx.run(call).await?;
-    }
-    for slice in slices(&mentions, |(scope, id, name)| scope.len() + id.len() + name.len() + 6) {
-        let call = MEMORY_MENTION
-            .call()
-            .set("scope", list(slice.iter().map(|(scope, ..)| *scope)))
-            .set("id", list(slice.iter().map(|(_, id, _)| *id)))
-            .set("name", list(slice.iter().map(|(.., name)| *name)));
-        tx.run(call).await?;
     }
     Ok(())
 }

@@ -98,31 +98,19 @@ impl Store {
         now: Timestamp,
         tunables: &Tunables,
     ) -> Result<Ended, Error> {
-        let mut all = Ended::default();
-        let mut after = String::new();
-        loop {
-            let page = self
-                .transactions
-                .run("import.session_end", Mode::Write, async |tx: &mut Tx| {
-                    if self.landed(tx, key, from, progress.lines).await? {
-                        return Ok(None);
-                    }
-                    let threshold = tunables.config().session_end_threshold;
-                    let page = self.end_page(tx, scope, session, now, threshold, tunables, &after).await?;
-                    if page.after.is_none() {
-                        advance(tx, key, progress).await?;
-                    }
-                    Ok(Some(page))
-                })
-                .await?;
-            let Some(page) = page else { return Ok(all) };
-            all.promoted.extend(page.ended.promoted);
-            all.held += page.ended.held;
-            match page.after {
-                Some(last) => after = last,
-                None => return Ok(all),
+        let threshold = tunables.config().session_end_threshold;
+        self.end_pages("import.session_end", async |tx: &mut Tx, ended: Ended, after: &str| {
+            if self.landed(tx, key, from, progress.lines).await? {
+                return Ok((ended, None));
             }
-        }
+            let (ended, rest) =
+                self.end_page(tx, scope, session, now, threshold, tunables, ended, after).await?;
+            if rest.is_none() {
+                advance(tx, key, progress).await?;
+            }
+            Ok((ended, rest))
+        })
+        .await
     }
 
     /// Records lines that had nothing to apply, such as blank ones and those set aside.

@@ -27,6 +27,7 @@ mod scratch;
 mod server;
 mod session;
 pub mod statement;
+mod sweep;
 mod tunables;
 mod tx;
 
@@ -37,12 +38,13 @@ pub use decode::Life;
 pub use error::{Class, Error, RefusedWhy};
 pub use import::Progress;
 pub use inspect::{Answer, Cell};
-pub use memory::{Backlog, Filter, Happened, Record, SweepCursor, TierCount, Waiting};
+pub use memory::{Backlog, Filter, Happened, Record, TierCount, Waiting};
 pub use request::Lasting;
 pub use run::{Opened, Outlook, Past, Run, Tally};
 pub use schema::{Drift, Initialised};
 pub use server::About;
 pub use session::Ended;
+pub use sweep::SweepCursor;
 pub use tx::TxCounters;
 
 use std::time::Duration;

@@ -130,12 +130,13 @@ impl Store {
             .await
     }
 
-    /// Ends a session as [`Store::end_session`] does, once under a request id, or only rehearsed.
+    /// Ends a session at `now`, once under a request id, or only rehearsed: working memories made in it with an energy
+    /// strictly above `threshold` rise to short-term.
     ///
     /// # Errors
     /// [`Error::NotFound`] for a session that does not exist; [`Error::Conflict`] for a request id that was used for
     /// other words.
-    pub async fn end_session_once(
+    pub async fn end_session(
         &self,
         lasting: Lasting<'_>,
         (scope, session): (&Scope, &SessionId),
@@ -143,38 +144,27 @@ impl Store {
         threshold: f64,
         tunables: &Tunables,
     ) -> Result<Ended, Error> {
-        let mut all = Ended::default();
-        let mut after = String::new();
-        loop {
-            let (ended, rest) = self
-                .transactions
-                .run("session.end", Mode::Write, async |tx: &mut Tx| {
-                    if let Some(ended) = open(tx, lasting, now).await? {
+        self.end_pages("session.end", async |tx: &mut Tx, mut ended: Ended, after: &str| {
+            if let Some(ended) = open(tx, lasting, now).await? {
+                return Ok((ended, None));
+            }
+            let mut after = after.to_owned();
+            loop {
+                let rest;
+                (ended, rest) =
+                    self.end_page(tx, scope, session, now, threshold, tunables, ended, &after).await?;
+                match (rest, lasting) {
+                    (None, _) => {
+                        answer(tx, lasting, &ended).await?;
                         return Ok((ended, None));
                     }
-                    let (mut ended, mut after) = (all.clone(), after.clone());
-                    loop {
-                        let page =
-                            self.end_page(tx, scope, session, now, threshold, tunables, &after).await?;
-                        ended.promoted.extend(page.ended.promoted);
-                        ended.held += page.ended.held;
-                        match (page.after, lasting) {
-                            (None, _) => {
-                                answer(tx, lasting, &ended).await?;
-                                return Ok((ended, None));
-                            }
-                            (Some(last), Lasting::Once { .. }) => return Ok((ended, Some(last))),
-                            (Some(last), Lasting::Rehearsed) => after = last,
-                        }
-                    }
-                })
-                .await?;
-            all = ended;
-            match rest {
-                Some(last) => after = last,
-                None => return Ok(all),
+                    (rest, Lasting::Once { .. }) => return Ok((ended, rest)),
+                    // What is taken back at its end must be one transaction.
+                    (Some(last), Lasting::Rehearsed) => after = last,
+                }
             }
-        }
+        })
+        .await
     }
 }
 

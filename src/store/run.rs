@@ -16,7 +16,7 @@ use super::encode::list;
 use super::error::Error;
 use super::memory::Backlog;
 use super::tx::{Mode, Tx};
-use super::{attempt, memory, tunables};
+use super::{attempt, memory, sweep, tunables};
 use crate::domain::attempt::{Opening, Right, RunFacts, RunState, open_run};
 use crate::domain::tunables::Tunables;
 use crate::domain::units::Timestamp;
@@ -138,7 +138,7 @@ impl Store {
             .run("run.outlook", Mode::Read, async |tx: &mut Tx| {
                 Ok(Outlook {
                     tunables: tunables::read(tx).await?,
-                    unstamped: memory::unstamped(tx).await?,
+                    unstamped: sweep::unstamped(tx).await?,
                     backlog: memory::backlog(tx).await?,
                     attempts: !attempt::not_over(tx).await?.is_empty(),
                 })

@@ -7,9 +7,9 @@
 use super::Store;
 use super::catalogue::{MIGRATION_DUPLICATES, MIGRATION_LIST, MIGRATION_RECORD, SCHEMA_V001, SERVER_SCHEMA};
 use super::error::Error;
-use super::memory::hex;
 use super::statement::{Call, Statement};
 use super::tx::{Mode, Tx};
+use crate::domain::ids::hex;
 use crate::domain::tunables::ConsolidationConfig;
 use crate::domain::units::Timestamp;
 use serde::Deserialize;

@@ -26,38 +26,27 @@ pub struct Ended {
 }
 
 impl Store {
-    /// Ends a session at `now`: working memories made in it with an energy strictly above `threshold` rise to
-    /// short-term.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`] for a session that does not exist.
-    pub async fn end_session(
-        &self,
-        scope: &Scope,
-        session: &SessionId,
-        now: Timestamp,
-        threshold: f64,
-        tunables: &Tunables,
-    ) -> Result<Ended, Error> {
-        let mut all = Ended::default();
-        let mut after = String::new();
+    /// Ends a session page by page, each in a transaction of its own: `step` gets what was done so far and the last id seen,
+    /// and answers what is done now, with the last id if more may follow.
+    pub(super) async fn end_pages<F>(&self, name: &'static str, step: F) -> Result<Ended, Error>
+    where
+        F: AsyncFn(&mut Tx, Ended, &str) -> Result<(Ended, Option<String>), Error>,
+    {
+        let (mut ended, mut after) = (Ended::default(), String::new());
         loop {
-            let page = self
-                .transactions
-                .run("session.end", Mode::Write, async |tx: &mut Tx| {
-                    self.end_page(tx, scope, session, now, threshold, tunables, &after).await
-                })
-                .await?;
-            all.promoted.extend(page.ended.promoted);
-            all.held += page.ended.held;
-            match page.after {
+            let body = async |tx: &mut Tx| step(tx, ended.clone(), &after).await;
+            let (now, rest) = self.transactions.run(name, Mode::Write, body).await?;
+            ended = now;
+            match rest {
                 Some(last) => after = last,
-                None => return Ok(all),
+                None => return Ok(ended),
             }
         }
     }
 
-    /// One page of a session's end, inside a transaction of the caller.
+    /// One page of a session's end at `now`, inside a transaction of the caller: working memories made in it with an
+    /// energy strictly above `threshold` rise to short-term. `ended` is what the pages before did; answers what they and
+    /// this one did, with the last id if more may follow.
     #[expect(clippy::too_many_arguments, reason = "each is a fact of the one law that this applies")]
     pub(super) async fn end_page(
         &self,
@@ -67,8 +56,9 @@ impl Store {
         now: Timestamp,
         threshold: f64,
         tunables: &Tunables,
+        mut ended: Ended,
         after: &str,
-    ) -> Result<Page, Error> {
+    ) -> Result<(Ended, Option<String>), Error> {
         #[derive(Deserialize)]
         struct Made {
             id: String,
@@ -93,14 +83,13 @@ impl Store {
             .set("limit", i64::try_from(PAGE).unwrap_or(i64::MAX));
         let ids: Vec<String> = tx.rows::<Made>(made).await?.into_iter().map(|made| made.id).collect();
         let wanted: Vec<(&str, Option<&str>)> = ids.iter().map(|id| (id.as_str(), None)).collect();
-        let mut page = Page { ended: Ended::default(), after: None };
         let mut promotions = Vec::new();
         for (_, locked) in lock(tx, &wanted).await? {
             // A row that no law can use is left for the sweep and the audit, which set it aside.
             let Ok(life) = locked.life else { continue };
             if let Ok(after) = memory::session_ended(life.vital, now, threshold, tunables) {
                 if locked.claimed.is_some() {
-                    page.ended.held += 1;
+                    ended.held += 1;
                 } else {
                     promotions.push(Promotion { id: life.id, before: life.vital, after });
                 }
@@ -114,15 +103,7 @@ impl Store {
             finish(tx, &attempt, AttemptState::Claimed, applied).await?;
             finish(tx, &attempt, AttemptState::Done, applied).await?;
         }
-        page.after = ids.last().filter(|_| ids.len() == PAGE).cloned();
-        page.ended.promoted = promotions.into_iter().map(|promotion| promotion.id.to_string()).collect();
-        Ok(page)
+        ended.promoted.extend(promotions.into_iter().map(|promotion| promotion.id.to_string()));
+        Ok((ended, ids.last().filter(|_| ids.len() == PAGE).cloned()))
     }
-}
-
-/// What one page of a session's end did.
-pub(super) struct Page {
-    pub(super) ended: Ended,
-    /// The last id seen, if more may follow.
-    pub(super) after: Option<String>,
 }

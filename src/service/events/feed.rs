@@ -6,7 +6,7 @@
 
 use super::line::{Line, SessionEnd, parse};
 use crate::domain::event::Event;
-use crate::domain::ids::Scope;
+use crate::domain::ids::{Scope, hex};
 use crate::domain::units::Timestamp;
 use crate::store::Error;
 use sha2::{Digest, Sha256};
@@ -350,8 +350,4 @@ impl Reader {
 
 fn io(path: &Path, why: std::io::Error) -> FeedError {
     FeedError::Io { path: path.display().to_string(), why }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

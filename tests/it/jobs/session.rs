@@ -7,12 +7,13 @@ use crate::harness::rows::{Row, ripe, row};
 use ebb::domain::attempt::Right;
 use ebb::domain::ids::Scope;
 use ebb::domain::tier::Tier;
-use ebb::store::{Ended, Error, Opened};
+use ebb::store::{Ended, Error, Lasting, Opened};
 
 async fn end(db: &Fresh, name: &str, hours: f64) -> Result<Ended, Error> {
     let tunables = db.tunables().await;
     let threshold = tunables.config().session_end_threshold;
-    db.store.end_session(&Scope::local(), &session(name), at(hours), threshold, &tunables).await
+    let once = Lasting::Once { request: &ebb::clock::new_id(), hash: "" };
+    db.store.end_session(once, (&Scope::local(), &session(name)), at(hours), threshold, &tunables).await
 }
 
 fn made(id: &str, energy: f64) -> Row {

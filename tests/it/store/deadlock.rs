@@ -163,7 +163,17 @@ async fn a_step_that_was_taken_before_holds_nobody_up() {
     assert_eq!(reason, "it has risen to shortTerm before; somebody moved it back");
 
     let tunables = db.tunables().await;
-    let ended = db.store.end_session(&Scope::local(), &session("s"), at(0.0), 1.5, &tunables).await.unwrap();
+    let ended = db
+        .store
+        .end_session(
+            Lasting::Once { request: "end", hash: "" },
+            (&Scope::local(), &session("s")),
+            at(0.0),
+            1.5,
+            &tunables,
+        )
+        .await
+        .unwrap();
     assert_eq!(ended.promoted, ["t"]);
     let aside: Vec<String> = db.client.column("MATCH (m:EbbQuarantined) RETURN m.id AS id ORDER BY id").await;
     assert_eq!(aside, ["a", "s"]);

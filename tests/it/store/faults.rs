@@ -188,7 +188,7 @@ async fn a_cut_at_commit_of_a_request_is_answered_as_it_was_done() {
 
     let end = async |store: &Store| {
         let of = (&Scope::local(), &session("s"));
-        let ended = store.end_session_once(once, of, at(0.0), 1.5, &tunables).await.unwrap();
+        let ended = store.end_session(once, of, at(0.0), 1.5, &tunables).await.unwrap();
         assert_eq!(ended, Ended { promoted: vec!["m".to_owned()], held: 0 });
     };
     let check = async |told: &str| {

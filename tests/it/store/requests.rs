@@ -191,9 +191,8 @@ async fn what_a_person_asks_for_counts_once_and_can_be_rehearsed() {
     db.put(&[Row { session: Some("s"), ..ripe("a") }, Row { session: Some("s"), ..ripe("b") }]).await;
     let (both, scope) = ([id("a"), id("b")], Scope::local());
     let pin = async |lasting, pin| db.store.pin(lasting, &both, pin, at(0.5), &tunables).await;
-    let end = async |lasting| {
-        db.store.end_session_once(lasting, (&scope, &session("s")), at(1.0), 1.5, &tunables).await
-    };
+    let end =
+        async |lasting| db.store.end_session(lasting, (&scope, &session("s")), at(1.0), 1.5, &tunables).await;
 
     let before = everything(&db.client).await;
     let dry = pin(Lasting::Rehearsed, true).await.unwrap();

@@ -2,7 +2,7 @@
 
 use super::Doctor;
 use crate::service::Service;
-use crate::service::admin::{Finding, Level};
+use crate::service::doctor::{Finding, Level};
 use crate::surfaces::cli::exit::{CliError, Exit};
 use crate::surfaces::cli::output::Output;
 use crate::surfaces::cli::page::Page;

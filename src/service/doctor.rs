@@ -1,0 +1,197 @@
+//! What the doctor looks at, and what it can mend by itself.
+
+use super::Service;
+use crate::store::{About, Drift, Error};
+
+/// Something that is not as it should be, with the way to mend it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// How bad it is.
+    pub level: Level,
+    /// What was looked at.
+    pub what: String,
+    /// What was found.
+    pub found: String,
+    /// What to do; empty where all is well.
+    pub fix: String,
+}
+
+/// How bad a finding is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// As it should be.
+    Well,
+    /// Works, but not as safely or as fast as it could.
+    Warning,
+    /// Does not work.
+    Problem,
+}
+
+impl Service {
+    /// Looks at everything Ebb depends on. Every look answers, also when an earlier one found a fault.
+    ///
+    /// # Errors
+    /// None but that the server cannot be reached at all.
+    pub async fn doctor(&self) -> Result<Vec<Finding>, Error> {
+        let about = self.store.about().await?;
+        let mut findings =
+            vec![well("server", format!("{} {} {}", about.name, about.version, about.edition))];
+        findings.push(self.clock_skew(&about));
+        findings.extend(self.server_settings().await);
+        findings.extend(self.schema().await);
+        findings.push(match self.store.tunables().await {
+            Ok(_) => well("tunables", "every value on the ConsolidationConfig node can be used".to_owned()),
+            Err(Error::Schema(_)) => problem(
+                "tunables",
+                "there is no ConsolidationConfig node named 'default'".to_owned(),
+                "ebb init",
+            ),
+            Err(why) => problem(
+                "tunables",
+                why.to_string(),
+                "correct the value in Neo4j Browser, or remove it and run: ebb init",
+            ),
+        });
+        let waiting = self.store.waiting(self.instant(None).await?).await?;
+        findings.push(if waiting.quarantined == 0 {
+            well("rows", "none is set aside".to_owned())
+        } else {
+            problem(
+                "rows",
+                match waiting.quarantined {
+                    1 => "1 is set aside, with its values as they are".to_owned(),
+                    n => format!("{n} are set aside, with their values as they are"),
+                },
+                "see them with: ebb inspect quarantine; correct the value that each names, then: ebb doctor --fix",
+            )
+        });
+        let unstamped = self.store.unstamped().await?;
+        findings.push(if unstamped == 0 {
+            well("other writers", "every memory is under the laws".to_owned())
+        } else {
+            Finding {
+                level: Level::Warning,
+                what: "other writers".to_owned(),
+                found: match unstamped {
+                    1 => "1 memory was created by plain Cypher since the last run".to_owned(),
+                    n => format!("{n} memories were created by plain Cypher since the last run"),
+                },
+                fix: "the next run adopts them: ebb job run decay".to_owned(),
+            }
+        });
+        Ok(findings)
+    }
+
+    /// Mends what has one right answer: what is missing of schema and tunables, and rows that were set aside and are
+    /// sound now. Answers what it did, a sentence each.
+    ///
+    /// # Errors
+    /// Of the store.
+    pub async fn mend(&self) -> Result<Vec<String>, Error> {
+        let mut done = Vec::new();
+        let repaired = self.store.repair_schema().await?;
+        if repaired > 0 {
+            done.push(format!("made {repaired} constraints or indexes that were missing"));
+        }
+        let added = self.store.ensure_tunables(&self.config.consolidation).await?;
+        if added > 0 {
+            done.push(format!("added {added} tunables that the ConsolidationConfig node lacked"));
+        }
+        let tunables = self.store.tunables().await?;
+        let released = self.store.release_sound(self.instant(None).await?, &tunables).await?;
+        if released > 0 {
+            done.push(format!("released {released} rows whose values are sound"));
+        }
+        Ok(done)
+    }
+
+    fn clock_skew(&self, about: &About) -> Finding {
+        let skew_ms = (self.clock.now().millis() - about.server_now.millis()).abs();
+        let found = format!("this machine and the server differ by {skew_ms} ms");
+        match skew_ms {
+            0..5_000 => well("clock", found),
+            5_000..60_000 => Finding {
+                level: Level::Warning,
+                what: "clock".to_owned(),
+                found,
+                fix: "synchronise the clocks; leases use the server's, laws this machine's".to_owned(),
+            },
+            _ => problem("clock", found, "synchronise the clocks before jobs run"),
+        }
+    }
+
+    async fn server_settings(&self) -> Vec<Finding> {
+        let settings = match self.store.settings().await {
+            Ok(settings) => settings,
+            Err(why) => {
+                return vec![Finding {
+                    level: Level::Warning,
+                    what: "server settings".to_owned(),
+                    found: format!("cannot be read: {why}"),
+                    fix: "let this user run SHOW SETTINGS".to_owned(),
+                }];
+            }
+        };
+        let seconds = |name: &str| {
+            let value = settings.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())?;
+            humane_seconds(value)
+        };
+        [("db.transaction.timeout", 10.0..=35.0, "30s"), ("db.lock.acquisition.timeout", 1.0..=15.0, "10s")]
+            .into_iter()
+            .map(|(name, range, advice)| match seconds(name) {
+                Some(value) if range.contains(&value) => well(name, format!("{value} s")),
+                value => Finding {
+                    level: Level::Warning,
+                    what: name.to_owned(),
+                    found: value.map_or_else(|| "unknown".to_owned(), |value| format!("{value} s")),
+                    fix: format!(
+                        "set {name}={advice} on the server: a client that vanishes then frees its locks by itself"
+                    ),
+                },
+            })
+            .collect()
+    }
+
+    async fn schema(&self) -> Vec<Finding> {
+        match self.store.drift().await {
+            Err(why) => vec![problem("schema", why.to_string(), "use the version of Ebb that initialised it")],
+            Ok(drift) if drift.is_empty() => vec![well("schema", "every constraint and index is there".to_owned())],
+            Ok(drift) => drift
+                .into_iter()
+                .map(|drift| match drift {
+                    Drift::Pending(name) => problem("schema", format!("{name} was never applied"), "ebb init"),
+                    Drift::Missing(name) => problem("schema", format!("{name} was dropped"), "ebb doctor --fix"),
+                    Drift::NotOnline { name, state } => Finding {
+                        level: Level::Warning,
+                        what: "schema".to_owned(),
+                        found: format!("{name} is {state}"),
+                        fix: "wait until the server has built it; if it failed, drop it and run: ebb doctor --fix"
+                            .to_owned(),
+                    },
+                })
+                .collect(),
+        }
+    }
+}
+
+fn well(what: &str, found: String) -> Finding {
+    Finding { level: Level::Well, what: what.to_owned(), found, fix: String::new() }
+}
+
+fn problem(what: &str, found: String, fix: &str) -> Finding {
+    Finding { level: Level::Problem, what: what.to_owned(), found, fix: fix.to_owned() }
+}
+
+/// Seconds of a server's duration, such as `30s`, `1m` or `500ms`; 0 is off.
+fn humane_seconds(text: &str) -> Option<f64> {
+    let split = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let number: f64 = text[..split].parse().ok()?;
+    let unit = match &text[split..] {
+        "" | "s" => 1.0,
+        "ms" => 0.001,
+        "m" => 60.0,
+        "h" => 3600.0,
+        _ => return None,
+    };
+    Some(number * unit)
+}

@@ -1,0 +1,207 @@
+//! What is done to memories by the page rather than one by one: the sweep of those that are due, and the adoption of those
+//! that other writers made. Both laws run in Cypher, since a page is more rows than are worth moving.
+
+use super::Store;
+use super::catalogue::{MEMORY_ADOPT, MEMORY_DECAY, MEMORY_RELEASE, MEMORY_UNSTAMPED};
+use super::error::Error;
+use super::run::{Run, Tally};
+use super::statement::Call;
+use super::tx::{Mode, Tx};
+use crate::domain::tunables::{ENERGY_FLOOR, LONG_TERM_REWRITE_MS, Tunables};
+use crate::domain::units::{Energy, Timestamp};
+use serde::Deserialize;
+use std::sync::Mutex;
+
+/// Where a sweep stands: the last (dueAt, id) that it has seen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SweepCursor {
+    second: i64,
+    nano: i64,
+    id: String,
+}
+
+impl Default for SweepCursor {
+    fn default() -> Self {
+        Self { second: Timestamp::FIRST.millis() / 1_000, nano: 0, id: String::new() }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct SweptRow {
+    scanned: i64,
+    changed: i64,
+    expired: i64,
+    quarantined: i64,
+    last_second: Option<i64>,
+    last_nano: Option<i64>,
+    last_id: Option<String>,
+}
+
+impl Store {
+    /// How many memories other writers made that Ebb has not yet seen. Costs two counters.
+    ///
+    /// # Errors
+    /// Of the connection or the statement.
+    pub async fn unstamped(&self) -> Result<i64, Error> {
+        self.transactions.run("memories.unstamped", Mode::Read, async |tx: &mut Tx| unstamped(tx).await).await
+    }
+
+    /// Adopts up to `limit` memories of other writers, as a batch of `run`. Answers how many rows it took, good and bad.
+    ///
+    /// # Errors
+    /// [`Error::Fenced`] if the run was lost.
+    pub async fn adopt(&self, run: &mut Run, tunables: &Tunables, limit: usize) -> Result<usize, Error> {
+        let now = run.now;
+        let tally = self
+            .in_run(run, "memories.adopt", async |tx: &mut Tx| adopt_page(tx, now, tunables, limit).await)
+            .await?;
+        Ok(usize::try_from(tally.adopted + tally.quarantined).unwrap_or(0))
+    }
+
+    /// Judges rows that were set aside anew, at most 10,000: those whose values are sound by now go back under the laws,
+    /// the others are set aside again. Answers how many were released.
+    ///
+    /// # Errors
+    /// Of the connection or a statement.
+    pub async fn release_sound(&self, now: Timestamp, tunables: &Tunables) -> Result<i64, Error> {
+        #[derive(Deserialize)]
+        struct Row {
+            released: i64,
+        }
+        const ROWS: usize = 10_000;
+        self.transactions
+            .run("memories.release", Mode::Write, async |tx: &mut Tx| {
+                let call = MEMORY_RELEASE.call().set("limit", i64::try_from(ROWS).unwrap_or(i64::MAX));
+                let Row { released } = tx.only(call).await?;
+                if released == 0 {
+                    return Ok(0);
+                }
+                let judged = adopt_page(tx, now, tunables, ROWS).await?;
+                Ok((released - judged.quarantined).max(0))
+            })
+            .await
+    }
+
+    /// Sweeps one page of due memories at the run's `now`, after `cursor`, which it moves. Answers how many rows the
+    /// page had; a short page is the last.
+    ///
+    /// # Errors
+    /// [`Error::Fenced`] if the run was lost; an error with [`Error::is_too_big`] asks for a smaller page.
+    pub async fn sweep(
+        &self,
+        run: &mut Run,
+        tunables: &Tunables,
+        cursor: &mut SweepCursor,
+        limit: usize,
+    ) -> Result<usize, Error> {
+        let (now, from) = (run.now, cursor.clone());
+        let seen = Mutex::new(None);
+        let tally = self
+            .in_run(run, "memories.decay", async |tx: &mut Tx| {
+                let (tally, last) = sweep_page(tx, now, tunables, &from, limit).await?;
+                if let Ok(mut seen) = seen.lock() {
+                    *seen = last;
+                }
+                Ok(tally)
+            })
+            .await?;
+        if let Some(seen) = seen.into_inner().ok().flatten() {
+            *cursor = seen;
+        }
+        Ok(usize::try_from(tally.scanned).unwrap_or(0))
+    }
+
+    /// Sweeps one page as [`Store::sweep`] does and takes it back: what a run at `now` would do, by the same statement.
+    ///
+    /// # Errors
+    /// As [`Store::sweep`].
+    pub async fn rehearse_sweep(
+        &self,
+        now: Timestamp,
+        tunables: &Tunables,
+        cursor: &mut SweepCursor,
+        limit: usize,
+    ) -> Result<Tally, Error> {
+        let from = cursor.clone();
+        let (tally, last) = self
+            .transactions
+            .run("memories.decay.rehearse", Mode::Write, async |tx: &mut Tx| {
+                tx.abandon();
+                sweep_page(tx, now, tunables, &from, limit).await
+            })
+            .await?;
+        if let Some(last) = last {
+            *cursor = last;
+        }
+        Ok(tally)
+    }
+}
+
+/// How many memories Ebb has not yet seen.
+pub(super) async fn unstamped(tx: &mut Tx) -> Result<i64, Error> {
+    #[derive(Deserialize)]
+    struct Row {
+        memories: i64,
+        stamped: i64,
+    }
+    let row: Row = tx.only(MEMORY_UNSTAMPED.call()).await?;
+    Ok((row.memories - row.stamped).max(0))
+}
+
+async fn adopt_page(tx: &mut Tx, now: Timestamp, tunables: &Tunables, limit: usize) -> Result<Tally, Error> {
+    #[derive(Deserialize)]
+    struct Row {
+        adopted: i64,
+        quarantined: i64,
+    }
+    let call = laws(MEMORY_ADOPT.call(), tunables)
+        .set("now", now.millis())
+        .set("limit", i64::try_from(limit).unwrap_or(i64::MAX));
+    let Row { adopted, quarantined } = tx.only(call).await?;
+    Ok(Tally { adopted, quarantined, ..Tally::default() })
+}
+
+async fn sweep_page(
+    tx: &mut Tx,
+    now: Timestamp,
+    tunables: &Tunables,
+    from: &SweepCursor,
+    limit: usize,
+) -> Result<(Tally, Option<SweepCursor>), Error> {
+    let config = tunables.config();
+    let call = laws(MEMORY_DECAY.call(), tunables)
+        .set("now", now.millis())
+        .set("afterSecond", from.second)
+        .set("afterNano", from.nano)
+        .set("afterId", from.id.as_str())
+        .set("limit", i64::try_from(limit).unwrap_or(i64::MAX))
+        .set("workingDecay", config.working_decay)
+        .set("shortTermDecay", config.short_term_decay)
+        .set("longTermDecay", config.long_term_decay)
+        .set("expiry", config.expiry_threshold);
+    let row: SweptRow = tx.only(call).await?;
+    let tally = Tally {
+        scanned: row.scanned,
+        changed: row.changed,
+        skipped: row.scanned - row.changed - row.quarantined,
+        quarantined: row.quarantined,
+        expired: row.expired,
+        ..Tally::default()
+    };
+    let last = match (row.last_second, row.last_nano, row.last_id) {
+        (Some(second), Some(nano), Some(id)) => Some(SweepCursor { second, nano, id }),
+        _ => None,
+    };
+    Ok((tally, last))
+}
+
+/// The parameters that `memory/decay` and `memory/adopt` share.
+fn laws(call: Call, tunables: &Tunables) -> Call {
+    let config = tunables.config();
+    call.set("workingToShort", config.working_to_short_threshold)
+        .set("shortToLong", config.short_to_long_threshold)
+        .set("floor", ENERGY_FLOOR)
+        .set("longTermRewriteMs", LONG_TERM_REWRITE_MS)
+        .set("energyMax", Energy::MAX)
+}
