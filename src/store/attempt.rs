@@ -56,7 +56,7 @@ pub(super) async fn raise(
     }
     let keys: Vec<String> = promotions.iter().map(|p| promotion_key(&p.id, p.after.tier)).collect();
     let mut risen = BTreeSet::new();
-    for slice in slices(&keys, String::len) {
+    for slice in slices(&MEMORY_RISEN, &keys, String::len) {
         let call = MEMORY_RISEN.call().set("key", list(slice.iter().map(String::as_str)));
         risen.extend(tx.rows::<Risen>(call).await?.into_iter().map(|row| row.key));
     }
@@ -76,7 +76,7 @@ pub(super) async fn raise(
         .iter()
         .filter_map(|p| Some((p, promotion_key(&p.id, p.after.tier), p.before.tier.archived()?.name())))
         .collect();
-    for slice in slices(&stubs, |(p, key, _)| p.id.as_str().len() + key.len() + 70) {
+    for slice in slices(&MEMORY_STUB, &stubs, |(p, key, _)| p.id.as_str().len() + key.len() + 70) {
         let call = MEMORY_STUB
             .call()
             .set("id", list(slice.iter().map(|(p, ..)| p.id.as_str())))

@@ -200,7 +200,7 @@ async fn read<'a>(tx: &mut Tx, events: &'a [Event]) -> Result<BTreeMap<&'a str, 
         .map(|(id, _)| (tombstone_hash(id), *id))
         .collect();
     let mut forgotten = BTreeSet::new();
-    for slice in slices(&absent, |(hash, _)| hash.len()) {
+    for slice in slices(&MEMORY_TOMBSTONES, &absent, |(hash, _)| hash.len()) {
         #[derive(Deserialize)]
         struct Row {
             hash: String,

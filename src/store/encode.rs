@@ -4,6 +4,7 @@
 //! 8 KiB where that is cheaper than one large one: the driver leaves Nagle's algorithm on, so a request that does not
 //! fit one segment waits 40 ms for an acknowledgement, in which fifty small ones pass.
 
+use super::statement::Statement;
 use crate::domain::units::Timestamp;
 use neo4rs::{BoltList, BoltType};
 
@@ -17,16 +18,23 @@ pub(super) fn instants(values: impl IntoIterator<Item = Option<Timestamp>>) -> B
     list(values.into_iter().map(|at| at.map(Timestamp::millis)))
 }
 
-/// Bytes of a request that pass without a stall, headers and names of parameters taken off.
-const SLICE_BYTES: usize = 6_500;
+/// Bytes of a request that pass without a stall.
+const REQUEST_BYTES: usize = 8_192;
+/// Of these, what frames, names of parameters and heads of lists take at most.
+const FRAME_BYTES: usize = 700;
 /// From this many bytes on one large request is cheaper than many small ones.
 const LARGE_BYTES: usize = 600_000;
 /// Rows of one request at most.
 const ROWS_MAX: usize = 5_000;
 
-/// Cuts rows into the slices they are sent in, given what each weighs in bytes. Every row is in exactly one slice, in
-/// order.
-pub(super) fn slices<T>(rows: &[T], weight: impl Fn(&T) -> usize) -> impl Iterator<Item = &[T]> {
+/// Cuts rows into the slices they are sent in with a statement, given what each weighs in bytes. Every row is in exactly
+/// one slice, in order.
+pub(super) fn slices<'a, T>(
+    statement: &Statement,
+    rows: &'a [T],
+    weight: impl Fn(&T) -> usize,
+) -> impl Iterator<Item = &'a [T]> {
+    let room = REQUEST_BYTES.saturating_sub(FRAME_BYTES + statement.body().len());
     let large = rows.iter().map(&weight).sum::<usize>() >= LARGE_BYTES;
     let mut rest = rows;
     std::iter::from_fn(move || {
@@ -39,7 +47,7 @@ pub(super) fn slices<T>(rows: &[T], weight: impl Fn(&T) -> usize) -> impl Iterat
             .take(ROWS_MAX)
             .take_while(|row| {
                 bytes += weight(row);
-                large || bytes <= SLICE_BYTES
+                large || bytes <= room
             })
             .count();
         let (slice, later) = rest.split_at(fitting.max(1));
@@ -56,11 +64,12 @@ mod tests {
     proptest! {
         #[test]
         fn every_row_is_sent_once_and_small_sets_stay_small(rows in prop::collection::vec(1_usize..20_000, 0..300)) {
-            let cut: Vec<&[usize]> = slices(&rows, |row| *row).collect();
+            let statement = Statement { name: "a", file: "RETURN 1" };
+            let cut: Vec<&[usize]> = slices(&statement, &rows, |row| *row).collect();
             prop_assert_eq!(cut.concat(), rows.clone());
             if rows.iter().sum::<usize>() < LARGE_BYTES {
                 for slice in cut {
-                    prop_assert!(slice.len() == 1 || slice.iter().sum::<usize>() <= SLICE_BYTES);
+                    prop_assert!(slice.len() == 1 || slice.iter().sum::<usize>() <= REQUEST_BYTES);
                 }
             }
         }

@@ -43,7 +43,7 @@ pub(super) async fn lock(
 ) -> Result<Vec<(String, Locked)>, Error> {
     debug_assert!(wanted.is_sorted_by_key(|(id, _)| *id), "locks are taken in the order of the keys");
     let mut locked = Vec::with_capacity(wanted.len());
-    for slice in slices(wanted, |(id, content)| id.len() + content.map_or(1, str::len) + 6) {
+    for slice in slices(&MEMORY_LOCK, wanted, |(id, content)| id.len() + content.map_or(1, str::len) + 6) {
         let call = MEMORY_LOCK
             .call()
             .set("id", list(slice.iter().map(|(id, _)| *id)))
@@ -58,7 +58,7 @@ pub(super) async fn lock(
 
 /// Writes the lives of memories that this transaction has locked.
 pub(super) async fn write(tx: &mut Tx, lives: &[(&str, Vital)]) -> Result<(), Error> {
-    for slice in slices(lives, |(id, _)| id.len() + 90) {
+    for slice in slices(&MEMORY_WRITE, lives, |(id, _)| id.len() + 90) {
         tx.run(vitals(MEMORY_WRITE.call(), slice.iter().map(|(id, vital)| (*id, vital)))).await?;
     }
     Ok(())
@@ -83,7 +83,7 @@ pub(super) fn vitals<'a>(
 
 /// Sets rows aside with their reasons.
 pub(super) async fn quarantine(tx: &mut Tx, rows: &[(String, String)]) -> Result<(), Error> {
-    for slice in slices(rows, |(id, reason)| id.len() + reason.len()) {
+    for slice in slices(&MEMORY_QUARANTINE, rows, |(id, reason)| id.len() + reason.len()) {
         let call = MEMORY_QUARANTINE
             .call()
             .set("id", list(slice.iter().map(|(id, _)| id.as_str())))
@@ -326,7 +326,7 @@ pub(super) async fn backlog(tx: &mut Tx) -> Result<Backlog, Error> {
 /// Reads memories whole, as this transaction sees them.
 pub(super) async fn read(tx: &mut Tx, ids: &[String]) -> Result<Vec<Record>, Error> {
     let mut rows = Vec::with_capacity(ids.len());
-    for slice in slices(ids, String::len) {
+    for slice in slices(&MEMORY_READ, ids, String::len) {
         let ids = list(slice.iter().map(String::as_str));
         rows.extend(tx.rows::<RecordRow>(MEMORY_READ.call().set("id", ids)).await?);
     }

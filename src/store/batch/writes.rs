@@ -84,7 +84,7 @@ impl<'a> Writes<'a> {
 pub(super) async fn store(tx: &mut Tx, memories: &BTreeMap<&str, Folded<'_>>) -> Result<(), Error> {
     let Writes { sessions, entities, made, changed, joins, mentions } = Writes::of(memories);
     let sessions: Vec<_> = sessions.into_iter().collect();
-    for slice in slices(&sessions, |((scope, id), _)| scope.len() + id.len() + 11) {
+    for slice in slices(&SESSION_OPEN, &sessions, |((scope, id), _)| scope.len() + id.len() + 11) {
         let call = SESSION_OPEN
             .call()
             .set("scope", list(slice.iter().map(|((scope, _), _)| *scope)))
@@ -93,14 +93,14 @@ pub(super) async fn store(tx: &mut Tx, memories: &BTreeMap<&str, Folded<'_>>) ->
         tx.run(call).await?;
     }
     let entities: Vec<_> = entities.into_iter().collect();
-    for slice in slices(&entities, |(scope, name)| scope.len() + name.len() + 2) {
+    for slice in slices(&ENTITY_OPEN, &entities, |(scope, name)| scope.len() + name.len() + 2) {
         let call = ENTITY_OPEN
             .call()
             .set("scope", list(slice.iter().map(|(scope, _)| *scope)))
             .set("name", list(slice.iter().map(|(_, name)| *name)));
         tx.run(call).await?;
     }
-    for slice in slices(&made, Made::weight) {
+    for slice in slices(&MEMORY_CREATE, &made, Made::weight) {
         let each = || slice.iter().map(|made| made.remember);
         let call =
             vitals(MEMORY_CREATE.call(), slice.iter().map(|made| (made.remember.id.as_str(), &made.vital)))
@@ -118,7 +118,9 @@ pub(super) async fn store(tx: &mut Tx, memories: &BTreeMap<&str, Folded<'_>>) ->
         tx.run(call).await?;
     }
     write(tx, &changed).await?;
-    for slice in slices(&joins, |join| join.scope.len() + join.memory.len() + join.session.len() + 20) {
+    for slice in
+        slices(&SESSION_JOIN, &joins, |join| join.scope.len() + join.memory.len() + join.session.len() + 20)
+    {
         let call = SESSION_JOIN
             .call()
             .set("scope", list(slice.iter().map(|join| join.scope)))
@@ -128,7 +130,9 @@ pub(super) async fn store(tx: &mut Tx, memories: &BTreeMap<&str, Folded<'_>>) ->
             .set("count", list(slice.iter().map(|join| join.count)));
         tx.run(call).await?;
     }
-    for slice in slices(&mentions, |(scope, id, name)| scope.len() + id.len() + name.len() + 6) {
+    for slice in
+        slices(&MEMORY_MENTION, &mentions, |(scope, id, name)| scope.len() + id.len() + name.len() + 6)
+    {
         let call = MEMORY_MENTION
             .call()
             .set("scope", list(slice.iter().map(|(scope, ..)| *scope)))
