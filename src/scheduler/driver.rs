@@ -139,7 +139,8 @@ async fn work(
         let begun = Instant::now();
         let held = run.held();
         let reached =
-            beating(store, &held, jobs::run(job, Work::new(store, outlook, &mut run, request))).await;
+            beating(store, &held, Box::pin(jobs::run(job, Work::new(store, outlook, &mut run, request))))
+                .await;
         let truncated = match reached {
             Ok(reached) => reached == Reached::Budget,
             Err(why @ (Error::Fenced(_) | Error::Unavailable { .. } | Error::OutcomeUnknown { .. })) => {
