@@ -60,9 +60,11 @@ const UNIONS: &[(&str, &str)] = &[
 ];
 
 /// Statements that gather what they reach from one key, and why that is bounded.
-const GATHERS: &[(&str, &str)] =
+const GATHERS: &[(&str, &str)] = &[
+    ("attempt/finish", "the marks of one claim"),
+    ("attempt/reap", "the marks of one claim"),
     ("attempt/unmark", "the list is a page of claims, named by their element ids"),
-    &[("attempt/finish", "the marks of one claim"), ("attempt/reap", "the marks of one claim")];
+];
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_statement_has_the_plan_it_was_reviewed_with() {
