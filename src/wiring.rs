@@ -101,6 +101,7 @@ pub fn over(endpoint: &Endpoint, settings: &Settings, scope: Scope) -> Result<Se
         consolidation: settings.memory.clone(),
         jobs: [job(&settings.jobs.decay), job(&settings.jobs.promote)],
         scope,
+        guard: settings.guard.into(),
     };
     Ok(Service::new(store, Clock::Real, config))
 }

@@ -7,7 +7,9 @@ use crate::domain::units::Timestamp;
 use crate::jobs::{JobName, Request};
 use crate::scheduler::driver::{self, JobReport, Wanted};
 use crate::scheduler::due;
-use crate::store::{About, Answer, Error, Initialised, Past, Store, Tally, TierCount, Waiting};
+use crate::store::{
+    About, Answer, AttemptRow, Error, Initialised, OpenRun, Past, Store, Tally, TierCount, Waiting,
+};
 use std::time::Duration;
 
 /// A job and its schedule.
@@ -46,6 +48,10 @@ pub struct Status {
     pub waiting: Waiting,
     /// Memories of other writers that the next run adopts.
     pub unstamped: i64,
+    /// Attempts that are not over, the latest first, at most 20.
+    pub attempts: Vec<AttemptRow>,
+    /// Runs that are not over, with what is left of their leases.
+    pub runs: Vec<OpenRun>,
 }
 
 /// What happened in an hour.
@@ -168,6 +174,8 @@ impl Service {
             tiers: self.store.tiers().await?,
             waiting: self.store.waiting(at).await?,
             unstamped: self.store.unstamped().await?,
+            attempts: self.store.attempts(true, 20).await?,
+            runs: self.store.open_runs().await?,
         })
     }
 

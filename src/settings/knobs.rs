@@ -71,6 +71,7 @@ pub(super) static KNOBS: LazyLock<Vec<Knob>> = LazyLock::new(|| {
         );
     }
     section("worker", &[("lease", Kind::Span { least_ms: SECOND, greatest_ms: 10 * MINUTE })]);
+    section("guard", &[("enabled", Kind::Switch), ("max_affected_ratio", Kind::Ratio)]);
     section("log", &[("filter", Kind::Filter), ("format", Kind::OneOf(&["text", "json"]))]);
     knobs
 });
