@@ -234,10 +234,13 @@ impl Dispatcher {
         ledger: &JobFacts,
         due: Option<Start>,
     ) -> Option<Start> {
-        let here = desk.running.iter().any(|(_, running)| running.job == job);
+        let here =
+            desk.running.iter().find(|(_, running)| running.job == job).map(|(_, running)| running.start);
         let elsewhere = ledger.open.as_ref().is_some_and(|open| !open.ours && !open.free);
-        if here || elsewhere {
+        if here.is_some() || elsewhere {
             if let Some(Start::Occurrence(at, _)) = due
+                // The ledger may not know yet what was begun here.
+                && !matches!(here, Some(Start::Occurrence(begun, _)) if begun == at)
                 && desk.overlapped.insert(job, at) != Some(at)
             {
                 self.meter.job(job, |counts| counts.overlaps += 1);
