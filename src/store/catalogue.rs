@@ -35,6 +35,7 @@ catalogue! {
     IMPORT_GUARD = "import/guard";
     IMPORT_OPEN = "import/open";
     INSPECT_ATTEMPTS = "inspect/attempts";
+    INSPECT_CONFLICTS = "inspect/conflicts";
     INSPECT_EXPIRED = "inspect/expired";
     INSPECT_FADING_SOON = "inspect/fading_soon";
     INSPECT_HEALTH = "inspect/health";
