@@ -62,7 +62,7 @@ fn serve(cli: &Cli, settings: Settings, environment: &Environment, output: &Outp
         let open = wiring::open(&settings, scope).await.map_err(not_open)?;
         let began = |address| output.remark(&format!("Probes and metrics at http://{address}"));
         let source = worker::Source { file, load: &load };
-        let ended = worker::run(&open.service, settings, source, began).await;
+        let ended = Box::pin(worker::run(&open.service, settings, source, began)).await;
         // A managed server that nobody else uses is stopped by its keeper, which need not be waited for.
         let _ = tokio::time::timeout(FAREWELL, open.close()).await;
         ended.map_err(|why| match why {

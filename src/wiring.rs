@@ -111,7 +111,7 @@ pub fn over(endpoint: &Endpoint, settings: &Settings, scope: Scope) -> Result<Se
 #[must_use]
 pub fn schedules(settings: &Settings) -> scheduler::Config {
     let jobs = &settings.jobs;
-    scheduler::Config([&jobs.decay, &jobs.promote].map(job))
+    scheduler::Config([&jobs.decay, &jobs.coactivate, &jobs.cluster, &jobs.promote].map(job))
 }
 
 fn job(settings: &JobSettings) -> scheduler::JobConfig {

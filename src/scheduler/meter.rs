@@ -109,8 +109,9 @@ impl JobCounts {
 
     /// Counts what a run did.
     pub fn worked(&mut self, tally: Tally) {
-        // Taken apart, so that what is added to a tally cannot be forgotten here.
-        let Tally { scanned, changed, skipped, quarantined, adopted, expired, promoted, conflicts } = tally;
+        let Tally { scanned, changed, skipped, quarantined, adopted, expired, promoted, conflicts, .. } =
+            tally;
+        let Tally { cut, formed, joined, left, dissolved, reinforced, released, .. } = tally;
         for (what, rows) in [
             ("scanned", scanned),
             ("changed", changed),
@@ -120,6 +121,13 @@ impl JobCounts {
             ("expired", expired),
             ("promoted", promoted),
             ("conflicts", conflicts),
+            ("cut", cut),
+            ("formed", formed),
+            ("joined", joined),
+            ("left", left),
+            ("dissolved", dissolved),
+            ("reinforced", reinforced),
+            ("released", released),
         ] {
             *self.rows.entry(what).or_default() += rows;
         }

@@ -5,7 +5,7 @@
 //! | `ebb_ready` | gauge | 1 if `/readyz` says yes |
 //! | `ebb_runs_total` | counter, job, outcome | runs by how they ended: done, failed, panicked, lost, released |
 //! | `ebb_run_seconds` | summary, job | time of runs |
-//! | `ebb_rows_total` | counter, job, what | rows scanned, changed, skipped, quarantined, adopted, expired, promoted; conflicts |
+//! | `ebb_rows_total` | counter, job, what | rows by what was done to them: the counters of a run in the ledger |
 //! | `ebb_schedule_lag_seconds` | gauge, job | how long the occurrence that is due has waited; 0 if none is |
 //! | `ebb_last_done_timestamp_seconds` | gauge, job | when a run of this worker last did its work |
 //! | `ebb_missed_occurrences_total` | counter, job | occurrences that never ran, one run having made up for all |
@@ -74,7 +74,7 @@ pub fn page(counts: &Counts, beside: Beside) -> String {
             page.row("last_done_timestamp_seconds", &of(job), signed(at.millis()) / 1_000.0);
         }
     }
-    let by_job: [(&str, &str, fn(&JobCounts) -> u64); 3] = [
+    let by_job: [(&str, &str, Count); 3] = [
         ("missed_occurrences_total", "Occurrences that never ran.", |counts| counts.missed),
         ("overlaps_total", "Occurrences that came due while the run before still went.", |counts| {
             counts.overlaps
@@ -122,6 +122,8 @@ pub fn page(counts: &Counts, beside: Beside) -> String {
     }
     page.0
 }
+
+type Count = fn(&JobCounts) -> u64;
 
 struct Page(String);
 

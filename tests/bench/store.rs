@@ -103,7 +103,7 @@ async fn main() {
     };
     let config = service::Config {
         consolidation: ConsolidationConfig { decay_batch_size: 100.0, ..settings.memory.clone() },
-        jobs: ebb::scheduler::Config([job.clone(), job]),
+        jobs: ebb::scheduler::Config(std::array::from_fn(|_| job.clone())),
         scope: Scope::local(),
         guard: ebb::domain::guard::Guard { enabled: true, max_affected_ratio: 0.2 },
     };
