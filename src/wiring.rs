@@ -98,7 +98,12 @@ pub fn over(endpoint: &Endpoint, settings: &Settings, scope: Scope) -> Result<Se
         acquire_timeout: settings.pools.acquire_timeout,
         lease: settings.worker.lease,
     })?;
-    let config = service::Config { consolidation: settings.memory.clone(), jobs: schedules(settings), scope };
+    let config = service::Config {
+        consolidation: settings.memory.clone(),
+        jobs: schedules(settings),
+        scope,
+        guard: settings.guard.into(),
+    };
     Ok(Service::new(store, Clock::Real, config))
 }
 

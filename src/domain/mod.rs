@@ -10,6 +10,7 @@
 //! | rate λ of a tier | per hour | `> 0` | [`tunables`] |
 //! | tier | – | three live, three terminal | [`tier`] |
 //! | instant | epoch milliseconds, UTC | years 0001 to 9999 | [`units::Timestamp`] |
+//! | what one change may affect | items | a share of the live ones | [`guard`] |
 //! | a consolidation attempt, a run | state, lease, fence | forward only | [`attempt`] |
 //!
 //! Glossary. **Anchor**: the instant a stored value is true for. **Due**: a sweep has something to write.
@@ -19,6 +20,7 @@
 pub mod attempt;
 pub mod decay;
 pub mod event;
+pub mod guard;
 pub mod ids;
 pub mod memory;
 pub mod tier;

@@ -17,6 +17,7 @@
 use super::Config;
 use super::cron::Wake;
 use super::driver::{JobReport, Outcome, Wanted, finish_open, run_job};
+use super::due::{Due, Rhythm};
 use super::meter::{Ending, Meter};
 use crate::clock::Clock;
 use crate::domain::attempt::Right;
@@ -93,6 +94,15 @@ impl Panics {
     }
 }
 
+/// Since when a job has another rhythm than this loop saw before.
+fn changed_since(desk: &mut Desk, job: JobName, rhythm: &Rhythm, now: Timestamp) -> Option<Timestamp> {
+    let known = desk.rhythms.entry(job).or_insert_with(|| (rhythm.clone(), None));
+    if known.0 != *rhythm {
+        *known = (rhythm.clone(), Some(now));
+    }
+    known.1
+}
+
 /// What a job is begun for.
 #[derive(Debug, Clone, Copy)]
 enum Start {
@@ -121,6 +131,8 @@ struct Desk {
     /// Until when a job that failed is left alone, and what it said.
     paused: BTreeMap<JobName, (Instant, String)>,
     overlapped: BTreeMap<JobName, Timestamp>,
+    /// The rhythm of each job at the last look, and since when it is another than before.
+    rhythms: BTreeMap<JobName, (Rhythm, Option<Timestamp>)>,
     /// What was wrong at the last look.
     said: Option<String>,
 }
@@ -137,6 +149,7 @@ impl Dispatcher {
             cut: CancellationToken::new(),
             paused: BTreeMap::new(),
             overlapped: BTreeMap::new(),
+            rhythms: BTreeMap::new(),
             said: None,
         };
         let ended = loop {
@@ -212,7 +225,13 @@ impl Dispatcher {
         for (job, ledger) in JobName::ALL.into_iter().zip(&facts.jobs) {
             let settings = config.of(job);
             let schedule = settings.schedule(job, &facts.tunables);
+            let since = changed_since(desk, job, &schedule.rhythm, now);
             let due = settings.enabled.then(|| schedule.due(job.name(), ledger.last, now)).flatten();
+            let due = due.map(|due| match since {
+                // Of occurrences that no schedule had at their time, none was missed.
+                Some(since) => Due { missed: due.missed.min(schedule.rhythm.between(since, due.at)), ..due },
+                None => due,
+            });
             let lag_ms = due.map_or(0, |due| now.millis() - due.at.millis());
             self.meter.job(job, |counts| counts.lag = Duration::from_millis(lag_ms.unsigned_abs()));
             let start = due.map(|due| Start::Occurrence(due.at, due.missed));

@@ -182,13 +182,20 @@ impl Service {
         Ok(records.into_iter().map(|record| Memory::at(record, at, &tunables)).collect())
     }
 
-    /// Forgets memories for good, all or none: the nodes, their stubs, their relationships. Answers how many nodes went.
+    /// Forgets memories for good, all or none: the nodes, their stubs, their relationships. Answers how many nodes went. More
+    /// than the guard allows go only if `accepted` names their number.
     ///
     /// # Errors
-    /// [`Error::NotFound`].
-    pub async fn forget(&self, intent: &Intent, ids: &[MemoryId], at: Timestamp) -> Result<i64, Error> {
+    /// [`Error::Guarded`], [`Error::NotFound`].
+    pub async fn forget(
+        &self,
+        intent: &Intent,
+        ids: &[MemoryId],
+        at: Timestamp,
+        accepted: Option<i64>,
+    ) -> Result<i64, Error> {
         let hash = hash(&format!("{:?}", ("forget", ids)));
-        self.store.forget(intent.lasting(&hash), ids, at).await
+        self.store.forget(intent.lasting(&hash), ids, at, (&self.config.guard, accepted)).await
     }
 
     /// Ends a session: its working memories with an energy above the threshold rise.

@@ -81,6 +81,7 @@ pub(super) static KNOBS: LazyLock<Vec<Knob>> = LazyLock::new(|| {
             ("listen", Kind::Listen),
         ],
     );
+    section("guard", &[("enabled", Kind::Switch), ("max_affected_ratio", Kind::Ratio)]);
     section("log", &[("filter", Kind::Filter), ("format", Kind::OneOf(&["text", "json"]))]);
     knobs
 });

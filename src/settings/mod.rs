@@ -18,6 +18,7 @@
 mod agreement;
 mod environment;
 mod fault;
+pub mod guard;
 pub mod jobs;
 mod kind;
 mod knobs;
@@ -78,6 +79,8 @@ pub struct Settings {
     pub jobs: jobs::Config,
     /// How a worker holds what it works on.
     pub worker: worker::Config,
+    /// When a change is too large to make unasked.
+    pub guard: guard::Config,
     /// What is logged, and how.
     pub log: telemetry::Config,
     rows: Vec<Row>,
@@ -154,6 +157,7 @@ fn fill(layers: &[Layer]) -> Result<Settings, Fault> {
         memory: section(&merged, "memory").map_err(misfit)?,
         jobs: section(&merged, "jobs").map_err(misfit)?,
         worker: section(&merged, "worker").map_err(misfit)?,
+        guard: section(&merged, "guard").map_err(misfit)?,
         log: section(&merged, "log").map_err(misfit)?,
         rows: redact::rows(layers),
     })

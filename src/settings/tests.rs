@@ -273,6 +273,7 @@ fn table_structs_and_default_file_name_the_same_keys() {
         named(&format!("jobs.{job}"), fields::of::<super::jobs::JobConfig>());
     }
     named("worker", fields::of::<super::worker::Config>());
+    named("guard", fields::of::<super::guard::Config>());
     named("log", fields::of::<crate::telemetry::Config>());
     assert_eq!(structs, table);
 }

@@ -50,6 +50,7 @@ catalogue! {
     MEMORY_FORGET = "memory/forget";
     MEMORY_HISTORY = "memory/history";
     MEMORY_LIST = "memory/list";
+    MEMORY_LIVE = "memory/live";
     MEMORY_LOCK = "memory/lock";
     MEMORY_MENTION = "memory/mention";
     MEMORY_QUARANTINE = "memory/quarantine";

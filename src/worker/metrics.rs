@@ -74,7 +74,7 @@ pub fn page(counts: &Counts, beside: Beside) -> String {
             page.row("last_done_timestamp_seconds", &of(job), signed(at.millis()) / 1_000.0);
         }
     }
-    let by_job: [(&str, &str, fn(&JobCounts) -> u64); 3] = [
+    let by_job: [ByJob; 3] = [
         ("missed_occurrences_total", "Occurrences that never ran.", |counts| counts.missed),
         ("overlaps_total", "Occurrences that came due while the run before still went.", |counts| {
             counts.overlaps
@@ -122,6 +122,9 @@ pub fn page(counts: &Counts, beside: Beside) -> String {
     }
     page.0
 }
+
+/// A counter of each job: its name, its help, and where its value is.
+type ByJob = (&'static str, &'static str, fn(&JobCounts) -> u64);
 
 struct Page(String);
 

@@ -105,6 +105,7 @@ async fn main() {
         consolidation: ConsolidationConfig { decay_batch_size: 100.0, ..settings.memory.clone() },
         jobs: ebb::scheduler::Config([job.clone(), job]),
         scope: Scope::local(),
+        guard: ebb::domain::guard::Guard { enabled: true, max_affected_ratio: 0.2 },
     };
     let service = Service::new(store, Clock::Real, config);
     service.initialise().await.expect("a schema");

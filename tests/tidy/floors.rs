@@ -83,6 +83,7 @@ const FLOORS: &[Floor] = &[
     Floor {
         module: "settings",
         inside: &[
+            "domain::guard",
             "domain::policy",
             "domain::tunables",
             "provision::Config",

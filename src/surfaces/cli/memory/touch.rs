@@ -124,7 +124,7 @@ pub(super) async fn forget(
         let question = format!("Forget {many} for good, with the traces of every promotion?");
         confirm(&question, global.yes).await?;
     }
-    let nodes = service.forget(&args.write.intent(&args.once), &ids, at).await?;
+    let nodes = service.forget(&args.write.intent(&args.once), &ids, at, args.accept_affected).await?;
     let answer = Forgotten { forgotten: ids.iter().map(ToString::to_string).collect(), nodes, dry_run };
     output.emit("memory.forget", &answer, |page| {
         let stubs = usize::try_from(nodes).unwrap_or(0).saturating_sub(ids.len());
