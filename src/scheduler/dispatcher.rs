@@ -233,7 +233,10 @@ impl Dispatcher {
                 None => due,
             });
             let lag_ms = due.map_or(0, |due| now.millis() - due.at.millis());
-            self.meter.job(job, |counts| counts.lag = Duration::from_millis(lag_ms.unsigned_abs()));
+            self.meter.job(job, |counts| {
+                counts.lag = Duration::from_millis(lag_ms.unsigned_abs());
+                counts.stranded = ledger.open.as_ref().map_or(Duration::ZERO, |open| open.stranded);
+            });
             let start = due.map(|due| Start::Occurrence(due.at, due.missed));
             let Some(start) = self.free_to_begin(desk, job, ledger, start) else { continue };
             if desk.tasks.len() >= AT_ONCE {
@@ -312,7 +315,11 @@ impl Dispatcher {
                 self.count(job, start, took, report.as_ref());
             }
             Ok((_, Err(why))) => {
-                let ending = if matches!(why, Error::Fenced(_)) { Ending::Lost } else { Ending::Failed };
+                let ending = match why {
+                    Error::Fenced(_) => Ending::Lost,
+                    Error::Guarded(_) => Ending::Guarded,
+                    _ => Ending::Failed,
+                };
                 self.meter.job(job, |counts| counts.ended(ending, took));
                 let said = why.to_string();
                 if desk.paused.get(&job).is_none_or(|(_, before)| *before != said) {

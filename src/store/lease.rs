@@ -61,6 +61,8 @@ pub struct OpenFacts {
     pub ours: bool,
     /// Whether nobody holds it, or its lease is over.
     pub free: bool,
+    /// For how long its lease has been over.
+    pub stranded: Duration,
 }
 
 /// An attempt whose lease has been over for this long is one that no worker ended.
@@ -81,12 +83,14 @@ impl Store {
             stuck: i64,
         }
         #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
         struct JobRow {
             job: String,
             last: Option<i64>,
             open: Option<String>,
             ours: bool,
             free: bool,
+            over_ms: i64,
         }
         let (row, tunables) = self
             .transactions
@@ -103,7 +107,8 @@ impl Store {
             let row = row.jobs.iter().find(|row| row.job == *job);
             let open = |row: &JobRow| {
                 let occurrence = row.open.clone()?;
-                Some(OpenFacts { occurrence, ours: row.ours, free: row.free })
+                let stranded = Duration::from_millis(row.over_ms.max(0).unsigned_abs());
+                Some(OpenFacts { occurrence, ours: row.ours, free: row.free, stranded })
             };
             let last = row.and_then(|row| row.last).and_then(|last| Timestamp::from_millis(last).ok());
             JobFacts { last, open: row.and_then(open) }
