@@ -172,13 +172,14 @@ impl Dispatcher {
 
     async fn look(&self, desk: &mut Desk) {
         let names = JobName::ALL.map(JobName::name);
+        let asked = self.clock.now();
         let survey = tokio::select! {
             biased;
             () = self.stop.cancelled() => return,
             survey = tokio::time::timeout(LOOK_LIMIT, self.store.survey(&names)) => survey,
         };
         let wrong = match survey {
-            Ok(Ok(facts)) => match self.skewed(&facts) {
+            Ok(Ok(facts)) => match self.skewed(asked, &facts) {
                 None => {
                     desk.said = None;
                     self.begin_all(desk, &facts);
@@ -197,9 +198,12 @@ impl Dispatcher {
     }
 
     /// Why no run may be opened by this machine's clock.
-    fn skewed(&self, facts: &Facts) -> Option<String> {
+    fn skewed(&self, asked: Timestamp, facts: &Facts) -> Option<String> {
+        // The server's clock was read between question and answer: what lies between may be the way there and back.
+        let (asked, server, answered) =
+            (asked.millis(), facts.server_now.millis(), self.clock.now().millis());
         let skew_ms = match self.clock {
-            Clock::Real => self.clock.now().millis() - facts.server_now.millis(),
+            Clock::Real => (asked - server).max(0) - (server - answered).max(0),
             Clock::Manual(_) => 0,
         };
         let before = std::mem::replace(&mut self.meter.counts().skew_ms, skew_ms);

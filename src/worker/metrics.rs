@@ -44,53 +44,8 @@ pub struct Beside {
 #[must_use]
 pub fn page(counts: &Counts, beside: Beside) -> String {
     let mut page = Page(String::new());
-    let none = JobCounts::default();
-    let jobs = || JobName::ALL.into_iter().map(|job| (job, counts.jobs.get(&job).unwrap_or(&none)));
-
     page.one("ready", "gauge", "Whether the worker can do its work.", f64::from(u8::from(beside.ready)));
-    page.head("runs_total", "counter", "Runs by how they ended.");
-    for (job, counts) in jobs() {
-        for ending in Ending::ALL {
-            let runs = counts.runs.get(&ending).copied().unwrap_or(0);
-            page.row("runs_total", &format!("{{job=\"{job}\",outcome=\"{}\"}}", ending.name()), whole(runs));
-        }
-    }
-    page.head("run_seconds", "summary", "Time of runs.");
-    for (job, counts) in jobs() {
-        page.row("run_seconds_sum", &of(job), counts.took.as_secs_f64());
-        page.row("run_seconds_count", &of(job), whole(counts.runs.values().sum()));
-    }
-    page.head("rows_total", "counter", "Rows by what was done to them.");
-    for (job, counts) in jobs() {
-        for (what, rows) in &counts.rows {
-            let labels = format!("{{job=\"{job}\",what=\"{what}\"}}");
-            page.row("rows_total", &labels, whole(rows.unsigned_abs()));
-        }
-    }
-    page.head("schedule_lag_seconds", "gauge", "How long the occurrence that is due has waited.");
-    jobs().for_each(|(job, counts)| page.row("schedule_lag_seconds", &of(job), counts.lag.as_secs_f64()));
-    page.head("stranded_run_seconds", "gauge", "For how long the lease of an open run has been over.");
-    jobs()
-        .for_each(|(job, counts)| page.row("stranded_run_seconds", &of(job), counts.stranded.as_secs_f64()));
-    page.head("last_done_timestamp_seconds", "gauge", "When a run of this worker last did its work.");
-    for (job, counts) in jobs() {
-        if let Some(at) = counts.last_done {
-            page.row("last_done_timestamp_seconds", &of(job), signed(at.millis()) / 1_000.0);
-        }
-    }
-    let by_job: [ByJob; 3] = [
-        ("missed_occurrences_total", "Occurrences that never ran.", |counts| counts.missed),
-        ("overlaps_total", "Occurrences that came due while the run before still went.", |counts| {
-            counts.overlaps
-        }),
-        ("adopted_runs_total", "Runs that a dead worker left and this one finished.", |counts| {
-            counts.adopted
-        }),
-    ];
-    for (name, help, count) in by_job {
-        page.head(name, "counter", help);
-        jobs().for_each(|(job, counts)| page.row(name, &of(job), whole(count(counts))));
-    }
+    page.jobs(counts);
     for (name, kind, help, value) in [
         ("reaped_attempts_total", "counter", "Attempts whose lease was over, ended.", whole(counts.reaped)),
         (
@@ -133,6 +88,62 @@ type ByJob = (&'static str, &'static str, fn(&JobCounts) -> u64);
 struct Page(String);
 
 impl Page {
+    /// What is counted by job.
+    fn jobs(&mut self, counts: &Counts) {
+        let page = self;
+        let none = JobCounts::default();
+        let jobs = || JobName::ALL.into_iter().map(|job| (job, counts.jobs.get(&job).unwrap_or(&none)));
+
+        page.head("runs_total", "counter", "Runs by how they ended.");
+        for (job, counts) in jobs() {
+            for ending in Ending::ALL {
+                let runs = counts.runs.get(&ending).copied().unwrap_or(0);
+                page.row(
+                    "runs_total",
+                    &format!("{{job=\"{job}\",outcome=\"{}\"}}", ending.name()),
+                    whole(runs),
+                );
+            }
+        }
+        page.head("run_seconds", "summary", "Time of runs.");
+        for (job, counts) in jobs() {
+            page.row("run_seconds_sum", &of(job), counts.took.as_secs_f64());
+            page.row("run_seconds_count", &of(job), whole(counts.runs.values().sum()));
+        }
+        page.head("rows_total", "counter", "Rows by what was done to them.");
+        for (job, counts) in jobs() {
+            for (what, rows) in &counts.rows {
+                let labels = format!("{{job=\"{job}\",what=\"{what}\"}}");
+                page.row("rows_total", &labels, whole(rows.unsigned_abs()));
+            }
+        }
+        page.head("schedule_lag_seconds", "gauge", "How long the occurrence that is due has waited.");
+        jobs().for_each(|(job, counts)| page.row("schedule_lag_seconds", &of(job), counts.lag.as_secs_f64()));
+        page.head("stranded_run_seconds", "gauge", "For how long the lease of an open run has been over.");
+        jobs().for_each(|(job, counts)| {
+            page.row("stranded_run_seconds", &of(job), counts.stranded.as_secs_f64())
+        });
+        page.head("last_done_timestamp_seconds", "gauge", "When a run of this worker last did its work.");
+        for (job, counts) in jobs() {
+            if let Some(at) = counts.last_done {
+                page.row("last_done_timestamp_seconds", &of(job), signed(at.millis()) / 1_000.0);
+            }
+        }
+        let by_job: [ByJob; 3] = [
+            ("missed_occurrences_total", "Occurrences that never ran.", |counts| counts.missed),
+            ("overlaps_total", "Occurrences that came due while the run before still went.", |counts| {
+                counts.overlaps
+            }),
+            ("adopted_runs_total", "Runs that a dead worker left and this one finished.", |counts| {
+                counts.adopted
+            }),
+        ];
+        for (name, help, count) in by_job {
+            page.head(name, "counter", help);
+            jobs().for_each(|(job, counts)| page.row(name, &of(job), whole(count(counts))));
+        }
+    }
+
     fn head(&mut self, name: &str, kind: &str, help: &str) {
         // Writing to a string cannot fail.
         let _ = writeln!(self.0, "# HELP ebb_{name} {help}\n# TYPE ebb_{name} {kind}");

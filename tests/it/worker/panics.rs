@@ -16,7 +16,7 @@ async fn a_panic_fails_its_run_and_other_jobs_go_on() {
             ("EBB__JOBS__DECAY__EVERY", "1s"),
         ],
     );
-    eventually("it panicked", async || worker.metric("ebb_runs_total", "panicked") == 1.0).await;
+    eventually("it panicked", async || worker.metric("ebb_runs_total", "panicked") == 1).await;
     let decayed = worker.metric("ebb_runs_total", "decay\",outcome=\"done");
     eventually("decay goes on", async || worker.metric("ebb_runs_total", "decay\",outcome=\"done") > decayed)
         .await;

@@ -77,11 +77,12 @@ impl Worker {
         eventually("the worker is ready", async || self.is_ready()).await;
     }
 
-    /// The sum of a metric over all labels that hold `label`.
-    pub(crate) fn metric(&self, name: &str, label: &str) -> f64 {
+    /// The sum of a metric over all labels that hold `label`, in whole numbers.
+    pub(crate) fn metric(&self, name: &str, label: &str) -> u64 {
         let (_, page) = self.page("/metrics").unwrap_or_default();
         let of_it = |line: &&str| line.split(['{', ' ']).next() == Some(name) && line.contains(label);
-        page.lines().filter(of_it).filter_map(|line| line.rsplit(' ').next()?.parse::<f64>().ok()).sum()
+        let value = |line: &str| line.rsplit(' ').next()?.split('.').next()?.parse::<u64>().ok();
+        page.lines().filter(of_it).filter_map(value).sum()
     }
 
     /// Sends a signal.

@@ -24,7 +24,7 @@ async fn a_worker_waits_for_a_database_to_be_initialised() {
     assert_eq!(worker.page("/elsewhere").unwrap().0, 404);
     db.store.initialise(&documented(), at(0.0)).await.unwrap();
     worker.ready().await;
-    eventually("it works", async || worker.metric("ebb_runs_total", "done") >= 2.0).await;
+    eventually("it works", async || worker.metric("ebb_runs_total", "done") >= 2).await;
 }
 
 /// A server of a test's own, which may be killed.
@@ -91,7 +91,7 @@ async fn readiness_follows_a_server_that_is_killed_and_started_again() {
     let store = Store::connect(&config).unwrap();
     store.initialise(&documented(), at(0.0)).await.unwrap();
     let worker = Worker::begin(&config, "[jobs.decay]\nevery = \"1s\"\n", &[]);
-    eventually("jobs run", async || worker.metric("ebb_runs_total", "decay\",outcome=\"done") >= 2.0).await;
+    eventually("jobs run", async || worker.metric("ebb_runs_total", "decay\",outcome=\"done") >= 2).await;
 
     own.kill();
     let killed = Instant::now();

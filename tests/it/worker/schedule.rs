@@ -78,7 +78,7 @@ async fn beside(hand: &Hand, dispatcher: Dispatcher, test: impl Future<Output = 
         test.await;
         hand.stop.cancel();
     };
-    let (ended, ()) = tokio::join!(dispatcher.work(), test);
+    let (ended, ()) = tokio::join!(Box::pin(dispatcher.work()), test);
     ended.unwrap();
 }
 
@@ -87,15 +87,19 @@ async fn a_week_of_downtime_is_one_catch_up_run_for_each_job() {
     let db = fresh().await;
     db.put(&[row("m", "longTerm", 8.0)]).await;
     let (hand, dispatcher) = Hand::over(&db, Config([(); JobName::ALL.len()].map(|()| job(None))));
-    beside(&hand, dispatcher, async {
-        hand.until(&db, 0.5, "decay", 1).await;
-        hand.until(&db, 0.5, "promote", 1).await;
-        hand.until(&db, 1.5, "decay", 2).await;
-        hand.until(&db, 1.5, "promote", 2).await;
-        // The workers are away for a week but for its first hours.
-        hand.until(&db, 160.25, "decay", 3).await;
-        hand.until(&db, 160.25, "promote", 3).await;
-    })
+    beside(
+        &hand,
+        dispatcher,
+        Box::pin(async {
+            hand.until(&db, 0.5, "decay", 1).await;
+            hand.until(&db, 0.5, "promote", 1).await;
+            hand.until(&db, 1.5, "decay", 2).await;
+            hand.until(&db, 1.5, "promote", 2).await;
+            // The workers are away for a week but for its first hours.
+            hand.until(&db, 160.25, "decay", 3).await;
+            hand.until(&db, 160.25, "promote", 3).await;
+        }),
+    )
     .await;
     let occurrences = |job| async move {
         let ledger = ledger(&db, job).await;
@@ -117,20 +121,24 @@ async fn a_schedule_in_the_graph_or_the_configuration_counts_from_the_next_look(
     let mut jobs = [(); JobName::ALL.len()].map(|()| JobConfig { enabled: false, ..job(None) });
     jobs[0] = job(None);
     let (hand, dispatcher) = Hand::over(&db, Config(jobs.clone()));
-    beside(&hand, dispatcher, async {
-        hand.until(&db, 0.9, "decay", 1).await;
-        let edit = "MATCH (c:ConsolidationConfig) SET c.decayIntervalMinutes = 30";
-        db.client.run(edit, &[]).await;
-        hand.until(&db, 0.9, "decay", 2).await;
-        // Half past two in Berlin, where the clocks skip that half past two.
-        let pattern = Pattern::parse("30 2 * * *").unwrap();
-        let zone = Zone::named("Europe/Berlin").unwrap();
-        jobs[0] = job(Some(Rhythm::Cron(Box::new(pattern), zone)));
-        hand.config.send_replace(Arc::new(Config(jobs)));
-        let the_night = 24.0 * 87.0;
-        hand.until(&db, the_night + 0.9, "decay", 3).await;
-        hand.until(&db, the_night + 1.1, "decay", 4).await;
-    })
+    beside(
+        &hand,
+        dispatcher,
+        Box::pin(async {
+            hand.until(&db, 0.9, "decay", 1).await;
+            let edit = "MATCH (c:ConsolidationConfig) SET c.decayIntervalMinutes = 30";
+            db.client.run(edit, &[]).await;
+            hand.until(&db, 0.9, "decay", 2).await;
+            // Half past two in Berlin, where the clocks skip that half past two.
+            let pattern = Pattern::parse("30 2 * * *").unwrap();
+            let zone = Zone::named("Europe/Berlin").unwrap();
+            jobs[0] = job(Some(Rhythm::Cron(Box::new(pattern), zone)));
+            hand.config.send_replace(Arc::new(Config(jobs)));
+            let the_night = 24.0 * 87.0;
+            hand.until(&db, the_night + 0.9, "decay", 3).await;
+            hand.until(&db, the_night + 1.1, "decay", 4).await;
+        }),
+    )
     .await;
     let occurrences: Vec<String> = ledger(&db, "decay").await.into_iter().map(|(at, _)| at).collect();
     let wanted = [
@@ -150,17 +158,21 @@ async fn an_occurrence_that_comes_due_while_the_last_run_goes_waits_and_is_count
     let opened = other.open_run("decay", "2026-01-01T00:00:00.000Z", at(0.0), "schedule", Right::Lease).await;
     let ebb::store::Opened::Ours(run) = opened.unwrap() else { panic!("nobody holds it") };
     let (hand, dispatcher) = Hand::over(&db, Config([(); JobName::ALL.len()].map(|()| job(None))));
-    beside(&hand, dispatcher, async {
-        hand.clock.set(at(1.0));
-        eventually("the overlap is counted", async || {
-            hand.wake.look();
-            hand.meter.counts().jobs.get(&JobName::Decay).is_some_and(|counts| counts.overlaps == 1)
-        })
-        .await;
-        assert_eq!(ledger(&db, "decay").await.len(), 1, "nothing was begun beside it");
-        other.close_run(&run, ebb::domain::attempt::RunState::Done, false, None).await.unwrap();
-        hand.until(&db, 1.0, "decay", 2).await;
-    })
+    beside(
+        &hand,
+        dispatcher,
+        Box::pin(async {
+            hand.clock.set(at(1.0));
+            eventually("the overlap is counted", async || {
+                hand.wake.look();
+                hand.meter.counts().jobs.get(&JobName::Decay).is_some_and(|counts| counts.overlaps == 1)
+            })
+            .await;
+            assert_eq!(ledger(&db, "decay").await.len(), 1, "nothing was begun beside it");
+            other.close_run(&run, ebb::domain::attempt::RunState::Done, false, None).await.unwrap();
+            hand.until(&db, 1.0, "decay", 2).await;
+        }),
+    )
     .await;
     assert_eq!(hand.meter.counts().jobs[&JobName::Decay].overlaps, 1);
 }
@@ -186,13 +198,13 @@ async fn two_workers_share_one_occurrence() {
     // Both have looked again since.
     for worker in &workers {
         let looks = || worker.metric("ebb_schedule_lag_seconds", "");
-        eventually("nothing is due", async || looks() == 0.0).await;
+        eventually("nothing is due", async || looks() == 0).await;
     }
     for job in ["decay", "promote"] {
         let label = format!("job=\"{job}\",outcome=\"done\"");
         assert_eq!(ledger(&db, job).await.len(), 1, "{job}");
-        let runs = || workers.iter().map(|worker| worker.metric("ebb_runs_total", &label)).sum::<f64>();
-        eventually("one of them counts it", async || runs() == 1.0).await;
+        let runs = || workers.iter().map(|worker| worker.metric("ebb_runs_total", &label)).sum::<u64>();
+        eventually("one of them counts it", async || runs() == 1).await;
     }
     let risen: i64 = db.client.value("MATCH ()-[p:PROMOTED_TO]->() RETURN count(p) AS n").await;
     assert_eq!(risen, 300);
@@ -210,6 +222,6 @@ async fn a_dead_run_is_finished_whatever_the_schedule_says() {
         ledger(&db, "decay").await == [("2026-01-01T01:00:00.000Z".to_owned(), "done".to_owned())]
     })
     .await;
-    eventually("it is counted", async || worker.metric("ebb_adopted_runs_total", "decay") == 1.0).await;
+    eventually("it is counted", async || worker.metric("ebb_adopted_runs_total", "decay") == 1).await;
     assert_eq!(ledger(&db, "promote").await, []);
 }

@@ -1,7 +1,7 @@
 //! The end of a worker: told to, told twice.
 
 use super::process::{Worker, eventually};
-use crate::harness::neo4j::{Fresh, fresh, touch};
+use crate::harness::neo4j::{Fresh, fresh};
 use crate::harness::rows::row;
 use ebb::domain::attempt::Right;
 use ebb::jobs::{JobName, Request};
@@ -11,20 +11,24 @@ use std::time::{Duration, Instant};
 const DECAY_ONLY: [(&str, &str); 2] =
     [("EBB__JOBS__DECAY__EVERY", "7d"), ("EBB__JOBS__PROMOTE__ENABLED", "false")];
 
-/// A worker whose run waits in the middle of its first page for a lock that a test holds.
-async fn held_up(db: &Fresh) -> (Worker, neo4rs::Txn) {
+/// More memories than a page.
+async fn many(db: &Fresh) {
     db.put(&(0..500).map(|n| row(&format!("m{n:03}"), "longTerm", 8.0)).collect::<Vec<_>>()).await;
-    let mut lock = db.client.begin().await;
-    touch(&mut lock, "m000").await.unwrap();
+}
+
+/// A worker whose run waits in the middle of its first page for a lock that a test holds.
+async fn held_up(db: &Fresh) -> Worker {
     let worker = Worker::on(db, &DECAY_ONLY);
     eventually("the run waits for the lock", async || db.waits().await).await;
-    (worker, lock)
+    worker
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_worker_that_is_told_to_stop_finishes_its_page_and_gives_its_lease_back() {
     let db = fresh().await;
-    let (mut worker, lock) = held_up(&db).await;
+    many(&db).await;
+    let lock = db.client.lock("m000").await;
+    let mut worker = held_up(&db).await;
     let told = Instant::now();
     worker.signal("TERM");
     eventually("it says that it stops", async || {
@@ -51,7 +55,9 @@ async fn a_worker_that_is_told_to_stop_finishes_its_page_and_gives_its_lease_bac
 #[tokio::test(flavor = "multi_thread")]
 async fn a_second_signal_ends_a_worker_where_it_stands() {
     let db = fresh().await;
-    let (mut worker, lock) = held_up(&db).await;
+    many(&db).await;
+    let lock = db.client.lock("m000").await;
+    let mut worker = held_up(&db).await;
     worker.signal("INT");
     eventually("it has heard the first", async || worker.log().contains("stopping")).await;
     worker.signal("INT");
@@ -66,7 +72,7 @@ async fn an_idle_worker_stops_and_leaves_nothing() {
     let db = fresh().await;
     let mut worker = Worker::on(&db, &[]);
     worker.ready().await;
-    eventually("both jobs have run", async || worker.metric("ebb_runs_total", "done") >= 2.0).await;
+    eventually("both jobs have run", async || worker.metric("ebb_runs_total", "done") >= 2).await;
     worker.signal("TERM");
     assert_eq!(worker.end().await.code(), Some(0), "{}", worker.log());
     assert_eq!(db.store.open_runs().await.unwrap(), []);
