@@ -158,7 +158,9 @@ async fn work(
                 return Err(why);
             }
             Err(why) => {
-                store.close_run(&run, RunState::Failed, false, Some(&why.to_string())).await?;
+                let guarded = matches!(why, Error::Guarded(_));
+                let state = if guarded { RunState::Guarded } else { RunState::Failed };
+                store.close_run(&run, state, false, Some(&why.to_string())).await?;
                 return Err(why);
             }
         };

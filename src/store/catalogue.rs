@@ -15,7 +15,6 @@ macro_rules! catalogue {
 }
 
 catalogue! {
-    ATTEMPT_ABORT = "attempt/abort";
     ATTEMPT_ADOPT = "attempt/adopt";
     ATTEMPT_CLAIM = "attempt/claim";
     ATTEMPT_CLAIMS = "attempt/claims";

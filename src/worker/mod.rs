@@ -117,10 +117,12 @@ pub async fn run(
     let over = CancellationToken::new();
     let work = async {
         let probing = probe(&store, &ready_in, &wake, &stop);
-        let dispatching = looped(&panics, move || dispatcher.clone().work());
+        let dispatching = looped(&panics, &stop, move || dispatcher.clone().work());
         let reaping = {
-            let (store, meter, stop) = (Arc::clone(&store), Arc::clone(&meter), stop.clone());
-            looped(&panics, move || reaping(Arc::clone(&store), Arc::clone(&meter), stop.clone(), tick))
+            let (store, meter, told) = (Arc::clone(&store), Arc::clone(&meter), stop.clone());
+            looped(&panics, &stop, move || {
+                reaping(Arc::clone(&store), Arc::clone(&meter), told.clone(), tick)
+            })
         };
         let ended = tokio::join!(probing, dispatching, reaping);
         over.cancel();
@@ -168,8 +170,8 @@ fn page(
     }
 }
 
-/// Runs a loop on a thread of its own until it ends, and again if it panicked, unless there were too many of that.
-async fn looped<F, Fut>(panics: &Panics, make: F) -> Result<(), TooManyPanics>
+/// Runs a loop on a thread of its own until it ends, and again if it panicked; too many of that stop the worker.
+async fn looped<F, Fut>(panics: &Panics, stop: &CancellationToken, make: F) -> Result<(), TooManyPanics>
 where
     F: Fn() -> Fut + Clone + Send + 'static,
     Fut: Future<Output = Result<(), TooManyPanics>>,
@@ -178,7 +180,12 @@ where
         let (make, runtime) = (make.clone(), Handle::current());
         match tokio::task::spawn_blocking(move || runtime.block_on(make())).await {
             Ok(ended) => return ended,
-            Err(_) => panics.count()?,
+            Err(_) => {
+                if let Err(why) = panics.count() {
+                    stop.cancel();
+                    return Err(why);
+                }
+            }
         }
     }
 }

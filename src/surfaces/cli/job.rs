@@ -1,7 +1,7 @@
 //! `ebb job`: jobs run by hand, under the same rules as by a worker.
 
 use super::exit::CliError;
-use super::instant::{Rfc3339, about, between, readable};
+use super::instant::{Rfc3339, about, between, readable, spelt};
 use super::output::Output;
 use super::page::{Column, Page};
 use super::{Global, unknown};
@@ -147,10 +147,6 @@ impl Scheduled {
         };
         page.table(&columns, jobs.iter().map(row));
     }
-}
-
-fn spelt(interval: Duration) -> String {
-    humantime::format_duration(interval).to_string()
 }
 
 async fn list(service: &Service, output: &Output) -> Result<(), CliError> {
