@@ -99,7 +99,12 @@ pub fn over(endpoint: &Endpoint, settings: &Settings, scope: Scope) -> Result<Se
     })?;
     let config = service::Config {
         consolidation: settings.memory.clone(),
-        jobs: [job(&settings.jobs.decay), job(&settings.jobs.promote)],
+        jobs: [
+            job(&settings.jobs.decay),
+            job(&settings.jobs.coactivate),
+            job(&settings.jobs.cluster),
+            job(&settings.jobs.promote),
+        ],
         scope,
         guard: settings.guard.into(),
     };

@@ -6,8 +6,8 @@
 // idempotent: by the unique id, and by the receipt of its transaction
 //
 // Sessions and entities exist already. $at and $count say when and how often the session touched the memory in this
-// batch; the pair is not yet counted for co-activation. Instants are epoch milliseconds, null where there is none; a
-// memory that is not pinned has no such property. One statement, because a new memory has no relationship to look for.
+// batch; the pair is not yet counted for co-activation, for which the session waits. Instants are epoch milliseconds, null
+// where there is none; a memory that is not pinned has no such property. One statement, because a new memory has no relationship to look for.
 UNWIND range(0, size($id) - 1) AS i
 CREATE (m:Memory:EbbStamped {
   id: $id[i],
@@ -29,6 +29,7 @@ WITH m, i
 CALL (m, i) {
   MATCH (s:Session {scope: $scope[i], id: $session[i]})
   CREATE (m)-[:ACCESSED_IN {at: datetime({epochMillis: $at[i]}), count: $count[i], counted: false}]->(s)
+  SET s.coactivateDue = coalesce(s.coactivateDue, datetime({epochMillis: $at[i]}))
 }
 CALL (m, i) {
   UNWIND $mentions[i] AS name

@@ -11,6 +11,8 @@
 //! | tier | – | three live, three terminal | [`tier`] |
 //! | instant | epoch milliseconds, UTC | years 0001 to 9999 | [`units::Timestamp`] |
 //! | what one change may affect | items | a share of the live ones | [`guard`] |
+//! | weight of a pair | sessions | whole, `>= 1` | [`coactivation`] |
+//! | cluster | members, greatest weight | two members or more | [`cluster`] |
 //! | a consolidation attempt, a run | state, lease, fence | forward only | [`attempt`] |
 //!
 //! Glossary. **Anchor**: the instant a stored value is true for. **Due**: a sweep has something to write.
@@ -18,6 +20,8 @@
 //! promotion does not depend on when its job happens to run. **Stub**: the record that a promotion leaves behind.
 
 pub mod attempt;
+pub mod cluster;
+pub mod coactivation;
 pub mod decay;
 pub mod event;
 pub mod guard;

@@ -5,35 +5,47 @@
 //! It recognises its own work by the data, so that running it twice at one instant changes nothing the second time. It
 //! retries nothing, and stops at its budget: what it did not reach is still due.
 
+pub mod cluster;
+pub mod coactivate;
 pub mod decay;
 pub mod promote;
 pub mod reap;
 
 use crate::domain::tunables::Tunables;
 use crate::domain::units::Timestamp;
-use crate::store::{Error, Outlook, Run, Store, Tally};
+use crate::store::{Backlog, Error, Outlook, Run, Store, Tally, Waiting};
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
 
 /// Every job that the ledger knows, in the order in which jobs due at one instant run.
+///
+/// The order is that of cause and effect, so that running all of them twice at one instant changes nothing the second
+/// time: expiry takes memories out of clusters, sessions make the pairs that clusters consist of, and only then does
+/// promotion raise what is ripe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum JobName {
     /// Energy brought to now; working memories below the threshold expire.
     Decay,
+    /// Pairs of memories made stronger by the sessions that accessed both.
+    Coactivate,
+    /// Clusters kept as the components of strong pairs.
+    Cluster,
     /// Ripe memories rise one tier.
     Promote,
 }
 
 impl JobName {
     /// In the order in which jobs due at one instant run.
-    pub const ALL: [Self; 2] = [Self::Decay, Self::Promote];
+    pub const ALL: [Self; 4] = [Self::Decay, Self::Coactivate, Self::Cluster, Self::Promote];
 
     /// The name it has everywhere: on the command line, in configuration, in the graph, in metrics.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Decay => "decay",
+            Self::Coactivate => "coactivate",
+            Self::Cluster => "cluster",
             Self::Promote => "promote",
         }
     }
@@ -49,6 +61,10 @@ impl JobName {
     pub const fn about(self) -> &'static str {
         match self {
             Self::Decay => "brings the energy of memories to now; working ones below the threshold expire",
+            Self::Coactivate => {
+                "makes pairs of memories stronger by the sessions that accessed both, each once"
+            }
+            Self::Cluster => "keeps clusters as the connected components of strong pairs",
             Self::Promote => "raises ripe memories one tier, each through an attempt",
         }
     }
@@ -58,7 +74,30 @@ impl JobName {
     pub fn interval_ms(self, tunables: &Tunables) -> i64 {
         match self {
             Self::Decay => tunables.decay_interval_ms(),
+            Self::Coactivate | Self::Cluster => tunables.clustering_interval_ms(),
             Self::Promote => tunables.promotion_interval_ms(),
+        }
+    }
+
+    /// Since when something waits for this job; `None` where nothing does.
+    #[must_use]
+    pub const fn waits_since(self, backlog: &Backlog) -> Option<Timestamp> {
+        match self {
+            Self::Decay => backlog.due,
+            Self::Coactivate => backlog.coactivate,
+            Self::Cluster => backlog.cluster,
+            Self::Promote => backlog.ripe,
+        }
+    }
+
+    /// How much waits for this job.
+    #[must_use]
+    pub const fn left(self, waiting: &Waiting) -> i64 {
+        match self {
+            Self::Decay => waiting.due,
+            Self::Coactivate => waiting.sessions,
+            Self::Cluster => waiting.clusters,
+            Self::Promote => waiting.ripe,
         }
     }
 }
@@ -152,6 +191,8 @@ impl<'a> Work<'a> {
 pub async fn run(job: JobName, work: Work<'_>) -> Result<Reached, Error> {
     match job {
         JobName::Decay => decay::run(work).await,
+        JobName::Coactivate => coactivate::run(work).await,
+        JobName::Cluster => cluster::run(work).await,
         JobName::Promote => promote::run(work).await,
     }
 }
@@ -169,6 +210,10 @@ pub async fn rehearse(
 ) -> Result<Tally, Error> {
     match job {
         JobName::Decay => decay::rehearse(store, tunables, now, limit).await,
+        JobName::Coactivate => coactivate::rehearse(store, now, limit).await,
+        JobName::Cluster => {
+            cluster::rehearse(store, tunables.config().coactivation_threshold, now, limit).await
+        }
         JobName::Promote => promote::rehearse(store, now, limit).await,
     }
 }

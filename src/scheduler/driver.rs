@@ -154,7 +154,7 @@ async fn work(
         let tally = store.close_run(&run, RunState::Done, truncated, None).await?;
         let due_left = if truncated {
             let waiting = store.waiting(run.now).await?;
-            if job == JobName::Decay { waiting.due } else { waiting.ripe }
+            job.left(&waiting)
         } else {
             0
         };
@@ -167,6 +167,9 @@ async fn work(
             adopted = tally.adopted,
             expired = tally.expired,
             promoted = tally.promoted,
+            formed = tally.formed,
+            dissolved = tally.dissolved,
+            reinforced = tally.reinforced,
             due_left,
             truncated,
             elapsed_ms,

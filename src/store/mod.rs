@@ -13,6 +13,8 @@
 mod attempt;
 mod batch;
 pub mod catalogue;
+mod cluster;
+mod coactivation;
 mod connection;
 mod decode;
 mod encode;
@@ -35,6 +37,8 @@ mod tx;
 
 pub use attempt::{Claimed, Promotion};
 pub use batch::{Applied, Batch, Done, Fault};
+pub use cluster::{Neighbourhood, Suspect};
+pub use coactivation::Waits;
 pub use connection::Config;
 pub use decode::Life;
 pub use error::{Class, Error, RefusedWhy};

@@ -5,7 +5,9 @@
 //! or one that was killed halfway, do no harm: the next run completes it.
 
 use super::Store;
-use super::catalogue::{MIGRATION_DUPLICATES, MIGRATION_LIST, MIGRATION_RECORD, SCHEMA_V001, SERVER_SCHEMA};
+use super::catalogue::{
+    MIGRATION_DUPLICATES, MIGRATION_LIST, MIGRATION_RECORD, SCHEMA_V001, SCHEMA_V002, SERVER_SCHEMA,
+};
 use super::error::Error;
 use super::statement::{Call, Statement};
 use super::tx::{Mode, Tx};
@@ -15,7 +17,7 @@ use crate::domain::units::Timestamp;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
-static MIGRATIONS: [&Statement; 1] = [&SCHEMA_V001];
+static MIGRATIONS: [&Statement; 2] = [&SCHEMA_V001, &SCHEMA_V002];
 
 /// What initialising did.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -284,5 +286,6 @@ mod tests {
     #[test]
     fn a_migration_that_was_applied_never_changes() {
         assert_eq!(&checksum(&SCHEMA_V001)[..16], "f2077514a4b23ef7");
+        assert_eq!(&checksum(&SCHEMA_V002)[..16], "8324bfe52f2a2e5a");
     }
 }

@@ -22,6 +22,7 @@ const EVERYTHING: &str = "*";
 /// From the bottom up.
 const FLOORS: &[Floor] = &[
     Floor { module: "domain", inside: &[], outside: &[] },
+    Floor { module: "domain::cluster", inside: &["domain"], outside: &["petgraph"] },
     Floor { module: "domain::ids", inside: &["domain"], outside: &["uuid"] },
     Floor { module: "clock", inside: &["domain"], outside: &["chrono", "uuid"] },
     Floor {

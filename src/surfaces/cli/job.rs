@@ -10,6 +10,7 @@ use crate::service::admin::JobStatus;
 use crate::service::{JobName, JobReport, Outcome, Past, Service, Tally};
 use clap::{Args, Subcommand};
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// The verbs of `ebb job`.
 #[derive(Debug, Clone, Subcommand)]
@@ -145,6 +146,28 @@ async fn list(service: &Service, output: &Output) -> Result<(), CliError> {
     })
 }
 
+/// What only this job counts, by name.
+fn own(job: JobName, tally: &Tally) -> BTreeMap<&'static str, i64> {
+    match job {
+        JobName::Coactivate => {
+            [("sessions", tally.scanned), ("pairs", tally.changed), ("sessions_cut", tally.cut)].into()
+        }
+        JobName::Cluster => [
+            ("formed", tally.formed),
+            ("dissolved", tally.dissolved),
+            ("joined", tally.joined),
+            ("left", tally.left),
+        ]
+        .into(),
+        JobName::Decay | JobName::Promote => BTreeMap::new(),
+    }
+}
+
+/// How many memories or clusters are another kind of thing than before.
+fn affected(tally: &Tally) -> i64 {
+    tally.expired + tally.promoted + tally.formed + tally.dissolved
+}
+
 /// A run by hand, or its rehearsal, which has neither occurrence nor id.
 #[derive(Serialize)]
 struct Ran {
@@ -163,6 +186,8 @@ struct Ran {
     expired: i64,
     promoted: i64,
     conflicts: i64,
+    #[serde(flatten)]
+    own: BTreeMap<&'static str, i64>,
     at: Rfc3339,
     dry_run: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -182,11 +207,12 @@ impl Ran {
             quarantined: tally.quarantined,
             due_left: 0,
             truncated: false,
-            affected: tally.expired + tally.promoted,
+            affected: affected(&tally),
             adopted: tally.adopted,
             expired: tally.expired,
             promoted: tally.promoted,
             conflicts: tally.conflicts,
+            own: own(job, &tally),
             at: Rfc3339(at),
             dry_run: true,
             reason: None,
@@ -220,13 +246,22 @@ impl Ran {
             1 => Some(format!("1 {one}")),
             n => Some(format!("{n} {several}")),
         };
-        // What promote writes are promotions.
-        let swept = if self.job == JobName::Promote { 0 } else { self.changed };
+        let own = |name: &str| self.own.get(name).copied().unwrap_or(0);
+        // What the other jobs write has names of its own.
+        let swept = if self.job == JobName::Decay { self.changed } else { 0 };
         let aside = "set aside (see: ebb inspect quarantine)";
+        let cut = "of which the most recent memories alone count";
         let parts: Vec<String> = [
             many(self.adopted, "memory of another writer adopted", "memories of other writers adopted"),
             many(swept, "memory brought to now", "memories brought to now"),
             many(self.expired, "expired", "expired"),
+            many(own("sessions"), "session counted", "sessions counted"),
+            many(own("sessions_cut"), &format!("session {cut}"), &format!("sessions {cut}")),
+            many(own("pairs"), "pair stronger", "pairs stronger"),
+            many(own("formed"), "cluster formed", "clusters formed"),
+            many(own("dissolved"), "cluster dissolved", "clusters dissolved"),
+            many(own("joined"), "memory joined", "memories joined"),
+            many(own("left"), "memory left", "memories left"),
             many(self.promoted, "promoted", "promoted"),
             many(self.quarantined, aside, aside),
             many(self.conflicts, "conflict", "conflicts"),
@@ -284,13 +319,17 @@ struct Row {
     expired: i64,
     promoted: i64,
     conflicts: i64,
+    #[serde(flatten)]
+    own: BTreeMap<&'static str, i64>,
     reason: Option<String>,
 }
 
 impl From<Past> for Row {
     fn from(past: Past) -> Self {
         let instant = |ms: Option<i64>| ms.and_then(|ms| Timestamp::from_millis(ms).ok()).map(Rfc3339);
+        let own = JobName::named(&past.job).map(|job| own(job, &past.tally)).unwrap_or_default();
         Self {
+            own,
             job: past.job,
             occurrence: past.occurrence,
             run_id: past.run_id,
@@ -304,7 +343,7 @@ impl From<Past> for Row {
             skipped: past.tally.skipped,
             quarantined: past.tally.quarantined,
             truncated: past.truncated,
-            affected: past.tally.expired + past.tally.promoted,
+            affected: affected(&past.tally),
             adopted: past.tally.adopted,
             expired: past.tally.expired,
             promoted: past.tally.promoted,

@@ -64,6 +64,9 @@ struct Tier {
 struct Waiting {
     due: i64,
     ripe: i64,
+    sessions: i64,
+    clusters: i64,
+    reinforce: i64,
     quarantined: i64,
     unstamped: i64,
 }
@@ -109,6 +112,9 @@ impl From<Stand> for Answer {
             waiting: Waiting {
                 due: stand.waiting.due,
                 ripe: stand.waiting.ripe,
+                sessions: stand.waiting.sessions,
+                clusters: stand.waiting.clusters,
+                reinforce: stand.waiting.reinforce,
                 quarantined: stand.waiting.quarantined,
                 unstamped: stand.unstamped,
             },
@@ -157,8 +163,14 @@ impl Answer {
             page.table(&columns, self.tiers.iter().map(row));
         }
         page.line("");
-        let Waiting { due, ripe, quarantined, unstamped } = &self.waiting;
-        let mut waits = vec![("due for decay", due.to_string()), ("ripe for promotion", ripe.to_string())];
+        let Waiting { due, ripe, sessions, clusters, reinforce, quarantined, unstamped } = &self.waiting;
+        let mut waits = vec![
+            ("due for decay", due.to_string()),
+            ("ripe for promotion", ripe.to_string()),
+            ("sessions to be counted", sessions.to_string()),
+            ("to be looked at by clusters", clusters.to_string()),
+            ("new, to strengthen what is like them", reinforce.to_string()),
+        ];
         if *unstamped > 0 {
             waits.push(("not yet seen", format!("{unstamped} of other writers; the next run adopts them")));
         }
