@@ -6,6 +6,7 @@
 
 use crate::clock::Clock;
 use crate::domain::ids::Scope;
+use crate::domain::similarity::Similarity;
 use crate::provision::{self, Endpoint, Keeper, Origin};
 use crate::service::{self, JobConfig, Service};
 use crate::settings::Settings;
@@ -96,6 +97,10 @@ pub fn over(endpoint: &Endpoint, settings: &Settings, scope: Scope) -> Result<Se
         connections: settings.pools.connections,
         acquire_timeout: settings.pools.acquire_timeout,
         lease: settings.worker.lease,
+        similarity: Similarity {
+            dimensions: settings.similarity.embedding_dimensions,
+            text_threshold: settings.similarity.text_threshold,
+        },
     })?;
     let config = service::Config {
         consolidation: settings.memory.clone(),
@@ -103,6 +108,7 @@ pub fn over(endpoint: &Endpoint, settings: &Settings, scope: Scope) -> Result<Se
             job(&settings.jobs.decay),
             job(&settings.jobs.coactivate),
             job(&settings.jobs.cluster),
+            job(&settings.jobs.reinforce),
             job(&settings.jobs.promote),
         ],
         scope,

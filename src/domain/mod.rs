@@ -8,6 +8,7 @@
 //! |---|---|---|---|
 //! | energy of a memory | deposits | `0 ..= 1e12` | [`memory`], on the [`decay`] kernel |
 //! | rate λ of a tier | per hour | `> 0` | [`tunables`] |
+//! | similarity | cosine | `-1 ..= 1` | [`similarity`] |
 //! | tier | – | three live, three terminal | [`tier`] |
 //! | instant | epoch milliseconds, UTC | years 0001 to 9999 | [`units::Timestamp`] |
 //! | what one change may affect | items | a share of the live ones | [`guard`] |
@@ -27,6 +28,7 @@ pub mod event;
 pub mod guard;
 pub mod ids;
 pub mod memory;
+pub mod similarity;
 pub mod tier;
 pub mod tunables;
 pub mod units;

@@ -92,6 +92,7 @@ async fn main() {
         connections: 8,
         acquire_timeout: Duration::from_secs(10),
         lease: Duration::from_secs(15),
+        similarity: ebb::domain::similarity::Similarity { dimensions: None, text_threshold: 0.5 },
     })
     .expect("an address");
     let job = JobConfig { enabled: true, every: None, time_limit: Duration::from_secs(600) };

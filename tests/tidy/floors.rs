@@ -24,6 +24,7 @@ const FLOORS: &[Floor] = &[
     Floor { module: "domain", inside: &[], outside: &[] },
     Floor { module: "domain::cluster", inside: &["domain"], outside: &["petgraph"] },
     Floor { module: "domain::ids", inside: &["domain"], outside: &["uuid"] },
+    Floor { module: "engine", inside: &[], outside: &["libm", "unicode_normalization"] },
     Floor { module: "clock", inside: &["domain"], outside: &["chrono", "uuid"] },
     Floor {
         module: "provision",
@@ -35,7 +36,7 @@ const FLOORS: &[Floor] = &[
         inside: &["domain", "clock"],
         outside: &["chrono", "neo4rs", "secrecy", "serde_json", "sha2", "tokio", "tracing"],
     },
-    Floor { module: "jobs", inside: &["domain", "clock", "store"], outside: &["tokio", "tracing"] },
+    Floor { module: "jobs", inside: &["domain", "clock", "engine", "store"], outside: &["tokio", "tracing"] },
     Floor {
         module: "scheduler",
         inside: &["domain", "clock", "store", "jobs"],

@@ -88,6 +88,7 @@ async fn a_sweep_takes_the_expired_out_and_forgetting_looks_at_who_is_left() {
     db.store.forget(lasting, &[id], crate::harness::neo4j::at(4.6)).await.unwrap();
     db.run(JobName::Cluster, 4.7).await;
     assert_eq!(clusters(&db).await, ["a 5.0 2: a b"]);
+    db.client.run("MATCH (m:Memory) SET m.ripeAt = null", &[]).await;
     db.run(JobName::Decay, 100.0).await;
     let last = db.run(JobName::Cluster, 100.0).await.tally;
     assert_eq!((last.left, last.dissolved), (2, 1));
