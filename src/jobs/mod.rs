@@ -10,6 +10,7 @@ pub mod coactivate;
 pub mod decay;
 pub mod promote;
 pub mod reap;
+pub mod reinforce;
 
 use crate::domain::tunables::Tunables;
 use crate::domain::units::Timestamp;
@@ -21,8 +22,8 @@ use tokio_util::sync::CancellationToken;
 /// Every job that the ledger knows, in the order in which jobs due at one instant run.
 ///
 /// The order is that of cause and effect, so that running all of them twice at one instant changes nothing the second
-/// time: expiry takes memories out of clusters, sessions make the pairs that clusters consist of, and only then does
-/// promotion raise what is ripe.
+/// time: expiry takes memories out of clusters, sessions make the pairs that clusters consist of, strengthening ripens
+/// what promotion then raises.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum JobName {
@@ -32,13 +33,15 @@ pub enum JobName {
     Coactivate,
     /// Clusters kept as the components of strong pairs.
     Cluster,
+    /// Promoted memories strengthened by new ones that are like them.
+    Reinforce,
     /// Ripe memories rise one tier.
     Promote,
 }
 
 impl JobName {
     /// In the order in which jobs due at one instant run.
-    pub const ALL: [Self; 4] = [Self::Decay, Self::Coactivate, Self::Cluster, Self::Promote];
+    pub const ALL: [Self; 5] = [Self::Decay, Self::Coactivate, Self::Cluster, Self::Reinforce, Self::Promote];
 
     /// The name it has everywhere: on the command line, in configuration, in the graph, in metrics.
     #[must_use]
@@ -47,6 +50,7 @@ impl JobName {
             Self::Decay => "decay",
             Self::Coactivate => "coactivate",
             Self::Cluster => "cluster",
+            Self::Reinforce => "reinforce",
             Self::Promote => "promote",
         }
     }
@@ -66,6 +70,9 @@ impl JobName {
                 "makes pairs of memories stronger by the sessions that accessed both, each once"
             }
             Self::Cluster => "keeps clusters as the connected components of strong pairs",
+            Self::Reinforce => {
+                "lets new memories strengthen promoted ones that are like them, each pair once"
+            }
             Self::Promote => "raises ripe memories one tier, each through an attempt",
         }
     }
@@ -76,7 +83,8 @@ impl JobName {
         match self {
             Self::Decay => tunables.decay_interval_ms(),
             Self::Coactivate | Self::Cluster => tunables.clustering_interval_ms(),
-            Self::Promote => tunables.promotion_interval_ms(),
+            // Its own interval is in the configuration; without one it keeps pace with promotion, which it feeds.
+            Self::Reinforce | Self::Promote => tunables.promotion_interval_ms(),
         }
     }
 
@@ -87,6 +95,7 @@ impl JobName {
             Self::Decay => backlog.due,
             Self::Coactivate => backlog.coactivate,
             Self::Cluster => backlog.cluster,
+            Self::Reinforce => backlog.reinforce,
             Self::Promote => backlog.ripe,
         }
     }
@@ -98,6 +107,7 @@ impl JobName {
             Self::Decay => waiting.due,
             Self::Coactivate => waiting.sessions,
             Self::Cluster => waiting.clusters,
+            Self::Reinforce => waiting.reinforce,
             Self::Promote => waiting.ripe,
         }
     }
@@ -200,6 +210,7 @@ pub async fn run(job: JobName, work: Work<'_>) -> Result<Reached, Error> {
         JobName::Decay => decay::run(work).await,
         JobName::Coactivate => coactivate::run(work).await,
         JobName::Cluster => cluster::run(work).await,
+        JobName::Reinforce => reinforce::run(work).await,
         JobName::Promote => promote::run(work).await,
     }
 }
@@ -221,6 +232,7 @@ pub async fn rehearse(
         JobName::Cluster => {
             cluster::rehearse(store, tunables.config().coactivation_threshold, now, limit).await
         }
+        JobName::Reinforce => reinforce::rehearse(store, tunables, now, limit).await,
         JobName::Promote => promote::rehearse(store, now, limit).await,
     }
 }

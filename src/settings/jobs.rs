@@ -7,7 +7,7 @@ use serde::Deserialize;
 use std::time::Duration;
 
 /// The names of the jobs that have a section.
-pub(super) const JOBS: [&str; 4] = ["decay", "coactivate", "cluster", "promote"];
+pub(super) const JOBS: [&str; 5] = ["decay", "coactivate", "cluster", "reinforce", "promote"];
 
 /// One section for each job.
 #[derive(Debug, Clone, Deserialize)]
@@ -16,6 +16,7 @@ pub struct Config {
     pub decay: JobConfig,
     pub coactivate: JobConfig,
     pub cluster: JobConfig,
+    pub reinforce: JobConfig,
     pub promote: JobConfig,
 }
 

@@ -108,7 +108,11 @@ impl Kind {
             Self::Number => raw.number().ok_or_else(|| "it must be a number".to_owned()),
             Self::Ratio => raw
                 .number()
-                .filter(|(_, shown)| matches!(shown, Shown::Number(share) if (0.0..=1.0).contains(share)))
+                .filter(|(_, shown)| match shown {
+                    Shown::Whole(number) => (0..=1).contains(number),
+                    Shown::Number(number) => (0.0..=1.0).contains(number),
+                    _ => false,
+                })
                 .ok_or_else(|| "it must be a number in 0 ..= 1".to_owned()),
             Self::Span { least_ms, greatest_ms } => span(raw.text(), *least_ms, *greatest_ms).map(text),
             Self::OneOf(words) => raw

@@ -25,6 +25,7 @@ mod knobs;
 mod layers;
 pub mod pools;
 mod redact;
+pub mod similarity;
 #[cfg(test)]
 mod tests;
 pub mod worker;
@@ -75,6 +76,8 @@ pub struct Settings {
     pub pools: pools::Config,
     /// What `ebb init` writes into the ConsolidationConfig node; it passes the laws' own check.
     pub memory: ConsolidationConfig,
+    /// How memories are compared.
+    pub similarity: similarity::Config,
     /// When and how long jobs run.
     pub jobs: jobs::Config,
     /// How a worker holds what it works on.
@@ -155,6 +158,7 @@ fn fill(layers: &[Layer]) -> Result<Settings, Fault> {
         neo4j: section(&merged, "neo4j").map_err(misfit)?,
         pools: section(&merged, "neo4j").map_err(misfit)?,
         memory: section(&merged, "memory").map_err(misfit)?,
+        similarity: section(&merged, "similarity").map_err(misfit)?,
         jobs: section(&merged, "jobs").map_err(misfit)?,
         worker: section(&merged, "worker").map_err(misfit)?,
         guard: section(&merged, "guard").map_err(misfit)?,

@@ -269,6 +269,7 @@ fn table_structs_and_default_file_name_the_same_keys() {
     named("neo4j", fields::of::<crate::provision::Config>());
     named("neo4j", fields::of::<super::pools::Config>());
     named("memory", fields::of::<crate::domain::tunables::ConsolidationConfig>());
+    named("similarity", fields::of::<super::similarity::Config>());
     for job in fields::of::<super::jobs::Config>() {
         named(&format!("jobs.{job}"), fields::of::<super::jobs::JobConfig>());
     }

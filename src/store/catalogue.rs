@@ -87,6 +87,12 @@ catalogue! {
     MIGRATION_DUPLICATES = "migration/duplicates";
     MIGRATION_LIST = "migration/list";
     MIGRATION_RECORD = "migration/record";
+    REINFORCEMENT_CORPUS = "reinforcement/corpus";
+    REINFORCEMENT_DONE = "reinforcement/done";
+    REINFORCEMENT_DRAW = "reinforcement/draw";
+    REINFORCEMENT_DUE = "reinforcement/due";
+    REINFORCEMENT_KNOWN = "reinforcement/known";
+    REINFORCEMENT_NEAREST = "reinforcement/nearest";
     REQUEST_ANSWER = "request/answer";
     REQUEST_OPEN = "request/open";
     RUN_CLOSE = "run/close";
@@ -103,11 +109,13 @@ catalogue! {
     RUN_TAKE = "run/take";
     SCHEMA_V001 = "schema/V001__memory";
     SCHEMA_V002 = "schema/V002__coactivation";
+    SCHEMA_EMBEDDING = "schema/embedding";
     SCRATCH_ADVANCE = "scratch/advance";
     SCRATCH_LOOK = "scratch/look";
     SCRATCH_MARK = "scratch/mark";
     SERVER_ABOUT = "server/about";
     SERVER_BLOCKERS = "server/blockers";
+    SERVER_EMBEDDING = "server/embedding";
     SERVER_SCHEMA = "server/schema";
     SERVER_SETTINGS = "server/settings";
     SERVER_TERMINATE = "server/terminate";

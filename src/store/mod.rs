@@ -25,6 +25,7 @@ mod inspect;
 mod lease;
 mod memory;
 mod reap;
+mod reinforcement;
 mod request;
 mod run;
 mod schema;
@@ -48,6 +49,7 @@ pub use inspect::{Answer, Cell};
 pub use lease::{Facts, JobFacts, Leaving, OpenFacts};
 pub use memory::{Backlog, Filter, Happened, Record, TierCount, Waiting};
 pub use reap::{AttemptRow, Reaped};
+pub use reinforcement::{Likeness, Near, New, Old};
 pub use request::Lasting;
 pub use run::{Held, OpenRun, Opened, Outlook, Past, Run, Tally};
 pub use schema::{Drift, Initialised};
@@ -56,6 +58,7 @@ pub use session::Ended;
 pub use sweep::SweepCursor;
 pub use tx::TxCounters;
 
+use crate::domain::similarity::Similarity;
 use std::time::Duration;
 
 /// One database, through one pool of connections.
@@ -66,6 +69,7 @@ pub struct Store {
     /// Who this program is, anew at each start: what leases and locks are held under.
     holder: String,
     lease: Duration,
+    similarity: Similarity,
 }
 
 impl Store {
@@ -79,6 +83,7 @@ impl Store {
             leases: tx::Transactions::new(connection::pool(config, connection::Purpose::Leases)?),
             holder: crate::clock::new_id(),
             lease: config.lease,
+            similarity: config.similarity,
         })
     }
 

@@ -6,7 +6,8 @@
 
 use super::Store;
 use super::catalogue::{
-    MIGRATION_DUPLICATES, MIGRATION_LIST, MIGRATION_RECORD, SCHEMA_V001, SCHEMA_V002, SERVER_SCHEMA,
+    MIGRATION_DUPLICATES, MIGRATION_LIST, MIGRATION_RECORD, SCHEMA_EMBEDDING, SCHEMA_V001, SCHEMA_V002,
+    SERVER_EMBEDDING, SERVER_SCHEMA,
 };
 use super::error::Error;
 use super::statement::{Call, Statement};
@@ -14,6 +15,7 @@ use super::tx::{Mode, Tx};
 use crate::domain::ids::hex;
 use crate::domain::tunables::ConsolidationConfig;
 use crate::domain::units::Timestamp;
+use neo4rs::{BoltMap, BoltString, BoltType};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
@@ -136,8 +138,51 @@ impl Store {
                 })
                 .await?;
         }
+        self.ensure_embedding_index().await?;
         let tunables_added = self.ensure_tunables(config).await?;
         Ok(Initialised { applied: pending.into_iter().map(str::to_owned).collect(), tunables_added })
+    }
+
+    /// Makes the vector index of embeddings, where the configuration says how many numbers they have.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] if there is one for another number.
+    pub async fn ensure_embedding_index(&self) -> Result<(), Error> {
+        #[derive(Deserialize)]
+        struct Row {
+            dimensions: Option<i64>,
+        }
+        let Some(wanted) = self.similarity.dimensions.and_then(|d| i64::try_from(d).ok()) else {
+            return Ok(());
+        };
+        let there: Option<Row> = self
+            .transactions
+            .run("server.embedding", Mode::Read, async |tx: &mut Tx| tx.row(SERVER_EMBEDDING.call()).await)
+            .await?;
+        match there.and_then(|row| row.dimensions) {
+            Some(found) if found == wanted => return Ok(()),
+            Some(found) => {
+                return Err(Error::Conflict(format!(
+                    "the vector index ebb_memory_embedding is for embeddings of {found} numbers, and \
+                     similarity.embedding_dimensions is {wanted}. Set it to {found}; or, to begin with other \
+                     embeddings, in Neo4j Browser: DROP INDEX ebb_memory_embedding, then run: ebb init"
+                )));
+            }
+            None => {}
+        }
+        let entry = |name: &str, value: BoltType| (BoltString::from(name), value);
+        let config: BoltMap =
+            [entry("vector.dimensions", wanted.into()), entry("vector.similarity_function", "cosine".into())]
+                .into_iter()
+                .collect();
+        let options: BoltMap = [entry("indexConfig", BoltType::Map(config))].into_iter().collect();
+        let made = self
+            .transactions
+            .run("migration.embedding", Mode::Write, async |tx: &mut Tx| {
+                tx.run(SCHEMA_EMBEDDING.call().set("options", BoltType::Map(options.clone()))).await
+            })
+            .await;
+        made.or_else(|why| if why.is_made_already() { Ok(()) } else { Err(why) })
     }
 
     /// What [`Store::initialise`] would do, nothing written.

@@ -93,6 +93,7 @@ async fn main() {
         connections: 8,
         acquire_timeout: Duration::from_secs(10),
         lease: Duration::from_secs(15),
+        similarity: ebb::domain::similarity::Similarity { dimensions: None, text_threshold: 0.5 },
     })
     .expect("an address");
     let job = JobConfig {
@@ -216,6 +217,7 @@ async fn fill(bench: &Bench, from: usize, to: usize, born: i64) {
                     session: None,
                     instance: None,
                     mentions: Vec::<EntityName>::new(),
+                    embedding: None,
                     pinned: false,
                 })
             })

@@ -24,6 +24,7 @@ const FLOORS: &[Floor] = &[
     Floor { module: "domain", inside: &[], outside: &[] },
     Floor { module: "domain::cluster", inside: &["domain"], outside: &["petgraph"] },
     Floor { module: "domain::ids", inside: &["domain"], outside: &["uuid"] },
+    Floor { module: "engine", inside: &[], outside: &["libm", "unicode_normalization"] },
     Floor { module: "clock", inside: &["domain"], outside: &["chrono", "uuid"] },
     Floor {
         module: "provision",
@@ -37,7 +38,7 @@ const FLOORS: &[Floor] = &[
     },
     Floor {
         module: "jobs",
-        inside: &["domain", "clock", "store"],
+        inside: &["domain", "clock", "engine", "store"],
         outside: &["tokio", "tokio_util", "tracing"],
     },
     Floor {

@@ -172,13 +172,16 @@ fn own(job: JobName, tally: &Tally) -> BTreeMap<&'static str, i64> {
             ("left", tally.left),
         ]
         .into(),
+        JobName::Reinforce => {
+            [("new", tally.scanned), ("reinforced", tally.reinforced), ("corpora_cut", tally.cut)].into()
+        }
         JobName::Decay | JobName::Promote => BTreeMap::new(),
     }
 }
 
 /// How many memories or clusters are another kind of thing than before.
 fn affected(tally: &Tally) -> i64 {
-    tally.expired + tally.promoted + tally.formed + tally.dissolved
+    tally.expired + tally.promoted + tally.formed + tally.dissolved + tally.reinforced
 }
 
 /// A run by hand, or its rehearsal, which has neither occurrence nor id.
@@ -264,6 +267,7 @@ impl Ran {
         let swept = if self.job == JobName::Decay { self.changed } else { 0 };
         let aside = "set aside (see: ebb inspect quarantine)";
         let cut = "of which the most recent memories alone count";
+        let most = "of which the memories of most energy alone were compared";
         let parts: Vec<String> = [
             many(self.adopted, "memory of another writer adopted", "memories of other writers adopted"),
             many(swept, "memory brought to now", "memories brought to now"),
@@ -275,6 +279,9 @@ impl Ran {
             many(own("dissolved"), "cluster dissolved", "clusters dissolved"),
             many(own("joined"), "memory joined", "memories joined"),
             many(own("left"), "memory left", "memories left"),
+            many(own("new"), "new memory compared", "new memories compared"),
+            many(own("corpora_cut"), &format!("scope {most}"), &format!("scopes {most}")),
+            many(own("reinforced"), "strengthened", "strengthened"),
             many(self.promoted, "promoted", "promoted"),
             many(self.quarantined, aside, aside),
             many(self.conflicts, "conflict", "conflicts"),

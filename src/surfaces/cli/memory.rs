@@ -103,6 +103,9 @@ pub struct Add {
     /// Pin it: it neither fades nor expires nor rises
     #[arg(long)]
     pub pinned: bool,
+    /// What it means, as numbers with commas between: as many as similarity.embedding_dimensions says
+    #[arg(long, value_name = "NUMBERS", value_delimiter = ',', allow_hyphen_values = true)]
+    pub embedding: Option<Vec<f64>>,
     /// When, and whether for real.
     #[command(flatten)]
     pub write: Write,

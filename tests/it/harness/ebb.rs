@@ -35,6 +35,7 @@ pub(crate) fn remember(name: &str, hours: f64) -> Remember {
         instance: None,
         mentions: Vec::new(),
         pinned: false,
+        embedding: None,
     }
 }
 

@@ -183,6 +183,7 @@ async fn server() -> Config {
         connections: 60,
         acquire_timeout: Duration::from_secs(10),
         lease: Duration::from_secs(15),
+        similarity: ebb::domain::similarity::Similarity { dimensions: None, text_threshold: 0.5 },
     }
 }
 

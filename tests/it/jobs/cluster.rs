@@ -1,9 +1,9 @@
 //! Clusters: the components of strong pairs, whatever happened to get there.
 
 use super::coactivate::triangle;
-use crate::harness::ebb::{access, remember};
+use crate::harness::ebb::{UNGUARDED, access, remember};
 use crate::harness::graph::{remembered, same};
-use crate::harness::neo4j::{Fresh, fresh};
+use crate::harness::neo4j::{Fresh, at, fresh};
 use crate::harness::random::Random;
 use crate::harness::rows::{Row, list, row};
 use ebb::domain::cluster::{Strong, components};
@@ -85,12 +85,10 @@ async fn a_sweep_takes_the_expired_out_and_forgetting_looks_at_who_is_left() {
     assert_eq!(clusters(&db).await, ["a 5.0 3: a b c"]);
     let id = ebb::domain::ids::MemoryId::new("c").unwrap();
     let lasting = ebb::store::Lasting::Once { request: "r", hash: "h" };
-    db.store
-        .forget(lasting, &[id], crate::harness::neo4j::at(4.6), (&crate::harness::ebb::UNGUARDED, None))
-        .await
-        .unwrap();
+    db.store.forget(lasting, &[id], at(4.6), (&UNGUARDED, None)).await.unwrap();
     db.run(JobName::Cluster, 4.7).await;
     assert_eq!(clusters(&db).await, ["a 5.0 2: a b"]);
+    db.client.run("MATCH (m:Memory) SET m.ripeAt = null", &[]).await;
     db.run(JobName::Decay, 100.0).await;
     let last = db.run(JobName::Cluster, 100.0).await.tally;
     assert_eq!((last.left, last.dissolved), (2, 1));

@@ -10,5 +10,6 @@ mod promote;
 mod quarantine;
 mod reap;
 mod rehearsal;
+mod reinforce;
 mod session;
 mod tunables;

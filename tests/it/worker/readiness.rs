@@ -73,6 +73,7 @@ impl Own {
             connections: 2,
             acquire_timeout: Duration::from_secs(5),
             lease: Duration::from_secs(15),
+            similarity: ebb::domain::similarity::Similarity { dimensions: None, text_threshold: 0.5 },
         }
     }
 

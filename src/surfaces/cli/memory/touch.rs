@@ -23,14 +23,17 @@ pub(super) async fn add(
     let content = content(args).await?;
     // Words that cannot be stored are refused before anybody is asked about instants.
     let mentions = args.mentions.iter().map(|name| EntityName::new(name)).collect::<Result<_, _>>();
+    let id = memory_id(&args.id.clone().unwrap_or_else(new_id))?;
+    let embedding = args.embedding.clone().map(|numbers| service.embedding(&id, numbers));
     let remember = Remember {
-        id: memory_id(&args.id.clone().unwrap_or_else(new_id))?,
+        id,
         scope: service.scope().clone(),
         content,
         session: session_id(args.session.as_ref())?,
         instance: args.instance.clone(),
         mentions: mentions.map_err(CliError::usage)?,
         pinned: args.pinned,
+        embedding: embedding.transpose().map_err(CliError::usage)?,
         at: args.write.instant(service, global).await?,
     };
     let remember = remember.checked().map_err(CliError::usage)?;
