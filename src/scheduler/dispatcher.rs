@@ -35,8 +35,9 @@ use tracing::{error, warn};
 
 /// Jobs that run at the same time: each takes a connection or two, and the server is one.
 const AT_ONCE: usize = 4;
-/// How long a look may take before the loop hears others again.
-const LOOK_LIMIT: Duration = Duration::from_secs(5);
+/// How long a look may take before it is begun anew: longer than a server that was just started needs for its first
+/// answers.
+const LOOK_LIMIT: Duration = Duration::from_secs(15);
 /// How long a job that failed is left alone.
 const PAUSE: Duration = Duration::from_secs(2);
 /// How long runs get to come to the end of their transaction when the worker stops.
@@ -91,6 +92,14 @@ impl Panics {
             recent.pop_front();
         }
         if recent.len() >= PANICS_MAX { Err(TooManyPanics) } else { Ok(()) }
+    }
+}
+
+/// What the look that is under way has seen; waits for ever if there is none.
+async fn seen<T>(look: &mut Option<impl Future<Output = T> + Unpin>) -> T {
+    match look {
+        Some(look) => look.await,
+        None => std::future::pending().await,
     }
 }
 
@@ -152,6 +161,8 @@ impl Dispatcher {
             rhythms: BTreeMap::new(),
             said: None,
         };
+        // A look that takes its time keeps nobody from being heard.
+        let mut look = None;
         let ended = loop {
             tokio::select! {
                 biased;
@@ -162,33 +173,41 @@ impl Dispatcher {
                     }
                     self.wake.look();
                 }
-                () = self.wake.wait() => self.look(&mut desk).await,
+                seen = seen(&mut look), if look.is_some() => {
+                    look = None;
+                    self.act(&mut desk, seen);
+                }
+                () = self.wake.wait(), if look.is_none() => look = Some(Box::pin(self.look())),
             }
         };
+        drop(look);
         self.stop.cancel();
         self.farewell(desk).await;
         ended
     }
 
-    async fn look(&self, desk: &mut Desk) {
-        let names = JobName::ALL.map(JobName::name);
+    async fn look(&self) -> Result<(Timestamp, Facts), String> {
         let asked = self.clock.now();
-        let survey = tokio::select! {
-            biased;
-            () = self.stop.cancelled() => return,
-            survey = tokio::time::timeout(LOOK_LIMIT, self.store.survey(&names)) => survey,
-        };
-        let wrong = match survey {
-            Ok(Ok(facts)) => match self.skewed(asked, &facts) {
-                None => {
-                    desk.said = None;
-                    self.begin_all(desk, &facts);
-                    return;
-                }
-                Some(why) => why,
-            },
-            Ok(Err(why)) => why.to_string(),
-            Err(_) => format!("no answer within {} s", LOOK_LIMIT.as_secs()),
+        let names = JobName::ALL.map(JobName::name);
+        match tokio::time::timeout(LOOK_LIMIT, self.store.survey(&names)).await {
+            Ok(Ok(facts)) => Ok((asked, facts)),
+            Ok(Err(why)) => Err(why.to_string()),
+            Err(_) => Err(format!("no answer within {} s", LOOK_LIMIT.as_secs())),
+        }
+    }
+
+    fn act(&self, desk: &mut Desk, seen: Result<(Timestamp, Facts), String>) {
+        let usable = seen.and_then(|(asked, facts)| match self.skewed(asked, &facts) {
+            None => Ok(facts),
+            Some(why) => Err(why),
+        });
+        let wrong = match usable {
+            Ok(facts) => {
+                desk.said = None;
+                self.begin_all(desk, &facts);
+                return;
+            }
+            Err(wrong) => wrong,
         };
         self.meter.counts().failed_looks += 1;
         if desk.said.as_ref() != Some(&wrong) {

@@ -59,7 +59,20 @@ impl Store {
     /// # Errors
     /// [`Error::Schema`] if not, with what to do about it.
     pub async fn check_schema(&self) -> Result<(), Error> {
-        let pending = self.pending().await?;
+        self.complete(&self.pending().await?)
+    }
+
+    /// As [`Store::check_schema`], of a server as it is now: what fails is not tried again.
+    ///
+    /// # Errors
+    /// As [`Store::check_schema`], and of the connection at the first failure.
+    pub async fn probe(&self) -> Result<(), Error> {
+        let list = async |tx: &mut Tx| tx.rows(MIGRATION_LIST.call()).await;
+        let applied = self.transactions.run_once("migration.probe", Mode::Read, list).await?;
+        self.complete(&self.lacking(&applied)?)
+    }
+
+    fn complete(&self, pending: &[&str]) -> Result<(), Error> {
         match pending.first() {
             None => Ok(()),
             Some(_) => Err(Error::Schema(format!(
@@ -78,7 +91,11 @@ impl Store {
             .transactions
             .run("migration.list", Mode::Read, async |tx: &mut Tx| tx.rows(MIGRATION_LIST.call()).await)
             .await?;
-        for row in &applied {
+        self.lacking(&applied)
+    }
+
+    fn lacking(&self, applied: &[Applied]) -> Result<Vec<&'static str>, Error> {
+        for row in applied {
             match MIGRATIONS.iter().find(|migration| version(migration) == row.version) {
                 None => {
                     return Err(Error::Schema(format!(
