@@ -105,6 +105,7 @@ pub fn over(endpoint: &Endpoint, settings: &Settings, scope: Scope) -> Result<Se
     let config = service::Config {
         consolidation: settings.memory.clone(),
         jobs: [
+            job(&settings.jobs.audit),
             job(&settings.jobs.decay),
             job(&settings.jobs.coactivate),
             job(&settings.jobs.cluster),
