@@ -98,7 +98,7 @@ async fn main() {
     let job = JobConfig { enabled: true, every: None, time_limit: Duration::from_secs(600) };
     let config = service::Config {
         consolidation: ConsolidationConfig { decay_batch_size: 100.0, ..settings.memory.clone() },
-        jobs: [job, job],
+        jobs: [job; JobName::ALL.len()],
         scope: Scope::local(),
         guard: ebb::domain::guard::Guard { enabled: true, max_affected_ratio: 0.2 },
     };
@@ -212,6 +212,7 @@ async fn fill(bench: &Bench, from: usize, to: usize, born: i64) {
                     instance: None,
                     mentions: Vec::<EntityName>::new(),
                     pinned: false,
+                    embedding: None,
                 })
             })
             .collect();
