@@ -3,8 +3,14 @@
 //! A **run** is one occurrence of a job: recorded once over all workers, with a lease that may be taken over when it
 //! runs out and a fence that rises at each take, so that whoever lost it commits nothing. An **attempt** is one claim of
 //! memories for consolidation: it is never taken over, it ends done, aborted or expired, and its commit is its receipt.
-//! States only advance. `store/` turns decisions made here into statements and rows into what is asked here, and decides
-//! nothing itself.
+//! States only advance.
+//!
+//! # Where it runs
+//! [`open_run`] and [`keeper`] decide in this program, over rows that the transaction has locked. What a single locked
+//! node decides, [`RunRecord::step`] and [`AttemptRecord::step`], is the `WHERE` of a statement under `cypher/run` and
+//! `cypher/attempt`: asking first and writing after would cost each transaction a round trip more. These statements name
+//! their step in their header, and `parity::protocol` holds every one of them against it on a server, over all
+//! combinations of state, holder, fence and lease.
 //!
 //! Invariant: no state is ever left backwards (held by `states_only_advance`).
 //! Invariant: of several programs that ask for one occurrence, one works on it (held by `one_holder_at_a_time`).
@@ -12,7 +18,7 @@
 use super::units::Timestamp;
 
 /// The life of an attempt.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum AttemptState {
     /// Created, holds nothing.
     Planned,
@@ -57,7 +63,7 @@ impl AttemptState {
 }
 
 /// The life of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RunState {
     /// Being worked on, or left by a holder that died.
     Open,
@@ -164,6 +170,190 @@ pub fn open_run(
     }
 }
 
+/// How long an attempt of a foreign writer, which has no lease, is respected from when it is first met, milliseconds.
+pub const FOREIGN_LEASE_MS: i64 = 60_000;
+
+/// A run as its node has it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct RunRecord {
+    /// Where it stands.
+    pub state: RunState,
+    /// Who holds it.
+    pub holder: Option<String>,
+    /// Rises by one at each take; what was begun under an older one cannot land.
+    pub fence: i64,
+    /// Until when, by the server's clock, epoch milliseconds.
+    pub lease_until: i64,
+    /// Batches that landed.
+    pub batch: i64,
+}
+
+/// What is asked of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RunEvent<'a> {
+    /// Somebody goes on with it, having been told to by [`open_run`] under the lock of the job.
+    Take {
+        /// Who.
+        me: &'a str,
+    },
+    /// A transaction of it begins, or its holder gives a sign of life.
+    Guard {
+        /// Who.
+        me: &'a str,
+        /// Under which fence.
+        fence: i64,
+    },
+    /// A transaction of it ends with its receipt. Only ever in the transaction that a guard began.
+    Receipt,
+    /// Its holder leaves it to whoever comes next.
+    Release {
+        /// Who.
+        me: &'a str,
+        /// Under which fence.
+        fence: i64,
+    },
+    /// Its holder ends it. A repeat of the same words finds it done.
+    Close {
+        /// Who.
+        me: &'a str,
+        /// Under which fence.
+        fence: i64,
+        /// How.
+        state: RunState,
+    },
+}
+
+/// An event that the record does not allow: somebody else has come, or it is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("refused: it is over, or held by another")]
+pub struct Refused;
+
+impl RunRecord {
+    /// What the record becomes.
+    ///
+    /// # Errors
+    /// [`Refused`]: nothing is written, and the transaction that asked is rolled back.
+    pub fn step(&self, event: RunEvent<'_>, server_now: i64, lease_ms: i64) -> Result<Self, Refused> {
+        let open = self.state == RunState::Open;
+        let ours = |me: &str, fence: i64| self.fence == fence && self.holder.as_deref() == Some(me);
+        let lease_until = server_now.saturating_add(lease_ms);
+        match event {
+            RunEvent::Take { me } if open => {
+                Ok(Self { fence: self.fence + 1, holder: Some(me.to_owned()), lease_until, ..*self })
+            }
+            RunEvent::Guard { me, fence } if open && ours(me, fence) => {
+                Ok(Self { lease_until, ..self.clone() })
+            }
+            RunEvent::Receipt if open => Ok(Self { batch: self.batch + 1, ..self.clone() }),
+            RunEvent::Release { me, fence } if open && ours(me, fence) => {
+                Ok(Self { holder: None, lease_until: 0, ..*self })
+            }
+            RunEvent::Close { me, fence, state } if open && state.is_terminal() && ours(me, fence) => {
+                Ok(Self { state, holder: None, lease_until: 0, ..*self })
+            }
+            RunEvent::Close { fence, state, .. } if state == self.state && !open && self.fence == fence => {
+                Ok(self.clone())
+            }
+            _ => Err(Refused),
+        }
+    }
+}
+
+/// An attempt as its node has it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct AttemptRecord {
+    /// Where it stands; `None` for one of a foreign writer that nobody has met.
+    pub state: Option<AttemptState>,
+    /// Who holds it.
+    pub holder: Option<String>,
+    /// Until when, by the server's clock, epoch milliseconds.
+    pub lease_until: i64,
+}
+
+/// What is asked of an attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AttemptEvent<'a> {
+    /// It marks memories.
+    Claim {
+        /// Who.
+        me: &'a str,
+    },
+    /// The transaction that applies it begins. One that is done answers with its receipt.
+    Guard {
+        /// Who.
+        me: &'a str,
+    },
+    /// It ends, its marks removed, in the transaction that a guard or its opening began.
+    Finish {
+        /// How.
+        state: AttemptState,
+    },
+    /// Somebody looks whether its lease is over, and then ends it.
+    Reap {
+        /// By what right.
+        right: Right,
+    },
+    /// It came from a foreign writer: it gets a state, a holder and a lease.
+    Adopt {
+        /// Its `instanceId`.
+        instance: &'a str,
+    },
+}
+
+impl AttemptRecord {
+    /// What the record becomes.
+    ///
+    /// # Errors
+    /// [`Refused`]: nothing is written.
+    pub fn step(&self, event: AttemptEvent<'_>, server_now: i64, lease_ms: i64) -> Result<Self, Refused> {
+        let Some(state) = self.state else {
+            return match event {
+                AttemptEvent::Adopt { instance } => Ok(Self {
+                    state: Some(AttemptState::Claimed),
+                    holder: Some(instance.to_owned()),
+                    lease_until: server_now.saturating_add(FOREIGN_LEASE_MS),
+                }),
+                _ => Err(Refused),
+            };
+        };
+        let ours = |me: &str| self.holder.as_deref() == Some(me);
+        let lease_until = server_now.saturating_add(lease_ms);
+        match event {
+            AttemptEvent::Claim { me } if ours(me) && !state.is_terminal() => {
+                Ok(Self { state: Some(AttemptState::Claimed), lease_until, ..self.clone() })
+            }
+            AttemptEvent::Guard { me } if ours(me) && state == AttemptState::Claimed => {
+                Ok(Self { lease_until, ..self.clone() })
+            }
+            AttemptEvent::Guard { me } if ours(me) && state == AttemptState::Done => Ok(self.clone()),
+            AttemptEvent::Finish { state: end } if state.may_become(end) => {
+                Ok(Self { state: Some(end), ..self.clone() })
+            }
+            AttemptEvent::Reap { right }
+                if !state.is_terminal() && (right == Right::Scratch || self.lease_until <= server_now) =>
+            {
+                Ok(Self { state: Some(AttemptState::Expired), ..self.clone() })
+            }
+            _ => Err(Refused),
+        }
+    }
+}
+
+/// A claim of a memory by an attempt that is not over.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mark {
+    /// Which attempt.
+    pub attempt: String,
+    /// When it was started, epoch milliseconds; one that does not say comes last.
+    pub started: Option<i64>,
+}
+
+/// Which of several claims of one memory keeps it: that of the earliest attempt, by `started`, then by id.
+#[must_use]
+pub fn keeper(marks: &[Mark]) -> Option<&Mark> {
+    marks.iter().min_by_key(|mark| (mark.started.unwrap_or(i64::MAX), &mark.attempt))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -189,6 +379,73 @@ mod tests {
             }
         }
         assert!(!Planned.may_become(Done), "an attempt that claimed nothing has nothing to finish");
+    }
+
+    fn record(state: RunState, holder: Option<&str>, fence: i64) -> RunRecord {
+        RunRecord { state, holder: holder.map(str::to_owned), fence, lease_until: 500, batch: 3 }
+    }
+
+    #[test]
+    fn a_taken_run_refuses_its_former_holder() {
+        let step = |record: &RunRecord, event| record.step(event, 1_000, 100);
+        let open = record(RunState::Open, Some("a"), 1);
+        let guard = |me, fence| RunEvent::Guard { me, fence };
+        assert_eq!(
+            step(&open, guard("a", 1)).unwrap().lease_until,
+            1_100,
+            "an over lease that nobody ended is good"
+        );
+        let taken = step(&open, RunEvent::Take { me: "b" }).unwrap();
+        assert_eq!((taken.fence, taken.holder.as_deref()), (2, Some("b")));
+        assert_eq!(step(&taken, guard("a", 1)), Err(Refused));
+        assert_eq!(step(&taken, guard("a", 2)), Err(Refused));
+        assert_eq!(step(&taken, guard("b", 1)), Err(Refused), "even its own older self");
+        let close = |me, fence| RunEvent::Close { me, fence, state: RunState::Done };
+        assert_eq!(step(&taken, close("a", 1)), Err(Refused));
+        let done = step(&taken, close("b", 2)).unwrap();
+        assert_eq!(step(&done, close("b", 2)).as_ref(), Ok(&done), "a repeat finds its receipt");
+        assert_eq!(step(&done, RunEvent::Take { me: "c" }), Err(Refused));
+        assert_eq!(step(&done, RunEvent::Receipt), Err(Refused));
+        let free = step(&taken, RunEvent::Release { me: "b", fence: 2 }).unwrap();
+        assert_eq!((free.state, free.holder.as_deref(), free.lease_until), (RunState::Open, None, 0));
+        assert_eq!(step(&free, guard("b", 2)), Err(Refused));
+    }
+
+    #[test]
+    fn an_attempt_ends_once() {
+        let held = AttemptRecord {
+            state: Some(AttemptState::Claimed),
+            holder: Some("a".to_owned()),
+            lease_until: 1_001,
+        };
+        let step = |record: &AttemptRecord, event| record.step(event, 1_000, 100);
+        let reap = |right| AttemptEvent::Reap { right };
+        assert_eq!(step(&held, reap(Right::Lease)), Err(Refused));
+        let over = AttemptRecord { lease_until: 1_000, ..held.clone() };
+        assert!(step(&over, AttemptEvent::Guard { me: "a" }).is_ok(), "only reap ends a lease");
+        let expired = step(&over, reap(Right::Lease)).unwrap();
+        assert_eq!(step(&held, reap(Right::Scratch)).unwrap().state, Some(AttemptState::Expired));
+        for event in [
+            AttemptEvent::Guard { me: "a" },
+            AttemptEvent::Claim { me: "a" },
+            AttemptEvent::Finish { state: AttemptState::Done },
+            reap(Right::Scratch),
+        ] {
+            assert_eq!(step(&expired, event), Err(Refused), "{event:?}");
+        }
+        let foreign = AttemptRecord { state: None, holder: None, lease_until: 0 };
+        assert_eq!(step(&foreign, reap(Right::Lease)), Err(Refused), "one without a lease gets one first");
+        let met = step(&foreign, AttemptEvent::Adopt { instance: "theirs" }).unwrap();
+        assert_eq!((met.state, met.lease_until), (Some(AttemptState::Claimed), 61_000));
+    }
+
+    #[test]
+    fn the_earlier_attempt_keeps_a_memory() {
+        let mark = |attempt: &str, started| Mark { attempt: attempt.to_owned(), started };
+        let marks = [mark("c", Some(5)), mark("b", Some(4)), mark("a", Some(4)), mark("0", None)];
+        assert_eq!(keeper(&marks).unwrap().attempt, "a");
+        assert_eq!(keeper(&marks[3..]).unwrap().attempt, "0");
+        assert_eq!(keeper(&[]), None);
     }
 
     #[test]
