@@ -1,17 +1,20 @@
 // purpose: End an attempt: marks removed, state and counts written as the receipt.
 // mode: write
-// params: $id: String, $state: String, $applied: Integer, $conflicts: Integer
-// returns: marks: Integer (one row)
+// params: $id: String, $state: String, $applied: Integer
+// returns: marks: Integer (one row; none if it is over, or may not become that)
 // bound: one key, with the marks of one claim
 // idempotent: by the state
+// law: domain::attempt::AttemptRecord::step
+//
+// $state may be claimed, for one that claims and applies in the same transaction.
 MATCH (a:ConsolidationAttempt {id: $id})
 SET a.lock = true
 WITH a
+WHERE a.state IN CASE $state WHEN 'claimed' THEN ['planned'] WHEN 'done' THEN ['claimed'] ELSE ['planned', 'claimed'] END
 CALL (a) {
   OPTIONAL MATCH ()-[c:CONSOLIDATING]->(a)
   DELETE c
   RETURN count(c) AS marks
 }
-SET a.state = CASE WHEN a.state IN ['done', 'aborted', 'expired'] THEN a.state ELSE $state END,
-  a.applied = $applied, a.conflicts = $conflicts
+SET a.state = $state, a.applied = $applied
 RETURN marks

@@ -4,12 +4,13 @@
 // returns: state: String, applied: Integer, ids: List (one row; none if the attempt was lost)
 // bound: one key
 // idempotent: by the state: one that is done answers with its receipt
+// law: domain::attempt::AttemptRecord::step
 // clock: server
 MATCH (a:ConsolidationAttempt {id: $id})
 SET a.lock = true
 WITH a
 WHERE a.holder = $holder AND a.state IN ['claimed', 'done']
-SET a.leaseUntil = datetime.realtime().epochMillis + $leaseMs
+SET a.leaseUntil = CASE a.state WHEN 'claimed' THEN datetime.realtime().epochMillis + $leaseMs ELSE a.leaseUntil END
 WITH a
 OPTIONAL MATCH (m:Memory)-[:CONSOLIDATING]->(a)
 WITH a, m.id AS id

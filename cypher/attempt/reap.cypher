@@ -1,11 +1,13 @@
 // purpose: End an attempt whose lease is over, and remove its marks.
 // mode: write
-// params: $id: String, $anyLease: Boolean
+// params: $id: String, $holder: String, $anyLease: Boolean
 // returns: reaped: Integer, marks: Integer (one row; none if its lease still lasts)
 // bound: one key, with the marks of one claim
 // idempotent: by the state
+// law: domain::attempt::AttemptRecord::step
 // clock: server
 //
+// $holder is who reaps, so that a wait for this lock can be told from others.
 // $anyLease is for the holder of a scratch database's lock: its predecessor is dead, and its lease need not run out.
 MATCH (a:ConsolidationAttempt {id: $id})
 SET a.lock = true
@@ -18,4 +20,4 @@ CALL (a) {
   DELETE c
   RETURN count(c) AS marks
 }
-RETURN count(a) AS reaped, sum(marks) AS marks
+RETURN 1 AS reaped, marks

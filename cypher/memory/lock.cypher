@@ -1,13 +1,13 @@
 // purpose: Lock memories in the order given and read what the laws need of them, the content compared where one is given.
 // mode: write
 // params: $id: List, $content: List
-// returns: id, scope, tier, energy, energyAt, lastAccessed, accessCount, ripeAt, dueAt, pinned, created, session, same, claimed, fault (one row for each id that exists)
+// returns: id, scope, tier, energy, energyAt, lastAccessed, accessCount, ripeAt, dueAt, pinned, created, session, same, claims, fault (one row for each id that exists)
 // bound: a list of ids
 // idempotent: by writing nothing but the lock
 //
 // A value of a wrong type comes back as null. Where it may not be missing, the reader names it; where it may, fault does,
 // so that no law takes it for absent and writes over it. A row set aside before has its reason as fault.
-// claimed is the id of an attempt that holds the memory and is not over.
+// claims are the ids of the attempts that hold the memory and are not over: one, unless a foreign writer made a second.
 UNWIND range(0, size($id) - 1) AS i
 MATCH (m:Memory {id: $id[i]})
 SET m.ebbLock = true
@@ -25,7 +25,8 @@ RETURN m.id AS id,
   CASE WHEN m.sessionId IS :: STRING THEN m.sessionId END AS session,
   CASE WHEN $content[i] IS NULL THEN null ELSE m.content = $content[i] END AS same,
   [(m)-[:CONSOLIDATING]->(a:ConsolidationAttempt)
-    WHERE NOT coalesce(a.state, 'claimed') IN ['done', 'aborted', 'expired'] | toString(a.id)][0] AS claimed,
+    WHERE NOT coalesce(a.state IN ['done', 'aborted', 'expired'], false) |
+    CASE WHEN a.id IS :: STRING NOT NULL THEN a.id ELSE elementId(a) END] AS claims,
   CASE WHEN m:EbbQuarantined THEN coalesce(toString(m.ebbReason), 'no reason kept')
     WHEN NOT m.scope IS :: STRING THEN 'scope is not text'
     WHEN NOT m.energyAt IS :: ZONED DATETIME THEN 'energyAt is not a date with time and zone'

@@ -252,7 +252,7 @@ impl RunRecord {
                 Ok(Self { state, holder: None, lease_until: 0, ..*self })
             }
             RunEvent::Close { fence, state, .. } if state == self.state && !open && self.fence == fence => {
-                Ok(self.clone())
+                Ok(Self { holder: None, lease_until: 0, ..*self })
             }
             _ => Err(Refused),
         }

@@ -1,15 +1,22 @@
-//! Ends attempts whose lease is over and frees the memories they held.
+//! Ends attempts whose lease is over and frees the memories they held; gives those of foreign writers a lease; parts
+//! attempts that hold one memory.
 //!
-//! Runs before every claim and needs no ledger: ending an attempt twice is ending it once. Only this ends a lease that
-//! ran out, by the server's clock.
+//! Runs at every tick and before every claim, and needs no ledger: ending an attempt twice is ending it once. Only this
+//! ends a lease that ran out, by the server's clock.
 
 use crate::domain::attempt::Right;
-use crate::store::{Error, Store};
+use crate::store::{Error, Reaped, Store};
+use tracing::info;
 
-/// Reaps. Answers how many attempts were ended.
+/// Reaps, and says what it did.
 ///
 /// # Errors
 /// Of the store.
-pub async fn run(store: &Store, right: Right) -> Result<i64, Error> {
-    store.reap(right).await
+pub async fn run(store: &Store, right: Right) -> Result<Reaped, Error> {
+    let reaped = store.reap(right).await?;
+    if reaped != Reaped::default() {
+        let Reaped { expired, adopted, conflicts, strays } = reaped;
+        info!(expired, adopted, conflicts, strays, "reaped");
+    }
+    Ok(reaped)
 }

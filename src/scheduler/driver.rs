@@ -7,9 +7,9 @@
 use crate::domain::attempt::{Right, RunState};
 use crate::domain::units::Timestamp;
 use crate::jobs::{self, JobName, Reached, Request, Work, reap};
-use crate::store::{Error, Opened, Outlook, Run, Store, Tally};
+use crate::store::{Error, Held, Opened, Outlook, Run, Store, Tally};
 use std::time::Instant;
-use tracing::{Instrument, info, info_span};
+use tracing::{Instrument, debug, info, info_span};
 
 /// Which occurrence is wanted, and by what right.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -137,7 +137,9 @@ async fn work(
     let span = info_span!("job.run", job = job.name(), run_id = run.run_id);
     async {
         let begun = Instant::now();
-        let reached = jobs::run(job, Work::new(store, outlook, &mut run, request)).await;
+        let held = run.held();
+        let reached =
+            beating(store, &held, jobs::run(job, Work::new(store, outlook, &mut run, request))).await;
         let truncated = match reached {
             Ok(reached) => reached == Reached::Budget,
             Err(why @ (Error::Fenced(_) | Error::Unavailable { .. } | Error::OutcomeUnknown { .. })) => {
@@ -183,6 +185,36 @@ async fn work(
     }
     .instrument(span)
     .await
+}
+
+/// Works, with a sign of life three times in a lease: what a job does between two transactions may take longer than one.
+///
+/// Neither is ever dropped half-way, since a transaction whose future is dropped keeps its locks until its connection is
+/// used again. So a job whose run was lost is not stopped from here either: its next transaction's guard does that.
+async fn beating<T>(store: &Store, held: &Held, work: impl Future<Output = T>) -> T {
+    let mut work = std::pin::pin!(work);
+    loop {
+        tokio::select! {
+            biased;
+            done = &mut work => return done,
+            () = tokio::time::sleep(store.beat()) => {}
+        }
+        let mut beat = std::pin::pin!(store.renew(held));
+        let mut done = None;
+        let renewed = loop {
+            tokio::select! {
+                biased;
+                renewed = &mut beat => break renewed,
+                ended = &mut work, if done.is_none() => done = Some(ended),
+            }
+        };
+        if let Err(why) = renewed {
+            debug!(%why, "no sign of life could be given");
+        }
+        if let Some(done) = done {
+            return done;
+        }
+    }
 }
 
 /// Finishes the run of a job that a dead program left open, with that run's own `now`.

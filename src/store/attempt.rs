@@ -6,15 +6,15 @@
 
 use super::Store;
 use super::catalogue::{
-    ATTEMPT_CLAIM, ATTEMPT_FINISH, ATTEMPT_GUARD, ATTEMPT_OPEN, ATTEMPT_OVERDUE, ATTEMPT_REAP, MEMORY_RISEN,
-    MEMORY_STUB,
+    ATTEMPT_CLAIM, ATTEMPT_FINISH, ATTEMPT_GUARD, ATTEMPT_OPEN, ATTEMPT_OVERDUE, MEMORY_RISEN, MEMORY_STUB,
 };
 use super::encode::{list, slices};
 use super::error::Error;
 use super::memory::{lock, quarantine, write};
+use super::reap::resolve;
 use super::run::{Run, Tally};
-use super::tx::{Mode, Tx};
-use crate::domain::attempt::{AttemptState, Right};
+use super::tx::Tx;
+use crate::domain::attempt::AttemptState;
 use crate::domain::ids::{MemoryId, promotion_key, stub_id};
 use crate::domain::memory::{self, Vital};
 use crate::domain::tunables::Tunables;
@@ -171,8 +171,17 @@ impl Store {
             let wanted: Vec<(&str, Option<&str>)> = guard.ids.iter().map(|id| (id.as_str(), None)).collect();
             let mut tally = Tally::default();
             let (mut promotions, mut faults) = (Vec::new(), Vec::new());
-            for (id, locked) in lock(tx, &wanted).await? {
+            let locked = lock(tx, &wanted).await?;
+            let contested = locked.iter().filter(|(_, locked)| locked.claims.len() > 1);
+            let contested: Vec<String> = contested.map(|(id, _)| id.clone()).collect();
+            let lost = resolve(tx, &contested).await?;
+            for (id, locked) in locked {
                 tally.scanned += 1;
+                if lost.iter().any(|(memory, loser)| *memory == id && *loser == claimed.attempt) {
+                    tally.conflicts += 1;
+                    tally.skipped += 1;
+                    continue;
+                }
                 match locked.life {
                     Err(fault) => faults.push((id, fault)),
                     Ok(life) => match memory::promoted(life.vital, now, tunables) {
@@ -190,34 +199,6 @@ impl Store {
             Ok(tally)
         })
         .await
-    }
-
-    /// Ends attempts whose lease is over and frees what they held; by the right of a scratch database's holder those
-    /// whose lease still lasts, too. Answers how many were ended.
-    ///
-    /// # Errors
-    /// Of the connection or a statement.
-    pub async fn reap(&self, right: Right) -> Result<i64, Error> {
-        #[derive(Deserialize)]
-        struct Reaped {
-            reaped: i64,
-        }
-        let open = self
-            .transactions
-            .run("attempt.overdue", Mode::Read, async |tx: &mut Tx| not_over(tx).await)
-            .await?;
-        let mut reaped = 0;
-        for id in open {
-            reaped += self
-                .transactions
-                .run("attempt.reap", Mode::Write, async |tx: &mut Tx| {
-                    let call =
-                        ATTEMPT_REAP.call().set("id", id.as_str()).set("anyLease", right == Right::Scratch);
-                    Ok(tx.row::<Reaped>(call).await?.map_or(0, |row| row.reaped))
-                })
-                .await?;
-        }
-        Ok(reaped)
     }
 
     /// Opens an attempt; one that was opened before answers with what it has claimed.
@@ -257,11 +238,11 @@ pub(super) async fn not_over(tx: &mut Tx) -> Result<Vec<String>, Error> {
 
 /// Ends an attempt with its receipt.
 pub(super) async fn finish(tx: &mut Tx, id: &str, state: AttemptState, applied: i64) -> Result<(), Error> {
-    let call = ATTEMPT_FINISH
-        .call()
-        .set("id", id)
-        .set("state", state.name())
-        .set("applied", applied)
-        .set("conflicts", 0_i64);
-    tx.run(call).await
+    #[derive(Deserialize)]
+    struct Ended {}
+    let call = ATTEMPT_FINISH.call().set("id", id).set("state", state.name()).set("applied", applied);
+    match tx.row::<Ended>(call).await? {
+        Some(_) => Ok(()),
+        None => Err(Error::Fenced(format!("attempt {id} is over; nothing was written"))),
+    }
 }

@@ -15,12 +15,18 @@ macro_rules! catalogue {
 }
 
 catalogue! {
+    ATTEMPT_ADOPT = "attempt/adopt";
     ATTEMPT_CLAIM = "attempt/claim";
+    ATTEMPT_CLAIMS = "attempt/claims";
     ATTEMPT_FINISH = "attempt/finish";
     ATTEMPT_GUARD = "attempt/guard";
+    ATTEMPT_HELD = "attempt/held";
+    ATTEMPT_LIST = "attempt/list";
+    ATTEMPT_MARKS = "attempt/marks";
     ATTEMPT_OPEN = "attempt/open";
     ATTEMPT_OVERDUE = "attempt/overdue";
     ATTEMPT_REAP = "attempt/reap";
+    ATTEMPT_UNMARK = "attempt/unmark";
     CONFIG_ENSURE = "config/ensure";
     CONFIG_READ = "config/read";
     ENTITY_OPEN = "entity/open";
@@ -70,6 +76,7 @@ catalogue! {
     RUN_LAST = "run/last";
     RUN_LOCK = "run/lock";
     RUN_LOOK = "run/look";
+    RUN_OPEN = "run/open";
     RUN_RECEIPT = "run/receipt";
     RUN_TAKE = "run/take";
     SCHEMA_V001 = "schema/V001__memory";
@@ -77,8 +84,10 @@ catalogue! {
     SCRATCH_LOOK = "scratch/look";
     SCRATCH_MARK = "scratch/mark";
     SERVER_ABOUT = "server/about";
+    SERVER_BLOCKERS = "server/blockers";
     SERVER_SCHEMA = "server/schema";
     SERVER_SETTINGS = "server/settings";
+    SERVER_TERMINATE = "server/terminate";
     SESSION_END = "session/end";
     SESSION_JOIN = "session/join";
     SESSION_MADE = "session/made";

@@ -1,6 +1,7 @@
 //! The pool of connections, and what is known of the server at its other end.
 //!
-//! One pool serves every verb of one program. Acquiring a connection has a limit of its own, since the driver's
+//! One pool serves every verb of one program; two connections beside it keep leases, so that work that takes every other
+//! one cannot let them run out. Acquiring a connection has a limit of its own, since the driver's
 //! covers the TCP connect only: a peer that accepts and says nothing would hang it.
 
 use super::error::Error;
@@ -27,21 +28,43 @@ pub struct Config {
     pub lease: Duration,
 }
 
-/// Longest wait for one message of the server: above its transaction time-out of 30 s, so that the server decides.
-const MESSAGE_TIMEOUT: Duration = Duration::from_secs(35);
 /// Rows per fetch; more gains nothing.
 const FETCH_SIZE: usize = 1_000;
 
-pub(super) fn pool(config: &Config) -> Result<Driver, Error> {
+/// What the connections of a pool are for.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Purpose {
+    /// All that a program does.
+    Work,
+    /// Leases: short statements that must not wait behind long ones.
+    Leases,
+}
+
+impl Purpose {
+    /// Longest wait for one message of the server. For work above its transaction time-out of 30 s, so that the server
+    /// decides; for leases below the length of one.
+    const fn message_timeout(self) -> Duration {
+        match self {
+            Self::Work => Duration::from_secs(35),
+            Self::Leases => Duration::from_secs(12),
+        }
+    }
+}
+
+pub(super) fn pool(config: &Config, purpose: Purpose) -> Result<Driver, Error> {
     let unusable = |why: neo4rs::Error| Error::Unavailable { uri: config.uri.clone(), why: why.to_string() };
+    let connections = match purpose {
+        Purpose::Work => config.connections,
+        Purpose::Leases => 2,
+    };
     neo4rs::ConfigBuilder::default()
         .uri(&config.uri)
         .user(&config.username)
         .password(config.password.expose_secret())
         .db(config.database.as_str())
         .fetch_size(FETCH_SIZE)
-        .max_connections(config.connections)
-        .connection_timeout(MESSAGE_TIMEOUT)
+        .max_connections(connections)
+        .connection_timeout(purpose.message_timeout())
         .build()
         .and_then(|how| Driver::connect(how, config))
         .map_err(unusable)

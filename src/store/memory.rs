@@ -23,8 +23,8 @@ pub(super) struct Locked {
     pub(super) life: Result<Life, String>,
     /// Whether its content is the one that was offered, where one was.
     pub(super) same: Option<bool>,
-    /// An attempt that holds it and is not over.
-    pub(super) claimed: Option<String>,
+    /// The attempts that hold it and are not over: one at most, unless a foreign writer made a second.
+    pub(super) claims: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -32,7 +32,7 @@ struct LockRow {
     #[serde(flatten)]
     life: LifeRow,
     same: Option<bool>,
-    claimed: Option<String>,
+    claims: Vec<String>,
 }
 
 /// Locks the memories of these ids, which the caller has sorted, and reads what the laws need of them. `content` is
@@ -50,7 +50,7 @@ pub(super) async fn lock(
             .set("content", list(slice.iter().map(|(_, content)| *content)));
         for row in tx.rows::<LockRow>(call).await? {
             let id = row.life.id.clone();
-            locked.push((id, Locked { life: row.life.check(), same: row.same, claimed: row.claimed }));
+            locked.push((id, Locked { life: row.life.check(), same: row.same, claims: row.claims }));
         }
     }
     Ok(locked)
@@ -180,6 +180,8 @@ pub struct Backlog {
     pub due: Option<Timestamp>,
     /// For promotion.
     pub ripe: Option<Timestamp>,
+    /// Whether any memory is claimed by an attempt, whoever made it.
+    pub claimed: bool,
 }
 
 /// How many memories wait at an instant.
@@ -317,10 +319,11 @@ pub(super) async fn backlog(tx: &mut Tx) -> Result<Backlog, Error> {
     struct Row {
         due: Option<i64>,
         ripe: Option<i64>,
+        claimed: bool,
     }
     let row: Row = tx.only(MEMORY_BACKLOG.call()).await?;
     let instant = |ms: Option<i64>| ms.and_then(|ms| Timestamp::from_millis(ms).ok());
-    Ok(Backlog { due: instant(row.due), ripe: instant(row.ripe) })
+    Ok(Backlog { due: instant(row.due), ripe: instant(row.ripe), claimed: row.claimed })
 }
 
 /// Reads memories whole, as this transaction sees them.

@@ -17,9 +17,11 @@ mod connection;
 mod decode;
 mod encode;
 mod error;
+mod evict;
 mod import;
 mod inspect;
 mod memory;
+mod reap;
 mod request;
 mod run;
 mod schema;
@@ -39,8 +41,9 @@ pub use error::{Class, Error, RefusedWhy};
 pub use import::Progress;
 pub use inspect::{Answer, Cell};
 pub use memory::{Backlog, Filter, Happened, Record, TierCount, Waiting};
+pub use reap::{AttemptRow, Reaped};
 pub use request::Lasting;
-pub use run::{Opened, Outlook, Past, Run, Tally};
+pub use run::{Held, OpenRun, Opened, Outlook, Past, Run, Tally};
 pub use schema::{Drift, Initialised};
 pub use server::About;
 pub use session::Ended;
@@ -52,6 +55,8 @@ use std::time::Duration;
 /// One database, through one pool of connections.
 pub struct Store {
     transactions: tx::Transactions,
+    /// Connections of their own for signs of life, takes and evictions: they must pass when all others wait.
+    leases: tx::Transactions,
     /// Who this program is, anew at each start: what leases and locks are held under.
     holder: String,
     lease: Duration,
@@ -63,9 +68,9 @@ impl Store {
     /// # Errors
     /// [`Error::Unavailable`] if the address cannot be used.
     pub fn connect(config: &Config) -> Result<Self, Error> {
-        let driver = connection::pool(config)?;
         Ok(Self {
-            transactions: tx::Transactions::new(driver),
+            transactions: tx::Transactions::new(connection::pool(config, connection::Purpose::Work)?),
+            leases: tx::Transactions::new(connection::pool(config, connection::Purpose::Leases)?),
             holder: crate::clock::new_id(),
             lease: config.lease,
         })

@@ -10,7 +10,8 @@
 
 use super::Store;
 use super::catalogue::{
-    RUN_CLOSE, RUN_CREATE, RUN_GUARD, RUN_HISTORY, RUN_LAST, RUN_LOCK, RUN_LOOK, RUN_RECEIPT, RUN_TAKE,
+    RUN_CLOSE, RUN_CREATE, RUN_GUARD, RUN_HISTORY, RUN_LAST, RUN_LOCK, RUN_LOOK, RUN_OPEN, RUN_RECEIPT,
+    RUN_TAKE,
 };
 use super::encode::list;
 use super::error::Error;
@@ -21,6 +22,7 @@ use crate::domain::attempt::{Opening, Right, RunFacts, RunState, open_run};
 use crate::domain::tunables::Tunables;
 use crate::domain::units::Timestamp;
 use serde::{Deserialize, Serialize};
+use std::time::Duration;
 
 /// A run that this program holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,6 +37,42 @@ pub struct Run {
     pub now: Timestamp,
     fence: i64,
     batch: i64,
+}
+
+/// What names a run and the right to it, for signs of life beside its work.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Held {
+    job: &'static str,
+    occurrence: String,
+    fence: i64,
+}
+
+impl Run {
+    /// The right to this run.
+    #[must_use]
+    pub fn held(&self) -> Held {
+        Held { job: self.job, occurrence: self.occurrence.clone(), fence: self.fence }
+    }
+}
+
+/// A run that is not over, as people see it.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OpenRun {
+    /// Which job.
+    pub job: String,
+    /// Which occurrence.
+    pub occurrence: String,
+    /// Who works on it; none if it was left to whoever comes next.
+    pub holder: Option<String>,
+    /// How often it was begun or taken over.
+    pub fence: i64,
+    /// Batches that landed.
+    pub batch: i64,
+    /// When it was opened, epoch milliseconds.
+    pub started: Option<i64>,
+    /// What is left of its lease by the server's clock, milliseconds; negative when it is over.
+    pub lease_left: Option<i64>,
 }
 
 /// What a run, or one batch of it, did.
@@ -85,7 +123,7 @@ pub struct Outlook {
     pub unstamped: i64,
     /// Since when the longest-waiting memories wait.
     pub backlog: Backlog,
-    /// Whether there are attempts that are not over.
+    /// Whether there are attempts that are not over, or claims of any.
     pub attempts: bool,
 }
 
@@ -136,11 +174,12 @@ impl Store {
     pub async fn outlook(&self) -> Result<Outlook, Error> {
         self.transactions
             .run("run.outlook", Mode::Read, async |tx: &mut Tx| {
+                let backlog = memory::backlog(tx).await?;
                 Ok(Outlook {
                     tunables: tunables::read(tx).await?,
                     unstamped: sweep::unstamped(tx).await?,
-                    backlog: memory::backlog(tx).await?,
-                    attempts: !attempt::not_over(tx).await?.is_empty(),
+                    attempts: backlog.claimed || !attempt::not_over(tx).await?.is_empty(),
+                    backlog,
                 })
             })
             .await
@@ -159,31 +198,30 @@ impl Store {
         right: Right,
     ) -> Result<Opened, Error> {
         let run_id = crate::clock::new_id();
-        self.transactions
-            .run("run.open", Mode::Write, async |tx: &mut Tx| {
-                match self.ask(tx, job, Some(occurrence), right).await? {
-                    Opening::AlreadyOver(state) => Ok(Opened::Over(state)),
-                    Opening::Held { occurrence, holder } => Ok(Opened::Held { occurrence, holder }),
-                    Opening::Take(taken) => {
-                        let run = self.take(tx, job, taken).await?;
-                        Ok(if run.occurrence == occurrence {
-                            Opened::Ours(run)
-                        } else {
-                            Opened::Predecessor(run)
-                        })
-                    }
-                    Opening::Create | Opening::Nothing => {
-                        let call = self
-                            .leased(RUN_CREATE.call(), job, occurrence)
-                            .set("runId", run_id.as_str())
-                            .set("now", now.millis())
-                            .set("trigger", trigger);
-                        let row: RunRow = tx.only(call).await?;
-                        Ok(Opened::Ours(row.run(job, occurrence.to_owned())?))
-                    }
+        let work = self.leases.run("run.open", Mode::Write, async |tx: &mut Tx| {
+            match self.ask(tx, job, Some(occurrence), right).await? {
+                Opening::AlreadyOver(state) => Ok(Opened::Over(state)),
+                Opening::Held { occurrence, holder } => Ok(Opened::Held { occurrence, holder }),
+                Opening::Take(taken) => {
+                    let run = self.take(tx, job, taken).await?;
+                    Ok(if run.occurrence == occurrence {
+                        Opened::Ours(run)
+                    } else {
+                        Opened::Predecessor(run)
+                    })
                 }
-            })
-            .await
+                Opening::Create | Opening::Nothing => {
+                    let call = self
+                        .leased(RUN_CREATE.call(), job, occurrence)
+                        .set("runId", run_id.as_str())
+                        .set("now", now.millis())
+                        .set("trigger", trigger);
+                    let row: RunRow = tx.only(call).await?;
+                    Ok(Opened::Ours(row.run(job, occurrence.to_owned())?))
+                }
+            }
+        });
+        self.evicting(&RUN_TAKE, work).await
     }
 
     /// Takes over the open run of a job, if there is one and `right` allows it.
@@ -191,11 +229,47 @@ impl Store {
     /// # Errors
     /// Of the connection or a statement.
     pub async fn take_open_run(&self, job: &'static str, right: Right) -> Result<Option<Run>, Error> {
-        self.transactions
-            .run("run.take", Mode::Write, async |tx: &mut Tx| match self.ask(tx, job, None, right).await? {
+        let work = self.leases.run("run.take", Mode::Write, async |tx: &mut Tx| {
+            match self.ask(tx, job, None, right).await? {
                 Opening::Take(taken) => self.take(tx, job, taken).await.map(Some),
                 _ => Ok(None),
+            }
+        });
+        self.evicting(&RUN_TAKE, work).await
+    }
+
+    /// Gives a sign of life for a run between two of its transactions, which renew its lease themselves.
+    ///
+    /// # Errors
+    /// [`Error::Fenced`] if the run was lost: nothing that its former holder begins will land.
+    pub async fn renew(&self, held: &Held) -> Result<(), Error> {
+        #[derive(Deserialize)]
+        struct Guard {}
+        self.leases
+            .run("run.renew", Mode::Write, async |tx: &mut Tx| {
+                let guard =
+                    self.leased(RUN_GUARD.call(), held.job, &held.occurrence).set("fence", held.fence);
+                match tx.row::<Guard>(guard).await? {
+                    Some(_) => Ok(()),
+                    None => Err(lost(held.job, &held.occurrence)),
+                }
             })
+            .await
+    }
+
+    /// How often a holder gives a sign of life: three times in a lease.
+    #[must_use]
+    pub fn beat(&self) -> Duration {
+        self.lease / 3
+    }
+
+    /// Lists the runs that are not over, oldest first.
+    ///
+    /// # Errors
+    /// Of the connection or the statement.
+    pub async fn open_runs(&self) -> Result<Vec<OpenRun>, Error> {
+        self.transactions
+            .run("run.list", Mode::Read, async |tx: &mut Tx| tx.rows(RUN_OPEN.call()).await)
             .await
     }
 
@@ -250,7 +324,7 @@ impl Store {
                 let guard =
                     self.leased(RUN_GUARD.call(), held.job, &held.occurrence).set("fence", held.fence);
                 let Some(Guard { batch: landed }) = tx.row(guard).await? else {
-                    return Err(lost(held));
+                    return Err(lost(held.job, &held.occurrence));
                 };
                 let tally = body(tx).await?;
                 let batch = landed.max(held.batch) + 1;
@@ -297,7 +371,7 @@ impl Store {
                     .set("state", state.name())
                     .set("truncated", truncated)
                     .set("reason", reason);
-                tx.row::<Tally>(call).await?.ok_or_else(|| lost(run))
+                tx.row::<Tally>(call).await?.ok_or_else(|| lost(run.job, &run.occurrence))
             })
             .await
     }
@@ -367,9 +441,9 @@ fn decode(detail: &str) -> Error {
     Error::Decode { statement: "run", detail: detail.to_owned() }
 }
 
-fn lost(run: &Run) -> Error {
+fn lost(job: &str, occurrence: &str) -> Error {
     Error::Fenced(format!(
-        "the run {} of {} was taken over by another program; nothing was written after that. See: ebb job history {}",
-        run.occurrence, run.job, run.job
+        "the run {occurrence} of {job} was taken over by another program; nothing was written after that. \
+         See: ebb job history {job}"
     ))
 }

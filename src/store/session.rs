@@ -88,7 +88,7 @@ impl Store {
             // A row that no law can use is left for the sweep and the audit, which set it aside.
             let Ok(life) = locked.life else { continue };
             if let Ok(after) = memory::session_ended(life.vital, now, threshold, tunables) {
-                if locked.claimed.is_some() {
+                if !locked.claims.is_empty() {
                     ended.held += 1;
                 } else {
                     promotions.push(Promotion { id: life.id, before: life.vital, after });

@@ -56,6 +56,8 @@ pub struct TxCounters {
     pub retried: AtomicU64,
     /// Commits whose outcome was unknown when the connection broke, each settled by its receipt since.
     pub unknown_commits: AtomicU64,
+    /// Transactions of vanished holders that were ended because they stood in the way.
+    pub evicted: AtomicU64,
 }
 
 /// What one transaction can do.

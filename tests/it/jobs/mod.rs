@@ -2,6 +2,7 @@
 
 mod adoption;
 mod decay;
+mod foreign;
 mod ledger;
 mod promote;
 mod quarantine;

@@ -34,9 +34,9 @@ async fn twice_is_once() {
     db.put(&[ripe("a"), ripe("b")]).await;
     hold(&db.leasing(SHORT)).await;
     db.leases_are_over().await;
-    assert_eq!(reap::run(&db.store, Right::Lease).await.unwrap(), 1);
+    assert_eq!(reap::run(&db.store, Right::Lease).await.unwrap().expired, 1);
     let before = everything(&db.client).await;
-    assert_eq!(reap::run(&db.store, Right::Lease).await.unwrap(), 0);
+    assert_eq!(reap::run(&db.store, Right::Lease).await.unwrap().expired, 0);
     same(&before, &everything(&db.client).await, "a second reap");
     assert_eq!(states(&db).await, ["promote expired 2 0 0"]);
 }
@@ -48,10 +48,10 @@ async fn marks_are_freed_when_the_lease_is_over_and_not_before() {
     let holder = db.leasing(Duration::from_secs(3_600));
     hold(&holder).await;
     let before = everything(&db.client).await;
-    assert_eq!(reap::run(&db.store, Right::Lease).await.unwrap(), 0);
+    assert_eq!(reap::run(&db.store, Right::Lease).await.unwrap().expired, 0);
     same(&before, &everything(&db.client).await, "a lease that lasts is left alone");
     // The only program on a scratch database knows that its predecessor is dead.
-    assert_eq!(reap::run(&db.store, Right::Scratch).await.unwrap(), 1);
+    assert_eq!(reap::run(&db.store, Right::Scratch).await.unwrap().expired, 1);
     assert_eq!(states(&db).await, ["promote expired 2 0 0"]);
 }
 
@@ -126,7 +126,7 @@ async fn an_attempt_goes_from_planned_to_its_end_and_never_back() {
     let before = remembered(&db.client).await;
     assert_eq!(db.store.apply(&mut run, &claimed, &tunables).await.unwrap().promoted, 0);
     same(&before, &remembered(&db.client).await, "an attempt that is done");
-    assert_eq!(db.store.reap(Right::Scratch).await.unwrap(), 0, "nothing left to end");
+    assert_eq!(db.store.reap(Right::Scratch).await.unwrap().expired, 0, "nothing left to end");
     assert_eq!(states(&db).await, ["promote done 1 1 0", "promote aborted 0 0 0"]);
     assert!(AttemptState::Done.is_terminal());
 }

@@ -2,6 +2,7 @@
 
 mod batches;
 mod deadlock;
+mod eviction;
 mod faults;
 mod requests;
 mod schema;

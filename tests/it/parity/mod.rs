@@ -4,6 +4,8 @@
 //! stretch every branch of both go through the product's own jobs, in its own pages, and every property that comes back
 //! is compared: energies to 1e-9 of themselves, instants to the millisecond, the rest exactly.
 
+mod protocol;
+
 use crate::harness::neo4j::{Fresh, at, fresh};
 use crate::harness::random::Random;
 use crate::harness::rows::{list, map};

@@ -1,0 +1,12 @@
+// purpose: Remove claims; an attempt that loses one to an earlier attempt counts it as a conflict.
+// mode: write
+// params: $mark: List, $conflict: Boolean
+// returns: removed: Integer (one row)
+// bound: a list of element ids
+// idempotent: by the claim being gone
+UNWIND $mark AS mark
+MATCH ()-[c:CONSOLIDATING]->(a)
+WHERE elementId(c) = mark
+FOREACH (_ IN CASE WHEN $conflict THEN [1] ELSE [] END | SET a.conflicts = coalesce(a.conflicts, 0) + 1)
+DELETE c
+RETURN count(c) AS removed

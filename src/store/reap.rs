@@ -1,0 +1,264 @@
+//! Attempts seen from outside: ended when their lease is over, given a lease when a foreign writer made them, and parted
+//! when two hold one memory.
+//!
+//! Every worker looks at each tick, so nothing waits for the program that left a claim behind, and doing it twice is
+//! doing it once. Only this ends a lease that ran out, by the server's clock.
+
+use super::Store;
+use super::attempt::{finish, not_over};
+use super::catalogue::{
+    ATTEMPT_ADOPT, ATTEMPT_CLAIMS, ATTEMPT_HELD, ATTEMPT_LIST, ATTEMPT_MARKS, ATTEMPT_REAP, ATTEMPT_UNMARK,
+};
+use super::encode::list;
+use super::error::Error;
+use super::tx::{Mode, Tx};
+use crate::domain::attempt::{AttemptState, FOREIGN_LEASE_MS, Mark, Right, keeper};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Most claims looked at in one pass; those beyond are met by the next.
+const MARKS: i64 = 1_000;
+
+/// What one pass over attempts and claims did.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Reaped {
+    /// Attempts ended because their lease was over.
+    pub expired: i64,
+    /// Attempts of foreign writers that were given a lease.
+    pub adopted: i64,
+    /// Claims removed because a memory had two: the earlier attempt kept it.
+    pub conflicts: i64,
+    /// Relationships removed that were no claim: to something else than an attempt, or to one that is over.
+    pub strays: i64,
+}
+
+/// An attempt as people see it.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AttemptRow {
+    /// Its id.
+    pub id: String,
+    /// What it is for: `promote`, `sessionEnd`, or a foreign writer's word.
+    pub phase: Option<String>,
+    /// Where it stands; `foreign` for one that has no state yet.
+    pub state: String,
+    /// The program that holds it.
+    pub holder: Option<String>,
+    /// Who made it.
+    pub instance: Option<String>,
+    /// When, epoch milliseconds.
+    pub started: Option<i64>,
+    /// What is left of its lease by the server's clock, milliseconds; negative when it is over.
+    pub lease_left: Option<i64>,
+    /// Memories it claimed.
+    pub claimed: i64,
+    /// Memories it promoted.
+    pub applied: i64,
+    /// Memories it lost to an earlier attempt.
+    pub conflicts: i64,
+    /// Memories it marks now.
+    pub holds: i64,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct MarkRow {
+    mark: String,
+    memory: Option<String>,
+    attempt: String,
+    is_attempt: bool,
+    known: bool,
+    terminal: bool,
+    several: bool,
+}
+
+#[derive(Deserialize)]
+struct Removed {
+    removed: i64,
+}
+
+impl Store {
+    /// Looks at every attempt and claim and ends, adopts, parts and removes what is to be; by the right of a scratch
+    /// database's holder attempts whose lease still lasts are ended, too.
+    ///
+    /// # Errors
+    /// Of the connection or a statement.
+    pub async fn reap(&self, right: Right) -> Result<Reaped, Error> {
+        let (open, marks) = self
+            .leases
+            .run("attempt.look", Mode::Read, async |tx: &mut Tx| {
+                let marks: Vec<MarkRow> = tx.rows(ATTEMPT_MARKS.call().set("limit", MARKS)).await?;
+                Ok((not_over(tx).await?, marks))
+            })
+            .await?;
+        let mut reaped = Reaped::default();
+        for id in open {
+            reaped.expired += self.end_overdue(&id, right).await?;
+        }
+        let foreign: BTreeSet<&str> = marks
+            .iter()
+            .filter(|mark| mark.is_attempt && !mark.known && !mark.terminal)
+            .map(|mark| mark.attempt.as_str())
+            .collect();
+        for attempt in foreign {
+            reaped.adopted += self.adopt_attempt(attempt).await?;
+        }
+        let stray: Vec<&str> = marks
+            .iter()
+            .filter(|mark| !mark.is_attempt || mark.terminal)
+            .map(|mark| mark.mark.as_str())
+            .collect();
+        if !stray.is_empty() {
+            reaped.strays += self
+                .leases
+                .run("attempt.unmark", Mode::Write, async |tx: &mut Tx| unmark(tx, &stray, false).await)
+                .await?;
+        }
+        let contested: BTreeSet<String> =
+            marks.into_iter().filter(|mark| mark.several).filter_map(|mark| mark.memory).collect();
+        if !contested.is_empty() {
+            let contested: Vec<String> = contested.into_iter().collect();
+            let lost = self
+                .leases
+                .run("attempt.resolve", Mode::Write, async |tx: &mut Tx| resolve(tx, &contested).await)
+                .await?;
+            reaped.conflicts += i64::try_from(lost.len()).unwrap_or(i64::MAX);
+        }
+        Ok(reaped)
+    }
+
+    async fn end_overdue(&self, id: &str, right: Right) -> Result<i64, Error> {
+        #[derive(Deserialize)]
+        struct Row {
+            reaped: i64,
+        }
+        let work = self.leases.run("attempt.reap", Mode::Write, async |tx: &mut Tx| {
+            let call = ATTEMPT_REAP
+                .call()
+                .set("id", id)
+                .set("holder", self.holder.as_str())
+                .set("anyLease", right == Right::Scratch);
+            Ok(tx.row::<Row>(call).await?.map_or(0, |row| row.reaped))
+        });
+        self.evicting(&ATTEMPT_REAP, work).await
+    }
+
+    async fn adopt_attempt(&self, element: &str) -> Result<i64, Error> {
+        #[derive(Deserialize)]
+        struct Row {
+            adopted: i64,
+        }
+        self.leases
+            .run("attempt.adopt", Mode::Write, async |tx: &mut Tx| {
+                let call = ATTEMPT_ADOPT.call().set("attempt", element).set("leaseMs", FOREIGN_LEASE_MS);
+                Ok(tx.row::<Row>(call).await?.map_or(0, |row| row.adopted))
+            })
+            .await
+    }
+
+    /// Lists attempts, those that are not over first; with `open` these alone.
+    ///
+    /// # Errors
+    /// Of the connection or the statement.
+    pub async fn attempts(&self, open: bool, limit: u32) -> Result<Vec<AttemptRow>, Error> {
+        self.transactions
+            .run("attempt.list", Mode::Read, async |tx: &mut Tx| {
+                let call = ATTEMPT_LIST
+                    .call()
+                    .set("id", None::<&str>)
+                    .set("open", open)
+                    .set("limit", i64::from(limit));
+                tx.rows(call).await
+            })
+            .await
+    }
+
+    /// One attempt, with the memories it holds, by id and tier, a thousand at most.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`]; of the connection or a statement.
+    pub async fn attempt(&self, id: &str) -> Result<(AttemptRow, Vec<(String, String)>), Error> {
+        #[derive(Deserialize)]
+        struct Row {
+            id: Option<String>,
+            tier: Option<String>,
+        }
+        self.transactions
+            .run("attempt.show", Mode::Read, async |tx: &mut Tx| {
+                let call = ATTEMPT_LIST.call().set("id", id).set("open", false).set("limit", 1_i64);
+                let Some(attempt) = tx.row::<AttemptRow>(call).await? else {
+                    return Err(Error::NotFound { what: "attempt", id: id.to_owned() });
+                };
+                let held: Vec<Row> = tx.rows(ATTEMPT_HELD.call().set("id", id).set("limit", MARKS)).await?;
+                let held = held.into_iter().map(|row| {
+                    (row.id.unwrap_or_default(), row.tier.unwrap_or_else(|| "no tier".to_owned()))
+                });
+                Ok((attempt, held.collect()))
+            })
+            .await
+    }
+
+    /// Ends an attempt whoever holds it, and frees its memories. Answers whether it was open.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`]; of the connection or a statement.
+    pub async fn release_attempt(&self, id: &str) -> Result<bool, Error> {
+        let (attempt, _) = self.attempt(id).await?;
+        if attempt.state == "foreign" {
+            // Its marks bring it before reap, which gives it a state; one without marks holds nothing.
+            self.reap(Right::Lease).await?;
+        }
+        let released = self
+            .transactions
+            .run("attempt.release", Mode::Write, async |tx: &mut Tx| {
+                finish(tx, id, AttemptState::Aborted, 0).await
+            })
+            .await;
+        match released {
+            Ok(()) => Ok(true),
+            Err(Error::Fenced(_)) => Ok(false),
+            Err(why) => Err(why),
+        }
+    }
+}
+
+/// Parts attempts that hold the same memories, which are locked here: the earliest keeps each. Answers (memory, attempt)
+/// for each claim that was removed.
+pub(super) async fn resolve(tx: &mut Tx, memories: &[String]) -> Result<Vec<(String, String)>, Error> {
+    #[derive(Deserialize)]
+    struct Row {
+        memory: String,
+        attempt: String,
+        started: Option<i64>,
+        mark: String,
+    }
+    if memories.is_empty() {
+        return Ok(Vec::new());
+    }
+    let call = ATTEMPT_CLAIMS.call().set("id", list(memories.iter().map(String::as_str)));
+    let mut claims: BTreeMap<String, Vec<(Mark, String)>> = BTreeMap::new();
+    for Row { memory, attempt, started, mark } in tx.rows(call).await? {
+        claims.entry(memory).or_default().push((Mark { attempt, started }, mark));
+    }
+    let (mut lost, mut marks) = (Vec::new(), Vec::new());
+    for (memory, claims) in claims {
+        let all: Vec<Mark> = claims.iter().map(|(mark, _)| mark.clone()).collect();
+        let Some(keeper) = keeper(&all) else { continue };
+        for (loser, mark) in claims.into_iter().filter(|(mark, _)| mark != keeper) {
+            lost.push((memory.clone(), loser.attempt));
+            marks.push(mark);
+        }
+    }
+    let marks: Vec<&str> = marks.iter().map(String::as_str).collect();
+    unmark(tx, &marks, true).await?;
+    Ok(lost)
+}
+
+async fn unmark(tx: &mut Tx, marks: &[&str], conflict: bool) -> Result<i64, Error> {
+    if marks.is_empty() {
+        return Ok(0);
+    }
+    let call = ATTEMPT_UNMARK.call().set("mark", list(marks.iter().copied())).set("conflict", conflict);
+    let Removed { removed } = tx.only(call).await?;
+    Ok(removed)
+}
