@@ -10,6 +10,11 @@ impl Random {
         Self(seed)
     }
 
+    /// Begins with a seed that the caller prints.
+    pub(crate) fn silent(seed: u64) -> Self {
+        Self(seed)
+    }
+
     pub(crate) fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
