@@ -45,7 +45,7 @@ struct Walked {
 fn walk(walks: u64, first: u64, bug: Option<Bug>) -> Result<Walked, String> {
     let mut walked = Walked::default();
     for seed in first..first + walks {
-        let mut random = random::Random::silent(seed);
+        let mut random = random::Random(seed);
         let (workers, memories) = (2 + random.below(7), 3 + random.below(10));
         let mut world = World::new(workers, memories, bug);
         let length = STEPS / 10 + random.below(STEPS * 9 / 10 + 1);

@@ -1,17 +1,12 @@
 //! Random numbers from a seed that is printed: the same seed draws the same case on every machine.
 
-/// A splitmix64 generator.
-pub(crate) struct Random(u64);
+/// A splitmix64 generator, by its state: a seed that the caller prints.
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
     /// Begins with a seed, and prints it so that a failure can be drawn again.
     pub(crate) fn seeded(seed: u64) -> Self {
         eprintln!("seed {seed:#x}");
-        Self(seed)
-    }
-
-    /// Begins with a seed that the caller prints.
-    pub(crate) fn silent(seed: u64) -> Self {
         Self(seed)
     }
 
