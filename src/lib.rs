@@ -11,3 +11,4 @@ pub mod store;
 pub mod surfaces;
 pub mod telemetry;
 pub mod wiring;
+pub mod worker;

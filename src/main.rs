@@ -13,10 +13,11 @@ use ebb::surfaces::cli::exit::{CliError, Exit};
 use ebb::surfaces::cli::output::Output;
 use ebb::surfaces::cli::{self, Cli, Command, Global, demo, neo4j, run_alone, server};
 use ebb::telemetry;
-use ebb::wiring;
+use ebb::{wiring, worker};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
@@ -45,15 +46,46 @@ fn run(cli: &Cli, environment: &Environment, output: &Output) -> Result<(), CliE
     match &cli.command {
         Command::Config(config::Verb::Show) => config::show(&shown(&settings), output),
         Command::Config(config::Verb::Validate) => config::validate(&shown(&settings), output),
+        Command::Serve(_) | Command::Worker => serve(cli, settings, environment, output),
         _ => on_a_database(cli, &settings, output),
     }
+}
+
+/// Serves until a signal comes.
+fn serve(cli: &Cli, settings: Settings, environment: &Environment, output: &Output) -> Result<(), CliError> {
+    let flags = flags(&cli.global);
+    let file = flags.config.clone().unwrap_or_else(|| PathBuf::from(settings::FILE_NAME));
+    let load = || Settings::load(&flags, environment);
+    let scope = Scope::new(&cli.global.scope).map_err(CliError::usage)?;
+    let runtime = runtime()?;
+    let ended = runtime.block_on(async {
+        let open = wiring::open(&settings, scope).await.map_err(not_open)?;
+        let began = |address| output.remark(&format!("Probes and metrics at http://{address}"));
+        let source = worker::Source { file, load: &load };
+        let ended = worker::run(&open.service, settings, source, began).await;
+        // A managed server that nobody else uses is stopped by its keeper, which need not be waited for.
+        let _ = tokio::time::timeout(FAREWELL, open.close()).await;
+        ended.map_err(|why| match why {
+            worker::Error::Impatient => CliError::new(Exit::Interrupted, why),
+            why => CliError::failed(why),
+        })
+    });
+    runtime.shutdown_background();
+    ended
+}
+
+/// How long a worker that has stopped waits for a managed server to be gone.
+const FAREWELL: Duration = Duration::from_secs(1);
+
+fn runtime() -> Result<tokio::runtime::Runtime, CliError> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(WORKERS).enable_all().build();
+    runtime.map_err(|why| CliError::failed("no threads can be had").why(why))
 }
 
 /// Runs a verb over a service until it ends or is interrupted. What is under way when it is interrupted is dropped, and
 /// the server rolls it back.
 fn on_a_database(cli: &Cli, settings: &Settings, output: &Output) -> Result<(), CliError> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(WORKERS).enable_all().build();
-    let runtime = runtime.map_err(|why| CliError::failed("no threads can be had").why(why))?;
+    let runtime = runtime()?;
     let ended = runtime.block_on(async {
         let verb = Box::pin(verb(cli, settings, output));
         tokio::select! {

@@ -7,7 +7,8 @@
 use crate::clock::Clock;
 use crate::domain::ids::Scope;
 use crate::provision::{self, Endpoint, Keeper, Origin};
-use crate::service::{self, JobConfig, Service};
+use crate::scheduler;
+use crate::service::{self, Service};
 use crate::settings::Settings;
 use crate::settings::jobs::JobConfig as JobSettings;
 use crate::store::{self, Store};
@@ -97,14 +98,22 @@ pub fn over(endpoint: &Endpoint, settings: &Settings, scope: Scope) -> Result<Se
         acquire_timeout: settings.pools.acquire_timeout,
         lease: settings.worker.lease,
     })?;
-    let config = service::Config {
-        consolidation: settings.memory.clone(),
-        jobs: [job(&settings.jobs.decay), job(&settings.jobs.promote)],
-        scope,
-    };
+    let config = service::Config { consolidation: settings.memory.clone(), jobs: schedules(settings), scope };
     Ok(Service::new(store, Clock::Real, config))
 }
 
-fn job(settings: &JobSettings) -> JobConfig {
-    JobConfig { enabled: settings.enabled, every: settings.every, time_limit: settings.time_limit }
+/// How the settings have every job run.
+#[must_use]
+pub fn schedules(settings: &Settings) -> scheduler::Config {
+    let jobs = &settings.jobs;
+    scheduler::Config([&jobs.decay, &jobs.promote].map(job))
+}
+
+fn job(settings: &JobSettings) -> scheduler::JobConfig {
+    scheduler::JobConfig {
+        enabled: settings.enabled,
+        rhythm: settings.rhythm(),
+        jitter: settings.jitter,
+        time_limit: settings.time_limit,
+    }
 }

@@ -1,10 +1,10 @@
 // purpose: Give the attempt of a foreign writer what it lacks: an id, a state, a holder and a lease.
 // mode: write
-// params: $attempt: String, $leaseMs: Integer
+// params: $attempt: String, $id: String, $leaseMs: Integer
 // returns: adopted: Integer (one row; none if it is gone or was adopted meanwhile)
 // bound: one node
 // idempotent: by the state
-// law: domain::attempt::AttemptRecord::step
+// law: domain::attempt::step
 // clock: server
 //
 // From here on it is judged as one of Ebb's own: it is respected while the lease lasts, and its end is its writer's
@@ -14,7 +14,7 @@ WHERE elementId(a) = $attempt
 SET a.lock = true
 WITH a, datetime.realtime() AS serverNow
 WHERE NOT coalesce(a.state IS :: STRING NOT NULL AND a.id IS :: STRING NOT NULL, false)
-SET a.id = CASE WHEN a.id IS :: STRING NOT NULL THEN a.id ELSE randomUUID() END,
+SET a.id = CASE WHEN a.id IS :: STRING NOT NULL THEN a.id ELSE $id END,
   a.holder = CASE WHEN a.instanceId IS :: STRING NOT NULL THEN a.instanceId ELSE 'unknown' END,
   a.leaseUntil = CASE WHEN a.state IS :: STRING NOT NULL AND a.leaseUntil IS :: INTEGER NOT NULL THEN a.leaseUntil
     ELSE serverNow.epochMillis + $leaseMs END,

@@ -1,14 +1,17 @@
 // purpose: Lock memories and list the claims on each that are not over.
 // mode: write
 // params: $id: List
-// returns: memory: String, attempt: String, started: Integer, mark: String (a row for each claim)
+// returns: memory: String, claims: List (a row for each id that exists)
 // bound: a list of ids
 // idempotent: by writing nothing but the lock
+//
+// A claim is a list of its attempt's id, its own element id, and when the attempt was started: epoch milliseconds as text, since
+// a list has one type.
 UNWIND $id AS id
 MATCH (m:Memory {id: id})
 SET m.ebbLock = true
-WITH m
-MATCH (m)-[c:CONSOLIDATING]->(a:ConsolidationAttempt)
-WHERE NOT coalesce(a.state IN ['done', 'aborted', 'expired'], false)
-RETURN m.id AS memory, CASE WHEN a.id IS :: STRING NOT NULL THEN a.id ELSE elementId(a) END AS attempt,
-  CASE WHEN a.started IS :: ZONED DATETIME THEN a.started.epochMillis END AS started, elementId(c) AS mark
+RETURN m.id AS memory,
+  [(m)-[c:CONSOLIDATING]->(a:ConsolidationAttempt)
+    WHERE NOT coalesce(a.state IN ['done', 'aborted', 'expired'], false) |
+    [CASE WHEN a.id IS :: STRING NOT NULL THEN a.id ELSE elementId(a) END, elementId(c),
+      CASE WHEN a.started IS :: ZONED DATETIME THEN toString(a.started.epochMillis) END]] AS claims

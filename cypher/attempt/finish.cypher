@@ -4,7 +4,7 @@
 // returns: marks: Integer (one row; none if it is over, or may not become that)
 // bound: one key, with the marks of one claim
 // idempotent: by the state
-// law: domain::attempt::AttemptRecord::step
+// law: domain::attempt::step
 //
 // $state may be claimed, for one that claims and applies in the same transaction.
 MATCH (a:ConsolidationAttempt {id: $id})

@@ -4,7 +4,7 @@
 // returns: state: String, applied: Integer, ids: List (one row; none if the attempt was lost)
 // bound: one key
 // idempotent: by the state: one that is done answers with its receipt
-// law: domain::attempt::AttemptRecord::step
+// law: domain::attempt::step
 // clock: server
 MATCH (a:ConsolidationAttempt {id: $id})
 SET a.lock = true

@@ -1,9 +1,10 @@
-// purpose: Name attempts that are not over, oldest first.
+// purpose: Name attempts that are not over, oldest first, and whether their leases are.
 // mode: read
 // params: $limit: Integer
-// returns: id: String (at most $limit rows)
+// returns: id: String, overdue: Boolean (at most $limit rows)
+// clock: server
 MATCH (a:ConsolidationAttempt)
 WHERE a.state IN ['planned', 'claimed']
-RETURN a.id AS id
+RETURN a.id AS id, coalesce(a.leaseUntil <= datetime.realtime().epochMillis, true) AS overdue
 ORDER BY a.started, id
 LIMIT $limit

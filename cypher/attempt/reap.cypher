@@ -4,13 +4,13 @@
 // returns: reaped: Integer, marks: Integer (one row; none if its lease still lasts)
 // bound: one key, with the marks of one claim
 // idempotent: by the state
-// law: domain::attempt::AttemptRecord::step
+// law: domain::attempt::step
 // clock: server
 //
 // $holder is who reaps, so that a wait for this lock can be told from others.
 // $anyLease is for the holder of a scratch database's lock: its predecessor is dead, and its lease need not run out.
 MATCH (a:ConsolidationAttempt {id: $id})
-SET a.lock = true
+SET a.lock = $holder
 WITH a, datetime.realtime().epochMillis AS serverNow
 WHERE a.state IN ['planned', 'claimed'] AND ($anyLease OR a.leaseUntil <= serverNow)
 SET a.state = 'expired'

@@ -4,7 +4,7 @@
 // returns: scanned: Integer, changed: Integer, skipped: Integer, quarantined: Integer, adopted: Integer, expired: Integer, promoted: Integer, conflicts: Integer (one row; none if the run was lost)
 // bound: one key
 // idempotent: by the state and the fence
-// law: domain::attempt::RunRecord::step
+// law: domain::attempt::step
 // clock: server
 MATCH (r:EbbRun {job: $job, occurrence: $occurrence})
 SET r.lock = true

@@ -4,7 +4,7 @@
 // returns: batch: Integer (one row; none if the run was lost)
 // bound: one key
 // idempotent: by fence and holder
-// law: domain::attempt::RunRecord::step
+// law: domain::attempt::step
 // clock: server
 MATCH (r:EbbRun {job: $job, occurrence: $occurrence})
 SET r.lock = true

@@ -4,7 +4,7 @@
 // returns: fence: Integer, batch: Integer, runId: String, now: Integer (one row; none if it is no longer open)
 // bound: one key
 // idempotent: by the state
-// law: domain::attempt::RunRecord::step
+// law: domain::attempt::step
 // clock: server
 MATCH (r:EbbRun {job: $job, occurrence: $occurrence})
 SET r.lock = true

@@ -14,6 +14,7 @@ use crate::domain::units::Timestamp;
 use crate::store::{Error, Outlook, Run, Store, Tally};
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
+use tokio_util::sync::CancellationToken;
 
 /// Every job that the ledger knows, in the order in which jobs due at one instant run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -70,12 +71,14 @@ impl std::fmt::Display for JobName {
 }
 
 /// How a job is to work. The default is what the schedule uses.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub struct Request {
     /// Stop after about this many rows.
     pub limit: Option<u64>,
     /// Stop after this time.
     pub time_limit: Option<Duration>,
+    /// Stop after the page in hand when this is cancelled.
+    pub stop: CancellationToken,
 }
 
 /// What a job works with.
@@ -103,6 +106,7 @@ pub enum Reached {
 struct Budget {
     rows_left: Option<u64>,
     ends: Option<Instant>,
+    stop: CancellationToken,
 }
 
 impl Budget {
@@ -113,7 +117,9 @@ impl Budget {
     }
 
     fn is_spent(&self) -> bool {
-        self.rows_left == Some(0) || self.ends.is_some_and(|ends| Instant::now() >= ends)
+        self.rows_left == Some(0)
+            || self.stop.is_cancelled()
+            || self.ends.is_some_and(|ends| Instant::now() >= ends)
     }
 
     /// A page of this size, cut to what is left.
@@ -129,6 +135,7 @@ impl<'a> Work<'a> {
         let budget = Budget {
             rows_left: request.limit,
             ends: request.time_limit.and_then(|limit| Instant::now().checked_add(limit)),
+            stop: request.stop,
         };
         Self { store, tunables: &outlook.tunables, outlook, run, budget }
     }

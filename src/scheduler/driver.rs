@@ -7,7 +7,7 @@
 use crate::domain::attempt::{Right, RunState};
 use crate::domain::units::Timestamp;
 use crate::jobs::{self, JobName, Reached, Request, Work, reap};
-use crate::store::{Error, Held, Opened, Outlook, Run, Store, Tally};
+use crate::store::{Error, Held, Leaving, Opened, Outlook, Run, Store, Tally};
 use std::time::Instant;
 use tracing::{Instrument, debug, info, info_span};
 
@@ -40,6 +40,8 @@ pub enum Outcome {
     Done,
     /// Somebody else holds the job, or the occurrence is over.
     Skipped,
+    /// This program was told to stop: another takes the run up where it is.
+    Released,
 }
 
 /// What a run did.
@@ -105,8 +107,11 @@ pub async fn run_job(
             Opened::Ours(run) => return work(store, job, run, &outlook, request).await,
             Opened::Predecessor(run) => {
                 info!(job = job.name(), run_id = run.run_id, "finishing what a former holder left open");
-                work(store, job, run, &outlook, Request::default()).await?;
-                continue;
+                let whole = Request { limit: None, ..request.clone() };
+                if work(store, job, run, &outlook, whole).await?.outcome == Outcome::Done {
+                    continue;
+                }
+                "this program was told to stop".to_owned()
             }
             Opened::Over(state) => format!("this occurrence is over already: {}", state.name()),
             Opened::Held { occurrence, holder } => {
@@ -137,10 +142,17 @@ async fn work(
     let span = info_span!("job.run", job = job.name(), run_id = run.run_id);
     async {
         let begun = Instant::now();
+        let stop = request.stop.clone();
         let held = run.held();
         let reached =
-            beating(store, &held, jobs::run(job, Work::new(store, outlook, &mut run, request))).await;
+            beating(store, &held, Box::pin(jobs::run(job, Work::new(store, outlook, &mut run, request))))
+                .await;
         let truncated = match reached {
+            Ok(Reached::Budget) if stop.is_cancelled() => {
+                store.leave(job.name(), Leaving::ToAnother).await?;
+                info!("left to another worker");
+                return Ok(report(job, &run, Outcome::Released, Tally::default()));
+            }
             Ok(reached) => reached == Reached::Budget,
             Err(why @ (Error::Fenced(_) | Error::Unavailable { .. } | Error::OutcomeUnknown { .. })) => {
                 return Err(why);
@@ -171,17 +183,7 @@ async fn work(
             elapsed_ms,
             "done"
         );
-        Ok(JobReport {
-            job,
-            occurrence: run.occurrence.clone(),
-            run_id: Some(run.run_id.clone()),
-            now: run.now,
-            outcome: Outcome::Done,
-            tally,
-            due_left,
-            truncated,
-            reason: None,
-        })
+        Ok(JobReport { due_left, truncated, ..report(job, &run, Outcome::Done, tally) })
     }
     .instrument(span)
     .await
@@ -217,14 +219,33 @@ async fn beating<T>(store: &Store, held: &Held, work: impl Future<Output = T>) -
     }
 }
 
+fn report(job: JobName, run: &Run, outcome: Outcome, tally: Tally) -> JobReport {
+    JobReport {
+        job,
+        occurrence: run.occurrence.clone(),
+        run_id: Some(run.run_id.clone()),
+        now: run.now,
+        outcome,
+        tally,
+        due_left: 0,
+        truncated: false,
+        reason: None,
+    }
+}
+
 /// Finishes the run of a job that a dead program left open, with that run's own `now`.
 ///
 /// # Errors
 /// As [`run_job`].
-pub async fn finish_open(store: &Store, job: JobName, right: Right) -> Result<Option<JobReport>, Error> {
+pub async fn finish_open(
+    store: &Store,
+    job: JobName,
+    right: Right,
+    request: Request,
+) -> Result<Option<JobReport>, Error> {
     let Some(run) = store.take_open_run(job.name(), right).await? else { return Ok(None) };
     let outlook = store.outlook().await?;
-    work(store, job, run, &outlook, Request::default()).await.map(Some)
+    work(store, job, run, &outlook, request).await.map(Some)
 }
 
 /// What a run of a job at `now` would do; nothing is written, not even to the ledger.

@@ -1,25 +1,134 @@
 //! Which occurrence of a schedule is due: a pure function of schedule, last run and now.
 //!
 //! Intervals fall on whole multiples since 1970-01-01T00:00Z, so every program that asks finds the same instants, and a
-//! schedule needs no memory of when it was begun. Whatever was missed, there is one catch-up.
+//! schedule needs no memory of when it was begun; cron patterns are in [`super::calendar`]. Whatever was missed, there is
+//! one catch-up: the latest occurrence, if it is not older than [`WINDOW_MS`]. What was missed before it is counted.
+//!
+//! Jitter delays a run, not its occurrence: by a share of the job's greatest delay that follows from job and occurrence,
+//! so all workers agree on it, and a worker that restarts does not draw again.
+//!
+//! Invariant: after the catch-up nothing is due (held by `one_catch_up_whatever_was_missed`).
 
+use super::calendar::{Pattern, Zone};
 use crate::domain::units::Timestamp;
 
-/// The first instant of the schedule after `after`.
-#[must_use]
-pub fn next(every_ms: i64, after: Timestamp) -> Timestamp {
-    let every = every_ms.max(1);
-    let at = (after.millis().div_euclid(every) + 1).saturating_mul(every);
-    Timestamp::from_millis(at).unwrap_or(after)
+/// An occurrence older than this, a week, is not caught up: its successor is near, or nobody waits for it.
+pub const WINDOW_MS: i64 = 7 * 24 * 3_600_000;
+
+/// A pattern of every minute fires so often in ten weeks.
+pub const COUNT_MAX: u64 = 100_000;
+
+/// When a job runs.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Rhythm {
+    /// At whole multiples of this many milliseconds since 1970.
+    Every(i64),
+    /// When the clocks of a place show such a time.
+    Cron(Box<Pattern>, Zone),
 }
 
-/// The occurrence due at `now`: the latest instant of the schedule that is not after now, unless it is not after `last`.
-#[must_use]
-pub fn due(every_ms: i64, last: Option<Timestamp>, now: Timestamp) -> Option<Timestamp> {
-    let every = every_ms.max(1);
-    let at = now.millis().div_euclid(every).saturating_mul(every);
-    let at = Timestamp::from_millis(at).ok()?;
-    last.is_none_or(|last| at > last).then_some(at)
+/// A rhythm and the greatest delay of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Schedule {
+    /// When a job runs.
+    pub rhythm: Rhythm,
+    /// How much later than its occurrence a run may begin, milliseconds.
+    pub jitter_ms: i64,
+}
+
+/// An occurrence that is due.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Due {
+    /// The occurrence.
+    pub at: Timestamp,
+    /// How many before it, of the last week, never ran.
+    pub missed: u64,
+}
+
+impl Rhythm {
+    /// The first occurrence after an instant; `None` at the end of the calendar.
+    #[must_use]
+    pub fn next(&self, after: Timestamp) -> Option<Timestamp> {
+        match self {
+            Self::Every(every) => {
+                let every = (*every).max(1);
+                let at = (after.millis().div_euclid(every) + 1).saturating_mul(every);
+                Timestamp::from_millis(at).ok()
+            }
+            Self::Cron(pattern, zone) => pattern.next(*zone, after),
+        }
+    }
+
+    /// The last occurrence that is not after an instant.
+    #[must_use]
+    pub fn latest(&self, now: Timestamp) -> Option<Timestamp> {
+        match self {
+            Self::Every(every) => {
+                let every = (*every).max(1);
+                Timestamp::from_millis(now.millis().div_euclid(every).saturating_mul(every)).ok()
+            }
+            Self::Cron(pattern, zone) => pattern.latest(*zone, now),
+        }
+    }
+
+    /// How many occurrences lie between two instants, neither of them counted; of a cron pattern the first
+    /// [`COUNT_MAX`], because they are found one by one.
+    #[must_use]
+    pub fn between(&self, after: Timestamp, before: Timestamp) -> u64 {
+        if let Self::Every(every) = self {
+            let every = (*every).max(1);
+            let count = (before.millis() - 1).div_euclid(every) - after.millis().div_euclid(every);
+            return u64::try_from(count).unwrap_or(0);
+        }
+        let mut count = 0;
+        let mut at = after;
+        while let Some(next) = self.next(at).filter(|next| *next < before && count < COUNT_MAX) {
+            count += 1;
+            at = next;
+        }
+        count
+    }
+}
+
+impl Schedule {
+    /// A schedule without delays.
+    #[must_use]
+    pub const fn of(rhythm: Rhythm) -> Self {
+        Self { rhythm, jitter_ms: 0 }
+    }
+
+    /// When the run of an occurrence may begin.
+    #[must_use]
+    pub fn begins(&self, job: &str, occurrence: Timestamp) -> Timestamp {
+        let share = hash(job, occurrence) % (self.jitter_ms.max(0).unsigned_abs() + 1);
+        let delayed = occurrence.millis().saturating_add(i64::try_from(share).unwrap_or(0));
+        Timestamp::from_millis(delayed).unwrap_or(occurrence)
+    }
+
+    /// The occurrence due at `now`, if the last that ran is `last`.
+    #[must_use]
+    pub fn due(&self, job: &str, last: Option<Timestamp>, now: Timestamp) -> Option<Due> {
+        let oldest = Timestamp::from_millis(now.millis() - WINDOW_MS).unwrap_or(Timestamp::FIRST);
+        let begun = last.map_or(oldest, |last| last.max(oldest));
+        let mut at = self.rhythm.latest(now)?;
+        // One whose delay still lasts hides none that waits before it.
+        while at > begun && self.begins(job, at) > now {
+            at = self.rhythm.latest(Timestamp::from_millis(at.millis() - 1).ok()?)?;
+        }
+        let missed = || if last.is_some() { self.rhythm.between(begun, at) } else { 0 };
+        (at > begun).then(|| Due { at, missed: missed() })
+    }
+}
+
+/// The same in every program, whatever compiled it: FNV-1a, its bits mixed by the finaliser of splitmix64.
+fn hash(job: &str, occurrence: Timestamp) -> u64 {
+    let bytes = job.bytes().chain(occurrence.millis().to_le_bytes());
+    let fnv = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    let mixed = (fnv ^ (fnv >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ (mixed >> 31)
 }
 
 #[cfg(test)]
@@ -31,27 +140,87 @@ mod tests {
         Timestamp::from_millis(ms).unwrap()
     }
 
+    fn every(ms: i64) -> Schedule {
+        Schedule::of(Rhythm::Every(ms))
+    }
+
+    fn cron(text: &str, zone: &str) -> Schedule {
+        let pattern = Pattern::parse(text).unwrap();
+        Schedule::of(Rhythm::Cron(Box::new(pattern), Zone::named(zone).unwrap()))
+    }
+
     proptest! {
         #[test]
-        fn one_catch_up_whatever_was_missed(every in 1_i64..10_000_000, now in 0_i64..4_000_000_000_000, ago in 0_i64..10_000_000_000) {
+        fn one_catch_up_whatever_was_missed(
+            interval in 1_i64..10_000_000,
+            jitter_ms in 0_i64..1_000_000,
+            now in 0_i64..4_000_000_000_000,
+            ago in 0_i64..WINDOW_MS,
+        ) {
+            let schedule = Schedule { jitter_ms, ..every(interval) };
             let last = at((now - ago).max(0));
-            match due(every, Some(last), at(now)) {
-                Some(found) => {
-                    prop_assert!(found > last && found <= at(now));
-                    prop_assert_eq!(found.millis() % every, 0);
-                    prop_assert_eq!(due(every, Some(found), at(now)), None, "after the catch-up nothing is due");
-                    prop_assert!(next(every, found) > at(now));
+            match schedule.due("decay", Some(last), at(now)) {
+                Some(Due { at: found, missed }) => {
+                    prop_assert!(found > last && schedule.begins("decay", found) <= at(now));
+                    prop_assert_eq!(found.millis() % interval, 0);
+                    let before = (found.millis() - 1) / interval - last.millis() / interval;
+                    prop_assert_eq!(missed, u64::try_from(before).unwrap());
+                    let again = schedule.due("decay", Some(found), at(now));
+                    prop_assert_eq!(again, None, "after the catch-up nothing is due");
+                    prop_assert!(schedule.rhythm.next(found).unwrap() > at(now - jitter_ms));
                 }
-                None => prop_assert!(next(every, last) > at(now)),
+                None => {
+                    let next = schedule.rhythm.next(last).unwrap();
+                    prop_assert!(schedule.begins("decay", next) > at(now) || ago == WINDOW_MS);
+                }
             }
+        }
+
+        #[test]
+        fn jitter_delays_and_every_worker_agrees(occurrence in 0_i64..4_000_000_000_000, jitter_ms in 0_i64..3_600_000) {
+            let schedule = Schedule { jitter_ms, ..every(3_600_000) };
+            let begins = schedule.begins("sweep", at(occurrence));
+            prop_assert!(begins >= at(occurrence) && begins.millis() - occurrence <= jitter_ms);
+            prop_assert_eq!(begins, schedule.clone().begins("sweep", at(occurrence)));
         }
     }
 
     #[test]
+    fn the_delay_of_an_occurrence_is_the_same_in_every_version() {
+        let schedule = Schedule { jitter_ms: 600_000, ..every(3_600_000) };
+        let delays: Vec<i64> =
+            (1..=4).map(|n| n * 3_600_000).map(|o| schedule.begins("decay", at(o)).millis() - o).collect();
+        assert_eq!(delays, [375_777, 84_566, 583_083, 225_824]);
+        assert_ne!(schedule.begins("decay", at(0)), schedule.begins("promote", at(0)));
+    }
+
+    #[test]
     fn instants_are_whole_multiples_since_1970() {
-        assert_eq!(next(600_000, at(0)), at(600_000));
-        assert_eq!(next(600_000, at(599_999)), at(600_000));
-        assert_eq!(next(600_000, at(-1)), at(0));
-        assert_eq!(due(3_600_000, None, at(3_600_001)), Some(at(3_600_000)));
+        assert_eq!(Rhythm::Every(600_000).next(at(0)), Some(at(600_000)));
+        assert_eq!(Rhythm::Every(600_000).next(at(599_999)), Some(at(600_000)));
+        assert_eq!(Rhythm::Every(600_000).next(at(-1)), Some(at(0)));
+        let first = every(3_600_000).due("decay", None, at(3_600_001));
+        assert_eq!(first, Some(Due { at: at(3_600_000), missed: 0 }));
+    }
+
+    #[test]
+    fn a_week_of_downtime_is_one_run_and_what_is_older_is_left() {
+        let nightly = cron("0 2 * * *", "UTC");
+        let day = 86_400_000;
+        let ran = at(10 * day + 2 * 3_600_000);
+        let back = |days: i64| at(ran.millis() + days * day + 3_600_000);
+        let due = |days| nightly.due("sweep", Some(ran), back(days));
+        assert_eq!(due(0), None);
+        assert_eq!(due(1), Some(Due { at: at(ran.millis() + day), missed: 0 }));
+        assert_eq!(due(7), Some(Due { at: at(ran.millis() + 7 * day), missed: 6 }));
+        let monthly = cron("0 0 1 * *", "UTC");
+        let first_of_february = 31 * day;
+        assert!(monthly.due("fade", Some(at(0)), at(first_of_february + 6 * day)).is_some());
+        assert_eq!(monthly.due("fade", Some(at(0)), at(first_of_february + 8 * day)), None);
+    }
+
+    #[test]
+    fn a_clock_that_went_back_makes_nothing_due() {
+        assert_eq!(every(1_000).due("decay", Some(at(100_000)), at(50_000)), None);
     }
 }

@@ -1,4 +1,50 @@
 //! When jobs run, and that each occurrence runs once.
 
+pub mod calendar;
+pub mod cron;
+pub mod dispatcher;
 pub mod driver;
 pub mod due;
+pub mod meter;
+
+use crate::domain::tunables::Tunables;
+use crate::jobs::JobName;
+use due::{Rhythm, Schedule};
+use std::time::Duration;
+
+/// How one job is scheduled and bounded.
+#[derive(Debug, Clone, PartialEq)]
+pub struct JobConfig {
+    /// Whether the schedule runs it. By hand it always can be.
+    pub enabled: bool,
+    /// When; `None` takes the interval of the ConsolidationConfig node.
+    pub rhythm: Option<Rhythm>,
+    /// How much later than its occurrence a run may begin.
+    pub jitter: Duration,
+    /// How long one run may take.
+    pub time_limit: Duration,
+}
+
+impl JobConfig {
+    /// The schedule in force, by the tunables in the graph.
+    #[must_use]
+    pub fn schedule(&self, job: JobName, tunables: &Tunables) -> Schedule {
+        Schedule {
+            rhythm: self.rhythm.clone().unwrap_or_else(|| Rhythm::Every(job.interval_ms(tunables))),
+            jitter_ms: i64::try_from(self.jitter.as_millis()).unwrap_or(i64::MAX),
+        }
+    }
+}
+
+/// How every job is scheduled and bounded, in the order of [`JobName::ALL`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct Config(pub [JobConfig; JobName::ALL.len()]);
+
+impl Config {
+    /// The one of a job.
+    #[must_use]
+    pub fn of(&self, job: JobName) -> &JobConfig {
+        let index = JobName::ALL.iter().position(|known| *known == job).unwrap_or(0);
+        &self.0[index]
+    }
+}

@@ -1,14 +1,14 @@
 //! What a person who runs Ebb asks for: jobs, their history, status, initialising, questions.
 
-use super::{JobConfig, Service};
+use super::Service;
 use crate::domain::attempt::Right;
 use crate::domain::tunables::Tunables;
 use crate::domain::units::Timestamp;
 use crate::jobs::{JobName, Request};
+use crate::scheduler::JobConfig;
 use crate::scheduler::driver::{self, JobReport, Wanted};
-use crate::scheduler::due;
+use crate::scheduler::due::Schedule;
 use crate::store::{About, Answer, Error, Initialised, Past, Store, Tally, TierCount, Waiting};
-use std::time::Duration;
 
 /// A job and its schedule.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,8 +17,8 @@ pub struct JobStatus {
     pub job: JobName,
     /// Whether the schedule runs it.
     pub enabled: bool,
-    /// How often.
-    pub every: Duration,
+    /// When.
+    pub schedule: Schedule,
     /// The last scheduled occurrence.
     pub last: Option<Timestamp>,
     /// The next one.
@@ -100,7 +100,8 @@ impl Service {
         now: Timestamp,
         limit: Option<u64>,
     ) -> Result<JobReport, Error> {
-        let request = Request { limit, time_limit: Some(self.job_config(job).time_limit) };
+        let request =
+            Request { limit, time_limit: Some(self.job_config(job).time_limit), ..Request::default() };
         driver::run_job(&self.store, job, &Wanted::by_hand(now, Right::Lease), request).await
     }
 
@@ -210,21 +211,13 @@ impl Service {
 
 fn status(
     job: JobName,
-    config: JobConfig,
+    config: &JobConfig,
     last: Option<Timestamp>,
     tunables: &Tunables,
     at: Timestamp,
 ) -> JobStatus {
-    let every_ms = config
-        .every
-        .and_then(|every| i64::try_from(every.as_millis()).ok())
-        .unwrap_or_else(|| job.interval_ms(tunables));
-    let next = due::due(every_ms, last, at).unwrap_or_else(|| due::next(every_ms, at));
-    JobStatus {
-        job,
-        enabled: config.enabled,
-        every: Duration::from_millis(every_ms.unsigned_abs()),
-        last,
-        next,
-    }
+    let schedule = config.schedule(job, tunables);
+    let due = schedule.due(job.name(), last, at).map(|due| due.at);
+    let next = due.or_else(|| schedule.rhythm.next(at)).unwrap_or(at);
+    JobStatus { job, enabled: config.enabled, schedule, last, next }
 }

@@ -24,6 +24,7 @@ mod past;
 // What the floors below answer, for surfaces, which name no other floor than this.
 pub use crate::jobs::JobName;
 pub use crate::scheduler::driver::{JobReport, Outcome};
+pub use crate::scheduler::due::{Rhythm, Schedule};
 pub use crate::store::{
     Answer, Cell, Done, Ended, Error, Filter, Happened, Initialised, Past, Record, RefusedWhy, Tally,
     TierCount, Waiting,
@@ -33,7 +34,9 @@ use crate::clock::Clock;
 use crate::domain::ids::Scope;
 use crate::domain::tunables::ConsolidationConfig;
 use crate::domain::units::Timestamp;
+use crate::scheduler;
 use crate::store::Store;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// What the service is told once.
@@ -41,26 +44,15 @@ use std::time::Duration;
 pub struct Config {
     /// The tunables that `init` writes into a graph that has none.
     pub consolidation: ConsolidationConfig,
-    /// How each job is scheduled and bounded, in the order of [`JobName::ALL`].
-    pub jobs: [JobConfig; JobName::ALL.len()],
+    /// How each job is scheduled and bounded.
+    pub jobs: scheduler::Config,
     /// The scope of whatever names none.
     pub scope: Scope,
 }
 
-/// How one job is scheduled and bounded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct JobConfig {
-    /// Whether the schedule runs it. By hand it always can be.
-    pub enabled: bool,
-    /// How often; `None` takes the interval of the ConsolidationConfig node.
-    pub every: Option<Duration>,
-    /// How long one run may take.
-    pub time_limit: Duration,
-}
-
 /// Everything Ebb does, over one database.
 pub struct Service {
-    store: Store,
+    store: Arc<Store>,
     clock: Clock,
     config: Config,
 }
@@ -69,13 +61,19 @@ impl Service {
     /// Puts the service over a store.
     #[must_use]
     pub fn new(store: Store, clock: Clock, config: Config) -> Self {
-        Self { store, clock, config }
+        Self { store: Arc::new(store), clock, config }
     }
 
     /// The database below.
     #[must_use]
     pub fn store(&self) -> &Store {
         &self.store
+    }
+
+    /// The database below, for a worker, whose jobs run in threads of their own.
+    #[must_use]
+    pub fn share_store(&self) -> Arc<Store> {
+        Arc::clone(&self.store)
     }
 
     /// The scope of whatever names none.
@@ -108,8 +106,7 @@ impl Service {
         Ok(Duration::from_millis(ahead_ms.unsigned_abs()))
     }
 
-    fn job_config(&self, job: JobName) -> JobConfig {
-        let index = JobName::ALL.iter().position(|known| *known == job).unwrap_or(0);
-        self.config.jobs[index]
+    fn job_config(&self, job: JobName) -> &scheduler::JobConfig {
+        self.config.jobs.of(job)
     }
 }

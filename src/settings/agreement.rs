@@ -4,26 +4,32 @@
 //! at the other key of the rule.
 
 use super::fault::{Fault, Origin};
+use super::jobs::JOBS;
 use super::layers::Layer;
 use super::{Settings, winner};
 
-const PASSWORD: &str = "neo4j.password";
-const PASSWORD_FILE: &str = "neo4j.password_file";
+/// Settles on one of two keys that say the same thing in two ways, the password stated or in a file, a schedule as an
+/// interval or as a pattern: the one of the highest layer, so that a variable can stand in for what a file says and the
+/// other way round.
+pub(super) fn choose(layers: &mut [Layer], faults: &mut Vec<Fault>) {
+    choose_one(layers, "neo4j.password", "neo4j.password_file", faults);
+    for job in JOBS {
+        choose_one(layers, &format!("jobs.{job}.every"), &format!("jobs.{job}.cron"), faults);
+    }
+}
 
-/// Settles on one password: the one of the highest layer, stated or in a file, so that a variable can stand in for what
-/// a file says and the other way round.
-pub(super) fn choose_password(layers: &mut [Layer], faults: &mut Vec<Fault>) {
+fn choose_one(layers: &mut [Layer], one: &str, other: &str, faults: &mut Vec<Fault>) {
     let height = |key| layers.iter().rposition(|layer| layer.0.iter().any(|given| given.key == key));
-    match (height(PASSWORD), height(PASSWORD_FILE)) {
-        (Some(password), Some(file)) if password == file => {
-            if let Some(given) = winner(layers, PASSWORD_FILE) {
+    match (height(one), height(other)) {
+        (Some(first), Some(second)) if first == second => {
+            if let Some(given) = winner(layers, other) {
                 let origin = given.origin.clone();
-                let what = format!("`{PASSWORD_FILE}` and `{PASSWORD}` are both given; keep one");
-                faults.push(Fault { origin, what });
+                faults
+                    .push(Fault { origin, what: format!("`{other}` and `{one}` are both given; keep one") });
             }
         }
-        (password, Some(file)) if password < Some(file) => remove(layers, PASSWORD),
-        (Some(_), Some(_)) => remove(layers, PASSWORD_FILE),
+        (first, Some(second)) if first < Some(second) => remove(layers, one),
+        (Some(_), Some(_)) => remove(layers, other),
         _ => {}
     }
 }
@@ -40,6 +46,13 @@ pub(super) fn check(settings: &Settings, layers: &[Layer], faults: &mut Vec<Faul
             "`neo4j.http_port` is {http}, which is `neo4j.bolt_port` too; the server needs two ports"
         );
         faults.push(Fault { origin: blamed(layers, &["neo4j.http_port", "neo4j.bolt_port"]), what });
+    }
+    let (tick, lease) = (settings.worker.tick, settings.worker.lease);
+    if tick > lease {
+        let [tick, lease] = [tick, lease].map(humantime::format_duration);
+        let what =
+            format!("`worker.tick` is {tick}; it must not be longer than `worker.lease`, which is {lease}");
+        faults.push(Fault { origin: blamed(layers, &["worker.tick", "worker.lease"]), what });
     }
     let Err(broken) = settings.memory.clone().check() else { return };
     // A value that is no number at all was named above; what it would have been compared with is not its neighbour's fault.

@@ -4,8 +4,10 @@
 //! is a mistake, in a variable it is the only way. [`Kind::check`] knows both and answers with the value as the structs
 //! want it, or with the rule that it breaks.
 
+use crate::scheduler::calendar::{Pattern, Zone};
 use config::Value;
 use serde::{Deserialize, Deserializer, Serialize};
+use std::net::SocketAddr;
 use std::time::Duration;
 
 /// The shape of a knob's value. Bounds are inclusive.
@@ -27,6 +29,12 @@ pub(super) enum Kind {
     Span { least_ms: u64, greatest_ms: u64 },
     /// One of these words.
     OneOf(&'static [&'static str]),
+    /// A cron pattern of five fields.
+    Cron,
+    /// A zone of the IANA database.
+    Zone,
+    /// Address and port to listen on, on this machine.
+    Listen,
     /// Levels of what is logged, by target.
     Filter,
 }
@@ -102,6 +110,13 @@ impl Kind {
                 .and_then(|given| words.iter().find(|word| word.eq_ignore_ascii_case(given)))
                 .map(|word| text(word))
                 .ok_or_else(|| format!("it must be \"{}\"", words.join("\" or \""))),
+            Self::Cron => {
+                let given =
+                    raw.text().ok_or_else(|| "it must be a cron pattern of five fields".to_owned())?;
+                Pattern::parse(given).map(|pattern| text(pattern.text()))
+            }
+            Self::Zone => Zone::named(raw.text().unwrap_or_default()).map(|zone| text(zone.name())),
+            Self::Listen => listen(raw.text()).map(text),
             Self::Filter => raw.text().filter(|given| is_filter(given)).map(text).ok_or_else(|| {
                 format!(
                     "it must be levels by target, such as \"warn,ebb=info\"; levels are {}",
@@ -183,6 +198,16 @@ fn uri(given: Option<&str>) -> Result<&str, String> {
         _ => Err(format!("it must be a scheme and a host, such as bolt://localhost:7687; schemes are {}", {
             SCHEMES.map(|scheme| scheme.trim_end_matches("://")).join(", ")
         })),
+    }
+}
+
+/// What is served there needs no key, so nobody else's machine may ask.
+fn listen(given: Option<&str>) -> Result<&str, String> {
+    let given = given.map(str::trim).unwrap_or_default();
+    let own = |address: SocketAddr| address.ip().is_loopback();
+    match given.parse().is_ok_and(own) {
+        true => Ok(given),
+        false => Err("it must be a loopback address and a port, such as \"127.0.0.1:9464\"".to_owned()),
     }
 }
 

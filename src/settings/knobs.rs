@@ -66,11 +66,21 @@ pub(super) static KNOBS: LazyLock<Vec<Knob>> = LazyLock::new(|| {
             &[
                 ("enabled", Kind::Switch),
                 ("every", Kind::Span { least_ms: SECOND, greatest_ms: 28 * 24 * HOUR }),
+                ("cron", Kind::Cron),
+                ("timezone", Kind::Zone),
+                ("jitter", Kind::Span { least_ms: 0, greatest_ms: HOUR }),
                 ("time_limit", Kind::Span { least_ms: SECOND, greatest_ms: 24 * HOUR }),
             ],
         );
     }
-    section("worker", &[("lease", Kind::Span { least_ms: SECOND, greatest_ms: 10 * MINUTE })]);
+    section(
+        "worker",
+        &[
+            ("lease", Kind::Span { least_ms: SECOND, greatest_ms: 10 * MINUTE }),
+            ("tick", Kind::Span { least_ms: 50, greatest_ms: MINUTE }),
+            ("listen", Kind::Listen),
+        ],
+    );
     section("log", &[("filter", Kind::Filter), ("format", Kind::OneOf(&["text", "json"]))]);
     knobs
 });

@@ -116,7 +116,7 @@ impl Settings {
             Layer::of_environment(environment, &mut faults),
             Layer::of_flags(&flags.set, &mut faults),
         ];
-        agreement::choose_password(&mut layers, &mut faults);
+        agreement::choose(&mut layers, &mut faults);
         let filled = fill(&layers);
         if let Ok(settings) = &filled {
             agreement::check(settings, &layers, &mut faults);

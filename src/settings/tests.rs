@@ -241,7 +241,9 @@ fn every_knob() -> String {
 fn the_sample_changes_nothing_and_names_every_knob() {
     let same = |text: &str| load(text, &[], &[]).unwrap().rows().to_vec();
     assert_eq!(same(&sample()), same(""));
-    let uncommented = every_knob().replace("password_file", "# password_file");
+    // Of two keys that say one thing in two ways, one.
+    let uncommented =
+        every_knob().replace("password_file", "# password_file").replace("\ncron = ", "\n# cron = ");
     assert!(load(&uncommented, &[], &[]).is_ok());
 }
 

@@ -2,6 +2,7 @@
 
 use super::kind::duration;
 use serde::Deserialize;
+use std::net::SocketAddr;
 use std::time::Duration;
 
 /// How a worker holds what it works on. Every field is described in `config/default.toml`.
@@ -10,4 +11,8 @@ use std::time::Duration;
 pub struct Config {
     #[serde(deserialize_with = "duration")]
     pub lease: Duration,
+    #[serde(deserialize_with = "duration")]
+    pub tick: Duration,
+    #[serde(default)]
+    pub listen: Option<SocketAddr>,
 }

@@ -226,14 +226,17 @@ impl Store {
     }
 }
 
-/// Ids of attempts that are not over, oldest first, a hundred at most.
-pub(super) async fn not_over(tx: &mut Tx) -> Result<Vec<String>, Error> {
-    #[derive(Deserialize)]
-    struct Row {
-        id: String,
-    }
-    let rows: Vec<Row> = tx.rows(ATTEMPT_OVERDUE.call().set("limit", 100_i64)).await?;
-    Ok(rows.into_iter().map(|row| row.id).collect())
+/// An attempt that is not over.
+#[derive(Deserialize)]
+pub(super) struct Open {
+    pub(super) id: String,
+    /// Whether its lease is.
+    pub(super) overdue: bool,
+}
+
+/// Attempts that are not over, oldest first, a hundred at most.
+pub(super) async fn not_over(tx: &mut Tx) -> Result<Vec<Open>, Error> {
+    tx.rows(ATTEMPT_OVERDUE.call().set("limit", 100_i64)).await
 }
 
 /// Ends an attempt with its receipt.

@@ -15,6 +15,7 @@ macro_rules! catalogue {
 }
 
 catalogue! {
+    ATTEMPT_ABORT = "attempt/abort";
     ATTEMPT_ADOPT = "attempt/adopt";
     ATTEMPT_CLAIM = "attempt/claim";
     ATTEMPT_CLAIMS = "attempt/claims";
@@ -74,10 +75,12 @@ catalogue! {
     RUN_GUARD = "run/guard";
     RUN_HISTORY = "run/history";
     RUN_LAST = "run/last";
+    RUN_LEAVE = "run/leave";
     RUN_LOCK = "run/lock";
     RUN_LOOK = "run/look";
     RUN_OPEN = "run/open";
     RUN_RECEIPT = "run/receipt";
+    RUN_SURVEY = "run/survey";
     RUN_TAKE = "run/take";
     SCHEMA_V001 = "schema/V001__memory";
     SCRATCH_ADVANCE = "scratch/advance";

@@ -5,7 +5,7 @@
 //! doing it once. Only this ends a lease that ran out, by the server's clock.
 
 use super::Store;
-use super::attempt::{finish, not_over};
+use super::attempt::{Open, finish, not_over};
 use super::catalogue::{
     ATTEMPT_ADOPT, ATTEMPT_CLAIMS, ATTEMPT_HELD, ATTEMPT_LIST, ATTEMPT_MARKS, ATTEMPT_REAP, ATTEMPT_UNMARK,
 };
@@ -14,7 +14,7 @@ use super::error::Error;
 use super::tx::{Mode, Tx};
 use crate::domain::attempt::{AttemptState, FOREIGN_LEASE_MS, Mark, Right, keeper};
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// Most claims looked at in one pass; those beyond are met by the next.
 const MARKS: i64 = 1_000;
@@ -92,8 +92,10 @@ impl Store {
             })
             .await?;
         let mut reaped = Reaped::default();
-        for id in open {
-            reaped.expired += self.end_overdue(&id, right).await?;
+        for Open { id, overdue } in open {
+            if overdue || right == Right::Scratch {
+                reaped.expired += self.end_overdue(&id, right).await?;
+            }
         }
         let foreign: BTreeSet<&str> = marks
             .iter()
@@ -138,9 +140,14 @@ impl Store {
                 .set("id", id)
                 .set("holder", self.holder.as_str())
                 .set("anyLease", right == Right::Scratch);
-            Ok(tx.row::<Row>(call).await?.map_or(0, |row| row.reaped))
+            let row = tx.row::<Row>(call).await?;
+            if row.is_none() {
+                // Not even the lock's property is to stay on an attempt that was renewed meanwhile.
+                tx.abandon();
+            }
+            Ok(row.map_or(0, |row| row.reaped))
         });
-        self.evicting(&ATTEMPT_REAP, work).await
+        self.evicting(&ATTEMPT_REAP, Box::pin(work)).await
     }
 
     async fn adopt_attempt(&self, element: &str) -> Result<i64, Error> {
@@ -150,7 +157,11 @@ impl Store {
         }
         self.leases
             .run("attempt.adopt", Mode::Write, async |tx: &mut Tx| {
-                let call = ATTEMPT_ADOPT.call().set("attempt", element).set("leaseMs", FOREIGN_LEASE_MS);
+                let call = ATTEMPT_ADOPT
+                    .call()
+                    .set("attempt", element)
+                    .set("id", crate::clock::new_id())
+                    .set("leaseMs", FOREIGN_LEASE_MS);
                 Ok(tx.row::<Row>(call).await?.map_or(0, |row| row.adopted))
             })
             .await
@@ -228,24 +239,24 @@ pub(super) async fn resolve(tx: &mut Tx, memories: &[String]) -> Result<Vec<(Str
     #[derive(Deserialize)]
     struct Row {
         memory: String,
-        attempt: String,
-        started: Option<i64>,
-        mark: String,
+        /// Attempt, element id of the claim, when the attempt was started.
+        claims: Vec<(String, String, Option<String>)>,
     }
     if memories.is_empty() {
         return Ok(Vec::new());
     }
     let call = ATTEMPT_CLAIMS.call().set("id", list(memories.iter().map(String::as_str)));
-    let mut claims: BTreeMap<String, Vec<(Mark, String)>> = BTreeMap::new();
-    for Row { memory, attempt, started, mark } in tx.rows(call).await? {
-        claims.entry(memory).or_default().push((Mark { attempt, started }, mark));
-    }
+    let rows: Vec<Row> = tx.rows(call).await?;
     let (mut lost, mut marks) = (Vec::new(), Vec::new());
-    for (memory, claims) in claims {
-        let all: Vec<Mark> = claims.iter().map(|(mark, _)| mark.clone()).collect();
+    for Row { memory, claims } in rows {
+        let started = |text: &Option<String>| text.as_ref().and_then(|ms| ms.parse().ok());
+        let all: Vec<Mark> = claims
+            .iter()
+            .map(|(attempt, _, text)| Mark { attempt: attempt.clone(), started: started(text) })
+            .collect();
         let Some(keeper) = keeper(&all) else { continue };
-        for (loser, mark) in claims.into_iter().filter(|(mark, _)| mark != keeper) {
-            lost.push((memory.clone(), loser.attempt));
+        for (attempt, mark, _) in claims.into_iter().filter(|(attempt, ..)| *attempt != keeper.attempt) {
+            lost.push((memory.clone(), attempt));
             marks.push(mark);
         }
     }

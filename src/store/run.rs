@@ -221,7 +221,7 @@ impl Store {
                 }
             }
         });
-        self.evicting(&RUN_TAKE, work).await
+        self.evicting(&RUN_TAKE, Box::pin(work)).await
     }
 
     /// Takes over the open run of a job, if there is one and `right` allows it.
@@ -235,7 +235,7 @@ impl Store {
                 _ => Ok(None),
             }
         });
-        self.evicting(&RUN_TAKE, work).await
+        self.evicting(&RUN_TAKE, Box::pin(work)).await
     }
 
     /// Gives a sign of life for a run between two of its transactions, which renew its lease themselves.

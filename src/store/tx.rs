@@ -12,7 +12,8 @@
 //!
 //! # Retries
 //! Transient errors: eight tries, 20 ms doubled, full jitter, at most 2 s apart. A connection lost: as many, 100 ms
-//! doubled, at most 10 s apart; but a server that was never reached is reported at once. Page too big: the caller halves.
+//! doubled, at most 10 s apart, but at once when another transaction has reached the server meanwhile; a server that was
+//! never reached is reported at once. Page too big: the caller halves.
 
 use super::Config;
 use super::error::{Class, Error};
@@ -22,6 +23,7 @@ use serde::de::DeserializeOwned;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
+use tokio::sync::Notify;
 use tracing::{Instrument, debug, info_span, trace, warn};
 
 const TRIES_MAX: u32 = 8;
@@ -144,12 +146,14 @@ impl Tx {
 pub(super) struct Transactions {
     driver: Driver,
     reached: AtomicBool,
+    /// Wakes who waits for a server that is gone: somebody has reached it again.
+    back: Notify,
     pub(super) counters: TxCounters,
 }
 
 impl Transactions {
     pub(super) fn new(driver: Driver) -> Self {
-        Self { driver, reached: AtomicBool::new(false), counters: TxCounters::default() }
+        Self { driver, reached: AtomicBool::new(false), back: Notify::new(), counters: TxCounters::default() }
     }
 
     pub(super) fn uri(&self) -> &str {
@@ -193,7 +197,11 @@ impl Transactions {
             }
             self.counters.retried.fetch_add(1, Ordering::Relaxed);
             debug!(tx = name, tries, pause_ms = pause.as_millis(), %why, "trying again");
-            tokio::time::sleep(pause).await;
+            let away = matches!(why, Error::Unavailable { .. });
+            tokio::select! {
+                () = tokio::time::sleep(pause) => {}
+                () = self.back.notified(), if away => {}
+            }
         }
     }
 
@@ -203,6 +211,7 @@ impl Transactions {
     {
         let mut tx = self.begin().await.map_err(Failure::Known)?;
         self.reached.store(true, Ordering::Relaxed);
+        self.back.notify_waiters();
         let uri = self.driver.uri.clone();
         let answer = body(&mut tx).await;
         if answer.is_err() || tx.abandoned {

@@ -2,3 +2,4 @@
 //! service and the answers back, and decides nothing.
 
 pub mod cli;
+pub mod http;

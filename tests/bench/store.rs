@@ -14,9 +14,10 @@ use ebb::domain::tunables::ConsolidationConfig;
 use ebb::domain::units::Timestamp;
 use ebb::jobs::{JobName, Request};
 use ebb::provision::{self, Keeper};
+use ebb::scheduler::JobConfig;
 use ebb::scheduler::driver::{JobReport, Wanted, run_job};
 use ebb::service::events::BadLines;
-use ebb::service::{self, JobConfig, Service};
+use ebb::service::{self, Service};
 use ebb::settings::{Environment, Flag, Flags, Settings};
 use ebb::store::{Applied, Batch, Config, Store};
 use std::io::Write;
@@ -94,10 +95,15 @@ async fn main() {
         lease: Duration::from_secs(15),
     })
     .expect("an address");
-    let job = JobConfig { enabled: true, every: None, time_limit: Duration::from_secs(600) };
+    let job = JobConfig {
+        enabled: true,
+        rhythm: None,
+        jitter: Duration::ZERO,
+        time_limit: Duration::from_secs(600),
+    };
     let config = service::Config {
         consolidation: ConsolidationConfig { decay_batch_size: 100.0, ..settings.memory.clone() },
-        jobs: [job, job],
+        jobs: ebb::scheduler::Config([job.clone(), job]),
         scope: Scope::local(),
     };
     let service = Service::new(store, Clock::Real, config);

@@ -32,6 +32,8 @@ const HOT: &[(&str, &str)] = &[
 
 /// Statements that read a whole label, index or type, and why they may.
 const SCANS: &[(&str, &str)] = &[
+    ("attempt/list", "a person asks, now and then, about all of them"),
+    ("attempt/marks", "claims are few and short-lived; the type is the list of them"),
     ("config/ensure", "a node made as documented has no name to find it by; there is one, or two"),
     ("inspect/attempts", "a person asks, now and then, about all of them"),
     ("inspect/health", "a person asks, now and then, about all memories"),
@@ -40,6 +42,7 @@ const SCANS: &[(&str, &str)] = &[
     ("inspect/quarantine", "the label is the answer"),
     ("inspect/sessions", "a person asks, now and then, about all sessions"),
     ("memory/adopt", "the absence of a label has no index; asked only when the counts differ"),
+    ("memory/backlog", "one relationship of the type, or none, is all that is read"),
     ("memory/release", "the label is the list of what was set aside"),
     ("memory/tiers", "counts all memories, for a person who asks"),
     ("memory/timeline", "a person asks, now and then, for the picture of all memories"),
@@ -57,8 +60,11 @@ const UNIONS: &[(&str, &str)] = &[
 ];
 
 /// Statements that gather what they reach from one key, and why that is bounded.
-const GATHERS: &[(&str, &str)] =
-    &[("attempt/finish", "the marks of one claim"), ("attempt/reap", "the marks of one claim")];
+const GATHERS: &[(&str, &str)] = &[
+    ("attempt/finish", "the marks of one claim"),
+    ("attempt/reap", "the marks of one claim"),
+    ("attempt/unmark", "the list is a page of claims, named by their element ids"),
+];
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_statement_has_the_plan_it_was_reviewed_with() {

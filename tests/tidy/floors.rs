@@ -34,12 +34,22 @@ const FLOORS: &[Floor] = &[
         inside: &["domain", "clock"],
         outside: &["chrono", "neo4rs", "secrecy", "serde_json", "sha2", "tokio", "tracing"],
     },
-    Floor { module: "jobs", inside: &["domain", "clock", "store"], outside: &["tokio", "tracing"] },
+    Floor {
+        module: "jobs",
+        inside: &["domain", "clock", "store"],
+        outside: &["tokio", "tokio_util", "tracing"],
+    },
     Floor {
         module: "scheduler",
         inside: &["domain", "clock", "store", "jobs"],
-        outside: &["tokio", "tracing"],
+        outside: &["tokio", "tokio_util", "tracing"],
     },
+    Floor {
+        module: "scheduler::calendar",
+        inside: &["clock", "domain"],
+        outside: &["chrono", "chrono_tz", "croner"],
+    },
+    Floor { module: "scheduler::cron", inside: &[], outside: &["tokio", "tokio_cron_scheduler"] },
     Floor {
         module: "service",
         inside: &["domain", "clock", "store", "jobs", "scheduler"],
@@ -66,6 +76,11 @@ const FLOORS: &[Floor] = &[
         ],
     },
     Floor {
+        module: "surfaces::http",
+        inside: &["domain", "service", "surfaces"],
+        outside: &["axum", "hyper", "hyper_util", "tokio", "tokio_util", "tracing"],
+    },
+    Floor {
         module: "settings",
         inside: &[
             "domain::policy",
@@ -73,6 +88,8 @@ const FLOORS: &[Floor] = &[
             "provision::Config",
             "store::Config",
             "scheduler::Config",
+            "scheduler::calendar",
+            "scheduler::due",
             "service::Config",
             "telemetry",
         ],
@@ -80,6 +97,7 @@ const FLOORS: &[Floor] = &[
     },
     Floor { module: "telemetry", inside: &[], outside: &["tracing", "tracing_subscriber"] },
     Floor { module: "wiring", inside: &[EVERYTHING], outside: &[EVERYTHING] },
+    Floor { module: "worker", inside: &[EVERYTHING], outside: &[EVERYTHING] },
     Floor { module: "main", inside: &[EVERYTHING], outside: &[EVERYTHING] },
     Floor { module: "lib", inside: &[EVERYTHING], outside: &[] },
 ];

@@ -15,7 +15,7 @@ use crate::domain::attempt::Right;
 use crate::domain::units::Timestamp;
 use crate::jobs::{JobName, Request, reap};
 use crate::scheduler::driver::{JobReport, Outcome, Trigger, Wanted, finish_open, run_job};
-use crate::scheduler::due;
+use crate::scheduler::due::{Rhythm, Schedule as JobSchedule};
 use crate::service::Service;
 use crate::store::{Backlog, Error};
 use std::path::Path;
@@ -29,9 +29,9 @@ pub struct Replay {
     pub step_ms: Option<i64>,
 }
 
-/// The schedule of a replay: for each job how often, and which occurrence was handled last.
+/// The schedule of a replay: for each job when it runs, and which occurrence was handled last.
 struct Schedule {
-    jobs: Vec<(JobName, i64, Timestamp)>,
+    jobs: Vec<(JobName, JobSchedule, Timestamp)>,
     step_ms: i64,
     backlog: Backlog,
 }
@@ -48,13 +48,13 @@ impl Schedule {
         let visits: Vec<(Timestamp, JobName)> = self
             .jobs
             .iter()
-            .filter_map(|(job, every, handled)| {
+            .filter_map(|(job, schedule, handled)| {
                 let since = match job {
                     JobName::Decay => self.backlog.due,
                     JobName::Promote => self.backlog.ripe,
                 }?;
                 let before = Timestamp::from_millis(since.millis() - 1).unwrap_or(since);
-                let occurrence = due::next(*every, before.max(*handled));
+                let occurrence = schedule.rhythm.next(before.max(*handled))?;
                 Some((self.visited(occurrence), *job))
             })
             .collect();
@@ -65,13 +65,13 @@ impl Schedule {
 
     /// The first instant after `after` at which any job may find what an event at `after` made due.
     fn boundary(&self, after: Timestamp) -> Timestamp {
-        let nexts = self.jobs.iter().map(|(_, every, _)| self.visited(due::next(*every, after)));
-        nexts.min().unwrap_or_else(|| after.after(f64::MAX))
+        let nexts = self.jobs.iter().filter_map(|(_, schedule, _)| schedule.rhythm.next(after));
+        nexts.map(|occurrence| self.visited(occurrence)).min().unwrap_or_else(|| after.after(f64::MAX))
     }
 
     fn visited(&self, occurrence: Timestamp) -> Timestamp {
         let before = Timestamp::from_millis(occurrence.millis() - 1).unwrap_or(occurrence);
-        due::next(self.step_ms, before)
+        Rhythm::Every(self.step_ms).next(before).unwrap_or(occurrence)
     }
 }
 
@@ -92,7 +92,7 @@ impl Service {
         let mut feeder = Feeder::open(self, path, bad).await?;
         reap::run(&self.store, Right::Scratch).await?;
         for job in JobName::ALL {
-            finish_open(&self.store, job, Right::Scratch).await?;
+            finish_open(&self.store, job, Right::Scratch, Request::default()).await?;
         }
         let first = feeder.feed.next_at().await?;
         let mut schedule = self.schedule(first, replay).await?;
@@ -138,9 +138,8 @@ impl Service {
         for (job, last) in JobName::ALL.into_iter().zip(last) {
             let config = self.job_config(job);
             if config.enabled {
-                let every = config.every.and_then(|every| i64::try_from(every.as_millis()).ok());
                 let handled = last.or(first).unwrap_or(Timestamp::FIRST);
-                jobs.push((job, every.unwrap_or_else(|| job.interval_ms(&tunables)), handled));
+                jobs.push((job, config.schedule(job, &tunables), handled));
             }
         }
         Ok(Schedule {
@@ -156,12 +155,11 @@ impl Service {
         visit: &Visit,
         feeder: &mut Feeder<'_>,
     ) -> Result<(), ImportError> {
-        for (job, every, handled) in &mut schedule.jobs {
+        for (job, schedule, handled) in &mut schedule.jobs {
             if !visit.jobs.contains(job) {
                 continue;
             }
-            let every = u64::try_from(*every).unwrap_or(u64::MAX);
-            let passed = u64::try_from(visit.at.millis() - handled.millis()).unwrap_or(0) / every;
+            let nothing_due = schedule.rhythm.between(*handled, visit.at);
             *handled = visit.at;
             let wanted = Wanted {
                 occurrence: rfc3339(visit.at),
@@ -170,7 +168,7 @@ impl Service {
                 right: Right::Scratch,
             };
             let report = run_job(&self.store, *job, &wanted, Request::default()).await?;
-            record(feeder, &report, passed.saturating_sub(1));
+            record(feeder, &report, nothing_due);
         }
         let outlook = self.store.outlook().await?;
         schedule.backlog = outlook.backlog;

@@ -7,9 +7,10 @@ use super::page::{Column, Page};
 use super::{Global, unknown};
 use crate::domain::units::Timestamp;
 use crate::service::admin::JobStatus;
-use crate::service::{JobName, JobReport, Outcome, Past, Service, Tally};
+use crate::service::{JobName, JobReport, Outcome, Past, Rhythm, Service, Tally};
 use clap::{Args, Subcommand};
 use serde::Serialize;
+use std::time::Duration;
 
 /// The verbs of `ebb job`.
 #[derive(Debug, Clone, Subcommand)]
@@ -86,7 +87,11 @@ pub(super) struct Scheduled {
     job: JobName,
     about: &'static str,
     enabled: bool,
-    every_seconds: u64,
+    every_seconds: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cron: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    timezone: Option<&'static str>,
     last: Option<Rfc3339>,
     next: Rfc3339,
     lag_seconds: u64,
@@ -96,11 +101,17 @@ impl Scheduled {
     /// `next` is the occurrence that is due, where one is: how long it has waited is the lag.
     pub(super) fn of(status: &JobStatus, at: Timestamp) -> Self {
         let late = status.enabled && status.next < at;
+        let (every_seconds, cron, timezone) = match &status.schedule.rhythm {
+            Rhythm::Every(ms) => (Some(ms.unsigned_abs() / 1_000), None, None),
+            Rhythm::Cron(pattern, zone) => (None, Some(pattern.text().to_owned()), Some(zone.name())),
+        };
         Self {
             job: status.job,
             about: status.job.about(),
             enabled: status.enabled,
-            every_seconds: status.every.as_secs(),
+            every_seconds,
+            cron,
+            timezone,
             last: status.last.map(Rfc3339),
             next: Rfc3339(status.next),
             lag_seconds: if late { between(at, status.next).as_secs() } else { 0 },
@@ -117,8 +128,10 @@ impl Scheduled {
             Column::left("LAG"),
         ];
         let row = |job: &Self| {
-            let every =
-                humantime::format_duration(std::time::Duration::from_secs(job.every_seconds)).to_string();
+            let every = match (&job.cron, job.timezone) {
+                (Some(cron), Some(zone)) => format!("{cron} {zone}"),
+                _ => spelt(Duration::from_secs(job.every_seconds.unwrap_or_default())),
+            };
             let next = match (job.enabled, job.next.0 <= at) {
                 (false, _) => "switched off".to_owned(),
                 (true, true) => format!("{}, due", readable(job.next.0)),
@@ -126,13 +139,17 @@ impl Scheduled {
             };
             let lag = match job.lag_seconds {
                 0 => "-".to_owned(),
-                seconds => about(std::time::Duration::from_secs(seconds)),
+                seconds => about(Duration::from_secs(seconds)),
             };
             let last = job.last.map_or_else(|| "never".to_owned(), |at| readable(at.0));
             [job.job.to_string(), every, last, next, lag]
         };
         page.table(&columns, jobs.iter().map(row));
     }
+}
+
+fn spelt(interval: Duration) -> String {
+    humantime::format_duration(interval).to_string()
 }
 
 async fn list(service: &Service, output: &Output) -> Result<(), CliError> {

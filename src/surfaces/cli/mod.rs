@@ -23,6 +23,7 @@ pub mod output;
 pub mod page;
 pub mod plot;
 pub mod progress;
+pub mod serve;
 pub mod server;
 pub mod session;
 #[cfg(test)]
@@ -79,6 +80,10 @@ pub enum Command {
     Doctor(server::Doctor),
     /// Show jobs, attempts, tiers and backlog
     Status(server::Status),
+    /// Serve: run the jobs by their schedules
+    Serve(serve::Serve),
+    /// Run the jobs by their schedules, until a signal: `serve --roles worker`
+    Worker,
     /// Run the managed local server
     #[command(subcommand)]
     Neo4j(neo4j::Verb),
@@ -281,6 +286,8 @@ pub async fn run(
         Command::Inspect(args) => inspect::run(args, service, output).await,
         Command::Plot(verb) => plot::run(verb, service, output).await,
         Command::Demo(_)
+        | Command::Serve(_)
+        | Command::Worker
         | Command::Neo4j(_)
         | Command::Config(_)
         | Command::Completions(_)

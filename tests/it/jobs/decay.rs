@@ -136,9 +136,9 @@ async fn a_limit_stops_a_run_and_says_what_is_left() {
     let db = fresh().await;
     let rows: Vec<Row> = (0..250).map(|n| row(&format!("m{n:03}"), "working", 1.0)).collect();
     db.put(&rows).await;
-    let cut = limited(&db, 1.0, Request { limit: Some(70), time_limit: None }).await;
+    let cut = limited(&db, 1.0, Request { limit: Some(70), ..Request::default() }).await;
     assert_eq!((cut.tally.changed, cut.truncated, cut.due_left), (70, true, 180));
-    let cut = limited(&db, 1.0, Request { limit: None, time_limit: Some(Duration::ZERO) }).await;
+    let cut = limited(&db, 1.0, Request { time_limit: Some(Duration::ZERO), ..Request::default() }).await;
     assert_eq!((cut.tally.scanned, cut.truncated), (100, true), "one page of the documented size");
     let rest = limited(&db, 1.0, Request::default()).await;
     assert_eq!((rest.tally.scanned, rest.truncated, rest.due_left), (250, false, 0));

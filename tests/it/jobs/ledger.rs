@@ -83,11 +83,19 @@ async fn a_dead_run_is_finished_with_its_own_now() {
 async fn an_open_run_can_be_finished_without_asking_for_another() {
     let db = fresh().await;
     db.put(&[row("m", "working", 1.0)]).await;
-    assert_eq!(finish_open(&db.store, JobName::Decay, Right::Scratch).await.unwrap(), None);
+    assert_eq!(
+        finish_open(&db.store, JobName::Decay, Right::Scratch, Request::default()).await.unwrap(),
+        None
+    );
     let dead = db.another();
     dead.open_run("decay", "2026-01-01T01:00:00.000Z", at(1.0), "schedule", Right::Lease).await.unwrap();
-    assert_eq!(finish_open(&db.store, JobName::Decay, Right::Lease).await.unwrap(), None, "its lease lasts");
-    let report = finish_open(&db.store, JobName::Decay, Right::Scratch).await.unwrap().unwrap();
+    assert_eq!(
+        finish_open(&db.store, JobName::Decay, Right::Lease, Request::default()).await.unwrap(),
+        None,
+        "its lease lasts"
+    );
+    let report =
+        finish_open(&db.store, JobName::Decay, Right::Scratch, Request::default()).await.unwrap().unwrap();
     assert_eq!((report.now, report.tally.changed), (at(1.0), 1));
     assert_eq!(db.store.runs(None, 10).await.unwrap().len(), 1);
 }

@@ -111,7 +111,7 @@ async fn a_memory_still_above_the_next_threshold_is_ripe_again_at_once() {
     let db = fresh().await;
     db.put(&[Row { ripe: Some(0.0), ..row("m", "working", 9.0) }]).await;
     let wanted = Wanted::by_hand(at(0.0), Right::Lease);
-    let limited = Request { limit: Some(1), time_limit: None };
+    let limited = Request { limit: Some(1), ..Request::default() };
     let once = run_job(&db.store, JobName::Promote, &wanted, limited).await.unwrap();
     assert_eq!((once.tally.promoted, once.truncated, once.due_left), (1, true, 1));
     let life = db.vital("m").await;

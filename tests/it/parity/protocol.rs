@@ -177,7 +177,7 @@ async fn attempts() {
                     } else {
                         statement
                     };
-                    let params: [(&str, BoltType); 8] = [
+                    let params: [(&str, BoltType); 9] = [
                         ("id", "a".into()),
                         ("holder", "me".into()),
                         ("now", 0_i64.into()),
@@ -186,6 +186,7 @@ async fn attempts() {
                         ("state", end.into()),
                         ("applied", 0_i64.into()),
                         ("anyLease", any.into()),
+                        ("attempt", "".into()),
                     ];
                     let (before, answered, left) = ask(&db, &make, statement, &params).await;
                     let record = AttemptRecord {

@@ -1,0 +1,365 @@
+//! The loop of a worker: at each wake it looks at the ledger, and begins what is due or was left behind.
+//!
+//! It knows no job. From schedule, last run and now it works out the occurrence that is due and has the driver run it;
+//! that one of several workers does is the ledger's affair. An open run whose lease is over, or that this very program
+//! holds and does not work on, is finished at once, whatever the schedule says. A job never runs beside itself: an
+//! occurrence that comes due while the last run still goes waits for its end, of several the latest.
+//!
+//! Schedules, tunables and the clock are read anew at each look, so an edit in the graph or in the configuration counts
+//! from the next second on.
+//!
+//! # Design notes
+//! A job runs on a thread of its own. What it plans between two transactions may take a processor for a second, and the
+//! loop, the probes and other jobs go on meanwhile. A panic ends the thread's task and nothing else: the run is recorded
+//! as failed, and the next occurrence looks again. Three within a minute end the worker, so that whoever supervises it
+//! sees them.
+
+use super::Config;
+use super::cron::Wake;
+use super::driver::{JobReport, Outcome, Wanted, finish_open, run_job};
+use super::meter::{Ending, Meter};
+use crate::clock::Clock;
+use crate::domain::attempt::Right;
+use crate::domain::units::Timestamp;
+use crate::jobs::{JobName, Request};
+use crate::store::{Error, Facts, JobFacts, Leaving, Store};
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::runtime::Handle;
+use tokio::sync::watch;
+use tokio::task::{Id, JoinError, JoinSet};
+use tokio_util::sync::CancellationToken;
+use tracing::{error, warn};
+
+/// Jobs that run at the same time: each takes a connection or two, and the server is one.
+const AT_ONCE: usize = 4;
+/// How long a look may take before the loop hears others again.
+const LOOK_LIMIT: Duration = Duration::from_secs(5);
+/// How long a job that failed is left alone.
+const PAUSE: Duration = Duration::from_secs(2);
+/// How long runs get to come to the end of their transaction when the worker stops.
+const GRACE: Duration = Duration::from_secs(6);
+/// How long letting go may take after that.
+const FAREWELL: Duration = Duration::from_secs(2);
+/// Clocks further apart than this are worth a warning.
+const SKEW_TOLD: Duration = Duration::from_secs(5);
+/// Clocks further apart than this open no run: laws would see instants that are none.
+const SKEW_MAX: Duration = Duration::from_secs(60);
+/// So many panics within a minute end the worker.
+const PANICS_MAX: usize = 3;
+
+/// What a worker's loop works with.
+#[derive(Clone)]
+pub struct Dispatcher {
+    /// The database.
+    pub store: Arc<Store>,
+    /// Where `now` comes from.
+    pub clock: Clock,
+    /// The schedules in force.
+    pub config: watch::Receiver<Arc<Config>>,
+    /// Says "look".
+    pub wake: Wake,
+    /// Says "stop".
+    pub stop: CancellationToken,
+    /// What is counted.
+    pub meter: Arc<Meter>,
+    /// Panics of the last minute.
+    pub panics: Arc<Panics>,
+}
+
+/// Panics of the last minute, in all loops of a worker.
+#[derive(Debug, Default)]
+pub struct Panics(std::sync::Mutex<VecDeque<Instant>>);
+
+/// Three panics within a minute.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("{PANICS_MAX} panics within a minute; the log says where")]
+pub struct TooManyPanics;
+
+impl Panics {
+    /// Counts a panic.
+    ///
+    /// # Errors
+    /// [`TooManyPanics`].
+    pub fn count(&self) -> Result<(), TooManyPanics> {
+        let mut recent = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let now = Instant::now();
+        recent.push_back(now);
+        while recent.front().is_some_and(|first| now.duration_since(*first) > Duration::from_secs(60)) {
+            recent.pop_front();
+        }
+        if recent.len() >= PANICS_MAX { Err(TooManyPanics) } else { Ok(()) }
+    }
+}
+
+/// What a job is begun for.
+#[derive(Debug, Clone, Copy)]
+enum Start {
+    /// The run that somebody left open.
+    Left,
+    /// An occurrence, and how many before it were missed.
+    Occurrence(Timestamp, u64),
+}
+
+/// A job at work.
+struct Running {
+    job: JobName,
+    start: Start,
+    begun: Instant,
+}
+
+/// What became of a job's work: nothing, when another was quicker.
+type Ended = Result<Option<JobReport>, Error>;
+
+/// The loop's own memory; the ledger's is in the graph.
+struct Desk {
+    tasks: JoinSet<Ended>,
+    running: Vec<(Id, Running)>,
+    /// Ends what does not end by itself.
+    cut: CancellationToken,
+    /// Until when a job that failed is left alone, and what it said.
+    paused: BTreeMap<JobName, (Instant, String)>,
+    overlapped: BTreeMap<JobName, Timestamp>,
+    /// What was wrong at the last look.
+    said: Option<String>,
+}
+
+impl Dispatcher {
+    /// Works until it is told to stop; then ends or gives up what runs.
+    ///
+    /// # Errors
+    /// [`TooManyPanics`].
+    pub async fn work(self) -> Result<(), TooManyPanics> {
+        let mut desk = Desk {
+            tasks: JoinSet::new(),
+            running: Vec::new(),
+            cut: CancellationToken::new(),
+            paused: BTreeMap::new(),
+            overlapped: BTreeMap::new(),
+            said: None,
+        };
+        let ended = loop {
+            tokio::select! {
+                biased;
+                () = self.stop.cancelled() => break Ok(()),
+                Some(ended) = desk.tasks.join_next_with_id() => {
+                    if let Err(why) = self.settle(&mut desk, ended).await {
+                        break Err(why);
+                    }
+                    self.wake.look();
+                }
+                () = self.wake.wait() => self.look(&mut desk).await,
+            }
+        };
+        self.stop.cancel();
+        self.farewell(desk).await;
+        ended
+    }
+
+    async fn look(&self, desk: &mut Desk) {
+        let names = JobName::ALL.map(JobName::name);
+        let survey = tokio::select! {
+            biased;
+            () = self.stop.cancelled() => return,
+            survey = tokio::time::timeout(LOOK_LIMIT, self.store.survey(&names)) => survey,
+        };
+        let wrong = match survey {
+            Ok(Ok(facts)) => match self.skewed(&facts) {
+                None => {
+                    desk.said = None;
+                    self.begin_all(desk, &facts);
+                    return;
+                }
+                Some(why) => why,
+            },
+            Ok(Err(why)) => why.to_string(),
+            Err(_) => format!("no answer within {} s", LOOK_LIMIT.as_secs()),
+        };
+        self.meter.counts().failed_looks += 1;
+        if desk.said.as_ref() != Some(&wrong) {
+            warn!(why = wrong, "no job can be begun");
+            desk.said = Some(wrong);
+        }
+    }
+
+    /// Why no run may be opened by this machine's clock.
+    fn skewed(&self, facts: &Facts) -> Option<String> {
+        let skew_ms = match self.clock {
+            Clock::Real => self.clock.now().millis() - facts.server_now.millis(),
+            Clock::Manual(_) => 0,
+        };
+        let before = std::mem::replace(&mut self.meter.counts().skew_ms, skew_ms);
+        let over = |ms: i64, limit: Duration| u128::from(ms.unsigned_abs()) > limit.as_millis();
+        if over(skew_ms, SKEW_MAX) {
+            return Some(format!(
+                "this machine's clock is {skew_ms} ms off the server's; set one of them right"
+            ));
+        }
+        if over(skew_ms, SKEW_TOLD) && !over(before, SKEW_TOLD) {
+            warn!(skew_ms, "this machine's clock is off the server's");
+        }
+        None
+    }
+
+    fn begin_all(&self, desk: &mut Desk, facts: &Facts) {
+        let now = self.clock.now();
+        let config = Arc::clone(&self.config.borrow());
+        {
+            let mut counts = self.meter.counts();
+            (counts.quarantined, counts.stuck) = (facts.quarantined, facts.stuck);
+        }
+        for (job, ledger) in JobName::ALL.into_iter().zip(&facts.jobs) {
+            let settings = config.of(job);
+            let schedule = settings.schedule(job, &facts.tunables);
+            let due = settings.enabled.then(|| schedule.due(job.name(), ledger.last, now)).flatten();
+            let lag_ms = due.map_or(0, |due| now.millis() - due.at.millis());
+            self.meter.job(job, |counts| counts.lag = Duration::from_millis(lag_ms.unsigned_abs()));
+            let start = due.map(|due| Start::Occurrence(due.at, due.missed));
+            let Some(start) = self.free_to_begin(desk, job, ledger, start) else { continue };
+            if desk.tasks.len() >= AT_ONCE {
+                continue;
+            }
+            let request =
+                Request { limit: None, time_limit: Some(settings.time_limit), stop: self.stop.clone() };
+            self.begin(desk, job, start, request);
+        }
+    }
+
+    /// What a job is to be begun for: nothing while it runs here or elsewhere, or has just failed.
+    fn free_to_begin(
+        &self,
+        desk: &mut Desk,
+        job: JobName,
+        ledger: &JobFacts,
+        due: Option<Start>,
+    ) -> Option<Start> {
+        let here =
+            desk.running.iter().find(|(_, running)| running.job == job).map(|(_, running)| running.start);
+        let elsewhere = ledger.open.as_ref().is_some_and(|open| !open.ours && !open.free);
+        if here.is_some() || elsewhere {
+            if let Some(Start::Occurrence(at, _)) = due
+                // The ledger may not know yet what was begun here.
+                && !matches!(here, Some(Start::Occurrence(begun, _)) if begun == at)
+                && desk.overlapped.insert(job, at) != Some(at)
+            {
+                self.meter.job(job, |counts| counts.overlaps += 1);
+            }
+            return None;
+        }
+        if desk.paused.get(&job).is_some_and(|(until, _)| Instant::now() < *until) {
+            return None;
+        }
+        if ledger.open.is_some() { Some(Start::Left) } else { due }
+    }
+
+    fn begin(&self, desk: &mut Desk, job: JobName, start: Start, request: Request) {
+        let (store, cut, runtime) = (Arc::clone(&self.store), desk.cut.clone(), Handle::current());
+        let task = desk.tasks.spawn_blocking(move || {
+            let work = async {
+                match start {
+                    Start::Left => finish_open(&store, job, Right::Lease, request).await,
+                    Start::Occurrence(at, _) => {
+                        run_job(&store, job, &Wanted::scheduled(at, Right::Lease), request).await.map(Some)
+                    }
+                }
+            };
+            runtime.block_on(async {
+                tokio::select! {
+                    biased;
+                    () = cut.cancelled() => Ok(None),
+                    ended = work => ended,
+                }
+            })
+        });
+        desk.running.push((task.id(), Running { job, start, begun: Instant::now() }));
+    }
+
+    async fn settle(
+        &self,
+        desk: &mut Desk,
+        ended: Result<(Id, Ended), JoinError>,
+    ) -> Result<(), TooManyPanics> {
+        let id = match &ended {
+            Ok((id, _)) => *id,
+            Err(why) => why.id(),
+        };
+        let Some(place) = desk.running.iter().position(|(running, _)| *running == id) else { return Ok(()) };
+        let (_, Running { job, start, begun }) = desk.running.swap_remove(place);
+        let took = begun.elapsed();
+        match ended {
+            Ok((_, Ok(report))) => {
+                desk.paused.remove(&job);
+                self.count(job, start, took, report.as_ref());
+            }
+            Ok((_, Err(why))) => {
+                let ending = if matches!(why, Error::Fenced(_)) { Ending::Lost } else { Ending::Failed };
+                self.meter.job(job, |counts| counts.ended(ending, took));
+                let said = why.to_string();
+                if desk.paused.get(&job).is_none_or(|(_, before)| *before != said) {
+                    warn!(job = job.name(), why = said, "a run did not come to its end");
+                }
+                desk.paused.insert(job, (Instant::now() + PAUSE, said));
+            }
+            Err(_) => {
+                self.meter.counts().panics += 1;
+                self.meter.job(job, |counts| counts.ended(Ending::Panicked, took));
+                let failed = Leaving::Failed("the job panicked; the log of its worker says where".to_owned());
+                self.leave(job, failed).await;
+                self.panics.count()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn count(&self, job: JobName, start: Start, took: Duration, report: Option<&JobReport>) {
+        let Some(report) = report else { return };
+        self.meter.job(job, |counts| match report.outcome {
+            Outcome::Skipped => {}
+            Outcome::Released => counts.ended(Ending::Released, took),
+            Outcome::Done => {
+                counts.ended(Ending::Done, took);
+                counts.last_done = Some(self.clock.now());
+                counts.worked(report.tally);
+                match start {
+                    Start::Left => counts.adopted += 1,
+                    Start::Occurrence(_, missed) => counts.missed += missed,
+                }
+            }
+        });
+        if let (Start::Occurrence(_, missed @ 1..), Outcome::Done) = (start, report.outcome) {
+            warn!(job = job.name(), missed, "one run made up for occurrences that were missed");
+        }
+    }
+
+    async fn leave(&self, job: JobName, how: Leaving) {
+        match tokio::time::timeout(FAREWELL, self.store.leave(job.name(), how)).await {
+            Ok(Ok(())) => {}
+            Ok(Err(why)) => {
+                warn!(job = job.name(), %why, "the lease of a run could not be given back; it will run out")
+            }
+            Err(_) => {
+                warn!(job = job.name(), "the lease of a run could not be given back in time; it will run out")
+            }
+        }
+    }
+
+    /// Waits until what runs has come to the end of its transaction, and frees what did not.
+    async fn farewell(&self, mut desk: Desk) {
+        let all = async {
+            while let Some(ended) = desk.tasks.join_next_with_id().await {
+                // One panic more does not matter to a worker that stops.
+                let _ = self.settle(&mut desk, ended).await;
+            }
+        };
+        if tokio::time::timeout(GRACE, all).await.is_ok() {
+            return;
+        }
+        let left: Vec<JobName> = desk.running.iter().map(|(_, running)| running.job).collect();
+        error!(?left, "runs that did not come to the end of their transaction in time are given up");
+        desk.cut.cancel();
+        for job in left {
+            self.leave(job, Leaving::ToAnother).await;
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! What a worker has counted since it started, for whoever prints it.
+//!
+//! One lock for all: it is taken once a run and once a look, and a reader sees numbers that belong together.
+
+use crate::domain::units::Timestamp;
+use crate::jobs::JobName;
+use crate::store::Tally;
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// How a run ended, as a label.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Ending {
+    /// It did its work.
+    Done,
+    /// It met a fault.
+    Failed,
+    /// It panicked.
+    Panicked,
+    /// Another worker took it over meanwhile.
+    Lost,
+    /// This worker was told to stop.
+    Released,
+}
+
+impl Ending {
+    /// Every one.
+    pub const ALL: [Self; 5] = [Self::Done, Self::Failed, Self::Panicked, Self::Lost, Self::Released];
+
+    /// Its label.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Done => "done",
+            Self::Failed => "failed",
+            Self::Panicked => "panicked",
+            Self::Lost => "lost",
+            Self::Released => "released",
+        }
+    }
+}
+
+/// What was counted of one job.
+#[derive(Debug, Clone, Default)]
+pub struct JobCounts {
+    /// Runs by how they ended.
+    pub runs: BTreeMap<Ending, u64>,
+    /// How long they took together.
+    pub took: Duration,
+    /// Rows by what was done to them.
+    pub rows: BTreeMap<&'static str, i64>,
+    /// Occurrences that never ran.
+    pub missed: u64,
+    /// Occurrences that came due while the run before still went.
+    pub overlaps: u64,
+    /// Runs that a dead holder left and this worker finished.
+    pub adopted: u64,
+    /// How long the occurrence that is due has waited.
+    pub lag: Duration,
+    /// When the last run that did its work ended.
+    pub last_done: Option<Timestamp>,
+}
+
+/// What was counted of the worker.
+#[derive(Debug, Clone, Default)]
+pub struct Counts {
+    /// By job.
+    pub jobs: BTreeMap<JobName, JobCounts>,
+    /// Attempts whose lease was over and that this worker ended.
+    pub reaped: u64,
+    /// Looks at the ledger that failed.
+    pub failed_looks: u64,
+    /// Panics.
+    pub panics: u64,
+    /// Changes of the configuration that were not taken over because it had faults.
+    pub failed_reloads: u64,
+    /// Rows that are set aside, as last seen.
+    pub quarantined: i64,
+    /// Attempts that nobody ended long after their lease, as last seen.
+    pub stuck: i64,
+    /// This machine's clock less the server's, milliseconds, as last seen.
+    pub skew_ms: i64,
+}
+
+/// The counts of one worker.
+#[derive(Debug, Default)]
+pub struct Meter(Mutex<Counts>);
+
+impl Meter {
+    /// The counts, to change or to read them.
+    pub fn counts(&self) -> MutexGuard<'_, Counts> {
+        // Numbers that a panic left half changed are still numbers.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Changes what was counted of a job.
+    pub fn job(&self, job: JobName, change: impl FnOnce(&mut JobCounts)) {
+        change(self.counts().jobs.entry(job).or_default());
+    }
+}
+
+impl JobCounts {
+    /// Counts a run.
+    pub fn ended(&mut self, ending: Ending, took: Duration) {
+        *self.runs.entry(ending).or_default() += 1;
+        self.took += took;
+    }
+
+    /// Counts what a run did.
+    pub fn worked(&mut self, tally: Tally) {
+        // Taken apart, so that what is added to a tally cannot be forgotten here.
+        let Tally { scanned, changed, skipped, quarantined, adopted, expired, promoted, conflicts } = tally;
+        for (what, rows) in [
+            ("scanned", scanned),
+            ("changed", changed),
+            ("skipped", skipped),
+            ("quarantined", quarantined),
+            ("adopted", adopted),
+            ("expired", expired),
+            ("promoted", promoted),
+            ("conflicts", conflicts),
+        ] {
+            *self.rows.entry(what).or_default() += rows;
+        }
+    }
+}

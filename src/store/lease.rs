@@ -1,0 +1,140 @@
+//! What a worker holds and lets go of: the facts it looks at each second, and the end of what it will not finish.
+//!
+//! A program that stops in good order frees its run at once, so that another takes it without waiting for the lease; one
+//! whose job panicked records the run as failed. Its attempts are aborted either way: nobody takes an attempt over, and
+//! the memories it marked would wait for reap.
+
+use super::Store;
+use super::catalogue::{ATTEMPT_ABORT, RUN_LEAVE, RUN_SURVEY};
+use super::encode::list;
+use super::error::Error;
+use super::tunables;
+use super::tx::{Mode, Tx};
+use crate::domain::attempt::RunState;
+use crate::domain::tunables::Tunables;
+use crate::domain::units::Timestamp;
+use serde::Deserialize;
+use std::time::Duration;
+
+/// What becomes of a run that its holder does not finish.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Leaving {
+    /// Open, for whoever comes first.
+    ToAnother,
+    /// Over, for this reason.
+    Failed(String),
+}
+
+/// What a worker looks at.
+#[derive(Debug, Clone)]
+pub struct Facts {
+    /// What the server's clock showed.
+    pub server_now: Timestamp,
+    /// The tunables as the graph has them.
+    pub tunables: Tunables,
+    /// The jobs asked about, in that order.
+    pub jobs: Vec<JobFacts>,
+    /// Rows that are set aside.
+    pub quarantined: i64,
+    /// Attempts that nobody has ended long after their lease.
+    pub stuck: i64,
+}
+
+/// What the ledger says of a job.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JobFacts {
+    /// The last occurrence that ran on schedule, or runs.
+    pub last: Option<Timestamp>,
+    /// Its open run.
+    pub open: Option<OpenFacts>,
+}
+
+/// An open run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenFacts {
+    /// Of which occurrence.
+    pub occurrence: String,
+    /// Whether this program holds it.
+    pub ours: bool,
+    /// Whether nobody holds it, or its lease is over.
+    pub free: bool,
+}
+
+/// An attempt whose lease has been over for this long is one that no worker ended.
+const STUCK_AFTER: Duration = Duration::from_secs(60);
+
+impl Store {
+    /// Looks at the ledger of these jobs and at the tunables, in one transaction.
+    ///
+    /// # Errors
+    /// As [`Store::tunables`].
+    pub async fn survey(&self, jobs: &[&'static str]) -> Result<Facts, Error> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Row {
+            server_now: i64,
+            jobs: Vec<JobRow>,
+            quarantined: i64,
+            stuck: i64,
+        }
+        #[derive(Deserialize)]
+        struct JobRow {
+            job: String,
+            last: Option<i64>,
+            open: Option<String>,
+            ours: bool,
+            free: bool,
+        }
+        let (row, tunables) = self
+            .transactions
+            .run("run.survey", Mode::Read, async |tx: &mut Tx| {
+                let call = RUN_SURVEY
+                    .call()
+                    .set("job", list(jobs.iter().copied()))
+                    .set("holder", self.holder.as_str())
+                    .set("overdueMs", i64::try_from(STUCK_AFTER.as_millis()).unwrap_or(i64::MAX));
+                Ok((tx.only::<Row>(call).await?, tunables::read(tx).await?))
+            })
+            .await?;
+        let facts = |job: &&str| {
+            let row = row.jobs.iter().find(|row| row.job == *job);
+            let open = |row: &JobRow| {
+                let occurrence = row.open.clone()?;
+                Some(OpenFacts { occurrence, ours: row.ours, free: row.free })
+            };
+            let last = row.and_then(|row| row.last).and_then(|last| Timestamp::from_millis(last).ok());
+            JobFacts { last, open: row.and_then(open) }
+        };
+        Ok(Facts {
+            server_now: Timestamp::from_millis(row.server_now).unwrap_or(Timestamp::EPOCH),
+            tunables,
+            jobs: jobs.iter().map(facts).collect(),
+            quarantined: row.quarantined,
+            stuck: row.stuck,
+        })
+    }
+
+    /// Lets go of what this program holds of a job: its run, and its attempts.
+    ///
+    /// # Errors
+    /// Of the connection or a statement.
+    pub async fn leave(&self, job: &'static str, how: Leaving) -> Result<(), Error> {
+        let (state, reason) = match &how {
+            Leaving::ToAnother => (RunState::Open, None),
+            Leaving::Failed(reason) => (RunState::Failed, Some(reason.as_str())),
+        };
+        self.transactions
+            .run("run.leave", Mode::Write, async |tx: &mut Tx| {
+                let abort = ATTEMPT_ABORT.call().set("holder", self.holder.as_str()).set("phase", job);
+                tx.run(abort).await?;
+                let leave = RUN_LEAVE
+                    .call()
+                    .set("job", job)
+                    .set("holder", self.holder.as_str())
+                    .set("state", state.name())
+                    .set("reason", reason);
+                tx.run(leave).await
+            })
+            .await
+    }
+}

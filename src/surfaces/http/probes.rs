@@ -1,0 +1,33 @@
+//! What supervisors ask: `/healthz` (the process answers), `/readyz` (it can do its work, or why not) and `/metrics`.
+//!
+//! The answer to `/readyz` was found out beforehand, so that a probe neither waits for the database nor asks it. The
+//! reason is told because only this machine can ask.
+
+use axum::Router;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use std::sync::Arc;
+use tokio::sync::watch;
+
+/// Whether a process can do its work, or why not.
+pub type Ready = Result<(), String>;
+
+/// The text format of Prometheus.
+const PROMETHEUS: &str = "text/plain; version=0.0.4; charset=utf-8";
+
+/// The routes. `metrics` writes the page anew for each that asks.
+pub fn router(ready: watch::Receiver<Ready>, metrics: impl Fn() -> String + Send + Sync + 'static) -> Router {
+    let metrics = Arc::new(metrics);
+    Router::new()
+        .route("/healthz", get(|| async { "ok\n" }))
+        .route("/readyz", get(move || async move { readiness(&ready.borrow()) }))
+        .route("/metrics", get(move || async move { ([(header::CONTENT_TYPE, PROMETHEUS)], metrics()) }))
+}
+
+fn readiness(ready: &Ready) -> Response {
+    match ready {
+        Ok(()) => "ready\n".into_response(),
+        Err(why) => (StatusCode::SERVICE_UNAVAILABLE, format!("not ready: {why}\n")).into_response(),
+    }
+}

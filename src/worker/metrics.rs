@@ -1,0 +1,156 @@
+//! The page `/metrics`, in the text format 0.0.4 of Prometheus.
+//!
+//! | name | type, labels | says |
+//! |---|---|---|
+//! | `ebb_ready` | gauge | 1 if `/readyz` says yes |
+//! | `ebb_runs_total` | counter, job, outcome | runs by how they ended: done, failed, panicked, lost, released |
+//! | `ebb_run_seconds` | summary, job | time of runs |
+//! | `ebb_rows_total` | counter, job, what | rows scanned, changed, skipped, quarantined, adopted, expired, promoted; conflicts |
+//! | `ebb_schedule_lag_seconds` | gauge, job | how long the occurrence that is due has waited; 0 if none is |
+//! | `ebb_last_done_timestamp_seconds` | gauge, job | when a run of this worker last did its work |
+//! | `ebb_missed_occurrences_total` | counter, job | occurrences that never ran, one run having made up for all |
+//! | `ebb_overlaps_total` | counter, job | occurrences that came due while the run before still went |
+//! | `ebb_adopted_runs_total` | counter, job | runs that a dead worker left and this one finished |
+//! | `ebb_reaped_attempts_total` | counter | attempts whose lease was over and that this worker ended |
+//! | `ebb_stuck_attempts` | gauge | attempts that nobody ended a minute after their lease |
+//! | `ebb_quarantined_rows` | gauge | rows that are set aside |
+//! | `ebb_unknown_commits_total` | counter | commits whose outcome was unknown, each settled by its receipt |
+//! | `ebb_retries_total` | counter | transactions begun again |
+//! | `ebb_clock_skew_seconds` | gauge | this machine's clock less the server's |
+//! | `ebb_failed_looks_total` | counter | looks at the ledger that failed |
+//! | `ebb_failed_reloads_total` | counter | changed configurations that had faults and were not taken over |
+//! | `ebb_panics_total` | counter | panics |
+//!
+//! Every worker prints its own counts; the gauges of what stands in the graph (lag, stuck attempts, quarantined rows)
+//! are the same in each.
+
+use crate::jobs::JobName;
+use crate::scheduler::meter::{Counts, Ending, JobCounts};
+use std::fmt::Write;
+
+/// What is not counted by the scheduler.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Beside {
+    /// Whether the worker is ready.
+    pub ready: bool,
+    /// Transactions begun again.
+    pub retries: u64,
+    /// Commits of unknown outcome.
+    pub unknown_commits: u64,
+}
+
+/// Writes the page.
+#[must_use]
+pub fn page(counts: &Counts, beside: Beside) -> String {
+    let mut page = Page(String::new());
+    let none = JobCounts::default();
+    let jobs = || JobName::ALL.into_iter().map(|job| (job, counts.jobs.get(&job).unwrap_or(&none)));
+
+    page.one("ready", "gauge", "Whether the worker can do its work.", f64::from(u8::from(beside.ready)));
+    page.head("runs_total", "counter", "Runs by how they ended.");
+    for (job, counts) in jobs() {
+        for ending in Ending::ALL {
+            let runs = counts.runs.get(&ending).copied().unwrap_or(0);
+            page.row("runs_total", &format!("{{job=\"{job}\",outcome=\"{}\"}}", ending.name()), whole(runs));
+        }
+    }
+    page.head("run_seconds", "summary", "Time of runs.");
+    for (job, counts) in jobs() {
+        page.row("run_seconds_sum", &of(job), counts.took.as_secs_f64());
+        page.row("run_seconds_count", &of(job), whole(counts.runs.values().sum()));
+    }
+    page.head("rows_total", "counter", "Rows by what was done to them.");
+    for (job, counts) in jobs() {
+        for (what, rows) in &counts.rows {
+            let labels = format!("{{job=\"{job}\",what=\"{what}\"}}");
+            page.row("rows_total", &labels, whole(rows.unsigned_abs()));
+        }
+    }
+    page.head("schedule_lag_seconds", "gauge", "How long the occurrence that is due has waited.");
+    jobs().for_each(|(job, counts)| page.row("schedule_lag_seconds", &of(job), counts.lag.as_secs_f64()));
+    page.head("last_done_timestamp_seconds", "gauge", "When a run of this worker last did its work.");
+    for (job, counts) in jobs() {
+        if let Some(at) = counts.last_done {
+            page.row("last_done_timestamp_seconds", &of(job), signed(at.millis()) / 1_000.0);
+        }
+    }
+    let by_job: [(&str, &str, fn(&JobCounts) -> u64); 3] = [
+        ("missed_occurrences_total", "Occurrences that never ran.", |counts| counts.missed),
+        ("overlaps_total", "Occurrences that came due while the run before still went.", |counts| {
+            counts.overlaps
+        }),
+        ("adopted_runs_total", "Runs that a dead worker left and this one finished.", |counts| {
+            counts.adopted
+        }),
+    ];
+    for (name, help, count) in by_job {
+        page.head(name, "counter", help);
+        jobs().for_each(|(job, counts)| page.row(name, &of(job), whole(count(counts))));
+    }
+    for (name, kind, help, value) in [
+        ("reaped_attempts_total", "counter", "Attempts whose lease was over, ended.", whole(counts.reaped)),
+        (
+            "stuck_attempts",
+            "gauge",
+            "Attempts that nobody ended a minute after their lease.",
+            signed(counts.stuck),
+        ),
+        ("quarantined_rows", "gauge", "Rows that are set aside.", signed(counts.quarantined)),
+        (
+            "unknown_commits_total",
+            "counter",
+            "Commits whose outcome was unknown.",
+            whole(beside.unknown_commits),
+        ),
+        ("retries_total", "counter", "Transactions begun again.", whole(beside.retries)),
+        (
+            "clock_skew_seconds",
+            "gauge",
+            "This machine's clock less the server's.",
+            signed(counts.skew_ms) / 1_000.0,
+        ),
+        ("failed_looks_total", "counter", "Looks at the ledger that failed.", whole(counts.failed_looks)),
+        (
+            "failed_reloads_total",
+            "counter",
+            "Changed configurations that had faults.",
+            whole(counts.failed_reloads),
+        ),
+        ("panics_total", "counter", "Panics.", whole(counts.panics)),
+    ] {
+        page.one(name, kind, help, value);
+    }
+    page.0
+}
+
+struct Page(String);
+
+impl Page {
+    fn head(&mut self, name: &str, kind: &str, help: &str) {
+        // Writing to a string cannot fail.
+        let _ = writeln!(self.0, "# HELP ebb_{name} {help}\n# TYPE ebb_{name} {kind}");
+    }
+
+    fn row(&mut self, name: &str, labels: &str, value: f64) {
+        let _ = writeln!(self.0, "ebb_{name}{labels} {value}");
+    }
+
+    fn one(&mut self, name: &str, kind: &str, help: &str, value: f64) {
+        self.head(name, kind, help);
+        self.row(name, "", value);
+    }
+}
+
+fn of(job: JobName) -> String {
+    format!("{{job=\"{job}\"}}")
+}
+
+#[expect(clippy::cast_precision_loss, reason = "the format's numbers are floats; exact up to 2^53")]
+fn whole(count: u64) -> f64 {
+    count as f64
+}
+
+#[expect(clippy::cast_precision_loss, reason = "the format's numbers are floats; exact up to 2^53")]
+fn signed(count: i64) -> f64 {
+    count as f64
+}
