@@ -54,7 +54,9 @@ impl Store {
     pub async fn adopt(&self, run: &mut Run, tunables: &Tunables, limit: usize) -> Result<usize, Error> {
         let now = run.now;
         let tally = self
-            .in_run(run, "memories.adopt", async |tx: &mut Tx| adopt_page(tx, now, tunables, limit).await)
+            .in_run(run, "memories.adopt", None, async |tx: &mut Tx| {
+                adopt_page(tx, now, tunables, limit).await
+            })
             .await?;
         Ok(usize::try_from(tally.adopted + tally.quarantined).unwrap_or(0))
     }
@@ -98,7 +100,7 @@ impl Store {
         let (now, from) = (run.now, cursor.clone());
         let seen = Mutex::new(None);
         let tally = self
-            .in_run(run, "memories.decay", async |tx: &mut Tx| {
+            .in_run(run, "memories.decay", None, async |tx: &mut Tx| {
                 let (tally, last) = sweep_page(tx, now, tunables, &from, limit).await?;
                 if let Ok(mut seen) = seen.lock() {
                     *seen = last;
@@ -170,7 +172,7 @@ async fn sweep_page(
     limit: usize,
 ) -> Result<(Tally, Option<SweepCursor>), Error> {
     let config = tunables.config();
-    let call = laws(MEMORY_DECAY.call(), tunables)
+    let call = laws(MEMORY_DECAY.planted("still-anchor", "m.energyAt = now, ", ""), tunables)
         .set("now", now.millis())
         .set("afterSecond", from.second)
         .set("afterNano", from.nano)
