@@ -18,6 +18,7 @@ pub(crate) struct Worker {
     began: Instant,
     /// Kept for as long as the campaign, since a silent connection is to stay open after its worker is gone.
     pub(crate) proxy: Proxy,
+    cuts: usize,
     /// Where it answers probes.
     pub(crate) port: u16,
 }
@@ -84,7 +85,7 @@ impl Worker {
             command.env("EBB_PLANTED", bug);
         }
         let child = command.spawn().map_err(|why| format!("ebb worker: {why}"))?;
-        Ok(Self { child, doom, round, began: Instant::now(), proxy, port: port.port() })
+        Ok(Self { child, doom, round, began: Instant::now(), proxy, cuts: 0, port: port.port() })
     }
 
     pub(crate) fn pid(&self) -> u32 {
@@ -111,6 +112,12 @@ impl Worker {
                 Some(Struck::Paused)
             }
             Doom::Point { action: "stop", .. } if is_stopped(self.pid()) => Some(Struck::Paused),
+            // A commit of a transaction that only read is begun again and no unknown one: the next is cut as well.
+            Doom::Point { point: "before_receipt_read", .. } if self.proxy.cuts() > self.cuts => {
+                self.cuts = self.proxy.cuts();
+                self.proxy.hurt(Cut::After, How::Rst, COMMIT, 1);
+                None
+            }
             Doom::Partition { .. } if self.proxy.cuts() > 0 => {
                 self.kill();
                 Some(Struck::Gone)
