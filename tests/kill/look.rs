@@ -47,6 +47,12 @@ impl Eyes {
         Ok(all)
     }
 
+    /// Whether the server lets somebody in and answers within a second.
+    pub(crate) async fn answers(&self) -> bool {
+        let run = self.run("RETURN 1 AS n");
+        tokio::time::timeout(std::time::Duration::from_secs(1), run).await.is_ok_and(|ran| ran.is_ok())
+    }
+
     pub(crate) async fn run(&self, text: &str) -> Result<(), String> {
         #[derive(serde::Deserialize)]
         struct Nothing {}

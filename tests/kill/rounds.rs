@@ -98,7 +98,7 @@ async fn campaign(arguments: &Arguments, bug: Option<&str>) -> Result<(), Ended>
         arguments.workers,
         folder.display()
     );
-    let host = Host::start().await?;
+    let host = Host::start(&folder).await?;
     prepare(&host).await?;
     let eyes = Eyes::open(&host)?;
     let mut campaign = Campaign {
@@ -233,7 +233,8 @@ impl Campaign<'_> {
             let worker = Worker::start(&self.host, &self.folder, self.pace, round, doom, self.bug).await?;
             self.workers.push(worker);
         }
-        if self.next < self.arguments.from + until && self.kind(self.next) == Kind::Server {
+        let calm = self.paused.is_empty() && self.workers.iter().all(|worker| worker.doom == Doom::None);
+        if calm && self.next < self.arguments.from + until && self.kind(self.next) == Kind::Server {
             self.next += 1;
             return self.hurt_server(self.next - 1).await;
         }
@@ -286,6 +287,8 @@ impl Campaign<'_> {
         self.journal.tell(&What::Hurt { victim: "server".to_owned(), how: "kill".to_owned() });
         let said_no = until(Duration::from_secs(5), || all_say(&ports, false)).await;
         self.host.restart().await?;
+        // It is there when it lets somebody in and answers.
+        let answers = until(Duration::from_secs(60), || async { self.eyes.answers().await }).await;
         let ready = Instant::now();
         let since = Clock::Real.now().millis();
         let said_yes = until(Duration::from_secs(10), || all_say(&ports, true)).await;
@@ -299,7 +302,7 @@ impl Campaign<'_> {
             tokio::time::sleep(Duration::from_millis(50)).await;
         };
         println!(
-            "round {round}: server killed; not ready is said after {said_no:?}, ready after {said_yes:?}, work after {resumed:?}"
+            "round {round}: server killed; it answers {answers:?} after its handshake; not ready is said after {said_no:?}, ready after {said_yes:?}, work after {resumed:?}"
         );
         self.done += 1;
         let slow =
@@ -425,9 +428,7 @@ async fn all_say(ports: &[u16], ready: bool) -> bool {
         match said.await.ok().flatten() {
             Some(200) if ready => {}
             Some(503) if !ready => {}
-            // One that is not there any more says nothing.
-            None => {}
-            Some(_) => return false,
+            _ => return false,
         }
     }
     true

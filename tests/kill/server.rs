@@ -15,12 +15,11 @@ pub(crate) struct Host {
 }
 
 impl Host {
-    /// Starts one with an empty database, in the build folder.
-    pub(crate) async fn start() -> Result<Self, String> {
-        let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join("kill");
+    /// Starts one with an empty database, in the folder of the campaign.
+    pub(crate) async fn start(folder: &Path) -> Result<Self, String> {
+        let home = folder.join("neo4j");
         let mut settings = Settings::load(&Flags::default(), &Environment::of_process())
             .map_err(|faults| format!("{:?}", faults.list()))?;
-        provision::wipe(&home).await.map_err(|why| why.to_string())?;
         let (heap_mb, pagecache_mb) = (768, 128);
         settings.neo4j = provision::Config {
             uri: None,

@@ -85,7 +85,8 @@ impl Proxy {
             while let Ok((client, _)) = listener.accept().await {
                 let (server, plan) = (server.clone(), Arc::clone(&shared));
                 connections.spawn(async move {
-                    let server = TcpStream::connect(server).await.unwrap();
+                    // No server is a connection that ends at once.
+                    let Ok(server) = TcpStream::connect(server).await else { return };
                     // Either side ending ends the connection.
                     let _ = pass(client, server, &plan).await;
                 });

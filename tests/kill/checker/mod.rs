@@ -79,12 +79,6 @@ impl Verdict {
     pub(crate) fn is_good(&self) -> bool {
         self.violations.is_empty() && self.inconclusive.is_empty()
     }
-
-    /// Whether this one is broken.
-    #[must_use]
-    pub(crate) fn breaks(&self, which: Invariant) -> bool {
-        self.violations.iter().any(|(broken, _)| *broken == which)
-    }
 }
 
 /// Judges a round at rest.
