@@ -2,6 +2,7 @@
 
 pub mod clock;
 pub mod domain;
+pub mod engine;
 pub mod jobs;
 pub mod provision;
 pub mod scheduler;

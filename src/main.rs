@@ -5,11 +5,15 @@
 //! gets what it needs.
 
 use clap::Parser;
+use ebb::clock::Clock;
 use ebb::domain::ids::Scope;
+use ebb::domain::units::Timestamp;
 use ebb::provision;
+use ebb::service::{JobName, Rhythm};
 use ebb::settings::{self, Environment, Faults, Flag, Flags, Settings};
-use ebb::surfaces::cli::config::{self, Setting};
+use ebb::surfaces::cli::config::{self, Firings, Setting};
 use ebb::surfaces::cli::exit::{CliError, Exit};
+use ebb::surfaces::cli::instant::{Rfc3339, spelt};
 use ebb::surfaces::cli::output::Output;
 use ebb::surfaces::cli::{self, Cli, Command, Global, demo, neo4j, run_alone, server};
 use ebb::telemetry;
@@ -45,7 +49,9 @@ fn run(cli: &Cli, environment: &Environment, output: &Output) -> Result<(), CliE
     telemetry::start(&settings.log, output.color_on_stderr).map_err(anyhow::Error::new)?;
     match &cli.command {
         Command::Config(config::Verb::Show) => config::show(&shown(&settings), output),
-        Command::Config(config::Verb::Validate) => config::validate(&shown(&settings), output),
+        Command::Config(config::Verb::Validate) => {
+            config::validate(&shown(&settings), &firings(&settings), output)
+        }
         Command::Serve(_) | Command::Worker => serve(cli, settings, environment, output),
         _ => on_a_database(cli, &settings, output),
     }
@@ -62,7 +68,7 @@ fn serve(cli: &Cli, settings: Settings, environment: &Environment, output: &Outp
         let open = wiring::open(&settings, scope).await.map_err(not_open)?;
         let began = |address| output.remark(&format!("Probes and metrics at http://{address}"));
         let source = worker::Source { file, load: &load };
-        let ended = worker::run(&open.service, settings, source, began).await;
+        let ended = Box::pin(worker::run(&open.service, settings, source, began)).await;
         // A managed server that nobody else uses is stopped by its keeper, which need not be waited for.
         let _ = tokio::time::timeout(FAREWELL, open.close()).await;
         ended.map_err(|why| match why {
@@ -199,6 +205,31 @@ fn invalid(faults: &Faults) -> CliError {
         n => format!("the configuration has {n} faults"),
     };
     list.iter().fold(CliError::new(Exit::Configuration, what), CliError::why).try_this("ebb config validate")
+}
+
+/// When each job runs next. Where the configuration leaves that to the graph, what it would write there is taken.
+fn firings(settings: &Settings) -> Vec<Firings> {
+    let Ok(tunables) = settings.memory.clone().check() else { return Vec::new() };
+    let schedules = wiring::schedules(settings);
+    let of = |job: JobName| {
+        let schedule = schedules.of(job).schedule(job, &tunables);
+        let next = |at: &Timestamp| schedule.rhythm.next(*at);
+        let (written, key) = match &schedule.rhythm {
+            Rhythm::Every(ms) => {
+                (format!("every {}", spelt(Duration::from_millis(ms.unsigned_abs()))), "every")
+            }
+            Rhythm::Cron(pattern, zone) => (format!("{} {}", pattern.text(), zone.name()), "cron"),
+        };
+        let own = schedules.of(job).rhythm.is_some();
+        Firings {
+            job,
+            enabled: schedules.of(job).enabled,
+            schedule: written,
+            from: if own { format!("jobs.{job}.{key}") } else { "ConsolidationConfig".to_owned() },
+            next: std::iter::successors(next(&Clock::Real.now()), next).take(3).map(Rfc3339).collect(),
+        }
+    };
+    JobName::ALL.into_iter().map(of).collect()
 }
 
 fn shown(settings: &Settings) -> Vec<Setting> {

@@ -6,6 +6,7 @@
 
 use crate::clock::Clock;
 use crate::domain::ids::Scope;
+use crate::domain::similarity::Similarity;
 use crate::provision::{self, Endpoint, Keeper, Origin};
 use crate::scheduler;
 use crate::service::{self, Service};
@@ -97,8 +98,17 @@ pub fn over(endpoint: &Endpoint, settings: &Settings, scope: Scope) -> Result<Se
         connections: settings.pools.connections,
         acquire_timeout: settings.pools.acquire_timeout,
         lease: settings.worker.lease,
+        similarity: Similarity {
+            dimensions: settings.similarity.embedding_dimensions,
+            text_threshold: settings.similarity.text_threshold,
+        },
     })?;
-    let config = service::Config { consolidation: settings.memory.clone(), jobs: schedules(settings), scope };
+    let config = service::Config {
+        consolidation: settings.memory.clone(),
+        jobs: schedules(settings),
+        scope,
+        guard: settings.guard.into(),
+    };
     Ok(Service::new(store, Clock::Real, config))
 }
 
@@ -106,7 +116,7 @@ pub fn over(endpoint: &Endpoint, settings: &Settings, scope: Scope) -> Result<Se
 #[must_use]
 pub fn schedules(settings: &Settings) -> scheduler::Config {
     let jobs = &settings.jobs;
-    scheduler::Config([&jobs.decay, &jobs.promote].map(job))
+    scheduler::Config([&jobs.decay, &jobs.coactivate, &jobs.cluster, &jobs.reinforce, &jobs.promote].map(job))
 }
 
 fn job(settings: &JobSettings) -> scheduler::JobConfig {

@@ -7,7 +7,8 @@
 // law: domain::memory::adopted
 //
 // The anchor is the last access, else the creation, else now. What is missing gets the value a new memory has; what is
-// there with a wrong type sets the row aside. A terminal row just gets the stamp. Whatever zone the anchor names, dueAt is
+// there with a wrong type sets the row aside. A terminal row just gets the stamp; a working one that Ebb has never seen is
+// to strengthen what is like it. Whatever zone the anchor names, dueAt is
 // written in UTC: the index orders two names of one instant by their zones, and a sweep's pages go by instant and id.
 MATCH (m:Memory)
 WHERE NOT m:EbbStamped
@@ -43,6 +44,7 @@ FOREACH (_ IN CASE WHEN fault IS NULL THEN [1] ELSE [] END |
   SET m.scope = coalesce(m.scope, 'local'), m.tier = tier)
 FOREACH (_ IN CASE WHEN lives THEN [1] ELSE [] END |
   SET m.energy = energy,
+    m.reinforceDue = CASE WHEN m.energyAt IS NULL AND tier = 'working' THEN coalesce(m.reinforceDue, now) ELSE m.reinforceDue END,
     m.energyAt = anchor,
     m.lastAccessed = accessed,
     m.created = coalesce(m.created, accessed),
@@ -56,6 +58,7 @@ FOREACH (session IN CASE WHEN lives AND m.sessionId IS NOT NULL THEN [m.sessionI
   MERGE (s:Session {scope: m.scope, id: session})
     ON CREATE SET s.started = accessed
   MERGE (m)-[a:ACCESSED_IN]->(s)
-    ON CREATE SET a.at = accessed, a.count = m.accessCount, a.counted = false)
+    ON CREATE SET a.at = accessed, a.count = m.accessCount, a.counted = false
+  SET s.coactivateDue = coalesce(s.coactivateDue, now))
 RETURN sum(CASE WHEN fault IS NULL THEN 1 ELSE 0 END) AS adopted,
   sum(CASE WHEN fault IS NOT NULL THEN 1 ELSE 0 END) AS quarantined

@@ -49,13 +49,13 @@ WITH m, due, id, now, fault, acts, ripeAt, energy,
 FOREACH (_ IN CASE WHEN fades THEN [1] ELSE [] END |
   SET m.energy = energy, m.energyAt = now, m.ripeAt = ripeAt)
 FOREACH (_ IN CASE WHEN expires THEN [1] ELSE [] END |
-  SET m.tier = 'expiredWorking', m.lastExpired = now, m.dueAt = null)
+  SET m.tier = 'expiredWorking', m.lastExpired = now, m.dueAt = null, m.clusterDue = now)
 FOREACH (_ IN CASE WHEN fades AND m.tier = 'shortTerm' AND energy < $floor THEN [1] ELSE [] END |
   SET m.dueAt = null)
 FOREACH (_ IN CASE WHEN fades AND m.tier = 'longTerm' THEN [1] ELSE [] END |
   SET m.dueAt = CASE WHEN energy < $floor THEN null ELSE datetime({epochMillis: $now + $longTermRewriteMs}) END)
 FOREACH (_ IN CASE WHEN acts AND fault IS NOT NULL THEN [1] ELSE [] END |
-  SET m:EbbQuarantined, m.ebbReason = fault)
+  SET m:EbbQuarantined, m.ebbReason = fault, m.clusterDue = now)
 WITH count(*) AS scanned,
   sum(CASE WHEN fades THEN 1 ELSE 0 END) AS changed,
   sum(CASE WHEN expires THEN 1 ELSE 0 END) AS expired,

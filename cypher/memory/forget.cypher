@@ -4,12 +4,20 @@
 // returns: memories: Integer, stubs: Integer (one row)
 // bound: one key, with the stubs of one memory
 // idempotent: by the tombstone
+//
+// The clusters look at the one that it leaves when they meet another member.
 MERGE (t:EbbTombstone {hash: $hash})
 ON CREATE SET t.at = datetime({epochMillis: $at})
 WITH t
 OPTIONAL MATCH (m:Memory {id: $id})
 OPTIONAL MATCH (s:Memory)-[:PROMOTED_TO|CRYSTALLIZED_INTO]->(m)
 WITH collect(DISTINCT m) AS memories, collect(DISTINCT s) AS stubs
+CALL (memories) {
+  UNWIND memories AS m
+  MATCH (m)-[:BELONGS_TO]->(:SemanticCluster)<-[:BELONGS_TO]-(o:Memory)
+  WITH o LIMIT 1
+  SET o.clusterDue = datetime({epochMillis: $at})
+}
 FOREACH (n IN memories | DETACH DELETE n)
 FOREACH (n IN stubs | DETACH DELETE n)
 RETURN size(memories) AS memories, size(stubs) AS stubs

@@ -1,7 +1,7 @@
-// purpose: Count what waits at an instant: due for a sweep, ripe for promotion, set aside.
+// purpose: Count what waits at an instant: for each job, and set aside.
 // mode: read
 // params: $now: Integer
-// returns: due: Integer, ripe: Integer, quarantined: Integer (one row)
+// returns: due: Integer, ripe: Integer, sessions: Integer, clusters: Integer, reinforce: Integer, quarantined: Integer (one row)
 CALL () {
   MATCH (m:Memory)
   WHERE m.dueAt <= datetime({epochMillis: $now}) AND m.energyAt < datetime({epochMillis: $now}) AND NOT m:EbbQuarantined
@@ -12,5 +12,20 @@ CALL () {
   WHERE m.ripeAt <= datetime({epochMillis: $now}) AND NOT m:EbbQuarantined
   RETURN count(m) AS ripe
 }
+CALL () {
+  MATCH (s:Session)
+  WHERE s.coactivateDue <= datetime({epochMillis: $now})
+  RETURN count(s) AS sessions
+}
+CALL () {
+  MATCH (m:Memory)
+  WHERE m.clusterDue <= datetime({epochMillis: $now})
+  RETURN count(m) AS clusters
+}
+CALL () {
+  MATCH (m:Memory)
+  WHERE m.reinforceDue <= datetime({epochMillis: $now}) AND NOT m:EbbQuarantined
+  RETURN count(m) AS reinforce
+}
 CALL () { MATCH (m:EbbQuarantined) RETURN count(m) AS quarantined }
-RETURN due, ripe, quarantined
+RETURN due, ripe, sessions, clusters, reinforce, quarantined

@@ -5,10 +5,16 @@
 // bound: a list of ids
 // idempotent: by the receipt of its transaction
 //
-// Instants are epoch milliseconds, null where there is none; a memory that is not pinned has no such property.
+// Instants are epoch milliseconds, null where there is none; a memory that is not pinned has no such property. One that
+// comes back to life is to be looked at by the clusters, since the instant it was last written: however events are cut
+// into batches, that is the same.
 UNWIND range(0, size($id) - 1) AS i
 MATCH (m:Memory {id: $id[i]})
-SET m.tier = $tier[i],
+SET m.clusterDue = CASE
+    WHEN m.tier = 'expiredWorking' AND $tier[i] = 'working' THEN coalesce(m.clusterDue, m.energyAt, m.lastAccessed)
+    ELSE m.clusterDue
+  END,
+  m.tier = $tier[i],
   m.energy = $energy[i],
   m.energyAt = datetime({epochMillis: $energyAt[i]}),
   m.lastAccessed = datetime({epochMillis: $lastAccessed[i]}),

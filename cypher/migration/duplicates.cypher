@@ -1,7 +1,7 @@
 // purpose: List keys that are used more than once and would break a constraint.
 // mode: read
 // params: none
-// returns: what: String, name: String, count: Integer (at most 100 rows)
+// returns: what: String, name: String, count: Integer (at most 140 rows)
 //
 // Runs once, before the constraints exist, so there is no index to ask.
 CALL () {
@@ -24,5 +24,13 @@ CALL () {
   MATCH (a:ConsolidationAttempt) WHERE a.id IS NOT NULL
   WITH toString(a.id) AS name, count(*) AS count WHERE count > 1
   RETURN 'ConsolidationAttempt.id' AS what, name, count LIMIT 20
+  UNION ALL
+  MATCH (c:SemanticCluster) WHERE c.id IS NOT NULL
+  WITH toString(c.id) AS name, count(*) AS count WHERE count > 1
+  RETURN 'SemanticCluster.id' AS what, name, count LIMIT 20
+  UNION ALL
+  MATCH (c:SemanticCluster) WHERE c.key IS NOT NULL
+  WITH toString(c.key) AS name, count(*) AS count WHERE count > 1
+  RETURN 'SemanticCluster.key' AS what, name, count LIMIT 20
 }
 RETURN what, name, count

@@ -1,15 +1,14 @@
-// purpose: Let go of the open run that a holder has of a job: free for another at once, or failed.
+// purpose: Let go of a run that is not finished: free for another at once, or failed.
 // mode: write
-// params: $job: String, $holder: String, $state: String, $reason: String
-// returns: runs: Integer (one row)
-// bound: one key: a job has one open run at most
+// params: $job: String, $occurrence: String, $holder: String, $state: String, $reason: String
+// returns: left: Boolean (one row; none if it is not open, or not the holder's)
+// bound: one key
 // idempotent: by the holder
 // clock: server
-MATCH (r:EbbRun {state: 'open'})
-WHERE r.job = $job AND r.holder = $holder
+MATCH (r:EbbRun {job: $job, occurrence: $occurrence})
 SET r.lock = true
 WITH r
 WHERE r.state = 'open' AND r.holder = $holder
 SET r.state = $state, r.holder = null, r.leaseUntil = null, r.reason = $reason,
   r.finished = CASE $state WHEN 'open' THEN null ELSE datetime.realtime() END
-RETURN count(r) AS runs
+RETURN true AS left

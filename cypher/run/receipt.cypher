@@ -1,6 +1,6 @@
 // purpose: End a transaction of a run with its receipt: the number of the batch and what all batches did so far.
 // mode: write
-// params: $job: String, $occurrence: String, $batch: Integer, $scanned: Integer, $changed: Integer, $skipped: Integer, $quarantined: Integer, $adopted: Integer, $expired: Integer, $promoted: Integer, $conflicts: Integer
+// params: $job: String, $occurrence: String, $batch: Integer, $scanned: Integer, $changed: Integer, $skipped: Integer, $quarantined: Integer, $adopted: Integer, $expired: Integer, $promoted: Integer, $conflicts: Integer, $cut: Integer, $formed: Integer, $joined: Integer, $left: Integer, $dissolved: Integer, $reinforced: Integer, $released: Integer
 // returns: batch: Integer (one row)
 // bound: one key
 // idempotent: by the number of the batch
@@ -13,5 +13,12 @@ SET r.batch = $batch,
   r.adopted = coalesce(r.adopted, 0) + $adopted,
   r.expired = coalesce(r.expired, 0) + $expired,
   r.promoted = coalesce(r.promoted, 0) + $promoted,
-  r.conflicts = coalesce(r.conflicts, 0) + $conflicts
+  r.conflicts = coalesce(r.conflicts, 0) + $conflicts,
+  r.cut = coalesce(r.cut, 0) + $cut,
+  r.formed = coalesce(r.formed, 0) + $formed,
+  r.joined = coalesce(r.joined, 0) + $joined,
+  r.left = coalesce(r.left, 0) + $left,
+  r.dissolved = coalesce(r.dissolved, 0) + $dissolved,
+  r.reinforced = coalesce(r.reinforced, 0) + $reinforced,
+  r.released = coalesce(r.released, 0) + $released
 RETURN r.batch AS batch

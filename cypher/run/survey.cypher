@@ -5,7 +5,7 @@
 // clock: server
 //
 // Of each job: its name, the last occurrence on schedule, and of an open run the occurrence, whether it is held by
-// $holder, and whether anybody may take it. An attempt is stuck when its lease has been over for longer than any worker
+// $holder, whether anybody may take it, and for how long that has been so. An attempt is stuck when its lease has been over for longer than any worker
 // that runs would have left it.
 WITH datetime.realtime().epochMillis AS serverNow
 CALL (serverNow) {
@@ -18,7 +18,8 @@ CALL (serverNow) {
     last: c.last.epochMillis,
     open: r.occurrence,
     ours: coalesce(r.holder = $holder, false),
-    free: r.holder IS NULL OR coalesce(r.leaseUntil, 0) <= serverNow
+    free: r.holder IS NULL OR coalesce(r.leaseUntil, 0) <= serverNow,
+    overMs: coalesce(serverNow - r.leaseUntil, 0)
   }) AS jobs
 }
 CALL () {

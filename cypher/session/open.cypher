@@ -4,6 +4,8 @@
 // returns: sessions: Integer (one row)
 // bound: a list of ids
 // idempotent: by the unique (scope, id), and by keeping the earlier of two beginnings
+//
+// A session that waits for co-activation does so since it began: however events are cut into batches, that is the same.
 UNWIND range(0, size($id) - 1) AS i
 MERGE (s:Session {scope: $scope[i], id: $id[i]})
 ON CREATE SET s.started = datetime({epochMillis: $at[i]})
@@ -11,4 +13,5 @@ ON MATCH SET s.started = CASE
   WHEN s.started <= datetime({epochMillis: $at[i]}) THEN s.started
   ELSE datetime({epochMillis: $at[i]})
 END
+SET s.coactivateDue = CASE WHEN s.coactivateDue IS NOT NULL THEN s.started END
 RETURN count(s) AS sessions

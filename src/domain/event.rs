@@ -4,6 +4,7 @@
 
 use super::ids::{CONTENT_BYTES_MAX, EntityName, MENTIONS_MAX, MemoryId, Scope, SessionId};
 use super::memory::Revive;
+use super::similarity::Embedding;
 use super::units::Timestamp;
 
 /// Something that happened to one memory.
@@ -34,6 +35,8 @@ pub struct Remember {
     pub mentions: Vec<EntityName>,
     /// Whether it is to stay as it is.
     pub pinned: bool,
+    /// What it means, as a direction, where somebody worked that out.
+    pub embedding: Option<Embedding>,
 }
 
 /// A use of a memory.

@@ -4,6 +4,7 @@
 //! doing the same work again names the same node, so a uniqueness constraint can refuse the second time.
 
 use super::tier::Tier;
+use super::units::Timestamp;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -111,6 +112,12 @@ pub fn stub_id(promotion_key: &str) -> String {
 #[must_use]
 pub fn event_id(file_key: &str, line: u64) -> String {
     Uuid::new_v5(&NAMESPACE, format!("{file_key}#{line}").as_bytes()).to_string()
+}
+
+/// The id of the cluster that forms under this key at that instant: whoever forms it again makes the same.
+#[must_use]
+pub fn cluster_id(key: &str, formed: Timestamp) -> String {
+    Uuid::new_v5(&NAMESPACE, format!("cluster/{}/{key}", formed.millis()).as_bytes()).to_string()
 }
 
 /// Bytes as lower-case hexadecimal digits, as hashes are kept and shown.

@@ -8,6 +8,7 @@
 //! | [`created`] | 1 | working | – | at once |
 //! | [`accessed`] | now's + 1 | expired → working | if above the tier's threshold | kept |
 //! | [`swept`] | now's | working below expiry, not ripe → expired | foreign access only | kept, or in 24 h |
+//! | [`reinforced`] | now's + a share of the likeness | – | if above the tier's threshold | kept, or in 24 h |
 //! | [`promoted`] | now's | one up | if above the next threshold too | kept, or in 24 h |
 //! | [`pinned`], [`unpinned`] | now's | – | cleared; worked out again | none; worked out again |
 //!
@@ -85,6 +86,9 @@ pub enum Refused {
     /// Nothing lifted it over its threshold, or it is pinned, or there is no tier above.
     #[error("it is not ripe for promotion")]
     NotRipe,
+    /// Only what has been promoted is strengthened by newer memories.
+    #[error("it is not in short-term or long-term memory")]
+    NotPromoted,
 }
 
 /// A threshold that the energy will fall below.
@@ -265,6 +269,27 @@ pub fn accessed(
     };
     let what = if expired { Access::Revived } else { Access::Lifted };
     Ok((next.ripened(tunables).with_due(), what))
+}
+
+/// What a new memory of that likeness does to this one at `now`: the energy of that instant plus the likeness times
+/// `reinforcementFactor`. It is no access. An instant before the anchor counts as a late access does.
+///
+/// # Errors
+/// [`Refused::NotPromoted`] for what is in neither short-term nor long-term memory.
+pub fn reinforced(
+    vital: Vital,
+    similarity: f64,
+    now: Timestamp,
+    tunables: &Tunables,
+) -> Result<Vital, Refused> {
+    let Some(curve) = tunables.curve(vital.tier).filter(|_| vital.tier != Tier::Working) else {
+        return Err(Refused::NotPromoted);
+    };
+    let deposit = Energy::new((tunables.config().reinforcement_factor * similarity).clamp(0.0, Energy::MAX));
+    let late = if vital.pinned { 1.0 } else { curve.factor(vital.anchor().since(now)) };
+    let mut next = vital.brought_to(now, tunables);
+    next.energy = next.energy.plus(deposit.unwrap_or(Energy::ZERO).faded(late));
+    Ok(next.ripened(tunables).with_due())
 }
 
 /// A sweep at `now`: energy brought to now, and expiry where it fell strictly below the threshold and the memory is not

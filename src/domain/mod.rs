@@ -8,8 +8,14 @@
 //! |---|---|---|---|
 //! | energy of a memory | deposits | `0 ..= 1e12` | [`memory`], on the [`decay`] kernel |
 //! | rate λ of a tier | per hour | `> 0` | [`tunables`] |
+//! | similarity | cosine | `-1 ..= 1` | [`similarity`] |
 //! | tier | – | three live, three terminal | [`tier`] |
 //! | instant | epoch milliseconds, UTC | years 0001 to 9999 | [`units::Timestamp`] |
+//! | weight of a pair | sessions | whole, `>= 1` | [`coactivation`] |
+//! | cluster | members, greatest weight | two members or more | [`cluster`] |
+//! | what one change may affect | items | a share of the live ones | [`guard`] |
+//! | weight of a pair | sessions | whole, `>= 1` | [`coactivation`] |
+//! | cluster | members, greatest weight | two members or more | [`cluster`] |
 //! | a consolidation attempt, a run | state, lease, fence | forward only | [`attempt`] |
 //!
 //! Glossary. **Anchor**: the instant a stored value is true for. **Due**: a sweep has something to write.
@@ -17,10 +23,14 @@
 //! promotion does not depend on when its job happens to run. **Stub**: the record that a promotion leaves behind.
 
 pub mod attempt;
+pub mod cluster;
+pub mod coactivation;
 pub mod decay;
 pub mod event;
+pub mod guard;
 pub mod ids;
 pub mod memory;
+pub mod similarity;
 pub mod tier;
 pub mod tunables;
 pub mod units;

@@ -214,6 +214,12 @@ impl Tunables {
         minutes_ms(self.config.promotion_interval_minutes)
     }
 
+    /// Milliseconds between two scheduled runs of the jobs that form clusters.
+    #[must_use]
+    pub fn clustering_interval_ms(&self) -> i64 {
+        minutes_ms(self.config.clustering_interval_minutes)
+    }
+
     /// Milliseconds between two scheduled runs of decay.
     #[must_use]
     pub fn decay_interval_ms(&self) -> i64 {

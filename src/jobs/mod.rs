@@ -5,36 +5,52 @@
 //! It recognises its own work by the data, so that running it twice at one instant changes nothing the second time. It
 //! retries nothing, and stops at its budget: what it did not reach is still due.
 
+pub mod cluster;
+pub mod coactivate;
 pub mod decay;
 pub mod promote;
 pub mod reap;
+pub mod reinforce;
 
 use crate::domain::tunables::Tunables;
 use crate::domain::units::Timestamp;
-use crate::store::{Error, Outlook, Run, Store, Tally};
+use crate::store::{Backlog, Error, Outlook, Run, Store, Tally, Waiting};
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
 /// Every job that the ledger knows, in the order in which jobs due at one instant run.
+///
+/// The order is that of cause and effect, so that running all of them twice at one instant changes nothing the second
+/// time: expiry takes memories out of clusters, sessions make the pairs that clusters consist of, strengthening ripens
+/// what promotion then raises.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum JobName {
     /// Energy brought to now; working memories below the threshold expire.
     Decay,
+    /// Pairs of memories made stronger by the sessions that accessed both.
+    Coactivate,
+    /// Clusters kept as the components of strong pairs.
+    Cluster,
+    /// Promoted memories strengthened by new ones that are like them.
+    Reinforce,
     /// Ripe memories rise one tier.
     Promote,
 }
 
 impl JobName {
     /// In the order in which jobs due at one instant run.
-    pub const ALL: [Self; 2] = [Self::Decay, Self::Promote];
+    pub const ALL: [Self; 5] = [Self::Decay, Self::Coactivate, Self::Cluster, Self::Reinforce, Self::Promote];
 
     /// The name it has everywhere: on the command line, in configuration, in the graph, in metrics.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Decay => "decay",
+            Self::Coactivate => "coactivate",
+            Self::Cluster => "cluster",
+            Self::Reinforce => "reinforce",
             Self::Promote => "promote",
         }
     }
@@ -50,6 +66,13 @@ impl JobName {
     pub const fn about(self) -> &'static str {
         match self {
             Self::Decay => "brings the energy of memories to now; working ones below the threshold expire",
+            Self::Coactivate => {
+                "makes pairs of memories stronger by the sessions that accessed both, each once"
+            }
+            Self::Cluster => "keeps clusters as the connected components of strong pairs",
+            Self::Reinforce => {
+                "lets new memories strengthen promoted ones that are like them, each pair once"
+            }
             Self::Promote => "raises ripe memories one tier, each through an attempt",
         }
     }
@@ -59,7 +82,33 @@ impl JobName {
     pub fn interval_ms(self, tunables: &Tunables) -> i64 {
         match self {
             Self::Decay => tunables.decay_interval_ms(),
-            Self::Promote => tunables.promotion_interval_ms(),
+            Self::Coactivate | Self::Cluster => tunables.clustering_interval_ms(),
+            // Its own interval is in the configuration; without one it keeps pace with promotion, which it feeds.
+            Self::Reinforce | Self::Promote => tunables.promotion_interval_ms(),
+        }
+    }
+
+    /// Since when something waits for this job; `None` where nothing does.
+    #[must_use]
+    pub const fn waits_since(self, backlog: &Backlog) -> Option<Timestamp> {
+        match self {
+            Self::Decay => backlog.due,
+            Self::Coactivate => backlog.coactivate,
+            Self::Cluster => backlog.cluster,
+            Self::Reinforce => backlog.reinforce,
+            Self::Promote => backlog.ripe,
+        }
+    }
+
+    /// How much waits for this job.
+    #[must_use]
+    pub const fn left(self, waiting: &Waiting) -> i64 {
+        match self {
+            Self::Decay => waiting.due,
+            Self::Coactivate => waiting.sessions,
+            Self::Cluster => waiting.clusters,
+            Self::Reinforce => waiting.reinforce,
+            Self::Promote => waiting.ripe,
         }
     }
 }
@@ -159,6 +208,9 @@ impl<'a> Work<'a> {
 pub async fn run(job: JobName, work: Work<'_>) -> Result<Reached, Error> {
     match job {
         JobName::Decay => decay::run(work).await,
+        JobName::Coactivate => coactivate::run(work).await,
+        JobName::Cluster => cluster::run(work).await,
+        JobName::Reinforce => reinforce::run(work).await,
         JobName::Promote => promote::run(work).await,
     }
 }
@@ -176,6 +228,11 @@ pub async fn rehearse(
 ) -> Result<Tally, Error> {
     match job {
         JobName::Decay => decay::rehearse(store, tunables, now, limit).await,
+        JobName::Coactivate => coactivate::rehearse(store, now, limit).await,
+        JobName::Cluster => {
+            cluster::rehearse(store, tunables.config().coactivation_threshold, now, limit).await
+        }
+        JobName::Reinforce => reinforce::rehearse(store, tunables, now, limit).await,
         JobName::Promote => promote::rehearse(store, now, limit).await,
     }
 }

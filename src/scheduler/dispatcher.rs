@@ -17,6 +17,7 @@
 use super::Config;
 use super::cron::Wake;
 use super::driver::{JobReport, Outcome, Wanted, finish_open, run_job};
+use super::due::{Due, Rhythm};
 use super::meter::{Ending, Meter};
 use crate::clock::Clock;
 use crate::domain::attempt::Right;
@@ -34,8 +35,9 @@ use tracing::{error, warn};
 
 /// Jobs that run at the same time: each takes a connection or two, and the server is one.
 const AT_ONCE: usize = 4;
-/// How long a look may take before the loop hears others again.
-const LOOK_LIMIT: Duration = Duration::from_secs(5);
+/// How long a look may take before it is begun anew: longer than a server that was just started needs for its first
+/// answers.
+const LOOK_LIMIT: Duration = Duration::from_secs(15);
 /// How long a job that failed is left alone.
 const PAUSE: Duration = Duration::from_secs(2);
 /// How long runs get to come to the end of their transaction when the worker stops.
@@ -93,6 +95,23 @@ impl Panics {
     }
 }
 
+/// What the look that is under way has seen; waits for ever if there is none.
+async fn seen<T>(look: &mut Option<impl Future<Output = T> + Unpin>) -> T {
+    match look {
+        Some(look) => look.await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Since when a job has another rhythm than this loop saw before.
+fn changed_since(desk: &mut Desk, job: JobName, rhythm: &Rhythm, now: Timestamp) -> Option<Timestamp> {
+    let known = desk.rhythms.entry(job).or_insert_with(|| (rhythm.clone(), None));
+    if known.0 != *rhythm {
+        *known = (rhythm.clone(), Some(now));
+    }
+    known.1
+}
+
 /// What a job is begun for.
 #[derive(Debug, Clone, Copy)]
 enum Start {
@@ -121,6 +140,8 @@ struct Desk {
     /// Until when a job that failed is left alone, and what it said.
     paused: BTreeMap<JobName, (Instant, String)>,
     overlapped: BTreeMap<JobName, Timestamp>,
+    /// The rhythm of each job at the last look, and since when it is another than before.
+    rhythms: BTreeMap<JobName, (Rhythm, Option<Timestamp>)>,
     /// What was wrong at the last look.
     said: Option<String>,
 }
@@ -137,8 +158,11 @@ impl Dispatcher {
             cut: CancellationToken::new(),
             paused: BTreeMap::new(),
             overlapped: BTreeMap::new(),
+            rhythms: BTreeMap::new(),
             said: None,
         };
+        // A look that takes its time keeps nobody from being heard.
+        let mut look = None;
         let ended = loop {
             tokio::select! {
                 biased;
@@ -149,32 +173,41 @@ impl Dispatcher {
                     }
                     self.wake.look();
                 }
-                () = self.wake.wait() => self.look(&mut desk).await,
+                seen = seen(&mut look), if look.is_some() => {
+                    look = None;
+                    self.act(&mut desk, seen);
+                }
+                () = self.wake.wait(), if look.is_none() => look = Some(Box::pin(self.look())),
             }
         };
+        drop(look);
         self.stop.cancel();
         self.farewell(desk).await;
         ended
     }
 
-    async fn look(&self, desk: &mut Desk) {
+    async fn look(&self) -> Result<(Timestamp, Facts), String> {
+        let asked = self.clock.now();
         let names = JobName::ALL.map(JobName::name);
-        let survey = tokio::select! {
-            biased;
-            () = self.stop.cancelled() => return,
-            survey = tokio::time::timeout(LOOK_LIMIT, self.store.survey(&names)) => survey,
-        };
-        let wrong = match survey {
-            Ok(Ok(facts)) => match self.skewed(&facts) {
-                None => {
-                    desk.said = None;
-                    self.begin_all(desk, &facts);
-                    return;
-                }
-                Some(why) => why,
-            },
-            Ok(Err(why)) => why.to_string(),
-            Err(_) => format!("no answer within {} s", LOOK_LIMIT.as_secs()),
+        match tokio::time::timeout(LOOK_LIMIT, self.store.survey(&names)).await {
+            Ok(Ok(facts)) => Ok((asked, facts)),
+            Ok(Err(why)) => Err(why.to_string()),
+            Err(_) => Err(format!("no answer within {} s", LOOK_LIMIT.as_secs())),
+        }
+    }
+
+    fn act(&self, desk: &mut Desk, seen: Result<(Timestamp, Facts), String>) {
+        let usable = seen.and_then(|(asked, facts)| match self.skewed(asked, &facts) {
+            None => Ok(facts),
+            Some(why) => Err(why),
+        });
+        let wrong = match usable {
+            Ok(facts) => {
+                desk.said = None;
+                self.begin_all(desk, &facts);
+                return;
+            }
+            Err(wrong) => wrong,
         };
         self.meter.counts().failed_looks += 1;
         if desk.said.as_ref() != Some(&wrong) {
@@ -184,9 +217,12 @@ impl Dispatcher {
     }
 
     /// Why no run may be opened by this machine's clock.
-    fn skewed(&self, facts: &Facts) -> Option<String> {
+    fn skewed(&self, asked: Timestamp, facts: &Facts) -> Option<String> {
+        // The server's clock was read between question and answer: what lies between may be the way there and back.
+        let (asked, server, answered) =
+            (asked.millis(), facts.server_now.millis(), self.clock.now().millis());
         let skew_ms = match self.clock {
-            Clock::Real => self.clock.now().millis() - facts.server_now.millis(),
+            Clock::Real => (asked - server).max(0) - (server - answered).max(0),
             Clock::Manual(_) => 0,
         };
         let before = std::mem::replace(&mut self.meter.counts().skew_ms, skew_ms);
@@ -212,9 +248,18 @@ impl Dispatcher {
         for (job, ledger) in JobName::ALL.into_iter().zip(&facts.jobs) {
             let settings = config.of(job);
             let schedule = settings.schedule(job, &facts.tunables);
+            let since = changed_since(desk, job, &schedule.rhythm, now);
             let due = settings.enabled.then(|| schedule.due(job.name(), ledger.last, now)).flatten();
+            let due = due.map(|due| match since {
+                // Of occurrences that no schedule had at their time, none was missed.
+                Some(since) => Due { missed: due.missed.min(schedule.rhythm.between(since, due.at)), ..due },
+                None => due,
+            });
             let lag_ms = due.map_or(0, |due| now.millis() - due.at.millis());
-            self.meter.job(job, |counts| counts.lag = Duration::from_millis(lag_ms.unsigned_abs()));
+            self.meter.job(job, |counts| {
+                counts.lag = Duration::from_millis(lag_ms.unsigned_abs());
+                counts.stranded = ledger.open.as_ref().map_or(Duration::ZERO, |open| open.stranded);
+            });
             let start = due.map(|due| Start::Occurrence(due.at, due.missed));
             let Some(start) = self.free_to_begin(desk, job, ledger, start) else { continue };
             if desk.tasks.len() >= AT_ONCE {
@@ -293,7 +338,11 @@ impl Dispatcher {
                 self.count(job, start, took, report.as_ref());
             }
             Ok((_, Err(why))) => {
-                let ending = if matches!(why, Error::Fenced(_)) { Ending::Lost } else { Ending::Failed };
+                let ending = match why {
+                    Error::Fenced(_) => Ending::Lost,
+                    Error::Guarded(_) => Ending::Guarded,
+                    _ => Ending::Failed,
+                };
                 self.meter.job(job, |counts| counts.ended(ending, took));
                 let said = why.to_string();
                 if desk.paused.get(&job).is_none_or(|(_, before)| *before != said) {

@@ -158,14 +158,16 @@ async fn work(
                 return Err(why);
             }
             Err(why) => {
-                store.close_run(&run, RunState::Failed, false, Some(&why.to_string())).await?;
+                let guarded = matches!(why, Error::Guarded(_));
+                let state = if guarded { RunState::Guarded } else { RunState::Failed };
+                store.close_run(&run, state, false, Some(&why.to_string())).await?;
                 return Err(why);
             }
         };
         let tally = store.close_run(&run, RunState::Done, truncated, None).await?;
         let due_left = if truncated {
             let waiting = store.waiting(run.now).await?;
-            if job == JobName::Decay { waiting.due } else { waiting.ripe }
+            job.left(&waiting)
         } else {
             0
         };
@@ -178,6 +180,9 @@ async fn work(
             adopted = tally.adopted,
             expired = tally.expired,
             promoted = tally.promoted,
+            formed = tally.formed,
+            dissolved = tally.dissolved,
+            reinforced = tally.reinforced,
             due_left,
             truncated,
             elapsed_ms,

@@ -16,6 +16,8 @@ pub enum Ending {
     Done,
     /// It met a fault.
     Failed,
+    /// A guard stopped it before it wrote.
+    Guarded,
     /// It panicked.
     Panicked,
     /// Another worker took it over meanwhile.
@@ -26,7 +28,8 @@ pub enum Ending {
 
 impl Ending {
     /// Every one.
-    pub const ALL: [Self; 5] = [Self::Done, Self::Failed, Self::Panicked, Self::Lost, Self::Released];
+    pub const ALL: [Self; 6] =
+        [Self::Done, Self::Failed, Self::Guarded, Self::Panicked, Self::Lost, Self::Released];
 
     /// Its label.
     #[must_use]
@@ -34,6 +37,7 @@ impl Ending {
         match self {
             Self::Done => "done",
             Self::Failed => "failed",
+            Self::Guarded => "guarded",
             Self::Panicked => "panicked",
             Self::Lost => "lost",
             Self::Released => "released",
@@ -58,6 +62,8 @@ pub struct JobCounts {
     pub adopted: u64,
     /// How long the occurrence that is due has waited.
     pub lag: Duration,
+    /// For how long anybody might have taken its open run.
+    pub stranded: Duration,
     /// When the last run that did its work ended.
     pub last_done: Option<Timestamp>,
 }
@@ -109,8 +115,9 @@ impl JobCounts {
 
     /// Counts what a run did.
     pub fn worked(&mut self, tally: Tally) {
-        // Taken apart, so that what is added to a tally cannot be forgotten here.
-        let Tally { scanned, changed, skipped, quarantined, adopted, expired, promoted, conflicts } = tally;
+        let Tally { scanned, changed, skipped, quarantined, adopted, expired, promoted, conflicts, .. } =
+            tally;
+        let Tally { cut, formed, joined, left, dissolved, reinforced, released, .. } = tally;
         for (what, rows) in [
             ("scanned", scanned),
             ("changed", changed),
@@ -120,6 +127,13 @@ impl JobCounts {
             ("expired", expired),
             ("promoted", promoted),
             ("conflicts", conflicts),
+            ("cut", cut),
+            ("formed", formed),
+            ("joined", joined),
+            ("left", left),
+            ("dissolved", dissolved),
+            ("reinforced", reinforced),
+            ("released", released),
         ] {
             *self.rows.entry(what).or_default() += rows;
         }

@@ -8,7 +8,9 @@ use crate::jobs::{JobName, Request};
 use crate::scheduler::JobConfig;
 use crate::scheduler::driver::{self, JobReport, Wanted};
 use crate::scheduler::due::Schedule;
-use crate::store::{About, Answer, Error, Initialised, Past, Store, Tally, TierCount, Waiting};
+use crate::store::{
+    About, Answer, AttemptRow, Error, Initialised, OpenRun, Past, Store, Tally, TierCount, Waiting,
+};
 
 /// A job and its schedule.
 #[derive(Debug, Clone, PartialEq)]
@@ -46,6 +48,10 @@ pub struct Status {
     pub waiting: Waiting,
     /// Memories of other writers that the next run adopts.
     pub unstamped: i64,
+    /// Attempts that are not over, the latest first, at most 20.
+    pub attempts: Vec<AttemptRow>,
+    /// Runs that are not over, with what is left of their leases.
+    pub runs: Vec<OpenRun>,
 }
 
 /// What happened in an hour.
@@ -169,6 +175,8 @@ impl Service {
             tiers: self.store.tiers().await?,
             waiting: self.store.waiting(at).await?,
             unstamped: self.store.unstamped().await?,
+            attempts: self.store.attempts(true, 20).await?,
+            runs: self.store.open_runs().await?,
         })
     }
 

@@ -4,6 +4,7 @@ use super::Service;
 use crate::clock::new_id;
 use crate::domain::event::{Access, Event, Remember};
 use crate::domain::ids::{MemoryId, Scope, SessionId, hex};
+use crate::domain::similarity::{Embedding, EmbeddingError};
 use crate::domain::tunables::Tunables;
 use crate::domain::units::{Energy, Timestamp};
 use crate::store::{Applied, Batch, Done, Ended, Error, Filter, Lasting, Record};
@@ -57,6 +58,14 @@ impl Memory {
 }
 
 impl Service {
+    /// The embedding of a memory, as every embedding of this database must be.
+    ///
+    /// # Errors
+    /// [`EmbeddingError`], which names the number of numbers it has and the one it must have.
+    pub fn embedding(&self, id: &MemoryId, numbers: Vec<f64>) -> Result<Embedding, EmbeddingError> {
+        Embedding::new(id, numbers, self.store.similarity())
+    }
+
     /// Makes a memory, or meets one that says the same, which counts as an access.
     ///
     /// # Errors
@@ -182,13 +191,20 @@ impl Service {
         Ok(records.into_iter().map(|record| Memory::at(record, at, &tunables)).collect())
     }
 
-    /// Forgets memories for good, all or none: the nodes, their stubs, their relationships. Answers how many nodes went.
+    /// Forgets memories for good, all or none: the nodes, their stubs, their relationships. Answers how many nodes went. More
+    /// than the guard allows go only if `accepted` names their number.
     ///
     /// # Errors
-    /// [`Error::NotFound`].
-    pub async fn forget(&self, intent: &Intent, ids: &[MemoryId], at: Timestamp) -> Result<i64, Error> {
+    /// [`Error::Guarded`], [`Error::NotFound`].
+    pub async fn forget(
+        &self,
+        intent: &Intent,
+        ids: &[MemoryId],
+        at: Timestamp,
+        accepted: Option<i64>,
+    ) -> Result<i64, Error> {
         let hash = hash(&format!("{:?}", ("forget", ids)));
-        self.store.forget(intent.lasting(&hash), ids, at).await
+        self.store.forget(intent.lasting(&hash), ids, at, (&self.config.guard, accepted)).await
     }
 
     /// Ends a session: its working memories with an energy above the threshold rise.
@@ -233,8 +249,20 @@ fn forgotten(id: &MemoryId) -> Error {
 /// The words of an event, its instant apart: a client that tries again does so later.
 fn words(event: &Event) -> String {
     match event {
-        Event::Remember(Remember { id, scope, content, session, instance, mentions, pinned, at: _ }) => {
-            format!("{:?}", ("memory", id, scope, content, session, instance, mentions, pinned))
+        Event::Remember(Remember {
+            id,
+            scope,
+            content,
+            session,
+            instance,
+            mentions,
+            pinned,
+            embedding,
+            at: _,
+        }) => {
+            let words = format!("{:?}", ("memory", id, scope, content, session, instance, mentions, pinned));
+            // Words of a memory without an embedding are what they were before there were any.
+            embedding.as_ref().map_or(words.clone(), |embedding| format!("{words} {embedding:?}"))
         }
         Event::Access(Access { id, scope, session, revive, at: _ }) => {
             format!("{:?}", ("access", id, scope, session, revive))

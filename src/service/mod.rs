@@ -8,6 +8,7 @@
 //! | [`Service::end_session`] | `session end` |
 //! | [`Service::import`], [`Service::check`], [`Service::replay`] | `import`, `replay`, `demo` |
 //! | [`Service::run_job`], [`Service::jobs`], [`Service::history`] | `job run`, `list`, `history` |
+//! | [`Service::attempts`], [`Service::attempt`], [`Service::release_attempt`] | `attempt list`, `show`, `release` |
 //! | [`Service::initialise`], [`Service::status`], [`Service::doctor`], [`Service::mend`] | `init`, `status`, `doctor` |
 //! | [`Service::inspect`], [`Service::timeline`] | `inspect`, `plot tiers` |
 //!
@@ -15,6 +16,7 @@
 //! is simulated, the instant that time has come to.
 
 pub mod admin;
+mod attempts;
 pub mod doctor;
 pub mod events;
 pub mod explain;
@@ -26,11 +28,12 @@ pub use crate::jobs::JobName;
 pub use crate::scheduler::driver::{JobReport, Outcome};
 pub use crate::scheduler::due::{Rhythm, Schedule};
 pub use crate::store::{
-    Answer, Cell, Done, Ended, Error, Filter, Happened, Initialised, Past, Record, RefusedWhy, Tally,
-    TierCount, Waiting,
+    Answer, AttemptRow, Cell, Done, Ended, Error, Filter, Happened, Initialised, OpenRun, Past, Record,
+    RefusedWhy, Tally, TierCount, Waiting,
 };
 
 use crate::clock::Clock;
+use crate::domain::guard::Guard;
 use crate::domain::ids::Scope;
 use crate::domain::tunables::ConsolidationConfig;
 use crate::domain::units::Timestamp;
@@ -48,6 +51,8 @@ pub struct Config {
     pub jobs: scheduler::Config,
     /// The scope of whatever names none.
     pub scope: Scope,
+    /// When a change is too large to make unasked.
+    pub guard: Guard,
 }
 
 /// Everything Ebb does, over one database.

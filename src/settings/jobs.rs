@@ -7,13 +7,16 @@ use serde::Deserialize;
 use std::time::Duration;
 
 /// The names of the jobs that have a section.
-pub(super) const JOBS: [&str; 2] = ["decay", "promote"];
+pub(super) const JOBS: [&str; 5] = ["decay", "coactivate", "cluster", "reinforce", "promote"];
 
 /// One section for each job.
 #[derive(Debug, Clone, Deserialize)]
 #[expect(missing_docs, reason = "each is named after its job")]
 pub struct Config {
     pub decay: JobConfig,
+    pub coactivate: JobConfig,
+    pub cluster: JobConfig,
+    pub reinforce: JobConfig,
     pub promote: JobConfig,
 }
 

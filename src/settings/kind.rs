@@ -25,6 +25,8 @@ pub(super) enum Kind {
     Whole { least: u32, greatest: u32, unit: &'static str },
     /// Any number; the laws have their say later.
     Number,
+    /// A share of something.
+    Ratio,
     /// A duration with units.
     Span { least_ms: u64, greatest_ms: u64 },
     /// One of these words.
@@ -104,6 +106,14 @@ impl Kind {
                 .map(|number| (Value::from(number), Shown::Whole(number)))
                 .ok_or_else(|| format!("it must be a whole number in {least} ..= {greatest} ({unit})")),
             Self::Number => raw.number().ok_or_else(|| "it must be a number".to_owned()),
+            Self::Ratio => raw
+                .number()
+                .filter(|(_, shown)| match shown {
+                    Shown::Whole(number) => (0..=1).contains(number),
+                    Shown::Number(number) => (0.0..=1.0).contains(number),
+                    _ => false,
+                })
+                .ok_or_else(|| "it must be a number in 0 ..= 1".to_owned()),
             Self::Span { least_ms, greatest_ms } => span(raw.text(), *least_ms, *greatest_ms).map(text),
             Self::OneOf(words) => raw
                 .text()

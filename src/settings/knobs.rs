@@ -60,6 +60,13 @@ pub(super) static KNOBS: LazyLock<Vec<Knob>> = LazyLock::new(|| {
     );
     // What each number means and may be is a law: domain::tunables checks the section as a whole.
     section("memory", &ConsolidationConfig::NAMES.map(|name| (name, Kind::Number)));
+    section(
+        "similarity",
+        &[
+            ("embedding_dimensions", Kind::Whole { least: 1, greatest: 4_096, unit: "numbers" }),
+            ("text_threshold", Kind::Ratio),
+        ],
+    );
     for job in JOBS {
         section(
             &format!("jobs.{job}"),
@@ -81,6 +88,7 @@ pub(super) static KNOBS: LazyLock<Vec<Knob>> = LazyLock::new(|| {
             ("listen", Kind::Listen),
         ],
     );
+    section("guard", &[("enabled", Kind::Switch), ("max_affected_ratio", Kind::Ratio)]);
     section("log", &[("filter", Kind::Filter), ("format", Kind::OneOf(&["text", "json"]))]);
     knobs
 });

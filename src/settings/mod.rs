@@ -18,12 +18,14 @@
 mod agreement;
 mod environment;
 mod fault;
+pub mod guard;
 pub mod jobs;
 mod kind;
 mod knobs;
 mod layers;
 pub mod pools;
 mod redact;
+pub mod similarity;
 #[cfg(test)]
 mod tests;
 pub mod worker;
@@ -74,10 +76,14 @@ pub struct Settings {
     pub pools: pools::Config,
     /// What `ebb init` writes into the ConsolidationConfig node; it passes the laws' own check.
     pub memory: ConsolidationConfig,
+    /// How memories are compared.
+    pub similarity: similarity::Config,
     /// When and how long jobs run.
     pub jobs: jobs::Config,
     /// How a worker holds what it works on.
     pub worker: worker::Config,
+    /// When a change is too large to make unasked.
+    pub guard: guard::Config,
     /// What is logged, and how.
     pub log: telemetry::Config,
     rows: Vec<Row>,
@@ -152,8 +158,10 @@ fn fill(layers: &[Layer]) -> Result<Settings, Fault> {
         neo4j: section(&merged, "neo4j").map_err(misfit)?,
         pools: section(&merged, "neo4j").map_err(misfit)?,
         memory: section(&merged, "memory").map_err(misfit)?,
+        similarity: section(&merged, "similarity").map_err(misfit)?,
         jobs: section(&merged, "jobs").map_err(misfit)?,
         worker: section(&merged, "worker").map_err(misfit)?,
+        guard: section(&merged, "guard").map_err(misfit)?,
         log: section(&merged, "log").map_err(misfit)?,
         rows: redact::rows(layers),
     })

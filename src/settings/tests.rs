@@ -269,10 +269,12 @@ fn table_structs_and_default_file_name_the_same_keys() {
     named("neo4j", fields::of::<crate::provision::Config>());
     named("neo4j", fields::of::<super::pools::Config>());
     named("memory", fields::of::<crate::domain::tunables::ConsolidationConfig>());
+    named("similarity", fields::of::<super::similarity::Config>());
     for job in fields::of::<super::jobs::Config>() {
         named(&format!("jobs.{job}"), fields::of::<super::jobs::JobConfig>());
     }
     named("worker", fields::of::<super::worker::Config>());
+    named("guard", fields::of::<super::guard::Config>());
     named("log", fields::of::<crate::telemetry::Config>());
     assert_eq!(structs, table);
 }

@@ -15,7 +15,6 @@ macro_rules! catalogue {
 }
 
 catalogue! {
-    ATTEMPT_ABORT = "attempt/abort";
     ATTEMPT_ADOPT = "attempt/adopt";
     ATTEMPT_CLAIM = "attempt/claim";
     ATTEMPT_CLAIMS = "attempt/claims";
@@ -28,6 +27,24 @@ catalogue! {
     ATTEMPT_OVERDUE = "attempt/overdue";
     ATTEMPT_REAP = "attempt/reap";
     ATTEMPT_UNMARK = "attempt/unmark";
+    CLUSTER_AGREE = "cluster/agree";
+    CLUSTER_AROUND = "cluster/around";
+    CLUSTER_DISSOLVE = "cluster/dissolve";
+    CLUSTER_DUE = "cluster/due";
+    CLUSTER_FORM = "cluster/form";
+    CLUSTER_JOIN = "cluster/join";
+    CLUSTER_LEAVE = "cluster/leave";
+    CLUSTER_LOOKED = "cluster/looked";
+    CLUSTER_READ = "cluster/read";
+    CLUSTER_SUSPECT = "cluster/suspect";
+    CLUSTER_THRESHOLD = "cluster/threshold";
+    COACTIVATION_ACCESSED = "coactivation/accessed";
+    COACTIVATION_COUNT = "coactivation/count";
+    COACTIVATION_DUE = "coactivation/due";
+    COACTIVATION_FIND = "coactivation/find";
+    COACTIVATION_KNOWN = "coactivation/known";
+    COACTIVATION_RAISE = "coactivation/raise";
+    COACTIVATION_UNSEEN = "coactivation/unseen";
     CONFIG_ENSURE = "config/ensure";
     CONFIG_READ = "config/read";
     ENTITY_OPEN = "entity/open";
@@ -35,6 +52,7 @@ catalogue! {
     IMPORT_GUARD = "import/guard";
     IMPORT_OPEN = "import/open";
     INSPECT_ATTEMPTS = "inspect/attempts";
+    INSPECT_CONFLICTS = "inspect/conflicts";
     INSPECT_EXPIRED = "inspect/expired";
     INSPECT_FADING_SOON = "inspect/fading_soon";
     INSPECT_HEALTH = "inspect/health";
@@ -51,6 +69,7 @@ catalogue! {
     MEMORY_FORGET = "memory/forget";
     MEMORY_HISTORY = "memory/history";
     MEMORY_LIST = "memory/list";
+    MEMORY_LIVE = "memory/live";
     MEMORY_LOCK = "memory/lock";
     MEMORY_MENTION = "memory/mention";
     MEMORY_QUARANTINE = "memory/quarantine";
@@ -68,6 +87,12 @@ catalogue! {
     MIGRATION_DUPLICATES = "migration/duplicates";
     MIGRATION_LIST = "migration/list";
     MIGRATION_RECORD = "migration/record";
+    REINFORCEMENT_CORPUS = "reinforcement/corpus";
+    REINFORCEMENT_DONE = "reinforcement/done";
+    REINFORCEMENT_DRAW = "reinforcement/draw";
+    REINFORCEMENT_DUE = "reinforcement/due";
+    REINFORCEMENT_KNOWN = "reinforcement/known";
+    REINFORCEMENT_NEAREST = "reinforcement/nearest";
     REQUEST_ANSWER = "request/answer";
     REQUEST_OPEN = "request/open";
     RUN_CLOSE = "run/close";
@@ -83,11 +108,14 @@ catalogue! {
     RUN_SURVEY = "run/survey";
     RUN_TAKE = "run/take";
     SCHEMA_V001 = "schema/V001__memory";
+    SCHEMA_V002 = "schema/V002__coactivation";
+    SCHEMA_EMBEDDING = "schema/embedding";
     SCRATCH_ADVANCE = "scratch/advance";
     SCRATCH_LOOK = "scratch/look";
     SCRATCH_MARK = "scratch/mark";
     SERVER_ABOUT = "server/about";
     SERVER_BLOCKERS = "server/blockers";
+    SERVER_EMBEDDING = "server/embedding";
     SERVER_SCHEMA = "server/schema";
     SERVER_SETTINGS = "server/settings";
     SERVER_TERMINATE = "server/terminate";

@@ -6,10 +6,11 @@
 
 use super::error::Error;
 use super::tx::Driver;
+use crate::domain::similarity::Similarity;
 use secrecy::{ExposeSecret, SecretString};
 use std::time::Duration;
 
-/// How the store connects. Comes from the `[neo4j]` section of the configuration.
+/// How the store connects, and what of the configuration every verb goes by.
 #[derive(Debug, Clone)]
 pub struct Config {
     /// `bolt://`, `bolt+s://`, `neo4j://` or `neo4j+s://`.
@@ -26,6 +27,8 @@ pub struct Config {
     pub acquire_timeout: Duration,
     /// How long a run or an attempt is held without a sign of life.
     pub lease: Duration,
+    /// How memories are compared. From the section `[similarity]`.
+    pub similarity: Similarity,
 }
 
 /// Rows per fetch; more gains nothing.

@@ -5,12 +5,15 @@
 //! the memories it marked would wait for reap.
 
 use super::Store;
-use super::catalogue::{ATTEMPT_ABORT, RUN_LEAVE, RUN_SURVEY};
+use super::attempt::finish;
+use super::catalogue::{ATTEMPT_LIST, RUN_LEAVE, RUN_OPEN, RUN_SURVEY};
 use super::encode::list;
 use super::error::Error;
+use super::reap::AttemptRow;
+use super::run::OpenRun;
 use super::tunables;
 use super::tx::{Mode, Tx};
-use crate::domain::attempt::RunState;
+use crate::domain::attempt::{AttemptState, RunState};
 use crate::domain::tunables::Tunables;
 use crate::domain::units::Timestamp;
 use serde::Deserialize;
@@ -58,6 +61,8 @@ pub struct OpenFacts {
     pub ours: bool,
     /// Whether nobody holds it, or its lease is over.
     pub free: bool,
+    /// For how long its lease has been over.
+    pub stranded: Duration,
 }
 
 /// An attempt whose lease has been over for this long is one that no worker ended.
@@ -78,12 +83,14 @@ impl Store {
             stuck: i64,
         }
         #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
         struct JobRow {
             job: String,
             last: Option<i64>,
             open: Option<String>,
             ours: bool,
             free: bool,
+            over_ms: i64,
         }
         let (row, tunables) = self
             .transactions
@@ -100,7 +107,8 @@ impl Store {
             let row = row.jobs.iter().find(|row| row.job == *job);
             let open = |row: &JobRow| {
                 let occurrence = row.open.clone()?;
-                Some(OpenFacts { occurrence, ours: row.ours, free: row.free })
+                let stranded = Duration::from_millis(row.over_ms.max(0).unsigned_abs());
+                Some(OpenFacts { occurrence, ours: row.ours, free: row.free, stranded })
             };
             let last = row.and_then(|row| row.last).and_then(|last| Timestamp::from_millis(last).ok());
             JobFacts { last, open: row.and_then(open) }
@@ -123,17 +131,32 @@ impl Store {
             Leaving::ToAnother => (RunState::Open, None),
             Leaving::Failed(reason) => (RunState::Failed, Some(reason.as_str())),
         };
-        self.transactions
+        let ours = |holder: &Option<String>| holder.as_ref() == Some(&self.holder);
+        self.leases
             .run("run.leave", Mode::Write, async |tx: &mut Tx| {
-                let abort = ATTEMPT_ABORT.call().set("holder", self.holder.as_str()).set("phase", job);
-                tx.run(abort).await?;
-                let leave = RUN_LEAVE
-                    .call()
-                    .set("job", job)
-                    .set("holder", self.holder.as_str())
-                    .set("state", state.name())
-                    .set("reason", reason);
-                tx.run(leave).await
+                let open =
+                    ATTEMPT_LIST.call().set("id", None::<String>).set("open", true).set("limit", 100_i64);
+                let attempts: Vec<AttemptRow> = tx.rows(open).await?;
+                let of_the_job = |attempt: &&AttemptRow| attempt.phase.as_deref() == Some(job);
+                for attempt in attempts.iter().filter(|a| ours(&a.holder)).filter(of_the_job) {
+                    match finish(tx, &attempt.id, AttemptState::Aborted, 0).await {
+                        // Somebody has ended it meanwhile.
+                        Ok(()) | Err(Error::Fenced(_)) => {}
+                        Err(why) => return Err(why),
+                    }
+                }
+                let runs: Vec<OpenRun> = tx.rows(RUN_OPEN.call()).await?;
+                for run in runs.iter().filter(|run| run.job == job && ours(&run.holder)) {
+                    let leave = RUN_LEAVE
+                        .call()
+                        .set("job", job)
+                        .set("occurrence", run.occurrence.as_str())
+                        .set("holder", self.holder.as_str())
+                        .set("state", state.name())
+                        .set("reason", reason);
+                    tx.run(leave).await?;
+                }
+                Ok(())
             })
             .await
     }

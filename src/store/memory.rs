@@ -173,8 +173,8 @@ pub struct TierCount {
     pub quarantined: i64,
 }
 
-/// Since when the longest-waiting memories wait.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Since when the longest-waiting memories and sessions wait.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Backlog {
     /// For a sweep.
     pub due: Option<Timestamp>,
@@ -182,15 +182,27 @@ pub struct Backlog {
     pub ripe: Option<Timestamp>,
     /// Whether any memory is claimed by an attempt, whoever made it.
     pub claimed: bool,
+    /// A session, for co-activation.
+    pub coactivate: Option<Timestamp>,
+    /// For the clusters.
+    pub cluster: Option<Timestamp>,
+    /// For strengthening what is like them.
+    pub reinforce: Option<Timestamp>,
 }
 
-/// How many memories wait at an instant.
+/// How many memories and sessions wait at an instant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 pub struct Waiting {
     /// For a sweep.
     pub due: i64,
     /// For promotion.
     pub ripe: i64,
+    /// Sessions, for co-activation.
+    pub sessions: i64,
+    /// For the clusters.
+    pub clusters: i64,
+    /// For strengthening what is like them.
+    pub reinforce: i64,
     /// Set aside.
     pub quarantined: i64,
 }
@@ -271,7 +283,7 @@ impl Store {
             .await
     }
 
-    /// Says since when the longest-waiting memories wait. Two index look-ups.
+    /// Says since when the longest-waiting memories wait. An index look-up each.
     ///
     /// # Errors
     /// Of the connection or the statement.
@@ -319,11 +331,21 @@ pub(super) async fn backlog(tx: &mut Tx) -> Result<Backlog, Error> {
     struct Row {
         due: Option<i64>,
         ripe: Option<i64>,
+        coactivate: Option<i64>,
+        cluster: Option<i64>,
+        reinforce: Option<i64>,
         claimed: bool,
     }
     let row: Row = tx.only(MEMORY_BACKLOG.call()).await?;
     let instant = |ms: Option<i64>| ms.and_then(|ms| Timestamp::from_millis(ms).ok());
-    Ok(Backlog { due: instant(row.due), ripe: instant(row.ripe), claimed: row.claimed })
+    Ok(Backlog {
+        due: instant(row.due),
+        ripe: instant(row.ripe),
+        coactivate: instant(row.coactivate),
+        cluster: instant(row.cluster),
+        reinforce: instant(row.reinforce),
+        claimed: row.claimed,
+    })
 }
 
 /// Reads memories whole, as this transaction sees them.

@@ -13,6 +13,8 @@
 mod attempt;
 mod batch;
 pub mod catalogue;
+mod cluster;
+mod coactivation;
 mod connection;
 mod decode;
 mod encode;
@@ -24,6 +26,7 @@ mod inspect;
 mod lease;
 mod memory;
 mod reap;
+mod reinforcement;
 mod request;
 mod run;
 mod schema;
@@ -37,6 +40,8 @@ mod tx;
 
 pub use attempt::{Claimed, Promotion};
 pub use batch::{Applied, Batch, Done, Fault};
+pub use cluster::{Neighbourhood, Suspect};
+pub use coactivation::Waits;
 pub use connection::Config;
 pub use decode::Life;
 pub use error::{Class, Error, RefusedWhy};
@@ -45,6 +50,7 @@ pub use inspect::{Answer, Cell};
 pub use lease::{Facts, JobFacts, Leaving, OpenFacts};
 pub use memory::{Backlog, Filter, Happened, Record, TierCount, Waiting};
 pub use reap::{AttemptRow, Reaped};
+pub use reinforcement::{Likeness, Near, New, Old};
 pub use request::Lasting;
 pub use run::{Held, OpenRun, Opened, Outlook, Past, Run, Tally};
 pub use schema::{Drift, Initialised};
@@ -53,6 +59,7 @@ pub use session::Ended;
 pub use sweep::SweepCursor;
 pub use tx::TxCounters;
 
+use crate::domain::similarity::Similarity;
 use std::time::Duration;
 
 /// One database, through one pool of connections.
@@ -63,6 +70,7 @@ pub struct Store {
     /// Who this program is, anew at each start: what leases and locks are held under.
     holder: String,
     lease: Duration,
+    similarity: Similarity,
 }
 
 impl Store {
@@ -76,6 +84,7 @@ impl Store {
             leases: tx::Transactions::new(connection::pool(config, connection::Purpose::Leases)?),
             holder: crate::clock::new_id(),
             lease: config.lease,
+            similarity: config.similarity,
         })
     }
 

@@ -8,12 +8,14 @@
 
 use super::Store;
 use super::batch::{Applied, Batch, apply};
-use super::catalogue::{MEMORY_FORGET, REQUEST_ANSWER, REQUEST_OPEN};
+use super::catalogue::{MEMORY_FORGET, MEMORY_LIVE, REQUEST_ANSWER, REQUEST_OPEN};
 use super::decode::Life;
+use super::encode::list;
 use super::error::Error;
 use super::memory::{Record, lock, read, refused, tombstone_hash, write};
 use super::session::Ended;
 use super::tx::{Mode, Tx};
+use crate::domain::guard::{FEW, Guard};
 use crate::domain::ids::{MemoryId, Scope, SessionId};
 use crate::domain::memory::{self, Refused};
 use crate::domain::tunables::Tunables;
@@ -92,12 +94,23 @@ impl Store {
             .await
     }
 
-    /// Deletes memories with their stubs, all or none, and leaves a tombstone for each. Answers how many nodes went.
+    /// Deletes memories with their stubs, all or none, and leaves a tombstone for each. Answers how many nodes went. More
+    /// than `guard` allows go only if `accepted` names their number.
     ///
     /// # Errors
-    /// [`Error::NotFound`] if there is nothing under an id, [`Error::Refused`] for a stub; [`Error::Conflict`] for a
+    /// [`Error::Guarded`]; [`Error::NotFound`] if there is nothing under an id, [`Error::Refused`] for a stub; [`Error::Conflict`] for a
     /// request id that was used for other words.
-    pub async fn forget(&self, lasting: Lasting<'_>, ids: &[MemoryId], now: Timestamp) -> Result<i64, Error> {
+    pub async fn forget(
+        &self,
+        lasting: Lasting<'_>,
+        ids: &[MemoryId],
+        now: Timestamp,
+        (guard, accepted): (&Guard, Option<i64>),
+    ) -> Result<i64, Error> {
+        #[derive(Deserialize)]
+        struct Live {
+            live: i64,
+        }
         #[derive(Deserialize)]
         struct Row {
             memories: i64,
@@ -113,6 +126,12 @@ impl Store {
                     if life.is_ok_and(|life| life.vital.tier.is_stub()) {
                         return Err(refused(tx, &id, Refused::Stub).await?);
                     }
+                }
+                let affected = i64::try_from(ids.len()).unwrap_or(i64::MAX);
+                if affected > FEW {
+                    let names = list(ids.iter().map(MemoryId::as_str));
+                    let Live { live } = tx.only(MEMORY_LIVE.call().set("id", names)).await?;
+                    guard.judge(affected, live, accepted).map_err(Error::Guarded)?;
                 }
                 let mut gone = 0;
                 for id in ids {

@@ -96,6 +96,20 @@ pub struct Tally {
     pub promoted: i64,
     /// Memories found under two live attempts.
     pub conflicts: i64,
+    /// Sets that were too large and of which only the first count: members of a session, memories to compare with.
+    pub cut: i64,
+    /// Clusters that formed or came back.
+    pub formed: i64,
+    /// Memories that joined a cluster.
+    pub joined: i64,
+    /// Memories that left one.
+    pub left: i64,
+    /// Clusters that were dissolved.
+    pub dissolved: i64,
+    /// Memories that newer ones strengthened.
+    pub reinforced: i64,
+    /// Rows that were set aside and are back under the laws.
+    pub released: i64,
 }
 
 /// What came of asking for an occurrence.
@@ -361,7 +375,14 @@ impl Store {
                     .set("adopted", tally.adopted)
                     .set("expired", tally.expired)
                     .set("promoted", tally.promoted)
-                    .set("conflicts", tally.conflicts);
+                    .set("conflicts", tally.conflicts)
+                    .set("cut", tally.cut)
+                    .set("formed", tally.formed)
+                    .set("joined", tally.joined)
+                    .set("left", tally.left)
+                    .set("dissolved", tally.dissolved)
+                    .set("reinforced", tally.reinforced)
+                    .set("released", tally.released);
                 tx.run(receipt).await?;
                 tx.tell(|| {
                     json!({

@@ -5,17 +5,21 @@
 //! or one that was killed halfway, do no harm: the next run completes it.
 
 use super::Store;
-use super::catalogue::{MIGRATION_DUPLICATES, MIGRATION_LIST, MIGRATION_RECORD, SCHEMA_V001, SERVER_SCHEMA};
+use super::catalogue::{
+    MIGRATION_DUPLICATES, MIGRATION_LIST, MIGRATION_RECORD, SCHEMA_EMBEDDING, SCHEMA_V001, SCHEMA_V002,
+    SERVER_EMBEDDING, SERVER_SCHEMA,
+};
 use super::error::Error;
 use super::statement::{Call, Statement};
 use super::tx::{Mode, Tx};
 use crate::domain::ids::hex;
 use crate::domain::tunables::ConsolidationConfig;
 use crate::domain::units::Timestamp;
+use neo4rs::{BoltMap, BoltString, BoltType};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
-static MIGRATIONS: [&Statement; 1] = [&SCHEMA_V001];
+static MIGRATIONS: [&Statement; 2] = [&SCHEMA_V001, &SCHEMA_V002];
 
 /// What initialising did.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,7 +59,20 @@ impl Store {
     /// # Errors
     /// [`Error::Schema`] if not, with what to do about it.
     pub async fn check_schema(&self) -> Result<(), Error> {
-        let pending = self.pending().await?;
+        self.complete(&self.pending().await?)
+    }
+
+    /// As [`Store::check_schema`], of a server as it is now: what fails is not tried again.
+    ///
+    /// # Errors
+    /// As [`Store::check_schema`], and of the connection at the first failure.
+    pub async fn probe(&self) -> Result<(), Error> {
+        let list = async |tx: &mut Tx| tx.rows(MIGRATION_LIST.call()).await;
+        let applied = self.transactions.run_once("migration.probe", Mode::Read, list).await?;
+        self.complete(&self.lacking(&applied)?)
+    }
+
+    fn complete(&self, pending: &[&str]) -> Result<(), Error> {
         match pending.first() {
             None => Ok(()),
             Some(_) => Err(Error::Schema(format!(
@@ -74,7 +91,11 @@ impl Store {
             .transactions
             .run("migration.list", Mode::Read, async |tx: &mut Tx| tx.rows(MIGRATION_LIST.call()).await)
             .await?;
-        for row in &applied {
+        self.lacking(&applied)
+    }
+
+    fn lacking(&self, applied: &[Applied]) -> Result<Vec<&'static str>, Error> {
+        for row in applied {
             match MIGRATIONS.iter().find(|migration| version(migration) == row.version) {
                 None => {
                     return Err(Error::Schema(format!(
@@ -134,8 +155,51 @@ impl Store {
                 })
                 .await?;
         }
+        self.ensure_embedding_index().await?;
         let tunables_added = self.ensure_tunables(config).await?;
         Ok(Initialised { applied: pending.into_iter().map(str::to_owned).collect(), tunables_added })
+    }
+
+    /// Makes the vector index of embeddings, where the configuration says how many numbers they have.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] if there is one for another number.
+    pub async fn ensure_embedding_index(&self) -> Result<(), Error> {
+        #[derive(Deserialize)]
+        struct Row {
+            dimensions: Option<i64>,
+        }
+        let Some(wanted) = self.similarity.dimensions.and_then(|d| i64::try_from(d).ok()) else {
+            return Ok(());
+        };
+        let there: Option<Row> = self
+            .transactions
+            .run("server.embedding", Mode::Read, async |tx: &mut Tx| tx.row(SERVER_EMBEDDING.call()).await)
+            .await?;
+        match there.and_then(|row| row.dimensions) {
+            Some(found) if found == wanted => return Ok(()),
+            Some(found) => {
+                return Err(Error::Conflict(format!(
+                    "the vector index ebb_memory_embedding is for embeddings of {found} numbers, and \
+                     similarity.embedding_dimensions is {wanted}. Set it to {found}; or, to begin with other \
+                     embeddings, in Neo4j Browser: DROP INDEX ebb_memory_embedding, then run: ebb init"
+                )));
+            }
+            None => {}
+        }
+        let entry = |name: &str, value: BoltType| (BoltString::from(name), value);
+        let config: BoltMap =
+            [entry("vector.dimensions", wanted.into()), entry("vector.similarity_function", "cosine".into())]
+                .into_iter()
+                .collect();
+        let options: BoltMap = [entry("indexConfig", BoltType::Map(config))].into_iter().collect();
+        let made = self
+            .transactions
+            .run("migration.embedding", Mode::Write, async |tx: &mut Tx| {
+                tx.run(SCHEMA_EMBEDDING.call().set("options", BoltType::Map(options.clone()))).await
+            })
+            .await;
+        made.or_else(|why| if why.is_made_already() { Ok(()) } else { Err(why) })
     }
 
     /// What [`Store::initialise`] would do, nothing written.
@@ -284,5 +348,6 @@ mod tests {
     #[test]
     fn a_migration_that_was_applied_never_changes() {
         assert_eq!(&checksum(&SCHEMA_V001)[..16], "f2077514a4b23ef7");
+        assert_eq!(&checksum(&SCHEMA_V002)[..16], "8324bfe52f2a2e5a");
     }
 }

@@ -215,6 +215,14 @@ impl Transactions {
         }
     }
 
+    /// Runs `body` in a transaction, once: for whoever wants to know how things stand now.
+    pub(super) async fn run_once<T, F>(&self, name: &'static str, mode: Mode, body: F) -> Result<T, Error>
+    where
+        F: AsyncFn(&mut Tx) -> Result<T, Error>,
+    {
+        self.once(name, mode, &body).await.map_err(|(Failure::Known(why) | Failure::Unknown(why))| why)
+    }
+
     async fn once<T, F>(&self, name: &'static str, mode: Mode, body: &F) -> Result<T, Failure>
     where
         F: AsyncFn(&mut Tx) -> Result<T, Error>,

@@ -3,14 +3,15 @@
 //! | name | type, labels | says |
 //! |---|---|---|
 //! | `ebb_ready` | gauge | 1 if `/readyz` says yes |
-//! | `ebb_runs_total` | counter, job, outcome | runs by how they ended: done, failed, panicked, lost, released |
+//! | `ebb_runs_total` | counter, job, outcome | runs by how they ended: done, failed, guarded, panicked, lost, released |
 //! | `ebb_run_seconds` | summary, job | time of runs |
-//! | `ebb_rows_total` | counter, job, what | rows scanned, changed, skipped, quarantined, adopted, expired, promoted; conflicts |
+//! | `ebb_rows_total` | counter, job, what | rows by what was done to them: the counters of a run in the ledger |
 //! | `ebb_schedule_lag_seconds` | gauge, job | how long the occurrence that is due has waited; 0 if none is |
 //! | `ebb_last_done_timestamp_seconds` | gauge, job | when a run of this worker last did its work |
 //! | `ebb_missed_occurrences_total` | counter, job | occurrences that never ran, one run having made up for all |
 //! | `ebb_overlaps_total` | counter, job | occurrences that came due while the run before still went |
 //! | `ebb_adopted_runs_total` | counter, job | runs that a dead worker left and this one finished |
+//! | `ebb_stranded_run_seconds` | gauge, job | for how long the lease of an open run has been over, and nobody took it |
 //! | `ebb_reaped_attempts_total` | counter | attempts whose lease was over and that this worker ended |
 //! | `ebb_stuck_attempts` | gauge | attempts that nobody ended a minute after their lease |
 //! | `ebb_quarantined_rows` | gauge | rows that are set aside |
@@ -43,50 +44,8 @@ pub struct Beside {
 #[must_use]
 pub fn page(counts: &Counts, beside: Beside) -> String {
     let mut page = Page(String::new());
-    let none = JobCounts::default();
-    let jobs = || JobName::ALL.into_iter().map(|job| (job, counts.jobs.get(&job).unwrap_or(&none)));
-
     page.one("ready", "gauge", "Whether the worker can do its work.", f64::from(u8::from(beside.ready)));
-    page.head("runs_total", "counter", "Runs by how they ended.");
-    for (job, counts) in jobs() {
-        for ending in Ending::ALL {
-            let runs = counts.runs.get(&ending).copied().unwrap_or(0);
-            page.row("runs_total", &format!("{{job=\"{job}\",outcome=\"{}\"}}", ending.name()), whole(runs));
-        }
-    }
-    page.head("run_seconds", "summary", "Time of runs.");
-    for (job, counts) in jobs() {
-        page.row("run_seconds_sum", &of(job), counts.took.as_secs_f64());
-        page.row("run_seconds_count", &of(job), whole(counts.runs.values().sum()));
-    }
-    page.head("rows_total", "counter", "Rows by what was done to them.");
-    for (job, counts) in jobs() {
-        for (what, rows) in &counts.rows {
-            let labels = format!("{{job=\"{job}\",what=\"{what}\"}}");
-            page.row("rows_total", &labels, whole(rows.unsigned_abs()));
-        }
-    }
-    page.head("schedule_lag_seconds", "gauge", "How long the occurrence that is due has waited.");
-    jobs().for_each(|(job, counts)| page.row("schedule_lag_seconds", &of(job), counts.lag.as_secs_f64()));
-    page.head("last_done_timestamp_seconds", "gauge", "When a run of this worker last did its work.");
-    for (job, counts) in jobs() {
-        if let Some(at) = counts.last_done {
-            page.row("last_done_timestamp_seconds", &of(job), signed(at.millis()) / 1_000.0);
-        }
-    }
-    let by_job: [(&str, &str, fn(&JobCounts) -> u64); 3] = [
-        ("missed_occurrences_total", "Occurrences that never ran.", |counts| counts.missed),
-        ("overlaps_total", "Occurrences that came due while the run before still went.", |counts| {
-            counts.overlaps
-        }),
-        ("adopted_runs_total", "Runs that a dead worker left and this one finished.", |counts| {
-            counts.adopted
-        }),
-    ];
-    for (name, help, count) in by_job {
-        page.head(name, "counter", help);
-        jobs().for_each(|(job, counts)| page.row(name, &of(job), whole(count(counts))));
-    }
+    page.jobs(counts);
     for (name, kind, help, value) in [
         ("reaped_attempts_total", "counter", "Attempts whose lease was over, ended.", whole(counts.reaped)),
         (
@@ -123,9 +82,68 @@ pub fn page(counts: &Counts, beside: Beside) -> String {
     page.0
 }
 
+/// A counter of each job: its name, its help, and where its value is.
+type ByJob = (&'static str, &'static str, fn(&JobCounts) -> u64);
+
 struct Page(String);
 
 impl Page {
+    /// What is counted by job.
+    fn jobs(&mut self, counts: &Counts) {
+        let page = self;
+        let none = JobCounts::default();
+        let jobs = || JobName::ALL.into_iter().map(|job| (job, counts.jobs.get(&job).unwrap_or(&none)));
+
+        page.head("runs_total", "counter", "Runs by how they ended.");
+        for (job, counts) in jobs() {
+            for ending in Ending::ALL {
+                let runs = counts.runs.get(&ending).copied().unwrap_or(0);
+                page.row(
+                    "runs_total",
+                    &format!("{{job=\"{job}\",outcome=\"{}\"}}", ending.name()),
+                    whole(runs),
+                );
+            }
+        }
+        page.head("run_seconds", "summary", "Time of runs.");
+        for (job, counts) in jobs() {
+            page.row("run_seconds_sum", &of(job), counts.took.as_secs_f64());
+            page.row("run_seconds_count", &of(job), whole(counts.runs.values().sum()));
+        }
+        page.head("rows_total", "counter", "Rows by what was done to them.");
+        for (job, counts) in jobs() {
+            for (what, rows) in &counts.rows {
+                let labels = format!("{{job=\"{job}\",what=\"{what}\"}}");
+                page.row("rows_total", &labels, whole(rows.unsigned_abs()));
+            }
+        }
+        page.head("schedule_lag_seconds", "gauge", "How long the occurrence that is due has waited.");
+        jobs().for_each(|(job, counts)| page.row("schedule_lag_seconds", &of(job), counts.lag.as_secs_f64()));
+        page.head("stranded_run_seconds", "gauge", "For how long the lease of an open run has been over.");
+        jobs().for_each(|(job, counts)| {
+            page.row("stranded_run_seconds", &of(job), counts.stranded.as_secs_f64())
+        });
+        page.head("last_done_timestamp_seconds", "gauge", "When a run of this worker last did its work.");
+        for (job, counts) in jobs() {
+            if let Some(at) = counts.last_done {
+                page.row("last_done_timestamp_seconds", &of(job), signed(at.millis()) / 1_000.0);
+            }
+        }
+        let by_job: [ByJob; 3] = [
+            ("missed_occurrences_total", "Occurrences that never ran.", |counts| counts.missed),
+            ("overlaps_total", "Occurrences that came due while the run before still went.", |counts| {
+                counts.overlaps
+            }),
+            ("adopted_runs_total", "Runs that a dead worker left and this one finished.", |counts| {
+                counts.adopted
+            }),
+        ];
+        for (name, help, count) in by_job {
+            page.head(name, "counter", help);
+            jobs().for_each(|(job, counts)| page.row(name, &of(job), whole(count(counts))));
+        }
+    }
+
     fn head(&mut self, name: &str, kind: &str, help: &str) {
         // Writing to a string cannot fail.
         let _ = writeln!(self.0, "# HELP ebb_{name} {help}\n# TYPE ebb_{name} {kind}");
@@ -153,4 +171,68 @@ fn whole(count: u64) -> f64 {
 #[expect(clippy::cast_precision_loss, reason = "the format's numbers are floats; exact up to 2^53")]
 fn signed(count: i64) -> f64 {
     count as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::Tally;
+    use std::collections::BTreeSet;
+    use std::time::Duration;
+
+    fn worked() -> String {
+        let mut counts = Counts { quarantined: 3, skew_ms: -1_500, ..Counts::default() };
+        let decay = counts.jobs.entry(JobName::Decay).or_default();
+        decay.ended(Ending::Done, Duration::from_millis(1_250));
+        decay.worked(Tally { scanned: 7, changed: 5, ..Tally::default() });
+        decay.last_done = crate::domain::units::Timestamp::from_millis(1_767_225_600_500).ok();
+        page(&counts, Beside { ready: true, retries: 2, unknown_commits: 1 })
+    }
+
+    fn names(page: &str) -> BTreeSet<&str> {
+        page.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split(' ').next()).collect()
+    }
+
+    #[test]
+    fn the_page_is_in_the_format_of_prometheus() {
+        let page = worked();
+        let lines = page.lines().filter(|line| !line.starts_with("# "));
+        for line in lines {
+            let (series, value) = line.rsplit_once(' ').unwrap();
+            assert!(value.parse::<f64>().is_ok(), "{line}");
+            let (name, labels) = series.split_once('{').unwrap_or((series, "}"));
+            assert!(name.chars().all(|c| c.is_ascii_lowercase() || c == '_'), "{line}");
+            assert!(labels.ends_with('}'), "{line}");
+            let known = |kind: &str| name.strip_suffix(kind).unwrap_or(name);
+            assert!(names(&page).contains(known("_sum")) || names(&page).contains(known("_count")), "{line}");
+        }
+        for line in [
+            "ebb_ready 1",
+            "ebb_runs_total{job=\"decay\",outcome=\"done\"} 1",
+            "ebb_run_seconds_sum{job=\"decay\"} 1.25",
+            "ebb_rows_total{job=\"decay\",what=\"scanned\"} 7",
+            "ebb_last_done_timestamp_seconds{job=\"decay\"} 1767225600.5",
+            "ebb_runs_total{job=\"promote\",outcome=\"failed\"} 0",
+            "ebb_clock_skew_seconds -1.5",
+        ] {
+            assert!(page.lines().any(|found| found == line), "{line}\n{page}");
+        }
+    }
+
+    #[test]
+    fn the_table_names_every_metric_and_no_other() {
+        let table = include_str!("metrics.rs").lines().filter_map(|line| line.strip_prefix("//! | `"));
+        let told: BTreeSet<&str> = table.filter_map(|row| row.split('`').next()).collect();
+        assert_eq!(told, names(&worked()));
+    }
+
+    #[test]
+    fn an_alert_asks_for_metrics_that_are_there() {
+        let page = worked();
+        let rules = include_str!("../../config/alerts.yml").lines().filter(|line| line.contains("expr: "));
+        let words = rules.flat_map(|rule| rule.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')));
+        let asked: BTreeSet<&str> = words.filter(|word| word.starts_with("ebb_")).collect();
+        assert!(asked.len() >= 9, "{asked:?}");
+        assert!(asked.is_subset(&names(&page)), "{asked:?}");
+    }
 }

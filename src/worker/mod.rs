@@ -47,6 +47,8 @@ pub const PORT: u16 = 9464;
 /// `/readyz` tells the truth.
 const PROBE_EVERY: Duration = Duration::from_millis(500);
 const PROBE_LIMIT: Duration = Duration::from_secs(1);
+/// How long a probe that is late is still waited for.
+const PROBE_PATIENCE: Duration = Duration::from_secs(10);
 
 /// Why a worker ended of itself.
 #[derive(Debug, thiserror::Error)]
@@ -117,10 +119,12 @@ pub async fn run(
     let over = CancellationToken::new();
     let work = async {
         let probing = probe(&store, &ready_in, &wake, &stop);
-        let dispatching = looped(&panics, move || dispatcher.clone().work());
+        let dispatching = looped(&panics, &stop, move || dispatcher.clone().work());
         let reaping = {
-            let (store, meter, stop) = (Arc::clone(&store), Arc::clone(&meter), stop.clone());
-            looped(&panics, move || reaping(Arc::clone(&store), Arc::clone(&meter), stop.clone(), tick))
+            let (store, meter, told) = (Arc::clone(&store), Arc::clone(&meter), stop.clone());
+            looped(&panics, &stop, move || {
+                reaping(Arc::clone(&store), Arc::clone(&meter), told.clone(), tick)
+            })
         };
         let ended = tokio::join!(probing, dispatching, reaping);
         over.cancel();
@@ -168,8 +172,8 @@ fn page(
     }
 }
 
-/// Runs a loop on a thread of its own until it ends, and again if it panicked, unless there were too many of that.
-async fn looped<F, Fut>(panics: &Panics, make: F) -> Result<(), TooManyPanics>
+/// Runs a loop on a thread of its own until it ends, and again if it panicked; too many of that stop the worker.
+async fn looped<F, Fut>(panics: &Panics, stop: &CancellationToken, make: F) -> Result<(), TooManyPanics>
 where
     F: Fn() -> Fut + Clone + Send + 'static,
     Fut: Future<Output = Result<(), TooManyPanics>>,
@@ -178,7 +182,12 @@ where
         let (make, runtime) = (make.clone(), Handle::current());
         match tokio::task::spawn_blocking(move || runtime.block_on(make())).await {
             Ok(ended) => return ended,
-            Err(_) => panics.count()?,
+            Err(_) => {
+                if let Err(why) = panics.count() {
+                    stop.cancel();
+                    return Err(why);
+                }
+            }
         }
     }
 }
@@ -211,15 +220,7 @@ async fn reaping(
 
 /// Finds out whether the database answers and is initialised, and says "look" when it does again.
 async fn probe(store: &Store, ready: &watch::Sender<Ready>, wake: &Wake, stop: &CancellationToken) {
-    loop {
-        let found = tokio::select! {
-            biased;
-            () = stop.cancelled() => return,
-            asked = tokio::time::timeout(PROBE_LIMIT, store.check_schema()) => match asked {
-                Ok(answer) => answer.map_err(|why| why.to_string()),
-                Err(_) => Err(format!("the database at {} did not answer within {} s", store.uri(), PROBE_LIMIT.as_secs())),
-            },
-        };
+    let tell = |found: Ready| {
         let before = ready.send_replace(found.clone());
         match (&before, &found) {
             (Err(_), Ok(())) => {
@@ -229,9 +230,28 @@ async fn probe(store: &Store, ready: &watch::Sender<Ready>, wake: &Wake, stop: &
             (before, Err(why)) if before.as_ref() != Err(why) => warn!(%why, "not ready"),
             _ => {}
         }
-        tokio::select! {
-            () = stop.cancelled() => return,
-            () = tokio::time::sleep(PROBE_EVERY) => {}
+    };
+    let probing = async {
+        loop {
+            let mut asked = std::pin::pin!(store.probe());
+            let answer = match tokio::time::timeout(PROBE_LIMIT, &mut asked).await {
+                Ok(answer) => Some(answer),
+                Err(_) => {
+                    let limit = PROBE_LIMIT.as_secs();
+                    tell(Err(format!("the database at {} did not answer within {limit} s", store.uri())));
+                    // A server that was just started is slow at first, and would be slower for being asked again.
+                    tokio::time::timeout(PROBE_PATIENCE, asked).await.ok()
+                }
+            };
+            if let Some(answer) = answer {
+                tell(answer.map_err(|why| why.to_string()));
+            }
+            tokio::time::sleep(PROBE_EVERY).await;
         }
+    };
+    tokio::select! {
+        biased;
+        () = stop.cancelled() => {}
+        () = probing => {}
     }
 }

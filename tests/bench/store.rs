@@ -93,6 +93,7 @@ async fn main() {
         connections: 8,
         acquire_timeout: Duration::from_secs(10),
         lease: Duration::from_secs(15),
+        similarity: ebb::domain::similarity::Similarity { dimensions: None, text_threshold: 0.5 },
     })
     .expect("an address");
     let job = JobConfig {
@@ -103,8 +104,9 @@ async fn main() {
     };
     let config = service::Config {
         consolidation: ConsolidationConfig { decay_batch_size: 100.0, ..settings.memory.clone() },
-        jobs: ebb::scheduler::Config([job.clone(), job]),
+        jobs: ebb::scheduler::Config(std::array::from_fn(|_| job.clone())),
         scope: Scope::local(),
+        guard: ebb::domain::guard::Guard { enabled: true, max_affected_ratio: 0.2 },
     };
     let service = Service::new(store, Clock::Real, config);
     service.initialise().await.expect("a schema");
@@ -215,6 +217,7 @@ async fn fill(bench: &Bench, from: usize, to: usize, born: i64) {
                     session: None,
                     instance: None,
                     mentions: Vec::<EntityName>::new(),
+                    embedding: None,
                     pinned: false,
                 })
             })

@@ -11,3 +11,4 @@ mod plans;
 mod provision;
 mod store;
 mod surfaces;
+mod worker;

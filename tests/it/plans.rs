@@ -18,6 +18,13 @@ const HOT: &[(&str, &str)] = &[
     ("attempt/claim", "Memory(ripeAt)"),
     ("attempt/guard", "ConsolidationAttempt(id)"),
     ("attempt/overdue", "ConsolidationAttempt(state)"),
+    ("cluster/around", "Memory(id)"),
+    ("cluster/due", "Memory(clusterDue)"),
+    ("cluster/suspect", "Memory(id)"),
+    ("coactivation/accessed", "Session(scope, id)"),
+    ("coactivation/due", "Session(coactivateDue)"),
+    ("coactivation/find", "Session(id)"),
+    ("coactivation/raise", "Memory(id)"),
     ("import/guard", "EbbImport(key)"),
     ("memory/decay", "Memory(dueAt)"),
     ("memory/list", "Memory(id)"),
@@ -36,6 +43,7 @@ const SCANS: &[(&str, &str)] = &[
     ("attempt/marks", "claims are few and short-lived; the type is the list of them"),
     ("config/ensure", "a node made as documented has no name to find it by; there is one, or two"),
     ("inspect/attempts", "a person asks, now and then, about all of them"),
+    ("inspect/conflicts", "a person asks, now and then, about all of them"),
     ("inspect/health", "a person asks, now and then, about all memories"),
     ("inspect/last_runs", "a person asks, now and then; the ledger is trimmed"),
     ("inspect/promotions", "a person asks, now and then, about all promotions"),
@@ -53,6 +61,7 @@ const SCANS: &[(&str, &str)] = &[
 
 /// Statements that read in two ways and put the rows together, and why they may.
 const UNIONS: &[(&str, &str)] = &[
+    ("cluster/read", "both are lists of keys"),
     ("memory/history", "both read the relationships of one memory"),
     ("memory/timeline", "a person asks, now and then, for the picture of all memories"),
     ("migration/duplicates", "runs once, before the constraints exist"),
@@ -64,6 +73,7 @@ const GATHERS: &[(&str, &str)] = &[
     ("attempt/finish", "the marks of one claim"),
     ("attempt/reap", "the marks of one claim"),
     ("attempt/unmark", "the list is a page of claims, named by their element ids"),
+    ("cluster/leave", "a memory belongs to one cluster, or to the few that another writer gave it"),
 ];
 
 #[tokio::test(flavor = "multi_thread")]

@@ -22,7 +22,9 @@ const EVERYTHING: &str = "*";
 /// From the bottom up.
 const FLOORS: &[Floor] = &[
     Floor { module: "domain", inside: &[], outside: &[] },
+    Floor { module: "domain::cluster", inside: &["domain"], outside: &["petgraph"] },
     Floor { module: "domain::ids", inside: &["domain"], outside: &["uuid"] },
+    Floor { module: "engine", inside: &[], outside: &["libm", "unicode_normalization"] },
     Floor { module: "clock", inside: &["domain"], outside: &["chrono", "uuid"] },
     Floor {
         module: "provision",
@@ -36,7 +38,7 @@ const FLOORS: &[Floor] = &[
     },
     Floor {
         module: "jobs",
-        inside: &["domain", "clock", "store"],
+        inside: &["domain", "clock", "engine", "store"],
         outside: &["tokio", "tokio_util", "tracing"],
     },
     Floor {
@@ -83,6 +85,7 @@ const FLOORS: &[Floor] = &[
     Floor {
         module: "settings",
         inside: &[
+            "domain::guard",
             "domain::policy",
             "domain::tunables",
             "provision::Config",

@@ -13,7 +13,7 @@ use std::path::Path;
 /// The keys of a header, in the order in which they stand.
 const KEYS: [&str; 8] = ["purpose", "mode", "params", "returns", "bound", "idempotent", "law", "clock"];
 /// The types of parameters.
-const TYPES: [&str; 5] = ["String", "Integer", "Float", "Boolean", "List"];
+const TYPES: [&str; 6] = ["String", "Integer", "Float", "Boolean", "List", "Map"];
 /// Words that write, wherever they stand in a statement.
 const WRITING: [&str; 8] = ["CREATE", "MERGE", "SET", "DELETE", "REMOVE", "FOREACH", "DROP", "LOAD"];
 /// Folders whose statements may ask the server what time it is: leases, the change log, what a person pastes into Neo4j

@@ -210,3 +210,24 @@ fn a_foreign_access_counts_from_its_own_instant() {
     close(next.energy.value(), 2.5 * (-0.5_f64).exp());
     assert_eq!(swept(next, at(3.0), &tunables), (next, Sweep::Unchanged));
 }
+
+#[test]
+fn a_like_memory_strengthens_what_was_promoted_and_is_no_access() {
+    let tunables = tunables();
+    let old = vital(Tier::ShortTerm, 3.0);
+    let next = reinforced(old, 0.8, at(10.0), &tunables).unwrap();
+    close(next.energy.value(), 3.0 * (-0.5_f64).exp() + 0.4);
+    assert_eq!((next.last_accessed, next.access_count), (old.last_accessed, old.access_count));
+    assert_eq!((next.energy_at, next.ripe_at), (at(10.0), None));
+
+    // Two that say the same on the same day may make it ripe; a late one ends where a punctual one would have.
+    let ripe = reinforced(vital(Tier::ShortTerm, 4.9), 1.0, at(0.0), &tunables).unwrap();
+    assert_eq!(ripe.ripe_at, Some(at(0.0)));
+    let late = reinforced(Vital { energy_at: at(10.0), ..old }, 1.0, at(0.0), &tunables).unwrap();
+    close(late.energy.value(), 3.0 + 0.5 * (-0.5_f64).exp());
+    assert_eq!(late.energy_at, at(10.0));
+
+    for tier in [Tier::Working, Tier::ExpiredWorking, Tier::ArchivedShortTerm] {
+        assert_eq!(reinforced(vital(tier, 1.0), 1.0, at(0.0), &tunables), Err(Refused::NotPromoted));
+    }
+}

@@ -4,9 +4,9 @@
 //! how many lines of the file are done after it, and the hash of all of them, so that a repeat can see that the part it
 //! skips is the part that was done.
 
-use super::line::{Line, SessionEnd, parse};
+use super::line::{Line, Reading, SessionEnd, parse};
 use crate::domain::event::Event;
-use crate::domain::ids::{Scope, hex};
+use crate::domain::ids::hex;
 use crate::domain::units::Timestamp;
 use crate::store::Error;
 use sha2::{Digest, Sha256};
@@ -141,17 +141,16 @@ impl Feed {
     /// Opens a file of which `done_before` lines with this digest are done.
     pub(super) async fn open(
         path: &Path,
-        key: &str,
-        scope: Scope,
+        reading: Reading,
         done_before: u64,
         digest: String,
     ) -> Result<Self, FeedError> {
         let file = File::open(path).map_err(|why| io(path, why))?;
         let bytes_total = file.metadata().map_err(|why| io(path, why))?.len();
         let (sender, lines) = mpsc::channel(AHEAD);
-        let (from, key) = (path.to_owned(), key.to_owned());
+        let from = path.to_owned();
         std::thread::spawn(move || {
-            let reader = Reader { path: from, key, scope, done_before, digest };
+            let reader = Reader { path: from, reading, done_before, digest };
             if let Err(why) = reader.read(file, &sender) {
                 // A receiver that is gone has no use for the error either.
                 let _ = sender.blocking_send(Err(why));
@@ -290,8 +289,7 @@ fn aside(path: &Path, done_before: u64) -> std::io::Result<File> {
 
 struct Reader {
     path: PathBuf,
-    key: String,
-    scope: Scope,
+    reading: Reading,
     done_before: u64,
     digest: String,
 }
@@ -333,7 +331,7 @@ impl Reader {
             } else if text.trim().is_empty() {
                 None
             } else {
-                Some(parse(&text, &self.key, number, &self.scope))
+                Some(parse(&text, number, &self.reading))
             };
             let read = ReadLine { number, bytes_done, digest: hash.clone(), line, text };
             if sender.blocking_send(Ok(read)).is_err() {

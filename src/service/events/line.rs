@@ -4,6 +4,7 @@ use crate::clock::parse_rfc3339;
 use crate::domain::event::{Access, Event, Remember};
 use crate::domain::ids::{EntityName, MemoryId, Scope, SessionId, event_id};
 use crate::domain::memory::Revive;
+use crate::domain::similarity::{Embedding, Similarity};
 use crate::domain::units::Timestamp;
 use serde::Deserialize;
 
@@ -49,6 +50,7 @@ enum Raw {
         scope: Option<Scope>,
         #[serde(default)]
         pinned: bool,
+        embedding: Option<Vec<f64>>,
     },
     Access {
         at: String,
@@ -68,15 +70,30 @@ enum Raw {
     },
 }
 
-/// Reads line `number` of the file of that key; `scope` is that of whatever names none.
-pub(super) fn parse(text: &str, key: &str, number: u64, scope: &Scope) -> Result<Line, String> {
+/// What a line is read by.
+#[derive(Debug, Clone)]
+pub(super) struct Reading {
+    /// Which file it stands in.
+    pub(super) key: String,
+    /// The scope of whatever names none.
+    pub(super) scope: Scope,
+    /// What an embedding must be.
+    pub(super) similarity: Similarity,
+}
+
+/// Reads line `number` of a file.
+pub(super) fn parse(text: &str, number: u64, reading: &Reading) -> Result<Line, String> {
+    let Reading { key, scope, similarity } = reading;
     let raw: Raw = serde_json::from_str(text).map_err(|why| told(&why))?;
     Ok(match raw {
-        Raw::Memory { at, id, content, session, instance, mentions, scope: own, pinned } => {
+        Raw::Memory { at, id, content, session, instance, mentions, scope: own, pinned, embedding } => {
             let id = id.unwrap_or_else(|| event_id(key, number));
+            let id = MemoryId::new(&id).map_err(|why| why.to_string())?;
+            let embedding = embedding.map(|numbers| Embedding::new(&id, numbers, similarity));
             let remember = Remember {
                 at: parse_rfc3339(&at)?,
-                id: MemoryId::new(&id).map_err(|why| why.to_string())?,
+                embedding: embedding.transpose().map_err(|why| why.to_string())?,
+                id,
                 scope: own.unwrap_or_else(|| scope.clone()),
                 content,
                 session,
@@ -113,8 +130,13 @@ fn told(why: &serde_json::Error) -> String {
 mod tests {
     use super::*;
 
+    fn reading() -> Reading {
+        let similarity = Similarity { dimensions: Some(2), text_threshold: 0.5 };
+        Reading { key: "k".to_owned(), scope: Scope::local(), similarity }
+    }
+
     fn say(text: &str) -> String {
-        match parse(text, "k", 7, &Scope::local()) {
+        match parse(text, 7, &reading()) {
             Ok(line) => format!("{line:?}"),
             Err(why) => why,
         }
@@ -124,9 +146,7 @@ mod tests {
     fn every_kind_is_read_and_every_fault_is_named() {
         let memory =
             r#"{"at":"2026-03-02T08:00:00+01:00","kind":"memory","content":"x","mentions":["b","a","b"]}"#;
-        let Ok(Line::Event(Event::Remember(event))) = parse(memory, "k", 7, &Scope::local()) else {
-            panic!()
-        };
+        let Ok(Line::Event(Event::Remember(event))) = parse(memory, 7, &reading()) else { panic!() };
         assert_eq!(
             event.id.as_str(),
             event_id("k", 7),
@@ -156,6 +176,13 @@ mod tests {
         assert!(
             say(r#"{"at":"2026-03-02T08:00:00Z","kind":"memory","content":7}"#).contains("expected a string")
         );
+        let embedded = |numbers: &str| {
+            say(&format!(
+                r#"{{"at":"2026-03-02T08:00:00Z","kind":"memory","content":"x","embedding":[{numbers}]}}"#
+            ))
+        };
+        assert!(embedded("1, 0.5").contains("Embedding([1.0, 0.5])"));
+        assert!(embedded("1, 2, 3").contains("has 3 numbers, and similarity.embedding_dimensions is 2"));
         assert!(say("{").contains("EOF"));
     }
 }

@@ -15,6 +15,7 @@ use crate::domain::units::Timestamp;
 use crate::jobs::JobName;
 use crate::store::{Applied, Batch, Error, Fault, Progress};
 use feed::{Feed, Step};
+use line::Reading;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -148,8 +149,7 @@ impl Service {
         let (key, name) = feed::identify(path)?;
         let progress = self.store.look_import(&key, &name).await?;
         let lines_before = u64::try_from(progress.lines).unwrap_or(0);
-        let scope = self.config.scope.clone();
-        let mut feed = Feed::open(path, &key, scope, lines_before, progress.digest).await?;
+        let mut feed = Feed::open(path, self.reading(&key), lines_before, progress.digest).await?;
         let mut checked = Checked { by_kind: BTreeMap::new(), lines_before, bad: Vec::new() };
         let mut count = |kind, count: usize| {
             if count > 0 {
@@ -171,6 +171,15 @@ impl Service {
             watch(Tick { bytes: feed.bytes_done(), bytes_total: feed.bytes_total(), at: None });
         }
         Ok(checked)
+    }
+
+    /// What the lines of a file are read by.
+    fn reading(&self, key: &str) -> Reading {
+        Reading {
+            key: key.to_owned(),
+            scope: self.config.scope.clone(),
+            similarity: *self.store.similarity(),
+        }
     }
 }
 
@@ -205,9 +214,8 @@ impl<'a> Feeder<'a> {
         let (key, name) = feed::identify(path)?;
         let progress = service.store.open_import(&key, &name).await?;
         let lines_before = u64::try_from(progress.lines).unwrap_or(0);
-        let scope = service.config.scope.clone();
         let at = progress.at.and_then(|ms| Timestamp::from_millis(ms).ok());
-        let feed = Feed::open(path, &key, scope, lines_before, progress.digest).await?;
+        let feed = Feed::open(path, service.reading(&key), lines_before, progress.digest).await?;
         let done = Imported {
             events: 0,
             by_kind: BTreeMap::new(),

@@ -49,10 +49,7 @@ impl Schedule {
             .jobs
             .iter()
             .filter_map(|(job, schedule, handled)| {
-                let since = match job {
-                    JobName::Decay => self.backlog.due,
-                    JobName::Promote => self.backlog.ripe,
-                }?;
+                let since = job.waits_since(&self.backlog)?;
                 let before = Timestamp::from_millis(since.millis() - 1).unwrap_or(since);
                 let occurrence = schedule.rhythm.next(before.max(*handled))?;
                 Some((self.visited(occurrence), *job))

@@ -9,6 +9,7 @@ use super::{Folded, Joined};
 use crate::domain::event::Remember;
 use crate::domain::memory::Vital;
 use crate::domain::units::Timestamp;
+use neo4rs::{BoltNull, BoltType};
 use std::collections::{BTreeMap, BTreeSet};
 
 struct Join<'a> {
@@ -30,7 +31,8 @@ struct Made<'a> {
 impl Made<'_> {
     fn weight(&self) -> usize {
         let mentions: usize = self.mentions.iter().map(|name| name.len() + 2).sum();
-        self.remember.content.len() + self.remember.id.as_str().len() + mentions + 240
+        let numbers = self.remember.embedding.as_ref().map_or(0, |embedding| embedding.numbers().len());
+        self.remember.content.len() + self.remember.id.as_str().len() + mentions + numbers * 9 + 240
     }
 }
 
@@ -80,6 +82,14 @@ impl<'a> Writes<'a> {
     }
 }
 
+/// The numbers of an embedding, null where there is none.
+fn embedding(remember: &Remember) -> BoltType {
+    match &remember.embedding {
+        Some(embedding) => list(embedding.numbers().iter().copied()),
+        None => BoltType::Null(BoltNull),
+    }
+}
+
 /// Writes what a batch came to: each memory once, and what it points at before it.
 pub(super) async fn store(tx: &mut Tx, memories: &BTreeMap<&str, Folded<'_>>) -> Result<(), Error> {
     let Writes { sessions, entities, made, changed, joins, mentions } = Writes::of(memories);
@@ -114,6 +124,7 @@ pub(super) async fn store(tx: &mut Tx, memories: &BTreeMap<&str, Folded<'_>>) ->
                 .set("instance", list(each().map(|remember| remember.instance.as_deref())))
                 .set("at", instants(slice.iter().map(|made| made.joined.map(|joined| joined.last))))
                 .set("count", list(slice.iter().map(|made| made.joined.map(|joined| joined.count))))
+                .set("embedding", list(each().map(embedding)))
                 .set("mentions", list(slice.iter().map(|made| list(made.mentions.iter().copied()))));
         tx.run(call).await?;
     }

@@ -3,8 +3,10 @@
 //! The rows arrive from settings with secrets as stars already; here they are only laid out.
 
 use super::exit::CliError;
+use super::instant::{Rfc3339, readable};
 use super::output::Output;
 use super::page::Column;
+use crate::service::JobName;
 use clap::Subcommand;
 use serde::Serialize;
 
@@ -19,7 +21,8 @@ Examples:
 pub enum Verb {
     /// Show every key, its value, and where that value comes from; secrets are redacted
     Show,
-    /// Name every fault of the configuration with its place; ends with 6 if there is one
+    /// Name every fault of the configuration with its place, and the next three runs of each job; ends with 6 if there is
+    /// a fault
     Validate,
 }
 
@@ -34,10 +37,26 @@ pub struct Setting {
     pub from: String,
 }
 
+/// When a job will run.
+#[derive(Debug, Clone, Serialize)]
+pub struct Firings {
+    /// Which job.
+    pub job: JobName,
+    /// Whether the schedule runs it.
+    pub enabled: bool,
+    /// How its schedule is written.
+    pub schedule: String,
+    /// Which key says so.
+    pub from: String,
+    /// The next three times.
+    pub next: Vec<Rfc3339>,
+}
+
 #[derive(Serialize)]
-struct Valid {
+struct Valid<'a> {
     valid: bool,
     keys_set: usize,
+    jobs: &'a [Firings],
 }
 
 /// Prints the configuration.
@@ -54,20 +73,30 @@ pub fn show(settings: &[Setting], output: &Output) -> Result<(), CliError> {
     })
 }
 
-/// Says that the configuration is sound; a faulty one never gets here.
+/// Says that the configuration is sound, and when jobs will run by it; a faulty one never gets here.
 ///
 /// # Errors
 /// When stdout cannot be written.
-pub fn validate(settings: &[Setting], output: &Output) -> Result<(), CliError> {
+pub fn validate(settings: &[Setting], jobs: &[Firings], output: &Output) -> Result<(), CliError> {
     let keys_set = settings
         .iter()
         .filter(|setting| !setting.from.starts_with("default") && setting.from != "unset")
         .count();
-    output.emit("config.validate", &Valid { valid: true, keys_set }, |page| {
+    output.emit("config.validate", &Valid { valid: true, keys_set, jobs }, |page| {
         page.line(&format!(
             "The configuration is sound; {keys_set} of {} keys are not the default.",
             settings.len()
         ));
+        page.line("");
+        let columns = ["JOB", "SCHEDULE", "BY", "NEXT THREE (UTC)"].map(Column::left);
+        page.table(
+            &columns,
+            jobs.iter().map(|job| {
+                let next: Vec<String> = job.next.iter().map(|at| readable(at.0)).collect();
+                let next = if job.enabled { next.join(", ") } else { "switched off".to_owned() };
+                [job.job.to_string(), job.schedule.clone(), job.from.clone(), next]
+            }),
+        );
     })
 }
 

@@ -36,6 +36,7 @@ impl From<Error> for CliError {
             Error::NotFound { what, .. } => {
                 let hint = match what {
                     "session" => "ebb inspect sessions",
+                    "attempt" => "ebb attempt list --all",
                     "question" => "ebb inspect",
                     _ => "ebb memory list",
                 };
@@ -51,6 +52,9 @@ impl From<Error> for CliError {
             Error::Quarantined { .. } => Self::failed(&error)
                 .why("correct the value in Neo4j Browser, then: ebb doctor --fix")
                 .try_this("ebb inspect quarantine"),
+            Error::Guarded(too_much) => Self::new(Exit::Guarded, &error)
+                .why("nothing was written")
+                .try_this(format!("the same command with --accept-affected {}", too_much.affected)),
             Error::Query { ref code, .. } if code == "Neo.ClientError.Security.Forbidden" => {
                 Self::new(Exit::NotAllowed, &error).try_this("the same command as a user who may do that")
             }

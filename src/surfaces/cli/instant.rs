@@ -84,6 +84,12 @@ pub fn span(text: &str) -> Result<Duration, String> {
     span.ok_or_else(|| "not a span of time; write a number and a unit, such as 90s, 10m or 1h".to_owned())
 }
 
+/// A duration as it is written in a configuration, such as `1h 30m`.
+#[must_use]
+pub fn spelt(span: Duration) -> String {
+    humantime::format_duration(span).to_string()
+}
+
 /// An instant as every answer prints it: RFC 3339, UTC, milliseconds, `Z`.
 #[must_use]
 pub fn rfc3339(at: Timestamp) -> String {

@@ -1,7 +1,7 @@
 //! `ebb job`: jobs run by hand, under the same rules as by a worker.
 
 use super::exit::CliError;
-use super::instant::{Rfc3339, about, between, readable};
+use super::instant::{Rfc3339, about, between, readable, spelt};
 use super::output::Output;
 use super::page::{Column, Page};
 use super::{Global, unknown};
@@ -10,6 +10,7 @@ use crate::service::admin::JobStatus;
 use crate::service::{JobName, JobReport, Outcome, Past, Rhythm, Service, Tally};
 use clap::{Args, Subcommand};
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// The verbs of `ebb job`.
@@ -148,10 +149,6 @@ impl Scheduled {
     }
 }
 
-fn spelt(interval: Duration) -> String {
-    humantime::format_duration(interval).to_string()
-}
-
 async fn list(service: &Service, output: &Output) -> Result<(), CliError> {
     let at = service.instant(None).await?;
     let jobs: Vec<Scheduled> = service.jobs(at).await?.iter().map(|job| Scheduled::of(job, at)).collect();
@@ -160,6 +157,31 @@ async fn list(service: &Service, output: &Output) -> Result<(), CliError> {
         page.line("");
         jobs.iter().for_each(|job| page.line(&format!("{}: {}.", job.job, job.about)));
     })
+}
+
+/// What only this job counts, by name.
+fn own(job: JobName, tally: &Tally) -> BTreeMap<&'static str, i64> {
+    match job {
+        JobName::Coactivate => {
+            [("sessions", tally.scanned), ("pairs", tally.changed), ("sessions_cut", tally.cut)].into()
+        }
+        JobName::Cluster => [
+            ("formed", tally.formed),
+            ("dissolved", tally.dissolved),
+            ("joined", tally.joined),
+            ("left", tally.left),
+        ]
+        .into(),
+        JobName::Reinforce => {
+            [("new", tally.scanned), ("reinforced", tally.reinforced), ("corpora_cut", tally.cut)].into()
+        }
+        JobName::Decay | JobName::Promote => BTreeMap::new(),
+    }
+}
+
+/// How many memories or clusters are another kind of thing than before.
+fn affected(tally: &Tally) -> i64 {
+    tally.expired + tally.promoted + tally.formed + tally.dissolved + tally.reinforced
 }
 
 /// A run by hand, or its rehearsal, which has neither occurrence nor id.
@@ -180,6 +202,8 @@ struct Ran {
     expired: i64,
     promoted: i64,
     conflicts: i64,
+    #[serde(flatten)]
+    own: BTreeMap<&'static str, i64>,
     at: Rfc3339,
     dry_run: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -199,11 +223,12 @@ impl Ran {
             quarantined: tally.quarantined,
             due_left: 0,
             truncated: false,
-            affected: tally.expired + tally.promoted,
+            affected: affected(&tally),
             adopted: tally.adopted,
             expired: tally.expired,
             promoted: tally.promoted,
             conflicts: tally.conflicts,
+            own: own(job, &tally),
             at: Rfc3339(at),
             dry_run: true,
             reason: None,
@@ -237,13 +262,26 @@ impl Ran {
             1 => Some(format!("1 {one}")),
             n => Some(format!("{n} {several}")),
         };
-        // What promote writes are promotions.
-        let swept = if self.job == JobName::Promote { 0 } else { self.changed };
+        let own = |name: &str| self.own.get(name).copied().unwrap_or(0);
+        // What the other jobs write has names of its own.
+        let swept = if self.job == JobName::Decay { self.changed } else { 0 };
         let aside = "set aside (see: ebb inspect quarantine)";
+        let cut = "of which the most recent memories alone count";
+        let most = "of which the memories of most energy alone were compared";
         let parts: Vec<String> = [
             many(self.adopted, "memory of another writer adopted", "memories of other writers adopted"),
             many(swept, "memory brought to now", "memories brought to now"),
             many(self.expired, "expired", "expired"),
+            many(own("sessions"), "session counted", "sessions counted"),
+            many(own("sessions_cut"), &format!("session {cut}"), &format!("sessions {cut}")),
+            many(own("pairs"), "pair stronger", "pairs stronger"),
+            many(own("formed"), "cluster formed", "clusters formed"),
+            many(own("dissolved"), "cluster dissolved", "clusters dissolved"),
+            many(own("joined"), "memory joined", "memories joined"),
+            many(own("left"), "memory left", "memories left"),
+            many(own("new"), "new memory compared", "new memories compared"),
+            many(own("corpora_cut"), &format!("scope {most}"), &format!("scopes {most}")),
+            many(own("reinforced"), "strengthened", "strengthened"),
             many(self.promoted, "promoted", "promoted"),
             many(self.quarantined, aside, aside),
             many(self.conflicts, "conflict", "conflicts"),
@@ -301,13 +339,17 @@ struct Row {
     expired: i64,
     promoted: i64,
     conflicts: i64,
+    #[serde(flatten)]
+    own: BTreeMap<&'static str, i64>,
     reason: Option<String>,
 }
 
 impl From<Past> for Row {
     fn from(past: Past) -> Self {
         let instant = |ms: Option<i64>| ms.and_then(|ms| Timestamp::from_millis(ms).ok()).map(Rfc3339);
+        let own = JobName::named(&past.job).map(|job| own(job, &past.tally)).unwrap_or_default();
         Self {
+            own,
             job: past.job,
             occurrence: past.occurrence,
             run_id: past.run_id,
@@ -321,7 +363,7 @@ impl From<Past> for Row {
             skipped: past.tally.skipped,
             quarantined: past.tally.quarantined,
             truncated: past.truncated,
-            affected: past.tally.expired + past.tally.promoted,
+            affected: affected(&past.tally),
             adopted: past.tally.adopted,
             expired: past.tally.expired,
             promoted: past.tally.promoted,

@@ -103,6 +103,9 @@ pub struct Add {
     /// Pin it: it neither fades nor expires nor rises
     #[arg(long)]
     pub pinned: bool,
+    /// What it means, as numbers with commas between: as many as similarity.embedding_dimensions says
+    #[arg(long, value_name = "NUMBERS", value_delimiter = ',', allow_hyphen_values = true)]
+    pub embedding: Option<Vec<f64>>,
     /// When, and whether for real.
     #[command(flatten)]
     pub write: Write,
@@ -191,7 +194,8 @@ pub struct Pin {
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
 There is no way back: the memories, the stubs of their promotions and all their relationships are deleted, and import
-and replay will not bring them back. Asks first; in a pipe it needs --yes.
+and replay will not bring them back. Asks first; in a pipe it needs --yes. A guard stops what would take more than a
+fifth of a scope and more than 50 memories, and names the number to accept.
 
 Examples:
   ebb memory forget ID --dry-run
@@ -200,6 +204,9 @@ pub struct Forget {
     /// Ids of the memories
     #[arg(value_name = "ID", required = true)]
     pub ids: Vec<String>,
+    /// Go ahead although a guard stopped it: the number of memories that it named
+    #[arg(long, value_name = "N")]
+    pub accept_affected: Option<i64>,
     /// When, and whether for real.
     #[command(flatten)]
     pub write: Write,

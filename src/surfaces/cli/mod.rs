@@ -7,6 +7,7 @@
 //!
 //! Invariant: the help of every verb is what a golden file says (held by `tests::the_help_of_every_verb`).
 
+pub mod attempt;
 pub mod config;
 pub mod confirm;
 pub mod demo;
@@ -90,6 +91,9 @@ pub enum Command {
     /// Run jobs by hand, and see what they did
     #[command(subcommand)]
     Job(job::Verb),
+    /// Look at consolidation attempts, and end them
+    #[command(subcommand)]
+    Attempt(attempt::Verb),
     /// Remember, touch, look at and forget memories
     #[command(subcommand)]
     Memory(memory::Verb),
@@ -279,6 +283,7 @@ pub async fn run(
         Command::Doctor(args) => server::doctor(args, service, output).await,
         Command::Status(args) => server::status(args, service, output).await,
         Command::Job(verb) => job::run(verb, service, output, global).await,
+        Command::Attempt(verb) => attempt::run(verb, service, output, global).await,
         Command::Memory(verb) => memory::run(verb, service, output, global).await,
         Command::Session(verb) => session::run(verb, service, output, global).await,
         Command::Import(args) => events::import(args, service, output).await,

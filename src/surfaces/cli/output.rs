@@ -84,6 +84,28 @@ impl Output {
         self.to_stdout(|to| self.write_one(to, verb, value, lay_out))
     }
 
+    /// Prints an answer that takes the place of the one before: on a terminal the screen is cleared first, and JSON is one
+    /// object a line.
+    ///
+    /// # Errors
+    /// When stdout cannot be written; a reader that has gone ends the program well.
+    pub fn emit_again<T: Serialize>(
+        &self,
+        verb: &str,
+        value: &T,
+        lay_out: impl FnOnce(&mut Page),
+    ) -> Result<(), CliError> {
+        let format = if self.format == Format::Json { Format::Ndjson } else { self.format };
+        let again = Self { format, ..*self };
+        self.to_stdout(|to| {
+            if self.format == Format::Table && io::stdout().is_terminal() {
+                // Home, and everything below it cleared.
+                to.write_all(b"\x1b[H\x1b[J")?;
+            }
+            again.write_one(to, verb, value, lay_out)
+        })
+    }
+
     /// Prints an answer that is a list: as JSON one object with the items under `field`, as NDJSON an object for each.
     ///
     /// # Errors

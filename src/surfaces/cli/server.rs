@@ -10,6 +10,7 @@ pub use status::status;
 
 use clap::Args;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// `ebb demo`
 #[derive(Debug, Clone, Args)]
@@ -50,8 +51,11 @@ pub struct Doctor {
 
 /// `ebb status`
 #[derive(Debug, Clone, Args)]
-#[command(after_help = "Examples:\n  ebb status\n  ebb status -o json")]
+#[command(after_help = "Examples:\n  ebb status\n  ebb status --watch\n  ebb status -o json")]
 pub struct Status {
+    /// Show it anew every so often, until interrupted; as JSON, one object a line
+    #[arg(long, value_name = "SPAN", num_args = 0..=1, default_missing_value = "2s", value_parser = super::instant::span)]
+    pub watch: Option<Duration>,
     /// The instant the energies are for.
     #[command(flatten)]
     pub when: super::When,

@@ -108,3 +108,17 @@ async fn connection(stream: TcpStream, router: Router) {
         debug!(%why, "a connection ended");
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_usual_port_that_is_taken_moves_on_and_a_stated_one_fails() {
+        let first = Listener::bind(None, 41_900).await.unwrap();
+        let second = Listener::bind(None, first.address.port()).await.unwrap();
+        assert!(second.address.port() > first.address.port() && second.address.ip().is_loopback());
+        let taken = Listener::bind(Some(first.address), 41_900).await;
+        assert_eq!(taken.err().map(|why| why.kind()), Some(io::ErrorKind::AddrInUse));
+    }
+}

@@ -3,6 +3,7 @@
 use super::neo4j::{Fresh, at};
 use ebb::domain::attempt::Right;
 use ebb::domain::event::{Access, Event, Remember};
+use ebb::domain::guard::Guard;
 use ebb::domain::ids::{MemoryId, Scope, SessionId};
 use ebb::domain::memory::{Revive, Vital};
 use ebb::domain::tunables::Tunables;
@@ -11,6 +12,9 @@ use ebb::scheduler::driver::{JobReport, Wanted, run_job};
 use ebb::store::{Applied, Batch, Done, Store};
 use std::time::Duration;
 use tokio::task::{JoinSet, LocalSet};
+
+/// A guard that stops nothing.
+pub(crate) const UNGUARDED: Guard = Guard { enabled: false, max_affected_ratio: 1.0 };
 
 pub(crate) fn id(id: &str) -> MemoryId {
     MemoryId::new(id).unwrap()
@@ -31,6 +35,7 @@ pub(crate) fn remember(name: &str, hours: f64) -> Remember {
         instance: None,
         mentions: Vec::new(),
         pinned: false,
+        embedding: None,
     }
 }
 

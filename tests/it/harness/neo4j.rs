@@ -81,6 +81,13 @@ impl Client {
         self.0.start_txn().await.unwrap()
     }
 
+    /// Begins a transaction that holds the lock of a memory until the test ends it.
+    pub(crate) async fn lock(&self, id: &str) -> neo4rs::Txn {
+        let mut tx = self.begin().await;
+        touch(&mut tx, id).await.unwrap();
+        tx
+    }
+
     /// Runs a statement for its effect, with parameters.
     pub(crate) async fn run(&self, text: &str, params: &[(&str, BoltType)]) {
         let call = params.iter().fold(query(text), |call, (name, value)| call.param(name, value.clone()));
@@ -176,6 +183,7 @@ async fn server() -> Config {
         connections: 60,
         acquire_timeout: Duration::from_secs(10),
         lease: Duration::from_secs(15),
+        similarity: ebb::domain::similarity::Similarity { dimensions: None, text_threshold: 0.5 },
     }
 }
 

@@ -1,6 +1,8 @@
 //! The jobs on a real server, a file for each verb and for what all of them keep.
 
 mod adoption;
+mod cluster;
+mod coactivate;
 mod decay;
 mod foreign;
 mod ledger;
@@ -8,5 +10,6 @@ mod promote;
 mod quarantine;
 mod reap;
 mod rehearsal;
+mod reinforce;
 mod session;
 mod tunables;

@@ -74,7 +74,7 @@ async fn every_question_is_answered(db: &Fresh) {
 /// All properties of the rows in question but the lock and the reason, so that what was there can be compared.
 async fn values(db: &Fresh) -> Vec<String> {
     let text = "MATCH (m:Memory) WHERE m.case IS NOT NULL WITH m ORDER BY m.case UNWIND keys(m) AS key \
-                WITH m, key WHERE NOT key IN ['ebbLock', 'ebbReason'] \
+                WITH m, key WHERE NOT key IN ['ebbLock', 'ebbReason', 'clusterDue'] \
                 RETURN m.case + ' ' + key + ' ' + valueType(m[key]) + ' ' + coalesce(toStringOrNull(m[key]), \
                 reduce(all = '', v IN m[key] | all + ' ' + toString(v))) AS line ORDER BY line";
     db.client.column(text).await

@@ -170,7 +170,10 @@ async fn a_cut_at_commit_of_a_request_is_answered_as_it_was_done() {
     let prepare = async || db.put(&[Row { session: Some("s"), ..row("m", "working", 1.8) }]).await;
 
     let forget = async |store: &Store| {
-        assert_eq!(store.forget(once, &[id("m")], at(0.0)).await.unwrap(), 1);
+        assert_eq!(
+            store.forget(once, &[id("m")], at(0.0), (&crate::harness::ebb::UNGUARDED, None)).await.unwrap(),
+            1
+        );
     };
     let check = async |told: &str| {
         let left: i64 =

@@ -3,8 +3,9 @@
 use crate::harness::ebb::{access, close, id, remember, session, together};
 use crate::harness::graph::{everything, remembered, same};
 use crate::harness::neo4j::{Fresh, at, fresh};
-use crate::harness::rows::{Row, ripe};
+use crate::harness::rows::{Row, ripe, row};
 use ebb::domain::event::{Access, Event, Remember};
+use ebb::domain::guard::Guard;
 use ebb::domain::ids::{EntityName, Scope};
 use ebb::domain::tier::Tier;
 use ebb::store::{Applied, Batch, Done, Ended, Error, Lasting};
@@ -90,7 +91,10 @@ async fn what_was_forgotten_does_not_come_back() {
     .await;
     db.run(ebb::jobs::JobName::Promote, 0.0).await;
     assert_eq!(
-        db.store.forget(once("f-1"), &[id("m")], at(1.0)).await.unwrap(),
+        db.store
+            .forget(once("f-1"), &[id("m")], at(1.0), (&crate::harness::ebb::UNGUARDED, None))
+            .await
+            .unwrap(),
         2,
         "the memory and its stub"
     );
@@ -103,8 +107,18 @@ async fn what_was_forgotten_does_not_come_back() {
     assert_eq!(kept.len(), 1);
     assert_eq!(kept[0].len(), 64, "the hash of the id, not the id");
     // The same request again gets the same answer; a new one finds nothing.
-    assert_eq!(db.store.forget(once("f-1"), &[id("m")], at(3.0)).await.unwrap(), 2);
-    let why = db.store.forget(once("f-2"), &[id("m")], at(3.0)).await.unwrap_err();
+    assert_eq!(
+        db.store
+            .forget(once("f-1"), &[id("m")], at(3.0), (&crate::harness::ebb::UNGUARDED, None))
+            .await
+            .unwrap(),
+        2
+    );
+    let why = db
+        .store
+        .forget(once("f-2"), &[id("m")], at(3.0), (&crate::harness::ebb::UNGUARDED, None))
+        .await
+        .unwrap_err();
     assert!(matches!(why, Error::NotFound { .. }), "{why}");
 }
 
@@ -199,10 +213,20 @@ async fn what_a_person_asks_for_counts_once_and_can_be_rehearsed() {
     assert!(dry.iter().all(|record| record.life.as_ref().unwrap().vital.pinned));
     let promoted = ["a", "b"].map(str::to_owned).to_vec();
     assert_eq!(end(Lasting::Rehearsed).await.unwrap(), Ended { promoted: promoted.clone(), held: 0 });
-    assert_eq!(db.store.forget(Lasting::Rehearsed, &both, at(1.0)).await.unwrap(), 2);
+    assert_eq!(
+        db.store
+            .forget(Lasting::Rehearsed, &both, at(1.0), (&crate::harness::ebb::UNGUARDED, None))
+            .await
+            .unwrap(),
+        2
+    );
     let nobody = [id("a"), id("nobody")];
     for lasting in [once("all or none"), Lasting::Rehearsed] {
-        let why = db.store.forget(lasting, &nobody, at(1.0)).await.unwrap_err();
+        let why = db
+            .store
+            .forget(lasting, &nobody, at(1.0), (&crate::harness::ebb::UNGUARDED, None))
+            .await
+            .unwrap_err();
         assert!(matches!(why, Error::NotFound { .. }), "{why}");
         let why = db.store.pin(lasting, &nobody, true, at(1.0), &tunables).await.unwrap_err();
         assert!(matches!(why, Error::NotFound { .. }), "{why}");
@@ -232,4 +256,27 @@ async fn what_a_person_asks_for_counts_once_and_can_be_rehearsed() {
     let before = everything(&db.client).await;
     assert_eq!(end(once("e-1")).await.unwrap().promoted, promoted);
     same(&before, &everything(&db.client).await, "a session that ended under this request");
+}
+
+/// A list of ids that came from a wrong query is found out by its size.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_guard_stops_a_forget_that_would_take_too_much() {
+    let db = fresh().await;
+    let names: Vec<String> = (0..60).map(|n| format!("m{n:02}")).collect();
+    let rows: Vec<Row> = names.iter().map(|name| row(name, "working", 1.0)).collect();
+    db.put(&rows).await;
+    let many: Vec<_> = names[..51].iter().map(|name| id(name)).collect();
+    let guard = Guard { enabled: true, max_affected_ratio: 0.2 };
+    let before = everything(&db.client).await;
+    let forget =
+        async |lasting, ids, accepted| db.store.forget(lasting, ids, at(1.0), (&guard, accepted)).await;
+    for lasting in [once("g-1"), Lasting::Rehearsed] {
+        let stopped = forget(lasting, &many, None).await.unwrap_err();
+        assert!(matches!(&stopped, Error::Guarded(why) if (why.affected, why.live) == (51, 60)), "{stopped}");
+        same(&before, &everything(&db.client).await, "what the guard stopped");
+    }
+    assert!(matches!(forget(once("g-1"), &many, Some(50)).await, Err(Error::Guarded(_))), "another number");
+    assert_eq!(forget(once("g-1"), &many[..50], None).await.unwrap(), 50, "a handful needs nobody");
+    db.put(&rows[..50]).await;
+    assert_eq!(forget(once("g-2"), &many, Some(51)).await.unwrap(), 51);
 }

@@ -23,14 +23,17 @@ pub(super) async fn add(
     let content = content(args).await?;
     // Words that cannot be stored are refused before anybody is asked about instants.
     let mentions = args.mentions.iter().map(|name| EntityName::new(name)).collect::<Result<_, _>>();
+    let id = memory_id(&args.id.clone().unwrap_or_else(new_id))?;
+    let embedding = args.embedding.clone().map(|numbers| service.embedding(&id, numbers));
     let remember = Remember {
-        id: memory_id(&args.id.clone().unwrap_or_else(new_id))?,
+        id,
         scope: service.scope().clone(),
         content,
         session: session_id(args.session.as_ref())?,
         instance: args.instance.clone(),
         mentions: mentions.map_err(CliError::usage)?,
         pinned: args.pinned,
+        embedding: embedding.transpose().map_err(CliError::usage)?,
         at: args.write.instant(service, global).await?,
     };
     let remember = remember.checked().map_err(CliError::usage)?;
@@ -124,7 +127,7 @@ pub(super) async fn forget(
         let question = format!("Forget {many} for good, with the traces of every promotion?");
         confirm(&question, global.yes).await?;
     }
-    let nodes = service.forget(&args.write.intent(&args.once), &ids, at).await?;
+    let nodes = service.forget(&args.write.intent(&args.once), &ids, at, args.accept_affected).await?;
     let answer = Forgotten { forgotten: ids.iter().map(ToString::to_string).collect(), nodes, dry_run };
     output.emit("memory.forget", &answer, |page| {
         let stubs = usize::try_from(nodes).unwrap_or(0).saturating_sub(ids.len());

@@ -1,8 +1,9 @@
 //! `ebb status`: how things stand.
 
 use super::Status;
-use crate::service::Service;
 use crate::service::admin::Status as Stand;
+use crate::service::{AttemptRow, OpenRun, Service};
+use crate::surfaces::cli::attempt::lease;
 use crate::surfaces::cli::exit::CliError;
 use crate::surfaces::cli::instant::{Rfc3339, readable};
 use crate::surfaces::cli::job::Scheduled;
@@ -20,6 +21,28 @@ struct Answer {
     jobs: Vec<Scheduled>,
     tiers: Vec<Tier>,
     waiting: Waiting,
+    attempts: Vec<Attempt>,
+    runs: Vec<Run>,
+}
+
+#[derive(Serialize)]
+struct Attempt {
+    id: String,
+    phase: Option<String>,
+    state: String,
+    holder: Option<String>,
+    holds: i64,
+    lease_left_ms: Option<i64>,
+}
+
+#[derive(Serialize)]
+struct Run {
+    job: String,
+    occurrence: String,
+    holder: Option<String>,
+    fence: i64,
+    batch: i64,
+    lease_left_ms: Option<i64>,
 }
 
 #[derive(Serialize)]
@@ -41,6 +64,9 @@ struct Tier {
 struct Waiting {
     due: i64,
     ripe: i64,
+    sessions: i64,
+    clusters: i64,
+    reinforce: i64,
     quarantined: i64,
     unstamped: i64,
 }
@@ -50,9 +76,15 @@ struct Waiting {
 /// # Errors
 /// How the program ends, unless well.
 pub async fn status(args: &Status, service: &Service, output: &Output) -> Result<(), CliError> {
-    let at = args.when.instant(service).await?;
-    let answer = Answer::from(service.status(at).await?);
-    output.emit("status", &answer, |page| answer.lay_out(page))
+    loop {
+        let at = args.when.instant(service).await?;
+        let answer = Answer::from(service.status(at).await?);
+        let Some(pause) = args.watch else {
+            return output.emit("status", &answer, |page| answer.lay_out(page));
+        };
+        output.emit_again("status", &answer, |page| answer.lay_out(page))?;
+        tokio::time::sleep(pause).await;
+    }
 }
 
 impl From<Stand> for Answer {
@@ -80,10 +112,29 @@ impl From<Stand> for Answer {
             waiting: Waiting {
                 due: stand.waiting.due,
                 ripe: stand.waiting.ripe,
+                sessions: stand.waiting.sessions,
+                clusters: stand.waiting.clusters,
+                reinforce: stand.waiting.reinforce,
                 quarantined: stand.waiting.quarantined,
                 unstamped: stand.unstamped,
             },
+            attempts: stand.attempts.into_iter().map(Attempt::from).collect(),
+            runs: stand.runs.into_iter().map(Run::from).collect(),
         }
+    }
+}
+
+impl From<AttemptRow> for Attempt {
+    fn from(row: AttemptRow) -> Self {
+        let AttemptRow { id, phase, state, holder, holds, lease_left, .. } = row;
+        Self { id, phase, state, holder, holds, lease_left_ms: lease_left }
+    }
+}
+
+impl From<OpenRun> for Run {
+    fn from(row: OpenRun) -> Self {
+        let OpenRun { job, occurrence, holder, fence, batch, lease_left, .. } = row;
+        Self { job, occurrence, holder, fence, batch, lease_left_ms: lease_left }
     }
 }
 
@@ -112,8 +163,14 @@ impl Answer {
             page.table(&columns, self.tiers.iter().map(row));
         }
         page.line("");
-        let Waiting { due, ripe, quarantined, unstamped } = &self.waiting;
-        let mut waits = vec![("due for decay", due.to_string()), ("ripe for promotion", ripe.to_string())];
+        let Waiting { due, ripe, sessions, clusters, reinforce, quarantined, unstamped } = &self.waiting;
+        let mut waits = vec![
+            ("due for decay", due.to_string()),
+            ("ripe for promotion", ripe.to_string()),
+            ("sessions to be counted", sessions.to_string()),
+            ("to be looked at by clusters", clusters.to_string()),
+            ("new, to strengthen what is like them", reinforce.to_string()),
+        ];
         if *unstamped > 0 {
             waits.push(("not yet seen", format!("{unstamped} of other writers; the next run adopts them")));
         }
@@ -121,5 +178,53 @@ impl Answer {
             waits.push(("set aside", format!("{quarantined}; see: ebb inspect quarantine")));
         }
         page.fields(&waits);
+        self.lay_out_leases(page);
+    }
+
+    /// Who works on what: nothing at rest.
+    fn lay_out_leases(&self, page: &mut Page) {
+        let nobody = || "nobody".to_owned();
+        if !self.runs.is_empty() {
+            page.line("");
+            let columns = [
+                Column::left("RUNNING"),
+                Column::left("OCCURRENCE"),
+                Column::left("HOLDER"),
+                Column::right("BATCHES"),
+                Column::right("BEGUN"),
+                Column::left("LEASE"),
+            ];
+            let row = |run: &Run| {
+                [
+                    run.job.clone(),
+                    run.occurrence.clone(),
+                    run.holder.clone().unwrap_or_else(nobody),
+                    run.batch.to_string(),
+                    run.fence.to_string(),
+                    lease(run.lease_left_ms),
+                ]
+            };
+            page.table(&columns, self.runs.iter().map(row));
+        }
+        if !self.attempts.is_empty() {
+            page.line("");
+            let columns = [
+                Column::left("ATTEMPT"),
+                Column::left("PHASE"),
+                Column::left("HOLDER"),
+                Column::right("HOLDS"),
+                Column::left("LEASE"),
+            ];
+            let row = |attempt: &Attempt| {
+                [
+                    attempt.id.clone(),
+                    attempt.phase.clone().unwrap_or_else(|| "-".to_owned()),
+                    attempt.holder.clone().unwrap_or_else(nobody),
+                    attempt.holds.to_string(),
+                    lease(attempt.lease_left_ms),
+                ]
+            };
+            page.table(&columns, self.attempts.iter().map(row));
+        }
     }
 }

@@ -1,0 +1,21 @@
+// purpose: Show of memories whether they live, which clusters they belong to, and which live ones they are strongly paired with.
+// mode: read
+// params: $id: List, $threshold: Float
+// returns: id: String, live: Boolean, clusters: List, near: List, weights: List, elsewhere: Boolean (a row for each id that exists)
+//
+// elsewhere says whether one of those it is paired with belongs to no cluster, to several, or to another than its own.
+UNWIND $id AS id
+MATCH (m:Memory {id: id})
+WITH m, m.tier IN ['working', 'shortTerm', 'longTerm'] AND NOT m:EbbQuarantined AND m.scope IS :: STRING NOT NULL AS live,
+  [(m)-[:BELONGS_TO]->(k:SemanticCluster) | toStringOrNull(k.id)] AS clusters
+CALL (m, live, clusters) {
+  MATCH (m)-[c:COACTIVATED]-(o:Memory)
+  WHERE live AND c.weight > $threshold AND NOT isNaN(toFloatOrNull(c.weight)) AND o.scope = m.scope AND o.id <> m.id
+    AND o.tier IN ['working', 'shortTerm', 'longTerm'] AND NOT o:EbbQuarantined
+  WITH o.id AS near, toFloat(c.weight) AS weight,
+    [(o)-[:BELONGS_TO]->(k:SemanticCluster) | toStringOrNull(k.id)] <> clusters AS apart
+  WITH near, max(weight) AS weight, max(CASE WHEN apart THEN 1 ELSE 0 END) AS apart
+  ORDER BY near
+  RETURN collect(near) AS near, collect(weight) AS weights, coalesce(max(apart), 0) = 1 AS elsewhere
+}
+RETURN m.id AS id, live, clusters, near, weights, elsewhere

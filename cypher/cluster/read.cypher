@@ -1,0 +1,18 @@
+// purpose: Read clusters by id or by key, with their members.
+// mode: read
+// params: $id: List, $key: List
+// returns: id: String, key: String, strength: Float, size: Integer, dissolved: Boolean, members: List (a row for each that exists)
+CALL () {
+  UNWIND $id AS id
+  MATCH (c:SemanticCluster {id: id})
+  RETURN c
+  UNION
+  UNWIND $key AS key
+  MATCH (c:SemanticCluster {key: key})
+  RETURN c
+}
+WITH c
+WHERE c.id IS :: STRING NOT NULL
+RETURN c.id AS id, toStringOrNull(c.key) AS key, toFloatOrNull(c.strength) AS strength, toIntegerOrNull(c.size) AS size,
+  c.dissolved IS NOT NULL AS dissolved,
+  [(c)<-[:BELONGS_TO]-(m:Memory) WHERE m.id IS :: STRING NOT NULL | m.id] AS members

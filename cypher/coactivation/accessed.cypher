@@ -1,0 +1,26 @@
+// purpose: Lock sessions in the order given and say which memories count in each, and which of them are counted.
+// mode: write
+// params: $scope: List, $id: List, $most: Integer
+// returns: session: Integer (index in $id), memory: List, at: List, counted: List, all: Integer (a row for each session that waits)
+// bound: a list of keys
+// idempotent: by writing nothing but the lock
+//
+// A memory counts once in a session however many accesses another writer drew, and is counted if any of them is. The
+// most recent come first, $most of them; all is how many accesses the session has.
+UNWIND range(0, size($id) - 1) AS i
+MATCH (s:Session {scope: $scope[i], id: $id[i]})
+SET s.ebbLock = true
+WITH i, s
+WHERE s.coactivateDue IS NOT NULL
+CALL (s) {
+  MATCH (s)<-[a:ACCESSED_IN]-(m:Memory)
+  WHERE m.id IS :: STRING NOT NULL AND m.scope = s.scope AND NOT m:EbbQuarantined
+    AND NOT coalesce(m.tier, 'working') IN ['archivedWorking', 'archivedShortTerm']
+  WITH m.id AS id,
+    max(CASE WHEN a.at IS :: ZONED DATETIME NOT NULL THEN a.at.epochMillis ELSE -62135596800000 END) AS at,
+    max(CASE WHEN a.counted = true THEN 1 ELSE 0 END) = 1 AS counted
+  ORDER BY at DESC, id
+  LIMIT $most
+  RETURN collect(id) AS memory, collect(at) AS at, collect(counted) AS counted
+}
+RETURN i AS session, memory, at, counted, COUNT { (s)<-[:ACCESSED_IN]-() } AS all

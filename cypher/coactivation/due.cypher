@@ -1,0 +1,24 @@
+// purpose: Name the sessions that wait for co-activation, the longest-waiting first, with the memories that count in each.
+// mode: read
+// params: $now: Integer, $most: Integer, $limit: Integer
+// returns: scope: String, id: String, members: List, all: Integer (at most $limit rows)
+//
+// The members are the $most most recent: those that will be locked, in the order of the keys, before their session is
+// looked at again. all is how many accesses the session has.
+MATCH (s:Session)
+WHERE s.coactivateDue >= datetime({epochMillis: -62135596800000}) AND s.coactivateDue <= datetime({epochMillis: $now})
+  AND s.scope IS :: STRING NOT NULL AND s.id IS :: STRING NOT NULL
+WITH s, s.coactivateDue AS due
+ORDER BY due, s.scope, s.id
+LIMIT $limit
+CALL (s) {
+  MATCH (s)<-[a:ACCESSED_IN]-(m:Memory)
+  WHERE m.id IS :: STRING NOT NULL AND m.scope = s.scope AND NOT m:EbbQuarantined
+    AND NOT coalesce(m.tier, 'working') IN ['archivedWorking', 'archivedShortTerm']
+  WITH m.id AS id, max(CASE WHEN a.at IS :: ZONED DATETIME NOT NULL THEN a.at.epochMillis ELSE -62135596800000 END) AS at
+  ORDER BY at DESC, id
+  LIMIT $most
+  RETURN collect(id) AS members
+}
+RETURN s.scope AS scope, s.id AS id, members, COUNT { (s)<-[:ACCESSED_IN]-() } AS all
+ORDER BY due, scope, id

@@ -1,0 +1,9 @@
+// purpose: Record how many accesses are counted, after all sessions were looked through.
+// mode: write
+// params: $accesses: Integer
+// returns: accesses: Integer (one row)
+// bound: one key
+// idempotent: by writing a state
+MATCH (c:EbbCounter {name: 'job:coactivate'})
+SET c.accesses = $accesses
+RETURN c.accesses AS accesses

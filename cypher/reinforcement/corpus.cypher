@@ -1,0 +1,12 @@
+// purpose: Read the texts of a scope's short-term and long-term memories, those of most energy where there are too many.
+// mode: read
+// params: $scope: String, $limit: Integer
+// returns: id: String, text: String (at most $limit rows, by id)
+MATCH (m:Memory)
+WHERE m.tier IN ['shortTerm', 'longTerm'] AND m.scope = $scope AND NOT m:EbbQuarantined
+  AND m.id IS :: STRING NOT NULL AND m.content IS :: STRING NOT NULL
+WITH m, toFloatOrNull(m.energy) AS energy
+ORDER BY energy DESC, m.id
+LIMIT $limit
+RETURN m.id AS id, left(m.content, 200) AS text
+ORDER BY id

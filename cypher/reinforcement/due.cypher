@@ -1,0 +1,14 @@
+// purpose: Name the new memories that are to strengthen what is like them, the longest-waiting first.
+// mode: read
+// params: $now: Integer, $dimensions: Integer, $limit: Integer
+// returns: id: String, scope: String, text: String, embedded: Boolean (at most $limit rows)
+//
+// The text is what is compared of it; embedded says whether it carries an embedding of $dimensions numbers.
+MATCH (m:Memory)
+WHERE m.reinforceDue >= datetime({epochMillis: -62135596800000}) AND m.reinforceDue <= datetime({epochMillis: $now})
+  AND NOT m:EbbQuarantined AND m.id IS :: STRING NOT NULL AND m.scope IS :: STRING NOT NULL
+WITH m, m.reinforceDue AS due
+ORDER BY due, m.id
+LIMIT $limit
+RETURN m.id AS id, m.scope AS scope, coalesce(left(toStringOrNull(m.content), 200), '') AS text,
+  CASE WHEN m.embedding IS :: LIST<FLOAT NOT NULL> NOT NULL THEN size(m.embedding) = $dimensions ELSE false END AS embedded

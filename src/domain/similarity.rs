@@ -1,0 +1,109 @@
+//! How like two memories are, and what an embedding must be so that it can be compared.
+//!
+//! Where memories carry embeddings, likeness is their cosine; where they do not, that of their texts, which has a scale
+//! of its own: a threshold for meaning would find near-duplicates only.
+
+use super::ids::MemoryId;
+
+/// How memories are compared.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Similarity {
+    /// How many numbers every embedding has; `None` where memories carry none.
+    pub dimensions: Option<usize>,
+    /// Likeness of texts, `0 ..= 1`, strictly above which a new memory strengthens an old one.
+    pub text_threshold: f64,
+}
+
+/// A point whose direction says what a memory means.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Embedding(Vec<f64>);
+
+/// An embedding that cannot be compared with the others.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum EmbeddingError {
+    /// A number that is none, or nothing but zeros, which point nowhere.
+    #[error("the embedding of memory {id} {fault}")]
+    Numbers {
+        /// Of which memory.
+        id: MemoryId,
+        /// What is wrong with it.
+        fault: &'static str,
+    },
+    /// Not as many numbers as all others have.
+    #[error(
+        "the embedding of memory {id} has {found} numbers, and similarity.embedding_dimensions is {wanted}: \
+         embeddings of one database all have the same"
+    )]
+    Dimensions {
+        /// Of which memory.
+        id: MemoryId,
+        /// How many it has.
+        found: usize,
+        /// How many it must have.
+        wanted: usize,
+    },
+    /// The configuration knows of no embeddings.
+    #[error(
+        "memory {id} has an embedding of {found} numbers, and similarity.embedding_dimensions is not set: set it to \
+         {found}, then run: ebb init"
+    )]
+    NotConfigured {
+        /// Of which memory.
+        id: MemoryId,
+        /// How many numbers it has.
+        found: usize,
+    },
+}
+
+impl Embedding {
+    /// An embedding of memory `id`, as every embedding of this database must be.
+    ///
+    /// # Errors
+    /// [`EmbeddingError`] for numbers that are not finite, for nothing but zeros, and for another dimension.
+    pub fn new(id: &MemoryId, numbers: Vec<f64>, similarity: &Similarity) -> Result<Self, EmbeddingError> {
+        let (id, found) = (id.clone(), numbers.len());
+        match similarity.dimensions {
+            None => return Err(EmbeddingError::NotConfigured { id, found }),
+            Some(wanted) if wanted != found => {
+                return Err(EmbeddingError::Dimensions { id, found, wanted });
+            }
+            Some(_) => {}
+        }
+        // The index keeps single precision, in which the length must be neither nothing nor too much.
+        let length = numbers.iter().map(|number| number * number).sum::<f64>().sqrt();
+        if !length.is_finite() || length > f64::from(f32::MAX) {
+            return Err(EmbeddingError::Numbers { id, fault: "holds a number that is none, or too great" });
+        }
+        if length < f64::from(f32::MIN_POSITIVE) {
+            return Err(EmbeddingError::Numbers { id, fault: "is all zeros, so it points nowhere" });
+        }
+        Ok(Self(numbers))
+    }
+
+    /// Its numbers.
+    #[must_use]
+    pub fn numbers(&self) -> &[f64] {
+        &self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_embedding_of_another_dimension_is_refused_with_both_numbers() {
+        let id = MemoryId::new("m").unwrap();
+        let three = Similarity { dimensions: Some(3), text_threshold: 0.5 };
+        assert!(Embedding::new(&id, vec![0.0, 1.0, -2.5], &three).is_ok());
+        let said = |numbers: &[f64], similarity| {
+            Embedding::new(&id, numbers.to_vec(), &similarity).unwrap_err().to_string()
+        };
+        assert!(said(&[1.0, 2.0], three).starts_with(
+            "the embedding of memory m has 2 numbers, and similarity.embedding_dimensions is 3"
+        ));
+        assert!(said(&[1.0], Similarity { dimensions: None, ..three }).contains("set it to 1"));
+        assert!(said(&[0.0; 3], three).contains("all zeros"));
+        assert!(said(&[1.0, f64::NAN, 1.0], three).contains("a number that is none"));
+    }
+}

@@ -1,0 +1,3 @@
+//! What texts have in common.
+
+pub mod trigram;

@@ -1,0 +1,60 @@
+//! Keeps clusters as the connected components of strong pairs.
+//!
+//! Memories whose pairs became stronger, that expired, came back or lost a neighbour are on a list; what hangs together
+//! with them is read and settled by the law, so the cost follows what changed. A changed threshold puts every memory
+//! that it could concern on the list.
+//!
+//! # Design notes
+//! Reading comes before writing and is no part of its transactions: a component may be larger than one should be. What
+//! changes in between puts its memories on the list again.
+//!
+//! Invariant: a second run changes nothing (held by `jobs::coactivate::s6_coactivation_idempotent`).
+//! Invariant: clusters are the components of the pairs (held by `jobs::cluster::clusters_are_the_components`).
+
+use super::{Reached, Work};
+use crate::domain::units::Timestamp;
+use crate::store::{Error, Store, Tally};
+
+/// Memories of the list that are looked at together.
+const PAGE: usize = 2_000;
+
+/// Settles everything that is on the list at the run's `now`.
+///
+/// # Errors
+/// Of the store.
+pub async fn run(work: Work<'_>) -> Result<Reached, Error> {
+    let Work { store, tunables, run, mut budget, .. } = work;
+    let threshold = tunables.config().coactivation_threshold;
+    let before = store.clusters_threshold().await?;
+    if before.is_none_or(|before| before.to_bits() != threshold.to_bits()) {
+        store.suspect_all(run, threshold).await?;
+    }
+    loop {
+        let suspects = store.suspects(run.now, budget.page(PAGE)).await?;
+        if suspects.is_empty() {
+            return Ok(Reached::End);
+        }
+        let neighbourhood = store.neighbourhood(&suspects, threshold).await?;
+        store.settle(run, &neighbourhood, &suspects).await?;
+        budget.spend(suspects.len());
+        if budget.is_spent() {
+            return Ok(Reached::Budget);
+        }
+    }
+}
+
+/// What a run at `now` would do, up to `limit` memories of the list.
+///
+/// # Errors
+/// Of the store.
+pub async fn rehearse(
+    store: &Store,
+    threshold: f64,
+    now: Timestamp,
+    limit: Option<u64>,
+) -> Result<Tally, Error> {
+    const MOST: usize = 100_000;
+    let limit = limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(MOST).min(MOST);
+    let suspects = store.suspects(now, limit).await?;
+    Ok(store.neighbourhood(&suspects, threshold).await?.tally(suspects.len()))
+}

@@ -1,0 +1,88 @@
+//! Makes pairs of memories stronger by the sessions that accessed both, each session once.
+//!
+//! Only sessions that wait are looked at: whoever joins a memory to a session lets it wait. What other writers drew is
+//! found by comparing two counts, at no cost that grows; only where they differ are all sessions looked through, by their
+//! degrees.
+//!
+//! # Design notes
+//! A session of 200 memories has 19,900 pairs, so a page is measured in pairs: as many sessions as make up one, and of a
+//! session with more a part. Pairs and the marks that say so are one transaction, so a page that is repeated finds
+//! nothing to count.
+//!
+//! Invariant: a second run changes no weight (held by `jobs::coactivate::s6_coactivation_idempotent`).
+//! Invariant: a session is counted once however often it is accessed (held by `jobs::coactivate::a_late_access_pairs_once`).
+
+use super::{Reached, Work};
+use crate::domain::units::Timestamp;
+use crate::store::{Error, Store, Tally, Waits};
+
+/// Sessions that are named at a time.
+const SESSIONS: usize = 100;
+/// Pairs of the sessions of one transaction, unless one session alone has more.
+const PAIRS: usize = 5_000;
+
+/// Counts every session that waits at the run's `now`.
+///
+/// # Errors
+/// Of the store.
+pub async fn run(mut work: Work<'_>) -> Result<Reached, Error> {
+    work.adopt().await?;
+    if let Reached::Budget = count(&mut work).await? {
+        return Ok(Reached::Budget);
+    }
+    if work.store.unseen_accesses().await? && work.store.find_accesses(work.run).await? > 0 {
+        return count(&mut work).await;
+    }
+    Ok(Reached::End)
+}
+
+async fn count(work: &mut Work<'_>) -> Result<Reached, Error> {
+    loop {
+        let waiting = work.store.sessions_waiting(work.run.now, work.budget.page(SESSIONS)).await?;
+        if waiting.is_empty() {
+            return Ok(Reached::End);
+        }
+        for page in pages(&waiting) {
+            let tally = work.store.coactivate(work.run, work.tunables, page).await?;
+            work.budget.spend(usize::try_from(tally.scanned).unwrap_or(0));
+            if work.budget.is_spent() {
+                return Ok(Reached::Budget);
+            }
+        }
+    }
+}
+
+/// Sessions in the slices that one transaction takes.
+fn pages(waiting: &[Waits]) -> Vec<&[Waits]> {
+    let mut pages = Vec::new();
+    let mut rest = waiting;
+    while !rest.is_empty() {
+        let mut pairs = 0;
+        let fitting = rest.iter().take_while(|session| {
+            pairs += session.pairs();
+            pairs <= PAIRS
+        });
+        let (page, later) = rest.split_at(fitting.count().max(1));
+        pages.push(page);
+        rest = later;
+    }
+    pages
+}
+
+/// What a run at `now` would do, up to `limit` sessions. Sessions with accesses that only a run would find are not in it.
+///
+/// # Errors
+/// Of the store.
+pub async fn rehearse(store: &Store, now: Timestamp, limit: Option<u64>) -> Result<Tally, Error> {
+    const MOST: usize = 100_000;
+    let limit = limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(MOST).min(MOST);
+    let waiting = store.sessions_waiting(now, limit).await?;
+    let mut all = Tally::default();
+    for page in pages(&waiting) {
+        let tally = store.rehearse_coactivate(page).await?;
+        all.scanned += tally.scanned;
+        all.changed += tally.changed;
+        all.cut += tally.cut;
+    }
+    Ok(all)
+}

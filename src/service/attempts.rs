@@ -1,0 +1,31 @@
+//! Consolidation attempts, as a person looks at them and ends them.
+
+use super::Service;
+use crate::store::{AttemptRow, Error};
+
+impl Service {
+    /// Attempts, those that are not over first; with `open` these alone.
+    ///
+    /// # Errors
+    /// Of the store.
+    pub async fn attempts(&self, open: bool, limit: u32) -> Result<Vec<AttemptRow>, Error> {
+        self.store.attempts(open, limit).await
+    }
+
+    /// One attempt, with the memories it holds, by id and tier.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`].
+    pub async fn attempt(&self, id: &str) -> Result<(AttemptRow, Vec<(String, String)>), Error> {
+        self.store.attempt(id).await
+    }
+
+    /// Ends an attempt whoever holds it; its memories can be claimed at once, and its holder commits nothing more. Answers
+    /// whether it was open.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`].
+    pub async fn release_attempt(&self, id: &str) -> Result<bool, Error> {
+        self.store.release_attempt(id).await
+    }
+}

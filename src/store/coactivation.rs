@@ -1,0 +1,274 @@
+//! Co-activation: sessions that wait are counted, a page of pairs in one transaction with the marks that say so.
+//!
+//! A transaction locks the memories of its sessions in the order of the keys, then the sessions, and looks again: what
+//! another program joined to a session meanwhile is counted later, since the session then waits on.
+
+use super::Store;
+use super::catalogue::{
+    COACTIVATION_ACCESSED, COACTIVATION_COUNT, COACTIVATION_DUE, COACTIVATION_FIND, COACTIVATION_KNOWN,
+    COACTIVATION_RAISE, COACTIVATION_UNSEEN,
+};
+use super::encode::{list, slices};
+use super::error::Error;
+use super::memory::lock;
+use super::run::{Run, Tally};
+use super::tx::{Mode, Tx};
+use crate::domain::coactivation::{MEMBERS_MAX, Member, Step, step};
+use crate::domain::tunables::Tunables;
+use crate::domain::units::Timestamp;
+use serde::Deserialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Pairs of one transaction: about a quarter of a second.
+const PAIRS_MAX: usize = 5_000;
+/// Accesses of one session that are marked in one transaction beyond those that count.
+const MARKS_MAX: i64 = 10_000;
+
+/// A session that waits for co-activation.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Waits {
+    scope: String,
+    id: String,
+    members: Vec<String>,
+    all: i64,
+}
+
+impl Waits {
+    /// Pairs that it has at most.
+    #[must_use]
+    pub fn pairs(&self) -> usize {
+        self.members.len() * self.members.len().saturating_sub(1) / 2
+    }
+}
+
+#[derive(Deserialize)]
+struct AccessedRow {
+    session: usize,
+    memory: Vec<String>,
+    at: Vec<i64>,
+    counted: Vec<bool>,
+    all: i64,
+}
+
+/// What a pair gains in one transaction.
+struct Gain {
+    count: i64,
+    first: Timestamp,
+    last: Timestamp,
+}
+
+impl Store {
+    /// Sessions that wait for co-activation at `now`, the longest-waiting first.
+    ///
+    /// # Errors
+    /// Of the connection or the statement.
+    pub async fn sessions_waiting(&self, now: Timestamp, limit: usize) -> Result<Vec<Waits>, Error> {
+        self.transactions
+            .run("coactivation.due", Mode::Read, async |tx: &mut Tx| {
+                let call = COACTIVATION_DUE
+                    .call()
+                    .set("now", now.millis())
+                    .set("most", members_max())
+                    .set("limit", i64::try_from(limit).unwrap_or(i64::MAX));
+                tx.rows(call).await
+            })
+            .await
+    }
+
+    /// Counts sessions, as a batch of `run`: each whole, but the first of them perhaps in part if it has more pairs than
+    /// one transaction takes. Answers what was done.
+    ///
+    /// # Errors
+    /// [`Error::Fenced`] if the run was lost.
+    pub async fn coactivate(
+        &self,
+        run: &mut Run,
+        tunables: &Tunables,
+        sessions: &[Waits],
+    ) -> Result<Tally, Error> {
+        let now = run.now;
+        self.in_run(run, "coactivation.count", async |tx: &mut Tx| count(tx, now, tunables, sessions).await)
+            .await
+    }
+
+    /// Says what [`Store::coactivate`] would do to the end of these sessions, by the same statements, taken back.
+    ///
+    /// # Errors
+    /// Of the connection or a statement.
+    pub async fn rehearse_coactivate(&self, sessions: &[Waits]) -> Result<Tally, Error> {
+        self.transactions
+            .run("coactivation.rehearse", Mode::Write, async |tx: &mut Tx| {
+                tx.abandon();
+                let mut tally = Tally::default();
+                for row in look(tx, sessions).await? {
+                    let step = step(&row.members(None), usize::MAX);
+                    tally.scanned += 1;
+                    tally.cut += i64::from(row.memory.len() > MEMBERS_MAX);
+                    tally.changed += i64::try_from(step.pairs.len()).unwrap_or(i64::MAX);
+                }
+                Ok(tally)
+            })
+            .await
+    }
+
+    /// Whether there are accesses in sessions that no writer of Ebb has told of.
+    ///
+    /// # Errors
+    /// Of the connection or the statement.
+    pub async fn unseen_accesses(&self) -> Result<bool, Error> {
+        #[derive(Deserialize)]
+        struct Row {
+            unseen: i64,
+        }
+        self.transactions
+            .run("coactivation.unseen", Mode::Read, async |tx: &mut Tx| {
+                let row: Row = tx.only(COACTIVATION_UNSEEN.call()).await?;
+                Ok(row.unseen != 0)
+            })
+            .await
+    }
+
+    /// Looks through all sessions for accesses that other writers drew, a page in one batch of `run`. Answers how many
+    /// sessions wait for it now.
+    ///
+    /// # Errors
+    /// [`Error::Fenced`] if the run was lost.
+    pub async fn find_accesses(&self, run: &mut Run) -> Result<i64, Error> {
+        #[derive(Debug, Clone, Default, Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Page {
+            sessions: i64,
+            found: i64,
+            known: i64,
+            last_id: Option<String>,
+            last_scope: Option<String>,
+        }
+        const PAGE: i64 = 5_000;
+        let now = run.now;
+        let (mut after, mut found, mut known) = ((String::new(), String::new()), 0, 0);
+        loop {
+            let page = std::sync::Mutex::new(Page::default());
+            self.in_run(run, "coactivation.find", async |tx: &mut Tx| {
+                let call = COACTIVATION_FIND
+                    .call()
+                    .set("afterId", after.0.as_str())
+                    .set("afterScope", after.1.as_str())
+                    .set("now", now.millis())
+                    .set("limit", PAGE);
+                let row: Page = tx.only(call).await?;
+                if row.sessions < PAGE {
+                    let call = COACTIVATION_KNOWN.call().set("accesses", known + row.known);
+                    tx.run(call).await?;
+                }
+                if let Ok(mut page) = page.lock() {
+                    *page = row;
+                }
+                Ok(Tally::default())
+            })
+            .await?;
+            let page = page.into_inner().unwrap_or_default();
+            found += page.found;
+            known += page.known;
+            match (page.last_id, page.last_scope) {
+                (Some(id), Some(scope)) if page.sessions == PAGE => after = (id, scope),
+                _ => return Ok(found),
+            }
+        }
+    }
+}
+
+fn members_max() -> i64 {
+    // One more than count, to see that there are more.
+    i64::try_from(MEMBERS_MAX + 1).unwrap_or(i64::MAX)
+}
+
+impl AccessedRow {
+    /// The members that count, and of these only those that are locked.
+    fn members(&self, locked: Option<&BTreeSet<&str>>) -> Vec<Member<'_>> {
+        let each = self.memory.iter().zip(&self.at).zip(&self.counted).take(MEMBERS_MAX);
+        each.filter(|((id, _), _)| locked.is_none_or(|locked| locked.contains(id.as_str())))
+            .map(|((id, at), counted)| Member {
+                id,
+                at: Timestamp::from_millis(*at).ok().filter(|at| *at > Timestamp::FIRST),
+                counted: *counted,
+            })
+            .collect()
+    }
+}
+
+async fn look(tx: &mut Tx, sessions: &[Waits]) -> Result<Vec<AccessedRow>, Error> {
+    let call = COACTIVATION_ACCESSED
+        .call()
+        .set("scope", list(sessions.iter().map(|session| session.scope.as_str())))
+        .set("id", list(sessions.iter().map(|session| session.id.as_str())))
+        .set("most", members_max());
+    tx.rows(call).await
+}
+
+async fn count(tx: &mut Tx, now: Timestamp, tunables: &Tunables, waits: &[Waits]) -> Result<Tally, Error> {
+    let wanted: BTreeSet<&str> =
+        waits.iter().flat_map(|session| session.members.iter().map(String::as_str)).collect();
+    let wanted: Vec<(&str, Option<&str>)> = wanted.into_iter().map(|id| (id, None)).collect();
+    let found = lock(tx, &wanted).await?;
+    let locked: BTreeSet<&str> = found.iter().map(|(id, _)| id.as_str()).collect();
+    let mut sessions: Vec<Waits> = waits.to_vec();
+    sessions.sort_by(|a, b| (&a.scope, &a.id).cmp(&(&b.scope, &b.id)));
+    let rows = look(tx, &sessions).await?;
+
+    let mut tally = Tally::default();
+    let mut gains: BTreeMap<(&str, &str), Gain> = BTreeMap::new();
+    let mut steps: Vec<(&AccessedRow, Step<'_>, bool)> = Vec::new();
+    for row in &rows {
+        let members = row.members(Some(&locked));
+        let step = step(&members, PAIRS_MAX);
+        for pair in &step.pairs {
+            let at = pair.at.unwrap_or(now);
+            let gain = gains.entry((pair.a, pair.b)).or_insert(Gain { count: 0, first: at, last: at });
+            gain.count += 1;
+            gain.first = gain.first.min(at);
+            gain.last = gain.last.max(at);
+        }
+        // A member that joined while this transaction waited for its locks is counted by the next one.
+        let all_locked = members.len() == row.memory.len().min(MEMBERS_MAX);
+        let done = step.complete && all_locked;
+        tally.changed += i64::try_from(step.pairs.len()).unwrap_or(i64::MAX);
+        tally.scanned += i64::from(done);
+        tally.cut += i64::from(done && row.memory.len() > MEMBERS_MAX);
+        steps.push((row, step, done));
+    }
+    raise(tx, now, tunables, &gains.into_iter().collect::<Vec<_>>()).await?;
+    for (row, step, done) in steps {
+        let Some(session) = sessions.get(row.session) else { continue };
+        let call = COACTIVATION_COUNT
+            .call()
+            .set("scope", list([session.scope.as_str()]))
+            .set("id", list([session.id.as_str()]))
+            .set("memory", list([list(step.counted.iter().copied())]))
+            .set("done", list([done]))
+            .set("all", list([row.all]))
+            .set("limit", MARKS_MAX);
+        tx.run(call).await?;
+    }
+    Ok(tally)
+}
+
+async fn raise(
+    tx: &mut Tx,
+    now: Timestamp,
+    tunables: &Tunables,
+    gains: &[((&str, &str), Gain)],
+) -> Result<(), Error> {
+    for slice in slices(&COACTIVATION_RAISE, gains, |((a, b), _)| a.len() + b.len() + 26) {
+        let call = COACTIVATION_RAISE
+            .call()
+            .set("a", list(slice.iter().map(|((a, _), _)| *a)))
+            .set("b", list(slice.iter().map(|((_, b), _)| *b)))
+            .set("gain", list(slice.iter().map(|(_, gain)| gain.count)))
+            .set("first", list(slice.iter().map(|(_, gain)| gain.first.millis())))
+            .set("last", list(slice.iter().map(|(_, gain)| gain.last.millis())))
+            .set("threshold", tunables.config().coactivation_threshold)
+            .set("now", now.millis());
+        tx.run(call).await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,229 @@
+//! Retroactive strengthening: what is read to compare memories, and the writing of what they did to each other.
+//!
+//! A page of new memories is one transaction. It locks them and the old ones in the order of their ids, leaves out pairs
+//! that are drawn already, lets the law make of each old memory what all its new ones do, and writes it once.
+
+use super::Store;
+use super::catalogue::{
+    REINFORCEMENT_CORPUS, REINFORCEMENT_DONE, REINFORCEMENT_DRAW, REINFORCEMENT_DUE, REINFORCEMENT_KNOWN,
+    REINFORCEMENT_NEAREST,
+};
+use super::decode::Life;
+use super::encode::{list, slices};
+use super::error::Error;
+use super::memory::{lock, write};
+use super::run::{Run, Tally};
+use super::tx::{Mode, Tx};
+use crate::domain::memory::{self, Vital};
+use crate::domain::similarity::Similarity;
+use crate::domain::tunables::Tunables;
+use crate::domain::units::Timestamp;
+use serde::Deserialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A new memory that is to strengthen what is like it.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct New {
+    /// Which.
+    pub id: String,
+    /// Whose.
+    pub scope: String,
+    /// What it says, as far as it is compared.
+    pub text: String,
+    /// Whether it carries an embedding that can be compared.
+    pub embedded: bool,
+}
+
+/// A short-term or long-term memory that a new one may be like.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Old {
+    /// Which.
+    pub id: String,
+    /// What it says, as far as it is compared.
+    pub text: String,
+}
+
+/// A memory near another, by their embeddings.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct Near {
+    /// Which; `None` for one without an id.
+    pub id: Option<String>,
+    /// `(1 + cosine) / 2`.
+    pub score: f64,
+    /// Whether it is another of the same scope in short-term or long-term memory.
+    pub counts: bool,
+}
+
+/// A new memory with the old ones that it is like, and how much.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Likeness {
+    /// The new one.
+    pub new: String,
+    /// Old ones with their similarity.
+    pub old: Vec<(String, f64)>,
+}
+
+impl Store {
+    /// How memories are compared.
+    #[must_use]
+    pub fn similarity(&self) -> &Similarity {
+        &self.similarity
+    }
+
+    /// New memories that are to strengthen what is like them at `now`, the longest-waiting first.
+    ///
+    /// # Errors
+    /// Of the connection or the statement.
+    pub async fn new_memories(&self, now: Timestamp, limit: usize) -> Result<Vec<New>, Error> {
+        let dimensions = self.similarity.dimensions.and_then(|d| i64::try_from(d).ok()).unwrap_or(-1);
+        self.transactions
+            .run("reinforcement.due", Mode::Read, async |tx: &mut Tx| {
+                let call = REINFORCEMENT_DUE
+                    .call()
+                    .set("now", now.millis())
+                    .set("dimensions", dimensions)
+                    .set("limit", i64::try_from(limit).unwrap_or(i64::MAX));
+                tx.rows(call).await
+            })
+            .await
+    }
+
+    /// The texts of a scope's short-term and long-term memories, by id: those of most energy, if there are more than
+    /// `limit`.
+    ///
+    /// # Errors
+    /// Of the connection or the statement.
+    pub async fn corpus(&self, scope: &str, limit: usize) -> Result<Vec<Old>, Error> {
+        self.transactions
+            .run("reinforcement.corpus", Mode::Read, async |tx: &mut Tx| {
+                let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+                tx.rows(REINFORCEMENT_CORPUS.call().set("scope", scope).set("limit", limit)).await
+            })
+            .await
+    }
+
+    /// The `limit` memories whose embeddings are nearest to that of one, whatever their scope and tier.
+    ///
+    /// # Errors
+    /// Of the connection or the statement; there must be an index (see [`Store::ensure_embedding_index`]).
+    pub async fn nearest(&self, id: &str, limit: usize) -> Result<Vec<Near>, Error> {
+        self.transactions
+            .run("reinforcement.nearest", Mode::Read, async |tx: &mut Tx| {
+                let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+                tx.rows(REINFORCEMENT_NEAREST.call().set("id", id).set("limit", limit)).await
+            })
+            .await
+    }
+
+    /// Strengthens old memories by new ones, each pair once, as a batch of `run`, which also records how many scopes were
+    /// `cut` to be compared.
+    ///
+    /// # Errors
+    /// [`Error::Fenced`] if the run was lost.
+    pub async fn reinforce(
+        &self,
+        run: &mut Run,
+        tunables: &Tunables,
+        likenesses: &[Likeness],
+        cut: i64,
+    ) -> Result<Tally, Error> {
+        let now = run.now;
+        self.in_run(run, "reinforcement.draw", async |tx: &mut Tx| {
+            Ok(Tally { cut, ..reinforce(tx, now, tunables, likenesses).await? })
+        })
+        .await
+    }
+
+    /// Says what [`Store::reinforce`] would do, by the same statements, taken back.
+    ///
+    /// # Errors
+    /// Of the connection or a statement.
+    pub async fn rehearse_reinforce(
+        &self,
+        now: Timestamp,
+        tunables: &Tunables,
+        likenesses: &[Likeness],
+        cut: i64,
+    ) -> Result<Tally, Error> {
+        self.transactions
+            .run("reinforcement.rehearse", Mode::Write, async |tx: &mut Tx| {
+                tx.abandon();
+                Ok(Tally { cut, ..reinforce(tx, now, tunables, likenesses).await? })
+            })
+            .await
+    }
+}
+
+async fn reinforce(
+    tx: &mut Tx,
+    now: Timestamp,
+    tunables: &Tunables,
+    likenesses: &[Likeness],
+) -> Result<Tally, Error> {
+    let named = likenesses.iter().flat_map(|one| one.old.iter().map(|(id, _)| id).chain([&one.new]));
+    let wanted: BTreeSet<&str> = named.map(String::as_str).collect();
+    let wanted: Vec<(&str, Option<&str>)> = wanted.into_iter().map(|id| (id, None)).collect();
+    // A row that no law can use is left as it is; so is one that was forgotten meanwhile.
+    let sound = lock(tx, &wanted).await?.into_iter().filter_map(|(id, locked)| Some((id, locked.life.ok()?)));
+    let lives: BTreeMap<String, Life> = sound.collect();
+    let pairs: Vec<(&str, &str, f64)> = likenesses
+        .iter()
+        .filter(|one| lives.contains_key(&one.new))
+        .flat_map(|one| one.old.iter().map(|(old, similarity)| (one.new.as_str(), old.as_str(), *similarity)))
+        .collect();
+    let known = known(tx, &pairs).await?;
+    let (mut after, mut drawn) = (BTreeMap::<&str, Vital>::new(), Vec::new());
+    for (new, old, similarity) in pairs {
+        // Nothing crosses scopes, whatever was read before the locks.
+        let same_scope = |life: &&Life| lives.get(new).is_some_and(|new| new.scope == life.scope);
+        let Some(held) = lives.get(old).filter(same_scope) else { continue };
+        if known.contains(&(new.to_owned(), old.to_owned())) {
+            continue;
+        }
+        let vital = after.get(old).copied().unwrap_or(held.vital);
+        if let Ok(next) = memory::reinforced(vital, similarity, now, tunables) {
+            after.insert(old, next);
+            drawn.push((new, old, similarity));
+        }
+    }
+    let written: Vec<(&str, Vital)> = after.into_iter().collect();
+    write(tx, &written).await?;
+    for slice in slices(&REINFORCEMENT_DRAW, &drawn, |(new, old, _)| new.len() + old.len() + 14) {
+        let call = REINFORCEMENT_DRAW
+            .call()
+            .set("new", list(slice.iter().map(|(new, ..)| *new)))
+            .set("old", list(slice.iter().map(|(_, old, _)| *old)))
+            .set("strength", list(slice.iter().map(|(.., similarity)| *similarity)))
+            .set("now", now.millis());
+        tx.run(call).await?;
+    }
+    let mut new: Vec<&str> = likenesses.iter().map(|one| one.new.as_str()).collect();
+    new.sort_unstable();
+    for slice in slices(&REINFORCEMENT_DONE, &new, |id| id.len() + 2) {
+        tx.run(REINFORCEMENT_DONE.call().set("id", list(slice.iter().copied()))).await?;
+    }
+    let reinforced = i64::try_from(drawn.len()).unwrap_or(i64::MAX);
+    Ok(Tally {
+        scanned: i64::try_from(likenesses.len()).unwrap_or(i64::MAX),
+        changed: reinforced,
+        reinforced,
+        ..Tally::default()
+    })
+}
+
+async fn known(tx: &mut Tx, pairs: &[(&str, &str, f64)]) -> Result<BTreeSet<(String, String)>, Error> {
+    #[derive(Deserialize)]
+    struct Row {
+        new: String,
+        old: String,
+    }
+    let mut known = BTreeSet::new();
+    for slice in slices(&REINFORCEMENT_KNOWN, pairs, |(new, old, _)| new.len() + old.len() + 4) {
+        let call = REINFORCEMENT_KNOWN
+            .call()
+            .set("new", list(slice.iter().map(|(new, ..)| *new)))
+            .set("old", list(slice.iter().map(|(_, old, _)| *old)));
+        known.extend(tx.rows::<Row>(call).await?.into_iter().map(|row| (row.new, row.old)));
+    }
+    Ok(known)
+}

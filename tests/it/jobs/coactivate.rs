@@ -1,0 +1,236 @@
+//! Co-activation: a session makes each pair of its memories stronger by one, once, whatever is repeated or comes late.
+
+use crate::harness::ebb::{access, remember, session, together};
+use crate::harness::graph::{everything, remembered, same};
+use crate::harness::neo4j::{Fresh, at, fresh};
+use ebb::domain::attempt::Right;
+use ebb::domain::event::{Access, Event, Remember};
+use ebb::domain::ids::Scope;
+use ebb::jobs::{JobName, Request};
+use ebb::scheduler::driver::{Wanted, rehearse_job, run_job};
+use std::rc::Rc;
+
+/// `id` made in a session.
+fn made(id: &str, hours: f64, in_session: &str) -> Event {
+    Event::Remember(Remember { session: Some(session(in_session)), ..remember(id, hours) })
+}
+
+/// `id` used in a session.
+fn used(id: &str, hours: f64, in_session: &str) -> Event {
+    Event::Access(Access { session: Some(session(in_session)), ..access(id, hours) })
+}
+
+/// All pairs with their weights.
+async fn weights(db: &Fresh) -> Vec<String> {
+    db.client
+        .column(
+            "MATCH (a:Memory)-[c:COACTIVATED]->(b:Memory) \
+             RETURN a.id + '-' + b.id + ' ' + toString(c.weight) AS pair ORDER BY pair",
+        )
+        .await
+}
+
+/// Three memories used together in as many sessions, an hour apart.
+pub(super) async fn triangle(db: &Fresh, sessions: u32) {
+    db.apply(&["a", "b", "c"].map(|id| made(id, 0.0, "s0"))).await;
+    for n in 1..sessions {
+        let name = format!("s{n}");
+        db.apply(&["a", "b", "c"].map(|id| used(id, f64::from(n), &name))).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn s6_coactivation_idempotent() {
+    let db = fresh().await;
+    triangle(&db, 5).await;
+    let mut after = Vec::new();
+    for run in 1..=10 {
+        for job in JobName::ALL {
+            let report = db.run(job, 5.0).await;
+            assert!(run == 1 || report.tally.changed == 0, "{job}, run {run}: {:?}", report.tally);
+        }
+        if [1, 2, 10].contains(&run) {
+            after.push(remembered(&db.client).await);
+        }
+    }
+    same(&after[0], &after[1], "a second run of everything");
+    same(&after[0], &after[2], "ten runs of everything");
+    assert_eq!(weights(&db).await, ["a-b 5", "a-c 5", "b-c 5"]);
+    let clusters: Vec<String> = db
+        .client
+        .column(
+            "MATCH (c:SemanticCluster) \
+             RETURN c.key + ' ' + toString(c.strength) + ' ' + toString(c.size) + ' ' + \
+             toString(COUNT { (c)<-[:BELONGS_TO]-(:Memory) }) AS cluster",
+        )
+        .await;
+    assert_eq!(clusters, ["a 5.0 3 3"], "a triangle is one cluster");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_late_access_pairs_once() {
+    let db = fresh().await;
+    db.apply(&[made("a", 0.0, "s"), made("b", 0.1, "s"), used("a", 0.2, "s")]).await;
+    let first = db.run(JobName::Coactivate, 1.0).await.tally;
+    assert_eq!((first.scanned, first.changed), (1, 1));
+    assert_eq!(weights(&db).await, ["a-b 1"]);
+
+    // The same two again, and nothing: they were together in this session already.
+    db.apply(&[used("a", 1.5, "s"), used("b", 1.6, "s")]).await;
+    let again = db.run(JobName::Coactivate, 2.0).await.tally;
+    assert_eq!((again.scanned, again.changed), (0, 0), "no new memory, so the session does not wait");
+
+    // A third joins late and is paired with both; another session pairs two of them once more.
+    db.apply(&[made("c", 2.5, "s"), used("c", 2.6, "t"), used("a", 2.7, "t")]).await;
+    db.run(JobName::Coactivate, 3.0).await;
+    assert_eq!(weights(&db).await, ["a-b 1", "a-c 2", "b-c 1"]);
+    let (first, last): (i64, i64) = (
+        db.client
+            .value("MATCH ({id: 'a'})-[p:COACTIVATED]->({id: 'c'}) RETURN p.firstCoactivation.epochMillis")
+            .await,
+        db.client
+            .value("MATCH ({id: 'a'})-[p:COACTIVATED]->({id: 'c'}) RETURN p.lastCoactivation.epochMillis")
+            .await,
+    );
+    assert_eq!((first, last), (at(2.5).millis(), at(2.7).millis()), "when both had been accessed");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_tier_does_not_matter_and_a_stub_is_no_memory() {
+    let db = fresh().await;
+    db.apply(&[made("a", 0.0, "s"), made("b", 0.0, "s"), made("c", 0.0, "s")]).await;
+    db.apply(&[used("a", 0.1, "s"), used("a", 0.2, "s")]).await;
+    db.run(JobName::Promote, 0.3).await;
+    // A day later two of them have expired; a late job counts what an early one would have.
+    db.run(JobName::Decay, 24.0).await;
+    let expired: i64 =
+        db.client.value("MATCH (m:Memory {tier: 'expiredWorking'}) RETURN count(m) AS n").await;
+    assert_eq!(expired, 2);
+    // Somebody joined the stub by hand.
+    db.client
+        .run("MATCH (s:Memory)-[:PROMOTED_TO]->() MATCH (e:Session) CREATE (s)-[:ACCESSED_IN]->(e)", &[])
+        .await;
+    db.run(JobName::Coactivate, 24.0).await;
+    assert_eq!(weights(&db).await, ["a-b 1", "a-c 1", "b-c 1"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_another_writer_draws_counts_once_too() {
+    let db = fresh().await;
+    db.apply(&[made("a", 0.0, "s"), made("b", 0.0, "s")]).await;
+    db.run(JobName::Coactivate, 1.0).await;
+    // A session of its own, without a scope, and an access drawn twice; and a third memory in our session.
+    db.client
+        .run(
+            "MATCH (a:Memory {id: 'a'}), (b:Memory {id: 'b'}), (s:Session {id: 's'}) \
+             CREATE (f:Session {id: 'f'}), (:Session {id: 'f'}), (:Session {id: 7}), (a)-[:ACCESSED_IN]->(f), (a)-[:ACCESSED_IN]->(f), (b)-[:ACCESSED_IN]->(f) \
+             CREATE (c:Memory {id: 'c', content: 'x', sessionId: 's'})-[:ACCESSED_IN]->(s)",
+            &[],
+        )
+        .await;
+    db.run(JobName::Coactivate, 2.0).await;
+    assert_eq!(weights(&db).await, ["a-b 2", "a-c 1", "b-c 1"]);
+    let before = remembered(&db.client).await;
+    db.run(JobName::Coactivate, 3.0).await;
+    same(&before, &remembered(&db.client).await, "a run that finds nothing");
+
+    // One that goes, and one that is drawn at the same time: the counts are the same, the degrees are not.
+    db.client
+        .run(
+            "MATCH (m:Memory {id: 'b'})-[r:ACCESSED_IN]->(:Session {id: 'f'}) DELETE r \
+             WITH 1 AS one MATCH (m:Memory {id: 'c'}), (f:Session {id: 'f'}) CREATE (m)-[:ACCESSED_IN]->(f)",
+            &[],
+        )
+        .await;
+    db.apply(&[made("d", 3.0, "t"), used("a", 3.0, "t")]).await;
+    db.run(JobName::Coactivate, 4.0).await;
+    assert!(weights(&db).await.contains(&"a-d 1".to_owned()));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_crosses_scopes() {
+    let db = fresh().await;
+    let team = |id: &str| {
+        let scope = Scope::new("team").unwrap();
+        Event::Remember(Remember { scope, session: Some(session("s")), ..remember(id, 0.0) })
+    };
+    db.apply(&[made("a", 0.0, "s"), made("b", 0.0, "s"), team("x"), team("y")]).await;
+    db.client
+        .run("MATCH (m {id: 'x'}) MATCH (s:Session {scope: 'local'}) CREATE (m)-[:ACCESSED_IN]->(s)", &[])
+        .await;
+    db.run(JobName::Coactivate, 1.0).await;
+    assert_eq!(weights(&db).await, ["a-b 1", "x-y 1"]);
+}
+
+/// 250 memories: 200 of them count, in several transactions, and the run says that it cut.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_very_large_session_counts_by_its_most_recent() {
+    let db = fresh().await;
+    let events: Vec<Event> = (0..250).map(|n| made(&format!("m{n:03}"), f64::from(n) / 100.0, "s")).collect();
+    db.apply(&events).await;
+    let said = rehearse_job(&db.store, JobName::Coactivate, at(3.0)).await.unwrap();
+    let did = db.run(JobName::Coactivate, 3.0).await.tally;
+    assert_eq!((did.scanned, did.changed, did.cut), (1, 19_900, 1));
+    assert_eq!((said.scanned, said.changed, said.cut), (1, 19_900, 1));
+    let (least, weight): (String, i64) = (
+        db.client
+            .value("MATCH (m:Memory) WHERE EXISTS { (m)-[:COACTIVATED]-() } RETURN min(m.id) AS id")
+            .await,
+        db.client.value("MATCH ()-[c:COACTIVATED]->() RETURN max(c.weight) AS weight").await,
+    );
+    assert_eq!((least.as_str(), weight), ("m050", 1));
+    let uncounted: i64 =
+        db.client.value("MATCH ()-[a:ACCESSED_IN]->() WHERE NOT a.counted RETURN count(a) AS n").await;
+    assert_eq!(uncounted, 0, "all are counted, those that were left out too");
+    assert_eq!(db.run(JobName::Coactivate, 4.0).await.tally.changed, 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_rehearsal_writes_nothing_and_tells_what_a_run_does() {
+    let db = fresh().await;
+    triangle(&db, 6).await;
+    for job in [JobName::Coactivate, JobName::Cluster] {
+        let before = everything(&db.client).await;
+        let said = rehearse_job(&db.store, job, at(9.0)).await.unwrap();
+        same(&before, &everything(&db.client).await, "a rehearsal");
+        assert_eq!(said, db.run(job, 9.0).await.tally, "{job}");
+        assert!(said.changed > 0, "{job}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_budget_stops_between_sessions_and_the_rest_waits() {
+    let db = fresh().await;
+    triangle(&db, 5).await;
+    let request = Request { limit: Some(2), ..Request::default() };
+    let wanted = Wanted::by_hand(at(9.0), Right::Lease);
+    let report = run_job(&db.store, JobName::Coactivate, &wanted, request).await.unwrap();
+    assert!(report.truncated);
+    assert_eq!((report.tally.scanned, report.due_left), (2, 3));
+    db.run(JobName::Coactivate, 9.0).await;
+    assert_eq!(weights(&db).await, ["a-b 5", "a-c 5", "b-c 5"]);
+}
+
+/// Accesses while the job counts: whoever comes between waits for the next run, and nothing counts twice or never.
+#[tokio::test(flavor = "multi_thread")]
+async fn accesses_beside_the_job_are_counted_once() {
+    let db = Rc::new(fresh().await);
+    let tasks = (0..3).map(|task| {
+        let db = Rc::clone(&db);
+        async move {
+            for n in 0..20 {
+                if task == 0 {
+                    db.run(JobName::Coactivate, 9.0).await;
+                } else {
+                    let name = format!("m{task}-{n:02}");
+                    db.apply(&[made(&name, 1.0, "s")]).await;
+                }
+            }
+        }
+    });
+    together(tasks).await;
+    db.run(JobName::Coactivate, 9.0).await;
+    let pairs = weights(&db).await;
+    assert_eq!(pairs.len(), 40 * 39 / 2);
+    assert!(pairs.iter().all(|pair| pair.ends_with(" 1")), "{pairs:?}");
+}

@@ -1,0 +1,65 @@
+//! A configuration that changes under a worker, and a port that is taken.
+
+use super::process::{Worker, eventually};
+use crate::harness::neo4j::{Fresh, fresh};
+use std::net::TcpListener;
+
+async fn runs(db: &Fresh) -> usize {
+    db.store.runs(Some("decay"), 100).await.unwrap().len()
+}
+
+fn write(worker: &Worker, toml: &str) {
+    std::fs::write(worker.folder.path().join("ebb.toml"), toml).unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_faulty_configuration_changes_nothing_and_a_sound_one_counts_at_once() {
+    let db = fresh().await;
+    let weekly = "[jobs.decay]\nevery = \"7d\"\n[jobs.promote]\nenabled = false\n";
+    let worker = Worker::begin(&db.config, weekly, &[]);
+    eventually("the job has run", async || worker.metric("ebb_runs_total", "done") == 1).await;
+
+    write(&worker, "[jobs.decay]\nevery = \"1s\"\ncron = \"* * * * *\"\ntimezone = \"Atlantis\"\n");
+    eventually("the faults are counted", async || worker.metric("ebb_failed_reloads_total", "") >= 1).await;
+    let log = worker.log();
+    for fault in [
+        "ebb.toml:3:1: `jobs.decay.cron` and `jobs.decay.every` are both given",
+        "ebb.toml:4:1: `jobs.decay.timezone`",
+    ] {
+        assert!(log.contains(fault), "{log}");
+    }
+    let looked = worker.metric("ebb_ready", "");
+    assert_eq!((looked, runs(&db).await), (1, 1), "it goes on as before");
+
+    write(
+        &worker,
+        "[jobs.decay]\nevery = \"1s\"\n[jobs.promote]\nenabled = false\n[worker]\ntick = \"2s\"\n",
+    );
+    eventually("the new schedule counts", async || runs(&db).await >= 3).await;
+    assert!(worker.log().contains("worker.tick"), "what counts from the next start is named");
+    assert_eq!(
+        worker.metric("ebb_missed_occurrences_total", "decay"),
+        0,
+        "no schedule had these at their time"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hangup_reads_the_configuration_again() {
+    let db = fresh().await;
+    let worker = Worker::begin(&db.config, "[jobs.decay]\nenabled = false\n", &[]);
+    worker.ready().await;
+    worker.signal("HUP");
+    eventually("it was read", async || worker.log().contains("the configuration was read again")).await;
+    assert!(worker.is_ready());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stated_port_that_is_taken_ends_the_worker() {
+    let db = fresh().await;
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let mut worker = Worker::on(&db, &[("EBB__WORKER__LISTEN", &address)]);
+    assert_eq!(worker.end().await.code(), Some(1));
+    assert!(worker.log().contains(&format!("{address} cannot be listened on")), "{}", worker.log());
+}

@@ -1,0 +1,10 @@
+//! The worker as a process: its schedule, its probes, its configuration, its end. What needs a clock that a test moves
+//! drives the dispatcher itself.
+
+mod configuration;
+mod panics;
+mod port;
+mod process;
+mod readiness;
+mod schedule;
+mod stop;

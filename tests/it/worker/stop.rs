@@ -1,0 +1,79 @@
+//! The end of a worker: told to, told twice.
+
+use super::process::{Worker, eventually};
+use crate::harness::neo4j::{Fresh, fresh};
+use crate::harness::rows::row;
+use ebb::domain::attempt::Right;
+use ebb::jobs::{JobName, Request};
+use ebb::scheduler::driver::finish_open;
+use std::time::{Duration, Instant};
+
+const DECAY_ONLY: [(&str, &str); 2] =
+    [("EBB__JOBS__DECAY__EVERY", "7d"), ("EBB__JOBS__PROMOTE__ENABLED", "false")];
+
+/// More memories than a page.
+async fn many(db: &Fresh) {
+    db.put(&(0..500).map(|n| row(&format!("m{n:03}"), "longTerm", 8.0)).collect::<Vec<_>>()).await;
+}
+
+/// A worker whose run waits in the middle of its first page for a lock that a test holds.
+async fn held_up(db: &Fresh) -> Worker {
+    let worker = Worker::on(db, &DECAY_ONLY);
+    eventually("the run waits for the lock", async || db.waits().await).await;
+    worker
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_worker_that_is_told_to_stop_finishes_its_page_and_gives_its_lease_back() {
+    let db = fresh().await;
+    many(&db).await;
+    let lock = db.client.lock("m000").await;
+    let mut worker = held_up(&db).await;
+    let told = Instant::now();
+    worker.signal("TERM");
+    eventually("it says that it stops", async || {
+        worker.page("/readyz").is_some_and(|(status, text)| status == 503 && text.contains("shutting down"))
+    })
+    .await;
+    lock.rollback().await.unwrap();
+    let ended = worker.end().await;
+    assert!(told.elapsed() < Duration::from_secs(10), "{:?}", told.elapsed());
+    assert_eq!(ended.code(), Some(0), "{}", worker.log());
+
+    let runs = db.store.open_runs().await.unwrap();
+    assert_eq!(runs.len(), 1);
+    assert_eq!(
+        (runs[0].job.as_str(), &runs[0].holder, runs[0].batch),
+        ("decay", &None, 1),
+        "one page landed"
+    );
+    // Another goes on at once, where this one stopped.
+    let finished = finish_open(&db.store, JobName::Decay, Right::Lease, Request::default()).await.unwrap();
+    assert_eq!(finished.unwrap().tally.changed, 500);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_second_signal_ends_a_worker_where_it_stands() {
+    let db = fresh().await;
+    many(&db).await;
+    let lock = db.client.lock("m000").await;
+    let mut worker = held_up(&db).await;
+    worker.signal("INT");
+    eventually("it has heard the first", async || worker.log().contains("stopping")).await;
+    worker.signal("INT");
+    assert_eq!(worker.end().await.code(), Some(130), "{}", worker.log());
+    lock.rollback().await.unwrap();
+    let runs = db.store.open_runs().await.unwrap();
+    assert_eq!((runs.len(), runs[0].batch), (1, 0), "its lease runs out, and nothing of its page landed");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_idle_worker_stops_and_leaves_nothing() {
+    let db = fresh().await;
+    let mut worker = Worker::on(&db, &[]);
+    worker.ready().await;
+    eventually("both jobs have run", async || worker.metric("ebb_runs_total", "done") >= 2).await;
+    worker.signal("TERM");
+    assert_eq!(worker.end().await.code(), Some(0), "{}", worker.log());
+    assert_eq!(db.store.open_runs().await.unwrap(), []);
+}
