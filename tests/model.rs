@@ -11,6 +11,8 @@
 //!
 //! `EBB_MODEL_RUNS` and `EBB_MODEL_SEED` make the walks more, and other ones.
 
+#![expect(clippy::unwrap_used, reason = "a draw that cannot be made fails the test")]
+
 #[expect(dead_code, reason = "the walks draw less than the tests on a server")]
 #[path = "it/harness/random.rs"]
 mod random;

@@ -122,7 +122,8 @@ impl Store {
         let wanted = i64::try_from(limit).unwrap_or(i64::MAX);
         let claimed = AtomicI64::new(0);
         stop_point!("before_claim");
-        self.in_run(run, "attempt.claim", Some(&attempt), async |tx: &mut Tx| {
+        self.in_run(run, "attempt.claim", async |tx: &mut Tx| {
+            tx.attempt = Some(attempt.clone());
             if let Some(before) = self.open_attempt(tx, &attempt, phase, now).await? {
                 // The commit of this claim was lost and has landed.
                 claimed.store(before, Ordering::Relaxed);
@@ -171,7 +172,8 @@ impl Store {
         // Empty but for the bug: a promotion and its stub are one transaction.
         let torn = Mutex::new(Vec::new());
         let tally = self
-            .in_run(run, "attempt.apply", Some(&claimed.attempt), async |tx: &mut Tx| {
+            .in_run(run, "attempt.apply", async |tx: &mut Tx| {
+                tx.attempt = Some(claimed.attempt.clone());
                 let guard = ATTEMPT_GUARD
                     .planted("blind-apply", "WHERE a.holder = $holder AND a.state IN ['claimed', 'done']", "")
                     .set("id", claimed.attempt.as_str())

@@ -53,7 +53,7 @@ impl Told {
         }
     }
 
-    /// The commit is asked for now.
+    /// The commit is about to be asked for.
     pub(super) fn begins(&self) {
         #[cfg(debug_assertions)]
         if let Some((op, what)) = &self.line {

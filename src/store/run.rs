@@ -333,14 +333,8 @@ impl Store {
         });
     }
 
-    /// Runs `body` as the next batch of a run, perhaps on behalf of an attempt: guarded, receipted, in one transaction.
-    pub(super) async fn in_run<F>(
-        &self,
-        run: &mut Run,
-        name: &'static str,
-        attempt: Option<&str>,
-        body: F,
-    ) -> Result<Tally, Error>
+    /// Runs `body` as the next batch of a run: guarded, receipted, in one transaction.
+    pub(super) async fn in_run<F>(&self, run: &mut Run, name: &'static str, body: F) -> Result<Tally, Error>
     where
         F: AsyncFn(&mut Tx) -> Result<Tally, Error>,
     {
@@ -384,6 +378,7 @@ impl Store {
                     .set("reinforced", tally.reinforced)
                     .set("released", tally.released);
                 tx.run(receipt).await?;
+                let attempt = tx.attempt.take();
                 tx.tell(|| {
                     json!({
                         "what": "commit", "tx": name, "job": held.job, "occurrence": held.occurrence,

@@ -54,9 +54,7 @@ impl Store {
     pub async fn adopt(&self, run: &mut Run, tunables: &Tunables, limit: usize) -> Result<usize, Error> {
         let now = run.now;
         let tally = self
-            .in_run(run, "memories.adopt", None, async |tx: &mut Tx| {
-                adopt_page(tx, now, tunables, limit).await
-            })
+            .in_run(run, "memories.adopt", async |tx: &mut Tx| adopt_page(tx, now, tunables, limit).await)
             .await?;
         Ok(usize::try_from(tally.adopted + tally.quarantined).unwrap_or(0))
     }
@@ -100,7 +98,7 @@ impl Store {
         let (now, from) = (run.now, cursor.clone());
         let seen = Mutex::new(None);
         let tally = self
-            .in_run(run, "memories.decay", None, async |tx: &mut Tx| {
+            .in_run(run, "memories.decay", async |tx: &mut Tx| {
                 let (tally, last) = sweep_page(tx, now, tunables, &from, limit).await?;
                 if let Ok(mut seen) = seen.lock() {
                     *seen = last;

@@ -77,6 +77,8 @@ pub(super) struct Tx {
     uri: String,
     abandoned: bool,
     told: Told,
+    /// The attempt on whose behalf it works, for that history.
+    pub(super) attempt: Option<String>,
 }
 
 impl Tx {
@@ -273,9 +275,13 @@ impl Transactions {
     async fn begin(&self) -> Result<Tx, Error> {
         let begun = tokio::time::timeout(self.driver.acquire_timeout, self.driver.graph.start_txn());
         match begun.await {
-            Ok(Ok(txn)) => {
-                Ok(Tx { txn, uri: self.driver.uri.clone(), abandoned: false, told: Told::default() })
-            }
+            Ok(Ok(txn)) => Ok(Tx {
+                txn,
+                uri: self.driver.uri.clone(),
+                abandoned: false,
+                told: Told::default(),
+                attempt: None,
+            }),
             Ok(Err(neo4rs::Error::AuthenticationError(why))) => {
                 Err(Error::Login { uri: self.driver.uri.clone(), user: self.driver.user.clone(), why })
             }

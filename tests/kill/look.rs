@@ -106,7 +106,7 @@ impl Eyes {
         let text = format!(
             "RETURN NOT EXISTS {{ MATCH (r:EbbRun {{state: 'open'}}) }} \
              AND NOT EXISTS {{ MATCH (a:ConsolidationAttempt) WHERE a.state IN ['planned', 'claimed'] }} \
-             AND COUNT {{ MATCH (c:EbbCounter) WHERE c.last >= datetime({{epochMillis: {since}}}) }} = 2 AS rest"
+             AND COUNT {{ MATCH (c:EbbCounter) WHERE c.name IN ['job:decay', 'job:promote'] AND c.last >= datetime({{epochMillis: {since}}}) }} = 2 AS rest"
         );
         Ok(self.rows::<Row>(&text).await?.first().is_some_and(|row| row.rest))
     }

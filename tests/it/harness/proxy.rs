@@ -207,11 +207,8 @@ async fn pass(client: TcpStream, server: TcpStream, plan: &Plan) -> std::io::Res
                 pending.extend_from_slice(&bytes[..read]);
                 while let Some((length, tag)) = message(&pending) {
                     match tag.and_then(|tag| judge(plan, tag)) {
-                        Some((Cut::Before, how)) => {
-                            if !inflict(how, from_client.as_ref()).await? {
-                                return Ok(());
-                            }
-                        }
+                        Some((Cut::Before, how)) if !inflict(how, from_client.as_ref()).await? => return Ok(()),
+                        Some((Cut::Before, _)) => {}
                         Some((Cut::After, how)) => swallow = Some(how),
                         Some((Cut::Hold, _)) => {
                             plan.held.notify_one();

@@ -22,6 +22,7 @@ fn store(server: &FakeBolt) -> Store {
         connections: 2,
         acquire_timeout: Duration::from_secs(5),
         lease: Duration::from_secs(15),
+        similarity: ebb::domain::similarity::Similarity { dimensions: None, text_threshold: 0.5 },
     })
     .unwrap()
 }
