@@ -198,6 +198,7 @@ impl Client {
             instance: Some(self.name.clone()),
             mentions: Vec::new(),
             pinned: false,
+            embedding: None,
         };
         let request = self.request();
         let (known, _) = self.ask(what, self.service.remember(&request, remember), |_, what| what).await;
@@ -256,7 +257,7 @@ impl Client {
         let ids = [MemoryId::new(&id).expect("a name")];
         let intent = Intent::Do(self.request());
         let what = What::Forget { id, now: at.millis() };
-        let (known, _) = self.ask(what, self.service.forget(&intent, &ids, at), |_, what| what).await;
+        let (known, _) = self.ask(what, self.service.forget(&intent, &ids, at, None), |_, what| what).await;
         if known != Known::Fail {
             self.memories.swap_remove(which);
         }

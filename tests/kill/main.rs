@@ -50,6 +50,10 @@ use std::path::Path;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    if std::env::args().len() == 1 {
+        println!("nothing is killed unless it is asked for, as in: cargo test --test kill -- --rounds 10");
+        return ExitCode::SUCCESS;
+    }
     let arguments = match Arguments::of(std::env::args().skip(1)) {
         Ok(arguments) => arguments,
         Err(why) => {
