@@ -10,10 +10,11 @@ use super::catalogue::{
 };
 use super::encode::{list, slices};
 use super::error::Error;
+use super::faults::{planted, stop_point};
 use super::memory::{lock, quarantine, write};
 use super::reap::resolve;
 use super::run::{Run, Tally};
-use super::tx::Tx;
+use super::tx::{Mode, Tx};
 use crate::domain::attempt::AttemptState;
 use crate::domain::ids::{MemoryId, promotion_key, stub_id};
 use crate::domain::memory::{self, Vital};
@@ -21,6 +22,7 @@ use crate::domain::tunables::Tunables;
 use crate::domain::units::Timestamp;
 use serde::Deserialize;
 use std::collections::BTreeSet;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 /// How many memories an attempt holds.
@@ -50,6 +52,13 @@ pub(super) async fn raise(
     promotions: Vec<Promotion>,
     at: Timestamp,
 ) -> Result<Vec<Promotion>, Error> {
+    let promotions = rise(tx, promotions).await?;
+    stubs(tx, &promotions, at).await?;
+    Ok(promotions)
+}
+
+/// Writes the lives, and answers the promotions whose stubs are to be left in the same transaction.
+async fn rise(tx: &mut Tx, promotions: Vec<Promotion>) -> Result<Vec<Promotion>, Error> {
     #[derive(Deserialize)]
     struct Risen {
         key: String,
@@ -72,6 +81,11 @@ pub(super) async fn raise(
     quarantine(tx, &before).await?;
     let lives: Vec<(&str, Vital)> = promotions.iter().map(|p| (p.id.as_str(), p.after)).collect();
     write(tx, &lives).await?;
+    Ok(promotions)
+}
+
+/// Leaves the stubs of promotions.
+async fn stubs(tx: &mut Tx, promotions: &[Promotion], at: Timestamp) -> Result<(), Error> {
     let stubs: Vec<(&Promotion, String, &'static str)> = promotions
         .iter()
         .filter_map(|p| Some((p, promotion_key(&p.id, p.after.tier), p.before.tier.archived()?.name())))
@@ -87,7 +101,7 @@ pub(super) async fn raise(
             .set("at", at.millis());
         tx.run(call).await?;
     }
-    Ok(promotions)
+    Ok(())
 }
 
 impl Store {
@@ -107,7 +121,9 @@ impl Store {
         let now = run.now;
         let wanted = i64::try_from(limit).unwrap_or(i64::MAX);
         let claimed = AtomicI64::new(0);
+        stop_point!("before_claim");
         self.in_run(run, "attempt.claim", async |tx: &mut Tx| {
+            tx.attempt = Some(attempt.clone());
             if let Some(before) = self.open_attempt(tx, &attempt, phase, now).await? {
                 // The commit of this claim was lost and has landed.
                 claimed.store(before, Ordering::Relaxed);
@@ -137,6 +153,7 @@ impl Store {
             Ok(Tally { skipped: all.passed_over, ..Tally::default() })
         })
         .await?;
+        stop_point!("after_claim");
         let claimed = claimed.into_inner();
         Ok((claimed > 0).then_some(Claimed { attempt, claimed }))
     }
@@ -152,53 +169,73 @@ impl Store {
             ids: Vec<String>,
         }
         let now = run.now;
-        self.in_run(run, "attempt.apply", async |tx: &mut Tx| {
-            let guard = ATTEMPT_GUARD
-                .call()
-                .set("id", claimed.attempt.as_str())
-                .set("holder", self.holder.as_str())
-                .set("leaseMs", self.lease_ms());
-            let Some(guard) = tx.row::<Guard>(guard).await? else {
-                return Err(Error::Fenced(format!(
-                    "attempt {} is over: its lease ran out and it was reaped; nothing was written. \
+        // Empty but for the bug: a promotion and its stub are one transaction.
+        let torn = Mutex::new(Vec::new());
+        let tally = self
+            .in_run(run, "attempt.apply", async |tx: &mut Tx| {
+                tx.attempt = Some(claimed.attempt.clone());
+                let guard = ATTEMPT_GUARD
+                    .planted("blind-apply", "WHERE a.holder = $holder AND a.state IN ['claimed', 'done']", "")
+                    .set("id", claimed.attempt.as_str())
+                    .set("holder", self.holder.as_str())
+                    .set("leaseMs", self.lease_ms());
+                let Some(guard) = tx.row::<Guard>(guard).await? else {
+                    return Err(Error::Fenced(format!(
+                        "attempt {} is over: its lease ran out and it was reaped; nothing was written. \
                      The memories are ripe as before",
-                    claimed.attempt
-                )));
-            };
-            if guard.state == AttemptState::Done.name() {
-                return Ok(Tally::default());
-            }
-            let wanted: Vec<(&str, Option<&str>)> = guard.ids.iter().map(|id| (id.as_str(), None)).collect();
-            let mut tally = Tally::default();
-            let (mut promotions, mut faults) = (Vec::new(), Vec::new());
-            let locked = lock(tx, &wanted).await?;
-            let contested = locked.iter().filter(|(_, locked)| locked.claims.len() > 1);
-            let contested: Vec<String> = contested.map(|(id, _)| id.clone()).collect();
-            let lost = resolve(tx, &contested).await?;
-            for (id, locked) in locked {
-                tally.scanned += 1;
-                if lost.iter().any(|(memory, loser)| *memory == id && *loser == claimed.attempt) {
-                    tally.conflicts += 1;
-                    tally.skipped += 1;
-                    continue;
+                        claimed.attempt
+                    )));
+                };
+                if guard.state == AttemptState::Done.name() {
+                    return Ok(Tally::default());
                 }
-                match locked.life {
-                    Err(fault) => faults.push((id, fault)),
-                    Ok(life) => match memory::promoted(life.vital, now, tunables) {
-                        Ok(after) => promotions.push(Promotion { id: life.id, before: life.vital, after }),
-                        Err(_) => tally.skipped += 1,
-                    },
+                let wanted: Vec<(&str, Option<&str>)> =
+                    guard.ids.iter().map(|id| (id.as_str(), None)).collect();
+                let mut tally = Tally::default();
+                let (mut promotions, mut faults) = (Vec::new(), Vec::new());
+                let locked = lock(tx, &wanted).await?;
+                let contested = locked.iter().filter(|(_, locked)| locked.claims.len() > 1);
+                let contested: Vec<String> = contested.map(|(id, _)| id.clone()).collect();
+                let lost = resolve(tx, &contested).await?;
+                for (id, locked) in locked {
+                    tally.scanned += 1;
+                    if lost.iter().any(|(memory, loser)| *memory == id && *loser == claimed.attempt) {
+                        tally.conflicts += 1;
+                        tally.skipped += 1;
+                        continue;
+                    }
+                    match locked.life {
+                        Err(fault) => faults.push((id, fault)),
+                        Ok(life) => match memory::promoted(life.vital, now, tunables) {
+                            Ok(after) => {
+                                promotions.push(Promotion { id: life.id, before: life.vital, after })
+                            }
+                            Err(_) => tally.skipped += 1,
+                        },
+                    }
                 }
-            }
-            quarantine(tx, &faults).await?;
-            let raised = i64::try_from(raise(tx, promotions, now).await?.len()).unwrap_or(i64::MAX);
-            finish(tx, &claimed.attempt, AttemptState::Done, raised).await?;
-            tally.changed = raised;
-            tally.promoted = raised;
-            tally.quarantined = tally.scanned - tally.skipped - raised;
-            Ok(tally)
-        })
-        .await
+                quarantine(tx, &faults).await?;
+                let raised = rise(tx, promotions).await?;
+                if !planted("torn-promotion") {
+                    stubs(tx, &raised, now).await?;
+                } else if let Ok(mut torn) = torn.lock() {
+                    torn.clone_from(&raised);
+                }
+                let raised = i64::try_from(raised.len()).unwrap_or(i64::MAX);
+                finish(tx, &claimed.attempt, AttemptState::Done, raised).await?;
+                tally.changed = raised;
+                tally.promoted = raised;
+                tally.quarantined = tally.scanned - tally.skipped - raised;
+                Ok(tally)
+            })
+            .await?;
+        if planted("torn-promotion") {
+            let torn = torn.into_inner().unwrap_or_default();
+            self.transactions
+                .run("attempt.stub", Mode::Write, async |tx: &mut Tx| stubs(tx, &torn, now).await)
+                .await?;
+        }
+        Ok(tally)
     }
 
     /// Opens an attempt; one that was opened before answers with what it has claimed.
@@ -246,6 +283,7 @@ pub(super) async fn finish(tx: &mut Tx, id: &str, state: AttemptState, applied: 
     let call = ATTEMPT_FINISH.call().set("id", id).set("state", state.name()).set("applied", applied);
     match tx.row::<Ended>(call).await? {
         Some(_) => Ok(()),
+        None if planted("blind-apply") => Ok(()),
         None => Err(Error::Fenced(format!("attempt {id} is over; nothing was written"))),
     }
 }

@@ -45,7 +45,7 @@ pub(super) async fn lock(
     let mut locked = Vec::with_capacity(wanted.len());
     for slice in slices(&MEMORY_LOCK, wanted, |(id, content)| id.len() + content.map_or(1, str::len) + 6) {
         let call = MEMORY_LOCK
-            .call()
+            .planted("check-before-lock", "SET m.ebbLock = true\n", "")
             .set("id", list(slice.iter().map(|(id, _)| *id)))
             .set("content", list(slice.iter().map(|(_, content)| *content)));
         for row in tx.rows::<LockRow>(call).await? {

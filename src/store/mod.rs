@@ -21,6 +21,7 @@ mod decode;
 mod encode;
 mod error;
 mod evict;
+mod faults;
 mod import;
 mod inspect;
 mod lease;

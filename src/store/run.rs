@@ -15,6 +15,7 @@ use super::catalogue::{
 };
 use super::encode::list;
 use super::error::Error;
+use super::faults::{planted, stop_point};
 use super::memory::Backlog;
 use super::tx::{Mode, Tx};
 use super::{attempt, memory, sweep, tunables};
@@ -22,6 +23,7 @@ use crate::domain::attempt::{Opening, Right, RunFacts, RunState, open_run};
 use crate::domain::tunables::Tunables;
 use crate::domain::units::Timestamp;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 use std::time::Duration;
 
 /// A run that this program holds.
@@ -231,6 +233,7 @@ impl Store {
                         .set("now", now.millis())
                         .set("trigger", trigger);
                     let row: RunRow = tx.only(call).await?;
+                    self.tell_take(tx, job, occurrence, row.fence);
                     Ok(Opened::Ours(row.run(job, occurrence.to_owned())?))
                 }
             }
@@ -318,8 +321,16 @@ impl Store {
     }
 
     async fn take(&self, tx: &mut Tx, job: &'static str, occurrence: String) -> Result<Run, Error> {
-        let row: RunRow = tx.only(self.leased(RUN_TAKE.call(), job, &occurrence)).await?;
+        let call = RUN_TAKE.planted("take-keeps-fence", "r.fence + 1", "r.fence");
+        let row: RunRow = tx.only(self.leased(call, job, &occurrence)).await?;
+        self.tell_take(tx, job, &occurrence, row.fence);
         row.run(job, occurrence)
+    }
+
+    fn tell_take(&self, tx: &mut Tx, job: &str, occurrence: &str, fence: i64) {
+        tx.tell(|| {
+            json!({"what": "take", "job": job, "occurrence": occurrence, "fence": fence, "holder": self.holder})
+        });
     }
 
     /// Runs `body` as the next batch of a run: guarded, receipted, in one transaction.
@@ -337,10 +348,14 @@ impl Store {
             .run(name, Mode::Write, async |tx: &mut Tx| {
                 let guard =
                     self.leased(RUN_GUARD.call(), held.job, &held.occurrence).set("fence", held.fence);
-                let Some(Guard { batch: landed }) = tx.row(guard).await? else {
-                    return Err(lost(held.job, &held.occurrence));
+                let landed = match tx.row(guard).await? {
+                    Some(Guard { batch }) => batch,
+                    None if planted("unguarded-run") => held.batch,
+                    None => return Err(lost(held.job, &held.occurrence)),
                 };
+                stop_point!("after_guard");
                 let tally = body(tx).await?;
+                stop_point!("after_work");
                 let batch = landed.max(held.batch) + 1;
                 let receipt = RUN_RECEIPT
                     .call()
@@ -363,6 +378,13 @@ impl Store {
                     .set("reinforced", tally.reinforced)
                     .set("released", tally.released);
                 tx.run(receipt).await?;
+                let attempt = tx.attempt.take();
+                tx.tell(|| {
+                    json!({
+                        "what": "commit", "tx": name, "job": held.job, "occurrence": held.occurrence,
+                        "fence": held.fence, "holder": self.holder, "batch": batch, "attempt": attempt,
+                    })
+                });
                 Ok((batch, tally))
             })
             .await?;
@@ -381,6 +403,7 @@ impl Store {
         truncated: bool,
         reason: Option<&str>,
     ) -> Result<Tally, Error> {
+        stop_point!("before_release");
         self.transactions
             .run("run.close", Mode::Write, async |tx: &mut Tx| {
                 let call = RUN_CLOSE
@@ -392,7 +415,14 @@ impl Store {
                     .set("state", state.name())
                     .set("truncated", truncated)
                     .set("reason", reason);
-                tx.row::<Tally>(call).await?.ok_or_else(|| lost(run.job, &run.occurrence))
+                let tally = tx.row::<Tally>(call).await?.ok_or_else(|| lost(run.job, &run.occurrence))?;
+                tx.tell(|| {
+                    json!({
+                        "what": "close", "job": run.job, "occurrence": run.occurrence, "fence": run.fence,
+                        "holder": self.holder, "state": state.name(),
+                    })
+                });
+                Ok(tally)
             })
             .await
     }

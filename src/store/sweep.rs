@@ -190,7 +190,7 @@ async fn sweep_page(
     limit: usize,
 ) -> Result<(Tally, Option<SweepCursor>), Error> {
     let config = tunables.config();
-    let call = laws(MEMORY_DECAY.call(), tunables)
+    let call = laws(MEMORY_DECAY.planted("still-anchor", "m.energyAt = now, ", ""), tunables)
         .set("now", now.millis())
         .set("afterSecond", from.second)
         .set("afterNano", from.nano)

@@ -17,6 +17,7 @@
 
 use super::Config;
 use super::error::{Class, Error};
+use super::faults::{Known, Told, planted, stop_point};
 use super::statement::{Call, Statement};
 use neo4rs::BoltType;
 use serde::de::DeserializeOwned;
@@ -75,12 +76,20 @@ pub(super) struct Tx {
     txn: neo4rs::Txn,
     uri: String,
     abandoned: bool,
+    told: Told,
+    /// The attempt on whose behalf it works, for that history.
+    pub(super) attempt: Option<String>,
 }
 
 impl Tx {
     /// What was done in this transaction is not to last: its body's answer is kept, its work is rolled back.
     pub(super) fn abandon(&mut self) {
         self.abandoned = true;
+    }
+
+    /// What the history of a test is to hold of this transaction's commit.
+    pub(super) fn tell(&mut self, what: impl FnOnce() -> serde_json::Value) {
+        self.told = Told::of(what);
     }
 
     /// Runs a statement and returns its rows.
@@ -195,6 +204,9 @@ impl Transactions {
                     None => why,
                 });
             }
+            if unknown.is_some() {
+                stop_point!("before_receipt_read");
+            }
             self.counters.retried.fetch_add(1, Ordering::Relaxed);
             debug!(tx = name, tries, pause_ms = pause.as_millis(), %why, "trying again");
             let away = matches!(why, Error::Unavailable { .. });
@@ -229,12 +241,33 @@ impl Transactions {
             debug!(tx = name, ?rolled_back, "rolled back");
             return answer.map_err(Failure::Known);
         }
+        let told = std::mem::take(&mut tx.told);
+        if mode == Mode::Write {
+            stop_point!("before_commit");
+        }
+        told.begins();
         match tx.txn.commit().await {
-            Ok(()) => answer.map_err(Failure::Known),
-            Err(why) => Err(match sort(why, &Statement { name, file: "" }, &uri) {
-                why @ Error::Unavailable { .. } if mode == Mode::Write => Failure::Unknown(why),
-                why => Failure::Known(why),
-            }),
+            Ok(()) => {
+                told.ends(Known::Ok);
+                if mode == Mode::Write {
+                    stop_point!("after_commit");
+                }
+                answer.map_err(Failure::Known)
+            }
+            Err(why) => match sort(why, &Statement { name, file: "" }, &uri) {
+                Error::Unavailable { .. } if mode == Mode::Write && planted("unknown-is-success") => {
+                    told.ends(Known::Ok);
+                    answer.map_err(Failure::Known)
+                }
+                why @ Error::Unavailable { .. } if mode == Mode::Write => {
+                    told.ends(Known::Info);
+                    Err(Failure::Unknown(why))
+                }
+                why => {
+                    told.ends(Known::Fail);
+                    Err(Failure::Known(why))
+                }
+            },
         }
     }
 
@@ -242,7 +275,13 @@ impl Transactions {
     async fn begin(&self) -> Result<Tx, Error> {
         let begun = tokio::time::timeout(self.driver.acquire_timeout, self.driver.graph.start_txn());
         match begun.await {
-            Ok(Ok(txn)) => Ok(Tx { txn, uri: self.driver.uri.clone(), abandoned: false }),
+            Ok(Ok(txn)) => Ok(Tx {
+                txn,
+                uri: self.driver.uri.clone(),
+                abandoned: false,
+                told: Told::default(),
+                attempt: None,
+            }),
             Ok(Err(neo4rs::Error::AuthenticationError(why))) => {
                 Err(Error::Login { uri: self.driver.uri.clone(), user: self.driver.user.clone(), why })
             }

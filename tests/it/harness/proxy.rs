@@ -1,21 +1,32 @@
-//! A TCP proxy between a store and the server that cuts a connection at a message of the store's choosing.
+//! A TCP proxy between a store and the server that hurts a connection at a message of the store's choosing.
 //!
-//! It passes the server's own traffic unchanged until the n-th client message of a kind; then it closes both sides,
-//! either before the server has seen the message or after the server has answered it and before the client hears so: the
-//! two worlds of a commit whose outcome is unknown. Or it holds the message, so that a test can act in between.
+//! It passes the server's own traffic unchanged until the n-th client message of a kind; then it closes both sides, with
+//! or without a word, falls silent with both open, or dawdles: either before the server has seen the message, or after the
+//! server has answered it and before the client hears so, the two worlds of a commit whose outcome is unknown. Or it holds
+//! the message, so that a test can act in between. It can hand everything on byte by byte, and be silent from the first.
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 
 /// The tag of a Bolt message.
-pub(crate) const COMMIT: u8 = 0x12;
+pub(crate) const RESET: u8 = 0x0f;
 /// The tag of a Bolt message.
 pub(crate) const RUN: u8 = 0x10;
+/// The tag of a Bolt message.
+pub(crate) const BEGIN: u8 = 0x11;
+/// The tag of a Bolt message.
+pub(crate) const COMMIT: u8 = 0x12;
+/// The tag of a Bolt message.
+pub(crate) const ROLLBACK: u8 = 0x13;
+/// The tag of a Bolt message.
+pub(crate) const PULL: u8 = 0x3f;
 
 /// Which world the client is left in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,12 +39,29 @@ pub(crate) enum Cut {
     Hold,
 }
 
+/// What is done to the connection then.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum How {
+    /// It is closed as a program that ends closes it.
+    Fin,
+    /// It is torn down.
+    Rst,
+    /// It stays open and nothing passes any more.
+    Silent,
+    /// Nothing but time is lost.
+    Delay(Duration),
+}
+
 #[derive(Debug, Default)]
 struct Plan {
-    next: Mutex<Option<(Cut, u8, usize)>>,
+    next: Mutex<Option<(Cut, How, u8, usize)>>,
     cuts: AtomicUsize,
     held: Notify,
     go: Notify,
+    bytewise: AtomicBool,
+    /// How many bytes of the server's side a new connection sees before it falls silent.
+    muted_after: Mutex<Option<usize>>,
+    seen: Mutex<BTreeMap<u8, usize>>,
 }
 
 /// A running proxy; it ends when it is dropped.
@@ -57,7 +85,8 @@ impl Proxy {
             while let Ok((client, _)) = listener.accept().await {
                 let (server, plan) = (server.clone(), Arc::clone(&shared));
                 connections.spawn(async move {
-                    let server = TcpStream::connect(server).await.unwrap();
+                    // No server is a connection that ends at once.
+                    let Ok(server) = TcpStream::connect(server).await else { return };
                     // Either side ending ends the connection.
                     let _ = pass(client, server, &plan).await;
                 });
@@ -73,10 +102,30 @@ impl Proxy {
 
     /// Plans one cut, at the `nth` message of that tag from now on, counted from 1.
     pub(crate) fn cut(&self, cut: Cut, tag: u8, nth: usize) {
-        *self.plan.next.lock().unwrap() = Some((cut, tag, nth));
+        self.hurt(cut, How::Fin, tag, nth);
     }
 
-    /// How many connections were cut or held so far.
+    /// Plans one fault of that kind, as [`Proxy::cut`].
+    pub(crate) fn hurt(&self, cut: Cut, how: How, tag: u8, nth: usize) {
+        *self.plan.next.lock().unwrap() = Some((cut, how, tag, nth));
+    }
+
+    /// From now on hands on every byte by itself, in both directions.
+    pub(crate) fn slice(&self) {
+        self.plan.bytewise.store(true, Ordering::SeqCst);
+    }
+
+    /// New connections see so many bytes of the server and then nothing, with the socket open; `None` ends that.
+    pub(crate) fn mute_after(&self, bytes: Option<usize>) {
+        *self.plan.muted_after.lock().unwrap() = bytes;
+    }
+
+    /// How many messages of that tag clients have sent so far.
+    pub(crate) fn seen(&self, tag: u8) -> usize {
+        self.plan.seen.lock().unwrap().get(&tag).copied().unwrap_or(0)
+    }
+
+    /// How many connections were hurt or held so far.
     pub(crate) fn cuts(&self) -> usize {
         self.plan.cuts.load(Ordering::SeqCst)
     }
@@ -93,32 +142,60 @@ impl Proxy {
 }
 
 /// Says what a client message calls for, and counts it.
-fn judge(plan: &Plan, tag: u8) -> Option<Cut> {
+fn judge(plan: &Plan, tag: u8) -> Option<(Cut, How)> {
+    *plan.seen.lock().unwrap().entry(tag).or_default() += 1;
     let mut next = plan.next.lock().unwrap();
-    let (cut, wanted, nth) = (*next)?;
+    let (cut, how, wanted, nth) = (*next)?;
     if wanted != tag {
         return None;
     }
-    *next = (nth > 1).then(|| (cut, wanted, nth - 1));
+    *next = (nth > 1).then(|| (cut, how, wanted, nth - 1));
     if next.is_some() {
         return None;
     }
     plan.cuts.fetch_add(1, Ordering::SeqCst);
-    Some(cut)
+    Some((cut, how))
+}
+
+/// Does it to a connection. What comes back is whether it lives on.
+async fn inflict(how: How, client: &TcpStream) -> std::io::Result<bool> {
+    match how {
+        How::Fin => Ok(false),
+        How::Rst => client.set_zero_linger().map(|()| false),
+        How::Silent => std::future::pending().await,
+        How::Delay(time) => {
+            tokio::time::sleep(time).await;
+            Ok(true)
+        }
+    }
+}
+
+async fn send(plan: &Plan, to: &mut (impl AsyncWriteExt + Unpin), bytes: &[u8]) -> std::io::Result<()> {
+    if !plan.bytewise.load(Ordering::SeqCst) {
+        return to.write_all(bytes).await;
+    }
+    for byte in bytes.chunks(1) {
+        to.write_all(byte).await?;
+        to.flush().await?;
+        // Whoever reads is let to read it by itself.
+        tokio::task::yield_now().await;
+    }
+    Ok(())
 }
 
 async fn pass(client: TcpStream, server: TcpStream, plan: &Plan) -> std::io::Result<()> {
     client.set_nodelay(true)?;
     server.set_nodelay(true)?;
+    let mut muted = *plan.muted_after.lock().unwrap();
     let (mut from_client, mut to_client) = client.into_split();
     let (mut from_server, mut to_server) = server.into_split();
     // The handshake: four bytes of magic, four versions.
     let mut hello = [0; 20];
     from_client.read_exact(&mut hello).await?;
-    to_server.write_all(&hello).await?;
+    send(plan, &mut to_server, &hello).await?;
     let mut bytes = vec![0; 65_536];
     let mut pending: Vec<u8> = Vec::new();
-    let mut swallow = false;
+    let mut swallow = None;
     let mut reply = vec![0; 65_536];
     loop {
         tokio::select! {
@@ -130,24 +207,35 @@ async fn pass(client: TcpStream, server: TcpStream, plan: &Plan) -> std::io::Res
                 pending.extend_from_slice(&bytes[..read]);
                 while let Some((length, tag)) = message(&pending) {
                     match tag.and_then(|tag| judge(plan, tag)) {
-                        Some(Cut::Before) => return Ok(()),
-                        Some(Cut::After) => swallow = true,
-                        Some(Cut::Hold) => {
+                        Some((Cut::Before, how)) if !inflict(how, from_client.as_ref()).await? => return Ok(()),
+                        Some((Cut::Before, _)) => {}
+                        Some((Cut::After, how)) => swallow = Some(how),
+                        Some((Cut::Hold, _)) => {
                             plan.held.notify_one();
                             plan.go.notified().await;
                         }
                         None => {}
                     }
-                    to_server.write_all(&pending[..length]).await?;
+                    send(plan, &mut to_server, &pending[..length]).await?;
                     pending.drain(..length);
                 }
             }
             read = from_server.read(&mut reply) => {
                 let read = read?;
-                if read == 0 || swallow {
+                if read == 0 {
                     return Ok(());
                 }
-                to_client.write_all(&reply[..read]).await?;
+                if let Some(how) = swallow.take()
+                    && !inflict(how, from_client.as_ref()).await?
+                {
+                    return Ok(());
+                }
+                let heard = muted.map_or(read, |left| left.min(read));
+                send(plan, &mut to_client, &reply[..heard]).await?;
+                muted = muted.map(|left| left - heard);
+                if heard < read || muted == Some(0) {
+                    std::future::pending::<()>().await;
+                }
             }
         }
     }

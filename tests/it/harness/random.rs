@@ -1,7 +1,7 @@
 //! Random numbers from a seed that is printed: the same seed draws the same case on every machine.
 
-/// A splitmix64 generator.
-pub(crate) struct Random(u64);
+/// A splitmix64 generator, by its state: a seed that the caller prints.
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
     /// Begins with a seed, and prints it so that a failure can be drawn again.

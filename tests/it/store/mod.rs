@@ -1,8 +1,10 @@
 //! The store on a real server: what events become, what repeats and broken connections do, and what it relies on.
 
 mod batches;
+mod bolt;
 mod deadlock;
 mod eviction;
+mod failures;
 mod faults;
 mod requests;
 mod schema;

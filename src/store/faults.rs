@@ -1,0 +1,170 @@
+//! Ways for tests to hurt a program in the middle of its work, and to read afterwards what it did: stop points, a history of
+//! commits, planted bugs. A release has none of them.
+//!
+//! | variable | for example | does |
+//! |---|---|---|
+//! | `EBB_STOP` | `after_claim:2:kill` | at the second time that the point is reached: kill, stop (until SIGCONT), exit, panic |
+//! | `EBB_HISTORY` | a file | gets a line of JSON before each commit of a run, and one after it with its outcome |
+//! | `EBB_PLANTED` | `unguarded-run` | breaks the protocol in one place, to see that the checker of `tests/kill` notices |
+//!
+//! Stop points and the history are there in a build with debug assertions, planted bugs with the feature `planted-bugs`.
+
+#![cfg_attr(
+    debug_assertions,
+    expect(clippy::disallowed_methods, reason = "what a test asks of a process it says in its environment")
+)]
+
+use super::statement::{Call, Statement};
+use serde_json::Value;
+
+/// Where a test may hurt the process. The name is that of the point.
+macro_rules! stop_point {
+    ($name:literal) => {
+        #[cfg(debug_assertions)]
+        $crate::store::faults::stop::at($name);
+    };
+}
+pub(super) use stop_point;
+
+/// A commit that the history is told of.
+#[derive(Default)]
+pub(super) struct Told {
+    #[cfg(debug_assertions)]
+    line: Option<(u64, Value)>,
+}
+
+/// What is known of a commit afterwards.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Known {
+    Ok,
+    Fail,
+    Info,
+}
+
+impl Told {
+    /// What is about to be committed; asked for only where there is a history.
+    pub(super) fn of(what: impl FnOnce() -> Value) -> Self {
+        #[cfg(debug_assertions)]
+        return Self { line: history::next().map(|op| (op, what())) };
+        #[cfg(not(debug_assertions))]
+        {
+            drop(what);
+            Self {}
+        }
+    }
+
+    /// The commit is about to be asked for.
+    pub(super) fn begins(&self) {
+        #[cfg(debug_assertions)]
+        if let Some((op, what)) = &self.line {
+            history::write(*op, "invoke", what);
+        }
+    }
+
+    /// The commit has come to this.
+    pub(super) fn ends(&self, known: Known) {
+        #[cfg(debug_assertions)]
+        if let Some((op, what)) = &self.line {
+            let known = match known {
+                Known::Ok => "ok",
+                Known::Fail => "fail",
+                Known::Info => "info",
+            };
+            history::write(*op, known, what);
+        }
+        #[cfg(not(debug_assertions))]
+        let _ = known;
+    }
+}
+
+/// Whether this process is to have that bug.
+pub(super) fn planted(bug: &str) -> bool {
+    #[cfg(feature = "planted-bugs")]
+    {
+        static PLANTED: std::sync::LazyLock<Option<String>> =
+            std::sync::LazyLock::new(|| std::env::var("EBB_PLANTED").ok());
+        PLANTED.as_deref() == Some(bug)
+    }
+    #[cfg(not(feature = "planted-bugs"))]
+    {
+        let _ = bug;
+        false
+    }
+}
+
+impl Statement {
+    /// The statement, or in a process with that bug one in which `from` reads `to`.
+    pub(super) fn planted(&'static self, bug: &str, from: &str, to: &str) -> Call {
+        if !planted(bug) {
+            return self.call();
+        }
+        Call { statement: self, query: neo4rs::query(&self.body().replace(from, to)) }
+    }
+}
+
+#[cfg(debug_assertions)]
+pub(super) mod stop {
+    use rustix::process::{Signal, getpid, kill_process};
+    use std::sync::LazyLock;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    struct Plan {
+        point: String,
+        hit: u32,
+        action: String,
+    }
+
+    static PLAN: LazyLock<Option<Plan>> = LazyLock::new(|| {
+        let plan = std::env::var("EBB_STOP").ok()?;
+        let mut words = plan.split(':').map(str::to_owned);
+        Some(Plan { point: words.next()?, hit: words.next()?.parse().ok()?, action: words.next()? })
+    });
+    static HITS: AtomicU32 = AtomicU32::new(0);
+
+    pub(in super::super) fn at(point: &str) {
+        let Some(plan) = PLAN.as_ref().filter(|plan| plan.point == point) else { return };
+        if HITS.fetch_add(1, Ordering::SeqCst) + 1 != plan.hit {
+            return;
+        }
+        match plan.action.as_str() {
+            "kill" => drop(kill_process(getpid(), Signal::KILL)),
+            "stop" => drop(kill_process(getpid(), Signal::STOP)),
+            "exit" => std::process::exit(9),
+            _ => std::panic::panic_any(format!("the stop point {point}")),
+        }
+    }
+}
+
+#[cfg(debug_assertions)]
+mod history {
+    use serde_json::{Value, json};
+    use std::fs::File;
+    use std::io::Write;
+    use std::sync::atomic::{AtomicU64, Ordering};
+    use std::sync::{LazyLock, Mutex};
+
+    static FILE: LazyLock<Option<Mutex<File>>> = LazyLock::new(|| {
+        let path = std::env::var("EBB_HISTORY").ok()?;
+        File::options().create(true).append(true).open(path).ok().map(Mutex::new)
+    });
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+
+    pub(super) fn next() -> Option<u64> {
+        FILE.as_ref().map(|_| NEXT.fetch_add(1, Ordering::Relaxed))
+    }
+
+    pub(super) fn write(op: u64, known: &str, what: &Value) {
+        let Some(mut file) = FILE.as_ref().and_then(|file| file.lock().ok()) else { return };
+        let mut line = json!({
+            "at": crate::clock::Clock::Real.now().millis(),
+            "process": format!("worker-{}", std::process::id()),
+            "op": op,
+            "known": known,
+        });
+        if let (Some(line), Some(what)) = (line.as_object_mut(), what.as_object()) {
+            line.extend(what.clone());
+        }
+        // One call, so that a kill leaves a line or none of it; a disk that is full fails the test soon enough.
+        let _ = file.write_all(format!("{line}\n").as_bytes());
+    }
+}

@@ -1,0 +1,236 @@
+//! The checker on histories written by hand: a round that keeps every promise, and for each promise rounds that break it.
+//!
+//! The round lies in `fixtures/round/`: five memories (one used twice and promoted, one pinned, one forgotten, one with an
+//! access of unknown outcome, one that expires), a promotion whose first worker was killed after its claim, and a sweep whose
+//! first worker was killed at its commit. Each broken round is that one with a few words changed.
+
+#[path = "kill/checker/mod.rs"]
+mod checker;
+#[path = "kill/graph.rs"]
+mod graph;
+#[path = "kill/history.rs"]
+mod history;
+
+use checker::{Invariant, Verdict, check};
+use std::path::Path;
+
+const HISTORY: &str = include_str!("fixtures/round/history.ndjson");
+const GRAPH: &str = include_str!("fixtures/round/graph.json");
+
+/// The verdict on the round with these words changed, each of which must be there: in the graph, or else in the history.
+fn changed(words: &[(&str, &str)]) -> Verdict {
+    let (mut history, mut graph) = (HISTORY.to_owned(), GRAPH.to_owned());
+    for (from, to) in words {
+        let text = if graph.contains(from) { &mut graph } else { &mut history };
+        assert_eq!(text.matches(from).count(), 1, "in the round once: {from}");
+        *text = text.replace(from, to);
+    }
+    let history: Vec<_> = history
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap_or_else(|why| panic!("{why}: {line}")))
+        .collect();
+    check(&history, &serde_json::from_str(&graph).expect("a graph"))
+}
+
+fn broken(verdict: &Verdict, which: Invariant) -> bool {
+    verdict.violations.iter().any(|(broken, _)| *broken == which)
+}
+
+/// Asserts that these words break this promise and no other.
+#[track_caller]
+fn breaks(which: Invariant, words: &[(&str, &str)], says: &str) {
+    let verdict = changed(words);
+    assert!(broken(&verdict, which), "{which} holds: {:?}", verdict.violations);
+    let others: Vec<_> = verdict.violations.iter().filter(|(broken, _)| *broken != which).collect();
+    assert!(others.is_empty(), "{others:?}");
+    assert!(verdict.violations.iter().any(|(_, why)| why.contains(says)), "{:?}", verdict.violations);
+}
+
+/// Asserts that these words break nothing.
+#[track_caller]
+fn keeps(words: &[(&str, &str)]) {
+    let verdict = changed(words);
+    assert!(verdict.is_good(), "{:?} {:?}", verdict.violations, verdict.inconclusive);
+}
+
+#[test]
+fn a_round_that_keeps_every_promise() {
+    keeps(&[]);
+    let judged = changed(&[]).judged;
+    assert_eq!((judged.memories, judged.promotions, judged.deposits), (4, 1, 7));
+    assert_eq!((judged.commits, judged.takes, judged.unknown), (4, 4, 2));
+}
+
+#[test]
+fn a_folder_is_read_as_one_history() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/round");
+    let lines = history::read(&folder).expect("a history");
+    assert_eq!(lines.len(), HISTORY.lines().count());
+    assert!(lines.is_sorted_by_key(|line| line.at));
+}
+
+#[test]
+fn i1_an_acknowledged_memory_that_is_gone() {
+    breaks(
+        Invariant::Memories,
+        &[(
+            r#""id": "u", "content": "content of u", "tier""#,
+            r#""id": "v", "content": "content of u", "tier""#,
+        )],
+        "u was acknowledged and is lost",
+    );
+    breaks(
+        Invariant::Memories,
+        &[(r#""id": "u", "content": "content of u", "tier""#, r#""id": "u", "content": "else", "tier""#)],
+        "was made to say",
+    );
+    // Who forgets a memory leaves a tombstone, and nobody else does.
+    let tombstone = "252f10c83610ebca1a059c0bae8255eba2f95be4d1d7bcfa89d7248a82d9f111";
+    breaks(Invariant::Memories, &[(tombstone, "")], "f was forgotten on request and has no tombstone");
+    // What was never acknowledged need not be there.
+    let unknown = r#""at": 36, "process": "client-1", "op": 4, "known": "ok""#;
+    keeps(&[(unknown, r#""at": 36, "process": "client-1", "op": 4, "known": "info""#)]);
+}
+
+#[test]
+fn i2_a_tier_step_without_its_stub_or_with_two() {
+    let stub = r#"{"key": "a->shortTerm", "memory": "a", "#;
+    let twice = format!(
+        r#"{stub}"at": 3600000, "energy": 2.6065306597126334, "last_accessed": 3600000, "access_count": 3}}, {stub}"#
+    );
+    breaks(Invariant::Stubs, &[(stub, &twice)], "2 stubs of a->shortTerm");
+    breaks(
+        Invariant::Stubs,
+        &[(r#""key": "a->shortTerm", "memory": "a""#, r#""key": "a->shortTerm", "memory": null"#)],
+        "leads to nothing",
+    );
+    let verdict = changed(&[(r#""a->shortTerm""#, r#""u->shortTerm""#)]);
+    assert!(broken(&verdict, Invariant::Stubs), "a stub of a memory that did not rise");
+}
+
+#[test]
+fn i3_a_deposit_that_is_lost_or_counts_twice() {
+    breaks(Invariant::Energy, &[(r#""energy": 2.134046809947373"#, r#""energy": 2.134046800"#)], "a is");
+    // The access of unknown outcome counts once or not at all, and not twice.
+    let counted = r#""energy": 0.21742, "energy_at": 18000000, "last_accessed": 3600000, "access_count": 2"#;
+    let seen = GRAPH.lines().find(|line| line.contains(r#""id": "u""#)).expect("the memory u");
+    let from =
+        &seen[seen.find(r#""energy": "#).expect("an energy")..seen.find(r#", "pinned""#).expect("its end")];
+    breaks(Invariant::Energy, &[(from, counted)], "u is");
+    let uncounted = format!(
+        r#""energy": {}, "energy_at": 18000000, "last_accessed": 0, "access_count": 1"#,
+        (-2.5_f64).exp()
+    );
+    keeps(&[(from, &uncounted)]);
+}
+
+#[test]
+fn i3_too_many_unknown_outcomes_decide_nothing() {
+    let unknown: String = (0..10)
+        .map(|n| format!("{{\"at\": {}, \"process\": \"client-2\", \"op\": {n}, \"known\": \"invoke\", \"what\": \"access\", \"id\": \"u\", \"now\": 3600000}}\n", 3_600_200 + n))
+        .collect();
+    let first = HISTORY.lines().next().expect("a line");
+    let verdict = changed(&[(first, &format!("{unknown}{first}"))]);
+    assert!(verdict.violations.is_empty(), "{:?}", verdict.violations);
+    assert_eq!(verdict.inconclusive.len(), 1);
+    assert!(!verdict.is_good());
+}
+
+#[test]
+fn i4_a_state_that_goes_back() {
+    breaks(
+        Invariant::States,
+        &[(
+            r#""attempts": [{"id": "t1", "state": "expired"}], "doubly_marked""#,
+            r#""attempts": [{"id": "t1", "state": "done"}], "doubly_marked""#,
+        )],
+        "went from done to expired",
+    );
+    breaks(
+        Invariant::States,
+        &[(r#""state": "open", "fence": 2, "batch": 1"#, r#""state": "failed", "fence": 2, "batch": 1"#)],
+        "went from",
+    );
+}
+
+#[test]
+fn i5_what_is_written_under_an_old_fence_or_by_an_attempt_that_is_over() {
+    let apply = r#""tx": "attempt.apply", "job": "promote", "occurrence": "one", "fence": 2, "holder": "worker-b", "batch": 3, "attempt": "t2"}"#;
+    let known = format!(r#""known": "ok", "what": "commit", {apply}"#);
+    breaks(
+        Invariant::Fences,
+        &[(&known, &known.replace(r#""fence": 2"#, r#""fence": 1"#))],
+        "after 2 was taken",
+    );
+    breaks(
+        Invariant::Fences,
+        &[(&known, &known.replace("t2", "t1"))],
+        "t1 is expired and its work was committed",
+    );
+    let take = r#""known": "ok", "what": "take", "job": "decay", "occurrence": "two", "fence": 2"#;
+    let verdict = changed(&[(take, &take.replace(r#""fence": 2"#, r#""fence": 1"#))]);
+    assert!(broken(&verdict, Invariant::Fences), "a take that does not raise the fence");
+}
+
+#[test]
+fn i6_a_memory_under_two_attempts() {
+    let look = r#""attempts": [{"id": "t1", "state": "claimed"}], "doubly_marked": []"#;
+    breaks(Invariant::Marks, &[(look, &look.replace("[]", r#"["a"]"#))], "a was under two attempts");
+}
+
+#[test]
+fn i7_a_pinned_memory_that_fades() {
+    let verdict = changed(&[(
+        r#""id": "p", "content": "content of p", "tier": "working", "energy": 0.6065306597126334, "energy_at": 3600000"#,
+        r#""id": "p", "content": "content of p", "tier": "working", "energy": 0.0820849986238988, "energy_at": 18000000"#,
+    )]);
+    assert!(broken(&verdict, Invariant::Pinned), "{:?}", verdict.violations);
+}
+
+#[test]
+fn i8_a_dry_run_that_writes() {
+    breaks(Invariant::DryRuns, &[(r#""after": "71c4""#, r#""after": "0b5e""#)], "a dry run of decay");
+}
+
+#[test]
+fn i9_a_gap_a_repeat_and_a_second_end() {
+    breaks(
+        Invariant::Batches,
+        &[(r#""state": "done", "fence": 2, "batch": 3"#, r#""state": "done", "fence": 2, "batch": 4"#)],
+        "batch 4 of promote one was committed by nobody",
+    );
+    let claim = r#""known": "ok", "what": "commit", "tx": "attempt.claim", "job": "promote", "occurrence": "one", "fence": 2, "holder": "worker-b", "batch": 2"#;
+    let verdict = changed(&[(claim, &claim.replace(r#""batch": 2"#, r#""batch": 1"#))]);
+    assert!(broken(&verdict, Invariant::Batches), "two commits of one number");
+    let close = r#"{"at": 18003025, "process": "worker-c", "op": 3, "known": "ok", "what": "close""#;
+    let line = HISTORY.lines().find(|line| line.starts_with(close)).expect("the end of the sweep");
+    let second = line.replace("18003025", "18003030").replace(r#""op": 3"#, r#""op": 4"#);
+    breaks(Invariant::Batches, &[(line, &format!("{line}\n{second}"))], "was closed 2 times");
+}
+
+#[test]
+fn i10_what_is_left_at_rest() {
+    breaks(
+        Invariant::Rest,
+        &[(r#""marks": []"#, r#""marks": [["a", "t2"]]"#)],
+        "a is marked by the attempt t2",
+    );
+    let verdict = changed(&[(
+        r#""attempts": [{"id": "t1", "state": "expired"}, {"id""#,
+        r#""attempts": [{"id": "t1", "state": "claimed"}, {"id""#,
+    )]);
+    assert!(broken(&verdict, Invariant::Rest), "an attempt that nobody ended");
+    let verdict = changed(&[
+        (r#""scheduled": true}, "#, r#""scheduled": true}, "#),
+        (r#""state": "done", "fence": 2, "batch": 2"#, r#""state": "open", "fence": 2, "batch": 2"#),
+    ]);
+    assert!(broken(&verdict, Invariant::Rest), "a run that nobody ended");
+    breaks(
+        Invariant::Rest,
+        &[(
+            r#""id": "x", "content": "content of x", "tier": "expiredWorking", "energy": 0.0820849986238988, "energy_at": 18000000, "last_accessed": 0, "access_count": 1, "pinned": false, "due_at": null"#,
+            r#""id": "x", "content": "content of x", "tier": "working", "energy": 1.0, "energy_at": 0, "last_accessed": 0, "access_count": 1, "pinned": false, "due_at": 0"#,
+        )],
+        "x was due",
+    );
+}

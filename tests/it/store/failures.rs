@@ -1,0 +1,147 @@
+//! Failures that a real server cannot be brought to at will, from one that answers by a script: how often the store tries,
+//! how soon it gives up, and what it says of a commit that nobody can settle.
+
+use crate::harness::fake_bolt::{Answer, FakeBolt};
+use crate::harness::neo4j::{at, documented};
+use crate::harness::proxy::{BEGIN, COMMIT, RUN};
+use crate::harness::random::Random;
+use ebb::store::{Applied, Batch, Config, Done, Error, Store};
+use std::sync::Mutex;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+const TRANSIENT: Answer =
+    Answer::Failure("Neo.TransientError.Transaction.DeadlockDetected", "a deadlock, by the script");
+
+fn store(server: &FakeBolt) -> Store {
+    Store::connect(&Config {
+        uri: server.uri(),
+        username: "neo4j".to_owned(),
+        password: "any".to_owned().into(),
+        database: "neo4j".to_owned(),
+        connections: 2,
+        acquire_timeout: Duration::from_secs(5),
+        lease: Duration::from_secs(15),
+        similarity: ebb::domain::similarity::Similarity { dimensions: None, text_threshold: 0.5 },
+    })
+    .unwrap()
+}
+
+/// A request without events: its receipt is all that it reads and writes.
+async fn request(store: &Store) -> Result<Applied, Error> {
+    let tunables = documented().check().unwrap();
+    store.apply_request("r", "h", at(0.0), Batch { events: &[], tunables: &tunables }).await
+}
+
+/// The receipt of a request: `None` while it was not answered.
+fn receipt(answer: Option<&str>) -> Answer {
+    Answer::Row(vec![("hash", Some("h".to_owned())), ("answer", answer.map(str::to_owned))])
+}
+
+/// What the script says at every statement: the receipt of a request that is new.
+fn new_request(tag: u8) -> Answer {
+    if tag == RUN { receipt(None) } else { Answer::Success }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn transient_errors_are_tried_again_eight_times_at_most() {
+    let random = Mutex::new(Random::seeded(0xfa17));
+    let server = FakeBolt::start(move |tag, _| {
+        let hurt = [BEGIN, RUN, COMMIT].contains(&tag) && random.lock().unwrap().unit() < 0.3;
+        if hurt { TRANSIENT } else { new_request(tag) }
+    })
+    .await;
+    let store = store(&server);
+    let (mut passed, mut given_up) = (0, 0);
+    for _ in 0..40 {
+        let before = server.seen(BEGIN);
+        match request(&store).await {
+            Ok(_) => passed += 1,
+            Err(why) => {
+                assert!(matches!(why, Error::Query { .. }), "{why}");
+                given_up += 1;
+                assert_eq!(
+                    server.seen(BEGIN) - before,
+                    8,
+                    "it is given up after the eighth try and not before"
+                );
+            }
+        }
+        assert!(server.seen(BEGIN) - before <= 8);
+    }
+    assert!(
+        passed > given_up && store.counters().retried.load(Ordering::Relaxed) > 20,
+        "{passed}, {given_up}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_permanent_error_is_said_at_once() {
+    let server = FakeBolt::start(|tag, _| match tag {
+        RUN => Answer::Failure("Neo.ClientError.Statement.SyntaxError", "by the script"),
+        _ => Answer::Success,
+    })
+    .await;
+    let began = Instant::now();
+    let why = request(&store(&server)).await.unwrap_err();
+    assert!(matches!(why, Error::Query { .. }), "{why}");
+    assert!(began.elapsed() < Duration::from_secs(1), "{:?}", began.elapsed());
+    assert_eq!((server.seen(BEGIN), server.seen(RUN)), (1, 1));
+}
+
+/// The message of a transaction that was ended by somebody may come under a permanent code: one more try, not eight.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_transaction_that_was_terminated_is_tried_once_more() {
+    let server = FakeBolt::start(|tag, _| match tag {
+        RUN => {
+            Answer::Failure("Neo.ClientError.Transaction.Terminated", "The transaction has been terminated.")
+        }
+        _ => Answer::Success,
+    })
+    .await;
+    assert!(request(&store(&server)).await.is_err());
+    assert_eq!(server.seen(BEGIN), 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_unknown_commit_that_landed_is_not_done_again() {
+    let server = FakeBolt::start(|tag, before| match (tag, before) {
+        (COMMIT, 0) => Answer::Close,
+        // The second transaction finds the receipt of the first.
+        (RUN, 2) => receipt(Some(r#"["created"]"#)),
+        _ => new_request(tag),
+    })
+    .await;
+    let store = store(&server);
+    let applied = request(&store).await.unwrap();
+    assert!(matches!(applied, Applied::All(done) if done == [Done::Created]), "what the receipt says");
+    assert_eq!(store.counters().unknown_commits.load(Ordering::Relaxed), 1);
+    assert_eq!(server.seen(RUN), 3, "two statements, and then the receipt alone");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_unknown_commit_that_was_lost_is_done_again() {
+    let server = FakeBolt::start(|tag, before| match (tag, before) {
+        (COMMIT, 0) => Answer::Close,
+        _ => new_request(tag),
+    })
+    .await;
+    let store = store(&server);
+    request(&store).await.unwrap();
+    assert_eq!(store.counters().unknown_commits.load(Ordering::Relaxed), 1);
+    assert_eq!((server.seen(RUN), server.seen(COMMIT)), (4, 2), "both statements once more");
+}
+
+/// Nobody is there to settle it: it is told as unknown, and the work was sent once.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_unknown_commit_that_nobody_settles_is_said_to_be_unknown() {
+    let server = FakeBolt::start(|tag, _| match tag {
+        COMMIT => Answer::Vanish,
+        tag => new_request(tag),
+    })
+    .await;
+    let store = store(&server);
+    let why = request(&store).await.unwrap_err();
+    assert!(matches!(why, Error::OutcomeUnknown { .. }), "{why}");
+    assert_eq!((server.seen(BEGIN), server.seen(RUN)), (1, 2), "each statement was seen once");
+}

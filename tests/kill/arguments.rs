@@ -1,0 +1,76 @@
+//! The words on the command line.
+
+use super::doom::Kind;
+use std::path::PathBuf;
+
+/// The planted bugs, by the names that `src/store/faults.rs` knows.
+pub(crate) const BUGS: [&str; 10] = [
+    "unguarded-run",
+    "check-before-lock",
+    "take-keeps-fence",
+    "blind-apply",
+    "unknown-is-failure",
+    "unknown-is-success",
+    "torn-promotion",
+    "still-anchor",
+    "request-apart",
+    "half-reap",
+];
+
+#[derive(Debug, Clone)]
+pub(crate) struct Arguments {
+    pub(crate) rounds: u64,
+    pub(crate) workers: usize,
+    pub(crate) seed: u64,
+    pub(crate) from: u64,
+    pub(crate) mix: Vec<Kind>,
+    pub(crate) defaults: bool,
+    pub(crate) planted: Vec<&'static str>,
+    pub(crate) check: Option<PathBuf>,
+}
+
+impl Arguments {
+    pub(crate) fn of(mut words: impl Iterator<Item = String>) -> Result<Self, String> {
+        let mut arguments = Self {
+            rounds: 10,
+            workers: 4,
+            seed: 1,
+            from: 0,
+            mix: vec![Kind::Kill],
+            defaults: false,
+            planted: Vec::new(),
+            check: None,
+        };
+        while let Some(flag) = words.next() {
+            let mut value = || words.next().ok_or_else(|| format!("{flag} wants a value"));
+            let number =
+                |text: String| text.parse::<u64>().map_err(|_| format!("{flag}: {text} is no number"));
+            match flag.as_str() {
+                "--rounds" => arguments.rounds = number(value()?)?,
+                "--workers" => arguments.workers = usize::try_from(number(value()?)?).unwrap_or(1).max(2),
+                "--seed" => arguments.seed = number(value()?)?,
+                "--from" => arguments.from = number(value()?)?,
+                "--mix" => arguments.mix = value()?.split(',').map(Kind::named).collect::<Result<_, _>>()?,
+                "--defaults" => arguments.defaults = true,
+                "--check" => arguments.check = Some(PathBuf::from(value()?)),
+                "--planted" => {
+                    let name = value()?;
+                    arguments.planted =
+                        BUGS.into_iter().filter(|bug| name == "all" || *bug == name).collect();
+                    if arguments.planted.is_empty() {
+                        return Err(format!("there is no bug {name}; there are: all, {}", BUGS.join(", ")));
+                    }
+                }
+                // What the test runner hands to every test program.
+                "--nocapture" | "--quiet" | "-q" => {}
+                other => {
+                    return Err(format!("there is no flag {other}; see the file docs of tests/kill/main.rs"));
+                }
+            }
+        }
+        if !arguments.planted.is_empty() && !cfg!(feature = "planted-bugs") {
+            return Err("--planted needs a build with --features planted-bugs".to_owned());
+        }
+        Ok(arguments)
+    }
+}

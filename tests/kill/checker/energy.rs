@@ -1,0 +1,233 @@
+//! I3: every energy, worked out again from what clients were told.
+//!
+//! A memory's life is a chain of operations of clients, each counted if it was acknowledged, and counted or not if its
+//! outcome is unknown; between them the jobs may have promoted it or let it expire. So what is carried along is the set
+//! of all lives that fit what was told, and the graph must hold one of them.
+//!
+//! A stub says when its promotion came: after as many accesses as it counts, the latest of them its own. The instant from
+//! which the new tier's rate holds is that of the promotion or, where it is later, the anchor that a sweep had left; so
+//! the instants of all runs are tried, and the energy that the stub holds says which it was.
+
+use super::super::graph::{Graph, Memory, Stub};
+use super::super::history::{Known, What};
+use super::operations::{Operation, Operations};
+use super::{Invariant, Verdict};
+use std::collections::BTreeMap;
+
+/// Unknown outcomes on one memory beyond which a round is undecided.
+const UNKNOWN_MAX: usize = 10;
+const RELATIVE: f64 = 1e-9;
+const TIERS: [&str; 4] = ["working", "shortTerm", "longTerm", "expiredWorking"];
+
+/// A life that fits what was told so far; `None` while there is none.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Life {
+    energy: f64,
+    anchor: i64,
+    tier: usize,
+    pinned: bool,
+    accesses: i64,
+    last: i64,
+}
+
+struct Laws<'a> {
+    rates: [f64; 4],
+    expiry: f64,
+    /// Instants of the runs that sweep, in order.
+    sweeps: Vec<i64>,
+    stubs: BTreeMap<&'a str, &'a Stub>,
+}
+
+/// I3.
+pub(super) fn is_what_deposits_make(operations: &Operations, graph: &Graph, verdict: &mut Verdict) {
+    let tunables = &graph.tunables;
+    let mut sweeps: Vec<i64> =
+        graph.runs.iter().filter(|run| run.job == "decay").map(|run| run.now).collect();
+    sweeps.sort_unstable();
+    sweeps.dedup();
+    let laws = Laws {
+        rates: [tunables.working_decay, tunables.short_term_decay, tunables.long_term_decay, 0.0],
+        expiry: tunables.expiry_threshold,
+        sweeps,
+        stubs: graph.stubs.iter().map(|stub| (stub.key.as_str(), stub)).collect(),
+    };
+    let memories: BTreeMap<&str, &Memory> =
+        graph.memories.iter().map(|memory| (memory.id.as_str(), memory)).collect();
+    for (id, operations) in operations.by_memory() {
+        // What is gone, rightly or not, is the matter of I1.
+        let Some(memory) = memories.get(id) else { continue };
+        let unknown = operations.iter().filter(|op| op.known == Known::Info).count();
+        if unknown > UNKNOWN_MAX {
+            verdict.inconclusive.push(format!("{id} has {unknown} operations of unknown outcome"));
+            continue;
+        }
+        let lives = laws.lives(id, &operations);
+        if !lives.iter().flatten().any(|life| laws.leads_to(life, memory)) {
+            let (told, seen) = (
+                laws.told(&lives, memory),
+                (&memory.tier, memory.energy, memory.energy_at, memory.access_count),
+            );
+            let why = format!(
+                "{id} is {seen:?} after {} operations, {unknown} unknown; what was told makes it {told}",
+                operations.len()
+            );
+            verdict.broken(Invariant::Energy, why);
+        }
+    }
+}
+
+impl Laws<'_> {
+    /// What is left of an energy in a tier after `ms`.
+    fn factor(&self, tier: usize, ms: i64) -> f64 {
+        #[expect(clippy::cast_precision_loss, reason = "milliseconds of a round are exact")]
+        let hours = ms.max(0) as f64 / 3_600_000.0;
+        (-(self.rates[tier] * hours)).exp()
+    }
+
+    /// The life brought to an instant, which becomes its anchor unless that is later.
+    fn brought(&self, mut life: Life, to: i64) -> Life {
+        if !life.pinned {
+            life.energy *= self.factor(life.tier, to - life.anchor);
+        }
+        life.anchor = life.anchor.max(to);
+        life
+    }
+
+    /// An instant, and those of sweeps after it until another.
+    fn at_or_swept(&self, from: i64, until: i64) -> Vec<i64> {
+        let swept = self.sweeps.iter().copied().filter(|sweep| *sweep > from && *sweep <= until);
+        [from].into_iter().chain(swept).collect()
+    }
+
+    /// Every life that fits these operations.
+    fn lives(&self, id: &str, operations: &[&Operation]) -> Vec<Option<Life>> {
+        let mut lives: Vec<Option<Life>> = vec![None];
+        for operation in operations.iter().filter(|operation| operation.may_count()) {
+            let mut next = Vec::new();
+            for life in &lives {
+                let reached = self.promoted(id, *life);
+                if operation.known == Known::Info {
+                    next.extend(reached.iter().copied());
+                }
+                for life in reached {
+                    self.apply(life, operation, &mut next);
+                }
+            }
+            lives = Vec::new();
+            for life in next {
+                if !lives.contains(&life) {
+                    lives.push(life);
+                }
+            }
+        }
+        lives.into_iter().flat_map(|life| self.promoted(id, life)).collect()
+    }
+
+    /// The life itself, and what promotions that have left a stub may have made of it by now.
+    fn promoted(&self, id: &str, life: Option<Life>) -> Vec<Option<Life>> {
+        let mut reached = vec![life];
+        let mut from = 0;
+        while let Some(last) = reached.get(from).copied() {
+            from += 1;
+            let Some(life) = last.filter(|life| !life.pinned && life.tier < 2) else { continue };
+            let Some(stub) = self.stubs.get(format!("{id}->{}", TIERS[life.tier + 1]).as_str()) else {
+                continue;
+            };
+            if stub.access_count != life.accesses || stub.last_accessed != life.last {
+                continue;
+            }
+            let begin = stub.at.max(life.anchor);
+            let rose = self.at_or_swept(begin, i64::MAX).into_iter().map(|at| self.brought(life, at));
+            // The first instant that fits: a later one with the same energy is the same life.
+            if let Some(rose) = rose.into_iter().find(|rose| close(rose.energy, stub.energy)) {
+                reached.push(Some(Life { tier: life.tier + 1, ..rose }));
+            }
+        }
+        reached
+    }
+
+    /// What one operation makes of a life; nothing, if it cannot have happened to it.
+    fn apply(&self, life: Option<Life>, operation: &Operation, next: &mut Vec<Option<Life>>) {
+        match (&operation.what, life) {
+            (What::Remember { now, .. }, None) => {
+                let born =
+                    Life { energy: 1.0, anchor: *now, tier: 0, pinned: false, accesses: 1, last: *now };
+                next.push(Some(born));
+            }
+            (What::Access { now, revived, .. }, Some(life)) => {
+                let told = operation.counts();
+                if !(told && *revived) {
+                    next.push(Some(self.lifted(life, *now)));
+                }
+                if !told || *revived {
+                    self.revived(life, *now, operation.ended, next);
+                }
+            }
+            (What::Pin { now, pin: true, .. }, Some(life)) if !life.pinned => {
+                let until = operation.ended.min(now.saturating_add(60_000));
+                let at = self.at_or_swept(*now, until);
+                next.extend(at.into_iter().map(|at| Some(Life { pinned: true, ..self.brought(life, at) })));
+            }
+            (What::Pin { now, pin: false, .. }, Some(life)) if life.pinned => {
+                next.push(Some(Life { pinned: false, ..self.brought(life, *now) }));
+            }
+            (What::Pin { .. }, Some(life)) => next.push(Some(life)),
+            (What::Forget { .. }, Some(_)) => next.push(None),
+            _ => {}
+        }
+    }
+
+    /// An access to a live memory. One whose instant lies before the anchor brings a deposit that has faded since.
+    fn lifted(&self, life: Life, now: i64) -> Life {
+        let late = if life.pinned { 1.0 } else { self.factor(life.tier, life.anchor - now) };
+        let brought = self.brought(life, now);
+        Life {
+            energy: brought.energy + late,
+            accesses: life.accesses + 1,
+            last: life.last.max(now),
+            ..brought
+        }
+    }
+
+    /// An access to a memory that a sweep had let expire before: it begins anew.
+    fn revived(&self, life: Life, now: i64, until: i64, next: &mut Vec<Option<Life>>) {
+        if life.tier != 0 || life.pinned {
+            return;
+        }
+        let expired = |sweep: i64| sweep > life.anchor && self.brought(life, sweep).energy < self.expiry;
+        let begun = |anchor: i64| {
+            let energy = self.factor(0, anchor - now);
+            Some(Life { energy, anchor, accesses: life.accesses + 1, last: life.last.max(now), ..life })
+        };
+        if self.sweeps.iter().any(|sweep| *sweep <= now && expired(*sweep)) {
+            next.push(begun(now));
+        }
+        let late =
+            self.sweeps.iter().copied().filter(|sweep| *sweep > now && *sweep <= until && expired(*sweep));
+        next.extend(late.map(begun));
+    }
+
+    /// Whether a life ends as what the graph holds, the jobs having swept it meanwhile.
+    fn leads_to(&self, life: &Life, memory: &Memory) -> bool {
+        let expired = memory.tier == TIERS[3];
+        let tier = if expired { life.tier == 0 && !life.pinned } else { TIERS[life.tier] == memory.tier };
+        let swept = self.brought(*life, memory.energy_at);
+        tier && memory.pinned == life.pinned
+            && memory.access_count == life.accesses
+            && memory.last_accessed == life.last
+            && memory.energy_at.max(memory.last_accessed) >= life.anchor
+            && (!expired || swept.energy < self.expiry)
+            && close(memory.energy, swept.energy)
+    }
+
+    /// The nearest of the lives, in words.
+    fn told(&self, lives: &[Option<Life>], memory: &Memory) -> String {
+        let distance = |life: &Life| (self.brought(*life, memory.energy_at).energy - memory.energy).abs();
+        let nearest = lives.iter().flatten().min_by(|a, b| distance(a).total_cmp(&distance(b)));
+        nearest.map_or("nothing".to_owned(), |life| format!("{:?}", self.brought(*life, memory.energy_at)))
+    }
+}
+
+fn close(one: f64, other: f64) -> bool {
+    (one - other).abs() <= RELATIVE * one.abs().max(other.abs()).max(f64::MIN_POSITIVE)
+}

@@ -1,0 +1,94 @@
+//! Lines of a history put together: each operation with what is known of it in the end.
+
+use super::super::graph::Graph;
+use super::super::history::{Known, Line, What};
+use super::Judged;
+use std::collections::BTreeMap;
+
+/// One operation of a process.
+#[derive(Debug, Clone)]
+pub(super) struct Operation {
+    /// When it was asked for.
+    pub(super) began: i64,
+    /// When its outcome was known; for ever after, if it never was.
+    pub(super) ended: i64,
+    /// What came of it.
+    pub(super) known: Known,
+    /// What it is: as its last line has it.
+    pub(super) what: What,
+}
+
+impl Operation {
+    /// Whether it has happened or may have.
+    pub(super) fn may_count(&self) -> bool {
+        self.known != Known::Fail
+    }
+
+    /// Whether it has certainly happened.
+    pub(super) fn counts(&self) -> bool {
+        self.known == Known::Ok
+    }
+}
+
+/// All operations, in the order in which they were asked for.
+pub(super) struct Operations {
+    pub(super) all: Vec<Operation>,
+}
+
+impl Operations {
+    pub(super) fn of(history: &[Line]) -> Self {
+        let mut open: BTreeMap<(&str, u64), usize> = BTreeMap::new();
+        let mut all: Vec<Operation> = Vec::new();
+        for line in history {
+            if matches!(line.what, What::Look { .. } | What::DryRun { .. } | What::Hurt { .. }) {
+                continue;
+            }
+            let key = (line.process.as_str(), line.op);
+            let place = *open.entry(key).or_insert_with(|| {
+                all.push(Operation {
+                    began: line.at,
+                    ended: i64::MAX,
+                    known: Known::Info,
+                    what: line.what.clone(),
+                });
+                all.len() - 1
+            });
+            if line.known != Known::Invoke {
+                let operation = &mut all[place];
+                operation.known = line.known;
+                operation.ended = if line.known == Known::Info { i64::MAX } else { line.at };
+                operation.what = line.what.clone();
+            }
+        }
+        Self { all }
+    }
+
+    /// What clients did to each memory, in order. A client does one thing at a time to a memory.
+    pub(super) fn by_memory(&self) -> BTreeMap<&str, Vec<&Operation>> {
+        let mut found: BTreeMap<&str, Vec<&Operation>> = BTreeMap::new();
+        for operation in &self.all {
+            let (What::Remember { id, .. }
+            | What::Access { id, .. }
+            | What::Pin { id, .. }
+            | What::Forget { id, .. }) = &operation.what
+            else {
+                continue;
+            };
+            found.entry(id).or_default().push(operation);
+        }
+        found
+    }
+
+    pub(super) fn judged(&self, graph: &Graph) -> Judged {
+        let count =
+            |wanted: fn(&What) -> bool| self.all.iter().filter(|op| op.counts() && wanted(&op.what)).count();
+        Judged {
+            memories: graph.memories.len(),
+            promotions: graph.stubs.len(),
+            deposits: count(|what| matches!(what, What::Remember { .. } | What::Access { .. })),
+            unknown: self.all.iter().filter(|op| op.known == Known::Info).count(),
+            commits: count(|what| matches!(what, What::Commit { .. })),
+            takes: count(|what| matches!(what, What::Take { .. })),
+        }
+    }
+}

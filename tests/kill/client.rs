@@ -1,0 +1,290 @@
+//! Clients: each has memories of its own and does one thing after the other to them, through Ebb's service, while workers
+//! are killed around it and its own connections are cut.
+
+use super::history::{Known, Left, Line, What};
+use super::proxy::{COMMIT, Cut, How, Proxy, RUN};
+use super::random::Random;
+use super::server::Host;
+use ebb::clock::Clock;
+use ebb::domain::event::{Access, Remember};
+use ebb::domain::ids::{MemoryId, Scope, SessionId};
+use ebb::domain::memory::Revive;
+use ebb::domain::units::Timestamp;
+use ebb::provision::{Endpoint, Origin};
+use ebb::service::memories::{Intent, RequestId};
+use ebb::service::{Done, Error, Service};
+use ebb::wiring;
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// How long a client waits before it counts the outcome as unknown.
+const PATIENCE: Duration = Duration::from_secs(8);
+/// Memories of one client at most.
+const MEMORIES: usize = 40;
+
+/// The file of one process's history.
+#[derive(Clone)]
+pub(crate) struct Journal {
+    process: String,
+    file: Arc<Mutex<(File, u64)>>,
+}
+
+impl Journal {
+    pub(crate) fn open(folder: &Path, process: &str) -> Result<Self, String> {
+        let path = folder.join(format!("{process}.ndjson"));
+        let file = File::options().create(true).append(true).open(path).map_err(|why| why.to_string())?;
+        Ok(Self { process: process.to_owned(), file: Arc::new(Mutex::new((file, 0))) })
+    }
+
+    fn next(&self) -> u64 {
+        let mut file = self.file.lock().expect("nobody panics with it");
+        file.1 += 1;
+        file.1
+    }
+
+    fn line(&self, op: u64, known: Known, what: &What) {
+        let at = Clock::Real.now().millis();
+        let line = Line { at, process: self.process.clone(), op, known, what: what.clone() };
+        let text = format!("{}\n", serde_json::to_string(&line).expect("JSON"));
+        self.file
+            .lock()
+            .expect("nobody panics with it")
+            .0
+            .write_all(text.as_bytes())
+            .expect("room for the history");
+    }
+
+    /// One that has happened.
+    pub(crate) fn tell(&self, what: &What) {
+        self.line(self.next(), Known::Ok, what);
+    }
+}
+
+/// Says go, and waits until everybody has stopped.
+#[derive(Clone, Default)]
+pub(crate) struct Gate(Arc<AtomicBool>);
+
+impl Gate {
+    pub(crate) fn close(&self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+
+    fn is_closed(&self) -> bool {
+        self.0.load(Ordering::SeqCst)
+    }
+}
+
+/// One client; it lives for a whole campaign.
+pub(crate) struct Client {
+    name: String,
+    service: Service,
+    proxy: Proxy,
+    journal: Journal,
+    random: Random,
+    memories: Vec<(String, bool)>,
+    made: usize,
+    session: usize,
+}
+
+impl Client {
+    pub(crate) async fn new(host: &Host, folder: &Path, name: &str, seed: u64) -> Result<Self, String> {
+        let proxy = Proxy::before(&host.uri).await;
+        let service = service(host, &proxy.uri())?;
+        let journal = Journal::open(folder, name)?;
+        Ok(Self {
+            name: name.to_owned(),
+            service,
+            proxy,
+            journal,
+            random: Random(seed),
+            memories: Vec::new(),
+            made: 0,
+            session: 0,
+        })
+    }
+
+    /// Works until the gate closes, and comes back with all that it knows.
+    pub(crate) async fn work(mut self, gate: Gate) -> Self {
+        while !gate.is_closed() {
+            if self.random.once_in(25) {
+                let cut = self.random.pick(&[Cut::Before, Cut::After]);
+                let tag = self.random.pick(&[COMMIT, COMMIT, RUN]);
+                self.proxy.hurt(cut, self.random.pick(&[How::Fin, How::Rst]), tag, 1 + self.random.below(3));
+            }
+            self.one().await;
+            tokio::time::sleep(Duration::from_millis(20 + self.random.bits() % 60)).await;
+        }
+        self
+    }
+
+    async fn one(&mut self) {
+        let drawn = self.random.below(100);
+        if self.memories.len() < 6 || (drawn < 12 && self.memories.len() < MEMORIES) {
+            return self.remember().await;
+        }
+        let which = self.random.below(self.memories.len());
+        match drawn {
+            0..=15 => self.forget(which).await,
+            16..=25 => self.pin(which).await,
+            26..=29 => self.end_session().await,
+            // Bursts are what makes a memory rise.
+            30..=64 => {
+                for _ in 0..3 + self.random.below(4) {
+                    self.access(which).await;
+                }
+            }
+            _ => self.access(which).await,
+        }
+    }
+
+    fn now() -> Timestamp {
+        Clock::Real.now()
+    }
+
+    /// Asks, and writes down what is known of it. What may or may not have happened is never taken for a failure: an
+    /// answer may be lost after its effect.
+    async fn ask<T>(
+        &self,
+        what: What,
+        asked: impl Future<Output = Result<T, Error>>,
+        told: impl FnOnce(&T, What) -> What,
+    ) -> (Known, Option<T>) {
+        let op = self.journal.next();
+        self.journal.line(op, Known::Invoke, &what);
+        let (known, answer) = match tokio::time::timeout(PATIENCE, asked).await {
+            Ok(Ok(answer)) => (Known::Ok, Some(answer)),
+            Ok(Err(
+                Error::NotFound { .. }
+                | Error::Refused { .. }
+                | Error::Conflict(_)
+                | Error::Quarantined { .. },
+            )) => (Known::Fail, None),
+            Ok(Err(_)) | Err(_) => (Known::Info, None),
+        };
+        let what = match &answer {
+            Some(answer) => told(answer, what),
+            None => what,
+        };
+        self.journal.line(op, known, &what);
+        (known, answer)
+    }
+
+    fn request(&mut self) -> RequestId {
+        RequestId::or_new(None)
+    }
+
+    async fn remember(&mut self) {
+        self.made += 1;
+        let id = format!("{}-{}", self.name, self.made);
+        let content = format!("what {id} says");
+        let session = format!("{}-s{}", self.name, self.session);
+        let at = Self::now();
+        let what = What::Remember {
+            id: id.clone(),
+            content: content.clone(),
+            now: at.millis(),
+            session: Some(session.clone()),
+        };
+        let remember = Remember {
+            at,
+            id: MemoryId::new(&id).expect("a name"),
+            scope: Scope::local(),
+            content,
+            session: SessionId::new(&session).ok(),
+            instance: Some(self.name.clone()),
+            mentions: Vec::new(),
+            pinned: false,
+            embedding: None,
+        };
+        let request = self.request();
+        let (known, _) = self.ask(what, self.service.remember(&request, remember), |_, what| what).await;
+        if known != Known::Fail {
+            self.memories.push((id, false));
+        }
+    }
+
+    async fn access(&mut self, which: usize) {
+        let (id, at) = (self.memories[which].0.clone(), Self::now());
+        let what = What::Access { id: id.clone(), now: at.millis(), revived: false };
+        let access = Access {
+            at,
+            id: MemoryId::new(&id).expect("a name"),
+            scope: None,
+            session: None,
+            revive: Revive::Yes,
+        };
+        let request = self.request();
+        let told = |answer: &(Done, _), what| match what {
+            What::Access { id, now, .. } => What::Access { id, now, revived: answer.0 == Done::Revived },
+            other => other,
+        };
+        self.ask(what, self.service.access(&request, access), told).await;
+    }
+
+    async fn pin(&mut self, which: usize) {
+        let (id, pinned) = self.memories[which].clone();
+        let (pin, at) = (!pinned, Self::now());
+        let what = What::Pin { id: id.clone(), now: at.millis(), pin, left: None };
+        let ids = [MemoryId::new(&id).expect("a name")];
+        let intent = Intent::Do(self.request());
+        let (known, _) = self
+            .ask(what, self.service.pin(&intent, &ids, pin, at), |memories, what| {
+                match (what, memories.first()) {
+                    (What::Pin { id, now, pin, .. }, Some(memory)) => {
+                        let vital = memory.record.life.as_ref().map(|life| life.vital).ok();
+                        let left = vital.map(|vital| Left {
+                            tier: vital.tier.name().to_owned(),
+                            energy: vital.energy.value(),
+                            energy_at: vital.energy_at.millis(),
+                        });
+                        What::Pin { id, now, pin, left }
+                    }
+                    (other, _) => other,
+                }
+            })
+            .await;
+        if known == Known::Ok {
+            self.memories[which].1 = pin;
+        }
+    }
+
+    async fn forget(&mut self, which: usize) {
+        let (id, at) = (self.memories[which].0.clone(), Self::now());
+        let ids = [MemoryId::new(&id).expect("a name")];
+        let intent = Intent::Do(self.request());
+        let what = What::Forget { id, now: at.millis() };
+        let (known, _) = self.ask(what, self.service.forget(&intent, &ids, at, None), |_, what| what).await;
+        if known != Known::Fail {
+            self.memories.swap_remove(which);
+        }
+    }
+
+    async fn end_session(&mut self) {
+        let (session, at) = (format!("{}-s{}", self.name, self.session), Self::now());
+        self.session += 1;
+        let what = What::EndSession { session: session.clone(), now: at.millis() };
+        let Ok(session) = SessionId::new(&session) else { return };
+        let intent = Intent::Do(self.request());
+        let scope = Scope::local();
+        let ended = self.service.end_session(&intent, &scope, &session, at, None);
+        self.ask(what, ended, |_, what| what).await;
+    }
+}
+
+/// Ebb's service on the server of a campaign, through another address.
+pub(crate) fn service(host: &Host, uri: &str) -> Result<Service, String> {
+    let endpoint = Endpoint {
+        uri: uri.to_owned(),
+        username: "neo4j".to_owned(),
+        password: host.password.clone().into(),
+        database: "neo4j".to_owned(),
+        http: None,
+        home: None,
+        origin: Origin::Given,
+    };
+    wiring::over(&endpoint, &host.settings, Scope::local()).map_err(|why| why.to_string())
+}

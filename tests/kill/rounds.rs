@@ -1,0 +1,435 @@
+//! A campaign: rounds of hurts, rest and judgement every ten.
+
+use super::arguments::Arguments;
+use super::client::{Client, Gate, Journal, service};
+use super::doom::{Doom, Kind};
+use super::history::{self, What};
+use super::look::Eyes;
+use super::random::Random;
+use super::report::{distribution, retakes};
+use super::server::Host;
+use super::worker::{Pace, Struck, Worker};
+use ebb::clock::Clock;
+use ebb::jobs::JobName;
+use ebb::scheduler::driver::rehearse_job;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// Rounds between two judgements.
+const JUDGED_EVERY: u64 = 10;
+const CLIENTS: usize = 4;
+
+/// Runs what the arguments ask for.
+///
+/// # Errors
+/// The first broken promise, or whatever kept the harness from judging.
+pub(crate) async fn all(arguments: &Arguments) -> Result<(), String> {
+    if arguments.planted.is_empty() {
+        return campaign(arguments, None).await.map_err(String::from);
+    }
+    let mut missed = Vec::new();
+    for bug in &arguments.planted {
+        match campaign(arguments, Some(bug)).await {
+            Err(Ended::Broken(round, why)) => {
+                let first = why.lines().nth(1).unwrap_or_default();
+                println!("planted {bug}: caught by round {round}: {first}");
+            }
+            Err(Ended::Harness(why)) => return Err(why),
+            Ok(()) => {
+                println!("planted {bug}: not caught in {} rounds", arguments.rounds);
+                missed.push(*bug);
+            }
+        }
+    }
+    if missed.is_empty() { Ok(()) } else { Err(format!("not caught: {}", missed.join(", "))) }
+}
+
+/// Why a campaign ended early.
+enum Ended {
+    /// A promise was broken, as was seen after so many rounds.
+    Broken(u64, String),
+    /// The harness could not go on.
+    Harness(String),
+}
+
+impl From<String> for Ended {
+    fn from(why: String) -> Self {
+        Self::Harness(why)
+    }
+}
+
+impl From<Ended> for String {
+    fn from(ended: Ended) -> Self {
+        match ended {
+            Ended::Broken(round, why) => format!("after round {round}: {why}"),
+            Ended::Harness(why) => why,
+        }
+    }
+}
+
+struct Campaign<'a> {
+    arguments: &'a Arguments,
+    bug: Option<&'a str>,
+    folder: PathBuf,
+    host: Host,
+    eyes: Eyes,
+    journal: Journal,
+    pace: Pace,
+    workers: Vec<Worker>,
+    /// Proxies whose connections are to stay open though their workers are gone.
+    silent: Vec<Worker>,
+    /// Workers that are paused, and until when.
+    paused: Vec<(Worker, Instant)>,
+    /// The next round whose doom is to be given to a worker.
+    next: u64,
+    done: u64,
+}
+
+async fn campaign(arguments: &Arguments, bug: Option<&str>) -> Result<(), Ended> {
+    let name = format!("kill-{}-{}", arguments.seed, bug.unwrap_or("none"));
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).map_err(|why| format!("{}: {why}", folder.display()))?;
+    println!(
+        "seed {} from round {}: {} rounds, {} workers; histories in {}",
+        arguments.seed,
+        arguments.from,
+        arguments.rounds,
+        arguments.workers,
+        folder.display()
+    );
+    let host = Host::start(&folder).await?;
+    prepare(&host).await?;
+    let eyes = Eyes::open(&host)?;
+    let mut campaign = Campaign {
+        arguments,
+        bug,
+        eyes,
+        journal: Journal::open(&folder, "harness")?,
+        pace: Pace { defaults: arguments.defaults },
+        folder,
+        host,
+        workers: Vec::new(),
+        silent: Vec::new(),
+        paused: Vec::new(),
+        next: arguments.from,
+        done: 0,
+    };
+    let ended = campaign.run().await;
+    let Campaign { host, workers, silent, paused, .. } = campaign;
+    drop((workers, silent, paused));
+    host.end().await;
+    ended
+}
+
+/// An empty database whose memories live and die within seconds.
+async fn prepare(host: &Host) -> Result<(), String> {
+    let service = service(host, &host.uri)?;
+    service.initialise().await.map_err(|why| why.to_string())?;
+    Eyes::open(host)?
+        .run(
+            "MATCH (c:ConsolidationConfig) SET c.workingDecay = 200.0, c.shortTermDecay = 40.0, c.longTermDecay = 1.0, \
+             c.shortToLongThreshold = 4.0 RETURN c.name AS name",
+        )
+        .await
+}
+
+impl Campaign<'_> {
+    async fn run(&mut self) -> Result<(), Ended> {
+        let mut random = Random(self.arguments.seed);
+        let mut clients = Vec::new();
+        for n in 0..CLIENTS {
+            clients.push(Client::new(&self.host, &self.folder, &format!("client-{n}"), random.bits()).await?);
+        }
+        while self.done < self.arguments.rounds {
+            let until = self.arguments.rounds.min(self.done + JUDGED_EVERY);
+            let gate = Gate::default();
+            let mut working = tokio::task::JoinSet::new();
+            for client in clients.drain(..) {
+                let (gate, runtime) = (gate.clone(), tokio::runtime::Handle::current());
+                working.spawn_blocking(move || runtime.block_on(client.work(gate)));
+            }
+            let hurt = self.hurt_until(until).await;
+            gate.close();
+            clients = working.join_all().await;
+            hurt?;
+            self.rest().await.map_err(|why| self.found(why))?;
+            self.judge(self.done == self.arguments.rounds).await?;
+        }
+        Ok(())
+    }
+
+    fn found(&self, why: String) -> Ended {
+        Ended::Broken(self.done, why)
+    }
+
+    async fn hurt_until(&mut self, until: u64) -> Result<(), Ended> {
+        let mut looked = Instant::now();
+        let mut moved = Instant::now();
+        while self.done < until {
+            self.hire(until).await?;
+            let struck: Vec<(usize, Struck)> = self
+                .workers
+                .iter_mut()
+                .enumerate()
+                .filter_map(|(index, worker)| worker.strike().map(|struck| (index, struck)))
+                .collect();
+            for (index, struck) in struck.into_iter().rev() {
+                moved = Instant::now();
+                self.struck(index, struck);
+            }
+            self.wake();
+            if looked.elapsed() > Duration::from_millis(150) {
+                looked = Instant::now();
+                // A server that is gone is no look.
+                if let Ok(look) = self.eyes.look().await {
+                    self.journal.tell(&look);
+                }
+                if self.done % 3 == 1
+                    && let Ok(claimed) = self.eyes.claimed().await
+                    && let Some(id) = claimed.first()
+                {
+                    self.release(id).await;
+                }
+            }
+            if moved.elapsed() > Duration::from_secs(if self.pace.defaults { 120 } else { 60 }) {
+                let dooms: Vec<String> = self.workers.iter().map(|worker| worker.doom.to_string()).collect();
+                return Err(self
+                    .found(format!("nothing came to pass for a minute\nwaiting for: {}", dooms.join("; "))));
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        Ok(())
+    }
+
+    /// A person takes an attempt from its holder, as `ebb attempt release` does.
+    async fn release(&self, id: &str) {
+        if let Ok(service) = service(&self.host, &self.host.uri) {
+            let _ = tokio::time::timeout(Duration::from_secs(5), service.store().release_attempt(id)).await;
+        }
+    }
+
+    fn kind(&self, round: u64) -> Kind {
+        let mix = &self.arguments.mix;
+        mix[usize::try_from(round).unwrap_or(0) % mix.len()]
+    }
+
+    /// As many workers as there are to be, each with the doom of a round of its own; and the round of the server, if it is
+    /// its turn.
+    async fn hire(&mut self, until: u64) -> Result<(), Ended> {
+        while self.workers.len() < self.arguments.workers {
+            let armed = self.workers.iter().filter(|worker| worker.doom != Doom::None).count() as u64;
+            let last = self.arguments.from + until;
+            // A round that hurts the server waits until all workers are there, and arms none.
+            let wanted =
+                self.next < last && self.done + armed < until && self.kind(self.next) != Kind::Server;
+            let (round, doom) = if wanted {
+                self.next += 1;
+                let round = self.next - 1;
+                (round, Doom::of(self.arguments.seed, round, self.kind(round)))
+            } else {
+                (0, Doom::None)
+            };
+            let worker = Worker::start(&self.host, &self.folder, self.pace, round, doom, self.bug).await?;
+            self.workers.push(worker);
+        }
+        let calm = self.paused.is_empty() && self.workers.iter().all(|worker| worker.doom == Doom::None);
+        if calm && self.next < self.arguments.from + until && self.kind(self.next) == Kind::Server {
+            self.next += 1;
+            return self.hurt_server(self.next - 1).await;
+        }
+        // Workers that were spared are armed by nobody, so a round that is left over takes one of them.
+        let armed = self.workers.iter().any(|worker| worker.doom != Doom::None);
+        if !armed && self.done < until && self.paused.is_empty() && self.next < self.arguments.from + until {
+            let spared = self.workers.remove(0);
+            spared.tell_to_stop();
+            self.silent.push(spared);
+        }
+        Ok(())
+    }
+
+    fn struck(&mut self, index: usize, struck: Struck) {
+        let worker = self.workers.remove(index);
+        let (victim, how) = (worker.name(), worker.doom.to_string());
+        self.journal.tell(&What::Hurt { victim: victim.clone(), how: how.clone() });
+        if worker.doom == Doom::None {
+            println!("{victim} ended by itself; see workers.log");
+            return;
+        }
+        println!("round {}: {victim}: {how}", worker.round);
+        self.done += 1;
+        match struck {
+            Struck::Paused => self.paused.push((worker, Instant::now() + 3 * self.pace.lease())),
+            Struck::Gone => self.silent.push(worker),
+        }
+    }
+
+    /// Lets workers go on whose pause is over.
+    fn wake(&mut self) {
+        let now = Instant::now();
+        let (over, still) =
+            std::mem::take(&mut self.paused).into_iter().partition(|(_, until)| *until <= now);
+        self.paused = still;
+        for (mut worker, _) in Vec::<(Worker, Instant)>::from_iter::<Vec<_>>(over) {
+            worker.go_on();
+            self.workers.push(worker);
+        }
+    }
+
+    /// Kills the server, sees that workers say so, starts it, and sees that they work again.
+    async fn hurt_server(&mut self, round: u64) -> Result<(), Ended> {
+        let ports: Vec<u16> = self.workers.iter().map(|worker| worker.port).collect();
+        let all_ready = until(Duration::from_secs(30), || all_say(&ports, true)).await;
+        if all_ready.is_none() {
+            return Err(self.found("workers\nnot ready within 30 s of their start".to_owned()));
+        }
+        self.host.kill().await?;
+        self.journal.tell(&What::Hurt { victim: "server".to_owned(), how: "kill".to_owned() });
+        let said_no = until(Duration::from_secs(5), || all_say(&ports, false)).await;
+        self.host.restart().await?;
+        // It is there when it lets somebody in and answers.
+        let answers = until(Duration::from_secs(60), || async { self.eyes.answers().await }).await;
+        let ready = Instant::now();
+        let since = Clock::Real.now().millis();
+        let said_yes = until(Duration::from_secs(10), || all_say(&ports, true)).await;
+        let resumed = loop {
+            let history = history::read(&self.folder)?;
+            let works =
+                history.iter().any(|line| line.at > since && matches!(line.what, What::Commit { .. }));
+            if works || ready.elapsed() > Duration::from_secs(20) {
+                break works.then(|| ready.elapsed());
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        };
+        println!(
+            "round {round}: server killed; it answers {answers:?} after its handshake; not ready is said after {said_no:?}, ready after {said_yes:?}, work after {resumed:?}"
+        );
+        self.done += 1;
+        let slow =
+            |seen: Option<Duration>, limit: u64| seen.is_none_or(|seen| seen > Duration::from_secs(limit));
+        if slow(said_no, 2) || slow(said_yes, 2) || slow(resumed, 5) {
+            return Err(self.found(
+                "the server was killed\nworkers notice within 2 s both ways, and work within 5 s".to_owned(),
+            ));
+        }
+        Ok(())
+    }
+
+    /// Waits until all jobs have run since the last write and nothing is open; then the workers stop.
+    async fn rest(&mut self) -> Result<(), String> {
+        let limit = Duration::from_secs(if self.pace.defaults { 90 } else { 45 });
+        for (worker, _) in &mut self.paused {
+            worker.go_on();
+        }
+        let paused = std::mem::take(&mut self.paused);
+        self.workers.extend(paused.into_iter().map(|(worker, _)| worker));
+        // Somebody is there who is not to die.
+        let rested = Worker::start(&self.host, &self.folder, self.pace, 0, Doom::None, self.bug).await?;
+        self.workers.push(rested);
+        let (began, since) = (Instant::now(), Clock::Real.now().millis() + 1_000);
+        loop {
+            if began.elapsed() > limit {
+                return Err(format!("no rest\nI10: no rest within {} s", limit.as_secs()));
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            // Occurrences begin with the second.
+            if (400..700).contains(&(Clock::Real.now().millis() % 1_000))
+                && self.eyes.is_at_rest(since).await.unwrap_or(false)
+            {
+                break;
+            }
+        }
+        let mut slowest = Duration::ZERO;
+        for worker in &self.workers {
+            worker.tell_to_stop();
+        }
+        for mut worker in self.workers.drain(..) {
+            let waits = worker.doom == Doom::None;
+            match worker.gone().await {
+                Some(took) => slowest = slowest.max(took),
+                None if waits => {
+                    return Err("a worker did not stop within ten seconds of SIGTERM\n".to_owned());
+                }
+                None => {}
+            }
+        }
+        self.silent.clear();
+        println!(
+            "at rest after {:.1} s; workers stopped within {} ms",
+            began.elapsed().as_secs_f64(),
+            slowest.as_millis()
+        );
+        // What the last one left is free at once.
+        let until = Instant::now() + Duration::from_secs(1);
+        while !self.eyes.is_at_rest(since).await? {
+            if Instant::now() > until {
+                return Err(
+                    "residue\nI10: something was left open by workers that were told to stop".to_owned()
+                );
+            }
+        }
+        Ok(())
+    }
+
+    async fn judge(&self, last: bool) -> Result<(), Ended> {
+        if last {
+            let service = service(&self.host, &self.host.uri)?;
+            for job in JobName::ALL {
+                let before = self.eyes.hash().await?;
+                let now = Clock::Real.now().after(60_000.0);
+                rehearse_job(service.store(), job, now).await.map_err(|why| why.to_string())?;
+                let after = self.eyes.hash().await?;
+                self.journal.tell(&What::DryRun { job: job.name().to_owned(), before, after });
+            }
+        }
+        let graph = self.eyes.read().await?;
+        let text = serde_json::to_string(&graph).map_err(|why| why.to_string())?;
+        std::fs::write(self.folder.join("graph.json"), text).map_err(|why| why.to_string())?;
+        let program = std::env::current_exe().map_err(|why| why.to_string())?;
+        let judged = tokio::process::Command::new(program).arg("--check").arg(&self.folder).output().await;
+        let judged = judged.map_err(|why| why.to_string())?;
+        print!("after {} rounds: {}", self.done, String::from_utf8_lossy(&judged.stdout));
+        let times = retakes(&history::read(&self.folder)?);
+        println!("re-takes of what the hurt held: {}", distribution(&times));
+        if judged.status.success() {
+            return Ok(());
+        }
+        Err(self.found(String::from_utf8_lossy(&judged.stderr).into_owned()))
+    }
+}
+
+/// Asks until the answer is yes; how long that took.
+async fn until<F: Future<Output = bool>>(limit: Duration, ask: impl Fn() -> F) -> Option<Duration> {
+    let began = Instant::now();
+    while began.elapsed() < limit {
+        if ask().await {
+            return Some(began.elapsed());
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    None
+}
+
+/// Whether every one of these workers says that it is ready, or that it is not.
+async fn all_say(ports: &[u16], ready: bool) -> bool {
+    for port in ports.iter().copied() {
+        let said = tokio::task::spawn_blocking(move || {
+            let agent: ureq::Agent = ureq::Agent::config_builder()
+                .http_status_as_error(false)
+                .timeout_global(Some(Duration::from_millis(500)))
+                .build()
+                .into();
+            agent
+                .get(format!("http://127.0.0.1:{port}/readyz"))
+                .call()
+                .ok()
+                .map(|answer| answer.status().as_u16())
+        });
+        match said.await.ok().flatten() {
+            Some(200) if ready => {}
+            Some(503) if !ready => {}
+            _ => return false,
+        }
+    }
+    true
+}

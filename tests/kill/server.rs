@@ -1,0 +1,80 @@
+//! The server of a campaign: one of its own, since it is hurt.
+
+use ebb::provision::{self, Keeper, Server, Way};
+use ebb::settings::{Environment, Flags, Settings};
+use secrecy::ExposeSecret;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// A managed server, its settings, and the settings of Ebb.
+pub(crate) struct Host {
+    pub(crate) settings: Settings,
+    server: Option<Server>,
+    pub(crate) uri: String,
+    pub(crate) password: String,
+}
+
+impl Host {
+    /// Starts one with an empty database, in the folder of the campaign.
+    pub(crate) async fn start(folder: &Path) -> Result<Self, String> {
+        let home = folder.join("neo4j");
+        let mut settings = Settings::load(&Flags::default(), &Environment::of_process())
+            .map_err(|faults| format!("{:?}", faults.list()))?;
+        let (heap_mb, pagecache_mb) = (768, 128);
+        settings.neo4j = provision::Config {
+            uri: None,
+            home,
+            way: Some(Way::Maven),
+            bolt_port: 0,
+            http_port: 0,
+            heap_mb,
+            pagecache_mb,
+            ..settings.neo4j
+        };
+        let server = acquire(&settings).await?;
+        let endpoint = &server.endpoint;
+        let (uri, password) = (endpoint.uri.clone(), endpoint.password.expose_secret().to_owned());
+        // It comes back where it was.
+        settings.neo4j.bolt_port = port(&uri);
+        settings.neo4j.http_port = endpoint.http.as_deref().map_or(0, port);
+        Ok(Self { settings, server: Some(server), uri, password })
+    }
+
+    /// Kills the server process.
+    pub(crate) async fn kill(&mut self) -> Result<(), String> {
+        let status = provision::status(&self.settings.neo4j).await.map_err(|why| why.to_string())?;
+        let running = status.server.ok_or("no server runs")?;
+        super::worker::signal(running.pid, rustix::process::Signal::KILL);
+        drop(self.server.take());
+        let began = Instant::now();
+        while provision::status(&self.settings.neo4j).await.is_ok_and(|status| status.server.is_some()) {
+            if began.elapsed() > Duration::from_secs(20) {
+                return Err("the killed server is still seen as running".to_owned());
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        Ok(())
+    }
+
+    /// Starts it again, on the data that it left; returns when it answers.
+    pub(crate) async fn restart(&mut self) -> Result<(), String> {
+        self.server = Some(acquire(&self.settings).await?);
+        Ok(())
+    }
+
+    /// Stops it and waits until it is gone.
+    pub(crate) async fn end(self) {
+        if let Some(server) = self.server {
+            let _ = server.release().await;
+        }
+    }
+}
+
+async fn acquire(settings: &Settings) -> Result<Server, String> {
+    let keeper = Keeper::of(Path::new(env!("CARGO_BIN_EXE_ebb")));
+    provision::acquire(&settings.neo4j, &keeper).await.map_err(|why| format!("no server: {why}"))
+}
+
+fn port(uri: &str) -> u16 {
+    uri.rsplit(':').next().and_then(|port| port.parse().ok()).unwrap_or(0)
+}

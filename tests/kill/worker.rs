@@ -1,0 +1,183 @@
+//! A worker process: `ebb worker` behind a proxy of its own, with what it is to suffer in its environment.
+
+use super::doom::Doom;
+use super::proxy::{COMMIT, Cut, How, Proxy, RUN};
+use super::server::Host;
+use rustix::process::{Pid, Signal, kill_process};
+use std::fs::File;
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// A running worker.
+pub(crate) struct Worker {
+    child: Child,
+    pub(crate) doom: Doom,
+    pub(crate) round: u64,
+    began: Instant,
+    /// Kept for as long as the campaign, since a silent connection is to stay open after its worker is gone.
+    pub(crate) proxy: Proxy,
+    cuts: usize,
+    /// Where it answers probes.
+    pub(crate) port: u16,
+}
+
+/// How short everything is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Pace {
+    pub(crate) defaults: bool,
+}
+
+impl Pace {
+    pub(crate) fn lease(self) -> Duration {
+        Duration::from_millis(if self.defaults { 15_000 } else { 1_500 })
+    }
+}
+
+impl Worker {
+    pub(crate) async fn start(
+        host: &Host,
+        folder: &Path,
+        pace: Pace,
+        round: u64,
+        doom: Doom,
+        bug: Option<&str>,
+    ) -> Result<Self, String> {
+        let proxy = Proxy::before(&host.uri).await;
+        match &doom {
+            Doom::Point { point: "before_receipt_read", hit, .. } => {
+                proxy.hurt(Cut::After, How::Rst, COMMIT, 5 * hit)
+            }
+            Doom::Partition { statement } => proxy.hurt(Cut::Before, How::Silent, RUN, *statement),
+            _ => {}
+        }
+        // Taken and given back: whoever comes first gets it, and nobody else asks.
+        let port = TcpListener::bind("127.0.0.1:0")
+            .and_then(|free| free.local_addr())
+            .map_err(|why| why.to_string())?;
+        let log = File::options().create(true).append(true).open(folder.join("workers.log"));
+        let log = log.map_err(|why| why.to_string())?;
+        let name = format!("worker-{round}-{}.ndjson", port.port());
+        let mut command = Command::new(env!("CARGO_BIN_EXE_ebb"));
+        command
+            .arg("worker")
+            .env("NEO4J_URI", proxy.uri())
+            .env("NEO4J_USERNAME", "neo4j")
+            .env("NEO4J_PASSWORD", &host.password)
+            .env("EBB__WORKER__LISTEN", port.to_string())
+            .env("EBB__JOBS__DECAY__EVERY", "1s")
+            .env("EBB__JOBS__PROMOTE__EVERY", "1s")
+            // What it adds to energies is no deposit that a client was told of.
+            .env("EBB__JOBS__REINFORCE__ENABLED", "false")
+            .env("EBB_HISTORY", folder.join(name))
+            .current_dir(folder)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(log);
+        if !pace.defaults {
+            command.env("EBB__WORKER__LEASE", "1500ms").env("EBB__WORKER__TICK", "100ms");
+        }
+        if let Doom::Point { point, hit, action } = &doom {
+            // An unknown commit comes once, so the point behind it does too.
+            let hit = if *point == "before_receipt_read" { 1 } else { *hit };
+            command.env("EBB_STOP", format!("{point}:{hit}:{action}"));
+        }
+        if let Some(bug) = bug {
+            command.env("EBB_PLANTED", bug);
+        }
+        let child = command.spawn().map_err(|why| format!("ebb worker: {why}"))?;
+        Ok(Self { child, doom, round, began: Instant::now(), proxy, cuts: 0, port: port.port() })
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// How it is called in histories.
+    pub(crate) fn name(&self) -> String {
+        format!("worker-{}", self.pid())
+    }
+
+    /// Lets befall it what its time has come for. Whether something did.
+    pub(crate) fn strike(&mut self) -> Option<Struck> {
+        if let Ok(Some(_)) = self.child.try_wait() {
+            return Some(Struck::Gone);
+        }
+        match &self.doom {
+            Doom::Kill(after) if self.began.elapsed() >= *after => {
+                self.kill();
+                Some(Struck::Gone)
+            }
+            Doom::Pause(after) if self.began.elapsed() >= *after => {
+                signal(self.pid(), Signal::STOP);
+                Some(Struck::Paused)
+            }
+            Doom::Point { action: "stop", .. } if is_stopped(self.pid()) => Some(Struck::Paused),
+            // A commit of a transaction that only read is begun again and no unknown one: the next is cut as well.
+            Doom::Point { point: "before_receipt_read", .. } if self.proxy.cuts() > self.cuts => {
+                self.cuts = self.proxy.cuts();
+                self.proxy.hurt(Cut::After, How::Rst, COMMIT, 1);
+                None
+            }
+            Doom::Partition { .. } if self.proxy.cuts() > 0 => {
+                self.kill();
+                Some(Struck::Gone)
+            }
+            _ => None,
+        }
+    }
+
+    pub(crate) fn kill(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+
+    pub(crate) fn go_on(&mut self) {
+        signal(self.pid(), Signal::CONT);
+        self.doom = Doom::None;
+    }
+
+    pub(crate) fn tell_to_stop(&self) {
+        signal(self.pid(), Signal::TERM);
+    }
+
+    /// Waits until it is gone; how long that took, or nothing if it had to be killed after ten seconds.
+    pub(crate) async fn gone(&mut self) -> Option<Duration> {
+        let began = Instant::now();
+        while began.elapsed() < Duration::from_secs(10) {
+            if let Ok(Some(_)) = self.child.try_wait() {
+                return Some(began.elapsed());
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        self.kill();
+        None
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// What has befallen a worker.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Struck {
+    Gone,
+    Paused,
+}
+
+pub(crate) fn signal(pid: u32, signal: Signal) {
+    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
+    if let Some(pid) = pid {
+        let _ = kill_process(pid, signal);
+    }
+}
+
+/// Whether the system shows the process as stopped.
+fn is_stopped(pid: u32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    status.rsplit(") ").next().is_some_and(|rest| rest.starts_with('T'))
+}
