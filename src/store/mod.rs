@@ -61,6 +61,8 @@ pub use sweep::SweepCursor;
 pub use tx::TxCounters;
 
 use crate::domain::similarity::Similarity;
+use connection::Purpose;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// One database, through one pool of connections.
@@ -80,9 +82,13 @@ impl Store {
     /// # Errors
     /// [`Error::Unavailable`] if the address cannot be used.
     pub fn connect(config: &Config) -> Result<Self, Error> {
+        let counters = Arc::default();
         Ok(Self {
-            transactions: tx::Transactions::new(connection::pool(config, connection::Purpose::Work)?),
-            leases: tx::Transactions::new(connection::pool(config, connection::Purpose::Leases)?),
+            transactions: tx::Transactions::new(
+                connection::pool(config, Purpose::Work)?,
+                Arc::clone(&counters),
+            ),
+            leases: tx::Transactions::new(connection::pool(config, Purpose::Leases)?, counters),
             holder: crate::clock::new_id(),
             lease: config.lease,
             similarity: config.similarity,

@@ -22,6 +22,7 @@ use super::statement::{Call, Statement};
 use neo4rs::BoltType;
 use serde::de::DeserializeOwned;
 use std::hash::{BuildHasher, Hasher, RandomState};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use tokio::sync::Notify;
@@ -157,12 +158,12 @@ pub(super) struct Transactions {
     reached: AtomicBool,
     /// Wakes who waits for a server that is gone: somebody has reached it again.
     back: Notify,
-    pub(super) counters: TxCounters,
+    pub(super) counters: Arc<TxCounters>,
 }
 
 impl Transactions {
-    pub(super) fn new(driver: Driver) -> Self {
-        Self { driver, reached: AtomicBool::new(false), back: Notify::new(), counters: TxCounters::default() }
+    pub(super) fn new(driver: Driver, counters: Arc<TxCounters>) -> Self {
+        Self { driver, reached: AtomicBool::new(false), back: Notify::new(), counters }
     }
 
     pub(super) fn uri(&self) -> &str {
