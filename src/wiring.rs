@@ -116,7 +116,9 @@ pub fn over(endpoint: &Endpoint, settings: &Settings, scope: Scope) -> Result<Se
 #[must_use]
 pub fn schedules(settings: &Settings) -> scheduler::Config {
     let jobs = &settings.jobs;
-    scheduler::Config([&jobs.decay, &jobs.coactivate, &jobs.cluster, &jobs.reinforce, &jobs.promote].map(job))
+    scheduler::Config(
+        [&jobs.audit, &jobs.decay, &jobs.coactivate, &jobs.cluster, &jobs.reinforce, &jobs.promote].map(job),
+    )
 }
 
 fn job(settings: &JobSettings) -> scheduler::JobConfig {

@@ -58,7 +58,8 @@ FOREACH (session IN CASE WHEN lives AND m.sessionId IS NOT NULL THEN [m.sessionI
   MERGE (s:Session {scope: m.scope, id: session})
     ON CREATE SET s.started = accessed
   MERGE (m)-[a:ACCESSED_IN]->(s)
-    ON CREATE SET a.at = accessed, a.count = m.accessCount, a.counted = false
+    ON CREATE SET a.at = accessed, a.count = m.accessCount, a.counted = false)
+FOREACH (s IN CASE WHEN lives THEN [(m)-[:ACCESSED_IN]->(joined:Session) | joined] ELSE [] END |
   SET s.coactivateDue = coalesce(s.coactivateDue, now))
 RETURN sum(CASE WHEN fault IS NULL THEN 1 ELSE 0 END) AS adopted,
   sum(CASE WHEN fault IS NOT NULL THEN 1 ELSE 0 END) AS quarantined

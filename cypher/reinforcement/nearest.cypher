@@ -4,8 +4,10 @@
 // returns: id: String, score: Float, counts: Boolean (at most $limit rows)
 //
 // The index holds every memory with an embedding; counts says whether one is of the same scope and in short-term or
-// long-term memory. The score is (1 + cosine) / 2.
+// long-term memory. The score is (1 + cosine) / 2, worked out from the embeddings themselves: the index keeps them with
+// fewer digits.
 MATCH (n:Memory {id: $id})
-CALL db.index.vector.queryNodes('ebb_memory_embedding', $limit, n.embedding) YIELD node AS m, score
-RETURN toStringOrNull(m.id) AS id, score,
+CALL db.index.vector.queryNodes('ebb_memory_embedding', $limit, n.embedding) YIELD node AS m
+RETURN toStringOrNull(m.id) AS id, vector.similarity.cosine(n.embedding, m.embedding) AS score,
   coalesce(m <> n AND m.scope = n.scope AND m.tier IN ['shortTerm', 'longTerm'] AND NOT m:EbbQuarantined, false) AS counts
+ORDER BY score DESC

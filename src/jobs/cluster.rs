@@ -30,12 +30,16 @@ pub async fn run(work: Work<'_>) -> Result<Reached, Error> {
         store.suspect_all(run, threshold).await?;
     }
     loop {
-        let suspects = store.suspects(run.now, budget.page(PAGE)).await?;
+        let page = budget.page(PAGE);
+        let suspects = store.suspects(run.now, page).await?;
         if suspects.is_empty() {
             return Ok(Reached::End);
         }
         let neighbourhood = store.neighbourhood(&suspects, threshold).await?;
         store.settle(run, &neighbourhood, &suspects).await?;
+        if suspects.len() < page {
+            return Ok(Reached::End);
+        }
         budget.spend(suspects.len());
         if budget.is_spent() {
             return Ok(Reached::Budget);

@@ -38,16 +38,24 @@ pub async fn run(mut work: Work<'_>) -> Result<Reached, Error> {
 
 async fn count(work: &mut Work<'_>) -> Result<Reached, Error> {
     loop {
-        let waiting = work.store.sessions_waiting(work.run.now, work.budget.page(SESSIONS)).await?;
+        let limit = work.budget.page(SESSIONS);
+        let waiting = work.store.sessions_waiting(work.run.now, limit).await?;
         if waiting.is_empty() {
             return Ok(Reached::End);
         }
+        let mut counted = 0;
         for page in pages(&waiting) {
             let tally = work.store.coactivate(work.run, work.tunables, page).await?;
-            work.budget.spend(usize::try_from(tally.scanned).unwrap_or(0));
+            let done = usize::try_from(tally.scanned).unwrap_or(0);
+            counted += done;
+            work.budget.spend(done);
             if work.budget.is_spent() {
                 return Ok(Reached::Budget);
             }
+        }
+        // A session of many pairs takes several transactions, and so waits on.
+        if counted == waiting.len() && counted < limit {
+            return Ok(Reached::End);
         }
     }
 }

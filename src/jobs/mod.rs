@@ -5,6 +5,7 @@
 //! It recognises its own work by the data, so that running it twice at one instant changes nothing the second time. It
 //! retries nothing, and stops at its budget: what it did not reach is still due.
 
+pub mod audit;
 pub mod cluster;
 pub mod coactivate;
 pub mod decay;
@@ -13,20 +14,24 @@ pub mod reap;
 pub mod reinforce;
 
 use crate::domain::tunables::Tunables;
-use crate::domain::units::Timestamp;
+use crate::domain::units::{HOUR_MS, Timestamp};
 use crate::store::{Backlog, Error, Outlook, Run, Store, Tally, Waiting};
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
+const DAY_MS: i64 = 24 * HOUR_MS;
+
 /// Every job that the ledger knows, in the order in which jobs due at one instant run.
 ///
 /// The order is that of cause and effect, so that running all of them twice at one instant changes nothing the second
-/// time: expiry takes memories out of clusters, sessions make the pairs that clusters consist of, strengthening ripens
+/// time: the audit lays out what others find, expiry takes memories out of clusters, sessions make the pairs that clusters consist of, strengthening ripens
 /// what promotion then raises.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum JobName {
+    /// Everything looked through for what no other job would find.
+    Audit,
     /// Energy brought to now; working memories below the threshold expire.
     Decay,
     /// Pairs of memories made stronger by the sessions that accessed both.
@@ -41,12 +46,14 @@ pub enum JobName {
 
 impl JobName {
     /// In the order in which jobs due at one instant run.
-    pub const ALL: [Self; 5] = [Self::Decay, Self::Coactivate, Self::Cluster, Self::Reinforce, Self::Promote];
+    pub const ALL: [Self; 6] =
+        [Self::Audit, Self::Decay, Self::Coactivate, Self::Cluster, Self::Reinforce, Self::Promote];
 
     /// The name it has everywhere: on the command line, in configuration, in the graph, in metrics.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
+            Self::Audit => "audit",
             Self::Decay => "decay",
             Self::Coactivate => "coactivate",
             Self::Cluster => "cluster",
@@ -65,6 +72,7 @@ impl JobName {
     #[must_use]
     pub const fn about(self) -> &'static str {
         match self {
+            Self::Audit => "looks through everything for what no other job would find, and mends it",
             Self::Decay => "brings the energy of memories to now; working ones below the threshold expire",
             Self::Coactivate => {
                 "makes pairs of memories stronger by the sessions that accessed both, each once"
@@ -81,6 +89,8 @@ impl JobName {
     #[must_use]
     pub fn interval_ms(self, tunables: &Tunables) -> i64 {
         match self {
+            // Its own interval is in the configuration; a day is what it is made for.
+            Self::Audit => DAY_MS,
             Self::Decay => tunables.decay_interval_ms(),
             Self::Coactivate | Self::Cluster => tunables.clustering_interval_ms(),
             // Its own interval is in the configuration; without one it keeps pace with promotion, which it feeds.
@@ -88,10 +98,11 @@ impl JobName {
         }
     }
 
-    /// Since when something waits for this job; `None` where nothing does.
+    /// Since when something waits for this job; `None` where nothing does, or where it is the job's task to look.
     #[must_use]
     pub const fn waits_since(self, backlog: &Backlog) -> Option<Timestamp> {
         match self {
+            Self::Audit => None,
             Self::Decay => backlog.due,
             Self::Coactivate => backlog.coactivate,
             Self::Cluster => backlog.cluster,
@@ -104,6 +115,7 @@ impl JobName {
     #[must_use]
     pub const fn left(self, waiting: &Waiting) -> i64 {
         match self {
+            Self::Audit => 0,
             Self::Decay => waiting.due,
             Self::Coactivate => waiting.sessions,
             Self::Cluster => waiting.clusters,
@@ -207,6 +219,7 @@ impl<'a> Work<'a> {
 /// Of the store: a run that was lost, a server that is gone, a statement that failed.
 pub async fn run(job: JobName, work: Work<'_>) -> Result<Reached, Error> {
     match job {
+        JobName::Audit => audit::run(work).await,
         JobName::Decay => decay::run(work).await,
         JobName::Coactivate => coactivate::run(work).await,
         JobName::Cluster => cluster::run(work).await,
@@ -227,6 +240,7 @@ pub async fn rehearse(
     limit: Option<u64>,
 ) -> Result<Tally, Error> {
     match job {
+        JobName::Audit => audit::rehearse(store, tunables, now, limit).await,
         JobName::Decay => decay::rehearse(store, tunables, now, limit).await,
         JobName::Coactivate => coactivate::rehearse(store, now, limit).await,
         JobName::Cluster => {

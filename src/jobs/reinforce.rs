@@ -35,12 +35,16 @@ pub async fn run(mut work: Work<'_>) -> Result<Reached, Error> {
     work.adopt().await?;
     let mut texts = Texts::default();
     loop {
-        let new = work.store.new_memories(work.run.now, work.budget.page(PAGE)).await?;
+        let page = work.budget.page(PAGE);
+        let new = work.store.new_memories(work.run.now, page).await?;
         if new.is_empty() {
             return Ok(Reached::End);
         }
         let likenesses = compare(work.store, work.tunables, &mut texts, &new).await?;
         work.store.reinforce(work.run, work.tunables, &likenesses, texts.told()).await?;
+        if new.len() < page {
+            return Ok(Reached::End);
+        }
         work.budget.spend(new.len());
         if work.budget.is_spent() {
             return Ok(Reached::Budget);

@@ -9,7 +9,8 @@ use crate::scheduler::JobConfig;
 use crate::scheduler::driver::{self, JobReport, Wanted};
 use crate::scheduler::due::Schedule;
 use crate::store::{
-    About, Answer, AttemptRow, Error, Initialised, OpenRun, Past, Store, Tally, TierCount, Waiting,
+    About, Answer, AttemptRow, Error, Initialised, OpenRun, Past, Store, Tally, TierCount, TierHealth,
+    Waiting,
 };
 
 /// A job and its schedule.
@@ -52,6 +53,17 @@ pub struct Status {
     pub attempts: Vec<AttemptRow>,
     /// Runs that are not over, with what is left of their leases.
     pub runs: Vec<OpenRun>,
+}
+
+/// The documented health check.
+#[derive(Debug, Clone)]
+pub struct Health {
+    /// Memories by tier, with their energies at the instant asked about; rows that are set aside are left out.
+    pub tiers: Vec<TierHealth>,
+    /// Attempts whose lease is over and that nobody has ended.
+    pub stuck_attempts: i64,
+    /// What waits, and what is set aside.
+    pub waiting: Waiting,
 }
 
 /// What happened in an hour.
@@ -177,6 +189,19 @@ impl Service {
             unstamped: self.store.unstamped().await?,
             attempts: self.store.attempts(true, 20).await?,
             runs: self.store.open_runs().await?,
+        })
+    }
+
+    /// How healthy the memories are at an instant.
+    ///
+    /// # Errors
+    /// Of the store.
+    pub async fn health(&self, at: Timestamp) -> Result<Health, Error> {
+        let tunables = self.store.tunables().await?;
+        Ok(Health {
+            tiers: self.store.health(at, &tunables).await?,
+            stuck_attempts: self.store.stuck_attempts().await?,
+            waiting: self.store.waiting(at).await?,
         })
     }
 

@@ -10,6 +10,7 @@
 //! | [`Service::run_job`], [`Service::jobs`], [`Service::history`] | `job run`, `list`, `history` |
 //! | [`Service::attempts`], [`Service::attempt`], [`Service::release_attempt`] | `attempt list`, `show`, `release` |
 //! | [`Service::initialise`], [`Service::status`], [`Service::doctor`], [`Service::mend`] | `init`, `status`, `doctor` |
+//! | [`Service::health`] | `health` |
 //! | [`Service::inspect`], [`Service::timeline`] | `inspect`, `plot tiers` |
 //!
 //! Every verb takes the instant its laws see. Asked without one, it takes the clock's; on a scratch database, whose time

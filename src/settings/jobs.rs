@@ -7,12 +7,13 @@ use serde::Deserialize;
 use std::time::Duration;
 
 /// The names of the jobs that have a section.
-pub(super) const JOBS: [&str; 5] = ["decay", "coactivate", "cluster", "reinforce", "promote"];
+pub(super) const JOBS: [&str; 6] = ["audit", "decay", "coactivate", "cluster", "reinforce", "promote"];
 
 /// One section for each job.
 #[derive(Debug, Clone, Deserialize)]
 #[expect(missing_docs, reason = "each is named after its job")]
 pub struct Config {
+    pub audit: JobConfig,
     pub decay: JobConfig,
     pub coactivate: JobConfig,
     pub cluster: JobConfig,

@@ -52,6 +52,9 @@ catalogue! {
     IMPORT_GUARD = "import/guard";
     IMPORT_OPEN = "import/open";
     INSPECT_ATTEMPTS = "inspect/attempts";
+    INSPECT_CLUSTERS = "inspect/clusters";
+    INSPECT_CLUSTERS_GRAPH = "inspect/clusters_graph";
+    INSPECT_COACTIVATION = "inspect/coactivation";
     INSPECT_CONFLICTS = "inspect/conflicts";
     INSPECT_EXPIRED = "inspect/expired";
     INSPECT_FADING_SOON = "inspect/fading_soon";
@@ -60,13 +63,16 @@ catalogue! {
     INSPECT_PROMOTIONS = "inspect/promotions";
     INSPECT_PROMOTIONS_GRAPH = "inspect/promotions_graph";
     INSPECT_QUARANTINE = "inspect/quarantine";
+    INSPECT_REINFORCEMENTS = "inspect/reinforcements";
     INSPECT_SESSIONS = "inspect/sessions";
     INSPECT_TIERS = "inspect/tiers";
     MEMORY_ADOPT = "memory/adopt";
+    MEMORY_AUDIT = "memory/audit";
     MEMORY_BACKLOG = "memory/backlog";
     MEMORY_CREATE = "memory/create";
     MEMORY_DECAY = "memory/decay";
     MEMORY_FORGET = "memory/forget";
+    MEMORY_HEALTH = "memory/health";
     MEMORY_HISTORY = "memory/history";
     MEMORY_LIST = "memory/list";
     MEMORY_LIVE = "memory/live";
@@ -107,9 +113,9 @@ catalogue! {
     RUN_RECEIPT = "run/receipt";
     RUN_SURVEY = "run/survey";
     RUN_TAKE = "run/take";
+    SCHEMA_EMBEDDING = "schema/embedding";
     SCHEMA_V001 = "schema/V001__memory";
     SCHEMA_V002 = "schema/V002__coactivation";
-    SCHEMA_EMBEDDING = "schema/embedding";
     SCRATCH_ADVANCE = "scratch/advance";
     SCRATCH_LOOK = "scratch/look";
     SCRATCH_MARK = "scratch/mark";
@@ -119,6 +125,7 @@ catalogue! {
     SERVER_SCHEMA = "server/schema";
     SERVER_SETTINGS = "server/settings";
     SERVER_TERMINATE = "server/terminate";
+    SESSION_ADOPT = "session/adopt";
     SESSION_END = "session/end";
     SESSION_JOIN = "session/join";
     SESSION_MADE = "session/made";

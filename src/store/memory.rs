@@ -173,6 +173,22 @@ pub struct TierCount {
     pub quarantined: i64,
 }
 
+/// Memories of one tier with their energies at an instant.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TierHealth {
+    /// Its name.
+    pub tier: String,
+    /// How many.
+    pub count: i64,
+    /// Their average; `None` where no row has a number.
+    pub avg_energy: Option<f64>,
+    /// The least.
+    pub min_energy: Option<f64>,
+    /// The greatest.
+    pub max_energy: Option<f64>,
+}
+
 /// Since when the longest-waiting memories and sessions wait.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Backlog {

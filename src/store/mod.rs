@@ -11,6 +11,7 @@
 //! laws that run in the database.
 
 mod attempt;
+mod audit;
 mod batch;
 pub mod catalogue;
 mod cluster;
@@ -48,7 +49,7 @@ pub use error::{Class, Error, RefusedWhy};
 pub use import::Progress;
 pub use inspect::{Answer, Cell};
 pub use lease::{Facts, JobFacts, Leaving, OpenFacts};
-pub use memory::{Backlog, Filter, Happened, Record, TierCount, Waiting};
+pub use memory::{Backlog, Filter, Happened, Record, TierCount, TierHealth, Waiting};
 pub use reap::{AttemptRow, Reaped};
 pub use reinforcement::{Likeness, Near, New, Old};
 pub use request::Lasting;

@@ -2,7 +2,7 @@
 //! that other writers made. Both laws run in Cypher, since a page is more rows than are worth moving.
 
 use super::Store;
-use super::catalogue::{MEMORY_ADOPT, MEMORY_DECAY, MEMORY_RELEASE, MEMORY_UNSTAMPED};
+use super::catalogue::{MEMORY_ADOPT, MEMORY_DECAY, MEMORY_RELEASE, MEMORY_UNSTAMPED, SESSION_ADOPT};
 use super::error::Error;
 use super::run::{Run, Tally};
 use super::statement::Call;
@@ -65,20 +65,9 @@ impl Store {
     /// # Errors
     /// Of the connection or a statement.
     pub async fn release_sound(&self, now: Timestamp, tunables: &Tunables) -> Result<i64, Error> {
-        #[derive(Deserialize)]
-        struct Row {
-            released: i64,
-        }
-        const ROWS: usize = 10_000;
         self.transactions
             .run("memories.release", Mode::Write, async |tx: &mut Tx| {
-                let call = MEMORY_RELEASE.call().set("limit", i64::try_from(ROWS).unwrap_or(i64::MAX));
-                let Row { released } = tx.only(call).await?;
-                if released == 0 {
-                    return Ok(0);
-                }
-                let judged = adopt_page(tx, now, tunables, ROWS).await?;
-                Ok((released - judged.quarantined).max(0))
+                release_page(tx, now, tunables, Judged::All).await
             })
             .await
     }
@@ -149,15 +138,46 @@ pub(super) async fn unstamped(tx: &mut Tx) -> Result<i64, Error> {
     Ok((row.memories - row.stamped).max(0))
 }
 
+/// Which rows that were set aside are judged anew.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Judged {
+    /// Every one, because a person asked.
+    All,
+    /// Those that still have the property they were set aside for.
+    Mended,
+}
+
+/// Judges rows that were set aside anew. Answers how many were released.
+pub(super) async fn release_page(
+    tx: &mut Tx,
+    now: Timestamp,
+    tunables: &Tunables,
+    judged: Judged,
+) -> Result<i64, Error> {
+    #[derive(Deserialize)]
+    struct Row {
+        released: i64,
+    }
+    const ROWS: usize = 10_000;
+    let call = MEMORY_RELEASE.call().set("limit", i64::try_from(ROWS).unwrap_or(i64::MAX));
+    let call = call.set("all", judged == Judged::All);
+    let Row { released } = tx.only(call).await?;
+    if released == 0 {
+        return Ok(0);
+    }
+    let adopted = adopt_page(tx, now, tunables, ROWS).await?;
+    Ok((released - adopted.quarantined).max(0))
+}
+
 async fn adopt_page(tx: &mut Tx, now: Timestamp, tunables: &Tunables, limit: usize) -> Result<Tally, Error> {
     #[derive(Deserialize)]
     struct Row {
         adopted: i64,
         quarantined: i64,
     }
-    let call = laws(MEMORY_ADOPT.call(), tunables)
-        .set("now", now.millis())
-        .set("limit", i64::try_from(limit).unwrap_or(i64::MAX));
+    let rows = i64::try_from(limit).unwrap_or(i64::MAX);
+    tx.run(SESSION_ADOPT.call().set("limit", rows)).await?;
+    let call = laws(MEMORY_ADOPT.call(), tunables).set("now", now.millis()).set("limit", rows);
     let Row { adopted, quarantined } = tx.only(call).await?;
     Ok(Tally { adopted, quarantined, ..Tally::default() })
 }

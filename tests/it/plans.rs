@@ -39,6 +39,12 @@ const HOT: &[(&str, &str)] = &[
 
 /// Statements that read a whole label, index or type, and why they may.
 const SCANS: &[(&str, &str)] = &[
+    ("inspect/clusters", "a person asks, now and then, about all clusters"),
+    ("inspect/clusters_graph", "a person asks, now and then, about all clusters"),
+    ("inspect/coactivation", "a person asks, now and then, about all pairs"),
+    ("inspect/reinforcements", "a person asks, now and then, about all that was strengthened"),
+    ("memory/health", "a person asks, now and then, about all memories"),
+    ("session/adopt", "the absence of a label has no index; asked only when the counts differ"),
     ("attempt/list", "a person asks, now and then, about all of them"),
     ("attempt/marks", "claims are few and short-lived; the type is the list of them"),
     ("config/ensure", "a node made as documented has no name to find it by; there is one, or two"),

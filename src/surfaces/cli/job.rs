@@ -172,6 +172,7 @@ fn own(job: JobName, tally: &Tally) -> BTreeMap<&'static str, i64> {
             ("left", tally.left),
         ]
         .into(),
+        JobName::Audit => [("released", tally.released), ("mended", tally.changed - tally.released)].into(),
         JobName::Reinforce => {
             [("new", tally.scanned), ("reinforced", tally.reinforced), ("corpora_cut", tally.cut)].into()
         }
@@ -272,6 +273,8 @@ impl Ran {
             many(self.adopted, "memory of another writer adopted", "memories of other writers adopted"),
             many(swept, "memory brought to now", "memories brought to now"),
             many(self.expired, "expired", "expired"),
+            many(own("released"), "row given back", "rows given back"),
+            many(own("mended"), "memory with dates set anew", "memories with dates set anew"),
             many(own("sessions"), "session counted", "sessions counted"),
             many(own("sessions_cut"), &format!("session {cut}"), &format!("sessions {cut}")),
             many(own("pairs"), "pair stronger", "pairs stronger"),

@@ -81,6 +81,8 @@ pub enum Command {
     Doctor(server::Doctor),
     /// Show jobs, attempts, tiers and backlog
     Status(server::Status),
+    /// Show how many memories each tier holds, with their energies now, and what is stuck or waits
+    Health(server::Health),
     /// Serve: run the jobs by their schedules
     Serve(serve::Serve),
     /// Run the jobs by their schedules, until a signal: `serve --roles worker`
@@ -282,6 +284,7 @@ pub async fn run(
         Command::Init(args) => server::init(args, service, output, global).await,
         Command::Doctor(args) => server::doctor(args, service, output).await,
         Command::Status(args) => server::status(args, service, output).await,
+        Command::Health(args) => server::health(args, service, output).await,
         Command::Job(verb) => job::run(verb, service, output, global).await,
         Command::Attempt(verb) => attempt::run(verb, service, output, global).await,
         Command::Memory(verb) => memory::run(verb, service, output, global).await,

@@ -1,10 +1,12 @@
-//! The verbs about the database as a whole: demo, init, doctor, status.
+//! The verbs about the database as a whole: demo, init, doctor, status, health.
 
 mod doctor;
+mod health;
 mod init;
 mod status;
 
 pub use doctor::doctor;
+pub use health::health;
 pub use init::{init, write_config};
 pub use status::status;
 
@@ -47,6 +49,15 @@ pub struct Doctor {
     /// Mend what has one right answer
     #[arg(long)]
     pub fix: bool,
+}
+
+/// `ebb health`
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "Examples:\n  ebb health\n  ebb health -o json")]
+pub struct Health {
+    /// The instant the energies are for.
+    #[command(flatten)]
+    pub when: super::When,
 }
 
 /// `ebb status`

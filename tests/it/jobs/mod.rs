@@ -1,6 +1,7 @@
 //! The jobs on a real server, a file for each verb and for what all of them keep.
 
 mod adoption;
+mod audit;
 mod cluster;
 mod coactivate;
 mod decay;

@@ -113,3 +113,15 @@ async fn an_interrupt_ends_with_130() {
     Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     super::Said::from(child.wait_with_output().unwrap()).fails(130, "interrupted");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn health_tells_energies_as_they_are_now() {
+    let db = fresh().await;
+    for (id, at) in [("a", "2026-01-01T10:00Z"), ("b", "2026-01-01T11:00Z"), ("b", "2026-01-01T11:00Z")] {
+        ebb(&db, &["memory", "add", "x", "--id", id, "--session", "s", "--at", at]).json();
+    }
+    assert_json_snapshot!("health", ebb(&db, &["health", "--at", "2026-01-01T12:00Z"]).golden());
+    assert_eq!(ebb(&db, &["health", "-o", "table"]).code, Some(0));
+    let wrong = ebb(&db, &["memory", "add", "x", "--embedding", "1,2,3"]);
+    wrong.fails(2, "similarity.embedding_dimensions is not set: set it to 3");
+}

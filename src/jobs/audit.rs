@@ -1,0 +1,59 @@
+//! Looks through everything once a day for what no other job would find: what other writers left half done, and rows
+//! that somebody has mended.
+//!
+//! Every other job looks only at what waits for it. That is fast, and blind to a memory whose date was removed by hand, an
+//! access that was drawn and deleted between two looks, or a member of a cluster that another writer's statement let
+//! expire. The audit takes foreign memories under the laws, gives rows that were set aside back where their values are
+//! sound now, sets dates anew, lets sessions and clusters be looked at where they could be wrong, and frees claims.
+//!
+//! Invariant: a second run changes nothing (held by `jobs::audit::twice_is_once`).
+
+use super::{Reached, Work, reap};
+use crate::domain::attempt::Right;
+use crate::domain::tunables::Tunables;
+use crate::domain::units::Timestamp;
+use crate::store::{Error, Store, Tally};
+
+/// Memories of one transaction.
+const PAGE: usize = 1_000;
+
+/// Looks through everything.
+///
+/// # Errors
+/// Of the store.
+pub async fn run(mut work: Work<'_>) -> Result<Reached, Error> {
+    work.adopt().await?;
+    reap::run(work.store, Right::Lease).await?;
+    work.store.release(work.run, work.tunables).await?;
+    let mut after = String::new();
+    loop {
+        if work.budget.is_spent() {
+            return Ok(Reached::Budget);
+        }
+        let page = work.budget.page(PAGE);
+        let last = work.store.audit(work.run, &after, page).await?;
+        work.budget.spend(page);
+        match last {
+            Some(last) => after = last,
+            None => break,
+        }
+    }
+    work.store.find_accesses(work.run).await?;
+    work.store.suspect_all(work.run, work.tunables.config().coactivation_threshold).await?;
+    Ok(Reached::End)
+}
+
+/// What a run at `now` would adopt, give back and mend among the first `limit` memories, 100,000 at most.
+///
+/// # Errors
+/// Of the store.
+pub async fn rehearse(
+    store: &Store,
+    tunables: &Tunables,
+    now: Timestamp,
+    limit: Option<u64>,
+) -> Result<Tally, Error> {
+    const MOST: usize = 100_000;
+    let limit = limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(MOST).min(MOST);
+    store.rehearse_audit(now, tunables, limit).await
+}

@@ -1,0 +1,118 @@
+//! What is looked through rather than waited for: the health of all memories, and the dates of each.
+
+use super::Store;
+use super::attempt::not_over;
+use super::catalogue::{MEMORY_AUDIT, MEMORY_HEALTH};
+use super::error::Error;
+use super::memory::TierHealth;
+use super::run::{Run, Tally};
+use super::sweep::{Judged, release_page, unstamped};
+use super::tx::{Mode, Tx};
+use crate::domain::tunables::{ENERGY_FLOOR, Tunables};
+use crate::domain::units::Timestamp;
+use serde::Deserialize;
+use std::sync::Mutex;
+
+#[derive(Default, Deserialize)]
+struct AuditRow {
+    scanned: i64,
+    mended: i64,
+    last: Option<String>,
+}
+
+impl Store {
+    /// Memories by tier with their energies at `now`; rows that are set aside are left out.
+    ///
+    /// # Errors
+    /// Of the connection or the statement.
+    pub async fn health(&self, now: Timestamp, tunables: &Tunables) -> Result<Vec<TierHealth>, Error> {
+        let config = tunables.config();
+        self.transactions
+            .run("memories.health", Mode::Read, async |tx: &mut Tx| {
+                let call = MEMORY_HEALTH
+                    .call()
+                    .set("now", now.millis())
+                    .set("workingDecay", config.working_decay)
+                    .set("shortTermDecay", config.short_term_decay)
+                    .set("longTermDecay", config.long_term_decay);
+                tx.rows(call).await
+            })
+            .await
+    }
+
+    /// Attempts whose lease is over and that nobody has ended, of the hundred oldest.
+    ///
+    /// # Errors
+    /// Of the connection or the statement.
+    pub async fn stuck_attempts(&self) -> Result<i64, Error> {
+        let open = self
+            .transactions
+            .run("attempt.stuck", Mode::Read, async |tx: &mut Tx| not_over(tx).await)
+            .await?;
+        Ok(i64::try_from(open.iter().filter(|open| open.overdue).count()).unwrap_or(i64::MAX))
+    }
+
+    /// Gives rows that were set aside back under the laws where their values are sound now, as a batch of `run`.
+    ///
+    /// # Errors
+    /// [`Error::Fenced`] if the run was lost.
+    pub async fn release(&self, run: &mut Run, tunables: &Tunables) -> Result<Tally, Error> {
+        let now = run.now;
+        self.in_run(run, "memories.release", async |tx: &mut Tx| {
+            let released = release_page(tx, now, tunables, Judged::Mended).await?;
+            Ok(Tally { released, changed: released, ..Tally::default() })
+        })
+        .await
+    }
+
+    /// Looks through a page of memories after the id `after` and sets dates anew that no job would set, as a batch of
+    /// `run`. Answers the last id, if more may follow.
+    ///
+    /// # Errors
+    /// [`Error::Fenced`] if the run was lost.
+    pub async fn audit(&self, run: &mut Run, after: &str, limit: usize) -> Result<Option<String>, Error> {
+        let last = Mutex::new(None);
+        self.in_run(run, "memories.audit", async |tx: &mut Tx| {
+            let row = audit_page(tx, after, limit).await?;
+            let full = usize::try_from(row.scanned).is_ok_and(|scanned| scanned == limit);
+            if let Ok(mut last) = last.lock() {
+                *last = row.last.filter(|_| full);
+            }
+            Ok(Tally { scanned: row.scanned, changed: row.mended, ..Tally::default() })
+        })
+        .await?;
+        Ok(last.into_inner().ok().flatten())
+    }
+
+    /// Says what an audit of the first `limit` memories would adopt, give back and mend, by the same statements, taken
+    /// back.
+    ///
+    /// # Errors
+    /// Of the connection or a statement.
+    pub async fn rehearse_audit(
+        &self,
+        now: Timestamp,
+        tunables: &Tunables,
+        limit: usize,
+    ) -> Result<Tally, Error> {
+        self.transactions
+            .run("memories.audit.rehearse", Mode::Write, async |tx: &mut Tx| {
+                tx.abandon();
+                let adopted = unstamped(tx).await?;
+                let released = release_page(tx, now, tunables, Judged::Mended).await?;
+                let row = audit_page(tx, "", limit).await?;
+                let changed = row.mended + released;
+                Ok(Tally { scanned: row.scanned, changed, released, adopted, ..Tally::default() })
+            })
+            .await
+    }
+}
+
+async fn audit_page(tx: &mut Tx, after: &str, limit: usize) -> Result<AuditRow, Error> {
+    let call = MEMORY_AUDIT
+        .call()
+        .set("after", after)
+        .set("floor", ENERGY_FLOOR)
+        .set("limit", i64::try_from(limit).unwrap_or(i64::MAX));
+    tx.only(call).await
+}

@@ -1,0 +1,81 @@
+//! The audit: what no other job would find, found once.
+
+use super::coactivate::triangle;
+use crate::harness::graph::{everything, remembered, same};
+use crate::harness::neo4j::{at, fresh};
+use crate::harness::rows::{Row, ripe, row};
+use ebb::jobs::JobName;
+use ebb::scheduler::driver::rehearse_job;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn twice_is_once() {
+    let db = fresh().await;
+    triangle(&db, 5).await;
+    db.put(&[
+        Row { due: None, ..row("lost", "working", 1.0) },
+        Row { due: None, ..row("faint", "shortTerm", 0.0001) },
+        Row { pinned: true, ..row("pinned", "working", 1.0) },
+        Row { ripe: Some(0.0), ..row("rests", "expiredWorking", 0.05) },
+        ripe("ripe"),
+    ])
+    .await;
+    db.client.run("CREATE (:Memory {id: 'foreign', content: 'x', sessionId: 's0'})", &[]).await;
+    let before = everything(&db.client).await;
+    let said = rehearse_job(&db.store, JobName::Audit, at(6.0)).await.unwrap();
+    same(&before, &everything(&db.client).await, "a rehearsal");
+    let did = db.run(JobName::Audit, 6.0).await.tally;
+    assert_eq!((said.changed, said.adopted), (did.changed, did.adopted));
+    assert_eq!((did.adopted, did.changed), (1, 3));
+    let due: Vec<String> =
+        db.client.column("MATCH (m:Memory) WHERE m.dueAt IS NULL RETURN m.id AS id ORDER BY id").await;
+    assert_eq!(due, ["faint", "pinned", "rests"]);
+    for job in JobName::ALL {
+        db.run(job, 6.0).await;
+    }
+    let before = remembered(&db.client).await;
+    for job in JobName::ALL {
+        let again = db.run(job, 6.0).await.tally;
+        assert_eq!((again.changed, again.adopted, again.released), (0, 0, 0), "{job}");
+    }
+    same(&before, &remembered(&db.client).await, "everything run twice");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_row_that_was_mended_comes_back_and_one_that_lost_its_value_does_not() {
+    let db = fresh().await;
+    db.put(&["mended", "removed", "bad", "good"].map(|name| row(name, "working", 1.0))).await;
+    db.client.run("MATCH (m:Memory) WHERE m.id <> 'good' SET m.energy = 'much'", &[]).await;
+    db.run(JobName::Decay, 1.0).await;
+    db.client.run("MATCH (m {id: 'mended'}) SET m.energy = 2.0", &[]).await;
+    db.client.run("MATCH (m {id: 'removed'}) REMOVE m.energy", &[]).await;
+    assert_eq!(db.run(JobName::Audit, 2.0).await.tally.released, 1);
+    let aside: Vec<String> = db.client.column("MATCH (m:EbbQuarantined) RETURN m.id AS id ORDER BY id").await;
+    assert_eq!(aside, ["bad", "removed"]);
+    assert_eq!(db.run(JobName::Audit, 3.0).await.tally.released, 0);
+}
+
+/// What another writer did between two looks, in a way that no count shows.
+#[tokio::test(flavor = "multi_thread")]
+async fn members_that_no_longer_live_and_accesses_that_were_swapped_are_found() {
+    let db = fresh().await;
+    triangle(&db, 5).await;
+    for job in JobName::ALL {
+        db.run(job, 5.0).await;
+    }
+    db.client.run("MATCH (m {id: 'c'}) SET m.tier = 'expiredWorking'", &[]).await;
+    db.client
+        .run(
+            "MATCH (m {id: 'a'})-[r:ACCESSED_IN]->(s:Session {id: 's4'}) DELETE r \
+             WITH s CREATE (s)<-[:ACCESSED_IN]-(:Memory {id: 'd', content: 'x'})",
+            &[],
+        )
+        .await;
+    for job in JobName::ALL {
+        db.run(job, 6.0).await;
+    }
+    let size: i64 = db.client.value("MATCH (c:SemanticCluster) RETURN c.size").await;
+    assert_eq!(size, 2);
+    let session: i64 =
+        db.client.value("MATCH (:Memory {id: 'd'})-[c:COACTIVATED]-() RETURN count(c) AS n").await;
+    assert_eq!(session, 2, "whoever joins with a memory of its own is met when that is adopted");
+}
