@@ -2,7 +2,6 @@
 //! drives the dispatcher itself.
 
 mod configuration;
-mod panics;
 mod port;
 mod process;
 mod readiness;
