@@ -2,6 +2,7 @@
 //! drives the dispatcher itself.
 
 mod configuration;
+mod panics;
 mod port;
 mod process;
 mod readiness;
