@@ -220,10 +220,10 @@ fn i10_what_is_left_at_rest() {
         r#""attempts": [{"id": "t1", "state": "claimed"}, {"id""#,
     )]);
     assert!(broken(&verdict, Invariant::Rest), "an attempt that nobody ended");
-    let verdict = changed(&[
-        (r#""scheduled": true}, "#, r#""scheduled": true}, "#),
-        (r#""state": "done", "fence": 2, "batch": 2"#, r#""state": "open", "fence": 2, "batch": 2"#),
-    ]);
+    let verdict = changed(&[(
+        r#""state": "done", "fence": 2, "batch": 2"#,
+        r#""state": "open", "fence": 2, "batch": 2"#,
+    )]);
     assert!(broken(&verdict, Invariant::Rest), "a run that nobody ended");
     breaks(
         Invariant::Rest,

@@ -24,7 +24,7 @@ use crate::domain::attempt::Right;
 use crate::domain::units::Timestamp;
 use crate::jobs::{JobName, Request};
 use crate::store::{Error, Facts, JobFacts, Leaving, Store};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
@@ -119,6 +119,8 @@ enum Start {
     Left,
     /// An occurrence, and how many before it were missed.
     Occurrence(Timestamp, u64),
+    /// To record as failed the run in which it panicked.
+    Panicked,
 }
 
 /// A job at work.
@@ -140,6 +142,8 @@ struct Desk {
     /// Until when a job that failed is left alone, and what it said.
     paused: BTreeMap<JobName, (Instant, String)>,
     overlapped: BTreeMap<JobName, Timestamp>,
+    /// Jobs whose run is still to be recorded as failed.
+    panicked: BTreeSet<JobName>,
     /// The rhythm of each job at the last look, and since when it is another than before.
     rhythms: BTreeMap<JobName, (Rhythm, Option<Timestamp>)>,
     /// What was wrong at the last look.
@@ -158,6 +162,7 @@ impl Dispatcher {
             cut: CancellationToken::new(),
             paused: BTreeMap::new(),
             overlapped: BTreeMap::new(),
+            panicked: BTreeSet::new(),
             rhythms: BTreeMap::new(),
             said: None,
         };
@@ -295,7 +300,11 @@ impl Dispatcher {
         if desk.paused.get(&job).is_some_and(|(until, _)| Instant::now() < *until) {
             return None;
         }
-        if ledger.open.is_some() { Some(Start::Left) } else { due }
+        match ledger.open {
+            _ if desk.panicked.contains(&job) => Some(Start::Panicked),
+            Some(_) => Some(Start::Left),
+            None => due,
+        }
     }
 
     fn begin(&self, desk: &mut Desk, job: JobName, start: Start, request: Request) {
@@ -306,6 +315,10 @@ impl Dispatcher {
                     Start::Left => finish_open(&store, job, Right::Lease, request).await,
                     Start::Occurrence(at, _) => {
                         run_job(&store, job, &Wanted::scheduled(at, Right::Lease), request).await.map(Some)
+                    }
+                    Start::Panicked => {
+                        let why = "the job panicked; the log of its worker says where".to_owned();
+                        store.leave(job.name(), Leaving::Failed(why)).await.map(|()| None)
                     }
                 }
             };
@@ -335,6 +348,9 @@ impl Dispatcher {
         match ended {
             Ok((_, Ok(report))) => {
                 desk.paused.remove(&job);
+                if matches!(start, Start::Panicked) {
+                    desk.panicked.remove(&job);
+                }
                 self.count(job, start, took, report.as_ref());
             }
             Ok((_, Err(why))) => {
@@ -353,9 +369,9 @@ impl Dispatcher {
             Err(_) => {
                 self.meter.counts().panics += 1;
                 self.meter.job(job, |counts| counts.ended(Ending::Panicked, took));
-                let failed = Leaving::Failed("the job panicked; the log of its worker says where".to_owned());
-                self.leave(job, failed).await;
+                desk.panicked.insert(job);
                 self.panics.count()?;
+                self.begin(desk, job, Start::Panicked, Request::default());
             }
         }
         Ok(())
@@ -373,6 +389,7 @@ impl Dispatcher {
                 match start {
                     Start::Left => counts.adopted += 1,
                     Start::Occurrence(_, missed) => counts.missed += missed,
+                    Start::Panicked => {}
                 }
             }
         });

@@ -28,6 +28,8 @@ impl Host {
             bolt_port: 0,
             http_port: 0,
             heap_mb,
+            // A machine that is busy with something else is slow, and no failure of ours.
+            start_timeout: Duration::from_secs(240),
             pagecache_mb,
             ..settings.neo4j
         };
