@@ -69,12 +69,15 @@ fn serve(cli: &Cli, settings: Settings, environment: &Environment, output: &Outp
         let began = |address| output.remark(&format!("Probes and metrics at http://{address}"));
         let source = worker::Source { file, load: &load };
         let ended = Box::pin(worker::run(&open.service, settings, source, began)).await;
+        if let Err(why @ worker::Error::Impatient) = ended {
+            // At once: nothing is taken down, as if the process had been killed.
+            let _ =
+                CliError::new(Exit::Interrupted, why).tell(&mut std::io::stderr(), output.color_on_stderr);
+            std::process::exit(Exit::Interrupted.code().into());
+        }
         // A managed server that nobody else uses is stopped by its keeper, which need not be waited for.
         let _ = tokio::time::timeout(FAREWELL, open.close()).await;
-        ended.map_err(|why| match why {
-            worker::Error::Impatient => CliError::new(Exit::Interrupted, why),
-            why => CliError::failed(why),
-        })
+        ended.map_err(CliError::failed)
     });
     runtime.shutdown_background();
     ended
