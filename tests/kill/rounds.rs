@@ -433,7 +433,7 @@ async fn until<F: Future<Output = bool>>(limit: Duration, ask: impl Fn() -> F) -
 
 /// Whether every one of these workers says that it is ready, or that it is not.
 async fn all_say(ports: &[u16], ready: bool) -> bool {
-    for port in ports.iter().copied() {
+    for &port in ports {
         let said = tokio::task::spawn_blocking(move || {
             let agent: ureq::Agent = ureq::Agent::config_builder()
                 .http_status_as_error(false)
