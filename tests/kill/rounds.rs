@@ -344,6 +344,17 @@ impl Campaign<'_> {
         }
         let paused = std::mem::take(&mut self.paused);
         self.workers.extend(paused.into_iter().map(|(worker, _)| worker));
+        // A run may begin just when its worker is told to stop, which then leaves it to whoever comes next.
+        for _ in 0..4 {
+            if self.stopped(limit).await? {
+                return Ok(());
+            }
+        }
+        Err("residue\nI10: something was left open by workers that were told to stop, four times".to_owned())
+    }
+
+    /// Waits for rest and stops the workers; whether nothing was left open then.
+    async fn stopped(&mut self, limit: Duration) -> Result<bool, String> {
         // Somebody is there who is not to die.
         let rested = Worker::start(&self.host, &self.folder, self.pace, 0, Doom::None, self.bug).await?;
         self.workers.push(rested);
@@ -382,14 +393,12 @@ impl Campaign<'_> {
         );
         // What the last one left is free at once.
         let until = Instant::now() + Duration::from_secs(1);
-        while !self.eyes.is_at_rest(since).await? {
-            if Instant::now() > until {
-                return Err(
-                    "residue\nI10: something was left open by workers that were told to stop".to_owned()
-                );
+        while Instant::now() < until {
+            if self.eyes.is_at_rest(since).await? {
+                return Ok(true);
             }
         }
-        Ok(())
+        Ok(false)
     }
 
     async fn judge(&self, last: bool) -> Result<(), Ended> {
