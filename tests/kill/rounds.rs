@@ -12,6 +12,7 @@ use super::worker::{Pace, Struck, Worker};
 use ebb::clock::Clock;
 use ebb::jobs::JobName;
 use ebb::scheduler::driver::rehearse_job;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -99,6 +100,8 @@ struct Campaign<'a> {
     silent: Vec<Worker>,
     /// Workers that are paused, and until when.
     paused: Vec<(Worker, Instant)>,
+    /// Attempts that were seen to hold something.
+    met: BTreeSet<String>,
     /// The next round whose doom is to be given to a worker.
     next: u64,
     done: u64,
@@ -131,6 +134,7 @@ async fn campaign(arguments: &Arguments, bug: Option<&str>) -> Result<(), Ended>
         workers: Vec::new(),
         silent: Vec::new(),
         paused: Vec::new(),
+        met: BTreeSet::new(),
         next: arguments.from,
         done: 0,
     };
@@ -204,11 +208,14 @@ impl Campaign<'_> {
                 if let Ok(look) = self.eyes.look().await {
                     self.journal.tell(&look);
                 }
-                if self.done % 3 == 1
-                    && let Ok(claimed) = self.eyes.claimed().await
-                    && let Some(id) = claimed.first()
-                {
-                    self.release(id).await;
+                if let Ok(claimed) = self.eyes.claimed().await {
+                    // One that has just come: one that stays is a fault, and not to be put right by hand.
+                    let new =
+                        claimed.iter().find(|id| !self.met.contains(*id)).filter(|_| self.done % 3 == 1);
+                    if let Some(id) = new {
+                        self.release(id).await;
+                    }
+                    self.met.extend(claimed);
                 }
             }
             if moved.elapsed() > Duration::from_secs(if self.pace.defaults { 60 } else { 30 }) {
