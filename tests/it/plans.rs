@@ -67,6 +67,7 @@ const SCANS: &[(&str, &str)] = &[
 
 /// Statements that read in two ways and put the rows together, and why they may.
 const UNIONS: &[(&str, &str)] = &[
+    ("inspect/conflicts", "a person asks, now and then, about both"),
     ("cluster/read", "both are lists of keys"),
     ("memory/history", "both read the relationships of one memory"),
     ("memory/timeline", "a person asks, now and then, for the picture of all memories"),
