@@ -2,7 +2,7 @@
 //!
 //! The ticking crate sees one pattern, every second, and no schedule of a user: it knows nothing of the ledger, rejects
 //! patterns that users write (`30 4 * * 0`), and may leave out ticks under load. So whoever waits for a tick does not
-//! wait longer than [`SILENCE_MAX`]: what is due does not depend on how often one looks.
+//! wait longer than `SILENCE_MAX`: what is due does not depend on how often one looks.
 
 use std::sync::Arc;
 use std::time::Duration;
