@@ -1,13 +1,13 @@
 // purpose: Lock memories and list the claims on each that are not over.
 // mode: write
-// params: $id: List
+// params: $rows.id: List
 // returns: memory: String, claims: List (a row for each id that exists)
 // bound: a list of ids
 // idempotent: by writing nothing but the lock
 //
 // A claim is a list of its attempt's id, its own element id, and when the attempt was started: epoch milliseconds as text, since
 // a list has one type.
-UNWIND $id AS id
+UNWIND $rows.id AS id
 MATCH (m:Memory {id: id})
 SET m.ebbLock = true
 RETURN m.id AS memory,

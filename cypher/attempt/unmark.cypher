@@ -1,10 +1,10 @@
 // purpose: Remove claims; an attempt that loses one to an earlier attempt counts it as a conflict.
 // mode: write
-// params: $mark: List, $conflict: Boolean
+// params: $rows.mark: List, $conflict: Boolean
 // returns: removed: Integer (one row)
 // bound: a list of element ids
 // idempotent: by the claim being gone
-UNWIND $mark AS mark
+UNWIND $rows.mark AS mark
 MATCH ()-[c:CONSOLIDATING]->(a)
 WHERE elementId(c) = mark
 FOREACH (_ IN CASE WHEN $conflict THEN [1] ELSE [] END | SET a.conflicts = coalesce(a.conflicts, 0) + 1)

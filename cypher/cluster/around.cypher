@@ -1,10 +1,10 @@
 // purpose: Show of memories whether they live, which clusters they belong to, and which live ones they are strongly paired with.
 // mode: read
-// params: $id: List, $threshold: Float
+// params: $rows.id: List, $threshold: Float
 // returns: id: String, live: Boolean, clusters: List, near: List, weights: List, elsewhere: Boolean (a row for each id that exists)
 //
 // elsewhere says whether one of those it is paired with belongs to no cluster, to several, or to another than its own.
-UNWIND $id AS id
+UNWIND $rows.id AS id
 MATCH (m:Memory {id: id})
 WITH m, m.tier IN ['working', 'shortTerm', 'longTerm'] AND NOT m:EbbQuarantined AND m.scope IS :: STRING NOT NULL AS live,
   [(m)-[:BELONGS_TO]->(k:SemanticCluster) | toStringOrNull(k.id)] AS clusters

@@ -1,11 +1,11 @@
 // purpose: Let memories belong to clusters.
 // mode: write
-// params: $memory: List, $cluster: List
+// params: $rows.memory: List, $rows.cluster: List
 // returns: joined: Integer (one row)
 // bound: a list of pairs
 // idempotent: by MERGE of the pair
-UNWIND range(0, size($memory) - 1) AS i
-MATCH (m:Memory {id: $memory[i]})
-MATCH (c:SemanticCluster {id: $cluster[i]})
+UNWIND range(0, size($rows.memory) - 1) AS i
+MATCH (m:Memory {id: $rows.memory[i]})
+MATCH (c:SemanticCluster {id: $rows.cluster[i]})
 MERGE (m)-[:BELONGS_TO]->(c)
 RETURN count(m) AS joined

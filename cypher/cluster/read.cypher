@@ -1,13 +1,13 @@
 // purpose: Read clusters by id or by key, with their members.
 // mode: read
-// params: $id: List, $key: List
+// params: $rows.id: List, $rows.key: List
 // returns: id: String, key: String, strength: Float, size: Integer, dissolved: Boolean, members: List (a row for each that exists)
 CALL () {
-  UNWIND $id AS id
+  UNWIND $rows.id AS id
   MATCH (c:SemanticCluster {id: id})
   RETURN c
   UNION
-  UNWIND $key AS key
+  UNWIND $rows.key AS key
   MATCH (c:SemanticCluster {key: key})
   RETURN c
 }

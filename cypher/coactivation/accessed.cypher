@@ -1,14 +1,14 @@
 // purpose: Lock sessions in the order given and say which memories count in each, and which of them are counted.
 // mode: write
-// params: $scope: List, $id: List, $most: Integer
-// returns: session: Integer (index in $id), memory: List, at: List, counted: List, all: Integer (a row for each session that waits)
+// params: $rows.scope: List, $rows.id: List, $most: Integer
+// returns: session: Integer (index in $rows.id), memory: List, at: List, counted: List, all: Integer (a row for each session that waits)
 // bound: a list of keys
 // idempotent: by writing nothing but the lock
 //
 // A memory counts once in a session however many accesses another writer drew, and is counted if any of them is. The
 // most recent come first, $most of them; all is how many accesses the session has.
-UNWIND range(0, size($id) - 1) AS i
-MATCH (s:Session {scope: $scope[i], id: $id[i]})
+UNWIND range(0, size($rows.id) - 1) AS i
+MATCH (s:Session {scope: $rows.scope[i], id: $rows.id[i]})
 SET s.ebbLock = true
 WITH i, s
 WHERE s.coactivateDue IS NOT NULL

@@ -1,23 +1,23 @@
 // purpose: Make pairs of memories stronger by the sessions that newly count both.
 // mode: write
-// params: $a: List, $b: List, $gain: List, $first: List, $last: List, $threshold: Float, $now: Integer
+// params: $rows.a: List, $rows.b: List, $rows.gain: List, $rows.first: List, $rows.last: List, $threshold: Float, $now: Integer
 // returns: pairs: Integer (one row)
 // bound: a list of pairs, whose memories this transaction has locked
 // idempotent: by the marks that its transaction sets on the accesses
 //
 // Both ends of a pair that is strong now are to be looked at by the clusters.
-UNWIND range(0, size($a) - 1) AS i
-MATCH (a:Memory {id: $a[i]})
-MATCH (b:Memory {id: $b[i]})
+UNWIND range(0, size($rows.a) - 1) AS i
+MATCH (a:Memory {id: $rows.a[i]})
+MATCH (b:Memory {id: $rows.b[i]})
 MERGE (a)-[c:COACTIVATED]->(b)
-SET c.weight = coalesce(toIntegerOrNull(c.weight), 0) + $gain[i],
+SET c.weight = coalesce(toIntegerOrNull(c.weight), 0) + $rows.gain[i],
   c.firstCoactivation = CASE
-    WHEN c.firstCoactivation <= datetime({epochMillis: $first[i]}) THEN c.firstCoactivation
-    ELSE datetime({epochMillis: $first[i]})
+    WHEN c.firstCoactivation <= datetime({epochMillis: $rows.first[i]}) THEN c.firstCoactivation
+    ELSE datetime({epochMillis: $rows.first[i]})
   END,
   c.lastCoactivation = CASE
-    WHEN c.lastCoactivation >= datetime({epochMillis: $last[i]}) THEN c.lastCoactivation
-    ELSE datetime({epochMillis: $last[i]})
+    WHEN c.lastCoactivation >= datetime({epochMillis: $rows.last[i]}) THEN c.lastCoactivation
+    ELSE datetime({epochMillis: $rows.last[i]})
   END
 FOREACH (_ IN CASE WHEN c.weight > $threshold THEN [1] ELSE [] END |
   SET a.clusterDue = datetime({epochMillis: $now}), b.clusterDue = datetime({epochMillis: $now}))

@@ -1,6 +1,6 @@
 // purpose: Make sure that the tunables are in the graph; a value that is there is kept.
 // mode: write
-// params: $name: List, $value: List
+// params: $rows.name: List, $rows.value: List
 // returns: added: Integer (one row)
 // bound: one key
 // idempotent: by the unique name
@@ -14,6 +14,6 @@ CALL () {
   FOREACH (c IN CASE WHEN named IS NULL AND unnamed IS NOT NULL THEN [unnamed] ELSE [] END | SET c.name = 'default')
 }
 MERGE (c:ConsolidationConfig {name: 'default'})
-WITH c, [i IN range(0, size($name) - 1) WHERE c[$name[i]] IS NULL] AS missing
-FOREACH (i IN missing | SET c[$name[i]] = $value[i])
+WITH c, [i IN range(0, size($rows.name) - 1) WHERE c[$rows.name[i]] IS NULL] AS missing
+FOREACH (i IN missing | SET c[$rows.name[i]] = $rows.value[i])
 RETURN size(missing) AS added

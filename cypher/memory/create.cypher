@@ -1,42 +1,42 @@
 // purpose: Create memories, each joined to the session it was made in and to the entities it mentions.
 // mode: write
-// params: $scope: List, $id: List, $content: List, $tier: List, $energy: List, $energyAt: List, $lastAccessed: List, $accessCount: List, $ripeAt: List, $dueAt: List, $pinned: List, $created: List, $session: List, $instance: List, $at: List, $count: List, $mentions: List, $embedding: List
+// params: $rows.scope: List, $rows.id: List, $rows.content: List, $rows.tier: List, $rows.energy: List, $rows.energyAt: List, $rows.lastAccessed: List, $rows.accessCount: List, $rows.ripeAt: List, $rows.dueAt: List, $rows.pinned: List, $rows.created: List, $rows.session: List, $rows.instance: List, $rows.at: List, $rows.count: List, $rows.mentions: List, $rows.embedding: List
 // returns: created: Integer (one row)
 // bound: a list of ids
 // idempotent: by the unique id, and by the receipt of its transaction
 //
-// Sessions and entities exist already. $at and $count say when and how often the session touched the memory in this
+// Sessions and entities exist already. $rows.at and $rows.count say when and how often the session touched the memory in this
 // batch; the pair is not yet counted for co-activation, for which the session waits. Instants are epoch milliseconds, null
 // where there is none; a memory that is not pinned has no such property, nor one without an embedding. It waits to
 // strengthen what is like it. One statement, because a new memory has no relationship to look for.
-UNWIND range(0, size($id) - 1) AS i
+UNWIND range(0, size($rows.id) - 1) AS i
 CREATE (m:Memory:EbbStamped {
-  id: $id[i],
-  scope: $scope[i],
-  content: $content[i],
-  tier: $tier[i],
-  energy: $energy[i],
-  energyAt: datetime({epochMillis: $energyAt[i]}),
-  lastAccessed: datetime({epochMillis: $lastAccessed[i]}),
-  accessCount: $accessCount[i],
-  ripeAt: CASE WHEN $ripeAt[i] IS NULL THEN null ELSE datetime({epochMillis: $ripeAt[i]}) END,
-  dueAt: CASE WHEN $dueAt[i] IS NULL THEN null ELSE datetime({epochMillis: $dueAt[i]}) END,
-  pinned: CASE WHEN $pinned[i] THEN true END,
-  created: datetime({epochMillis: $created[i]}),
-  sessionId: $session[i],
-  instanceId: $instance[i],
-  reinforceDue: datetime({epochMillis: $created[i]}),
-  embedding: $embedding[i]
+  id: $rows.id[i],
+  scope: $rows.scope[i],
+  content: $rows.content[i],
+  tier: $rows.tier[i],
+  energy: $rows.energy[i],
+  energyAt: datetime({epochMillis: $rows.energyAt[i]}),
+  lastAccessed: datetime({epochMillis: $rows.lastAccessed[i]}),
+  accessCount: $rows.accessCount[i],
+  ripeAt: CASE WHEN $rows.ripeAt[i] IS NULL THEN null ELSE datetime({epochMillis: $rows.ripeAt[i]}) END,
+  dueAt: CASE WHEN $rows.dueAt[i] IS NULL THEN null ELSE datetime({epochMillis: $rows.dueAt[i]}) END,
+  pinned: CASE WHEN $rows.pinned[i] THEN true END,
+  created: datetime({epochMillis: $rows.created[i]}),
+  sessionId: $rows.session[i],
+  instanceId: $rows.instance[i],
+  reinforceDue: datetime({epochMillis: $rows.created[i]}),
+  embedding: $rows.embedding[i]
 })
 WITH m, i
 CALL (m, i) {
-  MATCH (s:Session {scope: $scope[i], id: $session[i]})
-  CREATE (m)-[:ACCESSED_IN {at: datetime({epochMillis: $at[i]}), count: $count[i], counted: false}]->(s)
+  MATCH (s:Session {scope: $rows.scope[i], id: $rows.session[i]})
+  CREATE (m)-[:ACCESSED_IN {at: datetime({epochMillis: $rows.at[i]}), count: $rows.count[i], counted: false}]->(s)
   SET s.coactivateDue = s.started
 }
 CALL (m, i) {
-  UNWIND $mentions[i] AS name
-  MATCH (e:Entity {scope: $scope[i], name: name})
+  UNWIND $rows.mentions[i] AS name
+  MATCH (e:Entity {scope: $rows.scope[i], name: name})
   CREATE (m)-[:MENTIONS]->(e)
 }
 RETURN count(m) AS created

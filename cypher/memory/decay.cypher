@@ -49,13 +49,15 @@ WITH m, due, id, now, fault, acts, ripeAt, energy,
 FOREACH (_ IN CASE WHEN fades THEN [1] ELSE [] END |
   SET m.energy = energy, m.energyAt = now, m.ripeAt = ripeAt)
 FOREACH (_ IN CASE WHEN expires THEN [1] ELSE [] END |
-  SET m.tier = 'expiredWorking', m.lastExpired = now, m.dueAt = null, m.clusterDue = now)
+  SET m.tier = 'expiredWorking', m.lastExpired = now, m.dueAt = null,
+    m.clusterDue = CASE WHEN EXISTS { (m)-[:BELONGS_TO]->() } THEN now ELSE m.clusterDue END)
 FOREACH (_ IN CASE WHEN fades AND m.tier = 'shortTerm' AND energy < $floor THEN [1] ELSE [] END |
   SET m.dueAt = null)
 FOREACH (_ IN CASE WHEN fades AND m.tier = 'longTerm' THEN [1] ELSE [] END |
   SET m.dueAt = CASE WHEN energy < $floor THEN null ELSE datetime({epochMillis: $now + $longTermRewriteMs}) END)
 FOREACH (_ IN CASE WHEN acts AND fault IS NOT NULL THEN [1] ELSE [] END |
-  SET m:EbbQuarantined, m.ebbReason = fault, m.clusterDue = now)
+  SET m:EbbQuarantined, m.ebbReason = fault,
+    m.clusterDue = CASE WHEN EXISTS { (m)-[:BELONGS_TO]->() } THEN now ELSE m.clusterDue END)
 WITH count(*) AS scanned,
   sum(CASE WHEN fades THEN 1 ELSE 0 END) AS changed,
   sum(CASE WHEN expires THEN 1 ELSE 0 END) AS expired,

@@ -1,8 +1,8 @@
 // purpose: Count the live memories of the scopes that these memories belong to.
 // mode: read
-// params: $id: List
+// params: $rows.id: List
 // returns: live: Integer (one row)
-UNWIND $id AS id
+UNWIND $rows.id AS id
 MATCH (n:Memory {id: id})
 WITH collect(DISTINCT n.scope) AS scopes
 OPTIONAL MATCH (m:Memory)

@@ -1,6 +1,6 @@
 // purpose: Lock memories in the order given and read what the laws need of them, the content compared where one is given.
 // mode: write
-// params: $id: List, $content: List
+// params: $rows.id: List, $rows.content: List
 // returns: id, scope, tier, energy, energyAt, lastAccessed, accessCount, ripeAt, dueAt, pinned, created, session, same, claims, fault (one row for each id that exists)
 // bound: a list of ids
 // idempotent: by writing nothing but the lock
@@ -8,8 +8,8 @@
 // A value of a wrong type comes back as null. Where it may not be missing, the reader names it; where it may, fault does,
 // so that no law takes it for absent and writes over it. A row set aside before has its reason as fault.
 // claims are the ids of the attempts that hold the memory and are not over: one, unless a foreign writer made a second.
-UNWIND range(0, size($id) - 1) AS i
-MATCH (m:Memory {id: $id[i]})
+UNWIND range(0, size($rows.id) - 1) AS i
+MATCH (m:Memory {id: $rows.id[i]})
 SET m.ebbLock = true
 RETURN m.id AS id,
   CASE WHEN m.scope IS :: STRING THEN m.scope END AS scope,
@@ -23,7 +23,7 @@ RETURN m.id AS id,
   CASE WHEN m.pinned IS :: BOOLEAN THEN m.pinned END AS pinned,
   CASE WHEN m.created IS :: ZONED DATETIME THEN m.created.epochMillis END AS created,
   CASE WHEN m.sessionId IS :: STRING THEN m.sessionId END AS session,
-  CASE WHEN $content[i] IS NULL THEN null ELSE m.content = $content[i] END AS same,
+  CASE WHEN $rows.content[i] IS NULL THEN null ELSE m.content = $rows.content[i] END AS same,
   [(m)-[:CONSOLIDATING]->(a:ConsolidationAttempt)
     WHERE NOT coalesce(a.state IN ['done', 'aborted', 'expired'], false) |
     CASE WHEN a.id IS :: STRING NOT NULL THEN a.id ELSE elementId(a) END] AS claims,

@@ -1,11 +1,11 @@
 // purpose: Say which entities memories mention, once for each pair.
 // mode: write
-// params: $scope: List, $id: List, $name: List
+// params: $rows.scope: List, $rows.id: List, $rows.name: List
 // returns: mentioned: Integer (one row)
 // bound: a list of pairs
 // idempotent: by MERGE of the pair
-UNWIND range(0, size($id) - 1) AS i
-MATCH (m:Memory {id: $id[i]})
-MATCH (e:Entity {scope: $scope[i], name: $name[i]})
+UNWIND range(0, size($rows.id) - 1) AS i
+MATCH (m:Memory {id: $rows.id[i]})
+MATCH (e:Entity {scope: $rows.scope[i], name: $rows.name[i]})
 MERGE (m)-[:MENTIONS]->(e)
 RETURN count(*) AS mentioned

@@ -1,8 +1,8 @@
 // purpose: Read memories whole, by id.
 // mode: read
-// params: $id: List
+// params: $rows.id: List
 // returns: a row for each id that exists
-UNWIND $id AS id
+UNWIND $rows.id AS id
 MATCH (m:Memory {id: id})
 RETURN m.id AS id, toString(m.content) AS content,
   CASE WHEN m.scope IS :: STRING THEN m.scope END AS scope,

@@ -1,7 +1,7 @@
 // purpose: Say which of these promotions have happened before.
 // mode: read
-// params: $key: List
+// params: $rows.key: List
 // returns: key: String (a row for each that has)
-UNWIND $key AS key
+UNWIND $rows.key AS key
 MATCH (s:Memory {promotionKey: key})
 RETURN s.promotionKey AS key

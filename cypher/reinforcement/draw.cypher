@@ -1,14 +1,14 @@
 // purpose: Draw that new memories have strengthened old ones, which this transaction has locked.
 // mode: write
-// params: $new: List, $old: List, $strength: List, $now: Integer
+// params: $rows.new: List, $rows.old: List, $rows.strength: List, $now: Integer
 // returns: drawn: Integer (one row)
 // bound: a list of pairs
 // idempotent: by MERGE of the pair, each of which its transaction has found undrawn
-UNWIND range(0, size($new) - 1) AS i
-MATCH (n:Memory {id: $new[i]})
-MATCH (o:Memory {id: $old[i]})
+UNWIND range(0, size($rows.new) - 1) AS i
+MATCH (n:Memory {id: $rows.new[i]})
+MATCH (o:Memory {id: $rows.old[i]})
 MERGE (n)-[r:REINFORCES]->(o)
-SET r.strength = $strength[i],
+SET r.strength = $rows.strength[i],
   r.at = datetime({epochMillis: $now}),
   o.reinforcementCount = coalesce(toIntegerOrNull(o.reinforcementCount), 0) + 1,
   o.lastReinforced = CASE

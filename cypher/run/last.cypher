@@ -1,8 +1,8 @@
 // purpose: Say which scheduled occurrence of each job was the last.
 // mode: read
-// params: $counter: List
+// params: $rows.counter: List
 // returns: counter: String, now: Integer (a row for each job that ever ran on schedule)
-UNWIND $counter AS counter
+UNWIND $rows.counter AS counter
 MATCH (c:EbbCounter {name: counter})
 WHERE c.last IS NOT NULL
 RETURN c.name AS counter, c.last.epochMillis AS now

@@ -1,6 +1,6 @@
 // purpose: Say what a worker looks at each second: last occurrences, open runs, what somebody has to see to.
 // mode: read
-// params: $job: List, $holder: String, $overdueMs: Integer
+// params: $rows.job: List, $holder: String, $overdueMs: Integer
 // returns: serverNow: Integer, jobs: List, quarantined: Integer, stuck: Integer (one row)
 // clock: server
 //
@@ -9,12 +9,12 @@
 // that runs would have left it.
 WITH datetime.realtime().epochMillis AS serverNow
 CALL (serverNow) {
-  UNWIND range(0, size($job) - 1) AS place
-  OPTIONAL MATCH (c:EbbCounter {name: 'job:' + $job[place]})
+  UNWIND range(0, size($rows.job) - 1) AS place
+  OPTIONAL MATCH (c:EbbCounter {name: 'job:' + $rows.job[place]})
   OPTIONAL MATCH (r:EbbRun {state: 'open'})
-  WHERE r.job = $job[place]
+  WHERE r.job = $rows.job[place]
   RETURN collect({
-    job: $job[place],
+    job: $rows.job[place],
     last: c.last.epochMillis,
     open: r.occurrence,
     ours: coalesce(r.holder = $holder, false),

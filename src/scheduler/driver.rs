@@ -92,12 +92,26 @@ pub async fn run_job(
     wanted: &Wanted,
     request: Request,
 ) -> Result<JobReport, Error> {
+    let outlook = store.outlook().await?;
+    run_job_after(store, outlook, job, wanted, request).await
+}
+
+/// As [`run_job`], for whoever has just looked.
+///
+/// # Errors
+/// As [`run_job`].
+pub async fn run_job_after(
+    store: &Store,
+    mut outlook: Outlook,
+    job: JobName,
+    wanted: &Wanted,
+    request: Request,
+) -> Result<JobReport, Error> {
     let trigger = match wanted.trigger {
         Trigger::Schedule => "schedule",
         Trigger::Manual => "manual",
     };
     loop {
-        let outlook = store.outlook().await?;
         if job == JobName::Promote && outlook.attempts {
             reap::run(store, wanted.right).await?;
         }
@@ -109,6 +123,7 @@ pub async fn run_job(
                 info!(job = job.name(), run_id = run.run_id, "finishing what a former holder left open");
                 let whole = Request { limit: None, ..request.clone() };
                 if work(store, job, run, &outlook, whole).await?.outcome == Outcome::Done {
+                    outlook = store.outlook().await?;
                     continue;
                 }
                 "this program was told to stop".to_owned()

@@ -68,7 +68,6 @@ catalogue! {
     INSPECT_TIERS = "inspect/tiers";
     MEMORY_ADOPT = "memory/adopt";
     MEMORY_AUDIT = "memory/audit";
-    MEMORY_BACKLOG = "memory/backlog";
     MEMORY_CREATE = "memory/create";
     MEMORY_DECAY = "memory/decay";
     MEMORY_FORGET = "memory/forget";
@@ -101,15 +100,15 @@ catalogue! {
     REINFORCEMENT_NEAREST = "reinforcement/nearest";
     REQUEST_ANSWER = "request/answer";
     REQUEST_OPEN = "request/open";
+    RUN_ASK = "run/ask";
     RUN_CLOSE = "run/close";
     RUN_CREATE = "run/create";
     RUN_GUARD = "run/guard";
     RUN_HISTORY = "run/history";
     RUN_LAST = "run/last";
     RUN_LEAVE = "run/leave";
-    RUN_LOCK = "run/lock";
-    RUN_LOOK = "run/look";
     RUN_OPEN = "run/open";
+    RUN_OUTLOOK = "run/outlook";
     RUN_RECEIPT = "run/receipt";
     RUN_SURVEY = "run/survey";
     RUN_TAKE = "run/take";

@@ -98,7 +98,7 @@ impl Statement {
         if !planted(bug) {
             return self.call();
         }
-        Call { statement: self, query: neo4rs::query(&self.body().replace(from, to)) }
+        self.reading(&self.body().replace(from, to))
     }
 }
 

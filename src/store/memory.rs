@@ -2,8 +2,8 @@
 
 use super::Store;
 use super::catalogue::{
-    MEMORY_BACKLOG, MEMORY_HISTORY, MEMORY_LIST, MEMORY_LOCK, MEMORY_QUARANTINE, MEMORY_READ, MEMORY_STUB_OF,
-    MEMORY_TIERS, MEMORY_TIMELINE, MEMORY_WAITING, MEMORY_WRITE,
+    MEMORY_HISTORY, MEMORY_LIST, MEMORY_LOCK, MEMORY_QUARANTINE, MEMORY_READ, MEMORY_STUB_OF, MEMORY_TIERS,
+    MEMORY_TIMELINE, MEMORY_WAITING, MEMORY_WRITE,
 };
 use super::decode::{Life, LifeRow};
 use super::encode::{instants, list, slices};
@@ -189,23 +189,6 @@ pub struct TierHealth {
     pub max_energy: Option<f64>,
 }
 
-/// Since when the longest-waiting memories and sessions wait.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Backlog {
-    /// For a sweep.
-    pub due: Option<Timestamp>,
-    /// For promotion.
-    pub ripe: Option<Timestamp>,
-    /// Whether any memory is claimed by an attempt, whoever made it.
-    pub claimed: bool,
-    /// A session, for co-activation.
-    pub coactivate: Option<Timestamp>,
-    /// For the clusters.
-    pub cluster: Option<Timestamp>,
-    /// For strengthening what is like them.
-    pub reinforce: Option<Timestamp>,
-}
-
 /// How many memories and sessions wait at an instant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 pub struct Waiting {
@@ -299,14 +282,6 @@ impl Store {
             .await
     }
 
-    /// Says since when the longest-waiting memories wait. An index look-up each.
-    ///
-    /// # Errors
-    /// Of the connection or the statement.
-    pub async fn backlog(&self) -> Result<Backlog, Error> {
-        self.transactions.run("memories.backlog", Mode::Read, async |tx: &mut Tx| backlog(tx).await).await
-    }
-
     /// Counts what waits at `now`.
     ///
     /// # Errors
@@ -339,29 +314,6 @@ impl Store {
             .filter_map(|row| Some((Timestamp::from_millis(row.hour).ok()?, row.what, row.count)))
             .collect())
     }
-}
-
-/// Since when the longest-waiting memories wait.
-pub(super) async fn backlog(tx: &mut Tx) -> Result<Backlog, Error> {
-    #[derive(Deserialize)]
-    struct Row {
-        due: Option<i64>,
-        ripe: Option<i64>,
-        coactivate: Option<i64>,
-        cluster: Option<i64>,
-        reinforce: Option<i64>,
-        claimed: bool,
-    }
-    let row: Row = tx.only(MEMORY_BACKLOG.call()).await?;
-    let instant = |ms: Option<i64>| ms.and_then(|ms| Timestamp::from_millis(ms).ok());
-    Ok(Backlog {
-        due: instant(row.due),
-        ripe: instant(row.ripe),
-        coactivate: instant(row.coactivate),
-        cluster: instant(row.cluster),
-        reinforce: instant(row.reinforce),
-        claimed: row.claimed,
-    })
 }
 
 /// Reads memories whole, as this transaction sees them.

@@ -10,17 +10,13 @@
 
 use super::Store;
 use super::catalogue::{
-    RUN_CLOSE, RUN_CREATE, RUN_GUARD, RUN_HISTORY, RUN_LAST, RUN_LOCK, RUN_LOOK, RUN_OPEN, RUN_RECEIPT,
-    RUN_TAKE,
+    RUN_ASK, RUN_CLOSE, RUN_CREATE, RUN_GUARD, RUN_HISTORY, RUN_LAST, RUN_OPEN, RUN_RECEIPT, RUN_TAKE,
 };
 use super::encode::list;
 use super::error::Error;
 use super::faults::{planted, stop_point};
-use super::memory::Backlog;
 use super::tx::{Mode, Tx};
-use super::{attempt, memory, sweep, tunables};
 use crate::domain::attempt::{Opening, Right, RunFacts, RunState, open_run};
-use crate::domain::tunables::Tunables;
 use crate::domain::units::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -130,19 +126,6 @@ pub enum Opened {
     },
 }
 
-/// What a run has to know before it begins, read together: an idle one costs little more than this.
-#[derive(Debug, Clone)]
-pub struct Outlook {
-    /// The tunables as the graph has them.
-    pub tunables: Tunables,
-    /// Memories of other writers that Ebb has not yet seen.
-    pub unstamped: i64,
-    /// Since when the longest-waiting memories wait.
-    pub backlog: Backlog,
-    /// Whether there are attempts that are not over, or claims of any.
-    pub attempts: bool,
-}
-
 /// A run of the past, or one that goes on.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -175,32 +158,15 @@ struct RunRow {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct FactsRow {
-    occurrence: String,
-    state: String,
+    server_now: i64,
+    occurrence: Option<String>,
+    state: Option<String>,
     holder: Option<String>,
     lease_until: Option<i64>,
-    open: bool,
+    open: Option<bool>,
 }
 
 impl Store {
-    /// Looks around before a run.
-    ///
-    /// # Errors
-    /// As [`Store::tunables`].
-    pub async fn outlook(&self) -> Result<Outlook, Error> {
-        self.transactions
-            .run("run.outlook", Mode::Read, async |tx: &mut Tx| {
-                let backlog = memory::backlog(tx).await?;
-                Ok(Outlook {
-                    tunables: tunables::read(tx).await?,
-                    unstamped: sweep::unstamped(tx).await?,
-                    attempts: backlog.claimed || !attempt::not_over(tx).await?.is_empty(),
-                    backlog,
-                })
-            })
-            .await
-    }
-
     /// Asks for an occurrence of a job whose laws are to see `now`. `trigger` is `schedule` or `manual`.
     ///
     /// # Errors
@@ -298,26 +264,21 @@ impl Store {
         wanted: Option<&str>,
         right: Right,
     ) -> Result<Opening, Error> {
-        #[derive(Deserialize)]
-        struct Lock {
-            #[serde(rename = "serverNow")]
-            server_now: i64,
-        }
-        let lock: Lock = tx.only(RUN_LOCK.call().set("job", job)).await?;
-        let look = RUN_LOOK.call().set("job", job).set("occurrence", wanted);
-        let rows = tx.rows::<FactsRow>(look).await?;
+        let rows: Vec<FactsRow> = tx.rows(RUN_ASK.call().set("job", job).set("occurrence", wanted)).await?;
+        let server_now = rows.first().ok_or_else(|| decode("no row where one is promised"))?.server_now;
         let facts = |row: &FactsRow| {
+            let state = row.state.as_deref().unwrap_or_default();
             Ok::<_, Error>(RunFacts {
-                occurrence: row.occurrence.clone(),
-                state: RunState::named(&row.state).ok_or_else(|| decode(&row.state))?,
+                occurrence: row.occurrence.clone().unwrap_or_default(),
+                state: RunState::named(state).ok_or_else(|| decode(state))?,
                 holder: row.holder.clone(),
                 lease_until: instant(row.lease_until.unwrap_or(0))?,
             })
         };
-        let open = rows.iter().find(|row| row.open).map(facts).transpose()?;
-        let record =
-            rows.iter().find(|row| Some(row.occurrence.as_str()) == wanted).map(facts).transpose()?;
-        Ok(open_run(&self.holder, wanted, open.as_ref(), record.as_ref(), instant(lock.server_now)?, right))
+        let open = rows.iter().find(|row| row.open == Some(true)).map(facts).transpose()?;
+        let recorded = |row: &&FactsRow| row.occurrence.is_some() && row.occurrence.as_deref() == wanted;
+        let record = rows.iter().find(recorded).map(facts).transpose()?;
+        Ok(open_run(&self.holder, wanted, open.as_ref(), record.as_ref(), instant(server_now)?, right))
     }
 
     async fn take(&self, tx: &mut Tx, job: &'static str, occurrence: String) -> Result<Run, Error> {

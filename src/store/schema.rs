@@ -10,7 +10,7 @@ use super::catalogue::{
     SERVER_EMBEDDING, SERVER_SCHEMA,
 };
 use super::error::Error;
-use super::statement::{Call, Statement};
+use super::statement::Statement;
 use super::tx::{Mode, Tx};
 use crate::domain::ids::hex;
 use crate::domain::tunables::ConsolidationConfig;
@@ -275,9 +275,7 @@ impl Store {
     async fn make(&self, migration: &'static Statement, text: &'static str) -> Result<(), Error> {
         let made = self
             .transactions
-            .run("migration.apply", Mode::Write, async |tx: &mut Tx| {
-                tx.run(Call { statement: migration, query: neo4rs::query(text) }).await
-            })
+            .run("migration.apply", Mode::Write, async |tx: &mut Tx| tx.run(migration.reading(text)).await)
             .await;
         made.or_else(|why| if why.is_made_already() { Ok(()) } else { Err(why) })
     }

@@ -65,16 +65,21 @@ pub(super) async fn read(tx: &mut Tx) -> Result<Tunables, Error> {
         names: Vec<String>,
         values: Vec<Option<f64>>,
     }
-    let Some(row) = tx.row::<Row>(CONFIG_READ.call()).await? else {
+    let row: Option<Row> = tx.row(CONFIG_READ.call()).await?;
+    check(row.map(|row| (row.names, row.values)))
+}
+
+/// Checks the properties of the node, if there is one.
+pub(super) fn check(node: Option<(Vec<String>, Vec<Option<f64>>)>) -> Result<Tunables, Error> {
+    let Some((names, values)) = node else {
         return Err(Error::Schema(
             "the database has no ConsolidationConfig node named 'default'. Write it with: ebb init"
                 .to_owned(),
         ));
     };
-    let present: Map<String, Value> = row
-        .names
+    let present: Map<String, Value> = names
         .into_iter()
-        .zip(row.values)
+        .zip(values)
         .filter_map(|(name, value)| Some((name, Value::from(value.filter(|value| value.is_finite())?))))
         .collect();
     let known = |name: &str| ConsolidationConfig::NAMES.contains(&name);

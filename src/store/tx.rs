@@ -97,7 +97,8 @@ impl Tx {
     pub(super) async fn rows<T: DeserializeOwned>(&mut self, call: Call) -> Result<Vec<T>, Error> {
         let statement = call.statement;
         let begun = Instant::now();
-        let mut stream = self.txn.execute(call.query).await.map_err(|why| sort(why, statement, &self.uri))?;
+        let mut stream =
+            self.txn.execute(call.query()).await.map_err(|why| sort(why, statement, &self.uri))?;
         let mut rows = Vec::new();
         while let Some(row) =
             stream.next(self.txn.handle()).await.map_err(|why| sort(why, statement, &self.uri))?
@@ -120,7 +121,8 @@ impl Tx {
         let statement = call.statement;
         let decode =
             |why: neo4rs::DeError| Error::Decode { statement: statement.name, detail: why.to_string() };
-        let mut stream = self.txn.execute(call.query).await.map_err(|why| sort(why, statement, &self.uri))?;
+        let mut stream =
+            self.txn.execute(call.query()).await.map_err(|why| sort(why, statement, &self.uri))?;
         let mut rows = Vec::new();
         while let Some(row) =
             stream.next(self.txn.handle()).await.map_err(|why| sort(why, statement, &self.uri))?

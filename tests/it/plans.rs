@@ -56,7 +56,7 @@ const SCANS: &[(&str, &str)] = &[
     ("inspect/quarantine", "the label is the answer"),
     ("inspect/sessions", "a person asks, now and then, about all sessions"),
     ("memory/adopt", "the absence of a label has no index; asked only when the counts differ"),
-    ("memory/backlog", "one relationship of the type, or none, is all that is read"),
+    ("run/outlook", "one relationship of the type, or none, is all that is read"),
     ("memory/release", "the label is the list of what was set aside"),
     ("memory/tiers", "counts all memories, for a person who asks"),
     ("memory/timeline", "a person asks, now and then, for the picture of all memories"),
@@ -72,7 +72,7 @@ const UNIONS: &[(&str, &str)] = &[
     ("memory/history", "both read the relationships of one memory"),
     ("memory/timeline", "a person asks, now and then, for the picture of all memories"),
     ("migration/duplicates", "runs once, before the constraints exist"),
-    ("run/look", "one key, and the open runs: at most one for each job"),
+    ("run/ask", "one key, and the open runs: at most one for each job"),
 ];
 
 /// Statements that gather what they reach from one key, and why that is bounded.

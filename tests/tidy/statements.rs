@@ -130,12 +130,26 @@ fn params_are_the_names_used_and_typed() {
         }
         let listed: BTreeSet<&str> = params.iter().map(|(name, _)| *name).collect();
         let code = body(statement);
-        let used: BTreeSet<&str> =
-            words(&code).filter(|(at, _)| code[..*at].ends_with('$')).map(|(_, word)| word).collect();
+        let used: BTreeSet<&str> = code.split('$').skip(1).map(parameter).collect();
+        for (name, kind) in &params {
+            if name.starts_with("rows.") != (*kind == "List") {
+                found.push(format!("${name}: {kind}: lists are in $rows, and only they"));
+            }
+        }
         found.extend(used.difference(&listed).map(|name| format!("${name} is used and not in params")));
         found.extend(listed.difference(&used).map(|name| format!("${name} is in params and not used")));
     });
     none("params: the names used, each with its type", &offences);
+}
+
+/// The name that a text after `$` begins with: a list is named with the map that it is in.
+fn parameter(text: &str) -> &str {
+    let word = |text: &str| text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len());
+    let end = match text.strip_prefix("rows.") {
+        Some(column) => "rows.".len() + word(column),
+        None => word(text),
+    };
+    &text[..end]
 }
 
 #[test]

@@ -14,10 +14,10 @@ use crate::clock::rfc3339;
 use crate::domain::attempt::Right;
 use crate::domain::units::Timestamp;
 use crate::jobs::{JobName, Request, reap};
-use crate::scheduler::driver::{JobReport, Outcome, Trigger, Wanted, finish_open, run_job};
+use crate::scheduler::driver::{JobReport, Outcome, Trigger, Wanted, finish_open, run_job_after};
 use crate::scheduler::due::{Rhythm, Schedule as JobSchedule};
 use crate::service::Service;
-use crate::store::{Backlog, Error};
+use crate::store::{Error, Outlook};
 use std::path::Path;
 
 /// How a replay is to run.
@@ -33,7 +33,8 @@ pub struct Replay {
 struct Schedule {
     jobs: Vec<(JobName, JobSchedule, Timestamp)>,
     step_ms: i64,
-    backlog: Backlog,
+    /// As it was after the last thing that was written.
+    outlook: Outlook,
 }
 
 /// A visit: an instant, and the jobs that have something to do there.
@@ -49,7 +50,7 @@ impl Schedule {
             .jobs
             .iter()
             .filter_map(|(job, schedule, handled)| {
-                let since = job.waits_since(&self.backlog)?;
+                let since = job.waits_since(&self.outlook.backlog)?;
                 let before = Timestamp::from_millis(since.millis() - 1).unwrap_or(since);
                 let occurrence = schedule.rhythm.next(before.max(*handled))?;
                 Some((self.visited(occurrence), *job))
@@ -114,7 +115,7 @@ impl Service {
                 last = step.latest().map_or(last, |at| at.max(last));
                 feeder.apply(step).await?;
             }
-            schedule.backlog = self.store.backlog().await?;
+            schedule.outlook = self.store.outlook().await?;
             watch(feeder.tick());
         }
         self.ended(feeder, replay.until.unwrap_or(last)).await
@@ -129,21 +130,17 @@ impl Service {
     }
 
     async fn schedule(&self, first: Option<Timestamp>, replay: Replay) -> Result<Schedule, Error> {
-        let tunables = self.store.tunables().await?;
+        let outlook = self.store.outlook().await?;
         let last = self.store.last_runs(JobName::ALL.map(JobName::name)).await?;
         let mut jobs = Vec::new();
         for (job, last) in JobName::ALL.into_iter().zip(last) {
             let config = self.job_config(job);
             if config.enabled {
                 let handled = last.or(first).unwrap_or(Timestamp::FIRST);
-                jobs.push((job, config.schedule(job, &tunables), handled));
+                jobs.push((job, config.schedule(job, &outlook.tunables), handled));
             }
         }
-        Ok(Schedule {
-            jobs,
-            step_ms: replay.step_ms.unwrap_or(1).max(1),
-            backlog: self.store.backlog().await?,
-        })
+        Ok(Schedule { jobs, step_ms: replay.step_ms.unwrap_or(1).max(1), outlook })
     }
 
     async fn visit(
@@ -152,11 +149,12 @@ impl Service {
         visit: &Visit,
         feeder: &mut Feeder<'_>,
     ) -> Result<(), ImportError> {
-        for (job, schedule, handled) in &mut schedule.jobs {
+        let mut first = true;
+        for (job, own, handled) in &mut schedule.jobs {
             if !visit.jobs.contains(job) {
                 continue;
             }
-            let nothing_due = schedule.rhythm.between(*handled, visit.at);
+            let nothing_due = own.rhythm.between(*handled, visit.at);
             *handled = visit.at;
             let wanted = Wanted {
                 occurrence: rfc3339(visit.at),
@@ -164,12 +162,17 @@ impl Service {
                 trigger: Trigger::Schedule,
                 right: Right::Scratch,
             };
-            let report = run_job(&self.store, *job, &wanted, Request::default()).await?;
+            // Nobody else writes, so a look before the first job serves those that do not ask what is ripe.
+            let outlook = match job {
+                JobName::Promote if !first => self.store.outlook().await?,
+                _ => schedule.outlook.clone(),
+            };
+            first = false;
+            let report = run_job_after(&self.store, outlook, *job, &wanted, Request::default()).await?;
             record(feeder, &report, nothing_due);
         }
-        let outlook = self.store.outlook().await?;
-        schedule.backlog = outlook.backlog;
-        feeder.tunables = Some(outlook.tunables);
+        schedule.outlook = self.store.outlook().await?;
+        feeder.tunables = Some(schedule.outlook.tunables.clone());
         Ok(())
     }
 }

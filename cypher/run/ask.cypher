@@ -1,0 +1,18 @@
+// purpose: Lock a job, so that one program at a time decides who works on it, and show its open run and the record of one occurrence.
+// mode: write
+// params: $job: String, $occurrence: String
+// returns: serverNow: Integer, occurrence: String, state: String, holder: String, leaseUntil: Integer, open: Boolean (one or two rows; without a run all but serverNow are null)
+// bound: one key
+// idempotent: by the unique name
+// clock: server
+//
+// The server's clock and the runs are read after the lock is held: the statement's own instant is older than its wait.
+MERGE (c:EbbCounter {name: 'job:' + $job})
+SET c.lock = true
+WITH datetime.realtime().epochMillis AS serverNow
+OPTIONAL MATCH (r:EbbRun {job: $job})
+WHERE r.state = 'open' OR r.occurrence = $occurrence
+RETURN serverNow, r.occurrence AS occurrence, r.state AS state, r.holder AS holder, r.leaseUntil AS leaseUntil,
+  r.state = 'open' AS open
+ORDER BY open DESC
+LIMIT 2

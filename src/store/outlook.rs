@@ -1,0 +1,78 @@
+//! What a run must know before it begins, read in one request: an idle run costs little more than this.
+
+use super::Store;
+use super::catalogue::RUN_OUTLOOK;
+use super::error::Error;
+use super::tunables;
+use super::tx::{Mode, Tx};
+use crate::domain::tunables::Tunables;
+use crate::domain::units::Timestamp;
+use serde::Deserialize;
+
+/// How things stand before a run.
+#[derive(Debug, Clone)]
+pub struct Outlook {
+    /// The tunables as the graph has them.
+    pub tunables: Tunables,
+    /// Memories of other writers that Ebb has not yet seen.
+    pub unstamped: i64,
+    /// Since when the longest-waiting memories wait.
+    pub backlog: Backlog,
+    /// Whether there are attempts that are not over, or claims of any, whoever made them.
+    pub attempts: bool,
+}
+
+/// Since when the longest-waiting memories and sessions wait.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Backlog {
+    /// For a sweep.
+    pub due: Option<Timestamp>,
+    /// For promotion.
+    pub ripe: Option<Timestamp>,
+    /// A session, for co-activation.
+    pub coactivate: Option<Timestamp>,
+    /// For the clusters.
+    pub cluster: Option<Timestamp>,
+    /// For strengthening what is like them.
+    pub reinforce: Option<Timestamp>,
+}
+
+#[derive(Deserialize)]
+struct Row {
+    names: Option<Vec<String>>,
+    values: Option<Vec<Option<f64>>>,
+    due: Option<i64>,
+    ripe: Option<i64>,
+    coactivate: Option<i64>,
+    cluster: Option<i64>,
+    reinforce: Option<i64>,
+    memories: i64,
+    stamped: i64,
+    attempts: bool,
+}
+
+impl Store {
+    /// Looks around before a run.
+    ///
+    /// # Errors
+    /// As [`Store::tunables`].
+    pub async fn outlook(&self) -> Result<Outlook, Error> {
+        let row: Row = self
+            .transactions
+            .run("run.outlook", Mode::Read, async |tx: &mut Tx| tx.only(RUN_OUTLOOK.call()).await)
+            .await?;
+        let instant = |ms: Option<i64>| ms.and_then(|ms| Timestamp::from_millis(ms).ok());
+        Ok(Outlook {
+            tunables: tunables::check(row.names.zip(row.values))?,
+            unstamped: (row.memories - row.stamped).max(0),
+            backlog: Backlog {
+                due: instant(row.due),
+                ripe: instant(row.ripe),
+                coactivate: instant(row.coactivate),
+                cluster: instant(row.cluster),
+                reinforce: instant(row.reinforce),
+            },
+            attempts: row.attempts,
+        })
+    }
+}
