@@ -1,10 +1,11 @@
 // purpose: Lock a request and show what it was answered, if it was.
 // mode: write
-// params: $id: String, $hash: String, $at: Integer
+// params: $id: String, $hash: String
 // returns: hash: String, answer: String (one row; answer is null for a request that is new)
 // bound: one key
 // idempotent: by the unique id
+// clock: server
 MERGE (r:EbbRequest {id: $id})
-ON CREATE SET r.hash = $hash, r.at = datetime({epochMillis: $at})
+ON CREATE SET r.hash = $hash, r.at = datetime.realtime()
 SET r.lock = true
 RETURN r.hash AS hash, r.answer AS answer

@@ -4,7 +4,8 @@
 //! Every other job looks only at what waits for it. That is fast, and blind to a memory whose date was removed by hand, an
 //! access that was drawn and deleted between two looks, or a member of a cluster that another writer's statement let
 //! expire. The audit takes foreign memories under the laws, gives rows that were set aside back where their values are
-//! sound now, sets dates anew, lets sessions and clusters be looked at where they could be wrong, and frees claims.
+//! sound now, sets dates anew, lets sessions and clusters be looked at where they could be wrong, and frees claims. Last
+//! it removes what Ebb recorded for itself and nobody needs any more: requests after a day, runs and attempts after 30.
 //!
 //! Invariant: a second run changes nothing (held by `jobs::audit::twice_is_once`).
 
@@ -40,10 +41,15 @@ pub async fn run(mut work: Work<'_>) -> Result<Reached, Error> {
     }
     work.store.find_accesses(work.run).await?;
     work.store.suspect_all(work.run, work.tunables.config().coactivation_threshold).await?;
+    while work.store.trim(work.run, PAGE).await? {
+        if work.budget.is_spent() {
+            return Ok(Reached::Budget);
+        }
+    }
     Ok(Reached::End)
 }
 
-/// What a run at `now` would adopt, give back and mend among the first `limit` memories, 100,000 at most.
+/// What a run at `now` would adopt, give back, mend and trim among the first `limit` memories, 100,000 at most.
 ///
 /// # Errors
 /// Of the store.

@@ -72,7 +72,7 @@ impl Service {
     /// [`Error::Conflict`] if the id is taken by other content.
     pub async fn remember(&self, request: &RequestId, remember: Remember) -> Result<(Done, Memory), Error> {
         let (id, at) = (remember.id.clone(), remember.at);
-        let done = self.apply(request, &[Event::Remember(remember)], at).await?;
+        let done = self.apply(request, &[Event::Remember(remember)]).await?;
         only(done, &id, self.show(&id, at).await)
     }
 
@@ -82,7 +82,7 @@ impl Service {
     /// [`Error::NotFound`]; [`Error::Refused`] for a stub, or for an expired one that is not to be revived.
     pub async fn access(&self, request: &RequestId, access: Access) -> Result<(Done, Memory), Error> {
         let (id, at) = (access.id.clone(), access.at);
-        let done = self.apply(request, &[Event::Access(access)], at).await?;
+        let done = self.apply(request, &[Event::Access(access)]).await?;
         only(done, &id, self.show(&id, at).await)
     }
 
@@ -98,7 +98,7 @@ impl Service {
         at: Timestamp,
     ) -> Result<Vec<(Done, Memory)>, Error> {
         let events: Vec<Event> = ids.iter().map(|id| Event::Access(use_of(id))).collect();
-        let done = self.apply(request, &events, at).await?;
+        let done = self.apply(request, &events).await?;
         let tunables = self.store.tunables().await?;
         let names: Vec<String> = ids.iter().map(ToString::to_string).collect();
         let records = self.store.memories(&names).await?;
@@ -125,11 +125,11 @@ impl Service {
             .collect())
     }
 
-    async fn apply(&self, request: &RequestId, events: &[Event], at: Timestamp) -> Result<Vec<Done>, Error> {
+    async fn apply(&self, request: &RequestId, events: &[Event]) -> Result<Vec<Done>, Error> {
         let tunables = self.store.tunables().await?;
         let batch = Batch { events, tunables: &tunables };
         let hash = hash(&events.iter().map(words).collect::<Vec<_>>().join("\n"));
-        all(self.store.apply_request(&request.0, &hash, at, batch).await?)
+        all(self.store.apply_request(&request.0, &hash, batch).await?)
     }
 
     /// One memory at an instant.

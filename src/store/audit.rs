@@ -2,7 +2,7 @@
 
 use super::Store;
 use super::attempt::not_over;
-use super::catalogue::{MEMORY_AUDIT, MEMORY_HEALTH};
+use super::catalogue::{ATTEMPT_TRIM, MEMORY_AUDIT, MEMORY_HEALTH, REQUEST_TRIM, RUN_TRIM};
 use super::error::Error;
 use super::memory::TierHealth;
 use super::run::{Run, Tally};
@@ -12,6 +12,7 @@ use crate::domain::tunables::{ENERGY_FLOOR, Tunables};
 use crate::domain::units::Timestamp;
 use serde::Deserialize;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 #[derive(Default, Deserialize)]
 struct AuditRow {
@@ -84,8 +85,24 @@ impl Store {
         Ok(last.into_inner().ok().flatten())
     }
 
-    /// Says what an audit of the first `limit` memories would adopt, give back and mend, by the same statements, taken
-    /// back.
+    /// Removes up to `limit` each of what Ebb recorded for itself and nobody needs any more, as a batch of `run`: requests
+    /// of more than a day ago, runs and attempts that were over a month ago. Answers whether more may be left.
+    ///
+    /// # Errors
+    /// [`Error::Fenced`] if the run was lost.
+    pub async fn trim(&self, run: &mut Run, limit: usize) -> Result<bool, Error> {
+        let full = AtomicBool::new(false);
+        self.in_run(run, "ledger.trim", async |tx: &mut Tx| {
+            let trimmed = trim_page(tx, limit).await?;
+            full.store(trimmed.contains(&i64::try_from(limit).unwrap_or(i64::MAX)), Ordering::Relaxed);
+            Ok(Tally { changed: trimmed.iter().sum(), ..Tally::default() })
+        })
+        .await?;
+        Ok(full.into_inner())
+    }
+
+    /// Says what an audit of the first `limit` memories would adopt, give back, mend and trim, by the same statements,
+    /// taken back.
     ///
     /// # Errors
     /// Of the connection or a statement.
@@ -101,11 +118,26 @@ impl Store {
                 let adopted = unstamped(tx).await?;
                 let released = release_page(tx, now, tunables, Judged::Mended).await?;
                 let row = audit_page(tx, "", limit).await?;
-                let changed = row.mended + released;
+                let trimmed: i64 = trim_page(tx, limit).await?.iter().sum();
+                let changed = row.mended + released + trimmed;
                 Ok(Tally { scanned: row.scanned, changed, released, adopted, ..Tally::default() })
             })
             .await
     }
+}
+
+/// Requests, runs and attempts that were removed.
+async fn trim_page(tx: &mut Tx, limit: usize) -> Result<[i64; 3], Error> {
+    #[derive(Deserialize)]
+    struct Row {
+        trimmed: i64,
+    }
+    let mut trimmed = [0; 3];
+    for (trimmed, statement) in trimmed.iter_mut().zip([&REQUEST_TRIM, &RUN_TRIM, &ATTEMPT_TRIM]) {
+        let call = statement.call().set("limit", i64::try_from(limit).unwrap_or(i64::MAX));
+        *trimmed = tx.only::<Row>(call).await?.trimmed;
+    }
+    Ok(trimmed)
 }
 
 async fn audit_page(tx: &mut Tx, after: &str, limit: usize) -> Result<AuditRow, Error> {

@@ -96,13 +96,7 @@ impl Store {
     /// # Errors
     /// [`Error::Conflict`] for a request id that was used for other words; those of the connection. Events that cannot
     /// be applied are in the answer.
-    pub async fn apply_request(
-        &self,
-        request: &str,
-        hash: &str,
-        at: Timestamp,
-        batch: Batch<'_>,
-    ) -> Result<Applied, Error> {
+    pub async fn apply_request(&self, request: &str, hash: &str, batch: Batch<'_>) -> Result<Applied, Error> {
         #[derive(Deserialize)]
         struct Row {
             hash: Option<String>,
@@ -110,14 +104,14 @@ impl Store {
         }
         if planted("request-apart") {
             let done = self.settled("events.apart", async |tx: &mut Tx| apply(tx, batch).await).await?;
-            let open = || REQUEST_OPEN.call().set("id", request).set("hash", hash).set("at", at.millis());
+            let open = || REQUEST_OPEN.call().set("id", request).set("hash", hash);
             self.transactions
                 .run("request.apart", Mode::Write, async |tx: &mut Tx| tx.run(open()).await)
                 .await?;
             return Ok(done);
         }
         self.settled("events.request", async |tx: &mut Tx| {
-            let open = REQUEST_OPEN.call().set("id", request).set("hash", hash).set("at", at.millis());
+            let open = REQUEST_OPEN.call().set("id", request).set("hash", hash);
             let row: Row = tx.only(open).await?;
             if row.hash.as_deref() != Some(hash) {
                 return Err(Error::Conflict(format!(

@@ -26,6 +26,7 @@ catalogue! {
     ATTEMPT_OPEN = "attempt/open";
     ATTEMPT_OVERDUE = "attempt/overdue";
     ATTEMPT_REAP = "attempt/reap";
+    ATTEMPT_TRIM = "attempt/trim";
     ATTEMPT_UNMARK = "attempt/unmark";
     CLUSTER_AGREE = "cluster/agree";
     CLUSTER_AROUND = "cluster/around";
@@ -100,6 +101,7 @@ catalogue! {
     REINFORCEMENT_NEAREST = "reinforcement/nearest";
     REQUEST_ANSWER = "request/answer";
     REQUEST_OPEN = "request/open";
+    REQUEST_TRIM = "request/trim";
     RUN_ASK = "run/ask";
     RUN_CLOSE = "run/close";
     RUN_CREATE = "run/create";
@@ -112,6 +114,7 @@ catalogue! {
     RUN_RECEIPT = "run/receipt";
     RUN_SURVEY = "run/survey";
     RUN_TAKE = "run/take";
+    RUN_TRIM = "run/trim";
     SCHEMA_EMBEDDING = "schema/embedding";
     SCHEMA_V001 = "schema/V001__memory";
     SCHEMA_V002 = "schema/V002__coactivation";

@@ -74,7 +74,7 @@ impl Store {
         let names: Vec<String> = ids.iter().map(ToString::to_string).collect();
         self.transactions
             .run("memory.pin", Mode::Write, async |tx: &mut Tx| {
-                if open::<()>(tx, lasting, now).await?.is_none() {
+                if open::<()>(tx, lasting).await?.is_none() {
                     let mut changed = Vec::new();
                     for life in lock_sound(tx, ids).await? {
                         let next = match law(life.vital, now, tunables) {
@@ -118,7 +118,7 @@ impl Store {
         }
         self.transactions
             .run("memory.forget", Mode::Write, async |tx: &mut Tx| {
-                if let Some(gone) = open(tx, lasting, now).await? {
+                if let Some(gone) = open(tx, lasting).await? {
                     return Ok(gone);
                 }
                 for (id, life) in lock_all(tx, ids).await? {
@@ -164,7 +164,7 @@ impl Store {
         tunables: &Tunables,
     ) -> Result<Ended, Error> {
         self.end_pages("session.end", async |tx: &mut Tx, mut ended: Ended, after: &str| {
-            if let Some(ended) = open(tx, lasting, now).await? {
+            if let Some(ended) = open(tx, lasting).await? {
                 return Ok((ended, None));
             }
             let mut after = after.to_owned();
@@ -188,11 +188,7 @@ impl Store {
 }
 
 /// Holds the request to commit, and answers what it was answered before. A rehearsal is set to be taken back.
-async fn open<T: DeserializeOwned>(
-    tx: &mut Tx,
-    lasting: Lasting<'_>,
-    at: Timestamp,
-) -> Result<Option<T>, Error> {
+async fn open<T: DeserializeOwned>(tx: &mut Tx, lasting: Lasting<'_>) -> Result<Option<T>, Error> {
     #[derive(Deserialize)]
     struct Row {
         hash: Option<String>,
@@ -202,7 +198,7 @@ async fn open<T: DeserializeOwned>(
         tx.abandon();
         return Ok(None);
     };
-    let open = REQUEST_OPEN.call().set("id", request).set("hash", hash).set("at", at.millis());
+    let open = REQUEST_OPEN.call().set("id", request).set("hash", hash);
     let row: Row = tx.only(open).await?;
     if row.hash.as_deref() != Some(hash) {
         return Err(Error::Conflict(format!(

@@ -107,7 +107,7 @@ impl Call {
 
     /// The request.
     pub(super) fn query(self) -> Query {
-        if self.rows.len() == 0 { self.query } else { self.query.param("rows", BoltType::Map(self.rows)) }
+        if self.rows.is_empty() { self.query } else { self.query.param("rows", BoltType::Map(self.rows)) }
     }
 }
 

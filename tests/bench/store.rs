@@ -224,7 +224,7 @@ async fn fill(bench: &Bench, from: usize, to: usize, born: i64) {
             .collect();
         let batch = Batch { events: &events, tunables: &tunables };
         let request = ebb::clock::new_id();
-        match bench.store().apply_request(&request, "bench", at(born), batch).await.expect("a batch") {
+        match bench.store().apply_request(&request, "bench", batch).await.expect("a batch") {
             Applied::All(_) => {}
             Applied::Nothing(faults) => panic!("{faults:?}"),
         }

@@ -70,7 +70,7 @@ impl Fresh {
         let tunables = self.tunables().await;
         let request = ebb::clock::new_id();
         let batch = Batch { events, tunables: &tunables };
-        match self.store.apply_request(&request, "hash", at(0.0), batch).await.unwrap() {
+        match self.store.apply_request(&request, "hash", batch).await.unwrap() {
             Applied::All(done) => done,
             Applied::Nothing(faults) => panic!("{faults:?}"),
         }

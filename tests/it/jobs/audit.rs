@@ -79,3 +79,34 @@ async fn members_that_no_longer_live_and_accesses_that_were_swapped_are_found() 
         db.client.value("MATCH (:Memory {id: 'd'})-[c:COACTIVATED]-() RETURN count(c) AS n").await;
     assert_eq!(session, 2, "whoever joins with a memory of its own is met when that is adopted");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_nobody_needs_any_more_is_removed() {
+    let db = fresh().await;
+    let texts = [
+        "UNWIND [23, 25] AS h CREATE (:EbbRequest {id: 'q' + h, hash: 'x', at: datetime() - duration({hours: h})})",
+        "UNWIND [29, 31] AS d UNWIND ['open', 'done'] AS state \
+         CREATE (:EbbRun {job: 'old', occurrence: state + d, id: state + d, state: state, fence: 1, batch: 0, \
+           holder: 'h', leaseUntil: datetime().epochMillis + 3600000, now: datetime(), started: datetime(), \
+           finished: CASE state WHEN 'done' THEN datetime() - duration({days: d}) END})",
+        "UNWIND [29, 31] AS d CREATE (:ConsolidationAttempt {id: 'a' + d, state: 'done', \
+           leaseUntil: (datetime() - duration({days: d})).epochMillis})",
+        "CREATE (:ConsolidationAttempt {id: 'theirs', state: 'done', started: '2014'})",
+        "CREATE (:ConsolidationAttempt {id: 'noted', state: 'done', leaseUntil: 0})<-[:ABOUT]-(:Note)",
+    ];
+    for text in texts {
+        db.client.run(text, &[]).await;
+    }
+    let before = everything(&db.client).await;
+    assert_eq!(rehearse_job(&db.store, JobName::Audit, at(1.0)).await.unwrap().changed, 3);
+    same(&before, &everything(&db.client).await, "a rehearsal");
+    assert_eq!(db.run(JobName::Audit, 1.0).await.tally.changed, 3);
+    let left: Vec<String> = db
+        .client
+        .column(
+            "MATCH (n) WHERE n:EbbRequest OR n:ConsolidationAttempt OR n.job = 'old' RETURN n.id AS id ORDER BY id",
+        )
+        .await;
+    assert_eq!(left, ["a29", "done29", "noted", "open29", "open31", "q23", "theirs"]);
+    assert_eq!(db.run(JobName::Audit, 1.0).await.tally.changed, 0);
+}

@@ -1,7 +1,7 @@
 //! Every kind of message cut, delayed and sliced: whatever becomes of a connection, each request has its effect once.
 
 use crate::harness::ebb::{access, remember};
-use crate::harness::neo4j::{Fresh, at, fresh};
+use crate::harness::neo4j::{Fresh, fresh};
 use crate::harness::proxy::{BEGIN, COMMIT, Cut, How, PULL, Proxy, RESET, ROLLBACK, RUN};
 use crate::harness::random::Random;
 use ebb::domain::event::Event;
@@ -26,7 +26,7 @@ fn through(db: &Fresh, proxy: &Proxy) -> Store {
 async fn ask(store: &Store, request: &str, event: Event, tunables: &Tunables) -> Applied {
     let events = [event];
     let batch = Batch { events: &events, tunables };
-    store.apply_request(request, "h", at(1.0), batch).await.unwrap()
+    store.apply_request(request, "h", batch).await.unwrap()
 }
 
 /// A memory is made and used, and something impossible is asked for, which is rolled back.

@@ -31,7 +31,7 @@ async fn a_deadlock_is_gone_through() {
         // First the request, then the memory, then the session.
         proxy.cut(Cut::Hold, RUN, 3);
         let request = format!("r-{round}");
-        let ours = store.apply_request(&request, "h", at(0.0), batch);
+        let ours = store.apply_request(&request, "h", batch);
         let theirs = async {
             proxy.held().await;
             let mut other = db.client.begin().await;
@@ -85,7 +85,7 @@ async fn what_fails_leaves_nothing_locked() {
     let other = Remember { content: "else".to_owned(), ..remember("b", 1.0) };
     let events = [Event::Access(access("a", 1.0)), Event::Remember(other)];
     let batch = Batch { events: &events, tunables: &tunables };
-    let applied = db.store.apply_request("r", "h", at(1.0), batch).await.unwrap();
+    let applied = db.store.apply_request("r", "h", batch).await.unwrap();
     assert!(matches!(applied, Applied::Nothing(_)));
     is_free(&db, &["a", "b"]).await;
 

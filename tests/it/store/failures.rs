@@ -2,7 +2,7 @@
 //! how soon it gives up, and what it says of a commit that nobody can settle.
 
 use crate::harness::fake_bolt::{Answer, FakeBolt};
-use crate::harness::neo4j::{at, documented};
+use crate::harness::neo4j::documented;
 use crate::harness::proxy::{BEGIN, COMMIT, RUN};
 use crate::harness::random::Random;
 use ebb::store::{Applied, Batch, Config, Done, Error, Store};
@@ -30,7 +30,7 @@ fn store(server: &FakeBolt) -> Store {
 /// A request without events: its receipt is all that it reads and writes.
 async fn request(store: &Store) -> Result<Applied, Error> {
     let tunables = documented().check().unwrap();
-    store.apply_request("r", "h", at(0.0), Batch { events: &[], tunables: &tunables }).await
+    store.apply_request("r", "h", Batch { events: &[], tunables: &tunables }).await
 }
 
 /// The receipt of a request: `None` while it was not answered.

@@ -87,7 +87,7 @@ async fn a_cut_at_commit_counts_once() {
     let batch = Batch { events: &events, tunables: &tunables };
 
     let request = async |store: &Store| {
-        let applied = store.apply_request("r", "h", at(1.0), batch).await.unwrap();
+        let applied = store.apply_request("r", "h", batch).await.unwrap();
         assert!(matches!(applied, Applied::All(done) if done == [Done::Created, Done::Accessed]));
     };
     let check = async |told: &str| {
@@ -226,7 +226,7 @@ async fn a_connection_cut_in_the_middle_of_a_transaction_is_had_again() {
             let store = through(&db, &proxy);
             proxy.cut(cut, RUN, nth);
             let cuts = proxy.cuts();
-            store.apply_request("r", "h", at(1.0), batch).await.unwrap();
+            store.apply_request("r", "h", batch).await.unwrap();
             assert_eq!(proxy.cuts(), cuts + 1, "statement {nth}");
             assert_eq!(
                 store.counters().unknown_commits.load(Ordering::Relaxed),

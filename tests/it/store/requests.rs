@@ -18,7 +18,7 @@ fn mentioning(name: &str, hours: f64, mentions: &[&str]) -> Event {
 
 async fn request(db: &Fresh, request: &str, hash: &str, events: &[Event]) -> Result<Applied, Error> {
     let tunables = db.tunables().await;
-    db.store.apply_request(request, hash, at(0.0), Batch { events, tunables: &tunables }).await
+    db.store.apply_request(request, hash, Batch { events, tunables: &tunables }).await
 }
 
 fn once(request: &str) -> Lasting<'_> {
@@ -141,7 +141,7 @@ async fn a_request_counts_once() {
         async move {
             let tunables = store.tunables().await.unwrap();
             let batch = Batch { events: &events[1..], tunables: &tunables };
-            all(store.apply_request("r-2", "hash", at(0.0), batch).await.unwrap())
+            all(store.apply_request("r-2", "hash", batch).await.unwrap())
         }
     }))
     .await;
@@ -181,7 +181,7 @@ async fn two_creators_of_one_id_make_one_memory() {
                 let tunables = store.tunables().await.unwrap();
                 let events = [mentioning(&name, 0.0, &["Dana"])];
                 let batch = Batch { events: &events, tunables: &tunables };
-                all(store.apply_request(&ebb::clock::new_id(), "h", at(0.0), batch).await.unwrap())
+                all(store.apply_request(&ebb::clock::new_id(), "h", batch).await.unwrap())
             }
         }))
         .await

@@ -2,6 +2,8 @@
 //! drives the dispatcher itself.
 
 mod configuration;
+mod downtime;
+mod hand;
 mod panics;
 mod port;
 mod process;

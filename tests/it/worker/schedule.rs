@@ -1,86 +1,16 @@
 //! Occurrences: run once over all workers, caught up once, taken over when their worker is gone.
 
+use super::hand::{Hand, beside, job, ledger};
 use super::process::{Worker, eventually};
-use crate::harness::neo4j::{Fresh, START, at, fresh};
+use crate::harness::neo4j::{START, at, fresh};
 use crate::harness::rows::{ripe, row};
-use ebb::clock::Clock;
 use ebb::domain::attempt::Right;
 use ebb::jobs::JobName;
 use ebb::scheduler::calendar::{Pattern, Zone};
-use ebb::scheduler::cron::Wake;
-use ebb::scheduler::dispatcher::{Dispatcher, Panics};
 use ebb::scheduler::due::Rhythm;
-use ebb::scheduler::meter::Meter;
 use ebb::scheduler::{Config, JobConfig};
-use ebb::store::Store;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::watch;
-use tokio_util::sync::CancellationToken;
-
-/// Occurrences as the ledger has them, newest first.
-async fn ledger(db: &Fresh, job: &str) -> Vec<(String, String)> {
-    let runs = db.store.runs(Some(job), 100).await.unwrap();
-    runs.into_iter().map(|run| (run.occurrence, run.state)).collect()
-}
-
-/// A job that runs at this rhythm; `None` leaves it to the graph.
-fn job(rhythm: Option<Rhythm>) -> JobConfig {
-    JobConfig { enabled: true, rhythm, jitter: Duration::ZERO, time_limit: Duration::from_secs(60) }
-}
-
-/// A dispatcher that looks when it is told to, by a clock that a test moves.
-struct Hand {
-    clock: Clock,
-    wake: Wake,
-    stop: CancellationToken,
-    meter: Arc<Meter>,
-    config: watch::Sender<Arc<Config>>,
-}
-
-impl Hand {
-    fn over(db: &Fresh, config: Config) -> (Self, Dispatcher) {
-        let (config, schedules) = watch::channel(Arc::new(config));
-        let hand = Self {
-            clock: Clock::manual(at(0.0)),
-            wake: Wake::default(),
-            stop: CancellationToken::new(),
-            meter: Arc::new(Meter::default()),
-            config,
-        };
-        let dispatcher = Dispatcher {
-            store: Arc::new(Store::connect(&db.config).unwrap()),
-            clock: hand.clock.clone(),
-            config: schedules,
-            wake: hand.wake.clone(),
-            stop: hand.stop.clone(),
-            meter: Arc::clone(&hand.meter),
-            panics: Arc::new(Panics::default()),
-        };
-        (hand, dispatcher)
-    }
-
-    /// Moves the clock and waits until a job has that many occurrences in the ledger, all of them over.
-    async fn until(&self, db: &Fresh, hours: f64, job: &str, runs: usize) {
-        self.clock.set(at(hours));
-        eventually("the job has run", async || {
-            self.wake.look();
-            let ledger = ledger(db, job).await;
-            ledger.len() >= runs && ledger.iter().all(|(_, state)| state == "done")
-        })
-        .await;
-    }
-}
-
-/// Runs a dispatcher beside what a test does with it, and stops it then.
-async fn beside(hand: &Hand, dispatcher: Dispatcher, test: impl Future<Output = ()>) {
-    let test = async {
-        test.await;
-        hand.stop.cancel();
-    };
-    let (ended, ()) = tokio::join!(Box::pin(dispatcher.work()), test);
-    ended.unwrap();
-}
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_week_of_downtime_is_one_catch_up_run_for_each_job() {
@@ -119,7 +49,7 @@ async fn a_week_of_downtime_is_one_catch_up_run_for_each_job() {
 async fn a_schedule_in_the_graph_or_the_configuration_counts_from_the_next_look() {
     let db = fresh().await;
     let mut jobs = [(); JobName::ALL.len()].map(|()| JobConfig { enabled: false, ..job(None) });
-    jobs[0] = job(None);
+    jobs[JobName::Decay as usize] = job(None);
     let (hand, dispatcher) = Hand::over(&db, Config(jobs.clone()));
     beside(
         &hand,
@@ -132,7 +62,7 @@ async fn a_schedule_in_the_graph_or_the_configuration_counts_from_the_next_look(
             // Half past two in Berlin, where the clocks skip that half past two.
             let pattern = Pattern::parse("30 2 * * *").unwrap();
             let zone = Zone::named("Europe/Berlin").unwrap();
-            jobs[0] = job(Some(Rhythm::Cron(Box::new(pattern), zone)));
+            jobs[JobName::Decay as usize] = job(Some(Rhythm::Cron(Box::new(pattern), zone)));
             hand.config.send_replace(Arc::new(Config(jobs)));
             let the_night = 24.0 * 87.0;
             hand.until(&db, the_night + 0.9, "decay", 3).await;

@@ -1,0 +1,79 @@
+//! A dispatcher in the hand of a test: it looks when it is told to, by a clock that the test moves.
+
+use super::process::eventually;
+use crate::harness::neo4j::{Fresh, at};
+use ebb::clock::Clock;
+use ebb::scheduler::cron::Wake;
+use ebb::scheduler::dispatcher::{Dispatcher, Panics};
+use ebb::scheduler::due::Rhythm;
+use ebb::scheduler::meter::Meter;
+use ebb::scheduler::{Config, JobConfig};
+use ebb::store::Store;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+/// Occurrences as the ledger has them, newest first.
+pub(super) async fn ledger(db: &Fresh, job: &str) -> Vec<(String, String)> {
+    let runs = db.store.runs(Some(job), 100).await.unwrap();
+    runs.into_iter().map(|run| (run.occurrence, run.state)).collect()
+}
+
+/// A job that runs at this rhythm; `None` leaves it to the graph.
+pub(super) fn job(rhythm: Option<Rhythm>) -> JobConfig {
+    JobConfig { enabled: true, rhythm, jitter: Duration::ZERO, time_limit: Duration::from_secs(60) }
+}
+
+/// A dispatcher that looks when it is told to, by a clock that a test moves.
+pub(super) struct Hand {
+    pub(super) clock: Clock,
+    pub(super) wake: Wake,
+    pub(super) stop: CancellationToken,
+    pub(super) meter: Arc<Meter>,
+    pub(super) config: watch::Sender<Arc<Config>>,
+}
+
+impl Hand {
+    pub(super) fn over(db: &Fresh, config: Config) -> (Self, Dispatcher) {
+        let (config, schedules) = watch::channel(Arc::new(config));
+        let hand = Self {
+            clock: Clock::manual(at(0.0)),
+            wake: Wake::default(),
+            stop: CancellationToken::new(),
+            meter: Arc::new(Meter::default()),
+            config,
+        };
+        let dispatcher = Dispatcher {
+            store: Arc::new(Store::connect(&db.config).unwrap()),
+            clock: hand.clock.clone(),
+            config: schedules,
+            wake: hand.wake.clone(),
+            stop: hand.stop.clone(),
+            meter: Arc::clone(&hand.meter),
+            panics: Arc::new(Panics::default()),
+        };
+        (hand, dispatcher)
+    }
+
+    /// Moves the clock and waits until a job has that many occurrences in the ledger, all of them over.
+    pub(super) async fn until(&self, db: &Fresh, hours: f64, job: &str, runs: usize) {
+        self.clock.set(at(hours));
+        eventually("the job has run", async || {
+            self.wake.look();
+            let ledger = ledger(db, job).await;
+            ledger.len() >= runs && ledger.iter().all(|(_, state)| state == "done")
+        })
+        .await;
+    }
+}
+
+/// Runs a dispatcher beside what a test does with it, and stops it then.
+pub(super) async fn beside(hand: &Hand, dispatcher: Dispatcher, test: impl Future<Output = ()>) {
+    let test = async {
+        test.await;
+        hand.stop.cancel();
+    };
+    let (ended, ()) = tokio::join!(Box::pin(dispatcher.work()), test);
+    ended.unwrap();
+}
