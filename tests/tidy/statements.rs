@@ -18,7 +18,7 @@ const TYPES: [&str; 6] = ["String", "Integer", "Float", "Boolean", "List", "Map"
 const WRITING: [&str; 8] = ["CREATE", "MERGE", "SET", "DELETE", "REMOVE", "FOREACH", "DROP", "LOAD"];
 /// Folders whose statements may ask the server what time it is: leases, the change log, what a person pastes into Neo4j
 /// Browser, and the question what its clock shows.
-const CLOCKS: [&str; 5] = ["attempt", "change", "inspect", "request", "run", "server/about"];
+const CLOCKS: [&str; 6] = ["attempt", "change", "inspect", "request", "run", "server/about"];
 
 /// The header's lines that are a key and a value.
 fn keys(statement: &Statement) -> Vec<(&'static str, &'static str)> {
