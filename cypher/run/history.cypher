@@ -11,6 +11,7 @@ RETURN r.job AS job, r.occurrence AS occurrence, r.id AS runId, r.trigger AS tri
   coalesce(r.quarantined, 0) AS quarantined, coalesce(r.adopted, 0) AS adopted, coalesce(r.expired, 0) AS expired,
   coalesce(r.promoted, 0) AS promoted, coalesce(r.conflicts, 0) AS conflicts,
   coalesce(r.cut, 0) AS cut, coalesce(r.formed, 0) AS formed, coalesce(r.joined, 0) AS joined, coalesce(r.left, 0) AS left,
-  coalesce(r.dissolved, 0) AS dissolved, coalesce(r.reinforced, 0) AS reinforced, coalesce(r.released, 0) AS released
+  coalesce(r.dissolved, 0) AS dissolved, coalesce(r.reinforced, 0) AS reinforced, coalesce(r.released, 0) AS released,
+  coalesce(r.trimmed, 0) AS trimmed
 ORDER BY r.started DESC, r.now DESC, r.job
 LIMIT $limit

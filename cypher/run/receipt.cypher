@@ -1,6 +1,6 @@
 // purpose: End a transaction of a run with its receipt: the number of the batch and what all batches did so far.
 // mode: write
-// params: $job: String, $occurrence: String, $batch: Integer, $scanned: Integer, $changed: Integer, $skipped: Integer, $quarantined: Integer, $adopted: Integer, $expired: Integer, $promoted: Integer, $conflicts: Integer, $cut: Integer, $formed: Integer, $joined: Integer, $left: Integer, $dissolved: Integer, $reinforced: Integer, $released: Integer
+// params: $job: String, $occurrence: String, $batch: Integer, $scanned: Integer, $changed: Integer, $skipped: Integer, $quarantined: Integer, $adopted: Integer, $expired: Integer, $promoted: Integer, $conflicts: Integer, $cut: Integer, $formed: Integer, $joined: Integer, $left: Integer, $dissolved: Integer, $reinforced: Integer, $released: Integer, $trimmed: Integer
 // returns: batch: Integer (one row)
 // bound: one key
 // idempotent: by the number of the batch
@@ -20,5 +20,6 @@ SET r.batch = $batch,
   r.left = coalesce(r.left, 0) + $left,
   r.dissolved = coalesce(r.dissolved, 0) + $dissolved,
   r.reinforced = coalesce(r.reinforced, 0) + $reinforced,
-  r.released = coalesce(r.released, 0) + $released
+  r.released = coalesce(r.released, 0) + $released,
+  r.trimmed = coalesce(r.trimmed, 0) + $trimmed
 RETURN r.batch AS batch

@@ -87,10 +87,7 @@ pub async fn rehearse(store: &Store, now: Timestamp, limit: Option<u64>) -> Resu
     let waiting = store.sessions_waiting(now, limit).await?;
     let mut all = Tally::default();
     for page in pages(&waiting) {
-        let tally = store.rehearse_coactivate(page).await?;
-        all.scanned += tally.scanned;
-        all.changed += tally.changed;
-        all.cut += tally.cut;
+        all += store.rehearse_coactivate(page).await?;
     }
     Ok(all)
 }

@@ -68,11 +68,7 @@ pub async fn rehearse(
     loop {
         let wanted = left.min(PAGE_MAX);
         let page = store.rehearse_sweep(now, tunables, &mut cursor, wanted).await?;
-        all.scanned += page.scanned;
-        all.changed += page.changed;
-        all.skipped += page.skipped;
-        all.quarantined += page.quarantined;
-        all.expired += page.expired;
+        all += page;
         let scanned = usize::try_from(page.scanned).unwrap_or(0);
         left = left.saturating_sub(scanned);
         if scanned < wanted || left == 0 {

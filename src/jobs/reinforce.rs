@@ -67,11 +67,7 @@ pub async fn rehearse(
     let (mut all, mut texts) = (Tally::default(), Texts::default());
     for page in store.new_memories(now, limit).await?.chunks(PAGE) {
         let likenesses = compare(store, tunables, &mut texts, page).await?;
-        let tally = store.rehearse_reinforce(now, tunables, &likenesses, texts.told()).await?;
-        all.scanned += tally.scanned;
-        all.changed += tally.changed;
-        all.reinforced += tally.reinforced;
-        all.cut += tally.cut;
+        all += store.rehearse_reinforce(now, tunables, &likenesses, texts.told()).await?;
     }
     Ok(all)
 }

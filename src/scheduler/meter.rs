@@ -115,26 +115,7 @@ impl JobCounts {
 
     /// Counts what a run did.
     pub fn worked(&mut self, tally: Tally) {
-        let Tally { scanned, changed, skipped, quarantined, adopted, expired, promoted, conflicts, .. } =
-            tally;
-        let Tally { cut, formed, joined, left, dissolved, reinforced, released, .. } = tally;
-        for (what, rows) in [
-            ("scanned", scanned),
-            ("changed", changed),
-            ("skipped", skipped),
-            ("quarantined", quarantined),
-            ("adopted", adopted),
-            ("expired", expired),
-            ("promoted", promoted),
-            ("conflicts", conflicts),
-            ("cut", cut),
-            ("formed", formed),
-            ("joined", joined),
-            ("left", left),
-            ("dissolved", dissolved),
-            ("reinforced", reinforced),
-            ("released", released),
-        ] {
+        for (what, rows) in tally.counts() {
             *self.rows.entry(what).or_default() += rows;
         }
     }

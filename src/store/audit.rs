@@ -5,8 +5,9 @@ use super::attempt::not_over;
 use super::catalogue::{ATTEMPT_TRIM, MEMORY_AUDIT, MEMORY_HEALTH, REQUEST_TRIM, RUN_TRIM};
 use super::error::Error;
 use super::memory::TierHealth;
-use super::run::{Run, Tally};
+use super::run::Run;
 use super::sweep::{Judged, release_page, unstamped};
+use super::tally::Tally;
 use super::tx::{Mode, Tx};
 use crate::domain::tunables::{ENERGY_FLOOR, Tunables};
 use crate::domain::units::Timestamp;
@@ -95,7 +96,8 @@ impl Store {
         self.in_run(run, "ledger.trim", async |tx: &mut Tx| {
             let trimmed = trim_page(tx, limit).await?;
             full.store(trimmed.contains(&i64::try_from(limit).unwrap_or(i64::MAX)), Ordering::Relaxed);
-            Ok(Tally { changed: trimmed.iter().sum(), ..Tally::default() })
+            let trimmed = trimmed.iter().sum();
+            Ok(Tally { changed: trimmed, trimmed, ..Tally::default() })
         })
         .await?;
         Ok(full.into_inner())
@@ -120,7 +122,7 @@ impl Store {
                 let row = audit_page(tx, "", limit).await?;
                 let trimmed: i64 = trim_page(tx, limit).await?.iter().sum();
                 let changed = row.mended + released + trimmed;
-                Ok(Tally { scanned: row.scanned, changed, released, adopted, ..Tally::default() })
+                Ok(Tally { scanned: row.scanned, changed, released, adopted, trimmed, ..Tally::default() })
             })
             .await
     }

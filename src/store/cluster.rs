@@ -10,7 +10,8 @@ use super::catalogue::{
 };
 use super::encode::{list, slices};
 use super::error::Error;
-use super::run::{Run, Tally};
+use super::run::Run;
+use super::tally::Tally;
 use super::tx::{Mode, Tx};
 use crate::domain::cluster::{Cluster, Plan, Strong, components, settle};
 use crate::domain::ids::cluster_id;

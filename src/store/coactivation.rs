@@ -11,7 +11,8 @@ use super::catalogue::{
 use super::encode::{list, slices};
 use super::error::Error;
 use super::memory::lock;
-use super::run::{Run, Tally};
+use super::run::Run;
+use super::tally::Tally;
 use super::tx::{Mode, Tx};
 use crate::domain::coactivation::{MEMBERS_MAX, Member, Step, step};
 use crate::domain::tunables::Tunables;

@@ -37,6 +37,7 @@ mod server;
 mod session;
 pub mod statement;
 mod sweep;
+mod tally;
 mod tunables;
 mod tx;
 
@@ -55,11 +56,12 @@ pub use outlook::{Backlog, Outlook};
 pub use reap::{AttemptRow, Reaped};
 pub use reinforcement::{Likeness, Near, New, Old};
 pub use request::Lasting;
-pub use run::{Held, OpenRun, Opened, Past, Run, Tally};
+pub use run::{Held, OpenRun, Opened, Past, Run};
 pub use schema::{Drift, Initialised};
 pub use server::About;
 pub use session::Ended;
 pub use sweep::SweepCursor;
+pub use tally::Tally;
 pub use tx::TxCounters;
 
 use crate::domain::similarity::Similarity;
@@ -84,13 +86,14 @@ impl Store {
     /// # Errors
     /// [`Error::Unavailable`] if the address cannot be used.
     pub fn connect(config: &Config) -> Result<Self, Error> {
-        let counters = Arc::default();
+        let (counters, back) = (Arc::default(), Arc::default());
+        let over = |purpose| {
+            let pool = connection::pool(config, purpose)?;
+            Ok::<_, Error>(tx::Transactions::new(pool, Arc::clone(&counters), Arc::clone(&back)))
+        };
         Ok(Self {
-            transactions: tx::Transactions::new(
-                connection::pool(config, Purpose::Work)?,
-                Arc::clone(&counters),
-            ),
-            leases: tx::Transactions::new(connection::pool(config, Purpose::Leases)?, counters),
+            transactions: over(Purpose::Work)?,
+            leases: over(Purpose::Leases)?,
             holder: crate::clock::new_id(),
             lease: config.lease,
             similarity: config.similarity,

@@ -15,10 +15,11 @@ use super::catalogue::{
 use super::encode::list;
 use super::error::Error;
 use super::faults::{planted, stop_point};
+use super::tally::Tally;
 use super::tx::{Mode, Tx};
 use crate::domain::attempt::{Opening, Right, RunFacts, RunState, open_run};
 use crate::domain::units::Timestamp;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::json;
 use std::time::Duration;
 
@@ -71,41 +72,6 @@ pub struct OpenRun {
     pub started: Option<i64>,
     /// What is left of its lease by the server's clock, milliseconds; negative when it is over.
     pub lease_left: Option<i64>,
-}
-
-/// What a run, or one batch of it, did.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Tally {
-    /// Rows looked at.
-    pub scanned: i64,
-    /// Rows written.
-    pub changed: i64,
-    /// Rows that needed nothing when they were looked at under the lock, or that somebody else held.
-    pub skipped: i64,
-    /// Rows set aside.
-    pub quarantined: i64,
-    /// Rows of other writers taken under the laws.
-    pub adopted: i64,
-    /// Memories that expired.
-    pub expired: i64,
-    /// Memories that rose a tier.
-    pub promoted: i64,
-    /// Memories found under two live attempts.
-    pub conflicts: i64,
-    /// Sets that were too large and of which only the first count: members of a session, memories to compare with.
-    pub cut: i64,
-    /// Clusters that formed or came back.
-    pub formed: i64,
-    /// Memories that joined a cluster.
-    pub joined: i64,
-    /// Memories that left one.
-    pub left: i64,
-    /// Clusters that were dissolved.
-    pub dissolved: i64,
-    /// Memories that newer ones strengthened.
-    pub reinforced: i64,
-    /// Rows that were set aside and are back under the laws.
-    pub released: i64,
 }
 
 /// What came of asking for an occurrence.
@@ -322,22 +288,8 @@ impl Store {
                     .call()
                     .set("job", held.job)
                     .set("occurrence", held.occurrence.as_str())
-                    .set("batch", batch)
-                    .set("scanned", tally.scanned)
-                    .set("changed", tally.changed)
-                    .set("skipped", tally.skipped)
-                    .set("quarantined", tally.quarantined)
-                    .set("adopted", tally.adopted)
-                    .set("expired", tally.expired)
-                    .set("promoted", tally.promoted)
-                    .set("conflicts", tally.conflicts)
-                    .set("cut", tally.cut)
-                    .set("formed", tally.formed)
-                    .set("joined", tally.joined)
-                    .set("left", tally.left)
-                    .set("dissolved", tally.dissolved)
-                    .set("reinforced", tally.reinforced)
-                    .set("released", tally.released);
+                    .set("batch", batch);
+                let receipt = tally.counts().into_iter().fold(receipt, |call, (name, n)| call.set(name, n));
                 tx.run(receipt).await?;
                 let attempt = tx.attempt.take();
                 tx.tell(|| {

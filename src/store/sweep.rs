@@ -4,8 +4,9 @@
 use super::Store;
 use super::catalogue::{MEMORY_ADOPT, MEMORY_DECAY, MEMORY_RELEASE, MEMORY_UNSTAMPED, SESSION_ADOPT};
 use super::error::Error;
-use super::run::{Run, Tally};
+use super::run::Run;
 use super::statement::Call;
+use super::tally::Tally;
 use super::tx::{Mode, Tx};
 use crate::domain::tunables::{ENERGY_FLOOR, LONG_TERM_REWRITE_MS, Tunables};
 use crate::domain::units::{Energy, Timestamp};

@@ -158,14 +158,14 @@ impl Tx {
 pub(super) struct Transactions {
     driver: Driver,
     reached: AtomicBool,
-    /// Wakes who waits for a server that is gone: somebody has reached it again.
-    back: Notify,
+    /// Wakes who waits for a server that is gone: somebody has reached it again, over this pool or another.
+    back: Arc<Notify>,
     pub(super) counters: Arc<TxCounters>,
 }
 
 impl Transactions {
-    pub(super) fn new(driver: Driver, counters: Arc<TxCounters>) -> Self {
-        Self { driver, reached: AtomicBool::new(false), back: Notify::new(), counters }
+    pub(super) fn new(driver: Driver, counters: Arc<TxCounters>, back: Arc<Notify>) -> Self {
+        Self { driver, reached: AtomicBool::new(false), back, counters }
     }
 
     pub(super) fn uri(&self) -> &str {

@@ -172,7 +172,12 @@ fn own(job: JobName, tally: &Tally) -> BTreeMap<&'static str, i64> {
             ("left", tally.left),
         ]
         .into(),
-        JobName::Audit => [("released", tally.released), ("mended", tally.changed - tally.released)].into(),
+        JobName::Audit => [
+            ("released", tally.released),
+            ("mended", tally.changed - tally.released - tally.trimmed),
+            ("trimmed", tally.trimmed),
+        ]
+        .into(),
         JobName::Reinforce => {
             [("new", tally.scanned), ("reinforced", tally.reinforced), ("corpora_cut", tally.cut)].into()
         }

@@ -1,0 +1,62 @@
+//! What a run did, in counts. They are named in one place: receipts, metrics and sums take them as a list.
+
+use serde::{Deserialize, Serialize};
+
+macro_rules! tally {
+    ($($(#[$doc:meta])* $count:ident,)*) => {
+        /// What a run, or one batch of it, did.
+        #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+        pub struct Tally {
+            $($(#[$doc])* pub $count: i64,)*
+        }
+
+        impl Tally {
+            /// Each count with its name, which is also that of the property of a run that sums it up.
+            #[must_use]
+            pub fn counts(&self) -> [(&'static str, i64); [$(stringify!($count)),*].len()] {
+                [$((stringify!($count), self.$count)),*]
+            }
+        }
+
+        impl std::ops::AddAssign for Tally {
+            fn add_assign(&mut self, more: Self) {
+                $(self.$count += more.$count;)*
+            }
+        }
+    };
+}
+
+tally! {
+    /// Rows looked at.
+    scanned,
+    /// Rows written.
+    changed,
+    /// Rows that needed nothing when they were looked at under the lock, or that somebody else held.
+    skipped,
+    /// Rows set aside.
+    quarantined,
+    /// Rows of other writers taken under the laws.
+    adopted,
+    /// Memories that expired.
+    expired,
+    /// Memories that rose a tier.
+    promoted,
+    /// Memories found under two live attempts.
+    conflicts,
+    /// Sets that were too large and of which only the first count: members of a session, memories to compare with.
+    cut,
+    /// Clusters that formed or came back.
+    formed,
+    /// Memories that joined a cluster.
+    joined,
+    /// Memories that left one.
+    left,
+    /// Clusters that were dissolved.
+    dissolved,
+    /// Memories that newer ones strengthened.
+    reinforced,
+    /// Rows that were set aside and are back under the laws.
+    released,
+    /// Requests, runs and attempts of long ago that were removed.
+    trimmed,
+}

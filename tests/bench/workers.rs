@@ -1,0 +1,129 @@
+//! What more workers bring: `cargo bench --bench workers`.
+//!
+//! A run of a job is held by one worker, so that its `now` and its fence are one; what scales is that the jobs have
+//! different holders. For 1, 2, 4 and 8 worker processes the same graph is made anew (50,000 ripe memories, 50,000 due
+//! ones), and the time is taken from the start of the first worker until nothing waits. With `--quick` a tenth of it.
+
+#![expect(clippy::print_stdout, reason = "a benchmark talks to a person")]
+#![expect(
+    clippy::disallowed_types,
+    clippy::disallowed_methods,
+    reason = "a second client, apart from the store that is measured"
+)]
+
+use ebb::provision::{self, Keeper};
+use ebb::settings::{Environment, Flag, Flags, Settings};
+use neo4rs::{Graph, query};
+use rustix::process::{Pid, Signal, kill_process};
+use secrecy::ExposeSecret;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+const WIPE: &str = "CALL () { MATCH (n) WHERE NOT n:EbbMigration AND NOT n:ConsolidationConfig DETACH DELETE n } IN TRANSACTIONS OF 5000 ROWS";
+
+/// Short-term memories whose energy stands at an hour ago, and working ones above the threshold, which the sweep has
+/// nothing to do with.
+const FILL: &str = "UNWIND range(1, $count) AS i
+CREATE (:Memory:EbbStamped {
+  id: $name + i, scope: 'local', content: 'what ' + $name + i + ' says', tier: $tier, energy: $energy,
+  energyAt: datetime() - duration({hours: 1}), lastAccessed: datetime() - duration({hours: 1}),
+  created: datetime() - duration({hours: 2}), accessCount: 3,
+  dueAt: CASE WHEN $ripe THEN datetime() + duration({hours: 9}) ELSE datetime() - duration({hours: 1}) END,
+  ripeAt: CASE WHEN $ripe THEN datetime() - duration({hours: 1}) END})";
+
+const LEFT: &str = "CALL () { MATCH (m:Memory) WHERE m.ripeAt IS NOT NULL RETURN count(m) AS ripe }
+CALL () { MATCH (m:Memory) WHERE m.dueAt <= $began AND m.energyAt < $began RETURN count(m) AS due }
+RETURN ripe, due";
+
+#[tokio::main]
+async fn main() {
+    let quick = std::env::args().any(|word| word == "--quick");
+    let count: i64 = if quick { 5_000 } else { 50_000 };
+    let folder = tempfile::tempdir().expect("a folder");
+    let flag = |key, value: String| Flag { key, value, written: "bench".to_owned() };
+    let flags = Flags {
+        config: None,
+        set: vec![
+            flag("neo4j.home", folder.path().join("neo4j").display().to_string()),
+            flag("neo4j.heap_mb", "1024".to_owned()),
+        ],
+    };
+    let settings = Settings::load(&flags, &Environment::of_process()).expect("the defaults");
+    let keeper = Keeper::of(Path::new(env!("CARGO_BIN_EXE_ebb")));
+    let server = provision::acquire(&settings.neo4j, &keeper).await.expect("a server");
+    let (uri, password) = (server.endpoint.uri.clone(), server.endpoint.password.expose_secret().to_owned());
+    let graph = Graph::new(&uri, "neo4j", &password).expect("an address");
+    let ebb = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_ebb"));
+        command
+            .args(arguments)
+            .env("NEO4J_URI", &uri)
+            .env("NEO4J_USERNAME", "neo4j")
+            .env("NEO4J_PASSWORD", &password)
+            .env("EBB__WORKER__LISTEN", "0")
+            .env("EBB__JOBS__DECAY__EVERY", "1s")
+            .env("EBB__JOBS__PROMOTE__EVERY", "1s")
+            .env("EBB__JOBS__REINFORCE__ENABLED", "false")
+            .current_dir(folder.path())
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        command
+    };
+    assert!(ebb(&["init"]).status().expect("ebb init").success());
+    println!(
+        "{count} ripe and {count} due memories; {} cores",
+        std::thread::available_parallelism().map_or(1, usize::from)
+    );
+    println!("{:>7}  {:>9}  {:>12}  {:>9}  {:>12}", "workers", "due, s", "due/s", "ripe, s", "ripe/s");
+    // The first goes uncounted: it meets a server that has planned nothing yet.
+    for workers in [1, 1, 2, 4, 8] {
+        graph.run(query(WIPE)).await.expect("an empty graph");
+        for (name, tier, energy, ripe) in [("due-", "shortTerm", 1.0, false), ("ripe-", "working", 4.0, true)]
+        {
+            let fill = query(FILL).param("count", count).param("name", name).param("tier", tier);
+            graph.run(fill.param("energy", energy).param("ripe", ripe)).await.expect("memories");
+        }
+        let began = Instant::now();
+        let children: Vec<Child> =
+            (0..workers).map(|_| ebb(&["worker"]).spawn().expect("ebb worker")).collect();
+        let (due, ripe) = drained(&graph, began).await;
+        let rate = |took: Duration| count as f64 / took.as_secs_f64();
+        println!(
+            "{workers:>7}  {:>9.1}  {:>12.0}  {:>9.1}  {:>12.0}",
+            due.as_secs_f64(),
+            rate(due),
+            ripe.as_secs_f64(),
+            rate(ripe)
+        );
+        for mut child in children {
+            if let Some(pid) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
+                kill_process(pid, Signal::TERM).expect("a signal");
+            }
+            assert!(child.wait().expect("an end").success());
+        }
+    }
+    drop(graph);
+    server.release().await.expect("the server stops");
+}
+
+/// How long it took until nothing was due, and until nothing was ripe.
+async fn drained(graph: &Graph, began: Instant) -> (Duration, Duration) {
+    let (mut due, mut ripe) = (None, None);
+    let started = chrono::Utc::now().fixed_offset();
+    while due.is_none() || ripe.is_none() {
+        assert!(began.elapsed() < Duration::from_secs(900), "the workers do not come to an end");
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        let mut rows = graph.execute(query(LEFT).param("began", started)).await.expect("a look");
+        let row = rows.next().await.expect("a look").expect("a row");
+        let none = |column| row.get::<i64>(column).expect("a number") == 0;
+        if none("due") {
+            due.get_or_insert(began.elapsed());
+        }
+        if none("ripe") {
+            ripe.get_or_insert(began.elapsed());
+        }
+    }
+    (due.unwrap_or_default(), ripe.unwrap_or_default())
+}
