@@ -15,8 +15,11 @@ fn write(worker: &Worker, toml: &str) {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_faulty_configuration_changes_nothing_and_a_sound_one_counts_at_once() {
     let db = fresh().await;
-    let weekly = "[jobs.decay]\nevery = \"7d\"\n[jobs.promote]\nenabled = false\n";
-    let worker = Worker::begin(&db.config, weekly, &[]);
+    let others = ["audit", "coactivate", "cluster", "reinforce", "promote"]
+        .map(|job| format!("[jobs.{job}]\nenabled = false\n"))
+        .concat();
+    let weekly = format!("[jobs.decay]\nevery = \"7d\"\n{others}");
+    let worker = Worker::begin(&db.config, &weekly, &[]);
     eventually("the job has run", async || worker.metric("ebb_runs_total", "done") == 1).await;
 
     write(&worker, "[jobs.decay]\nevery = \"1s\"\ncron = \"* * * * *\"\ntimezone = \"Atlantis\"\n");
@@ -31,10 +34,7 @@ async fn a_faulty_configuration_changes_nothing_and_a_sound_one_counts_at_once()
     let looked = worker.metric("ebb_ready", "");
     assert_eq!((looked, runs(&db).await), (1, 1), "it goes on as before");
 
-    write(
-        &worker,
-        "[jobs.decay]\nevery = \"1s\"\n[jobs.promote]\nenabled = false\n[worker]\ntick = \"2s\"\n",
-    );
+    write(&worker, &format!("[jobs.decay]\nevery = \"1s\"\n{others}[worker]\ntick = \"2s\"\n"));
     eventually("the new schedule counts", async || runs(&db).await >= 3).await;
     assert!(worker.log().contains("worker.tick"), "what counts from the next start is named");
     assert_eq!(
