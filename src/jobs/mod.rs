@@ -92,9 +92,9 @@ impl JobName {
             // Its own interval is in the configuration; a day is what it is made for.
             Self::Audit => DAY_MS,
             Self::Decay => tunables.decay_interval_ms(),
-            // The interval of strengthening is in the configuration; without one it keeps pace with what else is compared.
-            Self::Coactivate | Self::Cluster | Self::Reinforce => tunables.clustering_interval_ms(),
-            Self::Promote => tunables.promotion_interval_ms(),
+            Self::Coactivate | Self::Cluster => tunables.clustering_interval_ms(),
+            // Its own interval is in the configuration; without one it keeps pace with promotion, which it feeds.
+            Self::Reinforce | Self::Promote => tunables.promotion_interval_ms(),
         }
     }
 
