@@ -140,9 +140,11 @@ async fn play(db: &Fresh, away: bool) -> Outcome {
         Box::pin(async {
             let mut runs = 0;
             for hours in (0..=END).step_by(STEP as usize) {
+                let mut batch = Vec::new();
                 while let Some((_, event)) = events.next_if(|(at, _)| *at < f64::from(hours)) {
-                    db.apply(&[event]).await;
+                    batch.push(event);
                 }
+                db.apply(&batch).await;
                 if away && hours > LEAVE && hours <= BACK {
                     continue;
                 }
