@@ -61,7 +61,6 @@ async fn main() {
             .env("NEO4J_URI", &uri)
             .env("NEO4J_USERNAME", "neo4j")
             .env("NEO4J_PASSWORD", &password)
-            .env("EBB__WORKER__LISTEN", "0")
             .env("EBB__JOBS__DECAY__EVERY", "1s")
             .env("EBB__JOBS__PROMOTE__EVERY", "1s")
             .env("EBB__JOBS__REINFORCE__ENABLED", "false")
