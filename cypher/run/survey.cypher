@@ -5,8 +5,8 @@
 // clock: server
 //
 // Of each job: its name, the last occurrence on schedule, and of an open run the occurrence, whether it is held by
-// $holder, whether anybody may take it, and for how long that has been so. An attempt is stuck when its lease has been over for longer than any worker
-// that runs would have left it.
+// $holder, whether anybody may take it, and for how long that has been so. An attempt is stuck when its lease has been
+// over for longer than any worker that runs would have left it.
 WITH datetime.realtime().epochMillis AS serverNow
 CALL (serverNow) {
   UNWIND range(0, size($rows.job) - 1) AS place

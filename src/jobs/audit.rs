@@ -9,7 +9,7 @@
 //!
 //! Invariant: a second run changes nothing (held by `jobs::audit::twice_is_once`).
 
-use super::{Reached, Work, reap};
+use super::{Reached, Work, reap, rehearsed};
 use crate::domain::attempt::Right;
 use crate::domain::tunables::Tunables;
 use crate::domain::units::Timestamp;
@@ -59,7 +59,6 @@ pub async fn rehearse(
     now: Timestamp,
     limit: Option<u64>,
 ) -> Result<Tally, Error> {
-    const MOST: usize = 100_000;
-    let limit = limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(MOST).min(MOST);
+    let limit = rehearsed(limit);
     store.rehearse_audit(now, tunables, limit).await
 }

@@ -11,7 +11,7 @@
 //! Invariant: a second run changes nothing (held by `jobs::coactivate::s6_coactivation_idempotent`).
 //! Invariant: clusters are the components of the pairs (held by `jobs::cluster::clusters_are_the_components`).
 
-use super::{Reached, Work};
+use super::{Reached, Work, rehearsed};
 use crate::domain::units::Timestamp;
 use crate::store::{Error, Store, Tally};
 
@@ -57,8 +57,7 @@ pub async fn rehearse(
     now: Timestamp,
     limit: Option<u64>,
 ) -> Result<Tally, Error> {
-    const MOST: usize = 100_000;
-    let limit = limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(MOST).min(MOST);
+    let limit = rehearsed(limit);
     let suspects = store.suspects(now, limit).await?;
     Ok(store.neighbourhood(&suspects, threshold).await?.tally(suspects.len()))
 }

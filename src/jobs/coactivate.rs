@@ -12,7 +12,7 @@
 //! Invariant: a second run changes no weight (held by `jobs::coactivate::s6_coactivation_idempotent`).
 //! Invariant: a session is counted once however often it is accessed (held by `jobs::coactivate::a_late_access_pairs_once`).
 
-use super::{Reached, Work};
+use super::{Reached, Work, rehearsed};
 use crate::domain::units::Timestamp;
 use crate::store::{Error, Store, Tally, Waits};
 
@@ -82,8 +82,7 @@ fn pages(waiting: &[Waits]) -> Vec<&[Waits]> {
 /// # Errors
 /// Of the store.
 pub async fn rehearse(store: &Store, now: Timestamp, limit: Option<u64>) -> Result<Tally, Error> {
-    const MOST: usize = 100_000;
-    let limit = limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(MOST).min(MOST);
+    let limit = rehearsed(limit);
     let waiting = store.sessions_waiting(now, limit).await?;
     let mut all = Tally::default();
     for page in pages(&waiting) {

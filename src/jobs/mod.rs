@@ -25,8 +25,8 @@ const DAY_MS: i64 = 24 * HOUR_MS;
 /// Every job that the ledger knows, in the order in which jobs due at one instant run.
 ///
 /// The order is that of cause and effect, so that running all of them twice at one instant changes nothing the second
-/// time: the audit lays out what others find, expiry takes memories out of clusters, sessions make the pairs that clusters consist of, strengthening ripens
-/// what promotion then raises.
+/// time: the audit lays out what others find, expiry takes memories out of clusters, sessions make the pairs that
+/// clusters consist of, strengthening ripens what promotion then raises.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum JobName {
@@ -226,6 +226,12 @@ pub async fn run(job: JobName, work: Work<'_>) -> Result<Reached, Error> {
         JobName::Reinforce => reinforce::run(work).await,
         JobName::Promote => promote::run(work).await,
     }
+}
+
+/// Rows that a rehearsal reads at once: the limit that was asked for, 100,000 at most.
+fn rehearsed(limit: Option<u64>) -> usize {
+    const MOST: usize = 100_000;
+    limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(MOST).min(MOST)
 }
 
 /// What a run of a job at `now` would do, up to about `limit` rows, nothing written.

@@ -10,7 +10,7 @@
 //!
 //! Invariant: a pair is strengthened once (held by `jobs::reinforce::twice_is_once`).
 
-use super::{Reached, Work};
+use super::{Reached, Work, rehearsed};
 use crate::domain::tunables::Tunables;
 use crate::domain::units::Timestamp;
 use crate::engine::semantic::trigram::CharNgramIndex;
@@ -62,8 +62,7 @@ pub async fn rehearse(
     now: Timestamp,
     limit: Option<u64>,
 ) -> Result<Tally, Error> {
-    const MOST_NEW: usize = 100_000;
-    let limit = limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(MOST_NEW).min(MOST_NEW);
+    let limit = rehearsed(limit);
     let (mut all, mut texts) = (Tally::default(), Texts::default());
     for page in store.new_memories(now, limit).await?.chunks(PAGE) {
         let likenesses = compare(store, tunables, &mut texts, page).await?;
