@@ -11,11 +11,12 @@
 mod writes;
 
 use super::Store;
-use super::catalogue::{MEMORY_TOMBSTONES, REQUEST_ANSWER, REQUEST_OPEN};
+use super::catalogue::{MEMORY_TOMBSTONES, REQUEST_OPEN};
 use super::encode::{list, slices};
 use super::error::{Error, RefusedWhy};
 use super::faults::planted;
 use super::memory::{Locked, lock, refused, tombstone_hash};
+use super::request::{Lasting, answer, open};
 use super::tx::{Mode, Tx};
 use crate::domain::event::{Access, Event, Remember};
 use crate::domain::memory::{self, Access as Accessed, Refused, Revive, Vital};
@@ -97,11 +98,6 @@ impl Store {
     /// [`Error::Conflict`] for a request id that was used for other words; those of the connection. Events that cannot
     /// be applied are in the answer.
     pub async fn apply_request(&self, request: &str, hash: &str, batch: Batch<'_>) -> Result<Applied, Error> {
-        #[derive(Deserialize)]
-        struct Row {
-            hash: Option<String>,
-            answer: Option<String>,
-        }
         if planted("request-apart") {
             let done = self.settled("events.apart", async |tx: &mut Tx| apply(tx, batch).await).await?;
             let open = || REQUEST_OPEN.call().set("id", request).set("hash", hash);
@@ -110,22 +106,15 @@ impl Store {
                 .await?;
             return Ok(done);
         }
+        let lasting = Lasting::Once { request, hash };
         self.settled("events.request", async |tx: &mut Tx| {
-            let open = REQUEST_OPEN.call().set("id", request).set("hash", hash);
-            let row: Row = tx.only(open).await?;
-            if row.hash.as_deref() != Some(hash) {
-                return Err(Error::Conflict(format!(
-                    "the request id {request} was used for another request; choose a new one"
-                )));
-            }
-            let answered = row.answer.filter(|_| !planted("unknown-is-failure"));
-            if let Some(answer) = answered.as_deref().and_then(|answer| serde_json::from_str(answer).ok()) {
-                return Ok(Applied::All(answer));
+            let answered: Option<Vec<Done>> = open(tx, lasting).await?;
+            if let Some(done) = answered.filter(|_| !planted("unknown-is-failure")) {
+                return Ok(Applied::All(done));
             }
             let applied = apply(tx, batch).await?;
             if let Applied::All(done) = &applied {
-                let answer = serde_json::to_string(done).unwrap_or_default();
-                tx.run(REQUEST_ANSWER.call().set("id", request).set("answer", answer)).await?;
+                answer(tx, lasting, done).await?;
             }
             Ok(applied)
         })

@@ -188,7 +188,7 @@ impl Store {
 }
 
 /// Holds the request to commit, and answers what it was answered before. A rehearsal is set to be taken back.
-async fn open<T: DeserializeOwned>(tx: &mut Tx, lasting: Lasting<'_>) -> Result<Option<T>, Error> {
+pub(super) async fn open<T: DeserializeOwned>(tx: &mut Tx, lasting: Lasting<'_>) -> Result<Option<T>, Error> {
     #[derive(Deserialize)]
     struct Row {
         hash: Option<String>,
@@ -209,7 +209,7 @@ async fn open<T: DeserializeOwned>(tx: &mut Tx, lasting: Lasting<'_>) -> Result<
 }
 
 /// Records what a request was answered.
-async fn answer<T: Serialize>(tx: &mut Tx, lasting: Lasting<'_>, answer: &T) -> Result<(), Error> {
+pub(super) async fn answer<T: Serialize>(tx: &mut Tx, lasting: Lasting<'_>, answer: &T) -> Result<(), Error> {
     let Lasting::Once { request, .. } = lasting else { return Ok(()) };
     let answer = serde_json::to_string(answer).unwrap_or_default();
     tx.run(REQUEST_ANSWER.call().set("id", request).set("answer", answer)).await
