@@ -11,11 +11,11 @@
 //! A window is known by 24 bits of the FNV-1a hash of its UTF-8, so that postings are compact and need no table of
 //! strings; two windows that share a hash count as one, which changes a cosine in its third digit, seldom.
 //!
-//! Every posting of the asked windows is read; the list of those is what a look-up costs.
+//! Every posting of the asked windows is read; the list of those is what a look-up costs. An index is built by sorting
+//! all windows once: it is built for a single run, so building it is most of its cost.
 //!
 //! Invariant: scores are those of the cosine worked out for every pair (held by `trigram_oracle`).
 
-use std::collections::BTreeMap;
 use unicode_normalization::UnicodeNormalization;
 
 /// What is seen of a text, in bytes of its lower case.
@@ -30,15 +30,11 @@ const HASH_MASK: u32 = 0x00ff_ffff;
 #[derive(Debug, Clone)]
 pub struct CharNgramIndex {
     texts: usize,
-    /// For each window, in ascending order, where its postings begin in `postings`, and how many there are.
-    windows: BTreeMap<u32, Range>,
+    /// The windows of all texts, ascending.
+    windows: Vec<u32>,
+    /// Where the postings of each window begin in `postings`, and where the last ones end.
+    starts: Vec<usize>,
     postings: Vec<Posting>,
-}
-
-#[derive(Debug, Clone, Copy)]
-struct Range {
-    first: usize,
-    count: usize,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -61,29 +57,33 @@ impl CharNgramIndex {
     /// An index of these texts, known by their place in this order. Texts past the first 2^32 are left out.
     #[must_use]
     pub fn build<'a>(texts: impl IntoIterator<Item = &'a str>) -> Self {
-        let counted: Vec<BTreeMap<u32, u32>> = texts.into_iter().map(windows).collect();
-        let mut spread: BTreeMap<u32, usize> = BTreeMap::new();
-        for window in counted.iter().flat_map(BTreeMap::keys) {
-            *spread.entry(*window).or_default() += 1;
+        let (mut seen, mut count): (Vec<(u32, u32)>, usize) = (Vec::new(), 0);
+        for (text, said) in (0_u32..).zip(texts) {
+            each_window(said, |window| seen.push((window, text)));
+            count += 1;
         }
-        let mut first = 0;
-        let windows: BTreeMap<u32, Range> = spread
-            .into_iter()
-            .map(|(window, count)| {
-                let range = Range { first, count };
-                first += count;
-                (window, range)
-            })
-            .collect();
-        let mut index =
-            Self { texts: counted.len(), windows, postings: vec![Posting { text: 0, weight: 0.0 }; first] };
-        let mut filled: BTreeMap<u32, usize> = BTreeMap::new();
-        for (text, counts) in (0_u32..).zip(&counted) {
-            for (window, weight) in index.weights(counts) {
-                let Some(range) = index.windows.get(&window) else { continue };
-                let place = filled.entry(window).or_default();
-                index.postings[range.first + *place] = Posting { text, weight: narrow(weight) };
-                *place += 1;
+        seen.sort_unstable();
+        let mut index = Self { texts: count, windows: Vec::new(), starts: Vec::new(), postings: Vec::new() };
+        let mut squares = vec![0.0_f64; count];
+        for of_window in seen.chunk_by(|a, b| a.0 == b.0) {
+            let first = index.postings.len();
+            index.windows.push(of_window[0].0);
+            index.starts.push(first);
+            for of_text in of_window.chunk_by(|a, b| a.1 == b.1) {
+                index.postings.push(Posting { text: of_text[0].1, weight: count_of(of_text) });
+            }
+            let rarity = rarity(count, index.postings.len() - first);
+            for posting in &index.postings[first..] {
+                squares[posting.text as usize] += (f64::from(posting.weight) * rarity).powi(2);
+            }
+        }
+        index.starts.push(index.postings.len());
+        for place in 0..index.windows.len() {
+            let range = index.starts[place]..index.starts[place + 1];
+            let rarity = rarity(count, range.len());
+            for posting in &mut index.postings[range] {
+                let length = squares[posting.text as usize].sqrt();
+                posting.weight = narrow(f64::from(posting.weight) * rarity / length);
             }
         }
         index
@@ -92,11 +92,21 @@ impl CharNgramIndex {
     /// The `most` texts that are most like this one, above [`SCORE_MIN`], the likest first, of equals the earlier.
     #[must_use]
     pub fn like(&self, text: &str, most: usize) -> Vec<Like> {
+        let mut asked = Vec::new();
+        each_window(text, |window| asked.push(window));
+        asked.sort_unstable();
+        let weighed: Vec<(&[Posting], f64)> = asked
+            .chunk_by(|a, b| a == b)
+            .map(|same| {
+                let postings = self.postings(same[0]);
+                (postings, f64::from(count_of(same)) * rarity(self.texts, postings.len()))
+            })
+            .collect();
+        let length = weighed.iter().map(|(_, weight)| weight * weight).sum::<f64>().sqrt();
         let mut sums = vec![0.0_f64; self.texts];
-        for (window, weight) in self.weights(&windows(text)) {
-            let Some(range) = self.windows.get(&window) else { continue };
-            for posting in &self.postings[range.first..range.first + range.count] {
-                sums[posting.text as usize] += weight * f64::from(posting.weight);
+        for (postings, weight) in weighed {
+            for posting in postings {
+                sums[posting.text as usize] += weight / length * f64::from(posting.weight);
             }
         }
         let mut like: Vec<Like> = (0_u32..)
@@ -109,22 +119,26 @@ impl CharNgramIndex {
         like
     }
 
-    /// The weights of windows, in ascending order, of length 1 together.
-    fn weights(&self, counts: &BTreeMap<u32, u32>) -> Vec<(u32, f64)> {
-        #[expect(clippy::cast_precision_loss, reason = "fewer texts than an f64 counts exactly")]
-        let rarity = |window: &u32| {
-            let spread = self.windows.get(window).map_or(0, |range| range.count).max(1);
-            libm::log(self.texts.max(1) as f64 / spread as f64) + 1.0
-        };
-        let weighed: Vec<(u32, f64)> =
-            counts.iter().map(|(window, count)| (*window, f64::from(*count) * rarity(window))).collect();
-        let length = weighed.iter().map(|(_, weight)| weight * weight).sum::<f64>().sqrt();
-        weighed.into_iter().map(|(window, weight)| (window, weight / length)).collect()
+    fn postings(&self, window: u32) -> &[Posting] {
+        let place = self.windows.binary_search(&window);
+        place.map_or(&[], |place| &self.postings[self.starts[place]..self.starts[place + 1]])
     }
 }
 
-/// The windows of a text with their counts; a text shorter than one is its own.
-fn windows(text: &str) -> BTreeMap<u32, u32> {
+/// What a window says that `spread` of so many texts have.
+#[expect(clippy::cast_precision_loss, reason = "fewer texts than an f64 counts exactly")]
+fn rarity(texts: usize, spread: usize) -> f64 {
+    libm::log(texts.max(1) as f64 / spread.max(1) as f64) + 1.0
+}
+
+/// How often a window stands in a text.
+#[expect(clippy::cast_precision_loss, reason = "at most as many as a text has bytes that are seen")]
+fn count_of<T>(same: &[T]) -> f32 {
+    same.len() as f32
+}
+
+/// Names the windows of a text, each as often as it stands there; a text shorter than one is its own.
+fn each_window(text: &str, mut name: impl FnMut(u32)) {
     let lower: String = text.nfc().collect::<String>().to_lowercase();
     let mut end = lower.len().min(TEXT_BYTES_MAX);
     while !lower.is_char_boundary(end) {
@@ -133,16 +147,13 @@ fn windows(text: &str) -> BTreeMap<u32, u32> {
     let seen = &lower[..end];
     let mut starts: Vec<usize> = seen.char_indices().map(|(at, _)| at).collect();
     starts.push(seen.len());
-    let mut counts = BTreeMap::new();
-    let mut add = |window: &str| *counts.entry(hash(window)).or_insert(0) += 1;
     if starts.len() <= WINDOW {
         if !seen.is_empty() {
-            add(seen);
+            name(hash(seen));
         }
     } else {
-        starts.windows(WINDOW + 1).for_each(|window| add(&seen[window[0]..window[WINDOW]]));
+        starts.windows(WINDOW + 1).for_each(|window| name(hash(&seen[window[0]..window[WINDOW]])));
     }
-    counts
 }
 
 /// 24 bits of FNV-1a.
@@ -222,6 +233,11 @@ mod tests {
         #[test]
         fn composed_and_decomposed_are_the_same_text(text in "[aeiouçãé ]{3,40}") {
             let decomposed: String = text.nfd().collect();
+            let windows = |text: &str| {
+                let mut named = Vec::new();
+                each_window(text, |window| named.push(window));
+                named
+            };
             prop_assert_eq!(windows(&text), windows(&decomposed));
         }
     }
