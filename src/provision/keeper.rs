@@ -30,6 +30,9 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// The longest a stop may take however much is going on.
 const STOP_LIMIT: Duration = Duration::from_secs(10 * 60);
 
+/// A server that ran for less has not met what makes up most of its work.
+const WORTH_KEEPING: Duration = Duration::from_secs(20);
+
 /// What to run, made by the starter and read by the keeper.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Plan {
@@ -42,6 +45,25 @@ pub(super) struct Plan {
     pub(super) container: Option<String>,
     pub(super) ports: Ports,
     pub(super) stay: bool,
+    /// What the server leaves for those after it when it ends in order.
+    pub(super) kept: Option<Kept>,
+}
+
+/// A file that a server writes as it ends, and the name under which others look for it.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Kept {
+    pub(super) made: PathBuf,
+    pub(super) name: PathBuf,
+}
+
+impl Kept {
+    /// Gives the file its name if it is worth it, or removes it: without it servers only start slower.
+    fn settle(&self, worth_it: bool) {
+        // Whoever was first is as good.
+        if !worth_it || self.name.exists() || std::fs::rename(&self.made, &self.name).is_err() {
+            let _ = std::fs::remove_file(&self.made);
+        }
+    }
 }
 
 /// The body of the hidden command `ebb neo4j keep --home HOME`: reads a plan from standard input, runs it,
@@ -83,6 +105,7 @@ async fn watch(home: &Home, plan: Plan, last: &mut Option<File>) -> Result<(), E
     let (mut terminate, mut interrupt) =
         (handler(SignalKind::terminate())?, handler(SignalKind::interrupt())?);
     let log_from = log::length(&home.join(log::DEBUG_LOG));
+    let began = Instant::now();
     let mut child = spawn(home, &plan)?;
     let pid = child.id().unwrap_or_default();
     let record = Record {
@@ -117,8 +140,9 @@ async fn watch(home: &Home, plan: Plan, last: &mut Option<File>) -> Result<(), E
             }
         }
     };
-    if !died {
-        stop(home, &plan, &mut child).await;
+    let in_order = !died && stop(home, &plan, &mut child).await;
+    if let Some(kept) = &plan.kept {
+        kept.settle(in_order && began.elapsed() >= WORTH_KEEPING);
     }
     home.remove_record()?;
     if died { Err(log::cause(home)) } else { Ok(()) }
@@ -155,14 +179,15 @@ async fn granted(unused: &mut Option<oneshot::Receiver<File>>) -> Option<File> {
     }
 }
 
-/// Asks the server to stop and waits as long as its log shows it working on that; then kills it.
-async fn stop(home: &Home, plan: &Plan, child: &mut Child) {
+/// Asks the server to stop and waits as long as its log shows it working on that; then kills it. Whether it ended by
+/// itself.
+async fn stop(home: &Home, plan: &Plan, child: &mut Child) -> bool {
     tell(child.id(), Signal::TERM);
     let began = Instant::now();
     let (mut seen, mut deadline) = (0, began + PATIENCE);
     while Instant::now() < deadline.min(began + STOP_LIMIT) {
         if timeout(Duration::from_secs(1), child.wait()).await.is_ok() {
-            return;
+            return true;
         }
         let now = log::length(&home.join(log::DEBUG_LOG));
         if now != seen {
@@ -173,6 +198,7 @@ async fn stop(home: &Home, plan: &Plan, child: &mut Child) {
         docker::remove(&plan.program, name).await;
     }
     let _ = child.kill().await;
+    false
 }
 
 /// Sends a signal to a process; one that is gone is fine.
