@@ -18,9 +18,7 @@ pub async fn run(mut work: Work<'_>) -> Result<Reached, Error> {
     work.adopt().await?;
     let claim = work.tunables.promotion_batch();
     let now = work.run.now;
-    let mut backlog =
-        if work.outlook.unstamped > 0 { work.store.outlook().await?.backlog } else { work.outlook.backlog };
-    while backlog.ripe.is_some_and(|ripe| ripe <= now) {
+    while work.store.backlog().await?.ripe.is_some_and(|ripe| ripe <= now) {
         if work.budget.is_spent() {
             return Ok(Reached::Budget);
         }
@@ -32,7 +30,6 @@ pub async fn run(mut work: Work<'_>) -> Result<Reached, Error> {
         if tally.scanned > 0 && tally.promoted + tally.quarantined == 0 {
             break;
         }
-        backlog = work.store.outlook().await?.backlog;
     }
     Ok(Reached::End)
 }

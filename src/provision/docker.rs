@@ -70,7 +70,16 @@ pub(super) async fn plan(
     }
     args.push(config.image.clone());
     let env = vec![("NEO4J_AUTH".to_owned(), format!("neo4j/{}", password.expose_secret()))];
-    Ok(Plan { way: Way::Docker, program: docker, args, env, container: Some(name), ports, stay: false, kept: None })
+    Ok(Plan {
+        way: Way::Docker,
+        program: docker,
+        args,
+        env,
+        container: Some(name),
+        ports,
+        stay: false,
+        kept: None,
+    })
 }
 
 /// The name under which the image takes a setting from its environment: dots become `_`, and `_` becomes

@@ -90,7 +90,16 @@ pub(super) async fn plan(
     for (key, value) in super::server_settings(config, ports) {
         args.extend(["-c".to_owned(), format!("{key}={value}")]);
     }
-    Ok(Plan { way: Way::Maven, program: java, args, env: Vec::new(), container: None, ports, stay: false, kept })
+    Ok(Plan {
+        way: Way::Maven,
+        program: java,
+        args,
+        env: Vec::new(),
+        container: None,
+        ports,
+        stay: false,
+        kept,
+    })
 }
 
 /// Asks Java how old it is, and answers what it said of itself.

@@ -72,6 +72,38 @@ pub struct Dispatcher {
     pub meter: Arc<Meter>,
     /// Panics of the last minute.
     pub panics: Arc<Panics>,
+    /// Whether work gets on.
+    pub warmth: Arc<Warmth>,
+}
+
+/// Whether a job has come to its end since the database was last away, or there was none to begin. Until then all else
+/// that a worker asks of the database can wait: while a server that has just come back plans that, work waits.
+#[derive(Debug)]
+pub struct Warmth(watch::Sender<bool>);
+
+impl Default for Warmth {
+    fn default() -> Self {
+        Self(watch::Sender::new(false))
+    }
+}
+
+impl Warmth {
+    /// Whether work gets on.
+    #[must_use]
+    pub fn is_warm(&self) -> bool {
+        *self.0.borrow()
+    }
+
+    /// Says that it does, or that the database is away.
+    pub fn set(&self, warm: bool) {
+        self.0.send_if_modified(|before| std::mem::replace(before, warm) != warm);
+    }
+
+    /// Tells each change.
+    #[must_use]
+    pub fn watch(&self) -> watch::Receiver<bool> {
+        self.0.subscribe()
+    }
 }
 
 /// Panics of the last minute, in all loops of a worker.
@@ -152,8 +184,6 @@ struct Desk {
     rhythms: BTreeMap<JobName, (Rhythm, Option<Timestamp>)>,
     /// What was wrong at the last look.
     said: Option<String>,
-    /// Whether a job has come to its end since the database was last away.
-    warm: bool,
 }
 
 impl Dispatcher {
@@ -171,7 +201,6 @@ impl Dispatcher {
             panicked: BTreeSet::new(),
             rhythms: BTreeMap::new(),
             said: None,
-            warm: false,
         };
         // A look that takes its time keeps nobody from being heard.
         let mut look = None;
@@ -198,10 +227,20 @@ impl Dispatcher {
         ended
     }
 
+    /// Looks at the ledger; and, once jobs get on, at what somebody has to see to.
     async fn look(&self) -> Result<(Timestamp, Facts), String> {
         let asked = self.clock.now();
         let names = JobName::ALL.map(JobName::name);
-        match tokio::time::timeout(LOOK_LIMIT, self.store.survey(&names)).await {
+        let look = async {
+            let facts = self.store.survey(&names).await?;
+            if self.warmth.is_warm() {
+                let concerns = self.store.concerns().await?;
+                let mut counts = self.meter.counts();
+                (counts.quarantined, counts.stuck) = (concerns.quarantined, concerns.stuck);
+            }
+            Ok::<_, Error>(facts)
+        };
+        match tokio::time::timeout(LOOK_LIMIT, look).await {
             Ok(Ok(facts)) => Ok((asked, facts)),
             Ok(Err(why)) => Err(why.to_string()),
             Err(_) => Err(format!("no answer within {} s", LOOK_LIMIT.as_secs())),
@@ -222,7 +261,7 @@ impl Dispatcher {
             Err(wrong) => wrong,
         };
         self.meter.counts().failed_looks += 1;
-        desk.warm = false;
+        self.warmth.set(false);
         if desk.said.as_ref() != Some(&wrong) {
             warn!(why = wrong, "no job can be begun");
             desk.said = Some(wrong);
@@ -254,10 +293,7 @@ impl Dispatcher {
     fn begin_all(&self, desk: &mut Desk, facts: &Facts) {
         let now = self.clock.now();
         let config = Arc::clone(&self.config.borrow());
-        {
-            let mut counts = self.meter.counts();
-            (counts.quarantined, counts.stuck) = (facts.quarantined, facts.stuck);
-        }
+        let mut idle = true;
         for (job, ledger) in JobName::ALL.into_iter().zip(&facts.jobs) {
             let settings = config.of(job);
             let schedule = settings.schedule(job, &facts.tunables);
@@ -268,6 +304,7 @@ impl Dispatcher {
                 Some(since) => Due { missed: due.missed.min(schedule.rhythm.between(since, due.at)), ..due },
                 None => due,
             });
+            idle &= due.is_none() && ledger.open.is_none();
             let lag_ms = due.map_or(0, |due| now.millis() - due.at.millis());
             self.meter.job(job, |counts| {
                 counts.lag = Duration::from_millis(lag_ms.unsigned_abs());
@@ -275,12 +312,15 @@ impl Dispatcher {
             });
             let start = due.map(|due| Start::Occurrence(due.at, due.missed));
             let Some(start) = self.free_to_begin(desk, job, ledger, start) else { continue };
-            if desk.tasks.len() >= if desk.warm { AT_ONCE } else { AT_ONCE_AT_FIRST } {
+            if desk.tasks.len() >= if self.warmth.is_warm() { AT_ONCE } else { AT_ONCE_AT_FIRST } {
                 continue;
             }
             let request =
                 Request { limit: None, time_limit: Some(settings.time_limit), stop: self.stop.clone() };
             self.begin(desk, job, start, request);
+        }
+        if idle {
+            self.warmth.set(true);
         }
     }
 
@@ -355,7 +395,10 @@ impl Dispatcher {
         let took = begun.elapsed();
         match ended {
             Ok((_, Ok(report))) => {
-                desk.warm = true;
+                // To find that another is at work takes little, and says little.
+                if report.as_ref().is_some_and(|report| report.outcome != Outcome::Skipped) {
+                    self.warmth.set(true);
+                }
                 desk.paused.remove(&job);
                 if matches!(start, Start::Panicked) {
                     desk.panicked.remove(&job);

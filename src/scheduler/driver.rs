@@ -112,17 +112,14 @@ pub async fn run_job_after(
         Trigger::Manual => "manual",
     };
     loop {
-        if job == JobName::Promote && outlook.attempts {
-            reap::run(store, wanted.right).await?;
-        }
         let opened =
             store.open_run(job.name(), &wanted.occurrence, wanted.now, trigger, wanted.right).await?;
         let reason = match opened {
-            Opened::Ours(run) => return work(store, job, run, &outlook, request).await,
+            Opened::Ours(run) => return work(store, job, run, &outlook, wanted.right, request).await,
             Opened::Predecessor(run) => {
                 info!(job = job.name(), run_id = run.run_id, "finishing what a former holder left open");
                 let whole = Request { limit: None, ..request.clone() };
-                if work(store, job, run, &outlook, whole).await?.outcome == Outcome::Done {
+                if work(store, job, run, &outlook, wanted.right, whole).await?.outcome == Outcome::Done {
                     outlook = store.outlook().await?;
                     continue;
                 }
@@ -152,6 +149,7 @@ async fn work(
     job: JobName,
     mut run: Run,
     outlook: &Outlook,
+    right: Right,
     request: Request,
 ) -> Result<JobReport, Error> {
     let span = info_span!("job.run", job = job.name(), run_id = run.run_id);
@@ -159,9 +157,14 @@ async fn work(
         let begun = Instant::now();
         let stop = request.stop.clone();
         let held = run.held();
-        let reached =
-            beating(store, &held, Box::pin(jobs::run(job, Work::new(store, outlook, &mut run, request))))
-                .await;
+        let body = async {
+            // What dead programs marked is not ripe for anybody.
+            if job == JobName::Promote && outlook.attempts {
+                reap::run(store, right).await?;
+            }
+            jobs::run(job, Work::new(store, outlook, &mut run, request)).await
+        };
+        let reached = beating(store, &held, Box::pin(body)).await;
         let truncated = match reached {
             Ok(Reached::Budget) if stop.is_cancelled() => {
                 store.leave(job.name(), Leaving::ToAnother).await?;
@@ -265,7 +268,7 @@ pub async fn finish_open(
 ) -> Result<Option<JobReport>, Error> {
     let Some(run) = store.take_open_run(job.name(), right).await? else { return Ok(None) };
     let outlook = store.outlook().await?;
-    work(store, job, run, &outlook, request).await.map(Some)
+    work(store, job, run, &outlook, right, request).await.map(Some)
 }
 
 /// What a run of a job at `now` would do; nothing is written, not even to the ledger.

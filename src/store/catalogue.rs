@@ -110,8 +110,10 @@ catalogue! {
     RUN_LAST = "run/last";
     RUN_LEAVE = "run/leave";
     RUN_OPEN = "run/open";
+    RUN_BACKLOG = "run/backlog";
     RUN_OUTLOOK = "run/outlook";
     RUN_RECEIPT = "run/receipt";
+    RUN_CONCERNS = "run/concerns";
     RUN_SURVEY = "run/survey";
     RUN_TAKE = "run/take";
     RUN_TRIM = "run/trim";
@@ -122,6 +124,7 @@ catalogue! {
     SCRATCH_LOOK = "scratch/look";
     SCRATCH_MARK = "scratch/mark";
     SERVER_ABOUT = "server/about";
+    SERVER_PING = "server/ping";
     SERVER_BLOCKERS = "server/blockers";
     SERVER_EMBEDDING = "server/embedding";
     SERVER_SCHEMA = "server/schema";

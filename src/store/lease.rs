@@ -6,7 +6,7 @@
 
 use super::Store;
 use super::attempt::finish;
-use super::catalogue::{ATTEMPT_LIST, RUN_LEAVE, RUN_OPEN, RUN_SURVEY};
+use super::catalogue::{ATTEMPT_LIST, RUN_CONCERNS, RUN_LEAVE, RUN_OPEN, RUN_SURVEY};
 use super::encode::list;
 use super::error::Error;
 use super::reap::AttemptRow;
@@ -37,6 +37,11 @@ pub struct Facts {
     pub tunables: Tunables,
     /// The jobs asked about, in that order.
     pub jobs: Vec<JobFacts>,
+}
+
+/// What somebody has to see to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+pub struct Concerns {
     /// Rows that are set aside.
     pub quarantined: i64,
     /// Attempts that nobody has ended long after their lease.
@@ -78,13 +83,6 @@ impl Store {
         #[serde(rename_all = "camelCase")]
         struct Row {
             server_now: i64,
-            jobs: Vec<JobRow>,
-            quarantined: i64,
-            stuck: i64,
-        }
-        #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct JobRow {
             job: String,
             last: Option<i64>,
             open: Option<String>,
@@ -92,20 +90,19 @@ impl Store {
             free: bool,
             over_ms: i64,
         }
-        let (row, tunables) = self
+        let (rows, tunables) = self
             .transactions
             .run("run.survey", Mode::Read, async |tx: &mut Tx| {
                 let call = RUN_SURVEY
                     .call()
                     .set("job", list(jobs.iter().copied()))
-                    .set("holder", self.holder.as_str())
-                    .set("overdueMs", i64::try_from(STUCK_AFTER.as_millis()).unwrap_or(i64::MAX));
-                Ok((tx.only::<Row>(call).await?, tunables::read(tx).await?))
+                    .set("holder", self.holder.as_str());
+                Ok((tx.rows::<Row>(call).await?, tunables::read(tx).await?))
             })
             .await?;
         let facts = |job: &&str| {
-            let row = row.jobs.iter().find(|row| row.job == *job);
-            let open = |row: &JobRow| {
+            let row = rows.iter().find(|row| row.job == *job);
+            let open = |row: &Row| {
                 let occurrence = row.open.clone()?;
                 let stranded = Duration::from_millis(row.over_ms.max(0).unsigned_abs());
                 Some(OpenFacts { occurrence, ours: row.ours, free: row.free, stranded })
@@ -113,13 +110,25 @@ impl Store {
             let last = row.and_then(|row| row.last).and_then(|last| Timestamp::from_millis(last).ok());
             JobFacts { last, open: row.and_then(open) }
         };
+        let server_now = rows.first().and_then(|row| Timestamp::from_millis(row.server_now).ok());
         Ok(Facts {
-            server_now: Timestamp::from_millis(row.server_now).unwrap_or(Timestamp::EPOCH),
+            server_now: server_now.unwrap_or(Timestamp::EPOCH),
             tunables,
             jobs: jobs.iter().map(facts).collect(),
-            quarantined: row.quarantined,
-            stuck: row.stuck,
         })
+    }
+
+    /// Counts what somebody has to see to.
+    ///
+    /// # Errors
+    /// Of the connection or the statement.
+    pub async fn concerns(&self) -> Result<Concerns, Error> {
+        self.transactions
+            .run("run.concerns", Mode::Read, async |tx: &mut Tx| {
+                let overdue = i64::try_from(STUCK_AFTER.as_millis()).unwrap_or(i64::MAX);
+                tx.only(RUN_CONCERNS.call().set("overdueMs", overdue)).await
+            })
+            .await
     }
 
     /// Lets go of what this program holds of a job: its run, and its attempts.

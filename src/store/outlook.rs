@@ -1,7 +1,8 @@
-//! What a run must know before it begins, read in one request: an idle run costs little more than this.
+//! What a run must know before it begins, and since when something waits for which job: a request each, since an idle run
+//! costs little more than this, and a server that has just come back thinks about each by its length.
 
 use super::Store;
-use super::catalogue::RUN_OUTLOOK;
+use super::catalogue::{RUN_BACKLOG, RUN_OUTLOOK};
 use super::error::Error;
 use super::tunables;
 use super::tx::{Mode, Tx};
@@ -16,8 +17,6 @@ pub struct Outlook {
     pub tunables: Tunables,
     /// Memories of other writers that Ebb has not yet seen.
     pub unstamped: i64,
-    /// Since when the longest-waiting memories wait.
-    pub backlog: Backlog,
     /// Whether there are attempts that are not over, or claims of any, whoever made them.
     pub attempts: bool,
 }
@@ -41,11 +40,6 @@ pub struct Backlog {
 struct Row {
     names: Option<Vec<String>>,
     values: Option<Vec<Option<f64>>>,
-    due: Option<i64>,
-    ripe: Option<i64>,
-    coactivate: Option<i64>,
-    cluster: Option<i64>,
-    reinforce: Option<i64>,
     memories: i64,
     stamped: i64,
     attempts: bool,
@@ -61,18 +55,36 @@ impl Store {
             .transactions
             .run("run.outlook", Mode::Read, async |tx: &mut Tx| tx.only(RUN_OUTLOOK.call()).await)
             .await?;
-        let instant = |ms: Option<i64>| ms.and_then(|ms| Timestamp::from_millis(ms).ok());
         Ok(Outlook {
             tunables: tunables::check(row.names.zip(row.values))?,
             unstamped: (row.memories - row.stamped).max(0),
-            backlog: Backlog {
-                due: instant(row.due),
-                ripe: instant(row.ripe),
-                coactivate: instant(row.coactivate),
-                cluster: instant(row.cluster),
-                reinforce: instant(row.reinforce),
-            },
             attempts: row.attempts,
+        })
+    }
+    /// Says since when something waits for which job.
+    ///
+    /// # Errors
+    /// Of the connection or the statement.
+    pub async fn backlog(&self) -> Result<Backlog, Error> {
+        #[derive(Deserialize)]
+        struct Row {
+            due: Option<i64>,
+            ripe: Option<i64>,
+            coactivate: Option<i64>,
+            cluster: Option<i64>,
+            reinforce: Option<i64>,
+        }
+        let row: Row = self
+            .transactions
+            .run("run.backlog", Mode::Read, async |tx: &mut Tx| tx.only(RUN_BACKLOG.call()).await)
+            .await?;
+        let instant = |ms: Option<i64>| ms.and_then(|ms| Timestamp::from_millis(ms).ok());
+        Ok(Backlog {
+            due: instant(row.due),
+            ripe: instant(row.ripe),
+            coactivate: instant(row.coactivate),
+            cluster: instant(row.cluster),
+            reinforce: instant(row.reinforce),
         })
     }
 }

@@ -7,7 +7,7 @@
 use super::Store;
 use super::catalogue::{
     MIGRATION_DUPLICATES, MIGRATION_LIST, MIGRATION_RECORD, SCHEMA_EMBEDDING, SCHEMA_V001, SCHEMA_V002,
-    SERVER_EMBEDDING, SERVER_SCHEMA,
+    SERVER_EMBEDDING, SERVER_PING, SERVER_SCHEMA,
 };
 use super::error::Error;
 use super::statement::Statement;
@@ -70,6 +70,15 @@ impl Store {
         let list = async |tx: &mut Tx| tx.rows(MIGRATION_LIST.call()).await;
         let applied = self.transactions.run_once("migration.probe", Mode::Read, list).await?;
         self.complete(&self.lacking(&applied)?)
+    }
+
+    /// Sees whether the server answers now.
+    ///
+    /// # Errors
+    /// Of the connection at the first failure.
+    pub async fn ping(&self) -> Result<(), Error> {
+        let ping = async |tx: &mut Tx| tx.run(SERVER_PING.call()).await;
+        self.transactions.run_once("server.ping", Mode::Read, ping).await
     }
 
     fn complete(&self, pending: &[&str]) -> Result<(), Error> {

@@ -21,7 +21,7 @@ use crate::clock::Clock;
 use crate::domain::attempt::Right;
 use crate::jobs::reap;
 use crate::scheduler::cron::{self, Ticks, Wake};
-use crate::scheduler::dispatcher::{Dispatcher, Panics, TooManyPanics};
+use crate::scheduler::dispatcher::{Dispatcher, Panics, TooManyPanics, Warmth};
 use crate::scheduler::meter::Meter;
 use crate::service::Service;
 use crate::settings::Settings;
@@ -49,6 +49,8 @@ const PROBE_EVERY: Duration = Duration::from_millis(500);
 const PROBE_LIMIT: Duration = Duration::from_secs(1);
 /// How long a probe that is late is still waited for.
 const PROBE_PATIENCE: Duration = Duration::from_secs(10);
+/// How long attempts whose lease is over wait for the first job after the database was away.
+const REAP_PATIENCE: Duration = Duration::from_secs(10);
 
 /// Why a worker ended of itself.
 #[derive(Debug, thiserror::Error)]
@@ -99,6 +101,7 @@ pub async fn run(
     let (schedules_in, config) = watch::channel(Arc::new(schedules(&settings)));
     let (ready_in, ready) = watch::channel(Err("the database has not been asked yet".to_owned()));
     let ready_in = Arc::new(ready_in);
+    let warmth = Arc::<Warmth>::default();
     let ticks = Ticks::start(wake.clone()).await?;
     began(listener.address);
 
@@ -110,6 +113,7 @@ pub async fn run(
         stop: stop.clone(),
         meter: Arc::clone(&meter),
         panics: Arc::clone(&panics),
+        warmth: Arc::clone(&warmth),
     };
     let tick = settings.worker.tick;
     let reload =
@@ -118,12 +122,20 @@ pub async fn run(
 
     let over = CancellationToken::new();
     let work = async {
-        let probing = probe(&store, &ready_in, &wake, &stop);
+        let probing = probe(&store, &ready_in, &wake, &warmth, &stop);
         let dispatching = looped(&panics, &stop, move || dispatcher.clone().work());
         let reaping = {
             let (store, meter, told) = (Arc::clone(&store), Arc::clone(&meter), stop.clone());
+            let (ready, warm) = (ready_in.subscribe(), warmth.watch());
             looped(&panics, &stop, move || {
-                reaping(Arc::clone(&store), Arc::clone(&meter), told.clone(), tick)
+                reaping(
+                    Arc::clone(&store),
+                    Arc::clone(&meter),
+                    ready.clone(),
+                    warm.clone(),
+                    told.clone(),
+                    tick,
+                )
             })
         };
         let ended = tokio::join!(probing, dispatching, reaping);
@@ -192,10 +204,12 @@ where
     }
 }
 
-/// Ends attempts whose lease is over, at each tick.
+/// Ends attempts whose lease is over, at each tick, once jobs get on.
 async fn reaping(
     store: Arc<Store>,
     meter: Arc<Meter>,
+    mut ready: watch::Receiver<Ready>,
+    mut warm: watch::Receiver<bool>,
     stop: CancellationToken,
     tick: Duration,
 ) -> Result<(), TooManyPanics> {
@@ -205,10 +219,16 @@ async fn reaping(
             () = stop.cancelled() => return Ok(()),
             () = tokio::time::sleep(tick) => {}
         }
+        let reaping = async {
+            let _ = ready.wait_for(Result::is_ok).await;
+            // However long the first job takes, attempts do not wait for ever.
+            let _ = tokio::time::timeout(REAP_PATIENCE, warm.wait_for(|warm| *warm)).await;
+            reap::run(&store, Right::Lease).await
+        };
         let reaped = tokio::select! {
             biased;
             () = stop.cancelled() => return Ok(()),
-            reaped = reap::run(&store, Right::Lease) => reaped,
+            reaped = reaping => reaped,
         };
         match reaped {
             Ok(reaped) => meter.counts().reaped += u64::try_from(reaped.expired).unwrap_or(0),
@@ -219,7 +239,13 @@ async fn reaping(
 }
 
 /// Finds out whether the database answers and is initialised, and says "look" when it does again.
-async fn probe(store: &Store, ready: &watch::Sender<Ready>, wake: &Wake, stop: &CancellationToken) {
+async fn probe(
+    store: &Store,
+    ready: &watch::Sender<Ready>,
+    wake: &Wake,
+    warmth: &Warmth,
+    stop: &CancellationToken,
+) {
     let tell = |found: Ready| {
         let before = ready.send_replace(found.clone());
         match (&before, &found) {
@@ -230,10 +256,17 @@ async fn probe(store: &Store, ready: &watch::Sender<Ready>, wake: &Wake, stop: &
             (before, Err(why)) if before.as_ref() != Err(why) => warn!(%why, "not ready"),
             _ => {}
         }
+        if found.is_err() {
+            warmth.set(false);
+        }
     };
     let probing = async {
+        let mut initialised = false;
         loop {
-            let mut asked = std::pin::pin!(store.probe());
+            // That the database is initialised was seen before it was away, and is seen again once work gets on.
+            let short = initialised && !warmth.is_warm();
+            let ask = async { if short { store.ping().await } else { store.probe().await } };
+            let mut asked = std::pin::pin!(ask);
             let answer = match tokio::time::timeout(PROBE_LIMIT, &mut asked).await {
                 Ok(answer) => Some(answer),
                 Err(_) => {
@@ -244,6 +277,7 @@ async fn probe(store: &Store, ready: &watch::Sender<Ready>, wake: &Wake, stop: &
                 }
             };
             if let Some(answer) = answer {
+                initialised |= answer.is_ok();
                 tell(answer.map_err(|why| why.to_string()));
             }
             tokio::time::sleep(PROBE_EVERY).await;

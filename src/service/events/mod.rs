@@ -203,7 +203,7 @@ struct Feeder<'a> {
     bad: BadLines,
     begun: Instant,
     at: Option<Timestamp>,
-    /// The tunables of the last run, for a replay, whose batches are short; an import reads them for each batch.
+    /// The tunables as they were at the beginning, for a replay, whose batches are short; an import reads them for each batch.
     tunables: Option<Tunables>,
     done: Imported,
 }

@@ -17,7 +17,7 @@ use crate::jobs::{JobName, Request, reap};
 use crate::scheduler::driver::{JobReport, Outcome, Trigger, Wanted, finish_open, run_job_after};
 use crate::scheduler::due::{Rhythm, Schedule as JobSchedule};
 use crate::service::Service;
-use crate::store::{Error, Outlook};
+use crate::store::{Backlog, Error, Outlook};
 use std::path::Path;
 
 /// How a replay is to run.
@@ -33,8 +33,10 @@ pub struct Replay {
 struct Schedule {
     jobs: Vec<(JobName, JobSchedule, Timestamp)>,
     step_ms: i64,
-    /// As it was after the last thing that was written.
+    /// As it was at the beginning: nobody else writes.
     outlook: Outlook,
+    /// As it was after the last thing that was written.
+    backlog: Backlog,
 }
 
 /// A visit: an instant, and the jobs that have something to do there.
@@ -50,7 +52,7 @@ impl Schedule {
             .jobs
             .iter()
             .filter_map(|(job, schedule, handled)| {
-                let since = job.waits_since(&self.outlook.backlog)?;
+                let since = job.waits_since(&self.backlog)?;
                 let before = Timestamp::from_millis(since.millis() - 1).unwrap_or(since);
                 let occurrence = schedule.rhythm.next(before.max(*handled))?;
                 Some((self.visited(occurrence), *job))
@@ -94,6 +96,7 @@ impl Service {
         }
         let first = feeder.feed.next_at().await?;
         let mut schedule = self.schedule(first, replay).await?;
+        feeder.tunables = Some(schedule.outlook.tunables.clone());
         // The whole file may be done already, and the jobs not yet run up to where they are wanted.
         let mut last = feeder.at.max(first).unwrap_or(Timestamp::FIRST);
         loop {
@@ -115,7 +118,7 @@ impl Service {
                 last = step.latest().map_or(last, |at| at.max(last));
                 feeder.apply(step).await?;
             }
-            schedule.outlook = self.store.outlook().await?;
+            schedule.backlog = self.store.backlog().await?;
             watch(feeder.tick());
         }
         self.ended(feeder, replay.until.unwrap_or(last)).await
@@ -130,7 +133,7 @@ impl Service {
     }
 
     async fn schedule(&self, first: Option<Timestamp>, replay: Replay) -> Result<Schedule, Error> {
-        let outlook = self.store.outlook().await?;
+        let (outlook, backlog) = (self.store.outlook().await?, self.store.backlog().await?);
         let last = self.store.last_runs(JobName::ALL.map(JobName::name)).await?;
         let mut jobs = Vec::new();
         for (job, last) in JobName::ALL.into_iter().zip(last) {
@@ -140,7 +143,7 @@ impl Service {
                 jobs.push((job, config.schedule(job, &outlook.tunables), handled));
             }
         }
-        Ok(Schedule { jobs, step_ms: replay.step_ms.unwrap_or(1).max(1), outlook })
+        Ok(Schedule { jobs, step_ms: replay.step_ms.unwrap_or(1).max(1), outlook, backlog })
     }
 
     async fn visit(
@@ -149,7 +152,6 @@ impl Service {
         visit: &Visit,
         feeder: &mut Feeder<'_>,
     ) -> Result<(), ImportError> {
-        let mut first = true;
         for (job, own, handled) in &mut schedule.jobs {
             if !visit.jobs.contains(job) {
                 continue;
@@ -162,17 +164,11 @@ impl Service {
                 trigger: Trigger::Schedule,
                 right: Right::Scratch,
             };
-            // Nobody else writes, so a look before the first job serves those that do not ask what is ripe.
-            let outlook = match job {
-                JobName::Promote if !first => self.store.outlook().await?,
-                _ => schedule.outlook.clone(),
-            };
-            first = false;
+            let outlook = schedule.outlook.clone();
             let report = run_job_after(&self.store, outlook, *job, &wanted, Request::default()).await?;
             record(feeder, &report, nothing_due);
         }
-        schedule.outlook = self.store.outlook().await?;
-        feeder.tunables = Some(schedule.outlook.tunables.clone());
+        schedule.backlog = self.store.backlog().await?;
         Ok(())
     }
 }

@@ -52,6 +52,7 @@ impl Hand {
             stop: hand.stop.clone(),
             meter: Arc::clone(&hand.meter),
             panics: Arc::new(Panics::default()),
+            warmth: Arc::default(),
         };
         (hand, dispatcher)
     }

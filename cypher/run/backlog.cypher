@@ -1,0 +1,34 @@
+// purpose: Say since when the longest-waiting memory or session waits for each job.
+// mode: read
+// params: none
+// returns: due: Integer, ripe: Integer, coactivate: Integer, cluster: Integer, reinforce: Integer (epoch milliseconds or null; one row)
+//
+// The range, from the year 1 on, leaves out values that are no instants: one that somebody wrote by hand must not stop
+// every run.
+CALL () {
+  OPTIONAL MATCH (m:Memory)
+  WHERE m.dueAt >= datetime({epochMillis: -62135596800000}) AND NOT m:EbbQuarantined
+  RETURN m.dueAt AS due ORDER BY due LIMIT 1
+}
+CALL () {
+  OPTIONAL MATCH (m:Memory)
+  WHERE m.ripeAt >= datetime({epochMillis: -62135596800000}) AND NOT m:EbbQuarantined
+  RETURN m.ripeAt AS ripe ORDER BY ripe LIMIT 1
+}
+CALL () {
+  OPTIONAL MATCH (s:Session)
+  WHERE s.coactivateDue >= datetime({epochMillis: -62135596800000})
+  RETURN s.coactivateDue AS coactivate ORDER BY coactivate LIMIT 1
+}
+CALL () {
+  OPTIONAL MATCH (m:Memory)
+  WHERE m.clusterDue >= datetime({epochMillis: -62135596800000})
+  RETURN m.clusterDue AS cluster ORDER BY cluster LIMIT 1
+}
+CALL () {
+  OPTIONAL MATCH (m:Memory)
+  WHERE m.reinforceDue >= datetime({epochMillis: -62135596800000}) AND NOT m:EbbQuarantined
+  RETURN m.reinforceDue AS reinforce ORDER BY reinforce LIMIT 1
+}
+RETURN due.epochMillis AS due, ripe.epochMillis AS ripe, coactivate.epochMillis AS coactivate,
+  cluster.epochMillis AS cluster, reinforce.epochMillis AS reinforce
