@@ -39,6 +39,8 @@ const AT_ONCE: usize = 4;
 /// statement when it first meets it, and for everybody who asks meanwhile once more: twelve jobs of four workers kept
 /// two cores busy for six seconds with the plan of one statement.
 const AT_ONCE_AT_FIRST: usize = 1;
+/// How long that is at most: a first job may work for minutes.
+const FIRST_LIMIT: Duration = Duration::from_secs(10);
 /// How long a look may take before it is begun anew: longer than a server that was just started needs for its first
 /// answers.
 const LOOK_LIMIT: Duration = Duration::from_secs(15);
@@ -76,8 +78,9 @@ pub struct Dispatcher {
     pub warmth: Arc<Warmth>,
 }
 
-/// Whether a job has come to its end since the database was last away, or there was none to begin. Until then all else
-/// that a worker asks of the database can wait: while a server that has just come back plans that, work waits.
+/// Whether a job has come to its end since the database was last away, or there was none to do, or it has answered for ten
+/// seconds. Until then all else that a worker asks of the database can wait: while a server that has just come back plans
+/// that, work waits.
 #[derive(Debug)]
 pub struct Warmth(watch::Sender<bool>);
 
@@ -184,6 +187,8 @@ struct Desk {
     rhythms: BTreeMap<JobName, (Rhythm, Option<Timestamp>)>,
     /// What was wrong at the last look.
     said: Option<String>,
+    /// The first look since which the database answers and work does not yet get on.
+    cold_since: Option<Instant>,
 }
 
 impl Dispatcher {
@@ -201,6 +206,7 @@ impl Dispatcher {
             panicked: BTreeSet::new(),
             rhythms: BTreeMap::new(),
             said: None,
+            cold_since: None,
         };
         // A look that takes its time keeps nobody from being heard.
         let mut look = None;
@@ -255,6 +261,11 @@ impl Dispatcher {
         let wrong = match usable {
             Ok(facts) => {
                 desk.said = None;
+                if self.warmth.is_warm() {
+                    desk.cold_since = None;
+                } else if desk.cold_since.get_or_insert_with(Instant::now).elapsed() > FIRST_LIMIT {
+                    self.warmth.set(true);
+                }
                 self.begin_all(desk, &facts);
                 return;
             }
@@ -262,6 +273,7 @@ impl Dispatcher {
         };
         self.meter.counts().failed_looks += 1;
         self.warmth.set(false);
+        desk.cold_since = None;
         if desk.said.as_ref() != Some(&wrong) {
             warn!(why = wrong, "no job can be begun");
             desk.said = Some(wrong);

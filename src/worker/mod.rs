@@ -49,7 +49,8 @@ const PROBE_EVERY: Duration = Duration::from_millis(500);
 const PROBE_LIMIT: Duration = Duration::from_secs(1);
 /// How long a probe that is late is still waited for.
 const PROBE_PATIENCE: Duration = Duration::from_secs(10);
-/// How long attempts whose lease is over wait for the first job after the database was away.
+/// How long attempts whose lease is over wait for work to get on after the database was away: it does not where every look
+/// fails, as with tunables that no law can use.
 const REAP_PATIENCE: Duration = Duration::from_secs(10);
 
 /// Why a worker ended of itself.
@@ -221,7 +222,6 @@ async fn reaping(
         }
         let reaping = async {
             let _ = ready.wait_for(Result::is_ok).await;
-            // However long the first job takes, attempts do not wait for ever.
             let _ = tokio::time::timeout(REAP_PATIENCE, warm.wait_for(|warm| *warm)).await;
             reap::run(&store, Right::Lease).await
         };
