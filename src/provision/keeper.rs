@@ -30,9 +30,6 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// The longest a stop may take however much is going on.
 const STOP_LIMIT: Duration = Duration::from_secs(10 * 60);
 
-/// A server that ran for less has not met what makes up most of its work.
-const WORTH_KEEPING: Duration = Duration::from_secs(20);
-
 /// What to run, made by the starter and read by the keeper.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Plan {
@@ -57,10 +54,10 @@ pub(super) struct Kept {
 }
 
 impl Kept {
-    /// Gives the file its name if it is worth it, or removes it: without it servers only start slower.
-    fn settle(&self, worth_it: bool) {
+    /// Gives the file its name if it is whole, or removes it: without it servers only start slower.
+    fn settle(&self, whole: bool) {
         // Whoever was first is as good.
-        if !worth_it || self.name.exists() || std::fs::rename(&self.made, &self.name).is_err() {
+        if !whole || self.name.exists() || std::fs::rename(&self.made, &self.name).is_err() {
             let _ = std::fs::remove_file(&self.made);
         }
     }
@@ -105,7 +102,6 @@ async fn watch(home: &Home, plan: Plan, last: &mut Option<File>) -> Result<(), E
     let (mut terminate, mut interrupt) =
         (handler(SignalKind::terminate())?, handler(SignalKind::interrupt())?);
     let log_from = log::length(&home.join(log::DEBUG_LOG));
-    let began = Instant::now();
     let mut child = spawn(home, &plan)?;
     let pid = child.id().unwrap_or_default();
     let record = Record {
@@ -142,7 +138,7 @@ async fn watch(home: &Home, plan: Plan, last: &mut Option<File>) -> Result<(), E
     };
     let in_order = !died && stop(home, &plan, &mut child).await;
     if let Some(kept) = &plan.kept {
-        kept.settle(in_order && began.elapsed() >= WORTH_KEEPING);
+        kept.settle(in_order);
     }
     home.remove_record()?;
     if died { Err(log::cause(home)) } else { Ok(()) }

@@ -19,12 +19,14 @@ use super::cron::Wake;
 use super::driver::{JobReport, Outcome, Wanted, finish_open, run_job};
 use super::due::{Due, Rhythm};
 use super::meter::{Ending, Meter};
+use super::panics::{Panics, TooManyPanics};
+use super::warmth::Warmth;
 use crate::clock::Clock;
 use crate::domain::attempt::Right;
 use crate::domain::units::Timestamp;
 use crate::jobs::{JobName, Request};
 use crate::store::{Error, Facts, JobFacts, Leaving, Store};
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
@@ -54,8 +56,6 @@ const FAREWELL: Duration = Duration::from_secs(2);
 const SKEW_TOLD: Duration = Duration::from_secs(5);
 /// Clocks further apart than this open no run: laws would see instants that are none.
 const SKEW_MAX: Duration = Duration::from_secs(60);
-/// So many panics within a minute end the worker.
-const PANICS_MAX: usize = 3;
 
 /// What a worker's loop works with.
 #[derive(Clone)]
@@ -76,62 +76,6 @@ pub struct Dispatcher {
     pub panics: Arc<Panics>,
     /// Whether work gets on.
     pub warmth: Arc<Warmth>,
-}
-
-/// Whether a job has come to its end since the database was last away, or there was none to do, or it has answered for ten
-/// seconds. Until then all else that a worker asks of the database can wait: while a server that has just come back plans
-/// that, work waits.
-#[derive(Debug)]
-pub struct Warmth(watch::Sender<bool>);
-
-impl Default for Warmth {
-    fn default() -> Self {
-        Self(watch::Sender::new(false))
-    }
-}
-
-impl Warmth {
-    /// Whether work gets on.
-    #[must_use]
-    pub fn is_warm(&self) -> bool {
-        *self.0.borrow()
-    }
-
-    /// Says that it does, or that the database is away.
-    pub fn set(&self, warm: bool) {
-        self.0.send_if_modified(|before| std::mem::replace(before, warm) != warm);
-    }
-
-    /// Tells each change.
-    #[must_use]
-    pub fn watch(&self) -> watch::Receiver<bool> {
-        self.0.subscribe()
-    }
-}
-
-/// Panics of the last minute, in all loops of a worker.
-#[derive(Debug, Default)]
-pub struct Panics(std::sync::Mutex<VecDeque<Instant>>);
-
-/// Three panics within a minute.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("{PANICS_MAX} panics within a minute; the log says where")]
-pub struct TooManyPanics;
-
-impl Panics {
-    /// Counts a panic.
-    ///
-    /// # Errors
-    /// [`TooManyPanics`].
-    pub fn count(&self) -> Result<(), TooManyPanics> {
-        let mut recent = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let now = Instant::now();
-        recent.push_back(now);
-        while recent.front().is_some_and(|first| now.duration_since(*first) > Duration::from_secs(60)) {
-            recent.pop_front();
-        }
-        if recent.len() >= PANICS_MAX { Err(TooManyPanics) } else { Ok(()) }
-    }
 }
 
 /// What the look that is under way has seen; waits for ever if there is none.

@@ -6,6 +6,8 @@ pub mod dispatcher;
 pub mod driver;
 pub mod due;
 pub mod meter;
+pub mod panics;
+pub mod warmth;
 
 use crate::domain::tunables::Tunables;
 use crate::jobs::JobName;

@@ -167,10 +167,12 @@ async fn an_empty_home_and_an_empty_cache_become_two_servers_from_one_download()
     let folders: Vec<_> =
         std::fs::read_dir(cache.join("neo4j")).unwrap().map(|entry| entry.unwrap().path()).collect();
     assert_eq!(folders.len(), 1);
-    let mut names: Vec<_> =
-        std::fs::read_dir(&folders[0]).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    let names = std::fs::read_dir(&folders[0]).unwrap().map(|entry| entry.unwrap().file_name());
+    let mut names: Vec<_> = names.map(|name| name.into_string().unwrap()).collect();
     names.sort();
-    assert_eq!(names, ["fetch.lock", "lib"]);
+    let [classes, lock, lib] = &names[..] else { panic!("{names:?}") };
+    assert!(classes.starts_with("classes-") && classes.ends_with(".jsa"), "{names:?}");
+    assert_eq!([lock, lib], ["fetch.lock", "lib"]);
 }
 
 #[tokio::test]
