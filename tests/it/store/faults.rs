@@ -157,7 +157,7 @@ async fn a_cut_at_commit_of_a_promotion_counts_once() {
             .await;
         assert_eq!(left, [2, 0, 1, 1, 1], "{told}");
     };
-    let commits = [Reads, Writes, Writes, Writes, Reads, Writes];
+    let commits = [Reads, Writes, Reads, Writes, Writes, Reads, Writes];
     cut_everywhere(&db, &commits, prepare, promote, check).await;
 }
 
