@@ -70,7 +70,7 @@ async fn main() {
             .stderr(Stdio::null());
         command
     };
-    assert!(ebb(&["init"]).status().expect("ebb init").success());
+    assert!(ebb(&["init", "--yes"]).status().expect("ebb init").success());
     println!(
         "{count} ripe and {count} due memories; {} cores",
         std::thread::available_parallelism().map_or(1, usize::from)
