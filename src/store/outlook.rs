@@ -61,6 +61,7 @@ impl Store {
             attempts: row.attempts,
         })
     }
+
     /// Says since when something waits for which job.
     ///
     /// # Errors

@@ -78,12 +78,12 @@ impl CharNgramIndex {
             }
         }
         index.starts.push(index.postings.len());
+        let lengths: Vec<f64> = squares.into_iter().map(f64::sqrt).collect();
         for place in 0..index.windows.len() {
             let range = index.starts[place]..index.starts[place + 1];
             let rarity = rarity(count, range.len());
             for posting in &mut index.postings[range] {
-                let length = squares[posting.text as usize].sqrt();
-                posting.weight = narrow(f64::from(posting.weight) * rarity / length);
+                posting.weight = narrow(f64::from(posting.weight) * rarity / lengths[posting.text as usize]);
             }
         }
         index
