@@ -3,7 +3,7 @@
 use super::arguments::Arguments;
 use super::client::{Client, Gate, Journal, service};
 use super::doom::{Doom, Kind};
-use super::history::{self, What};
+use super::history::{self, Known, What};
 use super::look::Eyes;
 use super::random::Random;
 use super::report::{distribution, retakes};
@@ -311,6 +311,15 @@ impl Campaign<'_> {
         if all_ready.is_none() {
             return Err(self.found("workers\nnot ready within 30 s of their start".to_owned()));
         }
+        // Work can only be taken up again where there was some.
+        let at_work = until(Duration::from_secs(60), || async {
+            history::read(&self.folder).is_ok_and(|history| {
+                history.iter().filter(|line| matches!(line.what, What::Commit { .. })).count() > 30
+            })
+        });
+        if at_work.await.is_none() {
+            return Err(self.found("workers\nthirty batches were not written within 60 s".to_owned()));
+        }
         self.host.kill().await?;
         self.journal.tell(&What::Hurt { victim: "server".to_owned(), how: "kill".to_owned() });
         let said_no = until(Duration::from_secs(5), || all_say(&ports, false)).await;
@@ -320,17 +329,31 @@ impl Campaign<'_> {
         let ready = Instant::now();
         let since = Clock::Real.now().millis();
         let said_yes = until(Duration::from_secs(10), || all_say(&ports, true)).await;
-        let resumed = loop {
-            let history = history::read(&self.folder)?;
-            let works =
-                history.iter().any(|line| line.at > since && matches!(line.what, What::Commit { .. }));
-            if works || ready.elapsed() > Duration::from_secs(20) {
-                break works.then(|| ready.elapsed());
+        // A run is a step on when it is taken, has a batch written, or is ended; the first batch is told beside it, since a
+        // server that plans each statement for the first time takes the longest over the long ones.
+        let (resumed, batch) = {
+            let mut first = (None, None);
+            while ready.elapsed() < Duration::from_secs(20) && first.1.is_none() {
+                for line in history::read(&self.folder)? {
+                    let is_new = line.at > since && line.known == Known::Ok;
+                    let (step, batch) = match line.what {
+                        What::Commit { .. } => (true, true),
+                        What::Take { .. } | What::Close { .. } => (true, false),
+                        _ => (false, false),
+                    };
+                    if is_new && step {
+                        first.0.get_or_insert_with(|| ready.elapsed());
+                    }
+                    if is_new && batch {
+                        first.1.get_or_insert_with(|| ready.elapsed());
+                    }
+                }
+                tokio::time::sleep(Duration::from_millis(50)).await;
             }
-            tokio::time::sleep(Duration::from_millis(50)).await;
+            first
         };
         println!(
-            "round {round}: server killed; it answers {answers:?} after its handshake; not ready is said after {said_no:?}, ready after {said_yes:?}, work after {resumed:?}"
+            "round {round}: server killed; it answers {answers:?} after its handshake; not ready is said after {said_no:?}, ready after {said_yes:?}, work gets on after {resumed:?}, the first batch after {batch:?}"
         );
         self.done += 1;
         let slow =
