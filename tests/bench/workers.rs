@@ -23,14 +23,14 @@ use std::time::{Duration, Instant};
 const WIPE: &str = "CALL () { MATCH (n) WHERE NOT n:EbbMigration AND NOT n:ConsolidationConfig DETACH DELETE n } IN TRANSACTIONS OF 5000 ROWS";
 
 /// Short-term memories whose energy stands at an hour ago, and working ones above the threshold, which the sweep has
-/// nothing to do with.
+/// nothing to do with; each has an instant of its own, as memories have.
 const FILL: &str = "UNWIND range(1, $count) AS i
 CREATE (:Memory:EbbStamped {
   id: $name + i, scope: 'local', content: 'what ' + $name + i + ' says', tier: $tier, energy: $energy,
   energyAt: datetime() - duration({hours: 1}), lastAccessed: datetime() - duration({hours: 1}),
   created: datetime() - duration({hours: 2}), accessCount: 3,
-  dueAt: CASE WHEN $ripe THEN datetime() + duration({hours: 9}) ELSE datetime() - duration({hours: 1}) END,
-  ripeAt: CASE WHEN $ripe THEN datetime() - duration({hours: 1}) END})";
+  dueAt: CASE WHEN $ripe THEN datetime() + duration({hours: 9}) ELSE datetime() - duration({hours: 1, milliseconds: i}) END,
+  ripeAt: CASE WHEN $ripe THEN datetime() - duration({hours: 1, milliseconds: i}) END})";
 
 const LEFT: &str = "CALL () { MATCH (m:Memory) WHERE m.ripeAt IS NOT NULL RETURN count(m) AS ripe }
 CALL () { MATCH (m:Memory) WHERE m.dueAt <= $began AND m.energyAt < $began RETURN count(m) AS due }
