@@ -10,8 +10,12 @@ mod checker;
 mod graph;
 #[path = "kill/history.rs"]
 mod history;
+#[path = "kill/report.rs"]
+mod report;
 
 use checker::{Invariant, Verdict, check};
+use history::{Known, Line, What};
+use report::{distribution, retakes};
 use std::path::Path;
 
 const HISTORY: &str = include_str!("fixtures/round/history.ndjson");
@@ -233,4 +237,28 @@ fn i10_what_is_left_at_rest() {
         )],
         "x was due",
     );
+}
+
+#[test]
+fn a_take_that_landed_unseen_counts_before_its_holder_is_hurt_too() {
+    let take = |at, process: &str, known, fence| Line {
+        at,
+        process: process.to_owned(),
+        op: 1,
+        known,
+        what: What::Take { job: "decay".into(), occurrence: "o".into(), fence, holder: process.to_owned() },
+    };
+    let hurt = |at, victim: &str| Line {
+        at,
+        process: "harness".to_owned(),
+        op: 1,
+        known: Known::Ok,
+        what: What::Hurt { victim: victim.to_owned(), how: "kill".to_owned() },
+    };
+    let first = [take(0, "a", Known::Ok, 1), hurt(10, "a"), take(25, "b", Known::Info, 2), hurt(26, "b")];
+    let landed = [first.as_slice(), &[take(40, "c", Known::Ok, 3)]].concat();
+    assert_eq!(retakes(&landed), [14, 15]);
+    let lost = [first.as_slice(), &[take(40, "c", Known::Ok, 2)]].concat();
+    assert_eq!(retakes(&lost), [30]);
+    assert!(distribution(&[14, 15, 30]).contains("p50 15, p90 30, p99 30"));
 }

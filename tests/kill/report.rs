@@ -4,14 +4,25 @@ use super::history::{Known, Line, What};
 use std::collections::BTreeMap;
 
 /// Milliseconds from the moment at which a worker was hurt to the take of the run that it held, one for each run that it
-/// held, in order of size.
+/// held, in order of size. A take whose commit was lost counts if a later one shows by its fence that it landed: its holder
+/// may be the next that is hurt.
 pub(crate) fn retakes(history: &[Line]) -> Vec<i64> {
     let mut held: BTreeMap<(&str, &str), &str> = BTreeMap::new();
     let mut waiting: BTreeMap<(&str, &str), i64> = BTreeMap::new();
     let mut found = Vec::new();
+    let landed = |line: &Line, run: (&str, &str), fence: i64| {
+        line.known == Known::Ok
+            || history.iter().any(|later| {
+                matches!(&later.what, What::Take { job, occurrence, fence: next, .. }
+                    if later.known == Known::Ok && run == (job, occurrence) && *next > fence)
+            })
+    };
     for line in history {
         match &line.what {
-            What::Take { job, occurrence, .. } if line.known == Known::Ok => {
+            What::Take { job, occurrence, fence, .. }
+                if matches!(line.known, Known::Ok | Known::Info)
+                    && landed(line, (job.as_str(), occurrence.as_str()), *fence) =>
+            {
                 let run = (job.as_str(), occurrence.as_str());
                 if let Some(since) = waiting.remove(&run) {
                     found.push(line.at - since);
