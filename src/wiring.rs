@@ -6,6 +6,7 @@
 
 use crate::clock::Clock;
 use crate::domain::ids::Scope;
+use crate::domain::relation::FadingError;
 use crate::domain::similarity::Similarity;
 use crate::provision::{self, Endpoint, Keeper, Origin};
 use crate::scheduler;
@@ -24,6 +25,9 @@ pub enum Error {
     /// A server that cannot be used.
     #[error(transparent)]
     Store(#[from] store::Error),
+    /// Relations that cannot fade.
+    #[error(transparent)]
+    Fading(#[from] FadingError),
     /// The path of this very program is not known, so no keeper can be started.
     #[error("the path of the ebb program is not known to the system: {0}")]
     Program(#[source] std::io::Error),
@@ -102,6 +106,7 @@ pub fn over(endpoint: &Endpoint, settings: &Settings, scope: Scope) -> Result<Se
             dimensions: settings.similarity.embedding_dimensions,
             text_threshold: settings.similarity.text_threshold,
         },
+        fading: settings.relation.fading()?,
     })?;
     let config = service::Config {
         consolidation: settings.memory.clone(),
@@ -116,9 +121,18 @@ pub fn over(endpoint: &Endpoint, settings: &Settings, scope: Scope) -> Result<Se
 #[must_use]
 pub fn schedules(settings: &Settings) -> scheduler::Config {
     let jobs = &settings.jobs;
-    scheduler::Config(
-        [&jobs.audit, &jobs.decay, &jobs.coactivate, &jobs.cluster, &jobs.reinforce, &jobs.promote].map(job),
-    )
+    let mut fade = job(&jobs.fade);
+    fade.enabled &= settings.relation.enabled;
+    fade.rhythm = fade.rhythm.or_else(|| jobs.fade.rhythm_of(&settings.relation.schedule));
+    scheduler::Config([
+        job(&jobs.audit),
+        job(&jobs.decay),
+        job(&jobs.coactivate),
+        job(&jobs.cluster),
+        job(&jobs.reinforce),
+        job(&jobs.promote),
+        fade,
+    ])
 }
 
 fn job(settings: &JobSettings) -> scheduler::JobConfig {

@@ -1,7 +1,7 @@
 // purpose: Say since when the longest-waiting memory or session waits for each job.
 // mode: read
 // params: none
-// returns: due: Integer, ripe: Integer, coactivate: Integer, cluster: Integer, reinforce: Integer (epoch milliseconds or null; one row)
+// returns: due: Integer, ripe: Integer, coactivate: Integer, cluster: Integer, reinforce: Integer (epoch milliseconds or null), relations: Integer (one row)
 //
 // The range, from the year 1 on, leaves out values that are no instants: one that somebody wrote by hand must not stop
 // every run.
@@ -30,5 +30,6 @@ CALL () {
   WHERE m.reinforceDue >= datetime({epochMillis: -62135596800000}) AND NOT m:EbbQuarantined
   RETURN m.reinforceDue AS reinforce ORDER BY reinforce LIMIT 1
 }
+CALL () { MATCH ()-[r:RELATES_TO]->() RETURN count(r) AS relations }
 RETURN due.epochMillis AS due, ripe.epochMillis AS ripe, coactivate.epochMillis AS coactivate,
-  cluster.epochMillis AS cluster, reinforce.epochMillis AS reinforce
+  cluster.epochMillis AS cluster, reinforce.epochMillis AS reinforce, relations

@@ -1,9 +1,12 @@
-//! What happens to memories from outside: the events that agents, imports and replays bring.
+//! What happens to memories and relations from outside: the events that agents, imports and replays bring.
 //!
 //! Checked when they are built, so that whoever applies one need not ask whether its words fit an index.
 
-use super::ids::{CONTENT_BYTES_MAX, EntityName, MENTIONS_MAX, MemoryId, Scope, SessionId};
+use super::ids::{
+    CONTENT_BYTES_MAX, EntityName, MENTIONS_MAX, MemoryId, RelationType, Scope, SessionId, relation_key,
+};
 use super::memory::Revive;
+use super::relation::Observation;
 use super::similarity::Embedding;
 use super::units::Timestamp;
 
@@ -52,6 +55,42 @@ pub struct Access {
     pub session: Option<SessionId>,
     /// Whether an expired memory comes back.
     pub revive: Revive,
+}
+
+/// Which relation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tie {
+    /// Whose data it is.
+    pub scope: Scope,
+    /// Where it begins.
+    pub from: EntityName,
+    /// What it says.
+    pub kind: RelationType,
+    /// Where it ends.
+    pub to: EntityName,
+}
+
+/// A relation that was seen.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Observe {
+    /// Which.
+    pub tie: Tie,
+    /// When, and what is said of it.
+    pub seen: Observation,
+}
+
+impl Tie {
+    /// What there is once only.
+    #[must_use]
+    pub fn key(&self) -> String {
+        relation_key(self.scope.as_str(), self.from.as_str(), self.kind.as_str(), self.to.as_str())
+    }
+}
+
+impl std::fmt::Display for Tie {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {} {}", self.from, self.kind, self.to)
+    }
 }
 
 /// A memory that cannot be stored.

@@ -86,6 +86,11 @@ macro_rules! name {
 name!(MemoryId, "the id of a memory", "The id of a memory, unique over all scopes.");
 name!(SessionId, "the id of a session", "The id of a session, unique in its scope.");
 name!(EntityName, "the name of an entity", "The name of an entity, unique in its scope.");
+name!(
+    RelationType,
+    "the type of a relation",
+    "What a relation says of its two ends: data, never a type of the graph."
+);
 name!(Scope, "a scope", "Whose data it is. Nothing crosses scopes.");
 
 impl Scope {
@@ -120,6 +125,14 @@ pub fn cluster_id(key: &str, formed: Timestamp) -> String {
     Uuid::new_v5(&NAMESPACE, format!("cluster/{}/{key}", formed.millis()).as_bytes()).to_string()
 }
 
+/// What there is once only: the relation of that type between two entities of a scope.
+#[must_use]
+pub fn relation_key(scope: &str, from: &str, kind: &str, to: &str) -> String {
+    // Lengths keep apart what other writers may have named with any character.
+    let named = [scope, from, kind, to].map(|name| format!("{}:{name}", name.len())).concat();
+    Uuid::new_v5(&NAMESPACE, format!("relation/{named}").as_bytes()).to_string()
+}
+
 /// Bytes as lower-case hexadecimal digits, as hashes are kept and shown.
 #[must_use]
 pub fn hex(bytes: &[u8]) -> String {
@@ -138,6 +151,8 @@ mod tests {
         assert_eq!(stub_id(&key), stub_id("m-1->shortTerm"));
         assert_ne!(stub_id(&key), stub_id("m-1->longTerm"));
         assert_ne!(event_id("f", 1), event_id("f", 2));
+        assert_ne!(relation_key("s", "ab", "t", "c"), relation_key("s", "a", "t", "bc"));
+        assert_ne!(relation_key("s", "a", "t", "b"), relation_key("s", "b", "t", "a"), "it has a direction");
     }
 
     #[test]

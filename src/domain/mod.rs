@@ -13,9 +13,8 @@
 //! | instant | epoch milliseconds, UTC | years 0001 to 9999 | [`units::Timestamp`] |
 //! | weight of a pair | sessions | whole, `>= 1` | [`coactivation`] |
 //! | cluster | members, greatest weight | two members or more | [`cluster`] |
+//! | weight of a relation | – | `0 ..= 1` | [`relation`], on the [`decay`] kernel |
 //! | what one change may affect | items | a share of the live ones | [`guard`] |
-//! | weight of a pair | sessions | whole, `>= 1` | [`coactivation`] |
-//! | cluster | members, greatest weight | two members or more | [`cluster`] |
 //! | a consolidation attempt, a run | state, lease, fence | forward only | [`attempt`] |
 //!
 //! Glossary. **Anchor**: the instant a stored value is true for. **Due**: a sweep has something to write.
@@ -30,6 +29,7 @@ pub mod event;
 pub mod guard;
 pub mod ids;
 pub mod memory;
+pub mod relation;
 pub mod similarity;
 pub mod tier;
 pub mod tunables;

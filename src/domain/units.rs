@@ -144,3 +144,53 @@ impl From<Energy> for f64 {
         energy.0
     }
 }
+
+/// The weight of a relation: finite, `0 ..= 1`. Freshly observed is 1.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize, Deserialize)]
+#[serde(try_from = "f64", into = "f64")]
+pub struct Weight(f64);
+
+impl Weight {
+    /// What an observation gives.
+    pub const ONE: Self = Self(1.0);
+
+    /// A weight from a plain number.
+    ///
+    /// # Errors
+    /// [`UnitError`] for NaN, infinities and numbers outside `0 ..= 1`.
+    pub fn new(value: f64) -> Result<Self, UnitError> {
+        if !value.is_finite() {
+            return Err(UnitError::NotFinite { quantity: "weight", value });
+        }
+        if !(0.0..=1.0).contains(&value) {
+            return Err(UnitError::OutOfRange { quantity: "weight", value, range: "0 ..= 1" });
+        }
+        Ok(Self(value))
+    }
+
+    /// The plain number.
+    #[must_use]
+    pub const fn value(self) -> f64 {
+        self.0
+    }
+
+    /// This weight multiplied by a factor of the kernel, which lies in `0 ..= 1`.
+    #[must_use]
+    pub fn faded(self, factor: f64) -> Self {
+        debug_assert!((0.0..=1.0).contains(&factor), "a kernel factor lies in 0..=1, not {factor}");
+        Self(self.0 * factor)
+    }
+}
+
+impl TryFrom<f64> for Weight {
+    type Error = UnitError;
+    fn try_from(value: f64) -> Result<Self, UnitError> {
+        Self::new(value)
+    }
+}
+
+impl From<Weight> for f64 {
+    fn from(weight: Weight) -> Self {
+        weight.0
+    }
+}

@@ -9,6 +9,7 @@ pub mod audit;
 pub mod cluster;
 pub mod coactivate;
 pub mod decay;
+pub mod fade;
 pub mod promote;
 pub mod reap;
 pub mod reinforce;
@@ -26,7 +27,8 @@ const DAY_MS: i64 = 24 * HOUR_MS;
 ///
 /// The order is that of cause and effect, so that running all of them twice at one instant changes nothing the second
 /// time: the audit lays out what others find, expiry takes memories out of clusters, sessions make the pairs that
-/// clusters consist of, strengthening ripens what promotion then raises.
+/// clusters consist of, strengthening ripens what promotion then raises. Relations stand
+/// for themselves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum JobName {
@@ -42,12 +44,21 @@ pub enum JobName {
     Reinforce,
     /// Ripe memories rise one tier.
     Promote,
+    /// What relations weigh, written down.
+    Fade,
 }
 
 impl JobName {
     /// In the order in which jobs due at one instant run.
-    pub const ALL: [Self; 6] =
-        [Self::Audit, Self::Decay, Self::Coactivate, Self::Cluster, Self::Reinforce, Self::Promote];
+    pub const ALL: [Self; 7] = [
+        Self::Audit,
+        Self::Decay,
+        Self::Coactivate,
+        Self::Cluster,
+        Self::Reinforce,
+        Self::Promote,
+        Self::Fade,
+    ];
 
     /// The name it has everywhere: on the command line, in configuration, in the graph, in metrics.
     #[must_use]
@@ -59,6 +70,7 @@ impl JobName {
             Self::Cluster => "cluster",
             Self::Reinforce => "reinforce",
             Self::Promote => "promote",
+            Self::Fade => "fade",
         }
     }
 
@@ -82,6 +94,7 @@ impl JobName {
                 "lets new memories strengthen promoted ones that are like them, each pair once"
             }
             Self::Promote => "raises ripe memories one tier, each through an attempt",
+            Self::Fade => "writes down what every relation weighs, always from the weight it was given",
         }
     }
 
@@ -95,6 +108,8 @@ impl JobName {
             Self::Coactivate | Self::Cluster => tunables.clustering_interval_ms(),
             // Its own interval is in the configuration; without one it keeps pace with promotion, which it feeds.
             Self::Reinforce | Self::Promote => tunables.promotion_interval_ms(),
+            // Its own times are in the configuration, by the week.
+            Self::Fade => 7 * DAY_MS,
         }
     }
 
@@ -108,6 +123,7 @@ impl JobName {
             Self::Cluster => backlog.cluster,
             Self::Reinforce => backlog.reinforce,
             Self::Promote => backlog.ripe,
+            Self::Fade => backlog.fade,
         }
     }
 
@@ -115,7 +131,7 @@ impl JobName {
     #[must_use]
     pub const fn left(self, waiting: &Waiting) -> i64 {
         match self {
-            Self::Audit => 0,
+            Self::Audit | Self::Fade => 0,
             Self::Decay => waiting.due,
             Self::Coactivate => waiting.sessions,
             Self::Cluster => waiting.clusters,
@@ -225,6 +241,7 @@ pub async fn run(job: JobName, work: Work<'_>) -> Result<Reached, Error> {
         JobName::Cluster => cluster::run(work).await,
         JobName::Reinforce => reinforce::run(work).await,
         JobName::Promote => promote::run(work).await,
+        JobName::Fade => fade::run(work).await,
     }
 }
 
@@ -254,5 +271,6 @@ pub async fn rehearse(
         }
         JobName::Reinforce => reinforce::rehearse(store, tunables, now, limit).await,
         JobName::Promote => promote::rehearse(store, now, limit).await,
+        JobName::Fade => fade::rehearse(store, now, limit).await,
     }
 }

@@ -134,7 +134,9 @@ impl Service {
         limit: Option<u64>,
     ) -> Result<Tally, Error> {
         let mut tally = driver::rehearse_limited(&self.store, job, now, limit).await?;
-        tally.adopted = self.store.unstamped().await?;
+        if job != JobName::Fade {
+            tally.adopted = self.store.unstamped().await?;
+        }
         Ok(tally)
     }
 

@@ -31,7 +31,7 @@ pub enum Intent {
 }
 
 impl Intent {
-    fn lasting<'a>(&'a self, hash: &'a str) -> Lasting<'a> {
+    pub(super) fn lasting<'a>(&'a self, hash: &'a str) -> Lasting<'a> {
         match self {
             Self::Do(request) => Lasting::Once { request: &request.0, hash },
             Self::Rehearse => Lasting::Rehearsed,
@@ -270,7 +270,7 @@ fn words(event: &Event) -> String {
     }
 }
 
-fn hash(words: &str) -> String {
+pub(super) fn hash(words: &str) -> String {
     use sha2::{Digest, Sha256};
     hex(&Sha256::digest(words.as_bytes()))
 }

@@ -6,6 +6,7 @@
 //! | [`Service::show`], [`Service::list`], [`Service::explain`] | `memory show`, `list`, `explain`, `plot energy` |
 //! | [`Service::pin`], [`Service::forget`] | `memory pin`, `unpin`, `forget` |
 //! | [`Service::end_session`] | `session end` |
+//! | [`Service::observe`], [`Service::relations`], [`Service::pin_relation`] | `relation observe`, `list`, `pin`, `unpin` |
 //! | [`Service::import`], [`Service::check`], [`Service::replay`] | `import`, `replay`, `demo` |
 //! | [`Service::run_job`], [`Service::jobs`], [`Service::history`] | `job run`, `list`, `history` |
 //! | [`Service::attempts`], [`Service::attempt`], [`Service::release_attempt`] | `attempt list`, `show`, `release` |
@@ -23,14 +24,15 @@ pub mod events;
 pub mod explain;
 pub mod memories;
 mod past;
+pub mod relations;
 
 // What the floors below answer, for surfaces, which name no other floor than this.
 pub use crate::jobs::JobName;
 pub use crate::scheduler::driver::{JobReport, Outcome};
 pub use crate::scheduler::due::{Rhythm, Schedule};
 pub use crate::store::{
-    Answer, AttemptRow, Cell, Done, Ended, Error, Filter, Happened, Initialised, OpenRun, Past, Record,
-    RefusedWhy, Tally, TierCount, Waiting,
+    Answer, AttemptRow, Cell, Done, Ended, Error, Filter, Happened, Initialised, Observed, OpenRun, Past,
+    Record, RefusedWhy, Relation, Tally, TierCount, Waiting, Which,
 };
 
 use crate::clock::Clock;

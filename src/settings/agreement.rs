@@ -54,6 +54,10 @@ pub(super) fn check(settings: &Settings, layers: &[Layer], faults: &mut Vec<Faul
             format!("`worker.tick` is {tick}; it must not be longer than `worker.lease`, which is {lease}");
         faults.push(Fault { origin: blamed(layers, &["worker.tick", "worker.lease"]), what });
     }
+    if let Err(why) = settings.relation.fading() {
+        let what = format!("`relation.halfLifeDays` is {}; {why}", settings.relation.half_life_days);
+        faults.push(Fault { origin: blamed(layers, &["relation.halfLifeDays"]), what });
+    }
     let Err(broken) = settings.memory.clone().check() else { return };
     // A value that is no number at all was named above; what it would have been compared with is not its neighbour's fault.
     let named_above = |text: &str| faults.iter().any(|fault| mentions(&fault.what, text));

@@ -7,7 +7,8 @@ use serde::Deserialize;
 use std::time::Duration;
 
 /// The names of the jobs that have a section.
-pub(super) const JOBS: [&str; 6] = ["audit", "decay", "coactivate", "cluster", "reinforce", "promote"];
+pub(super) const JOBS: [&str; 7] =
+    ["audit", "decay", "coactivate", "cluster", "reinforce", "promote", "fade"];
 
 /// One section for each job.
 #[derive(Debug, Clone, Deserialize)]
@@ -19,6 +20,7 @@ pub struct Config {
     pub cluster: JobConfig,
     pub reinforce: JobConfig,
     pub promote: JobConfig,
+    pub fade: JobConfig,
 }
 
 /// What every job has. Every field is described in `config/default.toml`.
@@ -41,9 +43,14 @@ impl JobConfig {
     /// When the configuration has it run; `None` where it leaves that to the graph. What was checked as text fits.
     #[must_use]
     pub fn rhythm(&self) -> Option<Rhythm> {
-        let zone = Zone::named(&self.timezone).unwrap_or(Zone::UTC);
-        let cron = self.cron.as_deref().and_then(|cron| Pattern::parse(cron).ok());
         let every = self.every.and_then(|every| i64::try_from(every.as_millis()).ok());
-        cron.map(|cron| Rhythm::Cron(Box::new(cron), zone)).or_else(|| every.map(Rhythm::Every))
+        self.cron.as_deref().and_then(|cron| self.rhythm_of(cron)).or_else(|| every.map(Rhythm::Every))
+    }
+
+    /// When a pattern that stands elsewhere has it run, by its own clocks.
+    #[must_use]
+    pub fn rhythm_of(&self, cron: &str) -> Option<Rhythm> {
+        let zone = Zone::named(&self.timezone).unwrap_or(Zone::UTC);
+        Pattern::parse(cron).ok().map(|pattern| Rhythm::Cron(Box::new(pattern), zone))
     }
 }

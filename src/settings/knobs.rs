@@ -67,6 +67,15 @@ pub(super) static KNOBS: LazyLock<Vec<Knob>> = LazyLock::new(|| {
             ("text_threshold", Kind::Ratio),
         ],
     );
+    section(
+        "relation",
+        &[
+            ("enabled", Kind::Switch),
+            ("halfLifeDays", Kind::Number),
+            ("minimumWeight", Kind::Ratio),
+            ("schedule", Kind::Cron),
+        ],
+    );
     for job in JOBS {
         section(
             &format!("jobs.{job}"),

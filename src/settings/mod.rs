@@ -25,6 +25,7 @@ mod knobs;
 mod layers;
 pub mod pools;
 mod redact;
+pub mod relation;
 pub mod similarity;
 #[cfg(test)]
 mod tests;
@@ -78,6 +79,8 @@ pub struct Settings {
     pub memory: ConsolidationConfig,
     /// How memories are compared.
     pub similarity: similarity::Config,
+    /// How relations fade.
+    pub relation: relation::Config,
     /// When and how long jobs run.
     pub jobs: jobs::Config,
     /// How a worker holds what it works on.
@@ -159,6 +162,7 @@ fn fill(layers: &[Layer]) -> Result<Settings, Fault> {
         pools: section(&merged, "neo4j").map_err(misfit)?,
         memory: section(&merged, "memory").map_err(misfit)?,
         similarity: section(&merged, "similarity").map_err(misfit)?,
+        relation: section(&merged, "relation").map_err(misfit)?,
         jobs: section(&merged, "jobs").map_err(misfit)?,
         worker: section(&merged, "worker").map_err(misfit)?,
         guard: section(&merged, "guard").map_err(misfit)?,

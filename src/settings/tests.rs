@@ -273,6 +273,7 @@ fn table_structs_and_default_file_name_the_same_keys() {
     for job in fields::of::<super::jobs::Config>() {
         named(&format!("jobs.{job}"), fields::of::<super::jobs::JobConfig>());
     }
+    named("relation", fields::of::<super::relation::Config>());
     named("worker", fields::of::<super::worker::Config>());
     named("guard", fields::of::<super::guard::Config>());
     named("log", fields::of::<crate::telemetry::Config>());

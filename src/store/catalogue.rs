@@ -65,6 +65,7 @@ catalogue! {
     INSPECT_PROMOTIONS_GRAPH = "inspect/promotions_graph";
     INSPECT_QUARANTINE = "inspect/quarantine";
     INSPECT_REINFORCEMENTS = "inspect/reinforcements";
+    INSPECT_RELATIONS_BELOW_MINIMUM = "inspect/relations_below_minimum";
     INSPECT_SESSIONS = "inspect/sessions";
     INSPECT_TIERS = "inspect/tiers";
     MEMORY_ADOPT = "memory/adopt";
@@ -99,6 +100,14 @@ catalogue! {
     REINFORCEMENT_DUE = "reinforcement/due";
     REINFORCEMENT_KNOWN = "reinforcement/known";
     REINFORCEMENT_NEAREST = "reinforcement/nearest";
+    RELATION_ADOPT = "relation/adopt";
+    RELATION_ANY = "relation/any";
+    RELATION_CREATE = "relation/create";
+    RELATION_FADE = "relation/fade";
+    RELATION_FOREIGN = "relation/foreign";
+    RELATION_LIST = "relation/list";
+    RELATION_LOCK = "relation/lock";
+    RELATION_WRITE = "relation/write";
     REQUEST_ANSWER = "request/answer";
     REQUEST_OPEN = "request/open";
     REQUEST_TRIM = "request/trim";
@@ -120,6 +129,7 @@ catalogue! {
     SCHEMA_EMBEDDING = "schema/embedding";
     SCHEMA_V001 = "schema/V001__memory";
     SCHEMA_V002 = "schema/V002__coactivation";
+    SCHEMA_V003 = "schema/V003__relation";
     SCRATCH_ADVANCE = "scratch/advance";
     SCRATCH_LOOK = "scratch/look";
     SCRATCH_MARK = "scratch/mark";

@@ -6,6 +6,7 @@
 
 use super::error::Error;
 use super::tx::Driver;
+use crate::domain::relation::Fading;
 use crate::domain::similarity::Similarity;
 use secrecy::{ExposeSecret, SecretString};
 use std::time::Duration;
@@ -29,6 +30,8 @@ pub struct Config {
     pub lease: Duration,
     /// How memories are compared. From the section `[similarity]`.
     pub similarity: Similarity,
+    /// How relations fade. From the section `[relation]`.
+    pub fading: Fading,
 }
 
 /// Rows per fetch; more gains nothing.

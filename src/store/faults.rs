@@ -4,6 +4,7 @@
 //! | variable | for example | does |
 //! |---|---|---|
 //! | `EBB_STOP` | `after_claim:2:kill` | at the second time that the point is reached: kill, stop (until SIGCONT), exit, panic |
+//! | `EBB_DOZE` | `after_claim:160` | each time that the point is reached: the thread sleeps so many milliseconds |
 //! | `EBB_HISTORY` | a file | gets a line of JSON before each commit of a run, and one after it with its outcome |
 //! | `EBB_PLANTED` | `unguarded-run` | breaks the protocol in one place, to see that the checker of `tests/kill` notices |
 //!
@@ -107,6 +108,7 @@ pub(super) mod stop {
     use rustix::process::{Signal, getpid, kill_process};
     use std::sync::LazyLock;
     use std::sync::atomic::{AtomicU32, Ordering};
+    use std::time::Duration;
 
     struct Plan {
         point: String,
@@ -120,8 +122,17 @@ pub(super) mod stop {
         Some(Plan { point: words.next()?, hit: words.next()?.parse().ok()?, action: words.next()? })
     });
     static HITS: AtomicU32 = AtomicU32::new(0);
+    static DOZE: LazyLock<Option<(String, Duration)>> = LazyLock::new(|| {
+        let doze = std::env::var("EBB_DOZE").ok()?;
+        let (point, ms) = doze.split_once(':')?;
+        Some((point.to_owned(), Duration::from_millis(ms.parse().ok()?)))
+    });
 
     pub(in super::super) fn at(point: &str) {
+        if let Some((_, time)) = DOZE.as_ref().filter(|(dozed, _)| dozed == point) {
+            // A job has its thread to itself.
+            std::thread::sleep(*time);
+        }
         let Some(plan) = PLAN.as_ref().filter(|plan| plan.point == point) else { return };
         if HITS.fetch_add(1, Ordering::SeqCst) + 1 != plan.hit {
             return;

@@ -7,8 +7,10 @@ use super::Store;
 use super::batch::{Applied, Batch, Done, apply};
 use super::catalogue::{IMPORT_ADVANCE, IMPORT_GUARD, IMPORT_OPEN};
 use super::error::Error;
+use super::relation::observe;
 use super::session::Ended;
 use super::tx::{Mode, Tx};
+use crate::domain::event::Observe;
 use crate::domain::ids::{Scope, SessionId};
 use crate::domain::tunables::Tunables;
 use crate::domain::units::Timestamp;
@@ -55,7 +57,7 @@ impl Store {
             .await
     }
 
-    /// Applies the next lines of a file: `from` lines are done before, `progress` says what is done after. A batch that
+    /// Applies the next lines of a file, what they say of memories and what they saw of relations: `from` lines are done before, `progress` says what is done after. A batch that
     /// landed before (its commit was lost) is not applied again.
     ///
     /// # Errors
@@ -66,6 +68,7 @@ impl Store {
         from: i64,
         progress: &Progress,
         batch: Batch<'_>,
+        seen: &[Observe],
     ) -> Result<Applied, Error> {
         self.settled("import.events", async |tx: &mut Tx| {
             if self.landed(tx, key, from, progress.lines).await? {
@@ -73,6 +76,7 @@ impl Store {
             }
             let applied = apply(tx, batch).await?;
             if matches!(applied, Applied::All(_)) {
+                observe(tx, seen).await?;
                 advance(tx, key, progress).await?;
             }
             Ok(applied)

@@ -7,8 +7,8 @@
 //!
 //! # Design notes
 //! Access and promotion run in Rust on locked rows, not in Cypher: a batch of events must be folded in file order
-//! anyway, the lock costs one round trip, and one executor needs no parity. Only `memory/decay` and `memory/adopt` are
-//! laws that run in the database.
+//! anyway, the lock costs one round trip, and one executor needs no parity. Only `memory/decay`, `memory/adopt`, `relation/fade`
+//! and `relation/list` are laws that run in the database.
 
 mod attempt;
 mod audit;
@@ -21,6 +21,7 @@ mod decode;
 mod encode;
 mod error;
 mod evict;
+mod fade;
 mod faults;
 mod import;
 mod inspect;
@@ -29,6 +30,7 @@ mod memory;
 mod outlook;
 mod reap;
 mod reinforcement;
+mod relation;
 mod request;
 mod run;
 mod schema;
@@ -55,6 +57,7 @@ pub use memory::{Filter, Happened, Record, TierCount, TierHealth, Waiting};
 pub use outlook::{Backlog, Outlook};
 pub use reap::{AttemptRow, Reaped};
 pub use reinforcement::{Likeness, Near, New, Old};
+pub use relation::{Observed, Relation, Which};
 pub use request::Lasting;
 pub use run::{Held, OpenRun, Opened, Past, Run};
 pub use schema::{Drift, Initialised};
@@ -64,6 +67,7 @@ pub use sweep::SweepCursor;
 pub use tally::Tally;
 pub use tx::TxCounters;
 
+use crate::domain::relation::Fading;
 use crate::domain::similarity::Similarity;
 use connection::Purpose;
 use std::sync::Arc;
@@ -78,6 +82,7 @@ pub struct Store {
     holder: String,
     lease: Duration,
     similarity: Similarity,
+    fading: Fading,
 }
 
 impl Store {
@@ -97,6 +102,7 @@ impl Store {
             holder: crate::clock::new_id(),
             lease: config.lease,
             similarity: config.similarity,
+            fading: config.fading,
         })
     }
 

@@ -34,6 +34,8 @@ pub struct Backlog {
     pub cluster: Option<Timestamp>,
     /// For strengthening what is like them.
     pub reinforce: Option<Timestamp>,
+    /// Relations, all of them at any time.
+    pub fade: Option<Timestamp>,
 }
 
 #[derive(Deserialize)]
@@ -74,6 +76,7 @@ impl Store {
             coactivate: Option<i64>,
             cluster: Option<i64>,
             reinforce: Option<i64>,
+            relations: i64,
         }
         let row: Row = self
             .transactions
@@ -86,6 +89,7 @@ impl Store {
             coactivate: instant(row.coactivate),
             cluster: instant(row.cluster),
             reinforce: instant(row.reinforce),
+            fade: (row.relations > 0).then_some(Timestamp::FIRST),
         })
     }
 }

@@ -59,4 +59,8 @@ tally! {
     released,
     /// Requests, runs and attempts of long ago that were removed.
     trimmed,
+    /// Relations that are pinned and do not fade.
+    pinned,
+    /// Relations that weigh less than the minimum.
+    below,
 }

@@ -94,6 +94,7 @@ async fn main() {
         acquire_timeout: Duration::from_secs(10),
         lease: Duration::from_secs(15),
         similarity: ebb::domain::similarity::Similarity { dimensions: None, text_threshold: 0.5 },
+        fading: ebb::domain::relation::Fading::new(90.0, 0.10).expect("the defaults"),
     })
     .expect("an address");
     let job = JobConfig {

@@ -53,7 +53,9 @@ const SCANS: &[(&str, &str)] = &[
     ("inspect/health", "a person asks, now and then, about all memories"),
     ("inspect/last_runs", "a person asks, now and then; the ledger is trimmed"),
     ("inspect/promotions", "a person asks, now and then, about all promotions"),
-    ("inspect/quarantine", "the label is the answer"),
+    ("inspect/quarantine", "the label is the answer; of relations, a person asks, now and then, about all"),
+    ("inspect/relations_below_minimum", "a person asks, now and then, about all relations"),
+    ("relation/foreign", "the absence of a key has no index; part of a pass that reads every relation"),
     ("inspect/sessions", "a person asks, now and then, about all sessions"),
     ("memory/adopt", "the absence of a label has no index; asked only when the counts differ"),
     ("run/outlook", "one relationship of the type, or none, is all that is read"),
@@ -69,6 +71,7 @@ const SCANS: &[(&str, &str)] = &[
 const UNIONS: &[(&str, &str)] = &[
     ("inspect/conflicts", "a person asks, now and then, about both"),
     ("cluster/read", "both are lists of keys"),
+    ("inspect/quarantine", "a person asks, now and then, about both"),
     ("memory/history", "both read the relationships of one memory"),
     ("memory/timeline", "a person asks, now and then, for the picture of all memories"),
     ("migration/duplicates", "runs once, before the constraints exist"),
@@ -80,6 +83,7 @@ const GATHERS: &[(&str, &str)] = &[
     ("attempt/finish", "the marks of one claim"),
     ("attempt/reap", "the marks of one claim"),
     ("attempt/unmark", "the list is a page of claims, named by their element ids"),
+    ("relation/adopt", "the list is a page of relations, named by their element ids"),
     ("cluster/leave", "a memory belongs to one cluster, or to the few that another writer gave it"),
 ];
 

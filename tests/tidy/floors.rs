@@ -87,6 +87,7 @@ const FLOORS: &[Floor] = &[
         inside: &[
             "domain::guard",
             "domain::policy",
+            "domain::relation",
             "domain::tunables",
             "provision::Config",
             "store::Config",

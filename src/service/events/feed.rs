@@ -5,7 +5,7 @@
 //! skips is the part that was done.
 
 use super::line::{Line, Reading, SessionEnd, parse};
-use crate::domain::event::Event;
+use crate::domain::event::{Event, Observe};
 use crate::domain::ids::hex;
 use crate::domain::units::Timestamp;
 use crate::store::Error;
@@ -86,6 +86,8 @@ pub(super) struct Step {
     pub(super) events: Vec<Event>,
     /// The line number and text of each.
     pub(super) places: Vec<(u64, String)>,
+    /// Relations that were seen, in order.
+    pub(super) seen: Vec<Observe>,
     /// A session's end, alone in its step.
     pub(super) session_end: Option<(u64, SessionEnd)>,
     /// Lines that are no events.
@@ -100,7 +102,8 @@ impl Step {
     /// The latest instant of its events.
     pub(super) fn latest(&self) -> Option<Timestamp> {
         let ended = self.session_end.as_ref().map(|(_, end)| end.at);
-        self.events.iter().map(Event::at).chain(ended).max()
+        let seen = self.seen.iter().map(|observe| observe.seen.at);
+        self.events.iter().map(Event::at).chain(seen).chain(ended).max()
     }
 }
 
@@ -229,6 +232,7 @@ impl Feed {
                     step.events.push(event);
                     step.places.push((read.number, read.text));
                 }
+                Some(Ok(Line::Observe(observe))) => step.seen.push(observe),
                 Some(Ok(Line::SessionEnd(end))) => step.session_end = Some((read.number, end)),
                 Some(Err(why)) => {
                     step.bad.push((read.number, BadLine { text: read.text, why: Why::Words(why) }));

@@ -1,11 +1,12 @@
 //! One line of an event file: JSON to a checked event.
 
 use crate::clock::parse_rfc3339;
-use crate::domain::event::{Access, Event, Remember};
-use crate::domain::ids::{EntityName, MemoryId, Scope, SessionId, event_id};
+use crate::domain::event::{Access, Event, Observe, Remember, Tie};
+use crate::domain::ids::{EntityName, MemoryId, RelationType, Scope, SessionId, event_id};
 use crate::domain::memory::Revive;
+use crate::domain::relation::Observation;
 use crate::domain::similarity::{Embedding, Similarity};
-use crate::domain::units::Timestamp;
+use crate::domain::units::{Timestamp, Weight};
 use serde::Deserialize;
 
 /// A checked line.
@@ -13,6 +14,8 @@ use serde::Deserialize;
 pub(super) enum Line {
     /// Something that happened to a memory.
     Event(Event),
+    /// A relation that was seen.
+    Observe(Observe),
     /// A session that ended.
     SessionEnd(SessionEnd),
 }
@@ -31,6 +34,7 @@ impl Line {
     pub(super) fn at(&self) -> Timestamp {
         match self {
             Self::Event(event) => event.at(),
+            Self::Observe(observe) => observe.seen.at,
             Self::SessionEnd(end) => end.at,
         }
     }
@@ -60,6 +64,16 @@ enum Raw {
         _instance: Option<String>,
         scope: Option<Scope>,
         revive: Option<bool>,
+    },
+    Observe {
+        at: String,
+        from: EntityName,
+        #[serde(rename = "type")]
+        kind: RelationType,
+        to: EntityName,
+        weight: Option<f64>,
+        pinned: Option<bool>,
+        scope: Option<Scope>,
     },
     SessionEnd {
         at: String,
@@ -110,6 +124,14 @@ pub(super) fn parse(text: &str, number: u64, reading: &Reading) -> Result<Line, 
             session,
             revive: if revive == Some(false) { Revive::No } else { Revive::Yes },
         })),
+        Raw::Observe { at, from, kind, to, weight, pinned, scope: own } => Line::Observe(Observe {
+            tie: Tie { scope: own.unwrap_or_else(|| scope.clone()), from, kind, to },
+            seen: Observation {
+                at: parse_rfc3339(&at)?,
+                weight: weight.map(Weight::new).transpose().map_err(|why| why.to_string())?,
+                pinned,
+            },
+        }),
         Raw::SessionEnd { at, session, _instance: _, scope: own } => Line::SessionEnd(SessionEnd {
             at: parse_rfc3339(&at)?,
             scope: own.unwrap_or_else(|| scope.clone()),
@@ -163,7 +185,7 @@ mod tests {
             say(r#"{"at":"soon","kind":"access","id":"m"}"#).contains("\"soon\" is not an RFC 3339 instant")
         );
         assert!(say(r#"{"at":"2026-03-02T08:00:00Z","kind":"acess","id":"m"}"#).contains(
-            "unknown variant `acess`, expected one of `memory`, `access`, `session_end`, at column 4"
+            "unknown variant `acess`, expected one of `memory`, `access`, `observe`, `session_end`, at column 4"
         ));
         assert!(
             say(r#"{"at":"2026-03-02T08:00:00Z","kind":"access","id":"m","x":1}"#)

@@ -160,6 +160,7 @@ impl Service {
             let made = step.events.iter().filter(|event| matches!(event, Event::Remember(_))).count();
             count("memory", made);
             count("access", step.events.len() - made);
+            count("observe", step.seen.len());
             count("session_end", usize::from(step.session_end.is_some()));
             for (line, fault) in step.bad {
                 let feed::Why::Words(why) = fault.why else { continue };
@@ -272,17 +273,17 @@ impl<'a> Feeder<'a> {
         let mut events = step.events;
         let mut places = step.places;
         loop {
-            if events.is_empty() {
+            if events.is_empty() && step.seen.is_empty() {
                 store.skip_lines(&self.key, from, &progress).await?;
                 break;
             }
             let batch = Batch { events: &events, tunables: &tunables };
-            match store.import_events(&self.key, from, &progress, batch).await? {
+            match store.import_events(&self.key, from, &progress, batch, &step.seen).await? {
                 Applied::All(done) => {
-                    self.at = events.last().map(Event::at);
                     let made = events.iter().filter(|event| matches!(event, Event::Remember(_))).count();
                     self.count("memory", made);
                     self.count("access", done.len() - made);
+                    self.count("observe", step.seen.len());
                     break;
                 }
                 Applied::Nothing(faults) => {

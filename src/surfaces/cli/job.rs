@@ -181,6 +181,7 @@ fn own(job: JobName, tally: &Tally) -> BTreeMap<&'static str, i64> {
         JobName::Reinforce => {
             [("new", tally.scanned), ("reinforced", tally.reinforced), ("corpora_cut", tally.cut)].into()
         }
+        JobName::Fade => [("pinned", tally.pinned), ("below_minimum", tally.below)].into(),
         JobName::Decay | JobName::Promote => BTreeMap::new(),
     }
 }
@@ -271,11 +272,19 @@ impl Ran {
         let own = |name: &str| self.own.get(name).copied().unwrap_or(0);
         // What the other jobs write has names of its own.
         let swept = if self.job == JobName::Decay { self.changed } else { 0 };
+        let faded = if self.job == JobName::Fade { self.changed } else { 0 };
+        let (one, several) =
+            if self.job == JobName::Fade { ("relation", "relations") } else { ("memory", "memories") };
         let aside = "set aside (see: ebb inspect quarantine)";
         let cut = "of which the most recent memories alone count";
         let most = "of which the memories of most energy alone were compared";
         let parts: Vec<String> = [
-            many(self.adopted, "memory of another writer adopted", "memories of other writers adopted"),
+            many(
+                self.adopted,
+                &format!("{one} of another writer adopted"),
+                &format!("{several} of other writers adopted"),
+            ),
+            many(faded, "relation lowered", "relations lowered"),
             many(swept, "memory brought to now", "memories brought to now"),
             many(self.expired, "expired", "expired"),
             many(own("released"), "row given back", "rows given back"),
@@ -290,6 +299,8 @@ impl Ran {
             many(own("new"), "new memory compared", "new memories compared"),
             many(own("corpora_cut"), &format!("scope {most}"), &format!("scopes {most}")),
             many(own("reinforced"), "strengthened", "strengthened"),
+            many(own("below_minimum"), "below the minimum", "below the minimum"),
+            many(own("pinned"), "pinned", "pinned"),
             many(self.promoted, "promoted", "promoted"),
             many(self.quarantined, aside, aside),
             many(self.conflicts, "conflict", "conflicts"),

@@ -24,6 +24,7 @@ pub mod output;
 pub mod page;
 pub mod plot;
 pub mod progress;
+pub mod relation;
 pub mod serve;
 pub mod server;
 pub mod session;
@@ -102,6 +103,9 @@ pub enum Command {
     /// Work with sessions
     #[command(subcommand)]
     Session(session::Verb),
+    /// Observe relations between entities, look at them, pin them, let them fade
+    #[command(subcommand)]
+    Relation(relation::Verb),
     /// Read events from a file into the database, each exactly once
     Import(events::Import),
     /// Play a file of events under simulated time, with the real jobs
@@ -289,6 +293,7 @@ pub async fn run(
         Command::Attempt(verb) => attempt::run(verb, service, output, global).await,
         Command::Memory(verb) => memory::run(verb, service, output, global).await,
         Command::Session(verb) => session::run(verb, service, output, global).await,
+        Command::Relation(verb) => relation::run(verb, service, output, global).await,
         Command::Import(args) => events::import(args, service, output).await,
         Command::Replay(args) => events::replay(args, service, output).await,
         Command::Inspect(args) => inspect::run(args, service, output).await,

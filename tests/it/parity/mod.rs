@@ -5,6 +5,7 @@
 //! is compared: energies to 1e-9 of themselves, instants to the millisecond, the rest exactly.
 
 mod protocol;
+mod relations;
 
 use crate::harness::neo4j::{Fresh, at, fresh};
 use crate::harness::random::Random;

@@ -6,6 +6,7 @@
 mod events;
 mod memories;
 mod operations;
+mod relations;
 mod wrong;
 
 use crate::harness::neo4j::Fresh;

@@ -1,0 +1,17 @@
+// Relations below the minimum: left out of what is retrieved until somebody observes them again
+// purpose: Show relations whose weight is below the minimum of the documents, 0.10 at a half-life of 90 days, least first.
+// mode: read
+// params: none
+// returns: scope, from, type, to, weight, lastObserved (at most 50 rows)
+// clock: server
+OPTIONAL MATCH (scratch:EbbScratch {name: 'scratch'})
+WITH coalesce(scratch.now, datetime()) AS now
+MATCH (a:Entity)-[r:RELATES_TO]->(b:Entity)
+WHERE r.key IS NOT NULL AND r.ebbReason IS NULL AND NOT coalesce(r.pinned, false)
+WITH a, r, b, now, CASE WHEN r.lastObserved > r.weightAt THEN 1.0 ELSE r.baseWeight END AS base,
+  CASE WHEN r.lastObserved > r.weightAt THEN r.lastObserved ELSE r.weightAt END AS anchor
+WITH a, r, b, base * 0.5 ^ ((now.epochMillis - anchor.epochMillis) / 7776000000.0) AS weight
+WHERE weight < 0.10
+RETURN a.scope AS scope, a.name AS from, r.type AS type, b.name AS to, weight, r.lastObserved AS lastObserved
+ORDER BY weight, from, to
+LIMIT 50

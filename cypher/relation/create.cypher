@@ -1,0 +1,22 @@
+// purpose: Create relations between entities that exist.
+// mode: write
+// params: $rows.key: List, $rows.scope: List, $rows.from: List, $rows.to: List, $rows.type: List, $rows.base: List, $rows.weightAt: List, $rows.lastObserved: List, $rows.pinned: List, $rows.created: List
+// returns: created: Integer (one row)
+// bound: a list of keys
+// idempotent: by the unique key, and by the receipt of its transaction
+//
+// Created, not merged: merging relationships by a unique key deadlocks where several writers share entities.
+UNWIND range(0, size($rows.key) - 1) AS i
+MATCH (a:Entity {scope: $rows.scope[i], name: $rows.from[i]})
+MATCH (b:Entity {scope: $rows.scope[i], name: $rows.to[i]})
+CREATE (a)-[r:RELATES_TO {
+  key: $rows.key[i],
+  type: $rows.type[i],
+  weight: $rows.base[i],
+  baseWeight: $rows.base[i],
+  weightAt: datetime({epochMillis: $rows.weightAt[i]}),
+  lastObserved: datetime({epochMillis: $rows.lastObserved[i]}),
+  pinned: $rows.pinned[i],
+  created: datetime({epochMillis: $rows.created[i]})
+}]->(b)
+RETURN count(r) AS created

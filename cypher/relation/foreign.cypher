@@ -1,0 +1,27 @@
+// purpose: Read relations that other writers made and Ebb has not yet seen.
+// mode: read
+// params: $limit: Integer
+// returns: element: String, scope: String, from: String, type: String, to: String, weight: Float, lastObserved: Integer, created: Integer, pinned: Boolean, fault: String (at most $limit rows)
+//
+// A relationship without a type of its own is an edge of the palace and no relation. It looks at every relationship
+// without a key, so it belongs to a pass that looks at every one anyway.
+MATCH (a:Entity)-[r:RELATES_TO]->(b:Entity)
+WHERE r.key IS NULL AND r.type IS NOT NULL AND r.ebbReason IS NULL
+WITH a, r, b
+LIMIT $limit
+RETURN elementId(r) AS element,
+  CASE WHEN a.scope IS :: STRING NOT NULL THEN a.scope ELSE 'local' END AS scope,
+  CASE WHEN a.name IS :: STRING THEN a.name END AS from,
+  CASE WHEN r.type IS :: STRING THEN r.type END AS type,
+  CASE WHEN b.name IS :: STRING THEN b.name END AS to,
+  CASE WHEN r.weight IS :: FLOAT OR r.weight IS :: INTEGER THEN toFloat(r.weight) END AS weight,
+  CASE WHEN r.lastObserved IS :: ZONED DATETIME THEN r.lastObserved.epochMillis END AS lastObserved,
+  CASE WHEN r.created IS :: ZONED DATETIME THEN r.created.epochMillis END AS created,
+  CASE WHEN r.pinned IS :: BOOLEAN THEN r.pinned END AS pinned,
+  CASE WHEN NOT a.name IS :: STRING NOT NULL OR NOT b.name IS :: STRING NOT NULL THEN 'an end has no name'
+    WHEN coalesce(a.scope, 'local') <> coalesce(b.scope, 'local') THEN 'its ends are of different scopes'
+    WHEN NOT r.type IS :: STRING THEN 'type is not text'
+    WHEN NOT r.weight IS :: FLOAT AND NOT r.weight IS :: INTEGER THEN 'weight is not a number'
+    WHEN NOT r.lastObserved IS :: ZONED DATETIME THEN 'lastObserved is not a date with time and zone'
+    WHEN NOT r.pinned IS :: BOOLEAN THEN 'pinned is not true or false'
+  END AS fault

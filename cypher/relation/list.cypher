@@ -1,0 +1,27 @@
+// purpose: List relations of a scope with what they weigh at $now, by key.
+// mode: read
+// params: $scope: String, $now: Integer, $halfLifeMs: Float, $minimum: Float, $which: String, $after: String, $limit: Integer
+// returns: key: String, from: String, type: String, to: String, weight: Float, lastObserved: Integer, pinned: Boolean (at most $limit rows)
+// law: domain::relation::weight
+//
+// $which: retrievable, decayed (below the minimum), or lowered (those whose stored weight a pass would lower). The weight
+// is worked out here, so a pass that did not run cannot show a stale relation.
+MATCH (a)-[r:RELATES_TO]->(b)
+WHERE r.key > $after AND coalesce(a.scope, 'local') = $scope AND r.ebbReason IS NULL
+  AND r.baseWeight IS NOT NULL AND r.weightAt IS :: ZONED DATETIME NOT NULL
+  AND r.lastObserved IS :: ZONED DATETIME NOT NULL AND r.pinned IS :: BOOLEAN
+WITH a, r, b, coalesce(r.pinned, false) AS pinned,
+  CASE WHEN r.lastObserved > r.weightAt AND NOT coalesce(r.pinned, false) THEN r.lastObserved ELSE r.weightAt END AS anchor,
+  CASE WHEN r.lastObserved > r.weightAt AND NOT coalesce(r.pinned, false) THEN 1.0 ELSE toFloatOrNull(r.baseWeight) END AS base
+WITH a, r, b, pinned,
+  CASE WHEN pinned OR anchor.epochMillis >= $now THEN base
+    ELSE base * 0.5 ^ (($now - anchor.epochMillis) / $halfLifeMs)
+  END AS weight
+WHERE CASE $which
+    WHEN 'decayed' THEN NOT pinned AND weight < $minimum
+    WHEN 'lowered' THEN NOT pinned AND coalesce(toFloatOrNull(r.weight), 2.0) - weight > 1e-9
+    ELSE pinned OR weight >= $minimum
+  END
+RETURN r.key AS key, a.name AS from, r.type AS type, b.name AS to, weight, r.lastObserved.epochMillis AS lastObserved, pinned
+ORDER BY key
+LIMIT $limit

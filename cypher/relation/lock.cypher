@@ -1,0 +1,19 @@
+// purpose: Lock relations in the order given and read what the laws need of them.
+// mode: write
+// params: $rows.key: List
+// returns: key, base, weightAt, lastObserved, pinned, fault (one row for each key that exists)
+// bound: a list of keys
+// idempotent: by writing nothing but the lock
+//
+// A value of a wrong type comes back as null and is named by fault, so that no law takes it for absent.
+UNWIND $rows.key AS key
+MATCH ()-[r:RELATES_TO {key: key}]->()
+SET r.ebbLock = true
+RETURN key,
+  CASE WHEN r.baseWeight IS :: FLOAT OR r.baseWeight IS :: INTEGER THEN toFloat(r.baseWeight) END AS base,
+  CASE WHEN r.weightAt IS :: ZONED DATETIME THEN r.weightAt.epochMillis END AS weightAt,
+  CASE WHEN r.lastObserved IS :: ZONED DATETIME THEN r.lastObserved.epochMillis END AS lastObserved,
+  CASE WHEN r.pinned IS :: BOOLEAN THEN r.pinned END AS pinned,
+  CASE WHEN r.ebbReason IS NOT NULL THEN toStringOrNull(r.ebbReason)
+    WHEN NOT r.pinned IS :: BOOLEAN THEN 'pinned is not true or false'
+  END AS fault

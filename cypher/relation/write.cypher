@@ -1,0 +1,17 @@
+// purpose: Write what the laws made of relations that are locked.
+// mode: write
+// params: $rows.key: List, $rows.base: List, $rows.weightAt: List, $rows.lastObserved: List, $rows.pinned: List
+// returns: written: Integer (one row)
+// bound: a list of keys
+// idempotent: by the receipt of its transaction
+//
+// One that was set aside is sound again: every value that a law reads is written.
+UNWIND range(0, size($rows.key) - 1) AS i
+MATCH ()-[r:RELATES_TO {key: $rows.key[i]}]->()
+SET r.weight = $rows.base[i],
+  r.baseWeight = $rows.base[i],
+  r.weightAt = datetime({epochMillis: $rows.weightAt[i]}),
+  r.lastObserved = datetime({epochMillis: $rows.lastObserved[i]}),
+  r.pinned = $rows.pinned[i],
+  r.ebbReason = null
+RETURN count(r) AS written

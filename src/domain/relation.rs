@@ -1,0 +1,269 @@
+//! Relations that fade: what one weighs now, and what observing, pinning and silence do to it.
+//!
+//! A relation is the weight that somebody gave it, and the instant of that. What it weighs now is
+//! `base * 0.5^(days / half-life)`, with fractional days since that instant: always from the base, so that four weekly
+//! passes leave what one pass after 28 days leaves. A pass only writes down what anybody could work out, for people who
+//! look at the graph.
+//!
+//! | event | base | anchor | pinned |
+//! |---|---|---|---|
+//! | [`Bond::observed`] | 1, or the weight given; a pinned one keeps its own unless one is given | the instant | as asked, else kept |
+//! | [`Bond::pinned`] | the weight at the instant | the instant | yes |
+//! | [`Bond::unpinned`] | kept | the instant | no |
+//!
+//! A relation below the minimum is left out of what is retrieved, never deleted, and comes back when it is observed.
+//!
+//! Source: the relation decay document. Its `weight` is the stored one, as of the last pass; `baseWeight` and `weightAt`
+//! are ours, because a weight that is decayed in place and again next week would lose its half-life to the schedule.
+//!
+//! Invariant: an observation older than the anchor changes nothing (held by `late_observations_change_nothing`).
+//! Invariant: silence never raises a weight (held by `never_rises`).
+
+use super::decay::{Curve, CurveError};
+use super::units::{HOUR_MS, Timestamp, UnitError, Weight};
+
+/// How relations fade.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Fading {
+    curve: Curve,
+    half_life_ms: f64,
+    minimum: Weight,
+}
+
+/// A setting under which no relation can fade.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum FadingError {
+    /// The half-life.
+    #[error(transparent)]
+    Curve(#[from] CurveError),
+    /// The minimum.
+    #[error(transparent)]
+    Minimum(#[from] UnitError),
+}
+
+/// What the graph holds of a relation's life.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Bond {
+    /// What it weighed at [`Bond::weight_at`].
+    pub base: Weight,
+    /// The instant of that.
+    pub weight_at: Timestamp,
+    /// When it was last observed.
+    pub last_observed: Timestamp,
+    /// It does not fade.
+    pub pinned: bool,
+}
+
+/// A relation that was seen.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Observation {
+    /// When.
+    pub at: Timestamp,
+    /// What it is to weigh, where somebody knows better than 1.
+    pub weight: Option<Weight>,
+    /// Whether it is to be pinned; `None` leaves that as it is.
+    pub pinned: Option<bool>,
+}
+
+impl Fading {
+    /// Halves every `half_life_days`; below `minimum` a relation is not retrieved.
+    ///
+    /// # Errors
+    /// [`FadingError`] unless the half-life is finite and above 0 and the minimum a weight.
+    pub fn new(half_life_days: f64, minimum: f64) -> Result<Self, FadingError> {
+        let half_life_ms = half_life_days * 24.0 * HOUR_MS_F;
+        Ok(Self { curve: Curve::HalfLife(half_life_ms)?, half_life_ms, minimum: Weight::new(minimum)? })
+    }
+
+    /// The half-life, milliseconds.
+    #[must_use]
+    pub const fn half_life_ms(&self) -> f64 {
+        self.half_life_ms
+    }
+
+    /// Below this, strictly, a relation is left out of what is retrieved.
+    #[must_use]
+    pub const fn minimum(&self) -> Weight {
+        self.minimum
+    }
+}
+
+impl Bond {
+    /// A relation as it is stored. An agent that observes with its own Cypher moves `lastObserved` alone, so what was
+    /// observed after its anchor weighs 1 from then on, unless it is pinned.
+    #[must_use]
+    pub fn stored(base: Weight, weight_at: Timestamp, last_observed: Timestamp, pinned: bool) -> Self {
+        if last_observed > weight_at && !pinned {
+            return Self { base: Weight::ONE, weight_at: last_observed, last_observed, pinned };
+        }
+        Self { base, weight_at, last_observed, pinned }
+    }
+
+    /// A relation that is seen for the first time.
+    #[must_use]
+    pub fn new(seen: Observation) -> Self {
+        Self {
+            base: seen.weight.unwrap_or(Weight::ONE),
+            weight_at: seen.at,
+            last_observed: seen.at,
+            pinned: seen.pinned.unwrap_or(false),
+        }
+    }
+
+    /// What it weighs at `now`, `0 ..= 1`. Before its anchor, and while it is pinned, what it weighed then.
+    #[must_use]
+    pub fn weight(&self, now: Timestamp, fading: &Fading) -> Weight {
+        if self.pinned { self.base } else { self.base.faded(fading.curve.factor(now.since(self.weight_at))) }
+    }
+
+    /// Whether it is part of what is retrieved at `now`.
+    #[must_use]
+    pub fn is_retrievable(&self, now: Timestamp, fading: &Fading) -> bool {
+        self.pinned || self.weight(now, fading) >= fading.minimum
+    }
+
+    /// Seen again.
+    #[must_use]
+    pub fn observed(self, seen: Observation) -> Self {
+        if seen.at < self.weight_at.max(self.last_observed) {
+            return self;
+        }
+        let pinned = seen.pinned.unwrap_or(self.pinned);
+        let kept = if self.pinned && pinned { self.base } else { Weight::ONE };
+        Self { base: seen.weight.unwrap_or(kept), weight_at: seen.at, last_observed: seen.at, pinned }
+    }
+
+    /// Held at what it weighs at `now`.
+    #[must_use]
+    pub fn pinned(self, now: Timestamp, fading: &Fading) -> Self {
+        if self.pinned {
+            return self;
+        }
+        Self { base: self.weight(now, fading), weight_at: now.max(self.weight_at), pinned: true, ..self }
+    }
+
+    /// Let go at `now`: it fades from there, and was last observed when it was.
+    #[must_use]
+    pub fn unpinned(self, now: Timestamp) -> Self {
+        if !self.pinned {
+            return self;
+        }
+        Self { weight_at: now.max(self.weight_at), pinned: false, ..self }
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "3.6e6 is exact")]
+const HOUR_MS_F: f64 = HOUR_MS as f64;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const DAY: i64 = 24 * HOUR_MS;
+
+    fn at(days: i64) -> Timestamp {
+        Timestamp::from_millis(days * DAY).unwrap()
+    }
+
+    fn fading() -> Fading {
+        Fading::new(90.0, 0.10).unwrap()
+    }
+
+    fn seen(days: i64) -> Observation {
+        Observation { at: at(days), weight: None, pinned: None }
+    }
+
+    fn weight(value: f64) -> Weight {
+        Weight::new(value).unwrap()
+    }
+
+    fn any_observation() -> impl Strategy<Value = Observation> {
+        (0..400_i64, prop::option::of(0.0..=1.0_f64), prop::option::of(any::<bool>()))
+            .prop_map(|(days, value, pinned)| Observation { at: at(days), weight: value.map(weight), pinned })
+    }
+
+    proptest! {
+        #[test]
+        fn never_rises(first in any_observation(), sooner in 0..800_i64, later in 0..800_i64) {
+            let bond = Bond::new(first);
+            let (sooner, later) = (sooner.min(later), sooner.max(later));
+            let (before, after) = (bond.weight(at(sooner), &fading()), bond.weight(at(later), &fading()));
+            prop_assert!(after <= before);
+            prop_assert!((0.0..=1.0).contains(&after.value()));
+        }
+
+        #[test]
+        fn late_observations_change_nothing(first in any_observation(), late in any_observation()) {
+            let bond = Bond::new(first);
+            prop_assume!(late.at < first.at);
+            prop_assert_eq!(bond.observed(late), bond);
+        }
+
+        #[test]
+        fn twice_is_once(first in any_observation(), next in any_observation(), now in 0..800_i64) {
+            let once = Bond::new(first).observed(next);
+            prop_assert_eq!(once.observed(next), once);
+            let pinned = once.pinned(at(now), &fading());
+            prop_assert_eq!(pinned.pinned(at(now + 9), &fading()), pinned);
+            let free = pinned.unpinned(at(now));
+            prop_assert_eq!(free.unpinned(at(now + 9)), free);
+        }
+
+        #[test]
+        fn a_pin_holds_what_it_weighed(first in any_observation(), pinned in 0..800_i64, more in 0..800_i64) {
+            let bond = Bond::new(first);
+            let held = bond.pinned(at(pinned), &fading());
+            prop_assert_eq!(held.weight(at(pinned + more), &fading()), bond.weight(at(pinned), &fading()));
+            let let_go = held.unpinned(at(pinned + more));
+            prop_assert_eq!(let_go.weight(at(pinned + more), &fading()), held.base);
+            prop_assert_eq!(let_go.last_observed, bond.last_observed);
+        }
+    }
+
+    #[test]
+    fn the_published_numbers() {
+        let bond = Bond::new(seen(0));
+        let close = |days, expected: f64| {
+            let weight = bond.weight(at(days), &fading()).value();
+            assert!((weight - expected).abs() < 1e-12, "{weight} is not {expected}");
+        };
+        close(0, 1.0);
+        close(28, 0.806_020_752_323_338);
+        close(45, std::f64::consts::FRAC_1_SQRT_2);
+        close(90, 0.5);
+        close(180, 0.25);
+    }
+
+    #[test]
+    fn below_the_minimum_is_strict_and_an_observation_brings_it_back() {
+        let fading = Fading::new(90.0, 0.25).unwrap();
+        let bond = Bond::new(seen(0));
+        assert!(bond.is_retrievable(at(180), &fading), "0.25 is not below 0.25");
+        assert!(!bond.is_retrievable(at(181), &fading));
+        assert!(bond.observed(seen(181)).is_retrievable(at(181), &fading));
+        assert!(bond.pinned(at(300), &fading).is_retrievable(at(900), &fading), "pinned is always retrieved");
+    }
+
+    #[test]
+    fn an_explicit_weight_wins_and_a_pinned_one_keeps_its_own() {
+        let bond = Bond::new(Observation { weight: Some(weight(0.3)), pinned: Some(true), ..seen(0) });
+        assert_eq!(bond.observed(seen(5)).base, weight(0.3));
+        assert_eq!(bond.observed(Observation { pinned: Some(false), ..seen(5) }).base, Weight::ONE);
+        assert_eq!(bond.observed(Observation { weight: Some(weight(0.7)), ..seen(5) }).base, weight(0.7));
+    }
+
+    #[test]
+    fn what_another_writer_observed_weighs_one_from_then_on() {
+        let stored = Bond::stored(weight(0.4), at(0), at(30), false);
+        assert_eq!((stored.base, stored.weight_at), (Weight::ONE, at(30)));
+        let pinned = Bond::stored(weight(0.4), at(0), at(30), true);
+        assert_eq!(pinned.base, weight(0.4));
+    }
+
+    #[test]
+    fn impossible_settings_are_refused() {
+        assert!(Fading::new(0.0, 0.1).is_err() && Fading::new(f64::NAN, 0.1).is_err());
+        assert!(Fading::new(90.0, 1.1).is_err() && Fading::new(90.0, -0.1).is_err());
+    }
+}

@@ -1,0 +1,64 @@
+//! Relations between entities: observed, listed, pinned.
+
+use super::Service;
+use super::memories::{Intent, hash};
+use crate::domain::event::{Observe, Tie};
+use crate::domain::ids::Scope;
+use crate::domain::units::Timestamp;
+use crate::store::{Error, Observed, Relation, Which};
+
+/// Relations of one request to the database.
+const PAGE: usize = 1_000;
+
+impl Service {
+    /// Observes relations in their order, all or none; answers what each observation did.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] for a request id that was used for other words.
+    pub async fn observe(&self, intent: &Intent, seen: &[Observe]) -> Result<Vec<Observed>, Error> {
+        let hash = hash(&format!("{:?}", ("observe", seen)));
+        self.store.observe(intent.lasting(&hash), seen).await
+    }
+
+    /// Pins a relation at what it weighs, or lets it go; answers that weight, `0 ..= 1`.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`]; [`Error::Quarantined`] for one whose values no law can use.
+    pub async fn pin_relation(
+        &self,
+        intent: &Intent,
+        tie: &Tie,
+        pin: bool,
+        at: Timestamp,
+    ) -> Result<f64, Error> {
+        let hash = hash(&format!("{:?}", ("pin relation", pin, tie)));
+        self.store.pin_relation(intent.lasting(&hash), tie, pin, at).await
+    }
+
+    /// Relations of a scope as they are at an instant, heaviest first, then by name; at most `limit`, if there is one.
+    ///
+    /// # Errors
+    /// Of the store.
+    pub async fn relations(
+        &self,
+        scope: &Scope,
+        which: Which,
+        limit: Option<usize>,
+        at: Timestamp,
+    ) -> Result<Vec<Relation>, Error> {
+        let mut all: Vec<Relation> = Vec::new();
+        loop {
+            let after = all.last().map(|last| last.key.clone()).unwrap_or_default();
+            let page = self.store.relations(scope, which, at, &after, PAGE).await?;
+            let was_full = page.len() == PAGE;
+            all.extend(page);
+            if !was_full {
+                break;
+            }
+        }
+        let names = |one: &Relation| (one.from.clone(), one.kind.clone(), one.to.clone());
+        all.sort_by(|a, b| b.weight.total_cmp(&a.weight).then_with(|| names(a).cmp(&names(b))));
+        all.truncate(limit.unwrap_or(usize::MAX));
+        Ok(all)
+    }
+}

@@ -1,0 +1,201 @@
+//! What is done to relations by the page rather than one by one: the pass, which runs in Cypher, and the adoption of those
+//! that other writers made, whose keys are worked out in Rust.
+
+use super::Store;
+use super::catalogue::{RELATION_ADOPT, RELATION_ANY, RELATION_FADE, RELATION_FOREIGN};
+use super::encode::{instants, list, slices};
+use super::error::Error;
+use super::run::Run;
+use super::tally::Tally;
+use super::tx::{Mode, Tx};
+use crate::domain::ids::relation_key;
+use crate::domain::relation::{Bond, Fading};
+use crate::domain::units::{Timestamp, Weight};
+use serde::Deserialize;
+use std::collections::BTreeSet;
+use std::sync::Mutex;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ForeignRow {
+    element: String,
+    scope: String,
+    from: Option<String>,
+    #[serde(rename = "type")]
+    kind: Option<String>,
+    to: Option<String>,
+    weight: Option<f64>,
+    last_observed: Option<i64>,
+    created: Option<i64>,
+    pinned: Option<bool>,
+    fault: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct FadedRow {
+    scanned: i64,
+    changed: i64,
+    pinned: i64,
+    below: i64,
+    adopted: i64,
+    quarantined: i64,
+    last: Option<String>,
+}
+
+/// The key and the life of a relation, or why no law can use it.
+type Judged = Result<(String, Bond), String>;
+
+impl Store {
+    /// Whether there are relations at all. Costs a counter.
+    ///
+    /// # Errors
+    /// Of the connection or the statement.
+    pub async fn has_relations(&self) -> Result<bool, Error> {
+        #[derive(Deserialize)]
+        struct Row {
+            relations: i64,
+        }
+        let row: Row = self
+            .transactions
+            .run("relation.any", Mode::Read, async |tx: &mut Tx| tx.only(RELATION_ANY.call()).await)
+            .await?;
+        Ok(row.relations > 0)
+    }
+
+    /// Takes up to `limit` relations of other writers under the laws, as a batch of `run`. Answers how many rows it took,
+    /// good and bad.
+    ///
+    /// # Errors
+    /// [`Error::Fenced`] if the run was lost.
+    pub async fn adopt_relations(&self, run: &mut Run, limit: usize) -> Result<usize, Error> {
+        let now = run.now;
+        let tally =
+            self.in_run(run, "relations.adopt", async |tx: &mut Tx| adopt(tx, now, limit).await).await?;
+        Ok(usize::try_from(tally.adopted + tally.quarantined).unwrap_or(0))
+    }
+
+    /// Writes down what one page of relations weighs at the run's `now`, after the key `after`. Answers how many rows the
+    /// page had and the last key; a short page is the last.
+    ///
+    /// # Errors
+    /// [`Error::Fenced`] if the run was lost; an error with [`Error::is_too_big`] asks for a smaller page.
+    pub async fn fade(&self, run: &mut Run, after: &str, limit: usize) -> Result<(usize, String), Error> {
+        let now = run.now;
+        let seen = Mutex::new(None);
+        let tally = self
+            .in_run(run, "relations.fade", async |tx: &mut Tx| {
+                let (tally, last) = fade(tx, now, &self.fading, after, limit).await?;
+                if let Ok(mut seen) = seen.lock() {
+                    *seen = last;
+                }
+                Ok(tally)
+            })
+            .await?;
+        let last = seen.into_inner().ok().flatten().unwrap_or_else(|| after.to_owned());
+        Ok((usize::try_from(tally.scanned).unwrap_or(0), last))
+    }
+
+    /// What a pass at `now` would do to one page, by the same statement, taken back. With the first page come the rows of
+    /// other writers, which a pass would adopt, as many as `limit`.
+    ///
+    /// # Errors
+    /// As [`Store::fade`].
+    pub async fn rehearse_fade(
+        &self,
+        now: Timestamp,
+        after: &str,
+        limit: usize,
+    ) -> Result<(Tally, Option<String>), Error> {
+        self.transactions
+            .run("relations.fade.rehearse", Mode::Write, async |tx: &mut Tx| {
+                tx.abandon();
+                fade(tx, now, &self.fading, after, limit).await
+            })
+            .await
+    }
+}
+
+async fn fade(
+    tx: &mut Tx,
+    now: Timestamp,
+    fading: &Fading,
+    after: &str,
+    limit: usize,
+) -> Result<(Tally, Option<String>), Error> {
+    let call = RELATION_FADE
+        .call()
+        .set("now", now.millis())
+        .set("after", after)
+        .set("limit", i64::try_from(limit).unwrap_or(i64::MAX))
+        .set("halfLifeMs", fading.half_life_ms())
+        .set("minimum", fading.minimum().value());
+    let row: FadedRow = tx.only(call).await?;
+    let tally = Tally {
+        scanned: row.scanned,
+        changed: row.changed,
+        skipped: row.scanned - row.changed - row.quarantined,
+        quarantined: row.quarantined,
+        adopted: row.adopted,
+        pinned: row.pinned,
+        below: row.below,
+        ..Tally::default()
+    };
+    Ok((tally, row.last))
+}
+
+/// Adopts a page of relations that other writers made: from when they were last observed, else made, else from now.
+async fn adopt(tx: &mut Tx, now: Timestamp, limit: usize) -> Result<Tally, Error> {
+    #[derive(Deserialize)]
+    struct Row {
+        adopted: i64,
+        quarantined: i64,
+    }
+    let rows: Vec<ForeignRow> =
+        tx.rows(RELATION_FOREIGN.call().set("limit", i64::try_from(limit).unwrap_or(i64::MAX))).await?;
+    let mut taken = BTreeSet::new();
+    let rows: Vec<(ForeignRow, Judged)> = rows
+        .into_iter()
+        .map(|row| {
+            let judged = row.check(now).and_then(|(key, bond)| {
+                if taken.insert(key.clone()) {
+                    Ok((key, bond))
+                } else {
+                    Err("the same relation exists already".to_owned())
+                }
+            });
+            (row, judged)
+        })
+        .collect();
+    let mut tally = Tally::default();
+    for slice in slices(&RELATION_ADOPT, &rows, |(row, _)| row.element.len() + 100) {
+        let sound = || slice.iter().map(|(_, judged)| judged.as_ref().ok());
+        let call = RELATION_ADOPT
+            .call()
+            .set("element", list(slice.iter().map(|(row, _)| row.element.as_str())))
+            .set("key", list(sound().map(|sound| sound.map(|(key, _)| key.as_str()))))
+            .set("base", list(sound().map(|sound| sound.map(|(_, bond)| bond.base.value()))))
+            .set("weightAt", instants(sound().map(|sound| sound.map(|(_, bond)| bond.weight_at))))
+            .set("pinned", list(sound().map(|sound| sound.map(|(_, bond)| bond.pinned))))
+            .set("fault", list(slice.iter().map(|(_, judged)| judged.as_ref().err().map(String::as_str))));
+        let Row { adopted, quarantined } = tx.only(call).await?;
+        tally += Tally { adopted, quarantined, ..Tally::default() };
+    }
+    Ok(tally)
+}
+
+impl ForeignRow {
+    fn check(&self, now: Timestamp) -> Judged {
+        if let Some(fault) = &self.fault {
+            return Err(fault.clone());
+        }
+        let (Some(from), Some(kind), Some(to)) = (&self.from, &self.kind, &self.to) else {
+            return Err("an end or its type has no name".to_owned());
+        };
+        let weight = self.weight.map_or(Ok(Weight::ONE), Weight::new).map_err(|why| why.to_string())?;
+        let at = self.last_observed.or(self.created).map_or(Ok(now), Timestamp::from_millis);
+        let at = at.map_err(|why| why.to_string())?;
+        let bond =
+            Bond { base: weight, weight_at: at, last_observed: at, pinned: self.pinned.unwrap_or(false) };
+        Ok((relation_key(&self.scope, from, kind, to), bond))
+    }
+}

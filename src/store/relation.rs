@@ -1,0 +1,289 @@
+//! Relations that fade: observed, pinned, listed.
+//!
+//! Observing and pinning run in Rust on relations that the transaction has locked, folded in the order they came, so that
+//! a batch of events ends as its events would have one by one.
+
+use super::Store;
+use super::catalogue::{ENTITY_OPEN, RELATION_CREATE, RELATION_LIST, RELATION_LOCK, RELATION_WRITE};
+use super::encode::{instants, list, slices};
+use super::error::Error;
+use super::request::{Lasting, answer, open};
+use super::tx::{Mode, Tx};
+use crate::domain::event::{Observe, Tie};
+use crate::domain::ids::Scope;
+use crate::domain::relation::Bond;
+use crate::domain::units::{Timestamp, Weight};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What an observation did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Observed {
+    /// Made a relation.
+    Created,
+    /// Met one.
+    Again,
+    /// Nothing: a later one has been seen already.
+    Late,
+}
+
+/// Which relations are asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Which {
+    /// Those that are part of what is retrieved.
+    Retrievable,
+    /// Those below the minimum.
+    Decayed,
+    /// Those whose stored weight a pass would lower.
+    Lowered,
+}
+
+/// A relation at an instant.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Relation {
+    /// What is unique about it, and the order of lists.
+    pub key: String,
+    /// Where it begins.
+    pub from: String,
+    /// What it says.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// Where it ends.
+    pub to: String,
+    /// What it weighs, `0 ..= 1`.
+    pub weight: f64,
+    /// When it was last observed, epoch milliseconds.
+    pub last_observed: i64,
+    /// Whether it does not fade.
+    pub pinned: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct BondRow {
+    key: String,
+    base: Option<f64>,
+    weight_at: Option<i64>,
+    last_observed: Option<i64>,
+    pinned: Option<bool>,
+    fault: Option<String>,
+}
+
+impl Store {
+    /// Observes relations in their order, all or none, once under a request id, or only rehearsed. Answers what each
+    /// observation did.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] for a request id that was used for other words; of the connection.
+    pub async fn observe(&self, lasting: Lasting<'_>, seen: &[Observe]) -> Result<Vec<Observed>, Error> {
+        let mut races = 0;
+        loop {
+            let outcome = self
+                .transactions
+                .run("relation.observe", Mode::Write, async |tx: &mut Tx| {
+                    if let Some(done) = open(tx, lasting).await? {
+                        return Ok(done);
+                    }
+                    let done = observe(tx, seen).await?;
+                    answer(tx, lasting, &done).await?;
+                    Ok(done)
+                })
+                .await;
+            match outcome {
+                // Another made the same relation meanwhile; now it is there.
+                Err(why) if why.is_taken() && races < 3 => races += 1,
+                outcome => return outcome,
+            }
+        }
+    }
+
+    /// Pins or unpins a relation at `now`, once under a request id, or only rehearsed; answers what it weighs.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`]; [`Error::Quarantined`] for one that no law can use.
+    pub async fn pin_relation(
+        &self,
+        lasting: Lasting<'_>,
+        tie: &Tie,
+        pin: bool,
+        now: Timestamp,
+    ) -> Result<f64, Error> {
+        let key = tie.key();
+        self.transactions
+            .run("relation.pin", Mode::Write, async |tx: &mut Tx| {
+                if let Some(weight) = open(tx, lasting).await? {
+                    return Ok(weight);
+                }
+                let found = lock(tx, &[key.as_str()]).await?.remove(&key);
+                let found = found.ok_or_else(|| Error::NotFound { what: "relation", id: tie.to_string() })?;
+                let bond = found.map_err(|reason| Error::Quarantined { id: tie.to_string(), reason })?;
+                let next = if pin { bond.pinned(now, &self.fading) } else { bond.unpinned(now) };
+                if next != bond {
+                    write(tx, &[(key.as_str(), next)]).await?;
+                }
+                let weight = next.weight(now, &self.fading).value();
+                answer(tx, lasting, &weight).await?;
+                Ok(weight)
+            })
+            .await
+    }
+
+    /// Relations of a scope as they are at `now`, by key after `after`, at most `limit`.
+    ///
+    /// # Errors
+    /// Of the connection or the statement.
+    pub async fn relations(
+        &self,
+        scope: &Scope,
+        which: Which,
+        now: Timestamp,
+        after: &str,
+        limit: usize,
+    ) -> Result<Vec<Relation>, Error> {
+        let which = match which {
+            Which::Retrievable => "retrievable",
+            Which::Decayed => "decayed",
+            Which::Lowered => "lowered",
+        };
+        let call = || {
+            RELATION_LIST
+                .call()
+                .set("scope", scope.as_str())
+                .set("now", now.millis())
+                .set("halfLifeMs", self.fading.half_life_ms())
+                .set("minimum", self.fading.minimum().value())
+                .set("which", which)
+                .set("after", after)
+                .set("limit", i64::try_from(limit).unwrap_or(i64::MAX))
+        };
+        self.transactions.run("relation.list", Mode::Read, async |tx: &mut Tx| tx.rows(call()).await).await
+    }
+}
+
+/// Observes relations inside a transaction of the caller.
+pub(super) async fn observe(tx: &mut Tx, seen: &[Observe]) -> Result<Vec<Observed>, Error> {
+    struct Folded<'a> {
+        tie: &'a Tie,
+        before: Option<Bond>,
+        bond: Option<Bond>,
+        first: Timestamp,
+    }
+    let keys: Vec<String> = seen.iter().map(|one| one.tie.key()).collect();
+    let wanted: BTreeSet<&str> = keys.iter().map(String::as_str).collect();
+    let wanted: Vec<&str> = wanted.into_iter().collect();
+    let found = lock(tx, &wanted).await?;
+    let mut folded: BTreeMap<&str, Folded<'_>> = BTreeMap::new();
+    let mut done = Vec::with_capacity(seen.len());
+    for (Observe { tie, seen }, key) in seen.iter().zip(&keys) {
+        let one = folded.entry(key).or_insert_with(|| {
+            // An observation says all that a law reads, so it also mends a relation that was set aside.
+            let exists = found.get(key.as_str());
+            let before = exists.map(|bond| bond.clone().unwrap_or_else(|_| Bond::new(*seen)));
+            let unsound = exists.is_some_and(Result::is_err);
+            Folded { tie, before: before.filter(|_| !unsound), bond: before, first: seen.at }
+        });
+        let (next, what) = match one.bond {
+            None => (Bond::new(*seen), Observed::Created),
+            Some(bond) if seen.at < bond.weight_at.max(bond.last_observed) => (bond, Observed::Late),
+            Some(bond) => (bond.observed(*seen), Observed::Again),
+        };
+        one.bond = Some(next);
+        done.push(what);
+    }
+    let exists = |key: &str| found.contains_key(key);
+    let made: Vec<(&str, &Folded<'_>, Bond)> = folded
+        .iter()
+        .filter(|(key, _)| !exists(key))
+        .filter_map(|(key, one)| Some((*key, one, one.bond?)))
+        .collect();
+    let changed: Vec<(&str, Bond)> = folded
+        .iter()
+        .filter(|(key, one)| exists(key) && one.bond != one.before)
+        .filter_map(|(key, one)| Some((*key, one.bond?)))
+        .collect();
+    let ends = |tie: &'_ Tie| {
+        [(tie.scope.to_string(), tie.from.to_string()), (tie.scope.to_string(), tie.to.to_string())]
+    };
+    let entities: BTreeSet<(String, String)> = made.iter().flat_map(|(_, one, _)| ends(one.tie)).collect();
+    let entities: Vec<(String, String)> = entities.into_iter().collect();
+    for slice in slices(&ENTITY_OPEN, &entities, |(scope, name)| scope.len() + name.len() + 4) {
+        let call = ENTITY_OPEN
+            .call()
+            .set("scope", list(slice.iter().map(|(scope, _)| scope.as_str())))
+            .set("name", list(slice.iter().map(|(_, name)| name.as_str())));
+        tx.run(call).await?;
+    }
+    let weight = |(key, one, _): &(&str, &Folded<'_>, Bond)| {
+        let tie = one.tie;
+        let names = [tie.scope.as_str(), tie.from.as_str(), tie.kind.as_str(), tie.to.as_str()];
+        key.len() + names.map(str::len).iter().sum::<usize>() + 60
+    };
+    for slice in slices(&RELATION_CREATE, &made, weight) {
+        let ties = || slice.iter().map(|(_, one, _)| one.tie);
+        let call = RELATION_CREATE
+            .call()
+            .set("scope", list(ties().map(|tie| tie.scope.as_str())))
+            .set("from", list(ties().map(|tie| tie.from.as_str())))
+            .set("type", list(ties().map(|tie| tie.kind.as_str())))
+            .set("to", list(ties().map(|tie| tie.to.as_str())))
+            .set("created", instants(slice.iter().map(|(_, one, _)| Some(one.first))));
+        tx.run(bonds(call, slice.iter().map(|(key, _, bond)| (*key, bond)))).await?;
+    }
+    write(tx, &changed).await?;
+    Ok(done)
+}
+
+/// Locks relations in the order given: each that exists, or why no law can use it.
+async fn lock(tx: &mut Tx, keys: &[&str]) -> Result<BTreeMap<String, Result<Bond, String>>, Error> {
+    let mut found = BTreeMap::new();
+    for slice in slices(&RELATION_LOCK, keys, |key| key.len() + 2) {
+        let rows: Vec<BondRow> =
+            tx.rows(RELATION_LOCK.call().set("key", list(slice.iter().copied()))).await?;
+        found.extend(rows.into_iter().map(|row| {
+            let bond = row.check();
+            (row.key, bond)
+        }));
+    }
+    Ok(found)
+}
+
+async fn write(tx: &mut Tx, changed: &[(&str, Bond)]) -> Result<(), Error> {
+    for slice in slices(&RELATION_WRITE, changed, |(key, _)| key.len() + 40) {
+        tx.run(bonds(RELATION_WRITE.call(), slice.iter().map(|(key, bond)| (*key, bond)))).await?;
+    }
+    Ok(())
+}
+
+/// The columns that every statement with bonds takes.
+fn bonds<'a>(
+    call: super::statement::Call,
+    bonds: impl Iterator<Item = (&'a str, &'a Bond)> + Clone,
+) -> super::statement::Call {
+    let each = || bonds.clone().map(|(_, bond)| bond);
+    call.set("key", list(bonds.clone().map(|(key, _)| key)))
+        .set("base", list(each().map(|bond| bond.base.value())))
+        .set("weightAt", instants(each().map(|bond| Some(bond.weight_at))))
+        .set("lastObserved", instants(each().map(|bond| Some(bond.last_observed))))
+        .set("pinned", list(each().map(|bond| bond.pinned)))
+}
+
+impl BondRow {
+    fn check(&self) -> Result<Bond, String> {
+        if let Some(fault) = &self.fault {
+            return Err(fault.clone());
+        }
+        let instant = |name: &str, ms: Option<i64>| {
+            let ms = ms.ok_or_else(|| format!("{name} is missing or not a date with time and zone"))?;
+            Timestamp::from_millis(ms).map_err(|why| format!("{name}: {why}"))
+        };
+        let base = self.base.ok_or("baseWeight is missing or not a number")?;
+        Ok(Bond::stored(
+            Weight::new(base).map_err(|why| why.to_string())?,
+            instant("weightAt", self.weight_at)?,
+            instant("lastObserved", self.last_observed)?,
+            self.pinned.unwrap_or(false),
+        ))
+    }
+}

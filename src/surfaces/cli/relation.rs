@@ -1,0 +1,322 @@
+//! `ebb relation`: relations between entities, which fade unless somebody observes them.
+
+use super::exit::CliError;
+use super::instant::{Rfc3339, readable};
+use super::output::Output;
+use super::page::Column;
+use super::{Global, Once, When, Write};
+use crate::domain::event::{Observe, Tie};
+use crate::domain::ids::{EntityName, RelationType};
+use crate::domain::relation::Observation;
+use crate::domain::units::{Timestamp, Weight};
+use crate::service::{JobName, Observed, Relation, Service, Tally, Which};
+use clap::{Args, Subcommand};
+use serde::Serialize;
+
+/// The verbs of `ebb relation`.
+#[derive(Debug, Clone, Subcommand)]
+pub enum Verb {
+    /// Say that a relation was seen: it weighs 1 from now on, or what you say
+    Observe(ObserveArgs),
+    /// List relations as they are now, heaviest first
+    List(ListArgs),
+    /// Hold a relation at what it weighs
+    Pin(TieArgs),
+    /// Let a pinned relation fade from now on
+    Unpin(TieArgs),
+    /// Write down what every relation weighs, as the job fade does
+    Decay(DecayArgs),
+}
+
+/// Which relation.
+#[derive(Debug, Clone, Args)]
+pub struct Names {
+    /// The entity it begins at
+    #[arg(value_name = "FROM")]
+    pub from: String,
+    /// What it says, such as works_on
+    #[arg(value_name = "TYPE")]
+    pub kind: String,
+    /// The entity it ends at
+    #[arg(value_name = "TO")]
+    pub to: String,
+}
+
+/// `ebb relation observe`
+#[derive(Debug, Clone, Args)]
+#[command(
+    after_help = "Examples:\n  ebb relation observe Alex works_on ProjectAlpha\n  ebb relation observe CoreAuthModule depends_on JWTLibrary --pinned"
+)]
+pub struct ObserveArgs {
+    /// Which.
+    #[command(flatten)]
+    pub names: Names,
+    /// What it weighs, 0 to 1 [default: 1]
+    #[arg(long, value_name = "X", value_parser = weight)]
+    pub weight: Option<Weight>,
+    /// Pin it: it does not fade
+    #[arg(long)]
+    pub pinned: bool,
+    /// When, and whether for real.
+    #[command(flatten)]
+    pub write: Write,
+    /// What makes it count once.
+    #[command(flatten)]
+    pub once: Once,
+}
+
+/// `ebb relation list`
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "Examples:\n  ebb relation list\n  ebb relation list --decayed --at 2027-01-01")]
+pub struct ListArgs {
+    /// Those below the minimum instead, which are left out of what is retrieved
+    #[arg(long)]
+    pub decayed: bool,
+    /// This many at most [default: all]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub limit: Option<u32>,
+    /// As of when.
+    #[command(flatten)]
+    pub when: When,
+}
+
+/// `ebb relation pin` and `unpin`
+#[derive(Debug, Clone, Args)]
+pub struct TieArgs {
+    /// Which.
+    #[command(flatten)]
+    pub names: Names,
+    /// When, and whether for real.
+    #[command(flatten)]
+    pub write: Write,
+    /// What makes it count once.
+    #[command(flatten)]
+    pub once: Once,
+}
+
+/// `ebb relation decay`
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "Examples:\n  ebb relation decay --dry-run --list\n  ebb relation decay")]
+pub struct DecayArgs {
+    /// With --dry-run: also name the relations whose weight would be lowered
+    #[arg(long, requires = "dry_run")]
+    pub list: bool,
+    /// When, and whether for real.
+    #[command(flatten)]
+    pub write: Write,
+}
+
+fn weight(text: &str) -> Result<Weight, String> {
+    let number = text.parse::<f64>().map_err(|_| "a weight is a number from 0 to 1".to_owned())?;
+    Weight::new(number).map_err(|why| why.to_string())
+}
+
+impl Names {
+    fn tie(&self, service: &Service) -> Result<Tie, CliError> {
+        Ok(Tie {
+            scope: service.scope().clone(),
+            from: EntityName::new(&self.from).map_err(CliError::usage)?,
+            kind: RelationType::new(&self.kind).map_err(CliError::usage)?,
+            to: EntityName::new(&self.to).map_err(CliError::usage)?,
+        })
+    }
+}
+
+/// A relation, in the words of the documents.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Edge {
+    from: String,
+    to: String,
+    #[serde(rename = "type")]
+    kind: String,
+    weight: f64,
+    last_observed: Rfc3339,
+    pinned: bool,
+}
+
+impl Edge {
+    fn of(relation: Relation) -> Self {
+        let at = Timestamp::from_millis(relation.last_observed).unwrap_or(Timestamp::EPOCH);
+        Self {
+            from: relation.from,
+            to: relation.to,
+            kind: relation.kind,
+            weight: relation.weight,
+            last_observed: Rfc3339(at),
+            pinned: relation.pinned,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Wrote {
+    from: String,
+    #[serde(rename = "type")]
+    kind: String,
+    to: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    outcome: Option<Observed>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    weight: Option<f64>,
+    at: Rfc3339,
+    dry_run: bool,
+}
+
+/// The documented counters of a pass.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Passed {
+    processed: i64,
+    decayed: i64,
+    below_minimum: i64,
+    pinned: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    edges: Option<Vec<Edge>>,
+    #[serde(rename = "dry_run")]
+    dry_run: bool,
+}
+
+/// Runs a verb.
+///
+/// # Errors
+/// How the program ends, unless well.
+pub async fn run(verb: &Verb, service: &Service, output: &Output, global: &Global) -> Result<(), CliError> {
+    match verb {
+        Verb::Observe(args) => observe(args, service, output, global).await,
+        Verb::List(args) => list(args, service, output).await,
+        Verb::Pin(args) => pin(args, true, service, output, global).await,
+        Verb::Unpin(args) => pin(args, false, service, output, global).await,
+        Verb::Decay(args) => decay(args, service, output, global).await,
+    }
+}
+
+async fn observe(
+    args: &ObserveArgs,
+    service: &Service,
+    output: &Output,
+    global: &Global,
+) -> Result<(), CliError> {
+    let tie = args.names.tie(service)?;
+    let at = args.write.instant(service, global).await?;
+    let seen = Observation { at, weight: args.weight, pinned: args.pinned.then_some(true) };
+    let observe = Observe { tie, seen };
+    let done = service.observe(&args.write.intent(&args.once), std::slice::from_ref(&observe)).await?;
+    let outcome = done.first().copied().unwrap_or(Observed::Late);
+    let answer = wrote(&observe.tie, Some(outcome), None, at, args.write.dry_run);
+    output.emit("relation.observe", &answer, |page| {
+        page.line(&match outcome {
+            Observed::Created => format!("{} is new.", observe.tie),
+            Observed::Again => format!("{} was seen again.", observe.tie),
+            Observed::Late => {
+                format!("{} was seen later than {} already; nothing changes.", observe.tie, readable(at))
+            }
+        });
+    })
+}
+
+async fn list(args: &ListArgs, service: &Service, output: &Output) -> Result<(), CliError> {
+    let at = args.when.instant(service).await?;
+    let which = if args.decayed { Which::Decayed } else { Which::Retrievable };
+    let limit = args.limit.and_then(|limit| usize::try_from(limit).ok());
+    let found = service.relations(service.scope(), which, limit, at).await?;
+    let edges: Vec<Edge> = found.into_iter().map(Edge::of).collect();
+    output.emit_list("relation.list", "edges", &edges, |page| {
+        if edges.is_empty() {
+            let none =
+                if args.decayed { "No relation is below the minimum" } else { "There are no relations" };
+            page.line(&format!("{none} at {} UTC.", readable(at)));
+            return;
+        }
+        table(page, &edges);
+    })
+}
+
+fn table(page: &mut super::page::Page, edges: &[Edge]) {
+    let columns = [
+        Column::left("FROM"),
+        Column::left("TYPE"),
+        Column::left("TO"),
+        Column::right("WEIGHT"),
+        Column::left("OBSERVED (UTC)"),
+    ];
+    let row = |edge: &Edge| {
+        let pinned = if edge.pinned { " pinned" } else { "" };
+        [
+            edge.from.clone(),
+            edge.kind.clone(),
+            edge.to.clone(),
+            format!("{:.3}{pinned}", edge.weight),
+            readable(edge.last_observed.0),
+        ]
+    };
+    page.table(&columns, edges.iter().map(row));
+}
+
+async fn pin(
+    args: &TieArgs,
+    pin: bool,
+    service: &Service,
+    output: &Output,
+    global: &Global,
+) -> Result<(), CliError> {
+    let tie = args.names.tie(service)?;
+    let at = args.write.instant(service, global).await?;
+    let weight = service.pin_relation(&args.write.intent(&args.once), &tie, pin, at).await?;
+    let answer = wrote(&tie, None, Some(weight), at, args.write.dry_run);
+    output.emit(if pin { "relation.pin" } else { "relation.unpin" }, &answer, |page| {
+        let what = if pin { "is held at" } else { "fades from" };
+        page.line(&format!("{tie} {what} {weight:.3}."));
+    })
+}
+
+fn wrote(tie: &Tie, outcome: Option<Observed>, weight: Option<f64>, at: Timestamp, dry_run: bool) -> Wrote {
+    Wrote {
+        from: tie.from.to_string(),
+        kind: tie.kind.to_string(),
+        to: tie.to.to_string(),
+        outcome,
+        weight,
+        at: Rfc3339(at),
+        dry_run,
+    }
+}
+
+async fn decay(
+    args: &DecayArgs,
+    service: &Service,
+    output: &Output,
+    global: &Global,
+) -> Result<(), CliError> {
+    let at = args.write.instant(service, global).await?;
+    let dry_run = args.write.dry_run;
+    let tally: Tally = if dry_run {
+        service.rehearse_job(JobName::Fade, at, None).await?
+    } else {
+        service.run_job(JobName::Fade, at, None).await?.tally
+    };
+    let edges = if args.list {
+        let lowered = service.relations(service.scope(), Which::Lowered, None, at).await?;
+        Some(lowered.into_iter().map(Edge::of).collect::<Vec<_>>())
+    } else {
+        None
+    };
+    let passed = Passed {
+        processed: tally.scanned - tally.pinned - tally.quarantined,
+        decayed: tally.changed,
+        below_minimum: tally.below,
+        pinned: tally.pinned,
+        edges,
+        dry_run,
+    };
+    output.emit("relation.decay", &passed, |page| {
+        let lowered = if dry_run { "would be lowered" } else { "were lowered" };
+        page.line(&format!(
+            "{} relations looked at, {} {lowered}, {} weigh less than the minimum, {} are pinned.",
+            passed.processed, passed.decayed, passed.below_minimum, passed.pinned
+        ));
+        if let Some(edges) = passed.edges.as_ref().filter(|edges| !edges.is_empty()) {
+            table(page, edges);
+        }
+    })
+}

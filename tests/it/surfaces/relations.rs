@@ -1,0 +1,71 @@
+//! `ebb relation`, and relations in files of events.
+
+use super::{command, contents, ebb};
+use crate::harness::neo4j::fresh;
+use insta::assert_json_snapshot;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_relation_from_its_first_sight_to_its_silence() {
+    let db = fresh().await;
+    let at = |args: &[&str], at: &str| ebb(&db, &[args, &["--at", at]].concat());
+    let alex = ["relation", "observe", "Alex", "works_on", "ProjectAlpha"];
+    assert_json_snapshot!("relation_observe", at(&alex, "2026-01-01T00:00Z").golden());
+    assert_eq!(at(&alex, "2026-01-02T00:00Z").json()["outcome"], "again");
+    assert_eq!(at(&alex, "2026-01-01T00:00Z").json()["outcome"], "late");
+    let core =
+        ["relation", "observe", "CoreAuthModule", "depends_on", "JWTLibrary", "--pinned", "--weight", "0.8"];
+    at(&core, "2026-01-01T00:00Z").json();
+    at(&["relation", "observe", "ProjectAlpha", "uses", "OldFramework"], "2025-01-01T00:00Z").json();
+    assert_json_snapshot!("relation_list", at(&["relation", "list"], "2026-01-02T00:00Z").golden());
+    assert_json_snapshot!(
+        "relation_list_decayed",
+        at(&["relation", "list", "--decayed"], "2026-01-02T00:00Z").golden()
+    );
+    let before = contents(&db).await;
+    let dry = at(&["relation", "decay", "--dry-run", "--list"], "2026-04-02T00:00Z");
+    assert_json_snapshot!("relation_decay_dry_run", dry.golden());
+    assert_eq!(contents(&db).await, before, "a rehearsal writes nothing");
+    assert_json_snapshot!("relation_decay", at(&["relation", "decay"], "2026-04-02T00:00Z").golden());
+    let pin = at(&["relation", "pin", "Alex", "works_on", "ProjectAlpha"], "2026-04-02T00:00Z").json();
+    assert_eq!(pin["weight"], 0.5);
+    at(&["relation", "unpin", "Alex", "works_on", "ProjectAlpha"], "2026-05-02T00:00Z").json();
+    ebb(&db, &["relation", "pin", "Alex", "works_on", "nothing"])
+        .fails(1, "there is no relation Alex works_on nothing");
+    ebb(&db, &["relation", "observe", "a", "b", "c", "--weight", "1.5"])
+        .fails(2, "weight is 1.5, outside 0 ..= 1");
+    ebb(&db, &["relation", "observe", " ", "b", "c"]).fails(2, "the name of an entity is empty");
+    assert!(
+        ebb(&db, &["--scope", "team", "relation", "list"]).json()["edges"].as_array().unwrap().is_empty()
+    );
+    let inspected = ebb(&db, &["inspect", "relations_below_minimum"]).json();
+    assert!(inspected.to_string().contains("OldFramework"), "{inspected}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_of_events_observes_relations_once() {
+    let db = fresh().await;
+    let folder = tempfile::tempdir().unwrap();
+    let events = r#"{"at":"2026-01-01T10:00:00Z","kind":"observe","from":"Alex","type":"works_on","to":"Alpha"}
+{"at":"2026-01-01T10:01:00Z","kind":"memory","id":"a","content":"Alex works on Alpha","mentions":["Alex"]}
+{"at":"2026-01-02T10:00:00Z","kind":"observe","from":"Alex","type":"works_on","to":"Alpha","weight":0.5}
+{"at":"2026-01-02T10:00:00Z","kind":"observe","from":"Alpha","type":"uses","to":"Rust","pinned":true}
+"#;
+    std::fs::write(folder.path().join("e.ndjson"), events).unwrap();
+    let import = || super::Said::from(command(&db, folder.path(), &["import", "e.ndjson"]).output().unwrap());
+    let once = import().json();
+    assert_eq!((&once["events"], &once["by_kind"]["observe"]), (&4.into(), &3.into()));
+    assert_eq!(import().json()["events"], 0);
+    let edges = ebb(&db, &["relation", "list", "--at", "2026-01-02T10:00Z"]).json();
+    assert_eq!(edges["edges"].as_array().unwrap().len(), 2);
+    assert_eq!(edges["edges"][1]["weight"], 0.5);
+    let bad = events.replace("0.5}", "2}");
+    std::fs::write(
+        folder.path().join("e.ndjson"),
+        bad.replace(
+            "10:00:00Z\",\"kind\":\"observe\",\"from\":\"Alex\"",
+            "09:00:00Z\",\"kind\":\"observe\",\"from\":\"Alex\"",
+        ),
+    )
+    .unwrap();
+    import().fails(1, "e.ndjson:3: weight is 2, outside 0 ..= 1");
+}
