@@ -10,6 +10,7 @@
 use super::jobs::JOBS;
 use super::kind::Kind;
 use crate::domain::tunables::ConsolidationConfig;
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 const SECOND: u64 = 1_000;
@@ -104,12 +105,31 @@ pub(super) static KNOBS: LazyLock<Vec<Knob>> = LazyLock::new(|| {
 
 /// The knob of this key, whatever the case of its letters: environment variables lose it.
 pub(super) fn find(key: &str) -> Option<&'static Knob> {
-    KNOBS.iter().find(|knob| knob.key.eq_ignore_ascii_case(key))
+    let key = documented(key);
+    KNOBS.iter().find(|knob| knob.key.eq_ignore_ascii_case(&key))
+}
+
+/// The block in which the relation decay document keeps its settings, and the section that it is here.
+const DOCUMENTED: (&str, &str) = ("settings.memory.decay", "relation");
+
+/// A key as the table names it, of one as a document names it.
+fn documented(key: &str) -> Cow<'_, str> {
+    let (block, section) = DOCUMENTED;
+    match key.split_at_checked(block.len()) {
+        Some((head, rest)) if head.eq_ignore_ascii_case(block) && rest.starts_with('.') => {
+            Cow::Owned(format!("{section}{rest}"))
+        }
+        _ => Cow::Borrowed(key),
+    }
 }
 
 /// Whether this path is a section, or holds some.
 pub(super) fn is_section(path: &str) -> bool {
+    let block = DOCUMENTED.0;
+    let holds_it = |dot: usize| block[..dot].eq_ignore_ascii_case(path);
     sections().any(|section| section.eq_ignore_ascii_case(path))
+        || block.match_indices('.').any(|(dot, _)| holds_it(dot))
+        || block.eq_ignore_ascii_case(path)
 }
 
 fn sections() -> impl Iterator<Item = &'static str> {
@@ -119,7 +139,7 @@ fn sections() -> impl Iterator<Item = &'static str> {
 /// The key most likely meant: one of the same section with a name like it, the same name in another section, or a path
 /// that looks alike as a whole.
 pub(super) fn nearest_key(wrong: &str) -> Option<&'static str> {
-    let wrong = wrong.to_ascii_lowercase();
+    let wrong = documented(wrong).to_ascii_lowercase();
     let (section, name) = wrong.rsplit_once('.').unwrap_or(("", &wrong));
     let keys = || KNOBS.iter().map(|knob| knob.key.as_str());
     let name_of = |key: &'static str| key.rsplit_once('.').map_or(key, |(_, name)| name);

@@ -89,6 +89,9 @@ impl Layer {
     pub(super) fn of_file(path: &Path, faults: &mut Vec<Fault>) -> Self {
         let origin = |line, column| Origin::File { path: path.to_owned(), line, column };
         match std::fs::read_to_string(path) {
+            Ok(text) if path.extension().is_some_and(|end| end == "yaml" || end == "yml") => {
+                Self::of_yaml(&text, &origin, faults)
+            }
             Ok(text) => Self::of_toml(&text, &origin, faults),
             Err(error) => {
                 let what = format!("it cannot be read: {error}");
@@ -177,7 +180,7 @@ impl Reader<'_> {
 }
 
 /// The value of this key, or a fault and nothing.
-fn check(path: &str, raw: Raw, origin: Origin, faults: &mut Vec<Fault>) -> Option<Given> {
+pub(super) fn check(path: &str, raw: Raw, origin: Origin, faults: &mut Vec<Fault>) -> Option<Given> {
     let spell: &dyn Fn(&str) -> String = match &origin {
         Origin::Variable(_) => &|key| format!("{PREFIX}{}", key.replace('.', "__").to_ascii_uppercase()),
         _ => &str::to_owned,
@@ -195,7 +198,12 @@ fn check(path: &str, raw: Raw, origin: Origin, faults: &mut Vec<Fault>) -> Optio
     None
 }
 
-fn unknown(what: &str, path: &str, nearest: Option<&str>, spell: &dyn Fn(&str) -> String) -> String {
+pub(super) fn unknown(
+    what: &str,
+    path: &str,
+    nearest: Option<&str>,
+    spell: &dyn Fn(&str) -> String,
+) -> String {
     match nearest {
         Some(nearest) => format!("unknown {what} `{path}`; the nearest name is `{}`", spell(nearest)),
         None => format!("unknown {what} `{path}`; `ebb config show` lists every key"),

@@ -1,7 +1,7 @@
 //! Settings: the sum of all floors' configurations, from four layers.
 //!
-//! `config/default.toml` (embedded) < `ebb.toml` in the current folder, or the file of `--config` < the environment <
-//! flags. The environment is `EBB__SECTION__KEY` (`EBB__JOBS__DECAY__EVERY=30m`), and the usual `NEO4J_URI`,
+//! `config/default.toml` (embedded) < `ebb.toml` in the current folder, or the file of `--config`, in TOML or YAML < the
+//! environment < flags. The environment is `EBB__SECTION__KEY` (`EBB__JOBS__DECAY__EVERY=30m`), and the usual `NEO4J_URI`,
 //! `NEO4J_USERNAME`, `NEO4J_PASSWORD` or `NEO4J_PASSWORD_FILE`, `NEO4J_DATABASE`, `EBB_NEO4J` and `EBB_NEO4J_IMAGE`,
 //! which count as unset when empty; where both name one key, `EBB__` wins. Keys match whatever their case, because
 //! variables lose it.
@@ -30,6 +30,7 @@ pub mod similarity;
 #[cfg(test)]
 mod tests;
 pub mod worker;
+mod yaml;
 
 pub use environment::Environment;
 pub use fault::{Fault, Faults, Origin};

@@ -315,3 +315,28 @@ mod fields {
         names
     }
 }
+
+#[test]
+fn the_documented_block_of_yaml_is_a_section_of_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let load = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        let flags = Flags { config: Some(path), set: Vec::new() };
+        Settings::load(&flags, &Environment::default()).map_err(|faults| faults.to_string())
+    };
+    let documented = "settings:\n  memory:\n    decay:\n      enabled: false\n      halfLifeDays: 30          # days\n      \
+                      minimumWeight: 0.25\n      schedule: \"30 4 * * *\"\n";
+    let relation = load("a.yaml", documented).unwrap().relation;
+    assert_eq!((relation.enabled, relation.half_life_days, relation.minimum_weight), (false, 30.0, 0.25));
+    assert_eq!(relation.schedule, "30 4 * * *");
+    let toml = "[settings.memory.decay]\nhalfLifeDays = 45\n";
+    assert_eq!(load("a.toml", toml).unwrap().relation.half_life_days.to_bits(), 45.0_f64.to_bits());
+    let said = load("b.yml", "settings:\n  memory:\n    decay:\n      halfLiveDays: 30\n").unwrap_err();
+    assert!(said.contains("b.yml:4:7") && said.contains("nearest name is `relation.halfLifeDays`"), "{said}");
+    let said = load("c.yaml", "relation:\n  halfLifeDays: -1\n").unwrap_err();
+    assert!(said.contains("c.yaml:2:3") && said.contains("finite number above 0"), "{said}");
+    assert!(load("d.yaml", "a: [").unwrap_err().contains("not YAML"));
+    assert!(load("e.yaml", "").is_ok());
+    assert!(load("f.yaml", "- a\n").unwrap_err().contains("no section"));
+}

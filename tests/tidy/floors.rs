@@ -97,7 +97,7 @@ const FLOORS: &[Floor] = &[
             "service::Config",
             "telemetry",
         ],
-        outside: &["config", "humantime", "secrecy", "strsim", "toml_edit"],
+        outside: &["config", "humantime", "saphyr", "secrecy", "strsim", "toml_edit"],
     },
     Floor { module: "telemetry", inside: &[], outside: &["tracing", "tracing_subscriber"] },
     Floor { module: "wiring", inside: &[EVERYTHING], outside: &[EVERYTHING] },
