@@ -356,5 +356,6 @@ mod tests {
     fn a_migration_that_was_applied_never_changes() {
         assert_eq!(&checksum(&SCHEMA_V001)[..16], "f2077514a4b23ef7");
         assert_eq!(&checksum(&SCHEMA_V002)[..16], "8324bfe52f2a2e5a");
+        assert_eq!(&checksum(&SCHEMA_V003)[..16], "e4ba2dfb9ca951ab");
     }
 }
