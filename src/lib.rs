@@ -4,6 +4,8 @@ pub mod clock;
 pub mod domain;
 pub mod engine;
 pub mod jobs;
+#[cfg(test)]
+mod mutated;
 pub mod provision;
 pub mod scheduler;
 pub mod service;

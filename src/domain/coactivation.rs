@@ -86,6 +86,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(1024))]
+
         #[test]
         fn any_cut_counts_each_pair_once(
             known in prop::collection::vec(any::<bool>(), 0..24),

@@ -61,6 +61,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(1024))]
+
         #[test]
         fn what_is_allowed_stays_allowed_when_less_is_affected(
             ratio in 0.0_f64..1.0, live in 0_i64..100_000, affected in 0_i64..100_000, less in 0_i64..100_000

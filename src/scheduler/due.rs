@@ -150,6 +150,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(1024))]
+
         #[test]
         fn one_catch_up_whatever_was_missed(
             interval in 1_i64..10_000_000,

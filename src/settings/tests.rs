@@ -340,3 +340,35 @@ fn the_documented_block_of_yaml_is_a_section_of_its_own() {
     assert!(load("e.yaml", "").is_ok());
     assert!(load("f.yaml", "- a\n").unwrap_err().contains("no section"));
 }
+
+#[test]
+fn no_text_makes_the_reader_of_configurations_fall() {
+    let seeds = [
+        "[memory]\nworkingDecay = 0.5\ndecayBatchSize = 100\n[jobs.decay]\ncron = \"30 4 * * 0\"\ntimezone = \"Europe/Berlin\"\n",
+        "[relation]\nhalfLifeDays = 90\nminimumWeight = 0.10\n[log]\nfilter = \"warn,ebb=info\"\n[worker]\nlease = \"15s\"\n",
+        "settings:\n  memory:\n    decay:\n      enabled: true\n      halfLifeDays: 90\n      schedule: \"30 4 * * 0\"\n",
+        "[neo4j]\nuri = \"bolt://localhost:7687\"\npassword_file = \"a\"\nbolt_port = 7687\n",
+    ];
+    let (mut sound, mut faulty) = (0, 0);
+    for (n, text) in crate::mutated::mutated(&seeds, 1).take(crate::mutated::MANY).enumerate() {
+        let mut faults = Vec::new();
+        let place = |line, column| Origin::File { path: "x".into(), line, column };
+        let layer = if n % 2 == 0 {
+            Layer::of_toml(&text, &place, &mut faults)
+        } else {
+            Layer::of_yaml(&text, &place, &mut faults)
+        };
+        let (lines, given) = (text.split('\n').count(), layer.0.len());
+        for fault in &faults {
+            let Origin::File { line, column, .. } = fault.origin else { panic!("{fault:?}") };
+            assert!((1..=lines + 1).contains(&line) && column >= 1, "{fault:?} in {text:?}");
+        }
+        if faults.is_empty() {
+            sound += 1
+        } else {
+            faulty += 1
+        }
+        assert!(given <= lines, "{text:?}");
+    }
+    assert!(sound > 100 && faulty > 10_000, "{sound} sound, {faulty} faulty");
+}

@@ -84,6 +84,8 @@ fn state(changes: &[(u8, u8, u32)]) -> Vec<Strong> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1024))]
+
     #[test]
     fn any_history_ends_alike(changes in changes(), cuts in prop::collection::vec(0_usize..60, 0..8)) {
         let mut kept = Kept::default();

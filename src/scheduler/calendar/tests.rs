@@ -200,3 +200,21 @@ fn ten_whole_years_agree_with_a_walk_through_every_minute() {
         }
     }
 }
+
+#[test]
+fn no_text_makes_the_reader_of_patterns_fall() {
+    let seeds =
+        ["30 4 * * 0", "*/10 9-17 1,15 JAN-MAR MON-FRI", "0 2 29 2 *", "59 23 31 12 7", "Europe/Berlin"];
+    let mut sound = 0;
+    for text in crate::mutated::mutated(&seeds, 3).take(crate::mutated::MANY) {
+        let _ = Zone::named(&text);
+        match Pattern::parse(&text) {
+            Ok(pattern) => {
+                sound += 1;
+                assert!(Pattern::parse(pattern.text()).is_ok(), "{text:?}");
+            }
+            Err(why) => assert!(!why.is_empty()),
+        }
+    }
+    assert!(sound > 500, "{sound} were patterns all the same");
+}

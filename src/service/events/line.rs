@@ -207,4 +207,22 @@ mod tests {
         assert!(embedded("1, 2, 3").contains("has 3 numbers, and similarity.embedding_dimensions is 2"));
         assert!(say("{").contains("EOF"));
     }
+
+    #[test]
+    fn no_line_makes_the_reader_of_events_fall() {
+        let seeds = [
+            r#"{"at":"2026-03-02T08:00:00+01:00","kind":"memory","id":"m","content":"x","mentions":["b","a"],"pinned":true}"#,
+            r#"{"at":"2026-03-02T08:00:00Z","kind":"access","id":"m","session":"s","revive":false}"#,
+            r#"{"at":"2026-03-02T08:00:00Z","kind":"observe","from":"a","type":"t","to":"b","weight":0.5}"#,
+            r#"{"at":"2026-03-02T08:00:00Z","kind":"session_end","session":"s","scope":"team"}"#,
+        ];
+        let mut read = 0;
+        for text in crate::mutated::mutated(&seeds, 2).take(crate::mutated::MANY) {
+            match parse(&text, 7, &reading()) {
+                Ok(line) => read += u32::from(line.at().millis() != 0),
+                Err(why) => assert!(!why.is_empty()),
+            }
+        }
+        assert!(read > 500, "{read} lines were events all the same");
+    }
 }
