@@ -3,7 +3,7 @@
 use super::arguments::Arguments;
 use super::client::{Client, Gate, Journal, service};
 use super::doom::{Doom, Kind};
-use super::history::{self, Known, What};
+use super::history::{self, What};
 use super::look::Eyes;
 use super::random::Random;
 use super::report::{distribution, retakes};
@@ -329,31 +329,23 @@ impl Campaign<'_> {
         let ready = Instant::now();
         let since = Clock::Real.now().millis();
         let said_yes = until(Duration::from_secs(10), || all_say(&ports, true)).await;
-        // A run is a step on when it is taken, has a batch written, or is ended; the first batch is told beside it, since a
-        // server that plans each statement for the first time takes the longest over the long ones.
-        let (resumed, batch) = {
-            let mut first = (None, None);
-            while ready.elapsed() < Duration::from_secs(20) && first.1.is_none() {
-                for line in history::read(&self.folder)? {
-                    let is_new = line.at > since && line.known == Known::Ok;
-                    let (step, batch) = match line.what {
-                        What::Commit { .. } => (true, true),
-                        What::Take { .. } | What::Close { .. } => (true, false),
-                        _ => (false, false),
-                    };
-                    if is_new && step {
-                        first.0.get_or_insert_with(|| ready.elapsed());
-                    }
-                    if is_new && batch {
-                        first.1.get_or_insert_with(|| ready.elapsed());
-                    }
+        // Work is there again with the first batch that is written. The first step of any run is told beside it: a server
+        // plans each statement anew, and takes the longest over the long ones.
+        let (mut step, mut resumed) = (None, None);
+        while resumed.is_none() && ready.elapsed() < Duration::from_secs(20) {
+            for line in history::read(&self.folder)?.iter().filter(|line| line.at > since) {
+                let is_batch = matches!(line.what, What::Commit { .. });
+                if is_batch || matches!(line.what, What::Take { .. } | What::Close { .. }) {
+                    step.get_or_insert_with(|| ready.elapsed());
                 }
-                tokio::time::sleep(Duration::from_millis(50)).await;
+                if is_batch {
+                    resumed.get_or_insert_with(|| ready.elapsed());
+                }
             }
-            first
-        };
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
         println!(
-            "round {round}: server killed; it answers {answers:?} after its handshake; not ready is said after {said_no:?}, ready after {said_yes:?}, work gets on after {resumed:?}, the first batch after {batch:?}"
+            "round {round}: server killed; it answers {answers:?} after its handshake; not ready is said after {said_no:?}, ready after {said_yes:?}, the first step after {step:?}, work after {resumed:?}"
         );
         self.done += 1;
         let slow =
