@@ -16,7 +16,7 @@
 //! since its age is always measured from the origin.
 //! Invariant: `crossing` and `factor` tell the same story (held by `crossing_agrees_with_value`).
 
-use super::units::HOUR_MS;
+use super::units::HOUR_MS_F;
 
 /// A way to fade. Build it with the checked constructors.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -119,9 +119,6 @@ impl Curve {
         if matches!(self.0, Kind::Ttl { .. }) { None } else { self.crossing(2.0, 1.0) }
     }
 }
-
-#[expect(clippy::cast_precision_loss, reason = "3.6e6 is exact")]
-const HOUR_MS_F: f64 = HOUR_MS as f64;
 
 fn positive(parameter: &'static str, value: f64) -> Result<f64, CurveError> {
     if value.is_finite() && value > 0.0 {

@@ -20,7 +20,7 @@
 //! Invariant: silence never raises a weight (held by `never_rises`).
 
 use super::decay::{Curve, CurveError};
-use super::units::{HOUR_MS, Timestamp, UnitError, Weight};
+use super::units::{HOUR_MS_F, Timestamp, UnitError, Weight};
 
 /// How relations fade.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -122,10 +122,16 @@ impl Bond {
         self.pinned || self.weight(now, fading) >= fading.minimum
     }
 
+    /// Whether an instant lies before what is known of it: an observation of then changes nothing.
+    #[must_use]
+    pub fn is_past(&self, at: Timestamp) -> bool {
+        at < self.weight_at.max(self.last_observed)
+    }
+
     /// Seen again.
     #[must_use]
     pub fn observed(self, seen: Observation) -> Self {
-        if seen.at < self.weight_at.max(self.last_observed) {
+        if self.is_past(seen.at) {
             return self;
         }
         let pinned = seen.pinned.unwrap_or(self.pinned);
@@ -152,11 +158,9 @@ impl Bond {
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "3.6e6 is exact")]
-const HOUR_MS_F: f64 = HOUR_MS as f64;
-
 #[cfg(test)]
 mod tests {
+    use super::super::units::HOUR_MS;
     use super::*;
     use proptest::prelude::*;
 

@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 
 /// Milliseconds in an hour; rates are per hour, instants are milliseconds.
 pub const HOUR_MS: i64 = 3_600_000;
+/// The same, for laws that divide by it.
+pub(super) const HOUR_MS_F: f64 = 3_600_000.0;
 
 /// An instant: milliseconds since 1970-01-01T00:00:00Z, between the years 0001 and 9999.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -85,6 +87,17 @@ impl Timestamp {
     }
 }
 
+/// A finite number from 0 to `greatest`; `range` says so in words.
+fn within(quantity: &'static str, value: f64, greatest: f64, range: &'static str) -> Result<f64, UnitError> {
+    if !value.is_finite() {
+        return Err(UnitError::NotFinite { quantity, value });
+    }
+    if !(0.0..=greatest).contains(&value) {
+        return Err(UnitError::OutOfRange { quantity, value, range });
+    }
+    Ok(value)
+}
+
 /// The energy of a memory: finite, `0 ..= 1e12`. One access deposits 1.0.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize, Deserialize)]
 #[serde(try_from = "f64", into = "f64")]
@@ -103,13 +116,7 @@ impl Energy {
     /// # Errors
     /// [`UnitError`] for NaN, infinities, negative numbers and numbers above [`Energy::MAX`].
     pub fn new(value: f64) -> Result<Self, UnitError> {
-        if !value.is_finite() {
-            return Err(UnitError::NotFinite { quantity: "energy", value });
-        }
-        if !(0.0..=Self::MAX).contains(&value) {
-            return Err(UnitError::OutOfRange { quantity: "energy", value, range: "0 ..= 1e12" });
-        }
-        Ok(Self(value))
+        within("energy", value, Self::MAX, "0 ..= 1e12").map(Self)
     }
 
     /// The plain number.
@@ -159,13 +166,7 @@ impl Weight {
     /// # Errors
     /// [`UnitError`] for NaN, infinities and numbers outside `0 ..= 1`.
     pub fn new(value: f64) -> Result<Self, UnitError> {
-        if !value.is_finite() {
-            return Err(UnitError::NotFinite { quantity: "weight", value });
-        }
-        if !(0.0..=1.0).contains(&value) {
-            return Err(UnitError::OutOfRange { quantity: "weight", value, range: "0 ..= 1" });
-        }
-        Ok(Self(value))
+        within("weight", value, 1.0, "0 ..= 1").map(Self)
     }
 
     /// The plain number.

@@ -7,15 +7,11 @@
 //! Invariant: a second pass at the same instant changes nothing (held by `jobs::fade::twice_is_once`).
 //! Invariant: four weekly passes leave what one leaves after 28 days (held by `jobs::fade::always_from_the_base`).
 
-use super::{Reached, Work};
+use super::{Reached, Work, pages};
 use crate::domain::units::Timestamp;
 use crate::store::{Error, Store, Tally};
-use std::time::{Duration, Instant};
 
 const PAGE_FIRST: usize = 1_000;
-const PAGE_MAX: usize = 10_000;
-const GROW_UNDER: Duration = Duration::from_millis(500);
-const SHRINK_OVER: Duration = Duration::from_secs(2);
 
 /// Fades all relations at the run's `now`.
 ///
@@ -31,32 +27,12 @@ pub async fn run(mut work: Work<'_>) -> Result<Reached, Error> {
         }
     }
     let mut after = String::new();
-    let mut page = PAGE_FIRST;
-    loop {
-        let limit = work.budget.page(page);
-        let begun = Instant::now();
-        match work.store.fade(work.run, &after, limit).await {
-            Ok((scanned, _)) if scanned < limit => return Ok(Reached::End),
-            Ok((scanned, last)) => {
-                after = last;
-                work.budget.spend(scanned);
-            }
-            Err(why) if why.is_too_big() && page > 1 => {
-                page = (page / 2).max(1);
-                continue;
-            }
-            Err(why) => return Err(why),
-        }
-        if work.budget.is_spent() {
-            return Ok(Reached::Budget);
-        }
-        let took = begun.elapsed();
-        if took < GROW_UNDER {
-            page = (page * 2).min(PAGE_MAX);
-        } else if took > SHRINK_OVER {
-            page = (page / 2).max(1);
-        }
-    }
+    pages::each(&mut work, PAGE_FIRST, async |store, run, limit| {
+        let (scanned, last) = store.fade(run, &after, limit).await?;
+        after = last;
+        Ok(scanned)
+    })
+    .await
 }
 
 /// What a pass at `now` would do, up to `limit` relations. Those of other writers are not among them.
@@ -64,18 +40,11 @@ pub async fn run(mut work: Work<'_>) -> Result<Reached, Error> {
 /// # Errors
 /// Of the store.
 pub async fn rehearse(store: &Store, now: Timestamp, limit: Option<u64>) -> Result<Tally, Error> {
-    let mut all = Tally::default();
     let mut after = String::new();
-    let mut left = limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(usize::MAX);
-    loop {
-        let wanted = left.min(PAGE_MAX);
-        let (page, last) = store.rehearse_fade(now, &after, wanted).await?;
-        all += page;
-        let scanned = usize::try_from(page.scanned).unwrap_or(0);
-        left = left.saturating_sub(scanned);
-        match last {
-            Some(last) if scanned == wanted && left > 0 => after = last,
-            _ => return Ok(all),
-        }
-    }
+    pages::rehearse(limit, async |wanted| {
+        let (tally, last) = store.rehearse_fade(now, &after, wanted).await?;
+        after = last;
+        Ok(tally)
+    })
+    .await
 }

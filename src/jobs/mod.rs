@@ -10,6 +10,7 @@ pub mod cluster;
 pub mod coactivate;
 pub mod decay;
 pub mod fade;
+mod pages;
 pub mod promote;
 pub mod reap;
 pub mod reinforce;

@@ -127,23 +127,15 @@ impl Store {
     where
         F: AsyncFn(&mut Tx) -> Result<Applied, Error>,
     {
-        let mut races = 0;
-        loop {
-            let outcome = self
-                .transactions
-                .run(name, Mode::Write, async |tx: &mut Tx| {
-                    let applied = body(tx).await?;
-                    if matches!(applied, Applied::Nothing(_)) {
-                        tx.abandon();
-                    }
-                    Ok(applied)
-                })
-                .await;
-            match outcome {
-                Err(why) if why.is_taken() && races < 3 => races += 1,
-                outcome => return outcome,
-            }
-        }
+        self.transactions
+            .racing(name, async |tx: &mut Tx| {
+                let applied = body(tx).await?;
+                if matches!(applied, Applied::Nothing(_)) {
+                    tx.abandon();
+                }
+                Ok(applied)
+            })
+            .await
     }
 }
 

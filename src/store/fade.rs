@@ -13,7 +13,7 @@ use crate::domain::relation::{Bond, Fading};
 use crate::domain::units::{Timestamp, Weight};
 use serde::Deserialize;
 use std::collections::BTreeSet;
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -81,7 +81,7 @@ impl Store {
     /// [`Error::Fenced`] if the run was lost; an error with [`Error::is_too_big`] asks for a smaller page.
     pub async fn fade(&self, run: &mut Run, after: &str, limit: usize) -> Result<(usize, String), Error> {
         let now = run.now;
-        let seen = Mutex::new(None);
+        let seen = Mutex::new(after.to_owned());
         let tally = self
             .in_run(run, "relations.fade", async |tx: &mut Tx| {
                 let (tally, last) = fade(tx, now, &self.fading, after, limit).await?;
@@ -91,12 +91,11 @@ impl Store {
                 Ok(tally)
             })
             .await?;
-        let last = seen.into_inner().ok().flatten().unwrap_or_else(|| after.to_owned());
+        let last = seen.into_inner().unwrap_or_else(PoisonError::into_inner);
         Ok((usize::try_from(tally.scanned).unwrap_or(0), last))
     }
 
-    /// What a pass at `now` would do to one page, by the same statement, taken back. With the first page come the rows of
-    /// other writers, which a pass would adopt, as many as `limit`.
+    /// What a pass at `now` would do to one page, by the same statement, taken back; and the last key, as in [`Store::fade`].
     ///
     /// # Errors
     /// As [`Store::fade`].
@@ -105,7 +104,7 @@ impl Store {
         now: Timestamp,
         after: &str,
         limit: usize,
-    ) -> Result<(Tally, Option<String>), Error> {
+    ) -> Result<(Tally, String), Error> {
         self.transactions
             .run("relations.fade.rehearse", Mode::Write, async |tx: &mut Tx| {
                 tx.abandon();
@@ -121,7 +120,7 @@ async fn fade(
     fading: &Fading,
     after: &str,
     limit: usize,
-) -> Result<(Tally, Option<String>), Error> {
+) -> Result<(Tally, String), Error> {
     let call = RELATION_FADE
         .call()
         .set("now", now.millis())
@@ -140,7 +139,7 @@ async fn fade(
         below: row.below,
         ..Tally::default()
     };
-    Ok((tally, row.last))
+    Ok((tally, row.last.unwrap_or_else(|| after.to_owned())))
 }
 
 /// Adopts a page of relations that other writers made: from when they were last observed, else made, else from now.

@@ -57,8 +57,8 @@ impl Store {
             .await
     }
 
-    /// Applies the next lines of a file, what they say of memories and what they saw of relations: `from` lines are done before, `progress` says what is done after. A batch that
-    /// landed before (its commit was lost) is not applied again.
+    /// Applies the next lines of a file, what they say of memories and what they saw of relations: `from` lines are done
+    /// before, `progress` says what is done after. A batch that landed before (its commit was lost) is not applied again.
     ///
     /// # Errors
     /// [`Error::Fenced`] if another program has opened the file since; those of the connection.

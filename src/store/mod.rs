@@ -7,8 +7,8 @@
 //!
 //! # Design notes
 //! Access and promotion run in Rust on locked rows, not in Cypher: a batch of events must be folded in file order
-//! anyway, the lock costs one round trip, and one executor needs no parity. Only `memory/decay`, `memory/adopt`, `relation/fade`
-//! and `relation/list` are laws that run in the database.
+//! anyway, the lock costs one round trip, and one executor needs no parity. Only `memory/decay`,
+//! `memory/adopt`, `relation/fade` and `relation/list` are laws that run in the database.
 
 mod attempt;
 mod audit;

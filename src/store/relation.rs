@@ -78,25 +78,16 @@ impl Store {
     /// # Errors
     /// [`Error::Conflict`] for a request id that was used for other words; of the connection.
     pub async fn observe(&self, lasting: Lasting<'_>, seen: &[Observe]) -> Result<Vec<Observed>, Error> {
-        let mut races = 0;
-        loop {
-            let outcome = self
-                .transactions
-                .run("relation.observe", Mode::Write, async |tx: &mut Tx| {
-                    if let Some(done) = open(tx, lasting).await? {
-                        return Ok(done);
-                    }
-                    let done = observe(tx, seen).await?;
-                    answer(tx, lasting, &done).await?;
-                    Ok(done)
-                })
-                .await;
-            match outcome {
-                // Another made the same relation meanwhile; now it is there.
-                Err(why) if why.is_taken() && races < 3 => races += 1,
-                outcome => return outcome,
-            }
-        }
+        self.transactions
+            .racing("relation.observe", async |tx: &mut Tx| {
+                if let Some(done) = open(tx, lasting).await? {
+                    return Ok(done);
+                }
+                let done = observe(tx, seen).await?;
+                answer(tx, lasting, &done).await?;
+                Ok(done)
+            })
+            .await
     }
 
     /// Pins or unpins a relation at `now`, once under a request id, or only rehearsed; answers what it weighs.
@@ -186,7 +177,7 @@ pub(super) async fn observe(tx: &mut Tx, seen: &[Observe]) -> Result<Vec<Observe
         });
         let (next, what) = match one.bond {
             None => (Bond::new(*seen), Observed::Created),
-            Some(bond) if seen.at < bond.weight_at.max(bond.last_observed) => (bond, Observed::Late),
+            Some(bond) if bond.is_past(seen.at) => (bond, Observed::Late),
             Some(bond) => (bond.observed(*seen), Observed::Again),
         };
         one.bond = Some(next);

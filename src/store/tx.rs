@@ -220,6 +220,21 @@ impl Transactions {
         }
     }
 
+    /// Runs a body that makes what there may be once only. One that lost the race for a new key is run again, and then
+    /// finds it there.
+    pub(super) async fn racing<T, F>(&self, name: &'static str, body: F) -> Result<T, Error>
+    where
+        F: AsyncFn(&mut Tx) -> Result<T, Error>,
+    {
+        let mut races = 0;
+        loop {
+            match self.run(name, Mode::Write, &body).await {
+                Err(why) if why.is_taken() && races < 3 => races += 1,
+                outcome => return outcome,
+            }
+        }
+    }
+
     /// Runs `body` in a transaction, once: for whoever wants to know how things stand now.
     pub(super) async fn run_once<T, F>(&self, name: &'static str, mode: Mode, body: F) -> Result<T, Error>
     where
