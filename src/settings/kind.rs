@@ -4,9 +4,11 @@
 //! is a mistake, in a variable it is the only way. [`Kind::check`] knows both and answers with the value as the structs
 //! want it, or with the rule that it breaks.
 
+use super::tables::{Table, Tables};
 use crate::scheduler::calendar::{Pattern, Zone};
 use config::Value;
 use serde::{Deserialize, Deserializer, Serialize};
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::time::Duration;
 
@@ -39,6 +41,8 @@ pub(super) enum Kind {
     Listen,
     /// Levels of what is logged, by target.
     Filter,
+    /// A list of tables.
+    Tables(&'static Tables),
 }
 
 /// A value as it was given.
@@ -48,6 +52,8 @@ pub(super) enum Raw {
     Toml(toml_edit::Value),
     /// In a variable or a flag: text.
     Text(String),
+    /// A list of tables.
+    Tables(Vec<Table>),
     /// Something in a file that is no value at all, such as a table.
     Other(&'static str),
 }
@@ -65,6 +71,20 @@ pub enum Shown {
     Number(f64),
     /// Text, a duration or a word.
     Text(String),
+    /// Several values.
+    List(Vec<Shown>),
+    /// A table of a list.
+    Table(BTreeMap<&'static str, Shown>),
+}
+
+impl Shown {
+    /// A field of a table.
+    pub(super) fn field(&self, name: &str) -> Option<&Shown> {
+        match self {
+            Self::Table(fields) => fields.get(name),
+            _ => None,
+        }
+    }
 }
 
 impl std::fmt::Display for Shown {
@@ -74,6 +94,15 @@ impl std::fmt::Display for Shown {
             Self::Whole(number) => number.fmt(f),
             Self::Number(number) => number.fmt(f),
             Self::Text(text) => text.fmt(f),
+            Self::List(list) => {
+                let texts: Vec<String> = list.iter().map(ToString::to_string).collect();
+                texts.join(", ").fmt(f)
+            }
+            Self::Table(fields) => {
+                let texts: Vec<String> =
+                    fields.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+                write!(f, "{{{}}}", texts.join(", "))
+            }
         }
     }
 }
@@ -133,6 +162,8 @@ impl Kind {
                     LEVELS.join(", ")
                 )
             }),
+            // A fault of a table has a place of its own, so lists of tables are checked where places are known.
+            Self::Tables(_) => Err("it must be a list of tables".to_owned()),
         }
     }
 
@@ -148,7 +179,7 @@ impl Raw {
         match self {
             Self::Toml(value) => value.as_str(),
             Self::Text(text) => Some(text.as_str()),
-            Self::Other(_) => None,
+            Self::Tables(_) | Self::Other(_) => None,
         }
         .filter(|text| !text.trim().is_empty())
     }
@@ -157,7 +188,7 @@ impl Raw {
         match self {
             Self::Toml(value) => value.as_bool(),
             Self::Text(text) => text.to_ascii_lowercase().parse().ok(),
-            Self::Other(_) => None,
+            Self::Tables(_) | Self::Other(_) => None,
         }
     }
 
@@ -165,7 +196,7 @@ impl Raw {
         match self {
             Self::Toml(value) => value.as_integer(),
             Self::Text(text) => text.trim().parse().ok(),
-            Self::Other(_) => None,
+            Self::Tables(_) | Self::Other(_) => None,
         }
     }
 
@@ -176,7 +207,7 @@ impl Raw {
         let number = match self {
             Self::Toml(value) => value.as_float(),
             Self::Text(text) => text.trim().parse().ok(),
-            Self::Other(_) => None,
+            Self::Tables(_) | Self::Other(_) => None,
         }?;
         Some((Value::from(number), Shown::Number(number)))
     }
@@ -188,6 +219,7 @@ impl std::fmt::Display for Raw {
         match self {
             Self::Toml(value) => f.write_str(value.to_string().trim()),
             Self::Text(text) => write!(f, "\"{}\"", text.escape_debug()),
+            Self::Tables(_) => f.write_str("a list of tables"),
             Self::Other(what) => f.write_str(what),
         }
     }
