@@ -41,6 +41,10 @@ pub(super) enum Kind {
     Listen,
     /// Levels of what is logged, by target.
     Filter,
+    /// Texts, none empty, none twice.
+    Texts,
+    /// Names that may stand in a statement: labels and types of relationships. None twice, at least one.
+    Names,
     /// A list of tables.
     Tables(&'static Tables),
 }
@@ -162,6 +166,20 @@ impl Kind {
                     LEVELS.join(", ")
                 )
             }),
+            Self::Texts => raw
+                .texts()
+                .filter(|given| !has_twins(given))
+                .map(|given| texts(&given))
+                .ok_or_else(|| "it must be a list of texts, none empty, none twice".to_owned()),
+            Self::Names => raw
+                .texts()
+                .filter(|given| !given.is_empty() && given.iter().all(|name| is_name(name)) && !has_twins(given))
+                .map(|given| texts(&given))
+                .ok_or_else(|| {
+                    "it must be a list of names, none twice: letters, digits and underscores, beginning with no digit, \
+                     64 at most"
+                        .to_owned()
+                }),
             // A fault of a table has a place of its own, so lists of tables are checked where places are known.
             Self::Tables(_) => Err("it must be a list of tables".to_owned()),
         }
@@ -211,6 +229,20 @@ impl Raw {
         }?;
         Some((Value::from(number), Shown::Number(number)))
     }
+
+    /// Several texts: a list in a file, in a variable with commas between them.
+    fn texts(&self) -> Option<Vec<String>> {
+        let texts: Option<Vec<&str>> = match self {
+            Self::Toml(value) => value.as_array()?.iter().map(toml_edit::Value::as_str).collect(),
+            Self::Text(text) => Some(text.split(',').map(str::trim).collect()),
+            Self::Tables(_) | Self::Other(_) => None,
+        };
+        let texts = texts?;
+        texts
+            .iter()
+            .all(|text| !text.trim().is_empty())
+            .then(|| texts.into_iter().map(str::to_owned).collect())
+    }
 }
 
 /// For faults: the value as it was written.
@@ -227,6 +259,22 @@ impl std::fmt::Display for Raw {
 
 fn text(given: &str) -> (Value, Shown) {
     (Value::from(given), Shown::Text(given.to_owned()))
+}
+
+fn texts(given: &[String]) -> (Value, Shown) {
+    let values: Vec<Value> = given.iter().map(|text| Value::from(text.as_str())).collect();
+    (Value::from(values), Shown::List(given.iter().cloned().map(Shown::Text).collect()))
+}
+
+fn has_twins(given: &[String]) -> bool {
+    given.iter().enumerate().any(|(n, text)| given[..n].contains(text))
+}
+
+/// Whether a text may stand as a name in a statement.
+fn is_name(text: &str) -> bool {
+    let mut letters = text.chars();
+    let first = letters.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_');
+    first && letters.all(|c| c.is_ascii_alphanumeric() || c == '_') && text.len() <= 64
 }
 
 fn uri(given: Option<&str>) -> Result<&str, String> {
