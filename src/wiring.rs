@@ -6,6 +6,7 @@
 
 use crate::clock::Clock;
 use crate::domain::ids::Scope;
+use crate::domain::policy::Regime;
 use crate::domain::relation::FadingError;
 use crate::domain::similarity::Similarity;
 use crate::provision::{self, Endpoint, Keeper, Origin};
@@ -108,6 +109,11 @@ pub fn over(endpoint: &Endpoint, settings: &Settings, scope: Scope) -> Result<Se
         },
         fading: settings.relation.fading()?,
         pins: settings.relation.pinned.clone(),
+        regime: Regime {
+            policies: settings.policies.clone(),
+            epsilon: settings.facts.epsilon,
+            guard: settings.guard.into(),
+        },
     })?;
     let config = service::Config {
         consolidation: settings.memory.clone(),
@@ -133,6 +139,7 @@ pub fn schedules(settings: &Settings) -> scheduler::Config {
         job(&jobs.reinforce),
         job(&jobs.promote),
         fade,
+        job(&jobs.sweep),
     ])
 }
 

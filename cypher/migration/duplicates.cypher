@@ -1,7 +1,7 @@
 // purpose: List keys that are used more than once and would break a constraint.
 // mode: read
 // params: none
-// returns: what: String, name: String, count: Integer (at most 160 rows)
+// returns: what: String, name: String, count: Integer (at most 180 rows)
 //
 // Runs once, before the constraints exist, so there is no index to ask.
 CALL () {
@@ -36,5 +36,9 @@ CALL () {
   MATCH ()-[r:RELATES_TO]->() WHERE r.key IS NOT NULL
   WITH toString(r.key) AS name, count(*) AS count WHERE count > 1
   RETURN 'RELATES_TO.key' AS what, name, count LIMIT 20
+  UNION ALL
+  MATCH (f:Fact) WHERE f.id IS NOT NULL
+  WITH toString(f.id) AS name, count(*) AS count WHERE count > 1
+  RETURN 'Fact.id' AS what, name, count LIMIT 20
 }
 RETURN what, name, count

@@ -1,7 +1,7 @@
 // purpose: Say since when the longest-waiting memory or session waits for each job.
 // mode: read
 // params: none
-// returns: due: Integer, ripe: Integer, coactivate: Integer, cluster: Integer, reinforce: Integer (epoch milliseconds or null), relations: Integer (one row)
+// returns: due: Integer, ripe: Integer, coactivate: Integer, cluster: Integer, reinforce: Integer (epoch milliseconds or null), relations: Integer, facts: Integer (one row)
 //
 // The range, from the year 1 on, leaves out values that are no instants: one that somebody wrote by hand must not stop
 // every run.
@@ -31,5 +31,6 @@ CALL () {
   RETURN m.reinforceDue AS reinforce ORDER BY reinforce LIMIT 1
 }
 CALL () { MATCH ()-[r:RELATES_TO]->() RETURN count(r) AS relations }
+CALL () { MATCH (f:Fact) RETURN count(f) AS facts }
 RETURN due.epochMillis AS due, ripe.epochMillis AS ripe, coactivate.epochMillis AS coactivate,
-  cluster.epochMillis AS cluster, reinforce.epochMillis AS reinforce, relations
+  cluster.epochMillis AS cluster, reinforce.epochMillis AS reinforce, relations, facts

@@ -4,7 +4,7 @@
 //! doing the same work again names the same node, so a uniqueness constraint can refuse the second time.
 
 use super::tier::Tier;
-use super::units::Timestamp;
+use super::units::{Confidence, Timestamp};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -91,6 +91,13 @@ name!(
     "the type of a relation",
     "What a relation says of its two ends: data, never a type of the graph."
 );
+name!(
+    FactRelation,
+    "the relation of a fact",
+    "What a fact says of its entity, such as `memory:context`: data, too."
+);
+name!(Source, "the source of a fact", "Who says it.");
+name!(PolicyId, "the id of a policy", "The name of a decay policy, unique among those in force.");
 name!(Scope, "a scope", "Whose data it is. Nothing crosses scopes.");
 
 impl Scope {
@@ -133,6 +140,20 @@ pub fn relation_key(scope: &str, from: &str, kind: &str, to: &str) -> String {
     Uuid::new_v5(&NAMESPACE, format!("relation/{named}").as_bytes()).to_string()
 }
 
+/// What there is once only: the lineage of all that was ever said of one tuple. `value` is a value with its type.
+#[must_use]
+pub fn lineage_key(scope: &str, entity: &str, relation: &str, value: &str) -> String {
+    let named = [scope, entity, relation, value].map(|name| format!("{}:{name}", name.len())).concat();
+    Uuid::new_v5(&NAMESPACE, format!("lineage/{named}").as_bytes()).to_string()
+}
+
+/// The id of what a sweep says of a lineage at that instant: whoever says the same again names the same fact.
+#[must_use]
+pub fn decay_id(lineage: &str, at: Timestamp, confidence: Confidence) -> String {
+    let said = format!("decay/{lineage}/{}/{:016x}", at.millis(), confidence.value().to_bits());
+    Uuid::new_v5(&NAMESPACE, said.as_bytes()).to_string()
+}
+
 /// Bytes as lower-case hexadecimal digits, as hashes are kept and shown.
 #[must_use]
 pub fn hex(bytes: &[u8]) -> String {
@@ -153,6 +174,10 @@ mod tests {
         assert_ne!(event_id("f", 1), event_id("f", 2));
         assert_ne!(relation_key("s", "ab", "t", "c"), relation_key("s", "a", "t", "bc"));
         assert_ne!(relation_key("s", "a", "t", "b"), relation_key("s", "b", "t", "a"), "it has a direction");
+        assert_ne!(lineage_key("s", "ab", "r", "v"), lineage_key("s", "a", "br", "v"));
+        let decayed = |at| decay_id("k", Timestamp::from_millis(at).unwrap(), Confidence::ZERO);
+        assert_eq!(decayed(1), decayed(1));
+        assert_ne!(decayed(1), decayed(2));
     }
 
     #[test]

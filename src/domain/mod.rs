@@ -14,6 +14,8 @@
 //! | weight of a pair | sessions | whole, `>= 1` | [`coactivation`] |
 //! | cluster | members, greatest weight | two members or more | [`cluster`] |
 //! | weight of a relation | – | `0 ..= 1` | [`relation`], on the [`decay`] kernel |
+//! | confidence of a fact | – | `0 ..= 1` | [`fact`], on the [`decay`] kernel |
+//! | which policy decides a fact | – | one, or none | [`policy`] |
 //! | what one change may affect | items | a share of the live ones | [`guard`] |
 //! | a consolidation attempt, a run | state, lease, fence | forward only | [`attempt`] |
 //!
@@ -26,9 +28,11 @@ pub mod cluster;
 pub mod coactivation;
 pub mod decay;
 pub mod event;
+pub mod fact;
 pub mod guard;
 pub mod ids;
 pub mod memory;
+pub mod policy;
 pub mod relation;
 pub mod similarity;
 pub mod tier;

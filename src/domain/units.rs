@@ -195,3 +195,49 @@ impl From<Weight> for f64 {
         weight.0
     }
 }
+
+/// How sure a fact is: finite, `0 ..= 1`. Asserted without one it is 1; retracted it is 0.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize, Deserialize)]
+#[serde(try_from = "f64", into = "f64")]
+pub struct Confidence(f64);
+
+impl Confidence {
+    /// What a retraction says.
+    pub const ZERO: Self = Self(0.0);
+    /// What an assertion says that names none.
+    pub const ONE: Self = Self(1.0);
+
+    /// A confidence from a plain number.
+    ///
+    /// # Errors
+    /// [`UnitError`] for NaN, infinities and numbers outside `0 ..= 1`.
+    pub fn new(value: f64) -> Result<Self, UnitError> {
+        within("confidence", value, 1.0, "0 ..= 1").map(Self)
+    }
+
+    /// The plain number.
+    #[must_use]
+    pub const fn value(self) -> f64 {
+        self.0
+    }
+
+    /// This confidence multiplied by a factor of the kernel, which lies in `0 ..= 1`.
+    #[must_use]
+    pub fn faded(self, factor: f64) -> Self {
+        debug_assert!((0.0..=1.0).contains(&factor), "a kernel factor lies in 0..=1, not {factor}");
+        Self(self.0 * factor)
+    }
+}
+
+impl TryFrom<f64> for Confidence {
+    type Error = UnitError;
+    fn try_from(value: f64) -> Result<Self, UnitError> {
+        Self::new(value)
+    }
+}
+
+impl From<Confidence> for f64 {
+    fn from(confidence: Confidence) -> Self {
+        confidence.0
+    }
+}

@@ -3,7 +3,7 @@
 //!
 //! Every other job looks only at what waits for it. That is fast, and blind to a memory whose date was removed by hand, an
 //! access that was drawn and deleted between two looks, or a member of a cluster that another writer's statement let
-//! expire. The audit takes foreign memories under the laws, gives rows that were set aside back where their values are
+//! expire. The audit takes foreign memories and facts under the laws, gives rows that were set aside back where their values are
 //! sound now, sets dates anew, lets sessions and clusters be looked at where they could be wrong, and frees claims. Last
 //! it removes what Ebb recorded for itself and nobody needs any more: requests after a day, runs and attempts after 30.
 //!
@@ -24,6 +24,7 @@ const PAGE: usize = 1_000;
 /// Of the store.
 pub async fn run(mut work: Work<'_>) -> Result<Reached, Error> {
     work.adopt().await?;
+    while work.store.adopt_facts(work.run, PAGE).await? > 0 {}
     reap::run(work.store, Right::Lease).await?;
     work.store.release(work.run, work.tunables).await?;
     let mut after = String::new();

@@ -14,6 +14,7 @@ mod pages;
 pub mod promote;
 pub mod reap;
 pub mod reinforce;
+pub mod sweep;
 
 use crate::domain::tunables::Tunables;
 use crate::domain::units::{HOUR_MS, Timestamp};
@@ -28,7 +29,7 @@ const DAY_MS: i64 = 24 * HOUR_MS;
 ///
 /// The order is that of cause and effect, so that running all of them twice at one instant changes nothing the second
 /// time: the audit lays out what others find, expiry takes memories out of clusters, sessions make the pairs that
-/// clusters consist of, strengthening ripens what promotion then raises. Relations stand
+/// clusters consist of, strengthening ripens what promotion then raises. Relations and facts stand
 /// for themselves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -47,11 +48,13 @@ pub enum JobName {
     Promote,
     /// What relations weigh, written down.
     Fade,
+    /// Policies applied to the facts of each scope.
+    Sweep,
 }
 
 impl JobName {
     /// In the order in which jobs due at one instant run.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Audit,
         Self::Decay,
         Self::Coactivate,
@@ -59,6 +62,7 @@ impl JobName {
         Self::Reinforce,
         Self::Promote,
         Self::Fade,
+        Self::Sweep,
     ];
 
     /// The name it has everywhere: on the command line, in configuration, in the graph, in metrics.
@@ -72,6 +76,7 @@ impl JobName {
             Self::Reinforce => "reinforce",
             Self::Promote => "promote",
             Self::Fade => "fade",
+            Self::Sweep => "sweep",
         }
     }
 
@@ -96,6 +101,7 @@ impl JobName {
             }
             Self::Promote => "raises ripe memories one tier, each through an attempt",
             Self::Fade => "writes down what every relation weighs, always from the weight it was given",
+            Self::Sweep => "applies the decay policies to the facts of each scope, by adding facts",
         }
     }
 
@@ -103,8 +109,8 @@ impl JobName {
     #[must_use]
     pub fn interval_ms(self, tunables: &Tunables) -> i64 {
         match self {
-            // Its own interval is in the configuration; a day is what it is made for.
-            Self::Audit => DAY_MS,
+            // Their own times are in the configuration; a day is what they are made for.
+            Self::Audit | Self::Sweep => DAY_MS,
             Self::Decay => tunables.decay_interval_ms(),
             Self::Coactivate | Self::Cluster => tunables.clustering_interval_ms(),
             // Its own interval is in the configuration; without one it keeps pace with promotion, which it feeds.
@@ -125,6 +131,7 @@ impl JobName {
             Self::Reinforce => backlog.reinforce,
             Self::Promote => backlog.ripe,
             Self::Fade => backlog.fade,
+            Self::Sweep => backlog.sweep,
         }
     }
 
@@ -132,7 +139,7 @@ impl JobName {
     #[must_use]
     pub const fn left(self, waiting: &Waiting) -> i64 {
         match self {
-            Self::Audit | Self::Fade => 0,
+            Self::Audit | Self::Fade | Self::Sweep => 0,
             Self::Decay => waiting.due,
             Self::Coactivate => waiting.sessions,
             Self::Cluster => waiting.clusters,
@@ -200,6 +207,11 @@ impl Budget {
             || self.ends.is_some_and(|ends| Instant::now() >= ends)
     }
 
+    /// From here on only a stop ends it.
+    fn until_stopped(&mut self) {
+        (self.rows_left, self.ends) = (None, None);
+    }
+
     /// A page of this size, cut to what is left.
     fn page(&self, size: usize) -> usize {
         self.rows_left.map_or(size, |left| size.min(usize::try_from(left).unwrap_or(usize::MAX)))
@@ -243,6 +255,7 @@ pub async fn run(job: JobName, work: Work<'_>) -> Result<Reached, Error> {
         JobName::Reinforce => reinforce::run(work).await,
         JobName::Promote => promote::run(work).await,
         JobName::Fade => fade::run(work).await,
+        JobName::Sweep => sweep::run(work).await,
     }
 }
 
@@ -273,5 +286,6 @@ pub async fn rehearse(
         JobName::Reinforce => reinforce::rehearse(store, tunables, now, limit).await,
         JobName::Promote => promote::rehearse(store, now, limit).await,
         JobName::Fade => fade::rehearse(store, now, limit).await,
+        JobName::Sweep => sweep::rehearse(store, now, limit).await,
     }
 }

@@ -96,12 +96,14 @@ fn changed_since(desk: &mut Desk, job: JobName, rhythm: &Rhythm, now: Timestamp)
 }
 
 /// What a job is begun for.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 enum Start {
     /// The run that somebody left open.
     Left,
     /// An occurrence, and how many before it were missed.
     Occurrence(Timestamp, u64),
+    /// A sweep that somebody asked for, by its id, and its instant.
+    Asked(String, Timestamp),
     /// To record as failed the run in which it panicked.
     Panicked,
 }
@@ -182,8 +184,9 @@ impl Dispatcher {
         let asked = self.clock.now();
         let names = JobName::ALL.map(JobName::name);
         let look = async {
-            let facts = self.store.survey(&names).await?;
+            let mut facts = self.store.survey(&names).await?;
             if self.warmth.is_warm() {
+                facts.asked = self.store.waiting_sweep().await?;
                 let concerns = self.store.concerns().await?;
                 let mut counts = self.meter.counts();
                 (counts.quarantined, counts.stuck) = (concerns.quarantined, concerns.stuck);
@@ -267,6 +270,8 @@ impl Dispatcher {
                 counts.stranded = ledger.open.as_ref().map_or(Duration::ZERO, |open| open.stranded);
             });
             let start = due.map(|due| Start::Occurrence(due.at, due.missed));
+            let asked = facts.asked.as_ref().filter(|_| job == JobName::Sweep);
+            let start = start.or_else(|| asked.map(|(id, at)| Start::Asked(id.clone(), *at)));
             let Some(start) = self.free_to_begin(desk, job, ledger, start) else { continue };
             if desk.tasks.len() >= if self.warmth.is_warm() { AT_ONCE } else { AT_ONCE_AT_FIRST } {
                 continue;
@@ -288,14 +293,17 @@ impl Dispatcher {
         ledger: &JobFacts,
         due: Option<Start>,
     ) -> Option<Start> {
-        let here =
-            desk.running.iter().find(|(_, running)| running.job == job).map(|(_, running)| running.start);
+        let here = desk
+            .running
+            .iter()
+            .find(|(_, running)| running.job == job)
+            .map(|(_, running)| running.start.clone());
         let elsewhere = ledger.open.as_ref().is_some_and(|open| !open.ours && !open.free);
         if here.is_some() || elsewhere {
-            if let Some(Start::Occurrence(at, _)) = due
+            if let Some(Start::Occurrence(at, _)) = due.as_ref()
                 // The ledger may not know yet what was begun here.
-                && !matches!(here, Some(Start::Occurrence(begun, _)) if begun == at)
-                && desk.overlapped.insert(job, at) != Some(at)
+                && !matches!(here, Some(Start::Occurrence(begun, _)) if begun == *at)
+                && desk.overlapped.insert(job, *at) != Some(*at)
             {
                 self.meter.job(job, |counts| counts.overlaps += 1);
             }
@@ -312,6 +320,7 @@ impl Dispatcher {
     }
 
     fn begin(&self, desk: &mut Desk, job: JobName, start: Start, request: Request) {
+        let begun_for = start.clone();
         let (store, cut, runtime) = (Arc::clone(&self.store), desk.cut.clone(), Handle::current());
         let task = desk.tasks.spawn_blocking(move || {
             let work = async {
@@ -319,6 +328,10 @@ impl Dispatcher {
                     Start::Left => finish_open(&store, job, Right::Lease, request).await,
                     Start::Occurrence(at, _) => {
                         run_job(&store, job, &Wanted::scheduled(at, Right::Lease), request).await.map(Some)
+                    }
+                    Start::Asked(id, at) => {
+                        let wanted = Wanted::asked(&id, at);
+                        run_job(&store, job, &wanted, request).await.map(Some)
                     }
                     Start::Panicked => {
                         let why = "the job panicked; the log of its worker says where".to_owned();
@@ -334,7 +347,7 @@ impl Dispatcher {
                 }
             })
         });
-        desk.running.push((task.id(), Running { job, start, begun: Instant::now() }));
+        desk.running.push((task.id(), Running { job, start: begun_for, begun: Instant::now() }));
     }
 
     async fn settle(
@@ -359,7 +372,7 @@ impl Dispatcher {
                 if matches!(start, Start::Panicked) {
                     desk.panicked.remove(&job);
                 }
-                self.count(job, start, took, report.as_ref());
+                self.count(job, &start, took, report.as_ref());
             }
             Ok((_, Err(why))) => {
                 let ending = match why {
@@ -385,7 +398,7 @@ impl Dispatcher {
         Ok(())
     }
 
-    fn count(&self, job: JobName, start: Start, took: Duration, report: Option<&JobReport>) {
+    fn count(&self, job: JobName, start: &Start, took: Duration, report: Option<&JobReport>) {
         let Some(report) = report else { return };
         self.meter.job(job, |counts| match report.outcome {
             Outcome::Skipped => {}
@@ -397,7 +410,7 @@ impl Dispatcher {
                 match start {
                     Start::Left => counts.adopted += 1,
                     Start::Occurrence(_, missed) => counts.missed += missed,
-                    Start::Panicked => {}
+                    Start::Asked(..) | Start::Panicked => {}
                 }
             }
         });

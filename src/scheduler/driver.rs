@@ -7,7 +7,7 @@
 use crate::domain::attempt::{Right, RunState};
 use crate::domain::units::Timestamp;
 use crate::jobs::{self, JobName, Reached, Request, Work, reap};
-use crate::store::{Error, Held, Leaving, Opened, Outlook, Run, Store, Tally};
+use crate::store::{Asked, Error, Held, Leaving, Opened, Outlook, Run, Store, Tally};
 use std::time::Instant;
 use tracing::{Instrument, debug, info, info_span};
 
@@ -72,6 +72,12 @@ impl Wanted {
     #[must_use]
     pub fn scheduled(at: Timestamp, right: Right) -> Self {
         Self { occurrence: crate::clock::rfc3339(at), now: at, trigger: Trigger::Schedule, right }
+    }
+
+    /// The run of a sweep that somebody asked for.
+    #[must_use]
+    pub fn asked(id: &str, at: Timestamp) -> Self {
+        Self { occurrence: Asked::occurrence(id), now: at, trigger: Trigger::Manual, right: Right::Lease }
     }
 
     /// A run by hand.

@@ -134,8 +134,10 @@ impl Service {
         limit: Option<u64>,
     ) -> Result<Tally, Error> {
         let mut tally = driver::rehearse_limited(&self.store, job, now, limit).await?;
-        if job != JobName::Fade {
-            tally.adopted = self.store.unstamped().await?;
+        match job {
+            JobName::Fade => {}
+            JobName::Sweep => tally.adopted = self.store.foreign_facts().await?,
+            _ => tally.adopted = self.store.unstamped().await?,
         }
         Ok(tally)
     }

@@ -79,6 +79,28 @@ impl Service {
                 fix: "the next run adopts them: ebb job run decay".to_owned(),
             }
         });
+        let foreign = self.store.foreign_facts().await?;
+        findings.push(if foreign == 0 {
+            well("facts", "every fact has its lineage".to_owned())
+        } else {
+            Finding {
+                level: Level::Warning,
+                what: "facts".to_owned(),
+                found: match foreign {
+                    1 => "1 fact was created by plain Cypher since the last run".to_owned(),
+                    n => format!("{n} facts were created by plain Cypher since the last run"),
+                },
+                fix: "the next run adopts them: ebb job run sweep".to_owned(),
+            }
+        });
+        findings.push(match self.store.policies().await {
+            Ok(found) => well("policies", format!("{} can be used", found.policies.all().len())),
+            Err(why) => problem(
+                "policies",
+                why.to_string(),
+                "correct them in Neo4j Browser: MATCH (p:EbbPolicy) RETURN p",
+            ),
+        });
         Ok(findings)
     }
 

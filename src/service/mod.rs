@@ -7,6 +7,9 @@
 //! | [`Service::pin`], [`Service::forget`] | `memory pin`, `unpin`, `forget` |
 //! | [`Service::end_session`] | `session end` |
 //! | [`Service::observe`], [`Service::relations`], [`Service::pin_relation`] | `relation observe`, `list`, `pin`, `unpin` |
+//! | [`Service::assert_facts`], [`Service::facts`] | `fact assert`, `list` |
+//! | [`Service::sweep`], [`Service::sweep_job`] | `sweep` |
+//! | [`Service::policies`], [`Service::set_policy`], [`Service::remove_policy`] | `policy list`, `set`, `remove` |
 //! | [`Service::import`], [`Service::check`], [`Service::replay`] | `import`, `replay`, `demo` |
 //! | [`Service::run_job`], [`Service::jobs`], [`Service::history`] | `job run`, `list`, `history` |
 //! | [`Service::attempts`], [`Service::attempt`], [`Service::release_attempt`] | `attempt list`, `show`, `release` |
@@ -22,6 +25,7 @@ mod attempts;
 pub mod doctor;
 pub mod events;
 pub mod explain;
+pub mod facts;
 pub mod memories;
 mod past;
 pub mod relations;
@@ -31,8 +35,9 @@ pub use crate::jobs::JobName;
 pub use crate::scheduler::driver::{JobReport, Outcome};
 pub use crate::scheduler::due::{Rhythm, Schedule};
 pub use crate::store::{
-    Answer, AttemptRow, Cell, Done, Ended, Error, Filter, Happened, Initialised, Observed, OpenRun, Past,
-    Record, RefusedWhy, Relation, Tally, TierCount, Waiting, Which,
+    Answer, AttemptRow, Cell, Done, Ended, Error, Fact, FactFilter, Filter, Happened, InForce, Initialised,
+    Observed, OpenRun, Past, Record, RefusedWhy, Relation, Said, SweepState, Tally, TierCount, Waiting,
+    Which,
 };
 
 use crate::clock::Clock;

@@ -7,8 +7,8 @@ use serde::Deserialize;
 use std::time::Duration;
 
 /// The names of the jobs that have a section.
-pub(super) const JOBS: [&str; 7] =
-    ["audit", "decay", "coactivate", "cluster", "reinforce", "promote", "fade"];
+pub(super) const JOBS: [&str; 8] =
+    ["audit", "decay", "coactivate", "cluster", "reinforce", "promote", "fade", "sweep"];
 
 /// One section for each job.
 #[derive(Debug, Clone, Deserialize)]
@@ -21,6 +21,7 @@ pub struct Config {
     pub reinforce: JobConfig,
     pub promote: JobConfig,
     pub fade: JobConfig,
+    pub sweep: JobConfig,
 }
 
 /// What every job has. Every field is described in `config/default.toml`.

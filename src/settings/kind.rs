@@ -42,10 +42,9 @@ pub(super) enum Kind {
     /// Levels of what is logged, by target.
     Filter,
     /// Texts, none empty, none twice.
-    #[expect(dead_code, reason = "labels of trails and exemptions of policies are such lists")]
     Texts,
     /// Names that may stand in a statement: labels and types of relationships. None twice, at least one.
-    #[expect(dead_code, reason = "labels of trails and exemptions of policies are such lists")]
+    #[expect(dead_code, reason = "labels of trails are such lists")]
     Names,
     /// A list of tables.
     Tables(&'static Tables),

@@ -31,13 +31,31 @@ static PINNED: Tables = Tables {
     fields: &[("from", Kind::Text), ("type", Kind::Text), ("to", Kind::Text)],
     required: &["type"],
     id: None,
+    rule: None,
+};
+
+/// Decay policies, whose fields are the documented ones.
+static POLICIES: Tables = Tables {
+    fields: &[
+        ("id", Kind::Text),
+        ("relation", Kind::Text),
+        ("scope", Kind::OneOf(&["local", "team", "company", "public", "*"])),
+        ("mode", Kind::OneOf(&["retract", "confidence", "dry_run"])),
+        ("ttl_s", Kind::Number),
+        ("half_life_s", Kind::Number),
+        ("min_confidence", Kind::Ratio),
+        ("exempt_relations", Kind::Texts),
+    ],
+    required: &["id", "relation", "scope", "mode"],
+    id: Some("id"),
+    rule: Some(super::policies::rule),
 };
 
 /// All knobs, section by section, in the order in which `config show` prints them.
 pub(super) static KNOBS: LazyLock<Vec<Knob>> = LazyLock::new(|| {
     let connections = Kind::Whole { least: 1, greatest: 1_000, unit: "connections" };
     let port = Kind::Whole { least: 0, greatest: 65_535, unit: "a port; 0 takes a free one" };
-    let mut knobs = Vec::new();
+    let mut knobs = vec![Knob { key: "policies".to_owned(), kind: Kind::Tables(&POLICIES) }];
     let mut section = |name: &str, keys: &[(&str, Kind)]| {
         let knob = |(key, kind): &(&str, Kind)| Knob { key: format!("{name}.{key}"), kind: kind.clone() };
         knobs.extend(keys.iter().map(knob));
@@ -86,6 +104,7 @@ pub(super) static KNOBS: LazyLock<Vec<Knob>> = LazyLock::new(|| {
             ("pinned", Kind::Tables(&PINNED)),
         ],
     );
+    section("facts", &[("epsilon", Kind::Ratio)]);
     for job in JOBS {
         section(
             &format!("jobs.{job}"),

@@ -36,8 +36,9 @@ impl Source for Layer {
     }
 }
 
-/// The variables that every program around Neo4j knows, and the two that choose where a managed server comes from.
-const USUAL: [(&str, &str); 7] = [
+/// The variables that every program around Neo4j knows, the two that choose where a managed server comes from, and the two
+/// that hold decay policies, of which the later replaces policies of the earlier.
+const USUAL: [(&str, &str); 9] = [
     ("NEO4J_URI", "neo4j.uri"),
     ("NEO4J_USERNAME", "neo4j.username"),
     ("NEO4J_PASSWORD", "neo4j.password"),
@@ -45,6 +46,8 @@ const USUAL: [(&str, &str); 7] = [
     ("NEO4J_DATABASE", "neo4j.database"),
     ("EBB_NEO4J", "neo4j.way"),
     ("EBB_NEO4J_IMAGE", "neo4j.image"),
+    ("EBB_DECAY_POLICIES", "policies"),
+    ("STIGMEM_DECAY_POLICIES", "policies"),
 ];
 const PREFIX: &str = "EBB__";
 

@@ -2,7 +2,8 @@
 //!
 //! `config/default.toml` (embedded) < `ebb.toml` in the current folder, or the file of `--config`, in TOML or YAML < the
 //! environment < flags. The environment is `EBB__SECTION__KEY` (`EBB__JOBS__DECAY__EVERY=30m`), and the usual `NEO4J_URI`,
-//! `NEO4J_USERNAME`, `NEO4J_PASSWORD` or `NEO4J_PASSWORD_FILE`, `NEO4J_DATABASE`, `EBB_NEO4J` and `EBB_NEO4J_IMAGE`,
+//! `NEO4J_USERNAME`, `NEO4J_PASSWORD` or `NEO4J_PASSWORD_FILE`, `NEO4J_DATABASE`, `EBB_NEO4J`, `EBB_NEO4J_IMAGE`,
+//! `EBB_DECAY_POLICIES` and `STIGMEM_DECAY_POLICIES`,
 //! which count as unset when empty; where both name one key, `EBB__` wins. Keys match whatever their case, because
 //! variables lose it.
 //!
@@ -17,12 +18,14 @@
 
 mod agreement;
 mod environment;
+pub mod facts;
 mod fault;
 pub mod guard;
 pub mod jobs;
 mod kind;
 mod knobs;
 mod layers;
+pub mod policies;
 pub mod pools;
 mod redact;
 pub mod relation;
@@ -38,6 +41,7 @@ pub use fault::{Fault, Faults, Origin};
 pub use kind::Shown;
 pub use redact::Row;
 
+use crate::domain::policy::Policies;
 use crate::domain::tunables::ConsolidationConfig;
 use crate::provision;
 use crate::telemetry;
@@ -83,6 +87,10 @@ pub struct Settings {
     pub similarity: similarity::Config,
     /// How relations fade.
     pub relation: relation::Config,
+    /// Which facts grow old, and how.
+    pub policies: Policies,
+    /// How closely confidence follows them.
+    pub facts: facts::Config,
     /// When and how long jobs run.
     pub jobs: jobs::Config,
     /// How a worker holds what it works on.
@@ -166,6 +174,8 @@ fn fill(layers: &[Layer]) -> Result<Settings, Fault> {
         memory: section(&merged, "memory").map_err(misfit)?,
         similarity: section(&merged, "similarity").map_err(misfit)?,
         relation: section(&merged, "relation").map_err(misfit)?,
+        policies: policies::of(&merged).map_err(misfit)?,
+        facts: section(&merged, "facts").map_err(misfit)?,
         jobs: section(&merged, "jobs").map_err(misfit)?,
         worker: section(&merged, "worker").map_err(misfit)?,
         guard: section(&merged, "guard").map_err(misfit)?,

@@ -23,7 +23,12 @@ pub(super) struct Tables {
     pub(super) required: &'static [&'static str],
     /// The field by which tables of several layers are merged, and which no two may share.
     pub(super) id: Option<&'static str>,
+    /// What the fields of a table must agree on, once each is sound alone: fields and what is wrong with them.
+    pub(super) rule: Option<Rule>,
 }
+
+/// See [`Tables::rule`].
+pub(super) type Rule = fn(&BTreeMap<&'static str, Shown>) -> Vec<(String, String)>;
 
 /// A table as it was given.
 #[derive(Debug, Clone)]
@@ -78,7 +83,9 @@ impl Tables {
         faults: &mut Vec<Fault>,
     ) -> (Map<String, Value>, BTreeMap<&'static str, Shown>) {
         let (mut values, mut shown) = (Map::new(), BTreeMap::new());
+        let told = faults.len();
         let mut named = Vec::new();
+        let mut places: BTreeMap<&str, Origin> = BTreeMap::new();
         for (name, raw, origin) in table.fields {
             let Some((field, kind)) = self.fields.iter().find(|(field, _)| field.eq_ignore_ascii_case(&name))
             else {
@@ -97,6 +104,7 @@ impl Tables {
                 continue;
             }
             named.push(field);
+            places.insert(field, origin.clone());
             match kind.check(&raw) {
                 Ok((value, text)) => {
                     values.insert((*field).to_owned(), value);
@@ -109,6 +117,11 @@ impl Tables {
             let what = format!("`{key}`: a table has no `{missing}`; its fields are {}", self.names());
             faults.push(Fault { origin: table.origin.clone(), what });
         }
+        let wrong = self.rule.filter(|_| faults.len() == told).map(|rule| rule(&shown)).unwrap_or_default();
+        faults.extend(wrong.into_iter().map(|(field, what)| Fault {
+            origin: places.get(field.as_str()).unwrap_or(&table.origin).clone(),
+            what: format!("`{key}.{field}` {what}"),
+        }));
         (values, shown)
     }
 
@@ -127,14 +140,15 @@ fn of_json(text: &str, key: &str, origin: &Origin, faults: &mut Vec<Fault>) -> V
             return Vec::new();
         }
     };
-    let table = |object: serde_json::Map<String, Json>| Table {
-        origin: origin.clone(),
-        fields: object
-            .into_iter()
-            .filter_map(|(name, value)| Some((name, raw(value)?, origin.clone())))
-            .collect(),
+    let table = |(n, object): (usize, serde_json::Map<String, Json>)| {
+        let origin = match origin {
+            Origin::Variable(name) => Origin::Variable(format!("{name}[{n}]")),
+            other => other.clone(),
+        };
+        let field = |(name, value)| Some((name, raw(value)?, origin.clone()));
+        Table { fields: object.into_iter().filter_map(field).collect(), origin }
     };
-    objects.into_iter().map(table).collect()
+    objects.into_iter().enumerate().map(table).collect()
 }
 
 fn raw(value: Json) -> Option<Raw> {

@@ -275,9 +275,45 @@ fn table_structs_and_default_file_name_the_same_keys() {
     }
     named("relation", fields::of::<super::relation::Config>());
     named("worker", fields::of::<super::worker::Config>());
+    named("facts", fields::of::<super::facts::Config>());
     named("guard", fields::of::<super::guard::Config>());
     named("log", fields::of::<crate::telemetry::Config>());
+    structs.insert("policies".to_owned());
     assert_eq!(structs, table);
+}
+
+#[test]
+fn policies_come_from_three_sources_and_every_fault_has_its_place() {
+    let toml = "[[policies]]\nid = \"a\"\nrelation = \"memory:*\"\nscope = \"company\"\nmode = \"confidence\"\nhalf_life_s = 604800\n\
+                [[policies]]\nid = \"b\"\nrelation = \"x\"\nscope = \"*\"\nmode = \"retract\"\nttl_s = 60\nexempt_relations = [\"y*\"]\n";
+    let ours = r#"[{"id": "b", "relation": "x", "scope": "team", "mode": "retract", "ttl_s": 7},
+        {"id": "c", "relation": "*", "scope": "*", "mode": "dry_run", "ttl_s": 1, "half_life_s": null}]"#;
+    let theirs = r#"[{"id": "c", "relation": "z", "scope": "*", "mode": "retract", "ttl_s": 2}]"#;
+    let env = [("EBB_DECAY_POLICIES", ours), ("STIGMEM_DECAY_POLICIES", theirs)];
+    let said = |settings: &Settings| {
+        let policy = |policy: &crate::domain::policy::Policy| format!("{} {:?}", policy.id, policy.measure);
+        settings.policies.all().iter().map(policy).collect::<Vec<_>>()
+    };
+    let settings = load(toml, &env, &[]).unwrap();
+    assert_eq!(said(&settings), ["a HalfLifeS(604800.0)", "b TtlS(7.0)", "c TtlS(2.0)"]);
+    assert_eq!(settings.policies.all()[0].scope.map(|scope| scope.name()), Some("company"));
+    assert_eq!(said(&load("", &[], &[]).unwrap()), [""; 0]);
+    assert_eq!(load(toml, &[], &[]).unwrap().policies.all()[1].exempt_relations[0].as_str(), "y*");
+
+    let wrong = toml.replace("half_life_s = 604800", "ttl_s = 5").replace("ttl_s = 60", "ttl_s = -60");
+    let bad = r#"[{"id": "d", "relation": "x", "scope": "*", "mode": "retract", "ttl_s": 1},
+        {"id": "d", "relation": "x", "scope": "mars", "mode": "retract", "ttl_s": 1, "hafl_life_s": 3}]"#;
+    let found = faults(&wrong, &[("STIGMEM_DECAY_POLICIES", bad)], &[]);
+    assert_eq!(
+        found,
+        [
+            "ebb.toml:1:1: `policies.half_life_s` is missing; mode confidence needs it, not ttl_s",
+            "ebb.toml:12:1: `policies.ttl_s` is -60; it is a number of seconds above 0",
+            "env STIGMEM_DECAY_POLICIES[1]: `policies.scope` is \"mars\"; it must be one of local, team, company, public, *",
+            "env STIGMEM_DECAY_POLICIES[1]: `policies` holds \"d\" twice; it stands at env STIGMEM_DECAY_POLICIES[0] too",
+            "env STIGMEM_DECAY_POLICIES[1]: unknown field `hafl_life_s` of `policies`; the nearest name is `half_life_s`",
+        ]
+    );
 }
 
 /// The names of a struct's fields, as serde asks for them.

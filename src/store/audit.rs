@@ -2,7 +2,7 @@
 
 use super::Store;
 use super::attempt::not_over;
-use super::catalogue::{ATTEMPT_TRIM, MEMORY_AUDIT, MEMORY_HEALTH, REQUEST_TRIM, RUN_TRIM};
+use super::catalogue::{ATTEMPT_TRIM, MEMORY_AUDIT, MEMORY_HEALTH, REQUEST_TRIM, RUN_TRIM, SWEEP_TRIM};
 use super::error::Error;
 use super::memory::TierHealth;
 use super::run::Run;
@@ -128,14 +128,15 @@ impl Store {
     }
 }
 
-/// Requests, runs and attempts that were removed.
-async fn trim_page(tx: &mut Tx, limit: usize) -> Result<[i64; 3], Error> {
+/// Requests, runs, attempts and sweeps that were removed.
+async fn trim_page(tx: &mut Tx, limit: usize) -> Result<[i64; 4], Error> {
     #[derive(Deserialize)]
     struct Row {
         trimmed: i64,
     }
-    let mut trimmed = [0; 3];
-    for (trimmed, statement) in trimmed.iter_mut().zip([&REQUEST_TRIM, &RUN_TRIM, &ATTEMPT_TRIM]) {
+    let mut trimmed = [0; 4];
+    for (trimmed, statement) in trimmed.iter_mut().zip([&REQUEST_TRIM, &RUN_TRIM, &ATTEMPT_TRIM, &SWEEP_TRIM])
+    {
         let call = statement.call().set("limit", i64::try_from(limit).unwrap_or(i64::MAX));
         *trimmed = tx.only::<Row>(call).await?.trimmed;
     }

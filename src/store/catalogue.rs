@@ -49,6 +49,20 @@ catalogue! {
     CONFIG_ENSURE = "config/ensure";
     CONFIG_READ = "config/read";
     ENTITY_OPEN = "entity/open";
+    FACT_ABOUT = "fact/about";
+    FACT_ADOPT = "fact/adopt";
+    FACT_ANY = "fact/any";
+    FACT_COUNT = "fact/count";
+    FACT_CREATE = "fact/create";
+    FACT_DECAY = "fact/decay";
+    FACT_FOREIGN = "fact/foreign";
+    FACT_HEAD = "fact/head";
+    FACT_HEADS = "fact/heads";
+    FACT_HISTORY = "fact/history";
+    FACT_LINEAGE = "fact/lineage";
+    FACT_LIST = "fact/list";
+    FACT_LOCK = "fact/lock";
+    FACT_QUARANTINE = "fact/quarantine";
     IMPORT_ADVANCE = "import/advance";
     IMPORT_GUARD = "import/guard";
     IMPORT_OPEN = "import/open";
@@ -58,9 +72,11 @@ catalogue! {
     INSPECT_COACTIVATION = "inspect/coactivation";
     INSPECT_CONFLICTS = "inspect/conflicts";
     INSPECT_EXPIRED = "inspect/expired";
+    INSPECT_FACTS = "inspect/facts";
     INSPECT_FADING_SOON = "inspect/fading_soon";
     INSPECT_HEALTH = "inspect/health";
     INSPECT_LAST_RUNS = "inspect/last_runs";
+    INSPECT_POLICIES = "inspect/policies";
     INSPECT_PROMOTIONS = "inspect/promotions";
     INSPECT_PROMOTIONS_GRAPH = "inspect/promotions_graph";
     INSPECT_QUARANTINE = "inspect/quarantine";
@@ -94,6 +110,10 @@ catalogue! {
     MIGRATION_DUPLICATES = "migration/duplicates";
     MIGRATION_LIST = "migration/list";
     MIGRATION_RECORD = "migration/record";
+    POLICY_OPEN = "policy/open";
+    POLICY_READ = "policy/read";
+    POLICY_REMOVE = "policy/remove";
+    POLICY_SET = "policy/set";
     REINFORCEMENT_CORPUS = "reinforcement/corpus";
     REINFORCEMENT_DONE = "reinforcement/done";
     REINFORCEMENT_DRAW = "reinforcement/draw";
@@ -130,6 +150,7 @@ catalogue! {
     SCHEMA_V001 = "schema/V001__memory";
     SCHEMA_V002 = "schema/V002__coactivation";
     SCHEMA_V003 = "schema/V003__relation";
+    SCHEMA_V004 = "schema/V004__fact";
     SCRATCH_ADVANCE = "scratch/advance";
     SCRATCH_LOOK = "scratch/look";
     SCRATCH_MARK = "scratch/mark";
@@ -145,4 +166,10 @@ catalogue! {
     SESSION_JOIN = "session/join";
     SESSION_MADE = "session/made";
     SESSION_OPEN = "session/open";
+    SWEEP_ADVANCE = "sweep/advance";
+    SWEEP_ASKED = "sweep/asked";
+    SWEEP_CREATE = "sweep/create";
+    SWEEP_END = "sweep/end";
+    SWEEP_READ = "sweep/read";
+    SWEEP_TRIM = "sweep/trim";
 }

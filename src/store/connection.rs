@@ -6,6 +6,7 @@
 
 use super::error::Error;
 use super::tx::Driver;
+use crate::domain::policy::Regime;
 use crate::domain::relation::{Fading, Pins};
 use crate::domain::similarity::Similarity;
 use secrecy::{ExposeSecret, SecretString};
@@ -34,6 +35,8 @@ pub struct Config {
     pub fading: Fading,
     /// Which never do. From the same.
     pub pins: Pins,
+    /// What sweeps of facts go by. From `[[policies]]` and its variables, `[facts]` and `[guard]`.
+    pub regime: Regime,
 }
 
 /// Rows per fetch; more gains nothing.

@@ -6,6 +6,7 @@
 
 use crate::domain::guard::TooMuch;
 use crate::domain::memory::Refused;
+use crate::domain::policy::PolicyFault;
 use crate::domain::tunables::TunableFault;
 
 /// A failure of the store.
@@ -69,6 +70,12 @@ pub enum Error {
     /// The tunables in the graph have a value of a wrong type, or none.
     #[error("the ConsolidationConfig node in the graph has no number in {0}")]
     TunableMissing(String),
+    /// The policies in the graph cannot be.
+    #[error("the policies in the graph cannot be used: {}", named(.0))]
+    Policies(Vec<PolicyFault>),
+    /// What is asked for makes no sense.
+    #[error("{0}")]
+    Invalid(String),
     /// Nothing there under that name.
     #[error("there is no {what} {id}")]
     NotFound {
@@ -173,6 +180,10 @@ impl Error {
     pub fn is_taken(&self) -> bool {
         matches!(self, Self::Query { code, .. } if code == "Neo.ClientError.Schema.ConstraintValidationFailed")
     }
+}
+
+fn named(faults: &[PolicyFault]) -> String {
+    faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }
 
 fn list(faults: &[TunableFault]) -> String {

@@ -7,10 +7,12 @@ use super::Store;
 use super::batch::{Applied, Batch, Done, apply};
 use super::catalogue::{IMPORT_ADVANCE, IMPORT_GUARD, IMPORT_OPEN};
 use super::error::Error;
+use super::fact::assert;
 use super::relation::observe;
 use super::session::Ended;
 use super::tx::{Mode, Tx};
 use crate::domain::event::Observe;
+use crate::domain::fact::Assertion;
 use crate::domain::ids::{Scope, SessionId};
 use crate::domain::tunables::Tunables;
 use crate::domain::units::Timestamp;
@@ -25,6 +27,15 @@ pub struct Progress {
     pub digest: String,
     /// The instant of the last event among them, epoch milliseconds.
     pub at: Option<i64>,
+}
+
+/// What the lines of a batch say beside what happened to memories.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Beside<'a> {
+    /// Relations that were seen, in order.
+    pub seen: &'a [Observe],
+    /// Facts that were asserted, in order.
+    pub facts: &'a [Assertion],
 }
 
 impl Store {
@@ -57,7 +68,7 @@ impl Store {
             .await
     }
 
-    /// Applies the next lines of a file, what they say of memories and what they saw of relations: `from` lines are done
+    /// Applies the next lines of a file, what they say of memories, relations and facts: `from` lines are done
     /// before, `progress` says what is done after. A batch that landed before (its commit was lost) is not applied again.
     ///
     /// # Errors
@@ -68,7 +79,7 @@ impl Store {
         from: i64,
         progress: &Progress,
         batch: Batch<'_>,
-        seen: &[Observe],
+        beside: Beside<'_>,
     ) -> Result<Applied, Error> {
         self.settled("import.events", async |tx: &mut Tx| {
             if self.landed(tx, key, from, progress.lines).await? {
@@ -76,7 +87,8 @@ impl Store {
             }
             let applied = apply(tx, batch).await?;
             if matches!(applied, Applied::All(_)) {
-                observe(tx, seen, &self.pins).await?;
+                observe(tx, beside.seen, &self.pins).await?;
+                assert(tx, beside.facts).await?;
                 advance(tx, key, progress).await?;
             }
             Ok(applied)

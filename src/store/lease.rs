@@ -37,6 +37,8 @@ pub struct Facts {
     pub tunables: Tunables,
     /// The jobs asked about, in that order.
     pub jobs: Vec<JobFacts>,
+    /// A sweep that somebody asked for and nobody has begun, where that was looked for: its id and instant.
+    pub asked: Option<(String, Timestamp)>,
 }
 
 /// What somebody has to see to.
@@ -115,6 +117,7 @@ impl Store {
             server_now: server_now.unwrap_or(Timestamp::EPOCH),
             tunables,
             jobs: jobs.iter().map(facts).collect(),
+            asked: None,
         })
     }
 

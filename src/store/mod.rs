@@ -21,6 +21,7 @@ mod decode;
 mod encode;
 mod error;
 mod evict;
+mod fact;
 mod fade;
 mod faults;
 mod import;
@@ -28,6 +29,7 @@ mod inspect;
 mod lease;
 mod memory;
 mod outlook;
+mod policy;
 mod reap;
 mod reinforcement;
 mod relation;
@@ -50,11 +52,13 @@ pub use coactivation::Waits;
 pub use connection::Config;
 pub use decode::Life;
 pub use error::{Class, Error, RefusedWhy};
-pub use import::Progress;
+pub use fact::{Asked, Fact, FactFilter, Said, SweepJob, SweepState, Swept};
+pub use import::{Beside, Progress};
 pub use inspect::{Answer, Cell};
 pub use lease::{Facts, JobFacts, Leaving, OpenFacts};
 pub use memory::{Filter, Happened, Record, TierCount, TierHealth, Waiting};
 pub use outlook::{Backlog, Outlook};
+pub use policy::InForce;
 pub use reap::{AttemptRow, Reaped};
 pub use reinforcement::{Likeness, Near, New, Old};
 pub use relation::{Observed, Relation, Which};
@@ -67,6 +71,8 @@ pub use sweep::SweepCursor;
 pub use tally::Tally;
 pub use tx::TxCounters;
 
+use crate::domain::guard::Guard;
+use crate::domain::policy::Regime;
 use crate::domain::relation::{Fading, Pins};
 use crate::domain::similarity::Similarity;
 use connection::Purpose;
@@ -84,6 +90,7 @@ pub struct Store {
     similarity: Similarity,
     fading: Fading,
     pins: Pins,
+    regime: Regime,
 }
 
 impl Store {
@@ -105,6 +112,7 @@ impl Store {
             similarity: config.similarity,
             fading: config.fading,
             pins: config.pins.clone(),
+            regime: config.regime.clone(),
         })
     }
 
@@ -118,6 +126,12 @@ impl Store {
     #[must_use]
     pub fn uri(&self) -> &str {
         self.transactions.uri()
+    }
+
+    /// When a change is too large to make unasked.
+    #[must_use]
+    pub fn guard(&self) -> &Guard {
+        &self.regime.guard
     }
 
     fn lease_ms(&self) -> i64 {

@@ -36,6 +36,8 @@ pub struct Backlog {
     pub reinforce: Option<Timestamp>,
     /// Relations, all of them at any time.
     pub fade: Option<Timestamp>,
+    /// Facts, all of them at any time.
+    pub sweep: Option<Timestamp>,
 }
 
 #[derive(Deserialize)]
@@ -77,6 +79,7 @@ impl Store {
             cluster: Option<i64>,
             reinforce: Option<i64>,
             relations: i64,
+            facts: i64,
         }
         let row: Row = self
             .transactions
@@ -90,6 +93,7 @@ impl Store {
             cluster: instant(row.cluster),
             reinforce: instant(row.reinforce),
             fade: (row.relations > 0).then_some(Timestamp::FIRST),
+            sweep: (row.facts > 0).then_some(Timestamp::FIRST),
         })
     }
 }

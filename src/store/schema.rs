@@ -7,7 +7,7 @@
 use super::Store;
 use super::catalogue::{
     MIGRATION_DUPLICATES, MIGRATION_LIST, MIGRATION_RECORD, SCHEMA_EMBEDDING, SCHEMA_V001, SCHEMA_V002,
-    SCHEMA_V003, SERVER_EMBEDDING, SERVER_PING, SERVER_SCHEMA,
+    SCHEMA_V003, SCHEMA_V004, SERVER_EMBEDDING, SERVER_PING, SERVER_SCHEMA,
 };
 use super::error::Error;
 use super::statement::Statement;
@@ -19,7 +19,7 @@ use neo4rs::{BoltMap, BoltString, BoltType};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
-static MIGRATIONS: [&Statement; 3] = [&SCHEMA_V001, &SCHEMA_V002, &SCHEMA_V003];
+static MIGRATIONS: [&Statement; 4] = [&SCHEMA_V001, &SCHEMA_V002, &SCHEMA_V003, &SCHEMA_V004];
 
 /// What initialising did.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -357,5 +357,6 @@ mod tests {
         assert_eq!(&checksum(&SCHEMA_V001)[..16], "f2077514a4b23ef7");
         assert_eq!(&checksum(&SCHEMA_V002)[..16], "8324bfe52f2a2e5a");
         assert_eq!(&checksum(&SCHEMA_V003)[..16], "e4ba2dfb9ca951ab");
+        assert_eq!(&checksum(&SCHEMA_V004)[..16], "587d00fc3a7fae7c");
     }
 }

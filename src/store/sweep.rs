@@ -166,7 +166,8 @@ pub(super) async fn release_page(
     if released == 0 {
         return Ok(0);
     }
-    let adopted = adopt_page(tx, now, tunables, ROWS).await?;
+    let mut adopted = adopt_page(tx, now, tunables, ROWS).await?;
+    adopted += super::fact::adopt(tx, now, ROWS).await?;
     Ok((released - adopted.quarantined).max(0))
 }
 

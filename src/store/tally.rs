@@ -63,4 +63,10 @@ tally! {
     pinned,
     /// Relations that weigh less than the minimum.
     below,
+    /// Facts of which a sweep said confidence 0.
+    retracted,
+    /// Facts of which a sweep said less confidence.
+    reduced,
+    /// Facts of which policies that only count would have said so.
+    rehearsed,
 }

@@ -96,6 +96,11 @@ async fn main() {
         similarity: ebb::domain::similarity::Similarity { dimensions: None, text_threshold: 0.5 },
         fading: ebb::domain::relation::Fading::new(90.0, 0.10).expect("the defaults"),
         pins: ebb::domain::relation::Pins::default(),
+        regime: ebb::domain::policy::Regime {
+            policies: ebb::domain::policy::Policies::default(),
+            epsilon: 0.05,
+            guard: ebb::domain::guard::Guard { enabled: false, max_affected_ratio: 1.0 },
+        },
     })
     .expect("an address");
     let job = JobConfig {

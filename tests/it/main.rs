@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a helper of a test that cannot go on fails the test")]
 
+mod conformance;
 mod harness;
 mod jobs;
 mod kills;

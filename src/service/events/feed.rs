@@ -6,6 +6,7 @@
 
 use super::line::{Line, Reading, SessionEnd, parse};
 use crate::domain::event::{Event, Observe};
+use crate::domain::fact::Assertion;
 use crate::domain::ids::hex;
 use crate::domain::units::Timestamp;
 use crate::store::Error;
@@ -88,6 +89,8 @@ pub(super) struct Step {
     pub(super) places: Vec<(u64, String)>,
     /// Relations that were seen, in order.
     pub(super) seen: Vec<Observe>,
+    /// Facts that were asserted, in order.
+    pub(super) facts: Vec<Assertion>,
     /// A session's end, alone in its step.
     pub(super) session_end: Option<(u64, SessionEnd)>,
     /// Lines that are no events.
@@ -103,7 +106,8 @@ impl Step {
     pub(super) fn latest(&self) -> Option<Timestamp> {
         let ended = self.session_end.as_ref().map(|(_, end)| end.at);
         let seen = self.seen.iter().map(|observe| observe.seen.at);
-        self.events.iter().map(Event::at).chain(seen).chain(ended).max()
+        let asserted = self.facts.iter().map(|fact| fact.at);
+        self.events.iter().map(Event::at).chain(seen).chain(asserted).chain(ended).max()
     }
 }
 
@@ -233,6 +237,7 @@ impl Feed {
                     step.places.push((read.number, read.text));
                 }
                 Some(Ok(Line::Observe(observe))) => step.seen.push(observe),
+                Some(Ok(Line::Fact(fact))) => step.facts.push(fact),
                 Some(Ok(Line::SessionEnd(end))) => step.session_end = Some((read.number, end)),
                 Some(Err(why)) => {
                     step.bad.push((read.number, BadLine { text: read.text, why: Why::Words(why) }));

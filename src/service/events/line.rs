@@ -2,11 +2,14 @@
 
 use crate::clock::parse_rfc3339;
 use crate::domain::event::{Access, Event, Observe, Remember, Tie};
-use crate::domain::ids::{EntityName, MemoryId, RelationType, Scope, SessionId, event_id};
+use crate::domain::fact::{Assertion, FactScope, Tuple, Value};
+use crate::domain::ids::{
+    EntityName, FactRelation, MemoryId, RelationType, Scope, SessionId, Source, event_id,
+};
 use crate::domain::memory::Revive;
 use crate::domain::relation::Observation;
 use crate::domain::similarity::{Embedding, Similarity};
-use crate::domain::units::{Timestamp, Weight};
+use crate::domain::units::{Confidence, Timestamp, Weight};
 use serde::Deserialize;
 
 /// A checked line.
@@ -16,6 +19,8 @@ pub(super) enum Line {
     Event(Event),
     /// A relation that was seen.
     Observe(Observe),
+    /// A fact that was asserted.
+    Fact(Assertion),
     /// A session that ended.
     SessionEnd(SessionEnd),
 }
@@ -35,6 +40,7 @@ impl Line {
         match self {
             Self::Event(event) => event.at(),
             Self::Observe(observe) => observe.seen.at,
+            Self::Fact(fact) => fact.at,
             Self::SessionEnd(end) => end.at,
         }
     }
@@ -74,6 +80,16 @@ enum Raw {
         weight: Option<f64>,
         pinned: Option<bool>,
         scope: Option<Scope>,
+    },
+    Fact {
+        at: String,
+        entity: EntityName,
+        relation: FactRelation,
+        value: Value,
+        confidence: Option<f64>,
+        source: Source,
+        scope: Option<Scope>,
+        valid_until: Option<String>,
     },
     SessionEnd {
         at: String,
@@ -132,6 +148,22 @@ pub(super) fn parse(text: &str, number: u64, reading: &Reading) -> Result<Line, 
                 pinned,
             },
         }),
+        Raw::Fact { at, entity, relation, value, confidence, source, scope: own, valid_until } => {
+            let own = own.as_ref().unwrap_or(scope);
+            let shared = FactScope::named(own.as_str())
+                .ok_or_else(|| format!("facts have no scope {own}; it is local, team, company or public"))?;
+            let assertion = Assertion {
+                at: parse_rfc3339(&at)?,
+                id: event_id(key, number),
+                tuple: Tuple { scope: shared, entity, relation, value },
+                confidence: confidence
+                    .map_or(Ok(Confidence::ONE), Confidence::new)
+                    .map_err(|why| why.to_string())?,
+                source,
+                valid_until: valid_until.as_deref().map(parse_rfc3339).transpose()?,
+            };
+            Line::Fact(assertion.checked().map_err(|why| why.to_string())?)
+        }
         Raw::SessionEnd { at, session, _instance: _, scope: own } => Line::SessionEnd(SessionEnd {
             at: parse_rfc3339(&at)?,
             scope: own.unwrap_or_else(|| scope.clone()),
@@ -185,7 +217,7 @@ mod tests {
             say(r#"{"at":"soon","kind":"access","id":"m"}"#).contains("\"soon\" is not an RFC 3339 instant")
         );
         assert!(say(r#"{"at":"2026-03-02T08:00:00Z","kind":"acess","id":"m"}"#).contains(
-            "unknown variant `acess`, expected one of `memory`, `access`, `observe`, `session_end`, at column 4"
+            "unknown variant `acess`, expected one of `memory`, `access`, `observe`, `fact`, `session_end`, at column 4"
         ));
         assert!(
             say(r#"{"at":"2026-03-02T08:00:00Z","kind":"access","id":"m","x":1}"#)
@@ -205,6 +237,15 @@ mod tests {
         };
         assert!(embedded("1, 0.5").contains("Embedding([1.0, 0.5])"));
         assert!(embedded("1, 2, 3").contains("has 3 numbers, and similarity.embedding_dimensions is 2"));
+        let fact = |more: &str| {
+            say(&format!(
+                r#"{{"at":"2026-03-02T08:00:00Z","kind":"fact","entity":"a","relation":"memory:x","value":true,{more}}}"#
+            ))
+        };
+        assert!(fact(r#""source":"agent""#).contains("Truth(true)"));
+        assert!(fact(r#""source":"system:x""#).contains("the source system:x is not allowed"));
+        assert!(fact(r#""source":"agent","scope":"mars""#).contains("facts have no scope mars"));
+        assert!(fact(r#""source":"agent","confidence":2"#).contains("confidence is 2, outside 0 ..= 1"));
         assert!(say("{").contains("EOF"));
     }
 
@@ -215,6 +256,7 @@ mod tests {
             r#"{"at":"2026-03-02T08:00:00Z","kind":"access","id":"m","session":"s","revive":false}"#,
             r#"{"at":"2026-03-02T08:00:00Z","kind":"observe","from":"a","type":"t","to":"b","weight":0.5}"#,
             r#"{"at":"2026-03-02T08:00:00Z","kind":"session_end","session":"s","scope":"team"}"#,
+            r#"{"at":"2026-03-02T08:00:00Z","kind":"fact","entity":"a","relation":"memory:x","value":3,"source":"s","confidence":0.5}"#,
         ];
         let mut read = 0;
         for text in crate::mutated::mutated(&seeds, 2).take(crate::mutated::MANY) {

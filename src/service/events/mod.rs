@@ -13,7 +13,7 @@ use crate::domain::event::Event;
 use crate::domain::tunables::Tunables;
 use crate::domain::units::Timestamp;
 use crate::jobs::JobName;
-use crate::store::{Applied, Batch, Error, Fault, Progress};
+use crate::store::{Applied, Batch, Beside, Error, Fault, Progress};
 use feed::{Feed, Step};
 use line::Reading;
 use std::collections::BTreeMap;
@@ -161,6 +161,7 @@ impl Service {
             count("memory", made);
             count("access", step.events.len() - made);
             count("observe", step.seen.len());
+            count("fact", step.facts.len());
             count("session_end", usize::from(step.session_end.is_some()));
             for (line, fault) in step.bad {
                 let feed::Why::Words(why) = fault.why else { continue };
@@ -273,17 +274,19 @@ impl<'a> Feeder<'a> {
         let mut events = step.events;
         let mut places = step.places;
         loop {
-            if events.is_empty() && step.seen.is_empty() {
+            if events.is_empty() && step.seen.is_empty() && step.facts.is_empty() {
                 store.skip_lines(&self.key, from, &progress).await?;
                 break;
             }
             let batch = Batch { events: &events, tunables: &tunables };
-            match store.import_events(&self.key, from, &progress, batch, &step.seen).await? {
+            let beside = Beside { seen: &step.seen, facts: &step.facts };
+            match store.import_events(&self.key, from, &progress, batch, beside).await? {
                 Applied::All(done) => {
                     let made = events.iter().filter(|event| matches!(event, Event::Remember(_))).count();
                     self.count("memory", made);
                     self.count("access", done.len() - made);
                     self.count("observe", step.seen.len());
+                    self.count("fact", step.facts.len());
                     break;
                 }
                 Applied::Nothing(faults) => {

@@ -76,6 +76,12 @@ impl CliError {
         Self::new(Exit::Ok, "")
     }
 
+    /// The same, which ends the program in this way.
+    #[must_use]
+    pub fn ending(self, exit: Exit) -> Self {
+        Self { exit, ..self }
+    }
+
     /// Adds a line, or several, that say why.
     #[must_use]
     pub fn why(mut self, why: impl fmt::Display) -> Self {

@@ -33,11 +33,19 @@ impl From<Error> for CliError {
             Error::TunableMissing(_) => Self::new(Exit::Configuration, error)
                 .why("a value that is missing comes back with ebb init; one that is no number must be corrected")
                 .try_this("ebb init"),
+            Error::Policies(faults) => {
+                let error = Self::new(Exit::Configuration, "the policies in the graph cannot be used");
+                faults.iter().fold(error, Self::why).try_this(
+                    "correct them in Neo4j Browser: MATCH (p:EbbPolicy) RETURN p",
+                )
+            }
             Error::NotFound { what, .. } => {
                 let hint = match what {
                     "session" => "ebb inspect sessions",
                     "attempt" => "ebb attempt list --all",
                     "question" => "ebb inspect",
+                    "policy" => "ebb policy list",
+                    "sweep" => "ebb job history sweep",
                     _ => "ebb memory list",
                 };
                 Self::failed(error).try_this(hint)
@@ -52,6 +60,7 @@ impl From<Error> for CliError {
             Error::Quarantined { .. } => Self::failed(&error)
                 .why("correct the value in Neo4j Browser, then: ebb doctor --fix")
                 .try_this("ebb inspect quarantine"),
+            Error::Invalid(why) => told(&why).ending(Exit::Usage),
             Error::Guarded(too_much) => Self::new(Exit::Guarded, &error)
                 .why("nothing was written")
                 .try_this(format!("the same command with --accept-affected {}", too_much.affected)),

@@ -182,13 +182,17 @@ fn own(job: JobName, tally: &Tally) -> BTreeMap<&'static str, i64> {
             [("new", tally.scanned), ("reinforced", tally.reinforced), ("corpora_cut", tally.cut)].into()
         }
         JobName::Fade => [("pinned", tally.pinned), ("below_minimum", tally.below)].into(),
+        JobName::Sweep => {
+            [("retracted", tally.retracted), ("reduced", tally.reduced), ("only_counted", tally.rehearsed)]
+                .into()
+        }
         JobName::Decay | JobName::Promote => BTreeMap::new(),
     }
 }
 
 /// How many memories or clusters are another kind of thing than before.
 fn affected(tally: &Tally) -> i64 {
-    tally.expired + tally.promoted + tally.formed + tally.dissolved + tally.reinforced
+    tally.expired + tally.promoted + tally.formed + tally.dissolved + tally.reinforced + tally.retracted
 }
 
 /// A run by hand, or its rehearsal, which has neither occurrence nor id.
@@ -273,8 +277,11 @@ impl Ran {
         // What the other jobs write has names of its own.
         let swept = if self.job == JobName::Decay { self.changed } else { 0 };
         let faded = if self.job == JobName::Fade { self.changed } else { 0 };
-        let (one, several) =
-            if self.job == JobName::Fade { ("relation", "relations") } else { ("memory", "memories") };
+        let (one, several) = match self.job {
+            JobName::Fade => ("relation", "relations"),
+            JobName::Sweep => ("fact", "facts"),
+            _ => ("memory", "memories"),
+        };
         let aside = "set aside (see: ebb inspect quarantine)";
         let cut = "of which the most recent memories alone count";
         let most = "of which the memories of most energy alone were compared";
@@ -285,6 +292,13 @@ impl Ran {
                 &format!("{several} of other writers adopted"),
             ),
             many(faded, "relation lowered", "relations lowered"),
+            many(own("retracted"), "fact retracted", "facts retracted"),
+            many(own("reduced"), "fact reduced", "facts reduced"),
+            many(
+                own("only_counted"),
+                "counted by a policy that only counts",
+                "counted by policies that only count",
+            ),
             many(swept, "memory brought to now", "memories brought to now"),
             many(self.expired, "expired", "expired"),
             many(own("released"), "row given back", "rows given back"),

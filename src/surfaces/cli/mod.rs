@@ -14,6 +14,7 @@ pub mod demo;
 pub mod docs;
 pub mod events;
 pub mod exit;
+pub mod fact;
 mod failure;
 pub mod inspect;
 pub mod instant;
@@ -23,6 +24,7 @@ pub mod neo4j;
 pub mod output;
 pub mod page;
 pub mod plot;
+pub mod policy;
 pub mod progress;
 pub mod relation;
 pub mod serve;
@@ -106,6 +108,14 @@ pub enum Command {
     /// Observe relations between entities, look at them, pin them, let them fade
     #[command(subcommand)]
     Relation(relation::Verb),
+    /// Assert facts about entities, and look at them
+    #[command(subcommand)]
+    Fact(fact::Verb),
+    /// Apply the decay policies to the facts of a scope
+    Sweep(fact::SweepArgs),
+    /// Look at the decay policies of facts, and change them
+    #[command(subcommand)]
+    Policy(policy::Verb),
     /// Read events from a file into the database, each exactly once
     Import(events::Import),
     /// Play a file of events under simulated time, with the real jobs
@@ -294,6 +304,9 @@ pub async fn run(
         Command::Memory(verb) => memory::run(verb, service, output, global).await,
         Command::Session(verb) => session::run(verb, service, output, global).await,
         Command::Relation(verb) => relation::run(verb, service, output, global).await,
+        Command::Fact(verb) => fact::run(verb, service, output, global).await,
+        Command::Sweep(args) => fact::sweep(args, service, output, global).await,
+        Command::Policy(verb) => policy::run(verb, service, output, global).await,
         Command::Import(args) => events::import(args, service, output).await,
         Command::Replay(args) => events::replay(args, service, output).await,
         Command::Inspect(args) => inspect::run(args, service, output).await,

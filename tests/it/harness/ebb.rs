@@ -6,12 +6,19 @@ use ebb::domain::event::{Access, Event, Remember};
 use ebb::domain::guard::Guard;
 use ebb::domain::ids::{MemoryId, Scope, SessionId};
 use ebb::domain::memory::{Revive, Vital};
+use ebb::domain::policy::{Policies, Regime};
 use ebb::domain::tunables::Tunables;
 use ebb::jobs::{JobName, Request};
 use ebb::scheduler::driver::{JobReport, Wanted, run_job};
 use ebb::store::{Applied, Batch, Done, Store};
 use std::time::Duration;
 use tokio::task::{JoinSet, LocalSet};
+
+/// What sweeps go by where a test says nothing else: no policy, and the defaults.
+pub(crate) fn regime() -> Regime {
+    let guard = Guard { enabled: true, max_affected_ratio: 0.2 };
+    Regime { policies: Policies::default(), epsilon: 0.05, guard }
+}
 
 /// A guard that stops nothing.
 pub(crate) const UNGUARDED: Guard = Guard { enabled: false, max_affected_ratio: 1.0 };

@@ -14,4 +14,5 @@ mod reap;
 mod rehearsal;
 mod reinforce;
 mod session;
+pub(crate) mod sweep;
 mod tunables;

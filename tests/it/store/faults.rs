@@ -12,7 +12,7 @@ use ebb::domain::event::{Access, Event, Remember};
 use ebb::domain::ids::Scope;
 use ebb::domain::tier::Tier;
 use ebb::jobs::JobName;
-use ebb::store::{Applied, Batch, Config, Done, Ended, Lasting, Progress, Store};
+use ebb::store::{Applied, Batch, Beside, Config, Done, Ended, Lasting, Progress, Store};
 use std::sync::atomic::Ordering;
 
 /// What a commit belongs to: a transaction that reads, or one that writes.
@@ -100,7 +100,7 @@ async fn a_cut_at_commit_counts_once() {
     let import = async |store: &Store| {
         store.open_import("file", "file").await.unwrap();
         let progress = Progress { lines: 2, digest: "two".to_owned(), at: None };
-        let applied = store.import_events("file", 0, &progress, batch, &[]).await.unwrap();
+        let applied = store.import_events("file", 0, &progress, batch, Beside::default()).await.unwrap();
         assert!(matches!(applied, Applied::All(done) if done.len() == 2));
     };
     let check = async |told: &str| {

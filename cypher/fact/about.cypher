@@ -1,0 +1,20 @@
+// purpose: List the facts about one entity by id, all of them or only the heads.
+// mode: read
+// params: $scope: String, $entity: String, $relation: String, $history: Boolean, $after: String, $limit: Integer
+// returns: as fact/list, the id as cursor (at most $limit rows)
+MATCH (e:Entity {scope: $scope, name: $entity})<-[:ABOUT]-(f:Fact)
+WHERE f.id > $after AND ($relation IS NULL OR f.relation = $relation) AND f:EbbFact AND NOT f:EbbQuarantined
+  AND ($history OR EXISTS { (f)<-[:HEAD]-(:EbbLineage) })
+WITH f
+ORDER BY f.id
+LIMIT $limit
+RETURN f.id AS cursor, f.id AS id, toStringOrNull(f.entity) AS entity, toStringOrNull(f.relation) AS relation, toStringOrNull(f.scope) AS scope,
+  CASE WHEN f.value IS :: STRING THEN f.value END AS text,
+  CASE WHEN f.value IS :: FLOAT OR f.value IS :: INTEGER THEN toFloat(f.value) END AS number,
+  CASE WHEN f.value IS :: BOOLEAN THEN f.value END AS truth,
+  toFloatOrNull(f.confidence) AS confidence, toStringOrNull(f.source) AS source,
+  CASE WHEN f.assertedAt IS :: ZONED DATETIME THEN f.assertedAt.epochMillis END AS assertedAt,
+  CASE WHEN f.validUntil IS :: ZONED DATETIME THEN f.validUntil.epochMillis END AS validUntil,
+  toFloatOrNull(f.originConfidence) AS originConfidence,
+  CASE WHEN f.originAt IS :: ZONED DATETIME THEN f.originAt.epochMillis END AS originAt,
+  EXISTS { (f)<-[:HEAD]-(:EbbLineage) } AS isHead

@@ -1,0 +1,25 @@
+// purpose: Take facts of other writers under the laws, or set them aside.
+// mode: write
+// params: $rows.element: List, $rows.id: List, $rows.scope: List, $rows.entity: List, $rows.valueType: List, $rows.confidence: List, $rows.assertedAt: List, $rows.fault: List
+// returns: adopted: Integer, quarantined: Integer (one row)
+// bound: a list of elements
+// idempotent: by the label EbbFact
+//
+// What is missing gets the value that a new fact has; what is there stays as it is.
+UNWIND range(0, size($rows.element) - 1) AS i
+MATCH (f:Fact)
+WHERE elementId(f) = $rows.element[i]
+SET f.ebbLock = true
+WITH f, i, $rows.fault[i] AS fault
+WHERE NOT f:EbbFact
+SET f:EbbFact
+FOREACH (_ IN CASE WHEN fault IS NOT NULL THEN [1] ELSE [] END |
+  SET f:EbbQuarantined, f.ebbReason = fault)
+FOREACH (_ IN CASE WHEN fault IS NULL THEN [1] ELSE [] END |
+  SET f.id = $rows.id[i], f.scope = $rows.scope[i], f.confidence = $rows.confidence[i],
+    f.valueType = coalesce(f.valueType, $rows.valueType[i]),
+    f.assertedAt = coalesce(f.assertedAt, datetime({epochMillis: $rows.assertedAt[i]})))
+FOREACH (_ IN CASE WHEN fault IS NULL AND NOT EXISTS { (f)-[:ABOUT]->(:Entity) } THEN [1] ELSE [] END |
+  MERGE (e:Entity {scope: $rows.scope[i], name: $rows.entity[i]})
+  CREATE (f)-[:ABOUT]->(e))
+RETURN sum(CASE WHEN fault IS NULL THEN 1 ELSE 0 END) AS adopted, sum(CASE WHEN fault IS NULL THEN 0 ELSE 1 END) AS quarantined

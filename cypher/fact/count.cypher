@@ -1,0 +1,8 @@
+// purpose: Count the lineages of a scope.
+// mode: read
+// params: $scope: String
+// returns: lineages: Integer (one row)
+MATCH (l:EbbLineage)
+USING INDEX l:EbbLineage(scope, key)
+WHERE l.scope = $scope AND l.key > ''
+RETURN count(l) AS lineages

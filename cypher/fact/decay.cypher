@@ -1,0 +1,30 @@
+// purpose: Give lineages that are locked a new head of less confidence, derived from the one they have.
+// mode: write
+// params: $now: Integer, $source: String, $rows.key: List, $rows.from: List, $rows.id: List, $rows.confidence: List, $rows.originConfidence: List, $rows.originAt: List
+// returns: decayed: Integer (one row)
+// bound: a list of keys
+// idempotent: by the unique id, which follows from lineage, instant and confidence
+//
+// The new fact says of the same tuple what the sweep made of it; the old one stays as it is.
+UNWIND range(0, size($rows.key) - 1) AS i
+MATCH (f:Fact {id: $rows.from[i]})
+MATCH (l:EbbLineage {key: $rows.key[i]})
+CREATE (d:Fact:EbbFact {
+  id: $rows.id[i],
+  entity: f.entity,
+  relation: f.relation,
+  scope: f.scope,
+  value: f.value,
+  valueType: f.valueType,
+  confidence: $rows.confidence[i],
+  source: $source,
+  assertedAt: datetime({epochMillis: $now}),
+  validUntil: f.validUntil,
+  originConfidence: $rows.originConfidence[i],
+  originAt: datetime({epochMillis: $rows.originAt[i]})
+})
+CREATE (d)-[:DECAYED_FROM]->(f)
+FOREACH (h IN [(l)-[h:HEAD]->() | h] | DELETE h)
+CREATE (l)-[:HEAD]->(d)
+FOREACH (e IN [(f)-[:ABOUT]->(e) | e] | CREATE (d)-[:ABOUT]->(e))
+RETURN count(d) AS decayed

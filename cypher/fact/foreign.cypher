@@ -1,0 +1,30 @@
+// purpose: Read facts that other writers made and Ebb has not yet seen.
+// mode: read
+// params: $limit: Integer
+// returns: element: String, id: String, scope: String, entity: String, relation: String, text: String, number: Float, truth: Boolean, confidence: Float, source: String, assertedAt: Integer, fault: String (at most $limit rows)
+//
+// The absence of a label has no index; it is asked only when the counts differ.
+MATCH (f:Fact)
+WHERE NOT f:EbbFact
+WITH f
+LIMIT $limit
+RETURN elementId(f) AS element,
+  CASE WHEN f.id IS :: STRING THEN f.id END AS id,
+  CASE WHEN f.scope IS :: STRING THEN f.scope END AS scope,
+  CASE WHEN f.entity IS :: STRING THEN f.entity END AS entity,
+  CASE WHEN f.relation IS :: STRING THEN f.relation END AS relation,
+  CASE WHEN f.value IS :: STRING THEN f.value END AS text,
+  CASE WHEN f.value IS :: FLOAT OR f.value IS :: INTEGER THEN toFloat(f.value) END AS number,
+  CASE WHEN f.value IS :: BOOLEAN THEN f.value END AS truth,
+  CASE WHEN f.confidence IS :: FLOAT OR f.confidence IS :: INTEGER THEN toFloat(f.confidence) END AS confidence,
+  CASE WHEN f.source IS :: STRING THEN f.source END AS source,
+  CASE WHEN f.assertedAt IS :: ZONED DATETIME THEN f.assertedAt.epochMillis END AS assertedAt,
+  CASE WHEN NOT f.id IS :: STRING THEN 'id is not text'
+    WHEN NOT f.scope IS :: STRING THEN 'scope is not text'
+    WHEN NOT f.entity IS :: STRING NOT NULL THEN 'entity is not text'
+    WHEN NOT f.relation IS :: STRING NOT NULL THEN 'relation is not text'
+    WHEN NOT f.confidence IS :: FLOAT AND NOT f.confidence IS :: INTEGER THEN 'confidence is not a number'
+    WHEN NOT f.source IS :: STRING THEN 'source is not text'
+    WHEN NOT f.assertedAt IS :: ZONED DATETIME THEN 'assertedAt is not a date with time and zone'
+    WHEN NOT f.validUntil IS :: ZONED DATETIME THEN 'validUntil is not a date with time and zone'
+  END AS fault

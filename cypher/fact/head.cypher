@@ -1,0 +1,12 @@
+// purpose: Make facts the heads of their lineages, which are locked.
+// mode: write
+// params: $rows.key: List, $rows.id: List
+// returns: moved: Integer (one row)
+// bound: a list of keys
+// idempotent: by what it leaves: one head
+UNWIND range(0, size($rows.key) - 1) AS i
+MATCH (f:Fact {id: $rows.id[i]})
+MATCH (l:EbbLineage {key: $rows.key[i]})
+FOREACH (h IN [(l)-[h:HEAD]->() | h] | DELETE h)
+CREATE (l)-[:HEAD]->(f)
+RETURN count(l) AS moved

@@ -1,0 +1,24 @@
+// purpose: Read a page of the heads of a scope, by the keys of their lineages, as far as decay is concerned.
+// mode: read
+// params: $scope: String, $after: String, $limit: Integer
+// returns: key: String, relation: String, id: String, confidence: Float, assertedAt: Integer, validUntil: Integer, source: String, originConfidence: Float, originAt: Integer, fault: String (a row for each head of at most $limit lineages; id null of one without)
+//
+// A value of a wrong type comes back as null, or is named by fault where null would mean something.
+MATCH (l:EbbLineage)
+USING INDEX l:EbbLineage(scope, key)
+WHERE l.scope = $scope AND l.key > $after
+WITH l
+ORDER BY l.key
+LIMIT $limit
+OPTIONAL MATCH (l)-[:HEAD]->(f:Fact)
+RETURN l.key AS key, l.relation AS relation, f.id AS id,
+  CASE WHEN f.confidence IS :: FLOAT OR f.confidence IS :: INTEGER THEN toFloat(f.confidence) END AS confidence,
+  CASE WHEN f.assertedAt IS :: ZONED DATETIME THEN f.assertedAt.epochMillis END AS assertedAt,
+  CASE WHEN f.validUntil IS :: ZONED DATETIME THEN f.validUntil.epochMillis END AS validUntil,
+  CASE WHEN f.source IS :: STRING THEN f.source END AS source,
+  CASE WHEN f.originConfidence IS :: FLOAT OR f.originConfidence IS :: INTEGER THEN toFloat(f.originConfidence) END AS originConfidence,
+  CASE WHEN f.originAt IS :: ZONED DATETIME THEN f.originAt.epochMillis END AS originAt,
+  CASE WHEN f:EbbQuarantined THEN 'set aside'
+    WHEN NOT f.validUntil IS :: ZONED DATETIME THEN 'validUntil is not a date with time and zone'
+    WHEN NOT f.source IS :: STRING THEN 'source is not text'
+  END AS fault

@@ -1,0 +1,21 @@
+// purpose: List all facts of a scope by id, those that are heads and those that were.
+// mode: read
+// params: $scope: String, $relation: String, $after: String, $limit: Integer
+// returns: as fact/list, the id as cursor (at most $limit rows)
+MATCH (f:Fact)
+USING INDEX f:Fact(scope, id)
+WHERE f.scope = $scope AND f.id > $after AND ($relation IS NULL OR f.relation = $relation)
+  AND f:EbbFact AND NOT f:EbbQuarantined
+WITH f
+ORDER BY f.id
+LIMIT $limit
+RETURN f.id AS cursor, f.id AS id, toStringOrNull(f.entity) AS entity, toStringOrNull(f.relation) AS relation, toStringOrNull(f.scope) AS scope,
+  CASE WHEN f.value IS :: STRING THEN f.value END AS text,
+  CASE WHEN f.value IS :: FLOAT OR f.value IS :: INTEGER THEN toFloat(f.value) END AS number,
+  CASE WHEN f.value IS :: BOOLEAN THEN f.value END AS truth,
+  toFloatOrNull(f.confidence) AS confidence, toStringOrNull(f.source) AS source,
+  CASE WHEN f.assertedAt IS :: ZONED DATETIME THEN f.assertedAt.epochMillis END AS assertedAt,
+  CASE WHEN f.validUntil IS :: ZONED DATETIME THEN f.validUntil.epochMillis END AS validUntil,
+  toFloatOrNull(f.originConfidence) AS originConfidence,
+  CASE WHEN f.originAt IS :: ZONED DATETIME THEN f.originAt.epochMillis END AS originAt,
+  EXISTS { (f)<-[:HEAD]-(:EbbLineage) } AS isHead

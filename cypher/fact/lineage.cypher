@@ -1,0 +1,15 @@
+// purpose: Make sure that lineages exist, lock them in the order given, and say what their heads are.
+// mode: write
+// params: $source: String, $rows.key: List, $rows.scope: List, $rows.relation: List
+// returns: key: String, id: String, at: Integer, isAsserted: Boolean (a row for each head; id null of a lineage without)
+// bound: a list of keys
+// idempotent: by the unique key
+UNWIND range(0, size($rows.key) - 1) AS i
+MERGE (l:EbbLineage {key: $rows.key[i]})
+ON CREATE SET l.scope = $rows.scope[i], l.relation = $rows.relation[i]
+SET l.lock = true
+WITH l
+OPTIONAL MATCH (l)-[:HEAD]->(f:Fact)
+RETURN l.key AS key, f.id AS id,
+  CASE WHEN f.assertedAt IS :: ZONED DATETIME THEN f.assertedAt.epochMillis END AS at,
+  coalesce(f.source <> $source, true) AS isAsserted

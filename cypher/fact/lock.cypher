@@ -1,0 +1,22 @@
+// purpose: Lock lineages in the order given and read their heads, as far as decay is concerned.
+// mode: write
+// params: $rows.key: List
+// returns: as fact/heads (a row for each head of these lineages)
+// bound: a list of keys
+// idempotent: by writing nothing but the lock
+UNWIND $rows.key AS key
+MATCH (l:EbbLineage {key: key})
+SET l.lock = true
+WITH l
+MATCH (l)-[:HEAD]->(f:Fact)
+RETURN l.key AS key, l.relation AS relation, f.id AS id,
+  CASE WHEN f.confidence IS :: FLOAT OR f.confidence IS :: INTEGER THEN toFloat(f.confidence) END AS confidence,
+  CASE WHEN f.assertedAt IS :: ZONED DATETIME THEN f.assertedAt.epochMillis END AS assertedAt,
+  CASE WHEN f.validUntil IS :: ZONED DATETIME THEN f.validUntil.epochMillis END AS validUntil,
+  CASE WHEN f.source IS :: STRING THEN f.source END AS source,
+  CASE WHEN f.originConfidence IS :: FLOAT OR f.originConfidence IS :: INTEGER THEN toFloat(f.originConfidence) END AS originConfidence,
+  CASE WHEN f.originAt IS :: ZONED DATETIME THEN f.originAt.epochMillis END AS originAt,
+  CASE WHEN f:EbbQuarantined THEN 'set aside'
+    WHEN NOT f.validUntil IS :: ZONED DATETIME THEN 'validUntil is not a date with time and zone'
+    WHEN NOT f.source IS :: STRING THEN 'source is not text'
+  END AS fault

@@ -1,0 +1,12 @@
+// Facts: lineages that sweeps have changed, with what was said first and what counts now
+// purpose: Show what became of the facts that decay policies touched, the latest first.
+// mode: read
+// params: none
+// returns: entity, relation, value, scope, said, saidAt, counts, since, sweeps (at most 100 rows; said and counts are confidences)
+MATCH (l:EbbLineage)-[:HEAD]->(f:Fact)-[:DECAYED_FROM]->(:Fact)
+WITH f
+ORDER BY f.assertedAt DESC
+LIMIT 100
+RETURN f.entity AS entity, f.relation AS relation, f.value AS value, f.scope AS scope,
+  f.originConfidence AS said, f.originAt AS saidAt, f.confidence AS counts, f.assertedAt AS since,
+  COUNT { (f)-[:DECAYED_FROM*1..100]->(:Fact) } AS sweeps

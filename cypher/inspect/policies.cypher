@@ -1,0 +1,15 @@
+// Policies: the decay policies in the graph, and what sweeps on request did
+// purpose: Show the policies that are in force once one was changed, and the last sweeps that matched each.
+// mode: read
+// params: none
+// returns: place, id, relation, scope, mode, ttlS, halfLifeS, minConfidence, exemptRelations, sweeps, retracted, reduced (a row for each policy; the counts are those of all sweeps on request that it took part in, whichever policy decided)
+MATCH (p:EbbPolicy)
+CALL (p) {
+  MATCH (j:EbbSweepJob)
+  WHERE j.state = 'done' AND p.id IN j.matched
+  RETURN count(j) AS sweeps, sum(j.retracted) AS retracted, sum(j.reduced) AS reduced
+}
+RETURN p.place AS place, p.id AS id, p.relation AS relation, p.scope AS scope, p.mode AS mode, p.ttlS AS ttlS,
+  p.halfLifeS AS halfLifeS, p.minConfidence AS minConfidence, p.exemptRelations AS exemptRelations,
+  sweeps, retracted, reduced
+ORDER BY place, id

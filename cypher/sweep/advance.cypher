@@ -1,0 +1,11 @@
+// purpose: Record how far a sweep has come, with what it has done, in the transaction that did it.
+// mode: write
+// params: $id: String, $cursor: String, $live: Integer, $evaluated: Integer, $retracted: Integer, $reduced: Integer, $wouldRetract: Integer, $wouldReduce: Integer, $rows.matched: List
+// returns: cursor: String (one row)
+// bound: one key
+// idempotent: by the receipt of its transaction, and by the cursor
+MATCH (j:EbbSweepJob {id: $id})
+SET j.state = 'running', j.judged = true, j.cursor = $cursor, j.live = $live, j.evaluated = $evaluated,
+  j.retracted = $retracted, j.reduced = $reduced, j.wouldRetract = $wouldRetract, j.wouldReduce = $wouldReduce,
+  j.matched = $rows.matched
+RETURN j.cursor AS cursor

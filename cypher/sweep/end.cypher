@@ -1,0 +1,9 @@
+// purpose: End a sweep: its state is final, and it says what it answers.
+// mode: write
+// params: $id: String, $state: String, $reason: String, $answered: String, $rows.applied: List
+// returns: state: String (one row)
+// bound: one key
+// idempotent: by the state
+MATCH (j:EbbSweepJob {id: $id})
+SET j.state = $state, j.reason = $reason, j.answered = $answered, j.applied = $rows.applied
+RETURN j.state AS state

@@ -1,0 +1,11 @@
+// purpose: Remove sweeps that were asked for and whose runs were trimmed.
+// mode: write
+// params: $limit: Integer
+// returns: trimmed: Integer (one row)
+// bound: $limit rows
+// idempotent: by what is left
+MATCH (j:EbbSweepJob)
+WHERE j.state IN ['running', 'done', 'failed'] AND NOT EXISTS { MATCH (:EbbRun {job: 'sweep', occurrence: 'job/' + j.id}) }
+WITH j LIMIT $limit
+DELETE j
+RETURN count(*) AS trimmed

@@ -1,0 +1,490 @@
+//! Facts: what agents say of entities, and what a sweep adds when it has become old.
+//!
+//! A fact never changes. What is said of one tuple (entity, relation, scope, value) is its lineage, and the fact that
+//! counts is its head: the latest by [`Rank`]. A sweep only adds to a lineage: a new head of the same tuple with less
+//! confidence, which says how sure the *origin* was, and when. Confidence is always worked out from that origin, so that
+//! the schedule leaves no trace in it, and a sweep that runs twice at one instant finds nothing left to say.
+//!
+//! | head | [`Decay::Ttl`] | [`Decay::HalfLife`] |
+//! |---|---|---|
+//! | younger than that | stays | `max(floor, c0 * 2^(-age / half-life))`, said when it has come down by epsilon, or to the floor |
+//! | older | retracted: confidence 0 | the same |
+//! | confidence 0, or past `validUntil` | not looked at | not looked at |
+//!
+//! Exempt, whatever a policy says: relations in the namespaces `stigmem:` and `rel:`, and facts of a source that begins
+//! `system:`, but for what a sweep itself has said.
+//!
+//! Source: the decay semantics document (section 15). Its prose, that each sweep halves, contradicts its own formula and
+//! its own vector; the formula stands.
+//!
+//! # Design notes
+//! Age is that of the origin also where a sweep has reduced a fact before it is to be retracted: else every reduction
+//! would put the retraction off, and the schedule would decide. At one instant what an agent says comes after what a sweep
+//! says ([`Rank`]): a fact asserted in the very millisecond of a sweep must not lose to it by the letters of its id.
+//!
+//! Invariant: no sweep ever raises a confidence (held by `never_rises`).
+//! Invariant: what a sweep says at an instant it does not say again at that instant (held by `twice_is_once`).
+
+use super::decay::Curve;
+use super::ids::{CONTENT_BYTES_MAX, EntityName, FactRelation, Source, lineage_key};
+use super::units::{Confidence, Timestamp};
+use serde::{Deserialize, Serialize};
+
+/// The source of what a sweep says.
+pub const DECAY_SOURCE: &str = "system:stigmem:decay";
+/// What the sources of a system begin with; no client may name one.
+pub const SYSTEM_SOURCES: &str = "system:";
+/// What relations begin with that no policy touches.
+const EXEMPT_NAMESPACES: [&str; 2] = ["stigmem:", "rel:"];
+
+/// How far a fact is shared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the four documented words")]
+pub enum FactScope {
+    Local,
+    Team,
+    Company,
+    Public,
+}
+
+impl FactScope {
+    /// All of them, in the order in which they are swept.
+    pub const ALL: [Self; 4] = [Self::Local, Self::Team, Self::Company, Self::Public];
+
+    /// Its documented name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Local => "local",
+            Self::Team => "team",
+            Self::Company => "company",
+            Self::Public => "public",
+        }
+    }
+
+    /// The scope of that name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|scope| scope.name() == name)
+    }
+}
+
+impl std::fmt::Display for FactScope {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// What is said of an entity.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Value {
+    /// Yes or no.
+    Truth(bool),
+    /// A finite number.
+    Number(f64),
+    /// Words, at most [`CONTENT_BYTES_MAX`] bytes.
+    Text(String),
+}
+
+impl Value {
+    /// How the graph names its type.
+    #[must_use]
+    pub const fn type_name(&self) -> &'static str {
+        match self {
+            Self::Truth(_) => "boolean",
+            Self::Number(_) => "number",
+            Self::Text(_) => "string",
+        }
+    }
+
+    /// The same number, with one zero only.
+    fn plain(self) -> Self {
+        match self {
+            Self::Number(number) => Self::Number(number + 0.0),
+            other => other,
+        }
+    }
+}
+
+impl std::fmt::Display for Value {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Truth(truth) => truth.fmt(f),
+            Self::Number(number) => number.fmt(f),
+            Self::Text(text) => f.write_str(text),
+        }
+    }
+}
+
+/// What a lineage is about.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tuple {
+    /// How far it is shared.
+    pub scope: FactScope,
+    /// Of which entity.
+    pub entity: EntityName,
+    /// What of it.
+    pub relation: FactRelation,
+    /// What that is.
+    pub value: Value,
+}
+
+impl Tuple {
+    /// What there is once only.
+    #[must_use]
+    pub fn key(&self) -> String {
+        let value = format!("{}:{}", self.value.type_name(), self.value);
+        lineage_key(self.scope.name(), self.entity.as_str(), self.relation.as_str(), &value)
+    }
+}
+
+impl std::fmt::Display for Tuple {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {} {}", self.entity, self.relation, self.value)
+    }
+}
+
+/// A fact that somebody asserts.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Assertion {
+    /// When.
+    pub at: Timestamp,
+    /// Under which id.
+    pub id: String,
+    /// What.
+    pub tuple: Tuple,
+    /// How sure.
+    pub confidence: Confidence,
+    /// By whom.
+    pub source: Source,
+    /// Until when it holds, where that is known.
+    pub valid_until: Option<Timestamp>,
+}
+
+/// A fact that cannot be asserted.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum FactError {
+    /// Nothing is said.
+    #[error("the value of a fact is empty")]
+    Empty,
+    /// Too much is said.
+    #[error("the value of a fact has {0} bytes; at most {CONTENT_BYTES_MAX} are kept")]
+    TooLong(usize),
+    /// No number.
+    #[error("the value of a fact is {0}, not a finite number")]
+    NotFinite(f64),
+    /// Only Ebb itself speaks for the system.
+    #[error("the source {0} is not allowed: sources that begin {SYSTEM_SOURCES} are Ebb's own")]
+    Reserved(String),
+}
+
+impl Assertion {
+    /// Checks the value and the source.
+    ///
+    /// # Errors
+    /// [`FactError`].
+    pub fn checked(mut self) -> Result<Self, FactError> {
+        match &self.tuple.value {
+            Value::Text(text) if text.is_empty() => return Err(FactError::Empty),
+            Value::Text(text) if text.len() > CONTENT_BYTES_MAX => {
+                return Err(FactError::TooLong(text.len()));
+            }
+            Value::Number(number) if !number.is_finite() => return Err(FactError::NotFinite(*number)),
+            _ => {}
+        }
+        if self.source.as_str().starts_with(SYSTEM_SOURCES) {
+            return Err(FactError::Reserved(self.source.to_string()));
+        }
+        self.tuple.value = self.tuple.value.plain();
+        Ok(self)
+    }
+}
+
+/// The order of the facts of a lineage: the greatest is its head.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Rank {
+    /// When it was asserted.
+    pub at: Timestamp,
+    /// Whether somebody else than a sweep asserted it.
+    pub is_asserted: bool,
+    /// Its id.
+    pub id: String,
+}
+
+/// Who spoke.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Speaker {
+    /// An agent, or a person.
+    Agent,
+    /// A system, which no sweep touches.
+    System,
+    /// A sweep.
+    Sweep,
+}
+
+impl Speaker {
+    /// The speaker of that source.
+    #[must_use]
+    pub fn of(source: &str) -> Self {
+        match source {
+            DECAY_SOURCE => Self::Sweep,
+            source if source.starts_with(SYSTEM_SOURCES) => Self::System,
+            _ => Self::Agent,
+        }
+    }
+}
+
+/// How sure somebody was, and when: what decay counts from.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Origin {
+    /// How sure.
+    pub confidence: Confidence,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// The head of a lineage, as far as decay is concerned.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Head {
+    /// How sure it is.
+    pub confidence: Confidence,
+    /// What it counts from: its own words, unless a sweep spoke.
+    pub origin: Origin,
+    /// Until when it holds.
+    pub valid_until: Option<Timestamp>,
+    /// Who spoke.
+    pub speaker: Speaker,
+}
+
+/// What a policy does to a head. Build it with the checked constructors.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Decay {
+    /// Retracts what is older.
+    Ttl(Curve),
+    /// Halves confidence, down to a floor.
+    HalfLife {
+        /// How fast.
+        curve: Curve,
+        /// No lower.
+        floor: Confidence,
+    },
+}
+
+/// What becomes of a head.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Fate {
+    /// It stays the head.
+    Stays,
+    /// A less confident one takes its place.
+    Reduced(Confidence),
+    /// One of confidence 0 takes its place.
+    Retracted,
+}
+
+impl Head {
+    /// Whether it is looked at: it says something, and still holds.
+    #[must_use]
+    pub fn is_live(&self, now: Timestamp) -> bool {
+        self.confidence > Confidence::ZERO && self.valid_until.is_none_or(|until| now <= until)
+    }
+
+    /// Whether it is exempt, whatever a policy says.
+    #[must_use]
+    pub fn is_exempt(&self, relation: &str) -> bool {
+        self.speaker == Speaker::System
+            || EXEMPT_NAMESPACES.iter().any(|namespace| relation.starts_with(namespace))
+    }
+
+    /// What becomes of it at `now`. `epsilon`, `0 ..= 1`: a lesser reduction is not worth a fact.
+    #[must_use]
+    pub fn fate(&self, now: Timestamp, decay: &Decay, epsilon: f64) -> Fate {
+        let age = now.since(self.origin.at);
+        match decay {
+            Decay::Ttl(curve) if curve.factor(age) > 0.0 => Fate::Stays,
+            Decay::Ttl(_) => Fate::Retracted,
+            Decay::HalfLife { curve, floor } => {
+                let faded = self.origin.confidence.faded(curve.factor(age));
+                let target = if faded > *floor { faded } else { *floor };
+                let falls = self.confidence.value() - target.value();
+                if falls > 0.0 && (falls >= epsilon || target == *floor) {
+                    Fate::Reduced(target)
+                } else {
+                    Fate::Stays
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn at(ms: i64) -> Timestamp {
+        Timestamp::from_millis(ms).unwrap()
+    }
+
+    fn sure(value: f64) -> Confidence {
+        Confidence::new(value).unwrap()
+    }
+
+    fn said(confidence: f64, ms: i64) -> Head {
+        let confidence = sure(confidence);
+        let origin = Origin { confidence, at: at(ms) };
+        Head { confidence, origin, valid_until: None, speaker: Speaker::Agent }
+    }
+
+    fn half_life(seconds: f64, floor: f64) -> Decay {
+        Decay::HalfLife { curve: Curve::HalfLife(seconds * 1_000.0).unwrap(), floor: sure(floor) }
+    }
+
+    fn ttl(seconds: f64) -> Decay {
+        Decay::Ttl(Curve::Ttl(seconds * 1_000.0).unwrap())
+    }
+
+    /// The head after a sweep at `now`.
+    fn swept(head: Head, now: Timestamp, decay: &Decay, epsilon: f64) -> Head {
+        let confidence = match head.fate(now, decay, epsilon) {
+            Fate::Stays => return head,
+            Fate::Reduced(confidence) => confidence,
+            Fate::Retracted => Confidence::ZERO,
+        };
+        Head { confidence, speaker: Speaker::Sweep, ..head }
+    }
+
+    fn any_decay() -> impl Strategy<Value = Decay> {
+        prop_oneof![
+            (1.0..1e6_f64).prop_map(ttl),
+            (1.0..1e6_f64, 0.0..=1.0_f64).prop_map(|(h, f)| half_life(h, f))
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(1024))]
+
+        #[test]
+        fn never_rises(c in 0.0..=1.0_f64, now in 0..4_000_000_000_i64, decay in any_decay(), epsilon in 0.0..=1.0_f64) {
+            let head = said(c, 1_000_000);
+            let after = swept(head, at(now), &decay, epsilon);
+            prop_assert!(after.confidence <= head.confidence);
+            prop_assert!((0.0..=1.0).contains(&after.confidence.value()));
+            prop_assert_eq!(after.origin, head.origin);
+        }
+
+        #[test]
+        fn twice_is_once(c in 0.0..=1.0_f64, now in 0..4_000_000_000_i64, decay in any_decay(), epsilon in 0.0..=1.0_f64) {
+            let once = swept(said(c, 0), at(now), &decay, epsilon);
+            let again = once.fate(at(now), &decay, epsilon);
+            // A retraction is met again only as a head of confidence 0, which is not looked at.
+            prop_assert!(again == Fate::Stays || !once.is_live(at(now)), "{again:?}");
+        }
+
+        #[test]
+        fn the_schedule_leaves_no_trace_in_what_is_said(
+            c in 0.0..=1.0_f64, days in prop::collection::vec(1..40_i64, 1..8), floor in 0.0..0.5_f64
+        ) {
+            let decay = half_life(604_800.0, floor);
+            let mut head = said(c, 0);
+            let mut now = 0;
+            for more in days {
+                now += more * 86_400_000;
+                head = swept(head, at(now), &decay, 0.0);
+            }
+            prop_assert_eq!(head.confidence, swept(said(c, 0), at(now), &decay, 0.0).confidence);
+        }
+
+        #[test]
+        fn within_epsilon_of_the_law(c in 0.0..=1.0_f64, now in 0..4_000_000_000_i64, epsilon in 0.0..0.5_f64) {
+            let head = swept(said(c, 0), at(now), &half_life(3_600.0, 0.0), epsilon);
+            let exact = c * (-(now as f64) / 3_600_000.0).exp2();
+            prop_assert!(head.confidence.value() - exact <= epsilon + 1e-12);
+            prop_assert!(head.confidence.value() >= exact);
+        }
+
+        #[test]
+        fn of_one_instant_an_agent_comes_after_a_sweep(a in "[a-f0-9]{8}", b in "[a-f0-9]{8}", ms in 0..1_000_i64) {
+            let rank = |id: &str, is_asserted, ms| Rank { at: at(ms), is_asserted, id: id.to_owned() };
+            prop_assert!(rank(&a, true, ms) > rank(&b, false, ms));
+            prop_assert!(rank(&a, false, ms + 1) > rank(&b, true, ms));
+        }
+    }
+
+    #[test]
+    fn the_published_vectors() {
+        let hour = 3_600_000;
+        assert_eq!(
+            said(1.0, 0).fate(at(2 * hour), &half_life(3_600.0, 0.0), 0.05),
+            Fate::Reduced(sure(0.25))
+        );
+        assert_eq!(said(1.0, 0).fate(at(2 * hour), &ttl(3_600.0), 0.05), Fate::Retracted);
+        assert!(said(1.0, 0).is_exempt("stigmem:received_from"));
+    }
+
+    #[test]
+    fn old_is_strictly_older() {
+        assert_eq!(said(1.0, 0).fate(at(60_000), &ttl(60.0), 0.05), Fate::Stays);
+        assert_eq!(said(1.0, 0).fate(at(60_001), &ttl(60.0), 0.05), Fate::Retracted);
+        assert_eq!(
+            said(1.0, 90_000).fate(at(60_001), &ttl(1.0), 0.05),
+            Fate::Stays,
+            "a future fact is young"
+        );
+    }
+
+    #[test]
+    fn the_floor_is_reached_by_however_little() {
+        let decay = half_life(3_600.0, 0.1);
+        assert_eq!(said(0.12, 0).fate(at(10 * 3_600_000), &decay, 0.05), Fate::Reduced(sure(0.1)));
+        assert_eq!(said(0.1, 0).fate(at(10 * 3_600_000), &decay, 0.05), Fate::Stays);
+        assert_eq!(said(0.05, 0).fate(at(10 * 3_600_000), &decay, 0.05), Fate::Stays, "never raised to it");
+    }
+
+    #[test]
+    fn exempt_is_the_namespace_and_the_system_but_not_a_sweep() {
+        let head = said(1.0, 0);
+        assert!(head.is_exempt("rel:part_of") && head.is_exempt("stigmem:x"));
+        assert!(!head.is_exempt("release:date") && !head.is_exempt("memory:rel:x"));
+        let by = |source| Head { speaker: Speaker::of(source), ..head };
+        assert!(by("system:stigmem:lint").is_exempt("memory:x"));
+        assert!(!by(DECAY_SOURCE).is_exempt("memory:x") && by(DECAY_SOURCE).is_exempt("rel:x"));
+        assert!(!by("System:x").is_exempt("memory:x"));
+    }
+
+    #[test]
+    fn what_says_nothing_or_no_longer_holds_is_not_looked_at() {
+        assert!(!said(0.0, 0).is_live(at(1)));
+        let until = Head { valid_until: Some(at(5)), ..said(1.0, 0) };
+        assert!(until.is_live(at(5)) && !until.is_live(at(6)));
+    }
+
+    #[test]
+    fn a_fact_that_cannot_be_is_refused_and_hostile_text_is_data() {
+        let assertion = |value: Value, source: &str| Assertion {
+            at: at(0),
+            id: "f".to_owned(),
+            tuple: Tuple {
+                scope: FactScope::Local,
+                entity: EntityName::new("`) DETACH DELETE n //").unwrap(),
+                relation: FactRelation::new("memory:x").unwrap(),
+                value,
+            },
+            confidence: Confidence::ONE,
+            source: Source::new(source).unwrap(),
+            valid_until: None,
+        };
+        let text = |text: &str| Value::Text(text.to_owned());
+        assert!(assertion(text("' OR 1 = 1"), "agent").checked().is_ok());
+        let reserved = assertion(text("x"), DECAY_SOURCE).checked().unwrap_err();
+        assert!(matches!(reserved, FactError::Reserved(_)), "{reserved}");
+        assert_eq!(assertion(text(""), "a").checked().unwrap_err(), FactError::Empty);
+        assert!(assertion(text(&"x".repeat(CONTENT_BYTES_MAX + 1)), "a").checked().is_err());
+        assert!(assertion(Value::Number(f64::NAN), "a").checked().is_err());
+        let key = |value| assertion(value, "a").checked().unwrap().tuple.key();
+        assert_eq!(key(Value::Number(0.0)), key(Value::Number(-0.0)));
+        assert_ne!(key(Value::Number(5.0)), key(text("5")), "a number is not its name");
+    }
+}

@@ -1,0 +1,437 @@
+//! Decay policies: which facts grow old, how, and which policy decides where several would.
+//!
+//! A policy names relations by a pattern, a scope, and what to do: retract what is older than a time to live, or halve
+//! confidence by a half-life. The most specific policy decides a fact: an exact relation before a pattern, a longer literal
+//! beginning before a shorter one, `*` last; then an exact scope before `*`; then the order of the configuration. A policy
+//! whose `exempt_relations` name the fact's relation does not match it, and the next one may.
+//!
+//! **Pattern**: `*` matches any run of characters, `:` too. It is anchored and case-sensitive, and nothing else is special.
+//!
+//! | mode of a sweep | a policy that retracts | one that reduces | one of mode `dry_run` |
+//! |---|---|---|---|
+//! | none asked for | acts | acts | is counted |
+//! | `retract` | acts | is left out: it has no time to live | as its parameter says |
+//! | `confidence` | is left out | acts | as its parameter says |
+//! | `dry_run` | is counted | is counted | is counted |
+//!
+//! Policies come from files, variables and requests as [`Draft`]s: fields with values of any type, so that every fault of
+//! every policy is found in one go, whoever wrote them.
+//!
+//! Source: the decay semantics document (section 15.1).
+//!
+//! Invariant: which policy decides does not depend on the order of two that differ in specificity (held by
+//! `the_order_of_the_configuration_decides_only_between_equals`).
+
+use super::decay::Curve;
+use super::fact::{Decay, FactScope, Fate, Head};
+use super::guard::Guard;
+use super::ids::PolicyId;
+use super::units::{Confidence, Timestamp};
+use serde::{Deserialize, Serialize};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+mod draft;
+mod glob;
+#[cfg(test)]
+mod tests;
+
+pub use draft::{Draft, Given, PolicyFault};
+pub use glob::Glob;
+
+/// What a policy, or a sweep, does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// Says confidence 0 of what is too old.
+    Retract,
+    /// Says less confidence of what grows old.
+    Confidence,
+    /// Says nothing and counts.
+    DryRun,
+}
+
+impl Mode {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Retract, Self::Confidence, Self::DryRun];
+
+    /// Its documented name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Retract => "retract",
+            Self::Confidence => "confidence",
+            Self::DryRun => "dry_run",
+        }
+    }
+
+    /// The mode of that name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|mode| mode.name() == name)
+    }
+}
+
+impl std::fmt::Display for Mode {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// What a policy does where it is asked to act.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Measure {
+    /// Retracts what is older than so many seconds.
+    TtlS(f64),
+    /// Halves confidence every so many seconds.
+    HalfLifeS(f64),
+}
+
+/// A policy that can be. Its fields are the documented ones.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Policy {
+    /// Its name.
+    pub id: PolicyId,
+    /// Which relations.
+    pub relation: Glob,
+    /// Which scope; `None` is every one, written `*`.
+    pub scope: Option<FactScope>,
+    /// What it does.
+    pub mode: Mode,
+    /// How.
+    pub measure: Measure,
+    /// No confidence below this.
+    pub min_confidence: Confidence,
+    /// Relations that it does not match.
+    pub exempt_relations: Vec<Glob>,
+    decay: Decay,
+}
+
+/// Policies in the order of their configuration, no two of one id.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Policies(Vec<Policy>);
+
+/// What sweeps go by.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Regime {
+    /// The policies of the configuration.
+    pub policies: Policies,
+    /// A lesser reduction of confidence is not worth a fact, `0 ..= 1`.
+    pub epsilon: f64,
+    /// When a sweep is too much to make unasked.
+    pub guard: Guard,
+}
+
+/// The policies that take part in one sweep, the most specific first.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rules {
+    rules: Vec<Rule>,
+    asked: Option<Mode>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+struct Rule {
+    id: PolicyId,
+    relation: Glob,
+    exempt_relations: Vec<Glob>,
+    /// Its place in the configuration.
+    place: usize,
+    mode: Mode,
+    decay: Decay,
+}
+
+/// What a sweep finds of the heads it looks at.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counters {
+    /// Heads that say something and hold.
+    pub live: i64,
+    /// Those of them that are not exempt.
+    pub evaluated: i64,
+    /// Retracted by policies that act.
+    pub retracted: i64,
+    /// Reduced by policies that act.
+    pub reduced: i64,
+    /// Would have been retracted by policies that only count.
+    pub would_retract: i64,
+    /// Would have been reduced by them.
+    pub would_reduce: i64,
+    /// Ids of the policies that matched a fact.
+    pub matched: BTreeSet<String>,
+}
+
+/// What a sweep answers, as the wire format has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Summary {
+    /// The mode that is named.
+    pub mode: Mode,
+    /// Live heads that are not exempt.
+    pub evaluated: i64,
+    /// Retracted; 0 of a dry run.
+    pub retracted: i64,
+    /// Reduced; 0 of a dry run.
+    pub reduced: i64,
+    /// Would be retracted; 0 of a sweep that acts.
+    pub would_retract: i64,
+    /// Would be reduced; 0 of a sweep that acts.
+    pub would_reduce: i64,
+    /// Ids of the policies that matched a fact, in the order of the configuration.
+    pub applied: Vec<String>,
+}
+
+/// What the rules say of a head.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Verdict {
+    /// What becomes of it.
+    pub fate: Fate,
+    /// Whether the deciding policy acts.
+    pub acts: bool,
+}
+
+/// Judges heads by the rules, and counts. It remembers which policy decides a relation.
+pub struct Judge<'a> {
+    rules: &'a Rules,
+    now: Timestamp,
+    epsilon: f64,
+    known: HashMap<String, Option<usize>>,
+    matched: BTreeSet<usize>,
+    counters: Counters,
+}
+
+impl Policy {
+    fn specificity(&self) -> (u8, Reverse<usize>, bool) {
+        let (kind, literal) = self.relation.specificity();
+        (kind, Reverse(literal), self.scope.is_none())
+    }
+}
+
+impl Policies {
+    /// These and those: a policy of `later` takes the place of one of the same id.
+    #[must_use]
+    pub fn overlaid(mut self, later: Self) -> Self {
+        for policy in later.0 {
+            match self.0.iter_mut().find(|own| own.id == policy.id) {
+                Some(own) => *own = policy,
+                None => self.0.push(policy),
+            }
+        }
+        self
+    }
+
+    /// All of them, in the order of the configuration.
+    #[must_use]
+    pub fn all(&self) -> &[Policy] {
+        &self.0
+    }
+
+    /// Whether there is one of that id.
+    #[must_use]
+    pub fn has(&self, id: &str) -> bool {
+        self.0.iter().any(|policy| policy.id.as_str() == id)
+    }
+
+    /// Those that take part in a sweep of `scope`, in the mode that was `asked` for, or in their own; with `only` none but
+    /// that one.
+    #[must_use]
+    pub fn rules(&self, scope: FactScope, asked: Option<Mode>, only: Option<&str>) -> Rules {
+        let mut taking_part: Vec<(usize, &Policy)> = self
+            .0
+            .iter()
+            .enumerate()
+            .filter(|(_, policy)| policy.scope.is_none_or(|own| own == scope))
+            .filter(|(_, policy)| only.is_none_or(|id| policy.id.as_str() == id))
+            .collect();
+        // The sort is stable: between equals the order of the configuration stands.
+        taking_part.sort_by_key(|(_, policy)| policy.specificity());
+        let rule = |(place, policy): (usize, &Policy)| {
+            let mode = match (asked, policy.measure) {
+                (Some(Mode::Retract), Measure::HalfLifeS(_)) | (Some(Mode::Confidence), Measure::TtlS(_)) => {
+                    return None;
+                }
+                (asked, _) => asked.unwrap_or(policy.mode),
+            };
+            Some(Rule {
+                id: policy.id.clone(),
+                relation: policy.relation.clone(),
+                exempt_relations: policy.exempt_relations.clone(),
+                place,
+                mode,
+                decay: policy.decay,
+            })
+        };
+        Rules { rules: taking_part.into_iter().filter_map(rule).collect(), asked }
+    }
+}
+
+impl Rules {
+    /// The same, none of which writes.
+    #[must_use]
+    pub fn rehearsed(mut self) -> Self {
+        self.asked = Some(Mode::DryRun);
+        self.rules.iter_mut().for_each(|rule| rule.mode = Mode::DryRun);
+        self
+    }
+
+    /// Whether no policy takes part.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.rules.is_empty()
+    }
+
+    /// Whether any of them writes.
+    #[must_use]
+    pub fn act(&self) -> bool {
+        self.rules.iter().any(|rule| rule.mode != Mode::DryRun)
+    }
+
+    /// Whether any of them retracts, which is what the guard looks at.
+    #[must_use]
+    pub fn retract(&self) -> bool {
+        self.rules.iter().any(|rule| rule.mode != Mode::DryRun && matches!(rule.decay, Decay::Ttl(_)))
+    }
+
+    /// The id of the policy that decides facts of this relation.
+    #[must_use]
+    pub fn deciding(&self, relation: &str) -> Option<&PolicyId> {
+        self.decider(relation).map(|at| &self.rules[at].id)
+    }
+
+    fn decider(&self, relation: &str) -> Option<usize> {
+        self.rules.iter().position(|rule| {
+            rule.relation.matches(relation)
+                && !rule.exempt_relations.iter().any(|glob| glob.matches(relation))
+        })
+    }
+
+    /// What a sweep answers that has counted this.
+    #[must_use]
+    pub fn summary(&self, counters: &Counters) -> Summary {
+        let matched = |rule: &&Rule| counters.matched.contains(rule.id.as_str());
+        let mut modes: Vec<Mode> = self.rules.iter().filter(matched).map(|rule| rule.mode).collect();
+        if modes.is_empty() {
+            modes = self.rules.iter().map(|rule| rule.mode).collect();
+        }
+        let common = modes.first().filter(|first| modes.iter().all(|mode| mode == *first)).copied();
+        let otherwise = if modes.contains(&Mode::Retract) { Mode::Retract } else { Mode::Confidence };
+        let mode = self.asked.or(common).unwrap_or(otherwise);
+        let mut applied: Vec<(usize, String)> = counters
+            .matched
+            .iter()
+            .map(|id| {
+                let rule = self.rules.iter().find(|rule| rule.id.as_str() == id);
+                (rule.map_or(usize::MAX, |rule| rule.place), id.clone())
+            })
+            .collect();
+        applied.sort();
+        let (did, would) = if mode == Mode::DryRun { (0, 1) } else { (1, 0) };
+        Summary {
+            mode,
+            evaluated: counters.evaluated,
+            retracted: did * counters.retracted,
+            reduced: did * counters.reduced,
+            would_retract: would * counters.would_retract,
+            would_reduce: would * counters.would_reduce,
+            applied: applied.into_iter().map(|(_, id)| id).collect(),
+        }
+    }
+
+    /// A judge by these rules.
+    #[must_use]
+    pub fn judge(&self, now: Timestamp, epsilon: f64) -> Judge<'_> {
+        Judge {
+            rules: self,
+            now,
+            epsilon,
+            known: HashMap::new(),
+            matched: BTreeSet::new(),
+            counters: Counters::default(),
+        }
+    }
+}
+
+impl Judge<'_> {
+    /// What becomes of a head, and counts it.
+    pub fn judge(&mut self, relation: &str, head: &Head) -> Verdict {
+        let stays = Verdict { fate: Fate::Stays, acts: false };
+        if !head.is_live(self.now) {
+            return stays;
+        }
+        self.counters.live += 1;
+        if head.is_exempt(relation) {
+            return stays;
+        }
+        self.counters.evaluated += 1;
+        let decider = match self.known.get(relation) {
+            Some(known) => *known,
+            None => *self.known.entry(relation.to_owned()).or_insert(self.rules.decider(relation)),
+        };
+        let Some((at, rule)) = decider.and_then(|at| Some((at, self.rules.rules.get(at)?))) else {
+            return stays;
+        };
+        self.matched.insert(at);
+        let fate = head.fate(self.now, &rule.decay, self.epsilon);
+        let acts = rule.mode != Mode::DryRun;
+        let counted = match (fate, acts) {
+            (Fate::Stays, _) => return stays,
+            (Fate::Retracted, true) => &mut self.counters.retracted,
+            (Fate::Reduced(_), true) => &mut self.counters.reduced,
+            (Fate::Retracted, false) => &mut self.counters.would_retract,
+            (Fate::Reduced(_), false) => &mut self.counters.would_reduce,
+        };
+        *counted += 1;
+        Verdict { fate, acts }
+    }
+
+    /// What was counted.
+    #[must_use]
+    pub fn counters(mut self) -> Counters {
+        let ids = self.matched.iter().filter_map(|at| self.rules.rules.get(*at));
+        self.counters.matched = ids.map(|rule| rule.id.to_string()).collect();
+        self.counters
+    }
+}
+
+impl std::ops::AddAssign for Counters {
+    fn add_assign(&mut self, more: Self) {
+        self.live += more.live;
+        self.evaluated += more.evaluated;
+        self.retracted += more.retracted;
+        self.reduced += more.reduced;
+        self.would_retract += more.would_retract;
+        self.would_reduce += more.would_reduce;
+        self.matched.extend(more.matched);
+    }
+}
+
+/// The fields of a policy, for whoever writes them down.
+impl From<&Policy> for Draft {
+    fn from(policy: &Policy) -> Self {
+        let text = |text: &str| Given::Text(text.to_owned());
+        let mut fields = BTreeMap::from([
+            ("id".to_owned(), text(policy.id.as_str())),
+            ("relation".to_owned(), text(policy.relation.as_str())),
+            ("scope".to_owned(), text(policy.scope.map_or("*", FactScope::name))),
+            ("mode".to_owned(), text(policy.mode.name())),
+            ("min_confidence".to_owned(), Given::Number(policy.min_confidence.value())),
+        ]);
+        let (name, seconds) = match policy.measure {
+            Measure::TtlS(seconds) => ("ttl_s", seconds),
+            Measure::HalfLifeS(seconds) => ("half_life_s", seconds),
+        };
+        fields.insert(name.to_owned(), Given::Number(seconds));
+        let exempt = policy.exempt_relations.iter().map(|glob| text(glob.as_str())).collect();
+        fields.insert("exempt_relations".to_owned(), Given::List(exempt));
+        Self(fields)
+    }
+}
+
+impl Measure {
+    /// The law of this measure; `None` for a span that none can have.
+    fn decay(self, floor: Confidence) -> Option<Decay> {
+        match self {
+            Self::TtlS(seconds) => Curve::Ttl(seconds * 1_000.0).ok().map(Decay::Ttl),
+            Self::HalfLifeS(seconds) => {
+                Curve::HalfLife(seconds * 1_000.0).ok().map(|curve| Decay::HalfLife { curve, floor })
+            }
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! Patterns of relations: `*` is any run of characters, everything else is itself.
+//!
+//! Invariant: a pattern agrees with the plain definition of it (held by `agrees_with_the_definition`).
+
+use crate::domain::ids::{FactRelation, NameError};
+
+/// A pattern, anchored and case-sensitive.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Glob(String);
+
+impl Glob {
+    /// A pattern as it is written: as long as the relation it stands for, and no control characters either.
+    ///
+    /// # Errors
+    /// [`NameError`] that says what is wrong with it.
+    pub fn new(pattern: &str) -> Result<Self, NameError> {
+        FactRelation::new(pattern).map(|name| Self(name.into()))
+    }
+
+    /// The pattern as it was written.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether a text is one of those it stands for. At most as many steps as the two lengths multiplied.
+    #[must_use]
+    pub fn matches(&self, text: &str) -> bool {
+        let mut parts = self.0.split('*');
+        let Some(mut rest) = parts.next().and_then(|first| text.strip_prefix(first)) else { return false };
+        let mut parts = parts.peekable();
+        if parts.peek().is_none() {
+            return rest.is_empty();
+        }
+        while let Some(part) = parts.next() {
+            if parts.peek().is_none() {
+                return rest.ends_with(part);
+            }
+            // The first place will do: what is left to the rest is the longest there can be.
+            match rest.find(part) {
+                Some(at) => rest = &rest[at + part.len()..],
+                None => return false,
+            }
+        }
+        true
+    }
+
+    /// How specific it is: the kind (0 exact, 1 a pattern, 2 nothing but `*`), and the length of what it begins with.
+    pub(super) fn specificity(&self) -> (u8, usize) {
+        match self.0.find('*') {
+            None => (0, self.0.len()),
+            Some(_) if self.0.bytes().all(|byte| byte == b'*') => (2, 0),
+            Some(at) => (1, at),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The definition: a star takes nothing, or one character more.
+    fn defined(pattern: &[u8], text: &[u8]) -> bool {
+        match (pattern.split_first(), text.split_first()) {
+            (None, None) => true,
+            (Some((b'*', rest)), None) => defined(rest, text),
+            (Some((b'*', rest)), Some((_, later))) => defined(rest, text) || defined(pattern, later),
+            (Some((a, rest)), Some((b, later))) => a == b && defined(rest, later),
+            _ => false,
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(1024))]
+
+        #[test]
+        fn agrees_with_the_definition(pattern in "[ab:*]{1,8}", text in "[ab:]{0,10}") {
+            let glob = Glob::new(&pattern).unwrap();
+            prop_assert_eq!(glob.matches(&text), defined(pattern.as_bytes(), text.as_bytes()), "{} {}", pattern, text);
+        }
+
+        #[test]
+        fn a_text_is_its_own_pattern(text in "[^*\\p{C}\\s]{1,20}") {
+            prop_assert!(Glob::new(&text).unwrap().matches(&text));
+        }
+    }
+
+    #[test]
+    fn nothing_but_the_star_is_special() {
+        let matches = |pattern: &str, text: &str| Glob::new(pattern).unwrap().matches(text);
+        assert!(
+            matches("memory:*", "memory:a:b") && matches("*", "anything") && matches("*:status", "a:status")
+        );
+        assert!(!matches("memory:*", "Memory:a") && !matches("m.mory", "memory") && !matches("[ab]", "a"));
+        assert!(!matches("ab*ba", "aba"), "what the beginning took the end cannot have");
+        assert!(matches("a?c", "a?c") && matches("日*語", "日本語"));
+    }
+
+    #[test]
+    fn no_pattern_makes_it_fall_or_wait() {
+        for pattern in crate::mutated::mutated(&["memory:*", "*:a*b*", "**", "roadmap:status"], 4)
+            .take(crate::mutated::MANY)
+        {
+            if let Ok(glob) = Glob::new(&pattern) {
+                let _ = glob.matches("memory:context:a:b");
+                assert!(glob.matches(&pattern), "{pattern:?} stands for itself");
+            }
+        }
+    }
+}

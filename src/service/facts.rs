@@ -1,0 +1,268 @@
+//! Facts: asserted, listed, swept by decay policies; and the policies themselves.
+//!
+//! A sweep of up to 100,000 lineages is answered when it is done. A larger one is recorded and answered at once with the
+//! id under which it can be asked about; a worker takes it up within a second, and another takes it over should that one
+//! die. One that counts only is always answered at once, since it writes nothing.
+
+use super::Service;
+use super::memories::{Intent, hash};
+use crate::clock::new_id;
+use crate::domain::fact::{Assertion, FactScope};
+use crate::domain::policy::{Counters, Draft, Mode, Policies, Policy, Rules, Summary};
+use crate::domain::units::Timestamp;
+use crate::jobs::{JobName, Request, sweep};
+use crate::scheduler::driver::{self, Wanted};
+use crate::store::{Asked, Error, Fact, FactFilter, InForce, Said, SweepJob, SweepState};
+
+/// Facts of one request to the database.
+const PAGE: usize = 1_000;
+/// Lineages of the largest sweep that is answered when it is done.
+const AT_ONCE_MAX: i64 = 100_000;
+/// Lineages that a sweep gets through in a second at the least, where every one of them changes.
+const PER_SECOND: i64 = 2_000;
+
+/// What is to be swept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SweepRequest {
+    /// Which scope.
+    pub scope: FactScope,
+    /// In this mode, instead of that of each policy.
+    pub mode: Option<Mode>,
+    /// By this policy alone.
+    pub policy_id: Option<String>,
+    /// How many retractions a person accepts, as the guard has named them.
+    pub accepted: Option<i64>,
+    /// The instant its laws see.
+    pub at: Timestamp,
+}
+
+/// What came of asking for a sweep.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Sweep {
+    /// It is done.
+    Done(SweepAnswer),
+    /// A worker does it.
+    Queued(Queued),
+}
+
+/// What a sweep answers, with the fields of the wire format.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the fields of the documented wire format")]
+pub struct SweepAnswer {
+    pub swept_at: Timestamp,
+    pub scope: FactScope,
+    pub mode: Mode,
+    pub facts_evaluated: i64,
+    pub facts_retracted: i64,
+    pub facts_reduced: i64,
+    pub dry_run_would_retract: i64,
+    pub dry_run_would_reduce: i64,
+    pub policies_applied: Vec<String>,
+}
+
+/// A sweep that a worker does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Queued {
+    /// Under which id it can be asked about.
+    pub job_id: String,
+    /// How it stands.
+    pub status: SweepState,
+    /// How long it may take, seconds.
+    pub estimated_s: i64,
+}
+
+/// A sweep that was asked for, as it stands: its counters so far, or those of its answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SweepStatus {
+    /// Its id.
+    pub job_id: String,
+    /// How it stands.
+    pub status: SweepState,
+    /// What it has done.
+    pub so_far: SweepAnswer,
+    /// Why it failed.
+    pub reason: Option<String>,
+}
+
+impl Service {
+    /// Asserts facts, all or none; answers which of them are the heads of their lineages.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] for a request id that was used for other words.
+    pub async fn assert_facts(&self, intent: &Intent, facts: &[Assertion]) -> Result<Vec<Said>, Error> {
+        // The ids are made anew at each try; what the caller said is all the rest.
+        let words: Vec<_> = facts
+            .iter()
+            .map(|fact| (fact.at, &fact.tuple, fact.confidence, &fact.source, fact.valid_until))
+            .collect();
+        let hash = hash(&format!("{:?}", ("assert", words)));
+        self.store.assert_facts(intent.lasting(&hash), facts).await
+    }
+
+    /// Facts after a cursor (empty at first), at most `limit`, if there is one. Heads come in the order of their lineages,
+    /// others by id.
+    ///
+    /// # Errors
+    /// Of the store.
+    pub async fn facts(
+        &self,
+        filter: &FactFilter,
+        after: &str,
+        limit: Option<usize>,
+    ) -> Result<Vec<Fact>, Error> {
+        let mut all: Vec<Fact> = Vec::new();
+        let most = limit.unwrap_or(usize::MAX);
+        loop {
+            let after = all.last().map_or(after, |last| last.cursor.as_str()).to_owned();
+            let wanted = PAGE.min(most - all.len());
+            let page = self.store.facts(filter, &after, wanted).await?;
+            let is_last = page.len() < wanted;
+            all.extend(page);
+            if is_last || all.len() >= most {
+                return Ok(all);
+            }
+        }
+    }
+
+    /// Sweeps a scope.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for a policy that there is not; [`Error::Guarded`], nothing written; [`Error::Policies`];
+    /// [`Error::Conflict`] for a request id that was used for other words.
+    pub async fn sweep(&self, intent: &Intent, request: &SweepRequest) -> Result<Sweep, Error> {
+        let policies = self.store.policies().await?.policies;
+        if let Some(id) = request.policy_id.as_deref().filter(|id| !policies.has(id)) {
+            return Err(Error::Invalid(format!("there is no policy {id}. See: ebb policy list")));
+        }
+        let rules = policies.rules(request.scope, request.mode, request.policy_id.as_deref());
+        if *intent == Intent::Rehearse || !rules.act() {
+            let rules = if *intent == Intent::Rehearse { rules.rehearsed() } else { rules };
+            let found = sweep::look(&self.store, request.scope, &rules, request.at).await?;
+            return Ok(Sweep::Done(answer(request.at, request.scope, rules.summary(&found))));
+        }
+        let heads = self.store.count_lineages(request.scope).await?;
+        let at_once = heads <= AT_ONCE_MAX;
+        if at_once {
+            self.let_through(&rules, request).await?;
+        }
+        let asked = Asked {
+            id: new_id(),
+            scope: request.scope,
+            mode: request.mode,
+            policy: request.policy_id.clone(),
+            accepted: request.accepted,
+            now: request.at,
+            heads,
+            cursor: String::new(),
+            judged: at_once,
+            counters: Counters::default(),
+        };
+        let hash = hash(&format!("{:?}", ("sweep", request)));
+        let id = self.store.ask_for_sweep(intent.lasting(&hash), &asked).await?;
+        if at_once {
+            let wanted = Wanted::asked(&id, request.at);
+            driver::run_job(&self.store, JobName::Sweep, &wanted, Request::default()).await?;
+        }
+        let job = self.store.asked_sweep(&id).await?;
+        match job.state {
+            SweepState::Done => Ok(Sweep::Done(status(job).so_far)),
+            SweepState::Failed => Err(Error::Conflict(format!(
+                "the sweep {id} failed: {}",
+                job.reason.as_deref().unwrap_or("its run ended before its end")
+            ))),
+            // A worker does it: it is large, or another run of the job goes on.
+            state => Ok(Sweep::Queued(Queued {
+                job_id: id,
+                status: state,
+                estimated_s: (job.asked.heads + PER_SECOND - 1) / PER_SECOND,
+            })),
+        }
+    }
+
+    /// A sweep that was asked for, as it stands.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`].
+    pub async fn sweep_job(&self, id: &str) -> Result<SweepStatus, Error> {
+        self.store.asked_sweep(id).await.map(status)
+    }
+
+    async fn let_through(&self, rules: &Rules, request: &SweepRequest) -> Result<(), Error> {
+        if !rules.retract() {
+            return Ok(());
+        }
+        let found = sweep::look(&self.store, request.scope, rules, request.at).await?;
+        self.store.guard().judge(found.retracted, found.live, request.accepted).map_err(Error::Guarded)
+    }
+
+    /// The policies in force.
+    ///
+    /// # Errors
+    /// [`Error::Policies`] with every fault of those in the graph.
+    pub async fn policies(&self) -> Result<InForce, Error> {
+        self.store.policies().await
+    }
+
+    /// Sets a policy, in the place of one of the same id; answers it, and whether it is new.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] with every fault of it; [`Error::Conflict`] for a request id that was used for other words.
+    pub async fn set_policy(&self, intent: &Intent, draft: Draft) -> Result<(Policy, bool), Error> {
+        let checked = Policies::check(&[draft]).map_err(|faults| {
+            let faults: Vec<String> =
+                faults.into_iter().map(|fault| format!("{} {}", fault.field, fault.what)).collect();
+            Error::Invalid(format!("the policy cannot be: {}", faults.join("; ")))
+        })?;
+        let policy = checked.all().first().cloned();
+        let policy = policy.ok_or_else(|| Error::Invalid("there is no policy in this".to_owned()))?;
+        let hash = hash(&format!("{:?}", ("set policy", &policy)));
+        let new = self.store.set_policy(intent.lasting(&hash), &policy).await?;
+        Ok((policy, new))
+    }
+
+    /// Removes a policy.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`]; [`Error::Conflict`] for a request id that was used for other words.
+    pub async fn remove_policy(&self, intent: &Intent, id: &str) -> Result<(), Error> {
+        let hash = hash(&format!("{:?}", ("remove policy", id)));
+        self.store.remove_policy(intent.lasting(&hash), id).await
+    }
+}
+
+fn answer(at: Timestamp, scope: FactScope, summary: Summary) -> SweepAnswer {
+    SweepAnswer {
+        swept_at: at,
+        scope,
+        mode: summary.mode,
+        facts_evaluated: summary.evaluated,
+        facts_retracted: summary.retracted,
+        facts_reduced: summary.reduced,
+        dry_run_would_retract: summary.would_retract,
+        dry_run_would_reduce: summary.would_reduce,
+        policies_applied: summary.applied,
+    }
+}
+
+/// A sweep as it stands. Only a sweep that acts is recorded, so what would have been is none of its answer unless all that
+/// matched only counts.
+fn status(job: SweepJob) -> SweepStatus {
+    let asked = job.asked;
+    let counters = &asked.counters;
+    let mode = job.answered.or(asked.mode).unwrap_or(Mode::Confidence);
+    let (did, would) = if mode == Mode::DryRun { (0, 1) } else { (1, 0) };
+    let applied =
+        if job.state == SweepState::Done { job.applied } else { counters.matched.iter().cloned().collect() };
+    let so_far = SweepAnswer {
+        swept_at: asked.now,
+        scope: asked.scope,
+        mode,
+        facts_evaluated: counters.evaluated,
+        facts_retracted: did * counters.retracted,
+        facts_reduced: did * counters.reduced,
+        dry_run_would_retract: would * counters.would_retract,
+        dry_run_would_reduce: would * counters.would_reduce,
+        policies_applied: applied,
+    };
+    SweepStatus { job_id: asked.id, status: job.state, so_far, reason: job.reason }
+}

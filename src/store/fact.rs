@@ -1,0 +1,283 @@
+//! Facts: asserted, listed; adopted, swept and asked to be swept in the rooms below.
+//!
+//! A lineage is a node of its own, so that what races for its head has something to lock: whoever asserts or sweeps locks
+//! lineages first, in the order of their keys, and looks at their heads after that.
+
+mod adopt;
+mod asked;
+mod sweep;
+
+pub(super) use adopt::adopt;
+pub use asked::{Asked, SweepJob, SweepState};
+pub use sweep::Swept;
+
+use super::Store;
+use super::catalogue::{
+    ENTITY_OPEN, FACT_ABOUT, FACT_CREATE, FACT_HEAD, FACT_HISTORY, FACT_LINEAGE, FACT_LIST,
+};
+use super::encode::{instants, list, slices};
+use super::error::Error;
+use super::request::{Lasting, answer, open};
+use super::tx::{Mode, Tx};
+use crate::domain::fact::{Assertion, DECAY_SOURCE, FactScope, Rank, Value};
+use crate::domain::units::Timestamp;
+use neo4rs::BoltType;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What an assertion did.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Said {
+    /// The id of the fact.
+    pub id: String,
+    /// Whether it is what counts of its lineage; not where a later one was known.
+    pub is_head: bool,
+}
+
+/// Which facts are asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FactFilter {
+    /// Of which scope.
+    pub scope: FactScope,
+    /// About which entity alone.
+    pub entity: Option<String>,
+    /// Of which relation alone.
+    pub relation: Option<String>,
+    /// All there are, not the heads of their lineages alone.
+    pub history: bool,
+}
+
+/// A fact as it is stored.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Fact {
+    /// Where the next page begins after it.
+    pub cursor: String,
+    /// Its id.
+    pub id: String,
+    /// Of which entity.
+    pub entity: Option<String>,
+    /// What of it.
+    pub relation: Option<String>,
+    /// How far it is shared.
+    pub scope: Option<String>,
+    text: Option<String>,
+    number: Option<f64>,
+    truth: Option<bool>,
+    /// How sure it is, `0 ..= 1`.
+    pub confidence: Option<f64>,
+    /// Who says it.
+    pub source: Option<String>,
+    /// When it was asserted, epoch milliseconds.
+    pub asserted_at: Option<i64>,
+    /// Until when it holds, epoch milliseconds.
+    pub valid_until: Option<i64>,
+    /// Of what a sweep said: how sure the origin was.
+    pub origin_confidence: Option<f64>,
+    /// Of what a sweep said: when the origin was asserted, epoch milliseconds.
+    pub origin_at: Option<i64>,
+    /// Whether it is what counts of its lineage.
+    pub is_head: bool,
+}
+
+impl Fact {
+    /// What is said.
+    #[must_use]
+    pub fn value(&self) -> Option<Value> {
+        value(self.text.as_deref(), self.number, self.truth)
+    }
+}
+
+/// The value that one of three columns holds.
+fn value(text: Option<&str>, number: Option<f64>, truth: Option<bool>) -> Option<Value> {
+    let text = text.map(|text| Value::Text(text.to_owned()));
+    text.or(number.map(Value::Number)).or(truth.map(Value::Truth))
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct HeadRow {
+    key: String,
+    id: Option<String>,
+    at: Option<i64>,
+    is_asserted: bool,
+}
+
+/// A lineage to be locked: its key, scope and relation.
+type Line<'a> = (&'a str, FactScope, &'a str);
+
+impl Store {
+    /// Asserts facts, all or none, once under a request id, or only rehearsed.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] for a request id that was used for other words; of the connection.
+    pub async fn assert_facts(&self, lasting: Lasting<'_>, facts: &[Assertion]) -> Result<Vec<Said>, Error> {
+        self.transactions
+            .racing("fact.assert", async |tx: &mut Tx| {
+                if let Some(said) = open(tx, lasting).await? {
+                    return Ok(said);
+                }
+                let said = assert(tx, facts).await?;
+                answer(tx, lasting, &said).await?;
+                Ok(said)
+            })
+            .await
+    }
+
+    /// Facts in an order of their own, after the cursor `after` (empty at first), at most `limit`.
+    ///
+    /// # Errors
+    /// Of the connection or the statement.
+    pub async fn facts(&self, filter: &FactFilter, after: &str, limit: usize) -> Result<Vec<Fact>, Error> {
+        let statement = match (&filter.entity, filter.history) {
+            (Some(_), _) => &FACT_ABOUT,
+            (None, true) => &FACT_HISTORY,
+            (None, false) => &FACT_LIST,
+        };
+        let call = || {
+            let call = statement
+                .call()
+                .set("scope", filter.scope.name())
+                .set("relation", filter.relation.as_deref())
+                .set("after", after)
+                .set("limit", i64::try_from(limit).unwrap_or(i64::MAX));
+            match &filter.entity {
+                Some(entity) => call.set("entity", entity.as_str()).set("history", filter.history),
+                None => call,
+            }
+        };
+        self.transactions.run("fact.list", Mode::Read, async |tx: &mut Tx| tx.rows(call()).await).await
+    }
+}
+
+/// Asserts facts inside a transaction of the caller.
+pub(super) async fn assert(tx: &mut Tx, facts: &[Assertion]) -> Result<Vec<Said>, Error> {
+    if facts.is_empty() {
+        return Ok(Vec::new());
+    }
+    let keys: Vec<String> = facts.iter().map(|fact| fact.tuple.key()).collect();
+    let lines: BTreeMap<&str, Line<'_>> = keys
+        .iter()
+        .zip(facts)
+        .map(|(key, fact)| (key.as_str(), (key.as_str(), fact.tuple.scope, fact.tuple.relation.as_str())))
+        .collect();
+    let lines: Vec<Line<'_>> = lines.into_values().collect();
+    let before = lineages(tx, &lines).await?;
+    open_entities(tx, facts.iter().map(|fact| (fact.tuple.scope.name(), fact.tuple.entity.as_str()))).await?;
+    let weight = |fact: &Assertion| {
+        let value = match &fact.tuple.value {
+            Value::Text(text) => text.len(),
+            _ => 10,
+        };
+        let names = [
+            fact.id.as_str(),
+            fact.tuple.entity.as_str(),
+            fact.tuple.relation.as_str(),
+            fact.source.as_str(),
+        ];
+        names.map(str::len).iter().sum::<usize>() + value + 60
+    };
+    for slice in slices(&FACT_CREATE, facts, weight) {
+        let tuples = || slice.iter().map(|fact| &fact.tuple);
+        let call = FACT_CREATE
+            .call()
+            .set("id", list(slice.iter().map(|fact| fact.id.as_str())))
+            .set("scope", list(tuples().map(|tuple| tuple.scope.name())))
+            .set("entity", list(tuples().map(|tuple| tuple.entity.as_str())))
+            .set("relation", list(tuples().map(|tuple| tuple.relation.as_str())))
+            .set("value", list(tuples().map(|tuple| bolt(&tuple.value))))
+            .set("valueType", list(tuples().map(|tuple| tuple.value.type_name())))
+            .set("confidence", list(slice.iter().map(|fact| fact.confidence.value())))
+            .set("source", list(slice.iter().map(|fact| fact.source.as_str())))
+            .set("assertedAt", instants(slice.iter().map(|fact| Some(fact.at))))
+            .set("validUntil", instants(slice.iter().map(|fact| fact.valid_until)));
+        tx.run(call).await?;
+    }
+    let ranked = keys
+        .iter()
+        .zip(facts)
+        .map(|(key, fact)| (key.as_str(), Rank { at: fact.at, is_asserted: true, id: fact.id.clone() }));
+    let heads = move_heads(tx, &before, ranked).await?;
+    let said = |fact: &Assertion| Said { id: fact.id.clone(), is_head: heads.contains(&fact.id) };
+    Ok(facts.iter().map(said).collect())
+}
+
+fn bolt(value: &Value) -> BoltType {
+    match value {
+        Value::Truth(truth) => (*truth).into(),
+        Value::Number(number) => (*number).into(),
+        Value::Text(text) => text.as_str().into(),
+    }
+}
+
+/// Locks lineages in the order given, making those that are new; answers the ranks of their heads.
+async fn lineages(tx: &mut Tx, lines: &[Line<'_>]) -> Result<BTreeMap<String, Rank>, Error> {
+    let mut heads: BTreeMap<String, Rank> = BTreeMap::new();
+    for slice in slices(&FACT_LINEAGE, lines, |(key, _, relation)| key.len() + relation.len() + 12) {
+        let call = FACT_LINEAGE
+            .call()
+            .set("source", DECAY_SOURCE)
+            .set("key", list(slice.iter().map(|(key, ..)| *key)))
+            .set("scope", list(slice.iter().map(|(_, scope, _)| scope.name())))
+            .set("relation", list(slice.iter().map(|(.., relation)| *relation)));
+        let rows: Vec<HeadRow> = tx.rows(call).await?;
+        for row in rows {
+            let Some(id) = row.id else { continue };
+            // A head without an instant is one that somebody spoilt: whatever is asserted takes its place.
+            let at = row.at.and_then(|ms| Timestamp::from_millis(ms).ok()).unwrap_or(Timestamp::FIRST);
+            let rank = Rank { at, is_asserted: row.is_asserted, id };
+            match heads.get_mut(&row.key) {
+                Some(known) => *known = rank.max(known.clone()),
+                None => drop(heads.insert(row.key, rank)),
+            }
+        }
+    }
+    Ok(heads)
+}
+
+/// Makes the latest of the facts the heads of their lineages, where they come after what those have. Answers the ids of
+/// the facts that are heads now.
+async fn move_heads<'a>(
+    tx: &mut Tx,
+    before: &BTreeMap<String, Rank>,
+    ranked: impl Iterator<Item = (&'a str, Rank)>,
+) -> Result<BTreeSet<String>, Error> {
+    let mut latest: BTreeMap<&str, Rank> = BTreeMap::new();
+    for (key, rank) in ranked {
+        if before.get(key).is_some_and(|known| *known > rank) {
+            continue;
+        }
+        match latest.get_mut(key) {
+            Some(known) => *known = rank.max(known.clone()),
+            None => drop(latest.insert(key, rank)),
+        }
+    }
+    let moved: Vec<(&str, Rank)> = latest
+        .into_iter()
+        .filter(|(key, rank)| before.get(*key).is_none_or(|known| known.id != rank.id))
+        .collect();
+    for slice in slices(&FACT_HEAD, &moved, |(key, rank)| key.len() + rank.id.len() + 4) {
+        let call = FACT_HEAD
+            .call()
+            .set("key", list(slice.iter().map(|(key, _)| *key)))
+            .set("id", list(slice.iter().map(|(_, rank)| rank.id.as_str())));
+        tx.run(call).await?;
+    }
+    Ok(moved.into_iter().map(|(_, rank)| rank.id).collect())
+}
+
+async fn open_entities<'a>(
+    tx: &mut Tx,
+    named: impl Iterator<Item = (&'a str, &'a str)>,
+) -> Result<(), Error> {
+    let named: BTreeSet<(&str, &str)> = named.collect();
+    let named: Vec<(&str, &str)> = named.into_iter().collect();
+    for slice in slices(&ENTITY_OPEN, &named, |(scope, name)| scope.len() + name.len() + 4) {
+        let call = ENTITY_OPEN
+            .call()
+            .set("scope", list(slice.iter().map(|(scope, _)| *scope)))
+            .set("name", list(slice.iter().map(|(_, name)| *name)));
+        tx.run(call).await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,153 @@
+//! Facts of other writers, taken under the laws.
+//!
+//! Agents may write `:Fact` nodes of the documented shape with plain Cypher. They get what they lack (an id, a scope, a
+//! confidence, an instant, their entity) and their place in a lineage; what is there stays as it is, and what no law can
+//! use is set aside with the reason.
+
+use super::{Line, lineages, move_heads, value};
+use crate::domain::fact::{FactScope, Rank, Speaker, Tuple};
+use crate::domain::ids::{EntityName, FactRelation};
+use crate::domain::units::{Confidence, Timestamp};
+use crate::store::Store;
+use crate::store::catalogue::{FACT_ADOPT, FACT_ANY, FACT_FOREIGN};
+use crate::store::encode::{instants, list, slices};
+use crate::store::error::Error;
+use crate::store::run::Run;
+use crate::store::tally::Tally;
+use crate::store::tx::{Mode, Tx};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ForeignRow {
+    element: String,
+    id: Option<String>,
+    scope: Option<String>,
+    entity: Option<String>,
+    relation: Option<String>,
+    text: Option<String>,
+    number: Option<f64>,
+    truth: Option<bool>,
+    confidence: Option<f64>,
+    source: Option<String>,
+    asserted_at: Option<i64>,
+    fault: Option<String>,
+}
+
+/// A fact as it is taken.
+struct Taken {
+    key: String,
+    tuple: Tuple,
+    confidence: Confidence,
+    rank: Rank,
+}
+
+impl Store {
+    /// How many facts other writers made that Ebb has not yet seen. Costs two counters.
+    ///
+    /// # Errors
+    /// Of the connection or the statement.
+    pub async fn foreign_facts(&self) -> Result<i64, Error> {
+        self.transactions.run("fact.any", Mode::Read, async |tx: &mut Tx| foreign(tx).await).await
+    }
+
+    /// Takes facts of other writers under the laws, up to `limit`, as a batch of `run`. Answers how many rows it took,
+    /// good and bad.
+    ///
+    /// # Errors
+    /// [`Error::Fenced`] if the run was lost.
+    pub async fn adopt_facts(&self, run: &mut Run, limit: usize) -> Result<usize, Error> {
+        if self.foreign_facts().await? == 0 {
+            return Ok(0);
+        }
+        let now = run.now;
+        let tally = self.in_run(run, "facts.adopt", async |tx: &mut Tx| adopt(tx, now, limit).await).await?;
+        Ok(usize::try_from(tally.adopted + tally.quarantined).unwrap_or(0))
+    }
+}
+
+async fn foreign(tx: &mut Tx) -> Result<i64, Error> {
+    #[derive(Deserialize)]
+    struct Row {
+        facts: i64,
+        seen: i64,
+    }
+    let row: Row = tx.only(FACT_ANY.call()).await?;
+    Ok((row.facts - row.seen).max(0))
+}
+
+/// Adopts a page of facts.
+pub(in crate::store) async fn adopt(tx: &mut Tx, now: Timestamp, limit: usize) -> Result<Tally, Error> {
+    #[derive(Deserialize)]
+    struct Row {
+        adopted: i64,
+        quarantined: i64,
+    }
+    let rows: Vec<ForeignRow> =
+        tx.rows(FACT_FOREIGN.call().set("limit", i64::try_from(limit).unwrap_or(i64::MAX))).await?;
+    let rows: Vec<(ForeignRow, Result<Taken, String>)> = rows
+        .into_iter()
+        .map(|row| {
+            let taken = row.check(now);
+            (row, taken)
+        })
+        .collect();
+    let sound = || rows.iter().filter_map(|(_, taken)| taken.as_ref().ok());
+    let lines: BTreeMap<&str, Line<'_>> = sound()
+        .map(|taken| {
+            let key = taken.key.as_str();
+            (key, (key, taken.tuple.scope, taken.tuple.relation.as_str()))
+        })
+        .collect();
+    let lines: Vec<Line<'_>> = lines.into_values().collect();
+    let before = lineages(tx, &lines).await?;
+    let mut tally = Tally::default();
+    for slice in slices(&FACT_ADOPT, &rows, |(row, _)| row.element.len() + 200) {
+        let each = || slice.iter().map(|(_, taken)| taken.as_ref().ok());
+        let call = FACT_ADOPT
+            .call()
+            .set("element", list(slice.iter().map(|(row, _)| row.element.as_str())))
+            .set("id", list(each().map(|taken| taken.map(|taken| taken.rank.id.as_str()))))
+            .set("scope", list(each().map(|taken| taken.map(|taken| taken.tuple.scope.name()))))
+            .set("entity", list(each().map(|taken| taken.map(|taken| taken.tuple.entity.as_str()))))
+            .set("valueType", list(each().map(|taken| taken.map(|taken| taken.tuple.value.type_name()))))
+            .set("confidence", list(each().map(|taken| taken.map(|taken| taken.confidence.value()))))
+            .set("assertedAt", instants(each().map(|taken| taken.map(|taken| taken.rank.at))))
+            .set("fault", list(slice.iter().map(|(_, taken)| taken.as_ref().err().map(String::as_str))));
+        let Row { adopted, quarantined } = tx.only(call).await?;
+        tally += Tally { adopted, quarantined, ..Tally::default() };
+    }
+    move_heads(tx, &before, sound().map(|taken| (taken.key.as_str(), taken.rank.clone()))).await?;
+    Ok(tally)
+}
+
+impl ForeignRow {
+    fn check(&self, now: Timestamp) -> Result<Taken, String> {
+        if let Some(fault) = &self.fault {
+            return Err(fault.clone());
+        }
+        let scope = self.scope.as_deref().unwrap_or(FactScope::Local.name());
+        let scope = FactScope::named(scope).ok_or("scope is not local, team, company or public")?;
+        let entity = self.entity.as_deref().ok_or("entity is missing")?;
+        let relation = self.relation.as_deref().ok_or("relation is missing")?;
+        let value = value(self.text.as_deref(), self.number, self.truth);
+        let tuple = Tuple {
+            scope,
+            entity: EntityName::new(entity).map_err(|why| format!("entity: {why}"))?,
+            relation: FactRelation::new(relation).map_err(|why| format!("relation: {why}"))?,
+            value: value.ok_or("value is not text, a number, or true or false")?,
+        };
+        let confidence = self.confidence.map_or(Ok(Confidence::ONE), Confidence::new);
+        let at = self.asserted_at.map_or(Ok(now), Timestamp::from_millis);
+        let at = at.map_err(|why| format!("assertedAt: {why}"))?;
+        let is_asserted = self.source.as_deref().map(Speaker::of) != Some(Speaker::Sweep);
+        let id = self.id.clone().unwrap_or_else(crate::clock::new_id);
+        Ok(Taken {
+            key: tuple.key(),
+            tuple,
+            confidence: confidence.map_err(|why| why.to_string())?,
+            rank: Rank { at, is_asserted, id },
+        })
+    }
+}

@@ -1,0 +1,272 @@
+//! Sweeps that somebody asked for: a record of what and when, durable until it is answered.
+//!
+//! The record is worked on by a run of the job sweep that bears its id, so lease, fence and taking over are the ledger's; it
+//! keeps what a run does not: the scope, the mode, the policy, how far it has come and what it has counted. Each page
+//! writes it down in its own transaction, so whoever takes the run over goes on after the last page that landed.
+//!
+//! Invariant: a sweep that was killed and taken over counts every head once (held by `jobs::sweep::a_kill_loses_nothing`).
+
+use crate::domain::fact::FactScope;
+use crate::domain::policy::{Counters, Mode, Summary};
+use crate::domain::units::Timestamp;
+use crate::store::Store;
+use crate::store::catalogue::{SWEEP_ADVANCE, SWEEP_ASKED, SWEEP_CREATE, SWEEP_END, SWEEP_READ};
+use crate::store::encode::list;
+use crate::store::error::Error;
+use crate::store::request::{Lasting, answer, open};
+use crate::store::run::Run;
+use crate::store::tally::Tally;
+use crate::store::tx::{self, Tx};
+use serde::{Deserialize, Serialize};
+
+/// What a run that works on one is called begins so; its id follows.
+const OCCURRENCE: &str = "job/";
+
+/// How a sweep that was asked for stands. It only goes forward.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SweepState {
+    /// Nobody has begun.
+    Pending,
+    /// Somebody is at it, or has left it for another to take over.
+    Running,
+    /// It is done.
+    Done,
+    /// It ended before its end.
+    Failed,
+}
+
+/// What is asked for, how far it has come, what it has counted.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Asked {
+    /// Its id.
+    pub id: String,
+    /// Which scope.
+    pub scope: FactScope,
+    /// The mode that was asked for.
+    pub mode: Option<Mode>,
+    /// The one policy that was asked for.
+    pub policy: Option<String>,
+    /// How many retractions a person has accepted.
+    pub accepted: Option<i64>,
+    /// The instant its laws see.
+    pub now: Timestamp,
+    /// How many lineages there were when it was asked for.
+    pub heads: i64,
+    /// The key of the last lineage that is done.
+    pub cursor: String,
+    /// Whether the guard has let it through.
+    pub judged: bool,
+    /// What was done so far.
+    pub counters: Counters,
+}
+
+/// A sweep that was asked for, as it stands.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SweepJob {
+    /// What it is and has done.
+    pub asked: Asked,
+    /// How it stands.
+    pub state: SweepState,
+    /// The mode that its answer names, once it is done.
+    pub answered: Option<Mode>,
+    /// The policies that its answer names, once it is done.
+    pub applied: Vec<String>,
+    /// Why it failed.
+    pub reason: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Row {
+    id: String,
+    scope: String,
+    mode: Option<String>,
+    policy: Option<String>,
+    accepted: Option<i64>,
+    now: i64,
+    heads: i64,
+    state: String,
+    reason: Option<String>,
+    cursor: String,
+    judged: bool,
+    live: i64,
+    evaluated: i64,
+    retracted: i64,
+    reduced: i64,
+    would_retract: i64,
+    would_reduce: i64,
+    matched: Vec<String>,
+    answered: Option<String>,
+    applied: Option<Vec<String>>,
+    run: Option<String>,
+    run_reason: Option<String>,
+}
+
+impl std::fmt::Display for SweepState {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(match self {
+            Self::Pending => "pending",
+            Self::Running => "running",
+            Self::Done => "done",
+            Self::Failed => "failed",
+        })
+    }
+}
+
+impl Asked {
+    /// The occurrence of the run that works on it.
+    #[must_use]
+    pub fn occurrence(id: &str) -> String {
+        format!("{OCCURRENCE}{id}")
+    }
+
+    /// The id of the sweep that a run of this occurrence works on.
+    #[must_use]
+    pub fn of(occurrence: &str) -> Option<&str> {
+        occurrence.strip_prefix(OCCURRENCE)
+    }
+}
+
+impl Store {
+    /// Records a sweep, once under a request id; answers its id, of an earlier request its own.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] for a request id that was used for other words; of the connection.
+    pub async fn ask_for_sweep(&self, lasting: Lasting<'_>, asked: &Asked) -> Result<String, Error> {
+        self.transactions
+            .run("sweep.ask", tx::Mode::Write, async |tx: &mut Tx| {
+                if let Some(id) = open(tx, lasting).await? {
+                    return Ok(id);
+                }
+                let call = SWEEP_CREATE
+                    .call()
+                    .set("id", asked.id.as_str())
+                    .set("scope", asked.scope.name())
+                    .set("mode", asked.mode.map(Mode::name))
+                    .set("policy", asked.policy.as_deref())
+                    .set("accepted", asked.accepted)
+                    .set("now", asked.now.millis())
+                    .set("heads", asked.heads)
+                    .set("judged", asked.judged);
+                tx.run(call).await?;
+                answer(tx, lasting, &asked.id).await?;
+                Ok(asked.id.clone())
+            })
+            .await
+    }
+
+    /// A sweep that was asked for.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`].
+    pub async fn asked_sweep(&self, id: &str) -> Result<SweepJob, Error> {
+        self.transactions.run("sweep.read", tx::Mode::Read, async |tx: &mut Tx| read(tx, id).await).await
+    }
+
+    /// The sweep that was asked for first and that nobody has begun: its id and its instant.
+    ///
+    /// # Errors
+    /// Of the connection or the statement.
+    pub async fn waiting_sweep(&self) -> Result<Option<(String, Timestamp)>, Error> {
+        #[derive(Deserialize)]
+        struct Row {
+            id: String,
+            now: i64,
+        }
+        let row: Option<Row> = self
+            .transactions
+            .run("sweep.asked", tx::Mode::Read, async |tx: &mut Tx| tx.row(SWEEP_ASKED.call()).await)
+            .await?;
+        Ok(row.and_then(|row| Some((row.id, Timestamp::from_millis(row.now).ok()?))))
+    }
+
+    /// Ends a sweep that was asked for, as a batch of the run that works on it: done with an answer, or failed.
+    ///
+    /// # Errors
+    /// [`Error::Fenced`] if the run was lost.
+    pub async fn end_sweep(&self, run: &mut Run, id: &str, end: Result<&Summary, &str>) -> Result<(), Error> {
+        self.in_run(run, "sweep.end", async |tx: &mut Tx| {
+            let applied = end.map_or(&[][..], |summary| summary.applied.as_slice());
+            let call = SWEEP_END
+                .call()
+                .set("id", id)
+                .set("state", if end.is_ok() { "done" } else { "failed" })
+                .set("reason", end.err())
+                .set("answered", end.ok().map(|summary| summary.mode.name()))
+                .set("applied", list(applied.iter().map(String::as_str)));
+            tx.run(call).await?;
+            Ok(Tally::default())
+        })
+        .await?;
+        Ok(())
+    }
+}
+
+/// Reads a sweep that was asked for.
+pub(super) async fn read(tx: &mut Tx, id: &str) -> Result<SweepJob, Error> {
+    let row: Option<Row> = tx.row(SWEEP_READ.call().set("id", id)).await?;
+    row.ok_or_else(|| Error::NotFound { what: "sweep", id: id.to_owned() })?.check()
+}
+
+/// Records how far it has come, within the transaction that did it.
+pub(super) async fn advance(tx: &mut Tx, asked: &Asked) -> Result<(), Error> {
+    let counters = &asked.counters;
+    let call = SWEEP_ADVANCE
+        .call()
+        .set("id", asked.id.as_str())
+        .set("cursor", asked.cursor.as_str())
+        .set("live", counters.live)
+        .set("evaluated", counters.evaluated)
+        .set("retracted", counters.retracted)
+        .set("reduced", counters.reduced)
+        .set("wouldRetract", counters.would_retract)
+        .set("wouldReduce", counters.would_reduce)
+        .set("matched", list(counters.matched.iter().map(String::as_str)));
+    tx.run(call).await
+}
+
+impl Row {
+    fn check(self) -> Result<SweepJob, Error> {
+        let unfit = |what: &str| Error::Decode { statement: "sweep/read", detail: what.to_owned() };
+        let (mut state, mut reason) = match self.state.as_str() {
+            "pending" => (SweepState::Pending, self.reason),
+            "running" => (SweepState::Running, self.reason),
+            "done" => (SweepState::Done, self.reason),
+            _ => (SweepState::Failed, self.reason),
+        };
+        // A run that ended without ending its sweep: its job panicked.
+        let over = self.run.as_deref().is_some_and(|run| matches!(run, "failed" | "guarded"));
+        if matches!(state, SweepState::Pending | SweepState::Running) && over {
+            (state, reason) = (SweepState::Failed, self.run_reason);
+        } else if state == SweepState::Pending && self.run.is_some() {
+            state = SweepState::Running;
+        }
+        Ok(SweepJob {
+            asked: Asked {
+                id: self.id,
+                scope: FactScope::named(&self.scope).ok_or_else(|| unfit(&self.scope))?,
+                mode: self.mode.as_deref().and_then(Mode::named),
+                policy: self.policy,
+                accepted: self.accepted,
+                now: Timestamp::from_millis(self.now).map_err(|why| unfit(&why.to_string()))?,
+                heads: self.heads,
+                cursor: self.cursor,
+                judged: self.judged,
+                counters: Counters {
+                    live: self.live,
+                    evaluated: self.evaluated,
+                    retracted: self.retracted,
+                    reduced: self.reduced,
+                    would_retract: self.would_retract,
+                    would_reduce: self.would_reduce,
+                    matched: self.matched.into_iter().collect(),
+                },
+            },
+            state,
+            answered: self.answered.as_deref().and_then(Mode::named),
+            applied: self.applied.unwrap_or_default(),
+            reason,
+        })
+    }
+}

@@ -1,0 +1,320 @@
+//! Heads swept by the page: read, judged in Rust, and what is to change locked, looked at again and decayed.
+//!
+//! # Design notes
+//! The law runs in Rust alone, not in Cypher: which policy decides is a matter of patterns, which Cypher would have to be
+//! put together for, and of a million heads all but a few stay as they are. A page is read without locks, with the columns
+//! that the law needs and no more; only the lineages whose head is to change are locked, and judged again by what they have
+//! then. So two sweeps at once find each other's facts, and each lineage changes once.
+
+use super::asked::{self, Asked};
+use crate::domain::fact::{DECAY_SOURCE, FactScope, Fate, Head, Origin, Speaker};
+use crate::domain::ids::decay_id;
+use crate::domain::policy::{Counters, Rules, Verdict};
+use crate::domain::units::{Confidence, Timestamp};
+use crate::store::Store;
+use crate::store::catalogue::{FACT_COUNT, FACT_DECAY, FACT_HEADS, FACT_LOCK, FACT_QUARANTINE};
+use crate::store::encode::{list, slices};
+use crate::store::error::Error;
+use crate::store::run::Run;
+use crate::store::statement::Call;
+use crate::store::tally::Tally;
+use crate::store::tx::{Mode, Tx};
+use serde::Deserialize;
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
+
+/// What a page of a sweep came to.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Swept {
+    /// What was found, or done.
+    pub counters: Counters,
+    /// Lineages of the page; one that is short is the last.
+    pub lineages: usize,
+    /// The last of their keys.
+    pub last: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct HeadRow {
+    key: String,
+    relation: Option<String>,
+    id: Option<String>,
+    confidence: Option<f64>,
+    asserted_at: Option<i64>,
+    valid_until: Option<i64>,
+    source: Option<String>,
+    origin_confidence: Option<f64>,
+    origin_at: Option<i64>,
+    fault: Option<String>,
+}
+
+/// A head that is to make way: its lineage and id, the confidence of the next, and the origin of both.
+struct Next {
+    key: String,
+    from: String,
+    confidence: Confidence,
+    origin: Origin,
+}
+
+/// What a page is judged by.
+#[derive(Clone, Copy)]
+pub(super) struct Page<'a> {
+    pub(super) scope: FactScope,
+    pub(super) rules: &'a Rules,
+    pub(super) epsilon: f64,
+    pub(super) now: Timestamp,
+    pub(super) limit: usize,
+}
+
+impl Store {
+    /// What a sweep of a page of heads after the key `after` would find at `now`; nothing is written or locked.
+    ///
+    /// # Errors
+    /// Of the connection or the statement.
+    pub async fn look_at_heads(
+        &self,
+        scope: FactScope,
+        rules: &Rules,
+        now: Timestamp,
+        after: &str,
+        limit: usize,
+    ) -> Result<Swept, Error> {
+        let page = Page { scope, rules, epsilon: self.regime.epsilon, now, limit };
+        self.transactions
+            .run("facts.look", Mode::Read, async |tx: &mut Tx| {
+                let rows = heads(tx, page, after).await?;
+                let mut judge = rules.judge(now, page.epsilon);
+                for row in &rows {
+                    if let Some((relation, Ok(head))) = row.head() {
+                        judge.judge(relation, &head);
+                    }
+                }
+                Ok(Swept { counters: judge.counters(), lineages: distinct(&rows), last: last(&rows, after) })
+            })
+            .await
+    }
+
+    /// Sweeps a page of heads at the run's `now`, after the key `after`, as a batch of `run`.
+    ///
+    /// # Errors
+    /// [`Error::Fenced`] if the run was lost; an error with [`Error::is_too_big`] asks for a smaller page.
+    pub async fn sweep_heads(
+        &self,
+        run: &mut Run,
+        scope: FactScope,
+        rules: &Rules,
+        after: &str,
+        limit: usize,
+    ) -> Result<Swept, Error> {
+        let page = Page { scope, rules, epsilon: self.regime.epsilon, now: run.now, limit };
+        let done = Mutex::new(Swept::default());
+        self.in_run(run, "facts.sweep", async |tx: &mut Tx| {
+            let (swept, tally) = sweep(tx, page, after).await?;
+            *done.lock().unwrap_or_else(PoisonError::into_inner) = swept;
+            Ok(tally)
+        })
+        .await?;
+        Ok(done.into_inner().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Sweeps the next page of a sweep that was asked for, which knows how far it has come. Answers how it stands then,
+    /// and how many lineages the page had.
+    ///
+    /// # Errors
+    /// As [`Store::sweep_heads`].
+    pub async fn sweep_asked(
+        &self,
+        run: &mut Run,
+        id: &str,
+        rules: &Rules,
+        limit: usize,
+    ) -> Result<(Asked, usize), Error> {
+        let (now, done) = (run.now, Mutex::new(None));
+        self.in_run(run, "facts.sweep.asked", async |tx: &mut Tx| {
+            // It is the run's alone, so what is read here stands until this transaction ends. A page whose commit was
+            // lost and that landed is not counted again: the cursor has passed it.
+            let mut asked = asked::read(tx, id).await?.asked;
+            let page = Page { scope: asked.scope, rules, epsilon: self.regime.epsilon, now, limit };
+            let (swept, tally) = sweep(tx, page, &asked.cursor).await?;
+            asked.cursor = swept.last;
+            asked.counters += swept.counters;
+            asked::advance(tx, &asked).await?;
+            *done.lock().unwrap_or_else(PoisonError::into_inner) = Some((asked, swept.lineages));
+            Ok(tally)
+        })
+        .await?;
+        let done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+        done.ok_or_else(|| Error::NotFound { what: "sweep", id: id.to_owned() })
+    }
+
+    /// How many lineages a scope has.
+    ///
+    /// # Errors
+    /// Of the connection or the statement.
+    pub async fn count_lineages(&self, scope: FactScope) -> Result<i64, Error> {
+        #[derive(Deserialize)]
+        struct Row {
+            lineages: i64,
+        }
+        let row: Row = self
+            .transactions
+            .run("facts.count", Mode::Read, async |tx: &mut Tx| {
+                tx.only(FACT_COUNT.call().set("scope", scope.name())).await
+            })
+            .await?;
+        Ok(row.lineages)
+    }
+}
+
+async fn heads(tx: &mut Tx, page: Page<'_>, after: &str) -> Result<Vec<HeadRow>, Error> {
+    let call = FACT_HEADS
+        .call()
+        .set("scope", page.scope.name())
+        .set("after", after)
+        .set("limit", i64::try_from(page.limit).unwrap_or(i64::MAX));
+    tx.rows(call).await
+}
+
+/// Rows come in the order of their keys; a lineage to which somebody drew two heads has two.
+fn distinct(rows: &[HeadRow]) -> usize {
+    rows.chunk_by(|one, next| one.key == next.key).count()
+}
+
+fn last(rows: &[HeadRow], after: &str) -> String {
+    rows.last().map_or(after, |row| row.key.as_str()).to_owned()
+}
+
+/// Sweeps a page inside a transaction of the caller.
+async fn sweep(tx: &mut Tx, page: Page<'_>, after: &str) -> Result<(Swept, Tally), Error> {
+    let rows = heads(tx, page, after).await?;
+    let (lineages, last) = (distinct(&rows), last(&rows, after));
+    // What stays is counted as it is seen here; what is to change, as it is seen under its lock.
+    let mut staying = page.rules.judge(page.now, page.epsilon);
+    let (mut changing, mut spoilt) = (BTreeSet::new(), BTreeSet::new());
+    let mut probe = page.rules.judge(page.now, page.epsilon);
+    for row in &rows {
+        match row.head() {
+            Some((relation, Ok(head))) => match probe.judge(relation, &head) {
+                Verdict { fate: Fate::Reduced(_) | Fate::Retracted, acts: true } => {
+                    changing.insert(row.key.as_str());
+                }
+                _ => {
+                    staying.judge(relation, &head);
+                }
+            },
+            Some((_, Err(_))) => {
+                spoilt.insert(row.key.as_str());
+            }
+            None => {}
+        }
+    }
+    let mut counters = staying.counters();
+    let keys: Vec<&str> = changing.union(&spoilt).copied().collect();
+    let (more, next, faults) = lock(tx, page, &keys).await?;
+    counters += more;
+    let call = |next: &[Next]| decay(page.now, next);
+    for slice in slices(&FACT_DECAY, &next, |next| next.key.len() + next.from.len() + 36 + 40) {
+        tx.run(call(slice)).await?;
+    }
+    for slice in slices(&FACT_QUARANTINE, &faults, |(id, reason)| id.len() + reason.len() + 4) {
+        let call = FACT_QUARANTINE
+            .call()
+            .set("id", list(slice.iter().map(|(id, _)| id.as_str())))
+            .set("reason", list(slice.iter().map(|(_, reason)| reason.as_str())));
+        tx.run(call).await?;
+    }
+    let count = |many: usize| i64::try_from(many).unwrap_or(i64::MAX);
+    let tally = Tally {
+        scanned: count(lineages),
+        changed: count(next.len()),
+        skipped: count(lineages) - count(next.len()) - count(faults.len()),
+        quarantined: count(faults.len()),
+        retracted: counters.retracted,
+        reduced: counters.reduced,
+        rehearsed: counters.would_retract + counters.would_reduce,
+        ..Tally::default()
+    };
+    Ok((Swept { counters, lineages, last }, tally))
+}
+
+/// Locks lineages and judges their heads again: what was counted, what makes way, and ids of rows to set aside.
+async fn lock(
+    tx: &mut Tx,
+    page: Page<'_>,
+    keys: &[&str],
+) -> Result<(Counters, Vec<Next>, Vec<(String, String)>), Error> {
+    let mut judge = page.rules.judge(page.now, page.epsilon);
+    let (mut next, mut faults): (Vec<Next>, Vec<(String, String)>) = (Vec::new(), Vec::new());
+    for slice in slices(&FACT_LOCK, keys, |key| key.len() + 2) {
+        let rows: Vec<HeadRow> = tx.rows(FACT_LOCK.call().set("key", list(slice.iter().copied()))).await?;
+        for row in rows {
+            let Some((relation, head)) = row.head() else { continue };
+            let head = match head {
+                Ok(head) => head,
+                Err(reason) => {
+                    faults.extend(row.id.map(|id| (id, reason)));
+                    continue;
+                }
+            };
+            let Verdict { fate, acts } = judge.judge(relation, &head);
+            let confidence = match fate {
+                Fate::Reduced(confidence) if acts => confidence,
+                Fate::Retracted if acts => Confidence::ZERO,
+                _ => continue,
+            };
+            // Of two heads that somebody drew to one lineage the first makes way for both.
+            if let Some(from) = row.id.filter(|_| next.last().is_none_or(|last| last.key != row.key)) {
+                next.push(Next { key: row.key, from, confidence, origin: head.origin });
+            }
+        }
+    }
+    Ok((judge.counters(), next, faults))
+}
+
+fn decay(now: Timestamp, next: &[Next]) -> Call {
+    FACT_DECAY
+        .call()
+        .set("now", now.millis())
+        .set("source", DECAY_SOURCE)
+        .set("key", list(next.iter().map(|next| next.key.as_str())))
+        .set("from", list(next.iter().map(|next| next.from.as_str())))
+        .set("id", list(next.iter().map(|next| decay_id(&next.key, now, next.confidence))))
+        .set("confidence", list(next.iter().map(|next| next.confidence.value())))
+        .set("originConfidence", list(next.iter().map(|next| next.origin.confidence.value())))
+        .set("originAt", list(next.iter().map(|next| next.origin.at.millis())))
+}
+
+impl HeadRow {
+    /// The relation and the head, or why no law can use it. `None` for a lineage without a head, and for one that is set
+    /// aside already.
+    fn head(&self) -> Option<(&str, Result<Head, String>)> {
+        self.id.as_ref()?;
+        if self.fault.as_deref() == Some("set aside") {
+            return None;
+        }
+        Some((self.relation.as_deref().unwrap_or_default(), self.check()))
+    }
+
+    fn check(&self) -> Result<Head, String> {
+        if let Some(fault) = &self.fault {
+            return Err(fault.clone());
+        }
+        let instant =
+            |name: &str, ms: i64| Timestamp::from_millis(ms).map_err(|why| format!("{name}: {why}"));
+        let confidence = self.confidence.ok_or("confidence is missing or not a number")?;
+        let confidence = Confidence::new(confidence).map_err(|why| why.to_string())?;
+        let at = self.asserted_at.ok_or("assertedAt is missing or not a date with time and zone")?;
+        let speaker = self.source.as_deref().map_or(Speaker::Agent, Speaker::of);
+        let own = Origin { confidence, at: instant("assertedAt", at)? };
+        let origin = match (speaker, self.origin_confidence, self.origin_at) {
+            (Speaker::Sweep, Some(sure), Some(ms)) => Origin {
+                confidence: Confidence::new(sure).map_err(|why| format!("originConfidence: {why}"))?,
+                at: instant("originAt", ms)?,
+            },
+            _ => own,
+        };
+        let valid_until = self.valid_until.map(|ms| instant("validUntil", ms)).transpose()?;
+        Ok(Head { confidence, origin, valid_until, speaker })
+    }
+}

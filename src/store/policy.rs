@@ -1,0 +1,159 @@
+//! Policies in the graph: nodes that anybody may look at, and the ones in force once somebody has changed one.
+//!
+//! Until then those of the configuration are in force. The first change writes them down as they are, so that a policy is
+//! never lost by changing another. What somebody wrote by hand is checked like a file, and a fault stops the run that
+//! would have gone by it.
+
+use super::Store;
+use super::catalogue::{POLICY_OPEN, POLICY_READ, POLICY_REMOVE, POLICY_SET};
+use super::encode::list;
+use super::error::Error;
+use super::request::{Lasting, answer, open};
+use super::tx::{Mode, Tx};
+use crate::domain::fact::FactScope;
+use crate::domain::policy::{Draft, Given, Measure, Policies, Policy};
+use neo4rs::BoltType;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+/// The columns of `policy/read` after the version, and the fields that they are.
+const FIELDS: [(&str, &str); 8] = [
+    ("id", "id"),
+    ("relation", "relation"),
+    ("scope", "scope"),
+    ("mode", "mode"),
+    ("ttl", "ttl_s"),
+    ("halfLife", "half_life_s"),
+    ("minConfidence", "min_confidence"),
+    ("exemptRelations", "exempt_relations"),
+];
+
+/// The policies in force, and where they are.
+#[derive(Debug, Clone, PartialEq)]
+pub struct InForce {
+    /// In their order.
+    pub policies: Policies,
+    /// Whether they are nodes of the graph, and not those of the configuration.
+    pub in_graph: bool,
+}
+
+impl Store {
+    /// The policies in force.
+    ///
+    /// # Errors
+    /// [`Error::Policies`] with every fault of those in the graph.
+    pub async fn policies(&self) -> Result<InForce, Error> {
+        self.transactions.run("policy.read", Mode::Read, async |tx: &mut Tx| self.in_force(tx).await).await
+    }
+
+    /// Sets a policy, in the place of one of the same id, once under a request id, or only rehearsed. Answers whether it
+    /// is new.
+    ///
+    /// # Errors
+    /// [`Error::Policies`] for those in the graph; [`Error::Conflict`] for a request id that was used for other words.
+    pub async fn set_policy(&self, lasting: Lasting<'_>, policy: &Policy) -> Result<bool, Error> {
+        self.transactions
+            .racing("policy.set", async |tx: &mut Tx| {
+                if let Some(new) = open(tx, lasting).await? {
+                    return Ok(new);
+                }
+                let known = self.write_down(tx).await?;
+                set(tx, policy).await?;
+                let new = !known.has(policy.id.as_str());
+                answer(tx, lasting, &new).await?;
+                Ok(new)
+            })
+            .await
+    }
+
+    /// Removes a policy, once under a request id, or only rehearsed.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`]; [`Error::Conflict`] for a request id that was used for other words.
+    pub async fn remove_policy(&self, lasting: Lasting<'_>, id: &str) -> Result<(), Error> {
+        self.transactions
+            .racing("policy.remove", async |tx: &mut Tx| {
+                if open::<()>(tx, lasting).await?.is_some() {
+                    return Ok(());
+                }
+                if !self.write_down(tx).await?.has(id) {
+                    return Err(Error::NotFound { what: "policy", id: id.to_owned() });
+                }
+                tx.run(POLICY_REMOVE.call().set("id", id)).await?;
+                answer(tx, lasting, &()).await
+            })
+            .await
+    }
+
+    /// Holds the policies of the graph to commit; those of the configuration are written down the first time. Answers
+    /// those there are.
+    async fn write_down(&self, tx: &mut Tx) -> Result<Policies, Error> {
+        #[derive(Deserialize)]
+        struct Row {
+            version: i64,
+        }
+        let Row { version } = tx.only(POLICY_OPEN.call()).await?;
+        if version > 1 {
+            return Ok(self.in_force(tx).await?.policies);
+        }
+        for policy in self.regime.policies.all() {
+            set(tx, policy).await?;
+        }
+        Ok(self.regime.policies.clone())
+    }
+
+    async fn in_force(&self, tx: &mut Tx) -> Result<InForce, Error> {
+        let columns: Vec<String> =
+            std::iter::once("version").chain(FIELDS.map(|(column, _)| column)).map(str::to_owned).collect();
+        let rows = tx.table(POLICY_READ.call(), &columns).await?;
+        let mut drafts = Vec::new();
+        for mut row in rows {
+            let fields = row.split_off(1);
+            if matches!(row.first(), None | Some(BoltType::Null(_))) {
+                return Ok(InForce { policies: self.regime.policies.clone(), in_graph: false });
+            }
+            let given: BTreeMap<String, Given> = FIELDS
+                .iter()
+                .zip(fields)
+                .map(|((_, field), value)| ((*field).to_owned(), given(&value)))
+                .collect();
+            if given.values().any(|given| *given != Given::Nothing) {
+                drafts.push(Draft(given));
+            }
+        }
+        let policies = Policies::check(&drafts).map_err(Error::Policies)?;
+        Ok(InForce { policies, in_graph: true })
+    }
+}
+
+async fn set(tx: &mut Tx, policy: &Policy) -> Result<(), Error> {
+    let (ttl, half_life) = match policy.measure {
+        Measure::TtlS(seconds) => (Some(seconds), None),
+        Measure::HalfLifeS(seconds) => (None, Some(seconds)),
+    };
+    let call = POLICY_SET
+        .call()
+        .set("id", policy.id.as_str())
+        .set("relation", policy.relation.as_str())
+        .set("scope", policy.scope.map_or("*", FactScope::name))
+        .set("mode", policy.mode.name())
+        .set("ttl", ttl)
+        .set("halfLife", half_life)
+        .set("minConfidence", policy.min_confidence.value())
+        .set("exempt", list(policy.exempt_relations.iter().map(|glob| glob.as_str())));
+    tx.run(call).await
+}
+
+/// A property as somebody may have written it.
+fn given(value: &BoltType) -> Given {
+    match value {
+        BoltType::Null(_) => Given::Nothing,
+        BoltType::Boolean(truth) => Given::Truth(truth.value),
+        BoltType::Float(number) => Given::Number(number.value),
+        #[expect(clippy::cast_precision_loss, reason = "a span or a share that large is refused either way")]
+        BoltType::Integer(number) => Given::Number(number.value as f64),
+        BoltType::String(text) => Given::Text(text.value.clone()),
+        BoltType::List(all) => Given::List(all.value.iter().map(given).collect()),
+        _ => Given::Table(BTreeMap::new()),
+    }
+}

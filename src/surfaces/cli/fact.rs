@@ -1,0 +1,424 @@
+//! `ebb fact` and `ebb sweep`: facts, which never change, and what decay policies say of old ones.
+
+use super::exit::{CliError, Exit};
+use super::instant::{Moment, Rfc3339, readable};
+use super::output::Output;
+use super::page::Column;
+use super::{Global, Once, When, Write};
+use crate::clock::new_id;
+use crate::domain::fact::{Assertion, FactError, FactScope, Tuple, Value};
+use crate::domain::ids::{EntityName, FactRelation, Source};
+use crate::domain::policy::Mode;
+use crate::domain::units::{Confidence, Timestamp};
+use crate::service::facts::{Sweep, SweepAnswer, SweepRequest};
+use crate::service::{Fact, FactFilter, Service};
+use clap::{Args, Subcommand, ValueEnum};
+use serde::Serialize;
+
+/// The verbs of `ebb fact`.
+#[derive(Debug, Clone, Subcommand)]
+pub enum Verb {
+    /// Say something of an entity; what was said before stays
+    Assert(AssertArgs),
+    /// List facts: the latest of each tuple, or all of them
+    List(ListArgs),
+}
+
+/// How a value is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ValueType {
+    /// As it stands.
+    String,
+    /// As a number.
+    Number,
+    /// As true or false.
+    Boolean,
+}
+
+/// `ebb fact assert`
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+Examples:
+  ebb fact assert Alex memory:prefers tabs --source agent-7
+  ebb fact assert Atlas roadmap:status shipped --scope company --confidence 0.8")]
+pub struct AssertArgs {
+    /// The entity it is about
+    #[arg(value_name = "ENTITY")]
+    pub entity: String,
+    /// What of it, such as roadmap:status
+    #[arg(value_name = "RELATION")]
+    pub relation: String,
+    /// What that is
+    #[arg(value_name = "VALUE", allow_hyphen_values = true)]
+    pub value: String,
+    /// How to read the value
+    #[arg(long = "type", value_enum, value_name = "TYPE", default_value_t = ValueType::String)]
+    pub value_type: ValueType,
+    /// How sure it is, 0 to 1 [default: 1]
+    #[arg(long, value_name = "X", value_parser = confidence)]
+    pub confidence: Option<Confidence>,
+    /// Who says it
+    #[arg(long, value_name = "NAME", default_value = "cli")]
+    pub source: String,
+    /// Until when it holds: RFC 3339, a date, or relative such as +30d
+    #[arg(long, value_name = "INSTANT", allow_hyphen_values = true)]
+    pub valid_until: Option<Moment>,
+    /// When, and whether for real.
+    #[command(flatten)]
+    pub write: Write,
+    /// What makes it count once.
+    #[command(flatten)]
+    pub once: Once,
+}
+
+/// `ebb fact list`
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "Examples:\n  ebb fact list --scope company\n  ebb fact list Alex --history")]
+pub struct ListArgs {
+    /// About this entity alone
+    #[arg(value_name = "ENTITY")]
+    pub entity: Option<String>,
+    /// Of this relation alone
+    #[arg(long, value_name = "RELATION")]
+    pub relation: Option<String>,
+    /// All there are, also those that later ones took the place of
+    #[arg(long)]
+    pub history: bool,
+    /// This many at most [default: all]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub limit: Option<u32>,
+}
+
+/// `ebb sweep`
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+A sweep only adds facts: of confidence 0 where a policy retracts, of less confidence where it reduces. Of more than
+100,000 facts a worker does it; the answer names the job. A guard stops what would retract more than a fifth of a scope and
+more than 50 facts, and names the number to accept.
+
+Examples:
+  ebb sweep --scope company --dry-run
+  ebb sweep --scope company --mode retract --policy stale-roadmap-retract
+  ebb sweep --job ID")]
+pub struct SweepArgs {
+    /// In this mode, instead of that of each policy: retract, confidence or dry_run
+    #[arg(long, value_name = "MODE", value_parser = mode)]
+    pub mode: Option<Mode>,
+    /// By this policy alone
+    #[arg(long, value_name = "ID")]
+    pub policy: Option<String>,
+    /// Go ahead although a guard stopped it: the number of facts that it named
+    #[arg(long, value_name = "N")]
+    pub accept_affected: Option<i64>,
+    /// Say how a sweep stands that a worker does
+    #[arg(long, value_name = "ID", conflicts_with_all = ["mode", "policy", "accept_affected"])]
+    pub job: Option<String>,
+    /// When, and whether for real.
+    #[command(flatten)]
+    pub write: Write,
+    /// What makes it count once.
+    #[command(flatten)]
+    pub once: Once,
+}
+
+fn confidence(text: &str) -> Result<Confidence, String> {
+    let number = text.parse::<f64>().map_err(|_| "a confidence is a number from 0 to 1".to_owned())?;
+    Confidence::new(number).map_err(|why| why.to_string())
+}
+
+fn mode(text: &str) -> Result<Mode, String> {
+    Mode::named(text).ok_or_else(|| "a mode is retract, confidence or dry_run".to_owned())
+}
+
+/// The scope of facts that `--scope` names.
+fn scope(service: &Service) -> Result<FactScope, CliError> {
+    FactScope::named(service.scope().as_str()).ok_or_else(|| {
+        CliError::usage(format!("facts have no scope {}", service.scope()))
+            .why("it is local, team, company or public")
+            .try_this("the same command with --scope local")
+    })
+}
+
+impl AssertArgs {
+    fn value(&self) -> Result<Value, CliError> {
+        let unread = |what| CliError::usage(format!("{:?} is no {what}", self.value));
+        match self.value_type {
+            ValueType::String => Ok(Value::Text(self.value.clone())),
+            ValueType::Number => self.value.parse().map(Value::Number).map_err(|_| unread("number")),
+            ValueType::Boolean => self.value.parse().map(Value::Truth).map_err(|_| unread("true or false")),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Wrote {
+    id: String,
+    entity: String,
+    relation: String,
+    value: Value,
+    scope: FactScope,
+    confidence: f64,
+    source: String,
+    asserted_at: Rfc3339,
+    valid_until: Option<Rfc3339>,
+    head: bool,
+    dry_run: bool,
+}
+
+/// A fact, in the words of the documents.
+#[derive(Serialize)]
+struct Shown {
+    id: String,
+    entity: Option<String>,
+    relation: Option<String>,
+    value: Option<Value>,
+    scope: Option<String>,
+    confidence: Option<f64>,
+    source: Option<String>,
+    asserted_at: Option<Rfc3339>,
+    valid_until: Option<Rfc3339>,
+    head: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    origin_confidence: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    origin_at: Option<Rfc3339>,
+}
+
+impl From<Fact> for Shown {
+    fn from(fact: Fact) -> Self {
+        let instant = |ms: Option<i64>| ms.and_then(|ms| Timestamp::from_millis(ms).ok()).map(Rfc3339);
+        Self {
+            value: fact.value(),
+            id: fact.id,
+            entity: fact.entity,
+            relation: fact.relation,
+            scope: fact.scope,
+            confidence: fact.confidence,
+            source: fact.source,
+            asserted_at: instant(fact.asserted_at),
+            valid_until: instant(fact.valid_until),
+            head: fact.is_head,
+            origin_confidence: fact.origin_confidence,
+            origin_at: instant(fact.origin_at),
+        }
+    }
+}
+
+/// The documented answer of a sweep.
+#[derive(Serialize)]
+struct Swept {
+    swept_at: Rfc3339,
+    scope: FactScope,
+    mode: Mode,
+    facts_evaluated: i64,
+    facts_retracted: i64,
+    facts_reduced: i64,
+    dry_run_would_retract: i64,
+    dry_run_would_reduce: i64,
+    policies_applied: Vec<String>,
+}
+
+impl From<SweepAnswer> for Swept {
+    fn from(answer: SweepAnswer) -> Self {
+        Self {
+            swept_at: Rfc3339(answer.swept_at),
+            scope: answer.scope,
+            mode: answer.mode,
+            facts_evaluated: answer.facts_evaluated,
+            facts_retracted: answer.facts_retracted,
+            facts_reduced: answer.facts_reduced,
+            dry_run_would_retract: answer.dry_run_would_retract,
+            dry_run_would_reduce: answer.dry_run_would_reduce,
+            policies_applied: answer.policies_applied,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Queued {
+    job_id: String,
+    status: crate::service::SweepState,
+    estimated_s: i64,
+}
+
+#[derive(Serialize)]
+struct Standing {
+    job_id: String,
+    status: crate::service::SweepState,
+    #[serde(flatten)]
+    so_far: Swept,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+}
+
+/// Runs a verb.
+///
+/// # Errors
+/// How the program ends, unless well.
+pub async fn run(verb: &Verb, service: &Service, output: &Output, global: &Global) -> Result<(), CliError> {
+    match verb {
+        Verb::Assert(args) => assert(args, service, output, global).await,
+        Verb::List(args) => list(args, service, output).await,
+    }
+}
+
+async fn assert(
+    args: &AssertArgs,
+    service: &Service,
+    output: &Output,
+    global: &Global,
+) -> Result<(), CliError> {
+    let at = args.write.instant(service, global).await?;
+    let valid_until = match args.valid_until {
+        Some(until) => Some(When { at: Some(until) }.instant(service).await?),
+        None => None,
+    };
+    let assertion = Assertion {
+        at,
+        id: new_id(),
+        tuple: Tuple {
+            scope: scope(service)?,
+            entity: EntityName::new(&args.entity).map_err(CliError::usage)?,
+            relation: FactRelation::new(&args.relation).map_err(CliError::usage)?,
+            value: args.value()?,
+        },
+        confidence: args.confidence.unwrap_or(Confidence::ONE),
+        source: Source::new(&args.source).map_err(CliError::usage)?,
+        valid_until,
+    };
+    let assertion = assertion.checked().map_err(|why| match why {
+        FactError::Reserved(_) => {
+            CliError::new(Exit::NotAllowed, why).try_this("the same command with another --source")
+        }
+        why => CliError::usage(why),
+    })?;
+    let said = service.assert_facts(&args.write.intent(&args.once), std::slice::from_ref(&assertion)).await?;
+    let Some(said) = said.into_iter().next() else { return Err(CliError::failed("nothing was asserted")) };
+    let text = assertion.tuple.to_string();
+    let answer = Wrote {
+        id: said.id,
+        entity: args.entity.clone(),
+        relation: args.relation.clone(),
+        value: assertion.tuple.value,
+        scope: assertion.tuple.scope,
+        confidence: assertion.confidence.value(),
+        source: args.source.clone(),
+        asserted_at: Rfc3339(at),
+        valid_until: valid_until.map(Rfc3339),
+        head: said.is_head,
+        dry_run: args.write.dry_run,
+    };
+    output.emit("fact.assert", &answer, |page| {
+        page.line(&if answer.head {
+            format!("{text} (confidence {}).", answer.confidence)
+        } else {
+            format!("{text}: kept, but something later is known of it.")
+        });
+    })
+}
+
+async fn list(args: &ListArgs, service: &Service, output: &Output) -> Result<(), CliError> {
+    let filter = FactFilter {
+        scope: scope(service)?,
+        entity: args.entity.clone(),
+        relation: args.relation.clone(),
+        history: args.history,
+    };
+    let limit = args.limit.and_then(|limit| usize::try_from(limit).ok());
+    let found = service.facts(&filter, "", limit).await?;
+    let facts: Vec<Shown> = found.into_iter().map(Shown::from).collect();
+    output.emit_list("fact.list", "facts", &facts, |page| {
+        if facts.is_empty() {
+            page.line(&format!("There are no such facts in the scope {}.", filter.scope));
+            return;
+        }
+        let columns = [
+            Column::left("ENTITY"),
+            Column::left("RELATION"),
+            Column::left("VALUE"),
+            Column::right("CONFIDENCE"),
+            Column::left("ASSERTED (UTC)"),
+            Column::left("SOURCE"),
+        ];
+        let row = |fact: &Shown| {
+            let text = |text: &Option<String>| text.clone().unwrap_or_default();
+            let was = if fact.head { "" } else { " was" };
+            [
+                text(&fact.entity),
+                text(&fact.relation),
+                fact.value.as_ref().map(ToString::to_string).unwrap_or_default(),
+                format!("{:.3}{was}", fact.confidence.unwrap_or_default()),
+                fact.asserted_at.map_or_else(String::new, |at| readable(at.0)),
+                text(&fact.source),
+            ]
+        };
+        page.table(&columns, facts.iter().map(row));
+    })
+}
+
+/// Runs `ebb sweep`.
+///
+/// # Errors
+/// How the program ends, unless well.
+pub async fn sweep(
+    args: &SweepArgs,
+    service: &Service,
+    output: &Output,
+    global: &Global,
+) -> Result<(), CliError> {
+    if let Some(id) = &args.job {
+        let found = service.sweep_job(id).await?;
+        let standing = Standing {
+            job_id: found.job_id,
+            status: found.status,
+            so_far: found.so_far.into(),
+            reason: found.reason,
+        };
+        return output.emit("sweep.job", &standing, |page| {
+            page.line(&format!("The sweep {} is {}.", standing.job_id, standing.status));
+            page.line(&told(&standing.so_far));
+            if let Some(reason) = &standing.reason {
+                page.line(reason);
+            }
+        });
+    }
+    let request = SweepRequest {
+        scope: scope(service)?,
+        mode: args.mode,
+        policy_id: args.policy.clone(),
+        accepted: args.accept_affected,
+        at: args.write.instant(service, global).await?,
+    };
+    match service.sweep(&args.write.intent(&args.once), &request).await? {
+        Sweep::Done(answer) => {
+            let swept = Swept::from(answer);
+            output.emit("sweep", &swept, |page| page.line(&told(&swept)))
+        }
+        Sweep::Queued(queued) => {
+            let queued =
+                Queued { job_id: queued.job_id, status: queued.status, estimated_s: queued.estimated_s };
+            output.emit("sweep", &queued, |page| {
+                page.line(&format!(
+                    "The sweep {} is {}; a worker needs about {} s for it.",
+                    queued.job_id, queued.status, queued.estimated_s
+                ));
+                page.line(&format!("Ask about it with: ebb sweep --job {}", queued.job_id));
+            })
+        }
+    }
+}
+
+fn told(swept: &Swept) -> String {
+    let by = match swept.policies_applied.as_slice() {
+        [] => "no policy matched any".to_owned(),
+        ids => format!("by {}", ids.join(", ")),
+    };
+    let (retracted, reduced, would) = match swept.mode {
+        Mode::DryRun => (swept.dry_run_would_retract, swept.dry_run_would_reduce, "would be "),
+        _ => (swept.facts_retracted, swept.facts_reduced, ""),
+    };
+    format!(
+        "{} facts of the scope {} looked at, {retracted} {would}retracted, {reduced} {would}reduced; {by}.",
+        swept.facts_evaluated, swept.scope
+    )
+}

@@ -1,0 +1,199 @@
+//! `ebb policy`: the decay policies of facts.
+
+use super::exit::CliError;
+use super::instant::{span, spelt};
+use super::output::Output;
+use super::page::Column;
+use super::{Global, Once};
+use crate::domain::policy::{Draft, Given, Policy};
+use crate::service::Service;
+use crate::service::memories::{Intent, RequestId};
+use clap::{Args, Subcommand};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// The verbs of `ebb policy`.
+#[derive(Debug, Clone, Subcommand)]
+pub enum Verb {
+    /// List the policies in force
+    List,
+    /// Set a policy, in the place of one of the same id
+    Set(SetArgs),
+    /// Remove a policy
+    Remove(RemoveArgs),
+}
+
+/// `ebb policy set`
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+The first change writes the policies of the configuration into the graph; from then on those of the graph are in force.
+
+Examples:
+  ebb policy set notes --relation 'memory:*' --for company --mode confidence --half-life 7d --min-confidence 0.1
+  ebb policy set stale --relation roadmap:status --for '*' --mode retract --ttl 30d")]
+pub struct SetArgs {
+    /// Its name
+    #[arg(value_name = "ID")]
+    pub id: String,
+    /// Which relations; * is any run of characters
+    #[arg(long, value_name = "PATTERN")]
+    pub relation: String,
+    /// Which scope: local, team, company, public, or * for every one
+    #[arg(long = "for", value_name = "SCOPE", default_value = "*")]
+    pub scope: String,
+    /// What it does: retract, confidence or dry_run
+    #[arg(long, value_name = "MODE")]
+    pub mode: String,
+    /// Retract what is older, such as 30d
+    #[arg(long, value_name = "SPAN", value_parser = span)]
+    pub ttl: Option<Duration>,
+    /// Halve confidence each, such as 7d
+    #[arg(long, value_name = "SPAN", value_parser = span)]
+    pub half_life: Option<Duration>,
+    /// No confidence below this, 0 to 1
+    #[arg(long, value_name = "X", default_value_t = 0.0)]
+    pub min_confidence: f64,
+    /// Relations that it does not match; may be repeated
+    #[arg(long, value_name = "PATTERN")]
+    pub exempt: Vec<String>,
+    /// Whether for real.
+    #[command(flatten)]
+    pub rehearsal: Rehearsal,
+    /// What makes it count once.
+    #[command(flatten)]
+    pub once: Once,
+}
+
+/// `ebb policy remove`
+#[derive(Debug, Clone, Args)]
+pub struct RemoveArgs {
+    /// Its name
+    #[arg(value_name = "ID")]
+    pub id: String,
+    /// Whether for real.
+    #[command(flatten)]
+    pub rehearsal: Rehearsal,
+    /// What makes it count once.
+    #[command(flatten)]
+    pub once: Once,
+}
+
+/// Whether a change of a policy, which has no instant, is for real.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct Rehearsal {
+    /// Say what would change, and change nothing
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+impl Rehearsal {
+    fn intent(self, once: &Once) -> Intent {
+        if self.dry_run {
+            Intent::Rehearse
+        } else {
+            Intent::Do(RequestId::or_new(once.request_id.as_deref()))
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Listed {
+    policies: Vec<Draft>,
+    /// Where they are: in the configuration, or in the graph.
+    from: &'static str,
+}
+
+#[derive(Serialize)]
+struct Changed {
+    #[serde(flatten)]
+    policy: Draft,
+    new: bool,
+    dry_run: bool,
+}
+
+#[derive(Serialize)]
+struct Removed<'a> {
+    id: &'a str,
+    dry_run: bool,
+}
+
+/// Runs a verb.
+///
+/// # Errors
+/// How the program ends, unless well.
+pub async fn run(verb: &Verb, service: &Service, output: &Output, _: &Global) -> Result<(), CliError> {
+    match verb {
+        Verb::List => list(service, output).await,
+        Verb::Set(args) => set(args, service, output).await,
+        Verb::Remove(args) => {
+            let dry_run = args.rehearsal.dry_run;
+            service.remove_policy(&args.rehearsal.intent(&args.once), &args.id).await?;
+            output.emit("policy.remove", &Removed { id: &args.id, dry_run }, |page| {
+                page.line(&format!(
+                    "The policy {} {} removed.",
+                    args.id,
+                    if dry_run { "would be" } else { "is" }
+                ));
+            })
+        }
+    }
+}
+
+async fn list(service: &Service, output: &Output) -> Result<(), CliError> {
+    let in_force = service.policies().await?;
+    let all = in_force.policies.all();
+    let from = if in_force.in_graph { "graph" } else { "configuration" };
+    let listed = Listed { policies: all.iter().map(Draft::from).collect(), from };
+    output.emit("policy.list", &listed, |page| {
+        if all.is_empty() {
+            page.line(&format!("There are no policies ({from}); sweeps do nothing."));
+            return;
+        }
+        let columns = ["ID", "RELATION", "SCOPE", "MODE", "BY", "FLOOR", "EXEMPT"].map(Column::left);
+        page.table(&columns, all.iter().map(row));
+        page.line(&format!("They are in the {from}."));
+    })
+}
+
+fn row(policy: &Policy) -> [String; 7] {
+    use crate::domain::policy::Measure;
+    let seconds = |seconds: f64| spelt(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX));
+    let by = match policy.measure {
+        Measure::TtlS(ttl) => format!("ttl {}", seconds(ttl)),
+        Measure::HalfLifeS(half_life) => format!("half-life {}", seconds(half_life)),
+    };
+    let exempt: Vec<&str> = policy.exempt_relations.iter().map(|glob| glob.as_str()).collect();
+    [
+        policy.id.to_string(),
+        policy.relation.as_str().to_owned(),
+        policy.scope.map_or("*", |scope| scope.name()).to_owned(),
+        policy.mode.to_string(),
+        by,
+        policy.min_confidence.value().to_string(),
+        exempt.join(", "),
+    ]
+}
+
+async fn set(args: &SetArgs, service: &Service, output: &Output) -> Result<(), CliError> {
+    let text = |text: &str| Given::Text(text.to_owned());
+    let seconds =
+        |span: Option<Duration>| span.map_or(Given::Nothing, |span| Given::Number(span.as_secs_f64()));
+    let fields = BTreeMap::from([
+        ("id", text(&args.id)),
+        ("relation", text(&args.relation)),
+        ("scope", text(&args.scope)),
+        ("mode", text(&args.mode)),
+        ("ttl_s", seconds(args.ttl)),
+        ("half_life_s", seconds(args.half_life)),
+        ("min_confidence", Given::Number(args.min_confidence)),
+        ("exempt_relations", Given::List(args.exempt.iter().map(|exempt| text(exempt)).collect())),
+    ]);
+    let draft = Draft(fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect());
+    let (policy, new) = service.set_policy(&args.rehearsal.intent(&args.once), draft).await?;
+    let changed = Changed { policy: Draft::from(&policy), new, dry_run: args.rehearsal.dry_run };
+    output.emit("policy.set", &changed, |page| {
+        let what = if new { "is new" } else { "was changed" };
+        page.line(&format!("The policy {} {what}.", policy.id));
+    })
+}
