@@ -309,7 +309,7 @@ fn policies_come_from_three_sources_and_every_fault_has_its_place() {
         [
             "ebb.toml:1:1: `policies.half_life_s` is missing; mode confidence needs it, not ttl_s",
             "ebb.toml:12:1: `policies.ttl_s` is -60; it is a number of seconds above 0",
-            "env STIGMEM_DECAY_POLICIES[1]: `policies.scope` is \"mars\"; it must be one of local, team, company, public, *",
+            "env STIGMEM_DECAY_POLICIES[1]: `policies.scope` is \"mars\"; it must be \"local\" or \"team\" or \"company\" or \"public\" or \"*\"",
             "env STIGMEM_DECAY_POLICIES[1]: `policies` holds \"d\" twice; it stands at env STIGMEM_DECAY_POLICIES[0] too",
             "env STIGMEM_DECAY_POLICIES[1]: unknown field `hafl_life_s` of `policies`; the nearest name is `half_life_s`",
         ]

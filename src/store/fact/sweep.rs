@@ -59,12 +59,12 @@ struct Next {
 
 /// What a page is judged by.
 #[derive(Clone, Copy)]
-pub(super) struct Page<'a> {
-    pub(super) scope: FactScope,
-    pub(super) rules: &'a Rules,
-    pub(super) epsilon: f64,
-    pub(super) now: Timestamp,
-    pub(super) limit: usize,
+struct Page<'a> {
+    scope: FactScope,
+    rules: &'a Rules,
+    epsilon: f64,
+    now: Timestamp,
+    limit: usize,
 }
 
 impl Store {
@@ -213,9 +213,8 @@ async fn sweep(tx: &mut Tx, page: Page<'_>, after: &str) -> Result<(Swept, Tally
     let keys: Vec<&str> = changing.union(&spoilt).copied().collect();
     let (more, next, faults) = lock(tx, page, &keys).await?;
     counters += more;
-    let call = |next: &[Next]| decay(page.now, next);
     for slice in slices(&FACT_DECAY, &next, |next| next.key.len() + next.from.len() + 36 + 40) {
-        tx.run(call(slice)).await?;
+        tx.run(decay(page.now, slice)).await?;
     }
     for slice in slices(&FACT_QUARANTINE, &faults, |(id, reason)| id.len() + reason.len() + 4) {
         let call = FACT_QUARANTINE

@@ -7,7 +7,7 @@ use ebb::domain::attempt::Right;
 use ebb::domain::fact::{Assertion, DECAY_SOURCE, FactScope, Tuple, Value};
 use ebb::domain::guard::Guard;
 use ebb::domain::ids::{EntityName, FactRelation, Scope, Source};
-use ebb::domain::policy::{Draft, Mode, Policies, Regime};
+use ebb::domain::policy::{Counters, Draft, Mode, Policies, Regime};
 use ebb::domain::units::Confidence;
 use ebb::jobs::{JobName, Request};
 use ebb::scheduler::driver::{Wanted, finish_open, rehearse_job, run_job};
@@ -321,7 +321,7 @@ async fn a_kill_loses_nothing() {
         heads: 3_000,
         cursor: String::new(),
         judged: false,
-        counters: Default::default(),
+        counters: Counters::default(),
     };
     let id = store.ask_for_sweep(Lasting::Once { request: "r", hash: "h" }, &asked).await.unwrap();
     assert_eq!(store.waiting_sweep().await.unwrap(), Some((id.clone(), at(2.0))));
