@@ -8,7 +8,7 @@ MATCH (l:EbbLineage)
 USING INDEX l:EbbLineage(scope, key)
 WHERE l.scope = $scope AND l.key > $after
 WITH l
-ORDER BY l.key
+ORDER BY l.scope, l.key
 LIMIT $limit
 OPTIONAL MATCH (l)-[:HEAD]->(f:Fact)
 RETURN l.key AS key, l.relation AS relation, f.id AS id,

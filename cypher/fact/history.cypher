@@ -7,7 +7,7 @@ USING INDEX f:Fact(scope, id)
 WHERE f.scope = $scope AND f.id > $after AND ($relation IS NULL OR f.relation = $relation)
   AND f:EbbFact AND NOT f:EbbQuarantined
 WITH f
-ORDER BY f.id
+ORDER BY f.scope, f.id
 LIMIT $limit
 RETURN f.id AS cursor, f.id AS id, toStringOrNull(f.entity) AS entity, toStringOrNull(f.relation) AS relation, toStringOrNull(f.scope) AS scope,
   CASE WHEN f.value IS :: STRING THEN f.value END AS text,

@@ -8,7 +8,7 @@ WHERE l.scope = $scope AND l.key > $after AND ($relation IS NULL OR l.relation =
 MATCH (l)-[:HEAD]->(f:Fact)
 WHERE NOT f:EbbQuarantined
 WITH l, f
-ORDER BY l.key
+ORDER BY l.scope, l.key
 LIMIT $limit
 RETURN l.key AS cursor, f.id AS id, toStringOrNull(f.entity) AS entity, toStringOrNull(f.relation) AS relation, toStringOrNull(f.scope) AS scope,
   CASE WHEN f.value IS :: STRING THEN f.value END AS text,
