@@ -15,6 +15,7 @@ use ebb::surfaces::cli::config::{self, Firings, Setting};
 use ebb::surfaces::cli::exit::{CliError, Exit};
 use ebb::surfaces::cli::instant::{Rfc3339, spelt};
 use ebb::surfaces::cli::output::Output;
+use ebb::surfaces::cli::serve::Role;
 use ebb::surfaces::cli::{self, Cli, Command, Global, demo, neo4j, run_alone, server};
 use ebb::telemetry;
 use ebb::{wiring, worker};
@@ -63,12 +64,30 @@ fn serve(cli: &Cli, settings: Settings, environment: &Environment, output: &Outp
     let file = flags.config.clone().unwrap_or_else(|| PathBuf::from(settings::FILE_NAME));
     let load = || Settings::load(&flags, environment);
     let scope = Scope::new(&cli.global.scope).map_err(CliError::usage)?;
+    let roles = match &cli.command {
+        Command::Serve(serve) => worker::Roles {
+            worker: serve.roles.contains(&Role::Worker),
+            http: serve.roles.contains(&Role::Http),
+        },
+        _ => worker::Roles { worker: true, http: false },
+    };
     let runtime = runtime()?;
     let ended = runtime.block_on(async {
         let open = wiring::open(&settings, scope).await.map_err(not_open)?;
-        let began = |address| output.remark(&format!("Probes and metrics at http://{address}"));
+        let stated = settings.http.listen.is_some();
+        let began = |ports: worker::Ports| {
+            if let Some(address) = ports.probes {
+                output.remark(&format!("Probes and metrics at http://{address}"));
+            }
+            if let Some(address) = ports.api {
+                let taken = !stated && address.port() != worker::HTTP_PORT;
+                let moved = format!("; port {} is taken", worker::HTTP_PORT);
+                let moved = if taken { moved.as_str() } else { "" };
+                output.remark(&format!("API at http://{address}, described at /openapi.json{moved}"));
+            }
+        };
         let source = worker::Source { file, load: &load };
-        let ended = Box::pin(worker::run(&open.service, settings, source, began)).await;
+        let ended = Box::pin(worker::run(&open.service, settings, roles, source, began)).await;
         if let Err(why @ worker::Error::Impatient) = ended {
             // At once: nothing is taken down, as if the process had been killed.
             let _ =

@@ -14,6 +14,7 @@ use crate::service::{self, Service};
 use crate::settings::Settings;
 use crate::settings::jobs::JobConfig as JobSettings;
 use crate::store::{self, Store};
+use std::sync::Arc;
 
 /// Why nothing could be opened.
 #[derive(Debug, thiserror::Error)]
@@ -36,7 +37,7 @@ pub enum Error {
 /// The service over a server that is kept running as long as this lives.
 pub struct Open {
     /// Everything Ebb does.
-    pub service: Service,
+    pub service: Arc<Service>,
     server: provision::Server,
 }
 
@@ -73,7 +74,7 @@ pub fn keeper() -> Result<Keeper, Error> {
 pub async fn open(settings: &Settings, scope: Scope) -> Result<Open, Error> {
     let server = provision::acquire(&settings.neo4j, &keeper()?).await?;
     let service = match over(&server.endpoint, settings, scope) {
-        Ok(service) => service,
+        Ok(service) => Arc::new(service),
         Err(why) => {
             server.release().await?;
             return Err(why);

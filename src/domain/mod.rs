@@ -28,6 +28,7 @@ pub mod decay;
 pub mod event;
 pub mod guard;
 pub mod ids;
+pub mod key;
 pub mod memory;
 pub mod relation;
 pub mod similarity;

@@ -54,6 +54,15 @@ pub(super) fn check(settings: &Settings, layers: &[Layer], faults: &mut Vec<Faul
             format!("`worker.tick` is {tick}; it must not be longer than `worker.lease`, which is {lease}");
         faults.push(Fault { origin: blamed(layers, &["worker.tick", "worker.lease"]), what });
     }
+    if let Some(listen) =
+        settings.http.listen.filter(|listen| !listen.ip().is_loopback() && !settings.http.proxy)
+    {
+        let what = format!(
+            "`http.listen` is {listen}, where other machines can ask; keys would cross the network in the clear. Put a \
+             proxy that ends TLS before it and say so with `http.proxy = true`"
+        );
+        faults.push(Fault { origin: blamed(layers, &["http.listen", "http.proxy"]), what });
+    }
     if let Err(why) = settings.relation.fading() {
         let what = format!("`relation.halfLifeDays` is {}; {why}", settings.relation.half_life_days);
         faults.push(Fault { origin: blamed(layers, &["relation.halfLifeDays"]), what });

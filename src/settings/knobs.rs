@@ -98,6 +98,15 @@ pub(super) static KNOBS: LazyLock<Vec<Knob>> = LazyLock::new(|| {
             ("listen", Kind::Listen),
         ],
     );
+    section(
+        "http",
+        &[
+            ("listen", Kind::Address),
+            ("proxy", Kind::Switch),
+            ("origins", Kind::Origins),
+            ("rate", Kind::Whole { least: 1, greatest: 1_000_000, unit: "requests a second" }),
+        ],
+    );
     section("guard", &[("enabled", Kind::Switch), ("max_affected_ratio", Kind::Ratio)]);
     section("log", &[("filter", Kind::Filter), ("format", Kind::OneOf(&["text", "json"]))]);
     knobs

@@ -19,6 +19,7 @@ mod agreement;
 mod environment;
 mod fault;
 pub mod guard;
+pub mod http;
 pub mod jobs;
 mod kind;
 mod knobs;
@@ -86,6 +87,8 @@ pub struct Settings {
     pub jobs: jobs::Config,
     /// How a worker holds what it works on.
     pub worker: worker::Config,
+    /// Where and to whom the API answers.
+    pub http: http::Config,
     /// When a change is too large to make unasked.
     pub guard: guard::Config,
     /// What is logged, and how.
@@ -166,6 +169,7 @@ fn fill(layers: &[Layer]) -> Result<Settings, Fault> {
         relation: section(&merged, "relation").map_err(misfit)?,
         jobs: section(&merged, "jobs").map_err(misfit)?,
         worker: section(&merged, "worker").map_err(misfit)?,
+        http: section(&merged, "http").map_err(misfit)?,
         guard: section(&merged, "guard").map_err(misfit)?,
         log: section(&merged, "log").map_err(misfit)?,
         rows: redact::rows(layers),

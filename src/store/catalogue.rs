@@ -68,6 +68,9 @@ catalogue! {
     INSPECT_RELATIONS_BELOW_MINIMUM = "inspect/relations_below_minimum";
     INSPECT_SESSIONS = "inspect/sessions";
     INSPECT_TIERS = "inspect/tiers";
+    KEY_CREATE = "key/create";
+    KEY_LIST = "key/list";
+    KEY_REVOKE = "key/revoke";
     MEMORY_ADOPT = "memory/adopt";
     MEMORY_AUDIT = "memory/audit";
     MEMORY_CREATE = "memory/create";
@@ -130,6 +133,7 @@ catalogue! {
     SCHEMA_V001 = "schema/V001__memory";
     SCHEMA_V002 = "schema/V002__coactivation";
     SCHEMA_V003 = "schema/V003__relation";
+    SCHEMA_V006 = "schema/V006__key";
     SCRATCH_ADVANCE = "scratch/advance";
     SCRATCH_LOOK = "scratch/look";
     SCRATCH_MARK = "scratch/mark";

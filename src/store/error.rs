@@ -159,6 +159,12 @@ impl Error {
         matches!(self, Self::Query { class: Class::TooBig, .. })
     }
 
+    /// Whether the same statement may well pass another time.
+    #[must_use]
+    pub fn is_passing(&self) -> bool {
+        matches!(self, Self::Query { class: Class::Transient | Class::TooBig | Class::Terminated, .. })
+    }
+
     /// Whether a constraint or index was to be made that is there: another program has just made it, and `IF NOT EXISTS`
     /// looked before that.
     #[must_use]

@@ -43,6 +43,7 @@ const SCANS: &[(&str, &str)] = &[
     ("inspect/clusters_graph", "a person asks, now and then, about all clusters"),
     ("inspect/coactivation", "a person asks, now and then, about all pairs"),
     ("inspect/reinforcements", "a person asks, now and then, about all that was strengthened"),
+    ("key/list", "keys are few, and all of them are wanted"),
     ("memory/health", "a person asks, now and then, about all memories"),
     ("session/adopt", "the absence of a label has no index; asked only when the counts differ"),
     ("attempt/list", "a person asks, now and then, about all of them"),

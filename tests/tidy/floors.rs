@@ -55,9 +55,15 @@ const FLOORS: &[Floor] = &[
     Floor {
         module: "service",
         inside: &["domain", "clock", "store", "jobs", "scheduler", "mutated"],
-        outside: &["serde_json", "sha2", "tokio", "tracing"],
+        outside: &["serde_json", "sha2", "tokio", "tokio_util", "tracing"],
+    },
+    Floor {
+        module: "service::keys",
+        inside: &["domain", "store"],
+        outside: &["getrandom", "sha2", "subtle", "tokio"],
     },
     Floor { module: "surfaces", inside: &[], outside: &[] },
+    Floor { module: "surfaces::answer", inside: &["domain", "clock", "service"], outside: &["schemars"] },
     Floor {
         module: "surfaces::cli",
         inside: &["domain", "clock", "provision", "service", "surfaces"],
@@ -79,8 +85,21 @@ const FLOORS: &[Floor] = &[
     },
     Floor {
         module: "surfaces::http",
-        inside: &["domain", "service", "surfaces"],
-        outside: &["axum", "hyper", "hyper_util", "tokio", "tokio_util", "tracing"],
+        inside: &["domain", "clock", "service", "surfaces"],
+        outside: &[
+            "axum",
+            "form_urlencoded",
+            "http_body_util",
+            "hyper",
+            "hyper_util",
+            "schemars",
+            "serde_json",
+            "serde_path_to_error",
+            "serde_urlencoded",
+            "tokio",
+            "tokio_util",
+            "tracing",
+        ],
     },
     Floor {
         module: "settings",

@@ -38,6 +38,7 @@ impl From<Error> for CliError {
                     "session" => "ebb inspect sessions",
                     "attempt" => "ebb attempt list --all",
                     "question" => "ebb inspect",
+                    "key" => "ebb key list",
                     _ => "ebb memory list",
                 };
                 Self::failed(error).try_this(hint)

@@ -18,6 +18,7 @@ mod failure;
 pub mod inspect;
 pub mod instant;
 pub mod job;
+pub mod key;
 pub mod memory;
 pub mod neo4j;
 pub mod output;
@@ -84,7 +85,7 @@ pub enum Command {
     Status(server::Status),
     /// Show how many memories each tier holds, with their energies now, and what is stuck or waits
     Health(server::Health),
-    /// Serve: run the jobs by their schedules
+    /// Serve: run the jobs by their schedules, and answer over HTTP
     Serve(serve::Serve),
     /// Run the jobs by their schedules, until a signal: `serve --roles worker`
     Worker,
@@ -106,6 +107,9 @@ pub enum Command {
     /// Observe relations between entities, look at them, pin them, let them fade
     #[command(subcommand)]
     Relation(relation::Verb),
+    /// Make and revoke the keys that HTTP asks for
+    #[command(subcommand)]
+    Key(key::Verb),
     /// Read events from a file into the database, each exactly once
     Import(events::Import),
     /// Play a file of events under simulated time, with the real jobs
@@ -294,6 +298,7 @@ pub async fn run(
         Command::Memory(verb) => memory::run(verb, service, output, global).await,
         Command::Session(verb) => session::run(verb, service, output, global).await,
         Command::Relation(verb) => relation::run(verb, service, output, global).await,
+        Command::Key(verb) => key::run(verb, service, output).await,
         Command::Import(args) => events::import(args, service, output).await,
         Command::Replay(args) => events::replay(args, service, output).await,
         Command::Inspect(args) => inspect::run(args, service, output).await,

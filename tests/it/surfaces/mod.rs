@@ -4,6 +4,7 @@
 //! server) is replaced by its name before it is compared with the golden file.
 
 mod events;
+mod http;
 mod memories;
 mod operations;
 mod relations;
