@@ -16,6 +16,7 @@ use ebb::surfaces::cli::exit::{CliError, Exit};
 use ebb::surfaces::cli::instant::{Rfc3339, spelt};
 use ebb::surfaces::cli::output::Output;
 use ebb::surfaces::cli::serve::Role;
+use ebb::surfaces::mcp::Tools;
 use ebb::surfaces::cli::{self, Cli, Command, Global, demo, neo4j, run_alone, server};
 use ebb::telemetry;
 use ebb::{wiring, worker};
@@ -67,9 +68,10 @@ fn serve(cli: &Cli, settings: Settings, environment: &Environment, output: &Outp
     let roles = match &cli.command {
         Command::Serve(serve) => worker::Roles {
             worker: serve.roles.contains(&Role::Worker),
-            http: serve.roles.contains(&Role::Http),
+            http: serve.roles.contains(&Role::Http) || serve.roles.contains(&Role::Mcp),
+            mcp: serve.roles.contains(&Role::Mcp),
         },
-        _ => worker::Roles { worker: true, http: false },
+        _ => worker::Roles { worker: true, http: false, mcp: false },
     };
     let runtime = runtime()?;
     let ended = runtime.block_on(async {
@@ -145,9 +147,21 @@ async fn verb(cli: &Cli, settings: &Settings, output: &Output) -> Result<(), Cli
         _ => settings,
     };
     let open = wiring::open(settings, scope).await.map_err(not_open)?;
-    let ended = cli::run(&cli.command, &open.service, output, &cli.global).await;
+    let ended = match &cli.command {
+        Command::Mcp => {
+            let tools = Tools::of_user(Arc::clone(&open.service), settings.mcp.allow_writes);
+            serve_tools(&open.service, tools).await
+        }
+        command => cli::run(command, &open.service, output, &cli.global).await,
+    };
     let closed = open.close().await.map_err(not_open);
     ended.and(closed)
+}
+
+/// Offers tools over stdin and stdout until the client has gone.
+async fn serve_tools(service: &Service, tools: Tools) -> Result<(), CliError> {
+    service.store().check_schema().await?;
+    tools.serve_stdio().await.map_err(CliError::failed)
 }
 
 /// A managed server of its own for a replay: simulated time must not meet real memories. Each file has its folder, so

@@ -10,6 +10,7 @@
 //! database is away nobody is let in.
 
 use super::Service;
+use super::memories::RequestId;
 use crate::domain::ids::{NameError, Scope, hex};
 use crate::domain::key::{EVERY_SCOPE, Grant, PREFIX, Right, Scopes, parts};
 use crate::domain::units::Timestamp;
@@ -116,6 +117,48 @@ pub struct Caller {
     pub grant: Grant,
 }
 
+/// Why a caller may not ask about a scope.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NotYours {
+    /// None is named, and several could be meant.
+    #[error("this key has several scopes; name one of {0}")]
+    Several(String),
+    /// Another's.
+    #[error("this key has no right to {0} in this scope")]
+    Forbidden(&'static str),
+}
+
+impl Caller {
+    /// Whoever uses this machine.
+    #[must_use]
+    pub const fn local() -> Self {
+        Self { key: None, grant: Grant::ALL }
+    }
+
+    /// The scope that is meant, which the caller may ask about: the one named, else the only one of its key, else the
+    /// usual one.
+    ///
+    /// # Errors
+    /// [`NotYours`].
+    pub fn scope(&self, named: Option<&Scope>, usual: &Scope, right: Right) -> Result<Scope, NotYours> {
+        let usual = || match &self.grant.scopes {
+            Scopes::Every => Some(usual),
+            Scopes::Some(_) => self.grant.only_scope(),
+        };
+        let Some(scope) = named.or_else(usual) else {
+            return Err(NotYours::Several(self.grant.scope_names().join(", ")));
+        };
+        if self.grant.allows(right, scope) { Ok(scope.clone()) } else { Err(NotYours::Forbidden(right.name())) }
+    }
+
+    /// What makes a write count once: the caller's own name for it, which is none of another key's, or a new one.
+    #[must_use]
+    pub fn request(&self, named: Option<&str>) -> RequestId {
+        let own = named.map(|name| self.key.as_ref().map_or_else(|| name.to_owned(), |key| format!("{key}/{name}")));
+        RequestId::or_new(own.as_deref())
+    }
+}
+
 /// Why nobody is let in.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -166,7 +209,7 @@ impl Keyring {
         let keys = known.fresh(&self.store, FRESH).await?;
         let Some(token) = token else {
             let free = open && !keys.any;
-            return free.then_some(Caller { key: None, grant: Grant::ALL }).ok_or(Denied::NoKey);
+            return free.then_some(Caller::local()).ok_or(Denied::NoKey);
         };
         let (id, secret) = parts(token).unwrap_or_default();
         let keys = if keys.live.contains_key(id) { keys } else { known.fresh(&self.store, AGAIN).await? };

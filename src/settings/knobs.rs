@@ -116,6 +116,7 @@ pub(super) static KNOBS: LazyLock<Vec<Knob>> = LazyLock::new(|| {
             ("rate", Kind::Whole { least: 1, greatest: 1_000_000, unit: "requests a second" }),
         ],
     );
+    section("mcp", &[("allow_writes", Kind::Switch)]);
     section("guard", &[("enabled", Kind::Switch), ("max_affected_ratio", Kind::Ratio)]);
     section("log", &[("filter", Kind::Filter), ("format", Kind::OneOf(&["text", "json"]))]);
     knobs

@@ -24,6 +24,7 @@ pub mod jobs;
 mod kind;
 mod knobs;
 mod layers;
+pub mod mcp;
 pub mod pools;
 mod redact;
 pub mod relation;
@@ -90,6 +91,8 @@ pub struct Settings {
     pub worker: worker::Config,
     /// Where and to whom the API answers.
     pub http: http::Config,
+    /// What agents may do through MCP.
+    pub mcp: mcp::Config,
     /// When a change is too large to make unasked.
     pub guard: guard::Config,
     /// What is logged, and how.
@@ -172,6 +175,7 @@ fn fill(layers: &[Layer]) -> Result<Settings, Fault> {
         jobs: section(&merged, "jobs").map_err(misfit)?,
         worker: section(&merged, "worker").map_err(misfit)?,
         http: section(&merged, "http").map_err(misfit)?,
+        mcp: section(&merged, "mcp").map_err(misfit)?,
         guard: section(&merged, "guard").map_err(misfit)?,
         log: section(&merged, "log").map_err(misfit)?,
         rows: redact::rows(layers),

@@ -276,6 +276,7 @@ fn table_structs_and_default_file_name_the_same_keys() {
     named("relation", fields::of::<super::relation::Config>());
     named("worker", fields::of::<super::worker::Config>());
     named("http", fields::of::<super::http::Config>());
+    named("mcp", fields::of::<super::mcp::Config>());
     named("guard", fields::of::<super::guard::Config>());
     named("log", fields::of::<crate::telemetry::Config>());
     assert_eq!(structs, table);

@@ -4,3 +4,4 @@
 pub mod answer;
 pub mod cli;
 pub mod http;
+pub mod mcp;

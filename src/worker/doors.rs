@@ -11,6 +11,7 @@ use crate::service::keys::Keyring;
 use crate::settings::Settings;
 use crate::store::Store;
 use crate::surfaces::http::probes::{self, Ready};
+use crate::surfaces::mcp::Tools;
 use crate::surfaces::http::{Answered, Api, Listener, Rules, router};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -63,7 +64,11 @@ impl Doors {
                 return Err(Error::NoKeys(address));
             }
         }
-        let api = Api::new(Arc::clone(service), rules, stop.clone());
+        let mut api = Api::new(Arc::clone(service), rules, stop.clone());
+        if roles.mcp {
+            let tools = Tools::of_callers(Arc::clone(service), settings.mcp.allow_writes);
+            api = api.with_tools(tools.over_http(stop.clone()));
+        }
         Ok(Self { api: Some((listener, Arc::new(api))), probes })
     }
 

@@ -97,6 +97,8 @@ pub struct Roles {
     pub worker: bool,
     /// Answers over HTTP.
     pub http: bool,
+    /// Offers its tools to agents, at /mcp.
+    pub mcp: bool,
 }
 
 /// Serves until a signal comes. `began` is told where.

@@ -107,6 +107,8 @@ pub enum Command {
     /// Observe relations between entities, look at them, pin them, let them fade
     #[command(subcommand)]
     Relation(relation::Verb),
+    /// Offer tools to an agent over stdin and stdout (MCP)
+    Mcp,
     /// Make and revoke the keys that HTTP asks for
     #[command(subcommand)]
     Key(key::Verb),
@@ -306,6 +308,7 @@ pub async fn run(
         Command::Demo(_)
         | Command::Serve(_)
         | Command::Worker
+        | Command::Mcp
         | Command::Neo4j(_)
         | Command::Config(_)
         | Command::Completions(_)

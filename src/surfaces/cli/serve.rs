@@ -21,15 +21,17 @@ Examples:
   curl http://127.0.0.1:8322/readyz            can it do its work, or why not; of `ebb worker`: port 9464")]
 pub struct Serve {
     /// What to serve; several with commas between
-    #[arg(long, value_enum, value_name = "ROLE", value_delimiter = ',', default_value = "worker,http")]
+    #[arg(long, value_enum, value_name = "ROLE", value_delimiter = ',', default_value = "worker,http,mcp")]
     pub roles: Vec<Role>,
 }
 
 /// What a process serves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Role {
-    /// Run the jobs by their schedules.
+    /// Run the jobs by their schedules
     Worker,
-    /// Answer over HTTP.
+    /// Answer over HTTP
     Http,
+    /// Offer tools to agents, over HTTP at /mcp
+    Mcp,
 }

@@ -13,13 +13,14 @@ use crate::clock::new_id;
 use crate::domain::key::Right;
 use crate::service::Service;
 use crate::service::keys::{Caller, Keyring};
+use crate::surfaces::mcp::OverHttp;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode, header};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::IntoResponse;
-use axum::routing::{MethodFilter, get, on};
+use axum::routing::{MethodFilter, any, get, on};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -76,6 +77,7 @@ pub struct Api {
     pub(super) stop: CancellationToken,
     answered: Arc<Answered>,
     prepared: OnceCell<()>,
+    tools: Option<OverHttp>,
 }
 
 impl Api {
@@ -92,7 +94,14 @@ impl Api {
             stop,
             answered: Arc::default(),
             prepared: OnceCell::new(),
+            tools: None,
         }
+    }
+
+    /// With the tools of MCP at /mcp.
+    #[must_use]
+    pub fn with_tools(self, tools: OverHttp) -> Self {
+        Self { tools: Some(tools), ..self }
     }
 
     /// How it has answered so far.
@@ -198,6 +207,19 @@ pub fn router(
             async move { route.answer(api, request).await }
         };
         router = router.route(path, on(filter, answer));
+    }
+    if let Some(tools) = api.tools.clone() {
+        let answer = move |State(api): State<Arc<Api>>, request: Request| {
+            let tools = tools.clone();
+            async move {
+                let caller = api.enter(request.headers(), Needs::InScope(Right::Read)).await?;
+                let _held = api.room().await?;
+                let (mut parts, body) = request.into_parts();
+                parts.extensions.insert(caller);
+                Ok::<_, Problem>(tools.handle(Request::from_parts(parts, body)).await)
+            }
+        };
+        router = router.route("/mcp", any(answer));
     }
     let metrics = Arc::new(metrics);
     let page = move |State(api): State<Arc<Api>>, headers: HeaderMap| async move {

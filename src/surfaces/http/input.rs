@@ -67,7 +67,7 @@ impl JsonSchema for At {
 
 /// For schemas: a name as `domain::ids` checks it. The limit is of bytes, and a schema counts characters, so it promises
 /// what holds for any.
-pub(super) struct Name;
+pub(in crate::surfaces) struct Name;
 
 impl JsonSchema for Name {
     fn inline_schema() -> bool {

@@ -19,4 +19,5 @@ mod server;
 
 pub use api::{Answered, Api, router};
 pub use door::Rules;
+pub(super) use input::Name;
 pub use listener::Listener;

@@ -13,7 +13,7 @@ use crate::domain::ids::Scope;
 use crate::domain::key::Right;
 use crate::domain::units::Timestamp;
 use crate::service::Service;
-use crate::service::keys::Caller;
+use crate::service::keys::{Caller, NotYours};
 use crate::service::memories::RequestId;
 use axum::RequestExt;
 use axum::body::Body;
@@ -73,20 +73,11 @@ impl<P, Q, B> Call<P, Q, B> {
     /// The scope that is meant, which the caller may ask about: the one named, else the only one of its key, else the
     /// usual one.
     pub(super) fn scope(&self, named: Option<&Scope>) -> Result<Scope, Problem> {
-        let grant = &self.caller.grant;
-        let usual = || match &grant.scopes {
-            crate::domain::key::Scopes::Every => Some(self.service().scope()),
-            crate::domain::key::Scopes::Some(_) => grant.only_scope(),
-        };
-        let Some(scope) = named.or_else(usual) else {
-            let names = grant.scope_names().join(", ");
-            return Err(Problem::validation(format!("this key has several scopes; name one of {names}")));
-        };
-        let right = self.needs.right();
-        if grant.allows(right, scope) {
-            return Ok(scope.clone());
-        }
-        Err(Problem::forbidden(format!("this key has no right to {} in this scope", right.name())))
+        let (caller, usual) = (&self.caller, self.service().scope());
+        caller.scope(named, usual, self.needs.right()).map_err(|why| match why {
+            why @ NotYours::Several(_) => Problem::validation(why.to_string()),
+            why @ NotYours::Forbidden(_) => Problem::forbidden(why.to_string()),
+        })
     }
 
     /// The instant to look at.
@@ -295,11 +286,7 @@ where
     let Path(path) = path.map_err(|why| Problem::validation(format!("the path: {}", why.body_text())))?;
     let query = input::query(request.uri().query())?;
     let key = input::idempotency_key(request.headers())?;
-    // Keys of one caller are none of another's.
-    let key = key.map(|key| match &caller.key {
-        Some(caller) => format!("{caller}/{key}"),
-        None => key,
-    });
+    let name = caller.request(key.as_deref());
     let (parts, body) = request.into_parts();
     let body = if silent {
         input::json(&HeaderMap::new(), b"")?
@@ -307,7 +294,7 @@ where
         let bytes = input::body(&parts.headers, body, body_max).await?;
         input::json(&parts.headers, &bytes)?
     };
-    Ok(Call { api, caller, needs, request: RequestId::or_new(key.as_deref()), path, query, body })
+    Ok(Call { api, caller, needs, request: name, path, query, body })
 }
 
 fn sent<A: Serialize>(answer: &Answer<A>, path: &str) -> Result<Response<Body>, Problem> {
