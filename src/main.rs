@@ -150,18 +150,12 @@ async fn verb(cli: &Cli, settings: &Settings, output: &Output) -> Result<(), Cli
     let ended = match &cli.command {
         Command::Mcp => {
             let tools = Tools::of_user(Arc::clone(&open.service), settings.mcp.allow_writes);
-            serve_tools(&open.service, tools).await
+            tools.serve_stdio().await.map_err(CliError::failed)
         }
         command => cli::run(command, &open.service, output, &cli.global).await,
     };
     let closed = open.close().await.map_err(not_open);
     ended.and(closed)
-}
-
-/// Offers tools over stdin and stdout until the client has gone.
-async fn serve_tools(service: &Service, tools: Tools) -> Result<(), CliError> {
-    service.store().check_schema().await?;
-    tools.serve_stdio().await.map_err(CliError::failed)
 }
 
 /// A managed server of its own for a replay: simulated time must not meet real memories. Each file has its folder, so

@@ -357,5 +357,6 @@ mod tests {
         assert_eq!(&checksum(&SCHEMA_V001)[..16], "f2077514a4b23ef7");
         assert_eq!(&checksum(&SCHEMA_V002)[..16], "8324bfe52f2a2e5a");
         assert_eq!(&checksum(&SCHEMA_V003)[..16], "e4ba2dfb9ca951ab");
+        assert_eq!(&checksum(&SCHEMA_V006)[..16], "7dd85a26845bfd3c");
     }
 }

@@ -65,8 +65,8 @@ impl JsonSchema for At {
     }
 }
 
-/// For schemas: a name as `domain::ids` checks it. The limit is of bytes, and a schema counts characters, so it promises
-/// what holds for any.
+/// For schemas: a name as `domain::ids` checks it. The limit is of bytes, and a schema counts characters: what is longer
+/// is refused for sure, and what is not may be, if it is not ASCII.
 pub(in crate::surfaces) struct Name;
 
 impl JsonSchema for Name {
@@ -79,12 +79,11 @@ impl JsonSchema for Name {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        let longest = NAME_BYTES_MAX / 4;
         let description = format!("Not blank, no control characters, at most {NAME_BYTES_MAX} bytes.");
         json_schema!({
             "type": "string",
             "minLength": 1,
-            "maxLength": longest,
+            "maxLength": NAME_BYTES_MAX,
             "pattern": r"^[^\u0000-\u001f\u007f-\u009f]*[^\s\u0000-\u001f\u007f-\u009f][^\u0000-\u001f\u007f-\u009f]*$",
             "description": description
         })

@@ -167,7 +167,7 @@ struct New {
     #[schemars(with = "Option<Name>")]
     id: Option<MemoryId>,
     /// What to remember: not blank, at most 65536 bytes.
-    #[schemars(length(min = 1, max = CONTENT_BYTES_MAX / 4), pattern(r"\S"))]
+    #[schemars(length(min = 1, max = CONTENT_BYTES_MAX), pattern(r"\S"))]
     content: String,
     /// The session in which it is made.
     #[schemars(with = "Option<Name>")]
@@ -182,6 +182,7 @@ struct New {
     #[serde(default)]
     pinned: bool,
     /// What it means, as numbers: as many as similarity.embedding_dimensions says, and none where it says nothing.
+    #[schemars(length(min = 1, max = 4_096))]
     embedding: Option<Vec<f64>>,
     /// Whose data.
     #[schemars(with = "Option<Name>")]

@@ -21,6 +21,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::pin::Pin;
 use std::sync::LazyLock;
+use tokio::runtime::Handle;
+use tokio::task::spawn_blocking;
+use tracing::error;
 
 type Working = Pin<Box<dyn Future<Output = Result<Value, Fault>> + Send>>;
 
@@ -63,17 +66,28 @@ pub(super) static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
 });
 
 impl Tool {
+    /// The work has a thread of its own, as that of a route has: it ends as it began, whoever goes meanwhile.
     fn new<T, F, Fut>(name: &'static str, needs: Right, work: F) -> Self
     where
-        T: DeserializeOwned + JsonSchema,
+        T: DeserializeOwned + JsonSchema + Send + 'static,
         F: Fn(Call, T) -> Fut + Clone + Send + Sync + 'static,
-        Fut: Future<Output = Result<Value, Fault>> + Send + 'static,
+        Fut: Future<Output = Result<Value, Fault>>,
     {
         let work = move |call, said| -> Working {
-            match read(said) {
-                Ok(said) => Box::pin(work(call, said)),
-                Err(fault) => Box::pin(std::future::ready(Err(fault))),
-            }
+            let work = work.clone();
+            Box::pin(async move {
+                let (said, runtime) = (read(said)?, Handle::current());
+                let task = spawn_blocking(move || {
+                    runtime.block_on(async {
+                        call.tools.prepared().await?;
+                        work(call, said).await
+                    })
+                });
+                task.await.unwrap_or_else(|fallen| {
+                    error!(tool = name, %fallen, "a call met a fault");
+                    Err(Fault("Ebb met a fault of its own; its log says which".to_owned()))
+                })
+            })
         };
         Self { name, description: "", needs, hints: (false, false), schema: schema::<T>(), work: Box::new(work) }
     }

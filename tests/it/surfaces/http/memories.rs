@@ -2,6 +2,7 @@
 
 use super::Served;
 use crate::harness::neo4j::fresh;
+use crate::worker::process::eventually;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_memory_from_its_first_day_to_its_last() {
@@ -85,6 +86,17 @@ async fn jobs_status_health_attempts_and_the_document() {
     assert!(api.get("/metrics").body.contains("ebb_http_responses_total{status=\"2xx\"}"));
     assert_eq!(api.get("/healthz").body, "ok\n");
     assert!(api.stop(), "{}", api.log());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_process_does_the_jobs_and_answers_on_one_port() {
+    let db = fresh().await;
+    let mut api = Served::with_roles(&db, "worker,http", &[]);
+    api.post("/v1/memories", r#"{"content":"x"}"#).json(201);
+    let ran = || api.get("/metrics").body.contains("ebb_runs_total{job=\"promote\",outcome=\"done\"} 1");
+    eventually("a job has run", async || ran()).await;
+    assert!(api.stop(), "{}", api.log());
+    assert_eq!(db.store.open_runs().await.unwrap(), []);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -76,10 +76,15 @@ pub(super) struct Ask<'a> {
 impl Served {
     /// A server on this database, with these variables; ready when this returns.
     pub(super) fn on(db: &Fresh, variables: &[(&str, &str)]) -> Self {
+        Self::with_roles(db, "http", variables)
+    }
+
+    /// A server with these roles.
+    pub(super) fn with_roles(db: &Fresh, roles: &str, variables: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let port = free_port();
         let child = Command::new(env!("CARGO_BIN_EXE_ebb"))
-            .args(["serve", "--roles", "http", "-v"])
+            .args(["serve", "--roles", roles, "-v"])
             .env("NEO4J_URI", &db.config.uri)
             .env("NEO4J_USERNAME", &db.config.username)
             .env("NEO4J_PASSWORD", db.config.password.expose_secret())
