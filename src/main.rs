@@ -16,13 +16,14 @@ use ebb::surfaces::cli::exit::{CliError, Exit};
 use ebb::surfaces::cli::instant::{Rfc3339, spelt};
 use ebb::surfaces::cli::output::Output;
 use ebb::surfaces::cli::serve::Role;
-use ebb::surfaces::mcp::Tools;
 use ebb::surfaces::cli::{self, Cli, Command, Global, demo, neo4j, run_alone, server};
+use ebb::surfaces::mcp::Tools;
 use ebb::telemetry;
 use ebb::{wiring, worker};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 
 fn main() -> ExitCode {

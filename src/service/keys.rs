@@ -148,13 +148,18 @@ impl Caller {
         let Some(scope) = named.or_else(usual) else {
             return Err(NotYours::Several(self.grant.scope_names().join(", ")));
         };
-        if self.grant.allows(right, scope) { Ok(scope.clone()) } else { Err(NotYours::Forbidden(right.name())) }
+        if self.grant.allows(right, scope) {
+            Ok(scope.clone())
+        } else {
+            Err(NotYours::Forbidden(right.name()))
+        }
     }
 
     /// What makes a write count once: the caller's own name for it, which is none of another key's, or a new one.
     #[must_use]
     pub fn request(&self, named: Option<&str>) -> RequestId {
-        let own = named.map(|name| self.key.as_ref().map_or_else(|| name.to_owned(), |key| format!("{key}/{name}")));
+        let own = named
+            .map(|name| self.key.as_ref().map_or_else(|| name.to_owned(), |key| format!("{key}/{name}")));
         RequestId::or_new(own.as_deref())
     }
 }

@@ -86,7 +86,19 @@ const FLOORS: &[Floor] = &[
     Floor {
         module: "surfaces::mcp",
         inside: &["domain", "clock", "service", "surfaces"],
-        outside: &["axum", "rmcp", "schemars", "serde_json", "serde_path_to_error", "sha2", "subtle", "tokio", "tokio_util", "tracing", "uuid"],
+        outside: &[
+            "axum",
+            "rmcp",
+            "schemars",
+            "serde_json",
+            "serde_path_to_error",
+            "sha2",
+            "subtle",
+            "tokio",
+            "tokio_util",
+            "tracing",
+            "uuid",
+        ],
     },
     Floor {
         module: "surfaces::http",

@@ -173,7 +173,10 @@ impl ServerHandler for Tools {
         } else if tool.needs > caller.grant.right {
             Err(Fault(format!("this key has no right to {}, which {} needs", tool.needs.name(), tool.name)))
         } else {
-            Err(Fault(format!("{} writes, and mcp.allow_writes is not set in Ebb's configuration", tool.name)))
+            Err(Fault(format!(
+                "{} writes, and mcp.allow_writes is not set in Ebb's configuration",
+                tool.name
+            )))
         };
         let result = match done {
             Ok(answer) => CallToolResult::structured(answer),

@@ -6,9 +6,9 @@ use crate::domain::ids::{EntityName, MemoryId, RelationType, Scope, SessionId};
 use crate::domain::key::Right;
 use crate::domain::relation::Observation;
 use crate::domain::units::Weight;
-use crate::service::{Observed, Service};
 use crate::service::keys::Caller;
 use crate::service::memories::Intent;
+use crate::service::{Observed, Service};
 use crate::surfaces::answer::memory::{Explained, Shown};
 use crate::surfaces::answer::relation::Wrote;
 use crate::surfaces::answer::server::Status;
@@ -73,7 +73,7 @@ impl Tool {
         F: Fn(Call, T) -> Fut + Clone + Send + Sync + 'static,
         Fut: Future<Output = Result<Value, Fault>>,
     {
-        let work = move |call, said| -> Working {
+        let work = move |call: Call, said| -> Working {
             let work = work.clone();
             Box::pin(async move {
                 let (said, runtime) = (read(said)?, Handle::current());
@@ -89,7 +89,14 @@ impl Tool {
                 })
             })
         };
-        Self { name, description: "", needs, hints: (false, false), schema: schema::<T>(), work: Box::new(work) }
+        Self {
+            name,
+            description: "",
+            needs,
+            hints: (false, false),
+            schema: schema::<T>(),
+            work: Box::new(work),
+        }
     }
 
     fn says(self, description: &'static str) -> Self {
