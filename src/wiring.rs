@@ -107,6 +107,7 @@ pub fn over(endpoint: &Endpoint, settings: &Settings, scope: Scope) -> Result<Se
             text_threshold: settings.similarity.text_threshold,
         },
         fading: settings.relation.fading()?,
+        pins: settings.relation.pinned.clone(),
     })?;
     let config = service::Config {
         consolidation: settings.memory.clone(),

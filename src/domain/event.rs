@@ -6,7 +6,7 @@ use super::ids::{
     CONTENT_BYTES_MAX, EntityName, MENTIONS_MAX, MemoryId, RelationType, Scope, SessionId, relation_key,
 };
 use super::memory::Revive;
-use super::relation::Observation;
+use super::relation::{Observation, Pins};
 use super::similarity::Embedding;
 use super::units::Timestamp;
 
@@ -84,6 +84,12 @@ impl Tie {
     #[must_use]
     pub fn key(&self) -> String {
         relation_key(self.scope.as_str(), self.from.as_str(), self.kind.as_str(), self.to.as_str())
+    }
+
+    /// Whether configuration pins it.
+    #[must_use]
+    pub fn is_held(&self, pins: &Pins) -> bool {
+        pins.hold(self.from.as_str(), self.kind.as_str(), self.to.as_str())
     }
 }
 

@@ -21,6 +21,7 @@
 
 use super::decay::{Curve, CurveError};
 use super::units::{HOUR_MS_F, Timestamp, UnitError, Weight};
+use serde::Deserialize;
 
 /// How relations fade.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -28,6 +29,32 @@ pub struct Fading {
     curve: Curve,
     half_life_ms: f64,
     minimum: Weight,
+}
+
+/// Relations that configuration pins, whoever observes them.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(transparent)]
+pub struct Pins(pub Vec<Pin>);
+
+/// All relations of a type; only those from or to one entity where that is named.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Pin {
+    /// Where they begin.
+    pub from: Option<String>,
+    /// What they say.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// Where they end.
+    pub to: Option<String>,
+}
+
+impl Pins {
+    /// Whether a relation is pinned by them.
+    #[must_use]
+    pub fn hold(&self, from: &str, kind: &str, to: &str) -> bool {
+        let is = |named: &Option<String>, name| named.as_deref().is_none_or(|named| named == name);
+        self.0.iter().any(|pin| pin.kind == kind && is(&pin.from, from) && is(&pin.to, to))
+    }
 }
 
 /// A setting under which no relation can fade.
@@ -265,6 +292,24 @@ mod tests {
         assert_eq!((stored.base, stored.weight_at), (Weight::ONE, at(30)));
         let pinned = Bond::stored(weight(0.4), at(0), at(30), true);
         assert_eq!(pinned.base, weight(0.4));
+    }
+
+    #[test]
+    fn a_pin_of_the_configuration_holds_what_it_names_exactly() {
+        let pin = |from: Option<&str>, to: Option<&str>| Pin {
+            from: from.map(str::to_owned),
+            kind: "uses".to_owned(),
+            to: to.map(str::to_owned),
+        };
+        let any = Pins(vec![pin(None, None)]);
+        assert!(
+            any.hold("a", "uses", "b")
+                && !any.hold("a", "use", "b")
+                && !Pins::default().hold("a", "uses", "b")
+        );
+        let some = Pins(vec![pin(Some("a"), Some("b")), pin(None, Some("c"))]);
+        assert!(some.hold("a", "uses", "b") && some.hold("x", "uses", "c"));
+        assert!(!some.hold("a", "uses", "d") && !some.hold("x", "uses", "b"));
     }
 
     #[test]

@@ -4,9 +4,11 @@
 //! is a mistake, in a variable it is the only way. [`Kind::check`] knows both and answers with the value as the structs
 //! want it, or with the rule that it breaks.
 
+use super::tables::{Table, Tables};
 use crate::scheduler::calendar::{Pattern, Zone};
 use config::Value;
 use serde::{Deserialize, Deserializer, Serialize};
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::time::Duration;
 
@@ -39,6 +41,14 @@ pub(super) enum Kind {
     Listen,
     /// Levels of what is logged, by target.
     Filter,
+    /// Texts, none empty, none twice.
+    #[expect(dead_code, reason = "labels of trails and exemptions of policies are such lists")]
+    Texts,
+    /// Names that may stand in a statement: labels and types of relationships. None twice, at least one.
+    #[expect(dead_code, reason = "labels of trails and exemptions of policies are such lists")]
+    Names,
+    /// A list of tables.
+    Tables(&'static Tables),
 }
 
 /// A value as it was given.
@@ -48,6 +58,8 @@ pub(super) enum Raw {
     Toml(toml_edit::Value),
     /// In a variable or a flag: text.
     Text(String),
+    /// A list of tables.
+    Tables(Vec<Table>),
     /// Something in a file that is no value at all, such as a table.
     Other(&'static str),
 }
@@ -65,6 +77,20 @@ pub enum Shown {
     Number(f64),
     /// Text, a duration or a word.
     Text(String),
+    /// Several values.
+    List(Vec<Shown>),
+    /// A table of a list.
+    Table(BTreeMap<&'static str, Shown>),
+}
+
+impl Shown {
+    /// A field of a table.
+    pub(super) fn field(&self, name: &str) -> Option<&Shown> {
+        match self {
+            Self::Table(fields) => fields.get(name),
+            _ => None,
+        }
+    }
 }
 
 impl std::fmt::Display for Shown {
@@ -74,6 +100,15 @@ impl std::fmt::Display for Shown {
             Self::Whole(number) => number.fmt(f),
             Self::Number(number) => number.fmt(f),
             Self::Text(text) => text.fmt(f),
+            Self::List(list) => {
+                let texts: Vec<String> = list.iter().map(ToString::to_string).collect();
+                texts.join(", ").fmt(f)
+            }
+            Self::Table(fields) => {
+                let texts: Vec<String> =
+                    fields.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+                write!(f, "{{{}}}", texts.join(", "))
+            }
         }
     }
 }
@@ -133,6 +168,22 @@ impl Kind {
                     LEVELS.join(", ")
                 )
             }),
+            Self::Texts => raw
+                .texts()
+                .filter(|given| !has_twins(given))
+                .map(|given| texts(&given))
+                .ok_or_else(|| "it must be a list of texts, none empty, none twice".to_owned()),
+            Self::Names => raw
+                .texts()
+                .filter(|given| !given.is_empty() && given.iter().all(|name| is_name(name)) && !has_twins(given))
+                .map(|given| texts(&given))
+                .ok_or_else(|| {
+                    "it must be a list of names, none twice: letters, digits and underscores, beginning with no digit, \
+                     64 at most"
+                        .to_owned()
+                }),
+            // A fault of a table has a place of its own, so lists of tables are checked where places are known.
+            Self::Tables(_) => Err("it must be a list of tables".to_owned()),
         }
     }
 
@@ -148,7 +199,7 @@ impl Raw {
         match self {
             Self::Toml(value) => value.as_str(),
             Self::Text(text) => Some(text.as_str()),
-            Self::Other(_) => None,
+            Self::Tables(_) | Self::Other(_) => None,
         }
         .filter(|text| !text.trim().is_empty())
     }
@@ -157,7 +208,7 @@ impl Raw {
         match self {
             Self::Toml(value) => value.as_bool(),
             Self::Text(text) => text.to_ascii_lowercase().parse().ok(),
-            Self::Other(_) => None,
+            Self::Tables(_) | Self::Other(_) => None,
         }
     }
 
@@ -165,7 +216,7 @@ impl Raw {
         match self {
             Self::Toml(value) => value.as_integer(),
             Self::Text(text) => text.trim().parse().ok(),
-            Self::Other(_) => None,
+            Self::Tables(_) | Self::Other(_) => None,
         }
     }
 
@@ -176,9 +227,23 @@ impl Raw {
         let number = match self {
             Self::Toml(value) => value.as_float(),
             Self::Text(text) => text.trim().parse().ok(),
-            Self::Other(_) => None,
+            Self::Tables(_) | Self::Other(_) => None,
         }?;
         Some((Value::from(number), Shown::Number(number)))
+    }
+
+    /// Several texts: a list in a file, in a variable with commas between them.
+    fn texts(&self) -> Option<Vec<String>> {
+        let texts: Option<Vec<&str>> = match self {
+            Self::Toml(value) => value.as_array()?.iter().map(toml_edit::Value::as_str).collect(),
+            Self::Text(text) => Some(text.split(',').map(str::trim).collect()),
+            Self::Tables(_) | Self::Other(_) => None,
+        };
+        let texts = texts?;
+        texts
+            .iter()
+            .all(|text| !text.trim().is_empty())
+            .then(|| texts.into_iter().map(str::to_owned).collect())
     }
 }
 
@@ -188,6 +253,7 @@ impl std::fmt::Display for Raw {
         match self {
             Self::Toml(value) => f.write_str(value.to_string().trim()),
             Self::Text(text) => write!(f, "\"{}\"", text.escape_debug()),
+            Self::Tables(_) => f.write_str("a list of tables"),
             Self::Other(what) => f.write_str(what),
         }
     }
@@ -195,6 +261,22 @@ impl std::fmt::Display for Raw {
 
 fn text(given: &str) -> (Value, Shown) {
     (Value::from(given), Shown::Text(given.to_owned()))
+}
+
+fn texts(given: &[String]) -> (Value, Shown) {
+    let values: Vec<Value> = given.iter().map(|text| Value::from(text.as_str())).collect();
+    (Value::from(values), Shown::List(given.iter().cloned().map(Shown::Text).collect()))
+}
+
+fn has_twins(given: &[String]) -> bool {
+    given.iter().enumerate().any(|(n, text)| given[..n].contains(text))
+}
+
+/// Whether a text may stand as a name in a statement.
+fn is_name(text: &str) -> bool {
+    let mut letters = text.chars();
+    let first = letters.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_');
+    first && letters.all(|c| c.is_ascii_alphanumeric() || c == '_') && text.len() <= 64
 }
 
 fn uri(given: Option<&str>) -> Result<&str, String> {

@@ -9,6 +9,7 @@
 
 use super::jobs::JOBS;
 use super::kind::Kind;
+use super::tables::Tables;
 use crate::domain::tunables::ConsolidationConfig;
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -24,6 +25,13 @@ pub(super) struct Knob {
     pub(super) key: String,
     pub(super) kind: Kind,
 }
+
+/// Relations that configuration pins.
+static PINNED: Tables = Tables {
+    fields: &[("from", Kind::Text), ("type", Kind::Text), ("to", Kind::Text)],
+    required: &["type"],
+    id: None,
+};
 
 /// All knobs, section by section, in the order in which `config show` prints them.
 pub(super) static KNOBS: LazyLock<Vec<Knob>> = LazyLock::new(|| {
@@ -75,6 +83,7 @@ pub(super) static KNOBS: LazyLock<Vec<Knob>> = LazyLock::new(|| {
             ("halfLifeDays", Kind::Number),
             ("minimumWeight", Kind::Ratio),
             ("schedule", Kind::Cron),
+            ("pinned", Kind::Tables(&PINNED)),
         ],
     );
     for job in JOBS {
@@ -156,7 +165,7 @@ pub(super) fn nearest_section(wrong: &str) -> Option<&'static str> {
     closest(sections().map(|section| (section, section)), &wrong.to_ascii_lowercase(), 0.5)
 }
 
-fn closest(
+pub(super) fn closest(
     candidates: impl Iterator<Item = (&'static str, &'static str)>,
     wrong: &str,
     least_likeness: f64,

@@ -5,7 +5,8 @@
 //! merges the layers: it knows precedence, but neither lines nor all faults at once, which is why reading is done here.
 
 use super::fault::{Fault, Origin};
-use super::kind::{Raw, Shown};
+use super::kind::{Kind, Raw, Shown};
+use super::tables::Table;
 use super::{Environment, knobs};
 use config::{ConfigError, Map, Source, Value};
 use std::path::Path;
@@ -156,10 +157,7 @@ impl Reader<'_> {
                     self.faults.push(Fault { origin, what });
                 }
                 _ => {
-                    let raw = match item {
-                        Item::Value(value) => Raw::Toml(value.clone()),
-                        _ => Raw::Other("a table"),
-                    };
+                    let raw = self.raw(item);
                     if let Some(given) = check(&path, raw, origin, self.faults)
                         && self.is_first(&given)
                     {
@@ -168,6 +166,37 @@ impl Reader<'_> {
                 }
             }
         }
+    }
+
+    fn raw(&self, item: &Item) -> Raw {
+        match item {
+            Item::ArrayOfTables(list) => {
+                Raw::Tables(list.iter().map(|table| self.of_list(table, table.span())).collect())
+            }
+            Item::Value(toml_edit::Value::Array(list)) if !list.is_empty() => {
+                let tables =
+                    list.iter().map(|value| Some(self.of_list(value.as_inline_table()?, value.span())));
+                match tables.collect::<Option<_>>() {
+                    Some(tables) => Raw::Tables(tables),
+                    None => Raw::Toml(toml_edit::Value::Array(list.clone())),
+                }
+            }
+            Item::Value(value) => Raw::Toml(value.clone()),
+            _ => Raw::Other("a table"),
+        }
+    }
+
+    /// One table of a list.
+    fn of_list(&self, table: &dyn TableLike, span: Option<std::ops::Range<usize>>) -> Table {
+        let field = |(name, item): (&str, &Item)| {
+            let span = table.key(name).and_then(toml_edit::Key::span).or_else(|| item.span());
+            let raw = match item {
+                Item::Value(value) => Raw::Toml(value.clone()),
+                _ => Raw::Other("a table"),
+            };
+            (name.to_owned(), raw, (self.at)(span))
+        };
+        Table { origin: (self.at)(span), fields: table.iter().map(field).collect() }
     }
 
     /// TOML itself refuses a key given twice, but not one given in two spellings.
@@ -186,6 +215,10 @@ pub(super) fn check(path: &str, raw: Raw, origin: Origin, faults: &mut Vec<Fault
         _ => &str::to_owned,
     };
     let what = match knobs::find(path) {
+        Some(knob) if let Kind::Tables(tables) = &knob.kind => {
+            let (value, shown) = tables.check(&knob.key, raw, &origin, faults)?;
+            return Some(Given { key: &knob.key, value, shown, origin });
+        }
         Some(knob) => match knob.kind.check(&raw) {
             Ok((value, shown)) => return Some(Given { key: &knob.key, value, shown, origin }),
             Err(rule) if knob.kind.is_secret() => format!("`{}`: {rule}", knob.key),

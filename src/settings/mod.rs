@@ -27,6 +27,7 @@ pub mod pools;
 mod redact;
 pub mod relation;
 pub mod similarity;
+mod tables;
 #[cfg(test)]
 mod tests;
 pub mod worker;
@@ -127,6 +128,7 @@ impl Settings {
             Layer::of_flags(&flags.set, &mut faults),
         ];
         agreement::choose(&mut layers, &mut faults);
+        tables::merge(&mut layers);
         let filled = fill(&layers);
         if let Ok(settings) = &filled {
             agreement::check(settings, &layers, &mut faults);

@@ -1,6 +1,6 @@
 //! The section `[relation]`, whose names are those of the relation decay document.
 
-use crate::domain::relation::{Fading, FadingError};
+use crate::domain::relation::{Fading, FadingError, Pins};
 use serde::Deserialize;
 
 /// How relations fade. Every field is described in `config/default.toml`.
@@ -12,6 +12,8 @@ pub struct Config {
     pub half_life_days: f64,
     pub minimum_weight: f64,
     pub schedule: String,
+    #[serde(default)]
+    pub pinned: Pins,
 }
 
 impl Config {

@@ -257,7 +257,7 @@ fn table_structs_and_default_file_name_the_same_keys() {
         if let Some(name) = line.strip_prefix('[') {
             section = name.trim_end_matches(']').to_owned();
         } else if let Some((key, _)) = line.split_once(" = ") {
-            file.insert(format!("{section}.{key}"));
+            file.insert(if section.is_empty() { key.to_owned() } else { format!("{section}.{key}") });
         }
     }
     assert_eq!(file, table);
@@ -342,12 +342,49 @@ fn the_documented_block_of_yaml_is_a_section_of_its_own() {
 }
 
 #[test]
+fn a_list_of_tables_is_read_from_every_form_and_tells_every_fault_at_its_place() {
+    let pins = |settings: Settings| settings.relation.pinned.0;
+    let tables = "[[relation.pinned]]\ntype = \"depends_on\"\n[[relation.pinned]]\nfrom = \"a\"\ntype = \"uses\"\nto = \"b\"\n";
+    let both = pins(load(tables, &[], &[]).unwrap());
+    assert_eq!((both.len(), both[0].from.as_deref(), both[1].to.as_deref()), (2, None, Some("b")));
+    let inline =
+        "[relation]\npinned = [{ type = \"depends_on\" }, { from = \"a\", type = \"uses\", to = \"b\" }]\n";
+    assert_eq!(pins(load(inline, &[], &[]).unwrap()), both);
+    let json = [("EBB__RELATION__PINNED", r#"[{"type": "depends_on", "from": null}]"#)];
+    assert_eq!(pins(load(tables, &json, &[]).unwrap()), both[..1], "a higher layer replaces the list");
+    assert!(pins(load("[relation]\npinned = []\n", &[], &[]).unwrap()).is_empty());
+    let mut faults_of_yaml = Vec::new();
+    let place = |line, column| Origin::File { path: "x.yaml".into(), line, column };
+    let yaml = "settings:\n  memory:\n    decay:\n      pinned:\n        - type: depends_on\n        - {from: a, type: uses, to: b}\n";
+    let layer = Layer::of_yaml(yaml, &place, &mut faults_of_yaml);
+    let settings = Settings::from_layers(layer, &Flags::default(), &Environment::default(), faults_of_yaml);
+    assert_eq!(pins(settings.unwrap()), both);
+
+    let wrong = "[[relation.pinned]]\nfrom = \"a\"\ntpye = 3\n[[relation.pinned]]\ntype = 3\nto = \"\"\nTYPE = \"x\"\n";
+    assert_eq!(
+        faults(wrong, &[], &[]),
+        [
+            "ebb.toml:1:1: `relation.pinned`: a table has no `type`; its fields are from, type, to",
+            "ebb.toml:3:1: unknown field `tpye` of `relation.pinned`; the nearest name is `type`",
+            "ebb.toml:5:1: `relation.pinned.type` is 3; it must be text, not empty",
+            "ebb.toml:6:1: `relation.pinned.to` is \"\"; it must be text, not empty",
+            "ebb.toml:7:1: `relation.pinned.type` is given twice",
+        ]
+    );
+    let said = faults("relation.pinned = \"depends_on\"\n", &[("EBB__RELATION__PINNED", "{")], &[]);
+    assert!(said[0].ends_with("it must be a list of tables, such as [[relation.pinned]]"), "{said:?}");
+    assert!(said[1].contains("must be a JSON array of objects"), "{said:?}");
+}
+
+#[test]
 fn no_text_makes_the_reader_of_configurations_fall() {
     let seeds = [
         "[memory]\nworkingDecay = 0.5\ndecayBatchSize = 100\n[jobs.decay]\ncron = \"30 4 * * 0\"\ntimezone = \"Europe/Berlin\"\n",
         "[relation]\nhalfLifeDays = 90\nminimumWeight = 0.10\n[log]\nfilter = \"warn,ebb=info\"\n[worker]\nlease = \"15s\"\n",
         "settings:\n  memory:\n    decay:\n      enabled: true\n      halfLifeDays: 90\n      schedule: \"30 4 * * 0\"\n",
         "[neo4j]\nuri = \"bolt://localhost:7687\"\npassword_file = \"a\"\nbolt_port = 7687\n",
+        "[[relation.pinned]]\ntype = \"depends_on\"\n[[relation.pinned]]\nfrom = \"a\"\ntype = \"uses\"\nto = \"b\"\n",
+        "relation:\n  pinned:\n    - type: depends_on\n    - {from: a, type: uses, to: b}\n",
     ];
     let (mut sound, mut faulty) = (0, 0);
     for (n, text) in crate::mutated::mutated(&seeds, 1).take(crate::mutated::MANY).enumerate() {

@@ -7,6 +7,7 @@ use super::fault::{Fault, Origin};
 use super::kind::Raw;
 use super::knobs;
 use super::layers::{Layer, check, unknown};
+use super::tables::Table;
 use saphyr::{LoadableYamlNode, MarkedYaml, Scalar, YamlData};
 
 impl Layer {
@@ -63,14 +64,41 @@ fn node(
             }
             continue;
         }
-        let raw = match &value.data {
-            YamlData::Value(Scalar::Boolean(on)) => Raw::Toml((*on).into()),
-            YamlData::Value(Scalar::Integer(number)) => Raw::Toml((*number).into()),
-            YamlData::Value(Scalar::FloatingPoint(number)) => Raw::Toml(number.into_inner().into()),
-            YamlData::Value(Scalar::String(text)) => Raw::Toml(text.as_ref().into()),
-            YamlData::Value(Scalar::Null) => Raw::Other("nothing"),
-            _ => Raw::Other("a list"),
-        };
-        layer.0.extend(check(&path, raw, place(name), faults));
+        layer.0.extend(check(&path, raw(value, &place), place(name), faults));
     }
+}
+
+fn raw(node: &MarkedYaml<'_>, place: &dyn Fn(&MarkedYaml<'_>) -> Origin) -> Raw {
+    match &node.data {
+        YamlData::Value(Scalar::Boolean(on)) => Raw::Toml((*on).into()),
+        YamlData::Value(Scalar::Integer(number)) => Raw::Toml((*number).into()),
+        YamlData::Value(Scalar::FloatingPoint(number)) => Raw::Toml(number.into_inner().into()),
+        YamlData::Value(Scalar::String(text)) => Raw::Toml(text.as_ref().into()),
+        YamlData::Value(Scalar::Null) => Raw::Other("nothing"),
+        YamlData::Sequence(list) if list.iter().any(|item| matches!(item.data, YamlData::Mapping(_))) => {
+            let tables: Option<Vec<Table>> = list.iter().map(|item| table(item, place)).collect();
+            tables.map_or(Raw::Other("a list of tables and other things"), Raw::Tables)
+        }
+        YamlData::Sequence(list) => {
+            let mut array = toml_edit::Array::new();
+            for item in list {
+                match raw(item, place) {
+                    Raw::Toml(value) => array.push(value),
+                    _ => return Raw::Other("a list of what are no values"),
+                }
+            }
+            Raw::Toml(toml_edit::Value::Array(array))
+        }
+        _ => Raw::Other("no value"),
+    }
+}
+
+/// One table of a list; none if it is something else.
+fn table(node: &MarkedYaml<'_>, place: &dyn Fn(&MarkedYaml<'_>) -> Origin) -> Option<Table> {
+    let YamlData::Mapping(entries) = &node.data else { return None };
+    let field = |(name, value): (&MarkedYaml<'_>, &MarkedYaml<'_>)| match &name.data {
+        YamlData::Value(Scalar::String(word)) => Some((word.to_string(), raw(value, place), place(name))),
+        _ => None,
+    };
+    Some(Table { origin: place(node), fields: entries.iter().map(field).collect::<Option<_>>()? })
 }

@@ -6,7 +6,7 @@
 
 use super::error::Error;
 use super::tx::Driver;
-use crate::domain::relation::Fading;
+use crate::domain::relation::{Fading, Pins};
 use crate::domain::similarity::Similarity;
 use secrecy::{ExposeSecret, SecretString};
 use std::time::Duration;
@@ -32,6 +32,8 @@ pub struct Config {
     pub similarity: Similarity,
     /// How relations fade. From the section `[relation]`.
     pub fading: Fading,
+    /// Which never do. From the same.
+    pub pins: Pins,
 }
 
 /// Rows per fetch; more gains nothing.

@@ -9,7 +9,7 @@ use super::run::Run;
 use super::tally::Tally;
 use super::tx::{Mode, Tx};
 use crate::domain::ids::relation_key;
-use crate::domain::relation::{Bond, Fading};
+use crate::domain::relation::{Bond, Fading, Pins};
 use crate::domain::units::{Timestamp, Weight};
 use serde::Deserialize;
 use std::collections::BTreeSet;
@@ -84,7 +84,7 @@ impl Store {
         let seen = Mutex::new(after.to_owned());
         let tally = self
             .in_run(run, "relations.fade", async |tx: &mut Tx| {
-                let (tally, last) = fade(tx, now, &self.fading, after, limit).await?;
+                let (tally, last) = fade(tx, now, (&self.fading, &self.pins), after, limit).await?;
                 if let Ok(mut seen) = seen.lock() {
                     *seen = last;
                 }
@@ -108,7 +108,7 @@ impl Store {
         self.transactions
             .run("relations.fade.rehearse", Mode::Write, async |tx: &mut Tx| {
                 tx.abandon();
-                fade(tx, now, &self.fading, after, limit).await
+                fade(tx, now, (&self.fading, &self.pins), after, limit).await
             })
             .await
     }
@@ -117,7 +117,7 @@ impl Store {
 async fn fade(
     tx: &mut Tx,
     now: Timestamp,
-    fading: &Fading,
+    (fading, pins): (&Fading, &Pins),
     after: &str,
     limit: usize,
 ) -> Result<(Tally, String), Error> {
@@ -127,7 +127,10 @@ async fn fade(
         .set("after", after)
         .set("limit", i64::try_from(limit).unwrap_or(i64::MAX))
         .set("halfLifeMs", fading.half_life_ms())
-        .set("minimum", fading.minimum().value());
+        .set("minimum", fading.minimum().value())
+        .set("pinFrom", list(pins.0.iter().map(|pin| pin.from.as_deref())))
+        .set("pinType", list(pins.0.iter().map(|pin| pin.kind.as_str())))
+        .set("pinTo", list(pins.0.iter().map(|pin| pin.to.as_deref())));
     let row: FadedRow = tx.only(call).await?;
     let tally = Tally {
         scanned: row.scanned,

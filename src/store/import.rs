@@ -76,7 +76,7 @@ impl Store {
             }
             let applied = apply(tx, batch).await?;
             if matches!(applied, Applied::All(_)) {
-                observe(tx, seen).await?;
+                observe(tx, seen, &self.pins).await?;
                 advance(tx, key, progress).await?;
             }
             Ok(applied)

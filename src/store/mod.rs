@@ -67,7 +67,7 @@ pub use sweep::SweepCursor;
 pub use tally::Tally;
 pub use tx::TxCounters;
 
-use crate::domain::relation::Fading;
+use crate::domain::relation::{Fading, Pins};
 use crate::domain::similarity::Similarity;
 use connection::Purpose;
 use std::sync::Arc;
@@ -83,6 +83,7 @@ pub struct Store {
     lease: Duration,
     similarity: Similarity,
     fading: Fading,
+    pins: Pins,
 }
 
 impl Store {
@@ -103,6 +104,7 @@ impl Store {
             lease: config.lease,
             similarity: config.similarity,
             fading: config.fading,
+            pins: config.pins.clone(),
         })
     }
 

@@ -11,7 +11,7 @@ use super::request::{Lasting, answer, open};
 use super::tx::{Mode, Tx};
 use crate::domain::event::{Observe, Tie};
 use crate::domain::ids::Scope;
-use crate::domain::relation::Bond;
+use crate::domain::relation::{Bond, Observation, Pins};
 use crate::domain::units::{Timestamp, Weight};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -83,7 +83,7 @@ impl Store {
                 if let Some(done) = open(tx, lasting).await? {
                     return Ok(done);
                 }
-                let done = observe(tx, seen).await?;
+                let done = observe(tx, seen, &self.pins).await?;
                 answer(tx, lasting, &done).await?;
                 Ok(done)
             })
@@ -93,7 +93,8 @@ impl Store {
     /// Pins or unpins a relation at `now`, once under a request id, or only rehearsed; answers what it weighs.
     ///
     /// # Errors
-    /// [`Error::NotFound`]; [`Error::Quarantined`] for one that no law can use.
+    /// [`Error::NotFound`]; [`Error::Quarantined`] for one that no law can use; [`Error::Conflict`] for one that
+    /// configuration pins and that is to be let go.
     pub async fn pin_relation(
         &self,
         lasting: Lasting<'_>,
@@ -101,6 +102,12 @@ impl Store {
         pin: bool,
         now: Timestamp,
     ) -> Result<f64, Error> {
+        if !pin && tie.is_held(&self.pins) {
+            let why = format!(
+                "{tie} is pinned by the configuration: relation.pinned names it, and holds it until it does not"
+            );
+            return Err(Error::Conflict(why));
+        }
         let key = tie.key();
         self.transactions
             .run("relation.pin", Mode::Write, async |tx: &mut Tx| {
@@ -153,8 +160,8 @@ impl Store {
     }
 }
 
-/// Observes relations inside a transaction of the caller.
-pub(super) async fn observe(tx: &mut Tx, seen: &[Observe]) -> Result<Vec<Observed>, Error> {
+/// Observes relations inside a transaction of the caller. What configuration pins is pinned, whatever the observation says.
+pub(super) async fn observe(tx: &mut Tx, seen: &[Observe], pins: &Pins) -> Result<Vec<Observed>, Error> {
     struct Folded<'a> {
         tie: &'a Tie,
         before: Option<Bond>,
@@ -168,17 +175,19 @@ pub(super) async fn observe(tx: &mut Tx, seen: &[Observe]) -> Result<Vec<Observe
     let mut folded: BTreeMap<&str, Folded<'_>> = BTreeMap::new();
     let mut done = Vec::with_capacity(seen.len());
     for (Observe { tie, seen }, key) in seen.iter().zip(&keys) {
+        let pinned = if tie.is_held(pins) { Some(true) } else { seen.pinned };
+        let seen = Observation { pinned, ..*seen };
         let one = folded.entry(key).or_insert_with(|| {
             // An observation says all that a law reads, so it also mends a relation that was set aside.
             let exists = found.get(key.as_str());
-            let before = exists.map(|bond| bond.clone().unwrap_or_else(|_| Bond::new(*seen)));
+            let before = exists.map(|bond| bond.clone().unwrap_or_else(|_| Bond::new(seen)));
             let unsound = exists.is_some_and(Result::is_err);
             Folded { tie, before: before.filter(|_| !unsound), bond: before, first: seen.at }
         });
         let (next, what) = match one.bond {
-            None => (Bond::new(*seen), Observed::Created),
+            None => (Bond::new(seen), Observed::Created),
             Some(bond) if bond.is_past(seen.at) => (bond, Observed::Late),
-            Some(bond) => (bond.observed(*seen), Observed::Again),
+            Some(bond) => (bond.observed(seen), Observed::Again),
         };
         one.bond = Some(next);
         done.push(what);

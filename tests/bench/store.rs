@@ -95,6 +95,7 @@ async fn main() {
         lease: Duration::from_secs(15),
         similarity: ebb::domain::similarity::Similarity { dimensions: None, text_threshold: 0.5 },
         fading: ebb::domain::relation::Fading::new(90.0, 0.10).expect("the defaults"),
+        pins: ebb::domain::relation::Pins::default(),
     })
     .expect("an address");
     let job = JobConfig {

@@ -185,6 +185,7 @@ async fn server() -> Config {
         lease: Duration::from_secs(15),
         similarity: ebb::domain::similarity::Similarity { dimensions: None, text_threshold: 0.5 },
         fading: ebb::domain::relation::Fading::new(90.0, 0.10).unwrap(),
+        pins: ebb::domain::relation::Pins::default(),
     }
 }
 

@@ -4,7 +4,7 @@ use crate::harness::ebb::close;
 use crate::harness::neo4j::{Fresh, at, fresh};
 use ebb::domain::event::{Observe, Tie};
 use ebb::domain::ids::{EntityName, RelationType, Scope};
-use ebb::domain::relation::Observation;
+use ebb::domain::relation::{Observation, Pin, Pins};
 use ebb::domain::units::Weight;
 use ebb::jobs::JobName;
 use ebb::scheduler::driver::rehearse_job;
@@ -214,4 +214,34 @@ async fn eight_writers_of_one_relation_make_one() {
     let made = done.iter().flatten().filter(|done| **done == Observed::Created).count();
     assert_eq!(made, 20, "each was new once");
     assert_eq!(db.relations(Which::Retrievable, 1.0).await.len(), 20);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_configuration_pins_is_held_from_the_next_pass_or_observation_on() {
+    let mut db = fresh().await;
+    let uses = |from: &str, pinned| Observe {
+        tie: tie(from, "uses", "x"),
+        seen: Observation { at: at(0.0), weight: None, pinned },
+    };
+    db.observe(&[uses("a", None), uses("b", None), seen("a", "x", 0.0)]).await;
+    let pin = |from: &str| Pin { from: Some(from.to_owned()), kind: "uses".to_owned(), to: None };
+    db.config.pins = Pins(vec![pin("a"), pin("c")]);
+    db.store = ebb::store::Store::connect(&db.config).unwrap();
+
+    let dry = rehearse_job(&db.store, JobName::Fade, at(90.0 * DAY)).await.unwrap();
+    let did = db.run(JobName::Fade, 90.0 * DAY).await.tally;
+    assert_eq!((did.scanned, did.pinned, did.changed), (3, 1, 2), "{did:?}");
+    assert_eq!((dry.scanned, dry.pinned, dry.changed), (3, 1, 2), "{dry:?}");
+    let again = db.run(JobName::Fade, 180.0 * DAY).await.tally;
+    assert_eq!((again.pinned, again.changed), (1, 2));
+    let held = db.relations(Which::Retrievable, 180.0 * DAY).await;
+    let held = held.iter().find(|one| one.pinned).unwrap();
+    assert_eq!(held.from, "a");
+    close(held.weight, 0.5);
+
+    db.observe(&[uses("c", Some(false))]).await;
+    let all = db.relations(Which::Retrievable, 0.0).await;
+    assert!(all.iter().any(|one| one.from == "c" && one.pinned), "whatever the observation says");
+    let let_go = db.store.pin_relation(Lasting::Rehearsed, &tie("c", "uses", "x"), false, at(0.0)).await;
+    assert!(matches!(let_go, Err(Error::Conflict(why)) if why.contains("relation.pinned")));
 }
