@@ -7,6 +7,10 @@
 //! | [`Service::pin`], [`Service::forget`] | `memory pin`, `unpin`, `forget` |
 //! | [`Service::end_session`] | `session end` |
 //! | [`Service::observe`], [`Service::relations`], [`Service::pin_relation`] | `relation observe`, `list`, `pin`, `unpin` |
+//! | [`Service::trace`] | `trail node add`, `edge add`, `deposit`, `explore` |
+//! | [`Service::trail_status`], [`Service::hot_trails`], [`Service::cold_places`] | `trail status`, `hot`, `cold` |
+//! | [`Service::cheapest_path`], [`Service::next_places`] | `trail path`, `next` |
+//! | [`Service::evaporate`], [`Service::cycles`], [`Service::advance_cycle`] | `trail evaporate`, `cycle` |
 //! | [`Service::import`], [`Service::check`], [`Service::replay`] | `import`, `replay`, `demo` |
 //! | [`Service::run_job`], [`Service::jobs`], [`Service::history`] | `job run`, `list`, `history` |
 //! | [`Service::attempts`], [`Service::attempt`], [`Service::release_attempt`] | `attempt list`, `show`, `release` |
@@ -25,14 +29,16 @@ pub mod explain;
 pub mod memories;
 mod past;
 pub mod relations;
+pub mod trails;
 
 // What the floors below answer, for surfaces, which name no other floor than this.
 pub use crate::jobs::JobName;
 pub use crate::scheduler::driver::{JobReport, Outcome};
 pub use crate::scheduler::due::{Rhythm, Schedule};
 pub use crate::store::{
-    Answer, AttemptRow, Cell, Done, Ended, Error, Filter, Happened, Initialised, Observed, OpenRun, Past,
-    Record, RefusedWhy, Relation, Tally, TierCount, Waiting, Which,
+    Answer, AttemptRow, Candidate, Cell, Counter, Done, EdgeSeen, Ended, Error, Filter, Happened, Hot,
+    Initialised, Named, Observed, OpenRun, Past, PlaceSeen, Record, RefusedWhy, Relation, Seen, Tally,
+    TierCount, Traced, Trodden, Waiting, Which,
 };
 
 use crate::clock::Clock;

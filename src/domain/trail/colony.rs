@@ -82,7 +82,11 @@ fn highways_form() {
         let room = colony.chosen();
         visits[room] += 1;
         // One room alone holds what is looked for.
-        if room == 2 { colony.succeed(room) } else { colony.explore(room) }
+        if room == 2 {
+            colony.succeed(room)
+        } else {
+            colony.explore(room)
+        }
         colony.cycle += 1;
     }
     assert!(visits[2] > 240, "more than half of all walks, of four rooms: {visits:?}");

@@ -102,16 +102,8 @@ impl Allowed {
     /// What the stigmergy document names.
     pub const LABELS: [&'static str; 5] = ["Wing", "Room", "Closet", "Drawer", "Entity"];
     /// What the stigmergy document names.
-    pub const TYPES: [&'static str; 8] = [
-        "HAS_ROOM",
-        "HAS_CLOSET",
-        "HAS_DRAWER",
-        "HALL",
-        "TUNNEL",
-        "RELATES_TO",
-        "REFERENCES",
-        "SIMILAR_TO",
-    ];
+    pub const TYPES: [&'static str; 8] =
+        ["HAS_ROOM", "HAS_CLOSET", "HAS_DRAWER", "HALL", "TUNNEL", "RELATES_TO", "REFERENCES", "SIMILAR_TO"];
 
     /// Checks the lists of a configuration.
     ///

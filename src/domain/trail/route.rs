@@ -87,8 +87,11 @@ mod tests {
     use proptest::prelude::*;
 
     fn any_links() -> impl Strategy<Value = Vec<Link>> {
-        let link = (0..12_usize, 0..12_usize, 0..8_u8)
-            .prop_map(|(from, to, cost)| Link { from, to, cost: f64::from(cost) / 4.0 });
+        let link = (0..12_usize, 0..12_usize, 0..8_u8).prop_map(|(from, to, cost)| Link {
+            from,
+            to,
+            cost: f64::from(cost) / 4.0,
+        });
         prop::collection::vec(link, 0..40)
     }
 

@@ -20,8 +20,11 @@ fn any_pheromone() -> impl Strategy<Value = Option<Pheromone>> {
 }
 
 fn any_place() -> impl Strategy<Value = Place> {
-    (any_pheromone(), any_pheromone(), -50..50_i64)
-        .prop_map(|(exploitation, exploration, cycle)| Place { exploitation, exploration, cycle })
+    (any_pheromone(), any_pheromone(), -50..50_i64).prop_map(|(exploitation, exploration, cycle)| Place {
+        exploitation,
+        exploration,
+        cycle,
+    })
 }
 
 fn any_edge() -> impl Strategy<Value = Edge> {
@@ -120,11 +123,18 @@ proptest! {
 #[test]
 fn the_published_numbers() {
     let laws = documented();
-    let place = Place { exploitation: Some(p(1.0)), exploration: Some(p(1.0)), cycle: 5 }.evaporated(15, &laws);
+    let place =
+        Place { exploitation: Some(p(1.0)), exploration: Some(p(1.0)), cycle: 5 }.evaporated(15, &laws);
     let edge = Edge { success: Some(p(1.0)), traversal: Some(p(1.0)), recency: Some(p(1.0)), cycle: 5 };
     let edge = edge.evaporated(15, &laws);
     let [success, traversal, recency] = values(&edge);
-    let found = [place.exploitation.unwrap().value(), place.exploration.unwrap().value(), success, traversal, recency];
+    let found = [
+        place.exploitation.unwrap().value(),
+        place.exploration.unwrap().value(),
+        success,
+        traversal,
+        recency,
+    ];
     let wanted = [
         0.817_072_806_887_547,
         0.598_736_939_238_379,

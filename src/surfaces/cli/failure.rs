@@ -38,6 +38,8 @@ impl From<Error> for CliError {
                     "session" => "ebb inspect sessions",
                     "attempt" => "ebb attempt list --all",
                     "question" => "ebb inspect",
+                    "place" => "ebb trail cold",
+                    "edge" => "ebb trail edge add FROM TYPE TO",
                     _ => "ebb memory list",
                 };
                 Self::failed(error).try_this(hint)

@@ -30,6 +30,7 @@ pub mod server;
 pub mod session;
 #[cfg(test)]
 mod tests;
+pub mod trail;
 
 use crate::domain::units::Timestamp;
 use crate::service::Service;
@@ -106,6 +107,9 @@ pub enum Command {
     /// Observe relations between entities, look at them, pin them, let them fade
     #[command(subcommand)]
     Relation(relation::Verb),
+    /// Build a palace, leave trails in it, and follow them
+    #[command(subcommand)]
+    Trail(trail::Verb),
     /// Read events from a file into the database, each exactly once
     Import(events::Import),
     /// Play a file of events under simulated time, with the real jobs
@@ -294,6 +298,7 @@ pub async fn run(
         Command::Memory(verb) => memory::run(verb, service, output, global).await,
         Command::Session(verb) => session::run(verb, service, output, global).await,
         Command::Relation(verb) => relation::run(verb, service, output, global).await,
+        Command::Trail(verb) => trail::run(verb, service, output, global).await,
         Command::Import(args) => events::import(args, service, output).await,
         Command::Replay(args) => events::replay(args, service, output).await,
         Command::Inspect(args) => inspect::run(args, service, output).await,

@@ -11,7 +11,8 @@ async fn init(db: &Fresh) -> Result<Initialised, Error> {
 }
 
 /// In the order in which they are applied.
-const MIGRATIONS: [&str; 3] = ["schema/V001__memory", "schema/V002__coactivation", "schema/V003__relation"];
+const MIGRATIONS: [&str; 4] =
+    ["schema/V001__memory", "schema/V002__coactivation", "schema/V003__relation", "schema/V004__trail"];
 
 async fn names(db: &Fresh) -> Vec<String> {
     db.client.run("CALL db.awaitIndexes(60)", &[]).await;

@@ -84,6 +84,19 @@ struct Curves {
     recency: Curve,
 }
 
+/// What every verb goes by that works on trails.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Trails {
+    /// How fast pheromones go.
+    pub evaporation: Evaporation,
+    /// Which labels and types carry them.
+    pub allowed: Allowed,
+    /// How long a cycle is, milliseconds, above 0.
+    pub cycle_ms: i64,
+    /// Cycles from one evaporation of all that lies there to the next, above 0.
+    pub interval_cycles: i64,
+}
+
 /// A setting under which no trail can evaporate.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum EvaporationError {
