@@ -7,6 +7,7 @@ mod events;
 mod memories;
 mod operations;
 mod relations;
+mod trails;
 mod wrong;
 
 use crate::harness::neo4j::Fresh;
