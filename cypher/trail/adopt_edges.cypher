@@ -10,7 +10,7 @@
 // As for places. An adopted edge costs from now on what its pheromones make of its base, which is that of its type where
 // it has none. The values are read again under the lock.
 MATCH ()-[r:HALL]->()
-WHERE (r.pheromone_cycle IS NULL OR NOT r.pheromone_cycle IS :: INTEGER)
+WHERE CASE WHEN r.pheromone_cycle IS NULL THEN true ELSE NOT r.pheromone_cycle IS :: INTEGER END
   AND (r.success_pheromone <> 0.0 OR r.traversal_pheromone <> 0.0 OR r.recency_pheromone <> 0.0)
 WITH r,
   CASE WHEN r.pheromone_cycle IS NOT NULL THEN 'pheromone_cycle is not a whole number'

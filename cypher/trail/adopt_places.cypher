@@ -7,10 +7,10 @@
 // names: :Room
 //
 // Only what lacks a cycle is theirs: what Ebb wrote has one as long as anything is left. One that was set aside is adopted
-// once its values are sound. The absence of a property has no index: part of a pass that looks at every active one anyway. It is
-// asked for by name: a type that is denied would be looked for among the values that the index holds.
+// once its values are sound. The absence of a property has no index: part of a pass that looks at every active one anyway. The
+// CASE keeps the planner from looking for it in that index, where what has no cycle is not.
 MATCH (n:Room)
-WHERE (n.pheromone_cycle IS NULL OR NOT n.pheromone_cycle IS :: INTEGER)
+WHERE CASE WHEN n.pheromone_cycle IS NULL THEN true ELSE NOT n.pheromone_cycle IS :: INTEGER END
   AND (n.exploitation_pheromone <> 0.0 OR n.exploration_pheromone <> 0.0)
 WITH n,
   CASE WHEN n.pheromone_cycle IS NOT NULL THEN 'pheromone_cycle is not a whole number'

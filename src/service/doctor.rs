@@ -53,7 +53,9 @@ impl Service {
             ),
         });
         findings.push(match self.store.cycles().await {
-            Ok(counter) => well("cycles", format!("a cycle of trails lasts {} s", counter.cycles.length_ms / 1_000)),
+            Ok(counter) => {
+                well("cycles", format!("a cycle of trails lasts {} s", counter.cycles.length_ms / 1_000))
+            }
             Err(why) => problem(
                 "cycles",
                 why.to_string(),

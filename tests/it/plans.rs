@@ -97,9 +97,8 @@ const UNIONS: &[(&str, &str)] = &[
 const GATHERS: &[(&str, &str)] = &[
     ("attempt/finish", "the marks of one claim"),
     ("attempt/reap", "the marks of one claim"),
-    ("attempt/unmark", "the list is a page of claims, named by their element ids"),
-    ("relation/adopt", "the list is a page of relations, named by their element ids"),
     ("cluster/leave", "a memory belongs to one cluster, or to the few that another writer gave it"),
+    ("trail/lock", "a label has one place of an id in each scope, and the id in few scopes"),
 ];
 
 #[tokio::test(flavor = "multi_thread")]
