@@ -23,8 +23,10 @@
 //! Invariant: a late deposit ends where the punctual one would have, but for the noise floor (held by
 //! `a_late_deposit_is_as_good_as_a_punctual_one`).
 //! Invariant: cost lies between half the base and the base (held by `cost_is_bounded`).
-//! Invariant: highways form, explored areas come back, recency passes, quality outlasts popularity, dead paths fade to
-//! nothing (held by the tests of `colony`).
+//! Invariant: highways form, explored areas come back, recency passes, quality outlasts popularity, dead paths fade (held by
+//! `colony::highways_form`, `colony::explored_areas_come_back_before_valuable_ones_lose_their_signal`,
+//! `colony::recency_boosts_for_about_seven_cycles`, `colony::quality_outlasts_popularity`,
+//! `colony::paths_that_never_succeed_fade_to_nothing`).
 
 #[cfg(test)]
 mod colony;

@@ -15,8 +15,8 @@ const WHOLE: &str = "CALL () {
       RETURN coalesce(n.id, n.name) AS name, properties(n) AS of
       UNION ALL
       MATCH (a)-[r]->(b) RETURN coalesce(a.id, a.name) + type(r) + coalesce(b.id, b.name) AS name, properties(r) AS of }
-    WITH name, of ORDER BY name
-    RETURN name + reduce(text = '', key IN [k IN keys(of) WHERE NOT k STARTS WITH 'ebb'] | text + ' ' + key + '=' + toString(of[key])) AS line";
+    UNWIND [key IN keys(of) WHERE NOT key STARTS WITH 'ebb'] AS key
+    RETURN name + ' ' + key + '=' + toString(of[key]) AS line ORDER BY line";
 
 fn place(text: &str) -> PlaceName {
     ebb::service::trails::place_name(text, &trails().allowed).unwrap()
@@ -245,7 +245,8 @@ async fn a_request_counts_once_and_a_rehearsal_not_at_all() {
     let walk = [deposit(1.0, &["r0", "r1"], 1.0)];
     let once = Lasting::Once { request: "r", hash: "h" };
     let first = db.store.trace(once, &walk).await.unwrap();
-    assert_eq!(db.store.trace(once, &walk).await.unwrap(), first);
+    let again = db.store.trace(once, &walk).await.unwrap();
+    close(again[0].edges[0].success, first[0].edges[0].success);
     let other = Lasting::Once { request: "r", hash: "other" };
     assert!(matches!(db.store.trace(other, &walk).await, Err(Error::Conflict(_))));
     db.store.trace(Lasting::Rehearsed, &walk).await.unwrap();
@@ -367,7 +368,6 @@ async fn a_label_and_a_length_that_configuration_adds() {
     store.trace(Lasting::Once { request: "r", hash: "h" }, &all).await.unwrap();
     let did = crate::harness::ebb::by_hand(&store, JobName::Evaporate, 1.5).await.tally;
     assert_eq!(did.changed, 3);
-    db.client.run("DROP CONSTRAINT ebb_test_none IF EXISTS", &[]).await;
     let made = "SHOW CONSTRAINTS YIELD name, labelsOrTypes WHERE 'Den' IN labelsOrTypes RETURN name";
     for name in db.client.column::<String>(made).await {
         db.client.run(&format!("DROP CONSTRAINT {name}"), &[]).await;

@@ -21,7 +21,7 @@ struct Lying {
 
 #[derive(Debug, Deserialize)]
 struct Left {
-    n: usize,
+    n: i64,
     a: Option<f64>,
     b: Option<f64>,
     c: Option<f64>,
@@ -102,7 +102,7 @@ async fn evaporation_in_cypher_is_the_law_in_rust() {
     let text = "MATCH (n:Room) RETURN n.n AS n, n.exploitation_pheromone AS a, n.exploration_pheromone AS b, null AS c,
         n.pheromone_cycle AS cycle, null AS base, null AS cost ORDER BY n.n";
     for left in db.client.rows::<Left>(text, &[]).await {
-        let row = &rows[left.n];
+        let row = &rows[usize::try_from(left.n).unwrap()];
         let [exploitation, exploration, _] = row.pheromones();
         let place = Place { exploitation, exploration, cycle: row.cycle };
         let wanted = place.evaporated(now, &trails.evaporation);
@@ -116,7 +116,7 @@ async fn evaporation_in_cypher_is_the_law_in_rust() {
         let text = format!("MATCH ()-[r:{kind}]->() RETURN r.n AS n, r.success_pheromone AS a, r.traversal_pheromone AS b,
             r.recency_pheromone AS c, r.pheromone_cycle AS cycle, r.base_cost AS base, r.current_cost AS cost ORDER BY r.n");
         for left in db.client.rows::<Left>(&text, &[]).await {
-            let row = &rows[left.n];
+            let row = &rows[usize::try_from(left.n).unwrap()];
             let [success, traversal, recency] = row.pheromones();
             let edge = Edge { success, traversal, recency, cycle: row.cycle };
             let wanted = edge.evaporated(now, &trails.evaporation);
