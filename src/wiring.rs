@@ -29,6 +29,9 @@ pub enum Error {
     /// Relations that cannot fade.
     #[error(transparent)]
     Fading(#[from] FadingError),
+    /// Trails that cannot be.
+    #[error("the section [pheromones] cannot be used: {0}")]
+    Trails(String),
     /// The path of this very program is not known, so no keeper can be started.
     #[error("the path of the ebb program is not known to the system: {0}")]
     Program(#[source] std::io::Error),
@@ -109,6 +112,7 @@ pub fn over(endpoint: &Endpoint, settings: &Settings, scope: Scope) -> Result<Se
         },
         fading: settings.relation.fading()?,
         pins: settings.relation.pinned.clone(),
+        trails: settings.pheromones.trails().map_err(Error::Trails)?,
     })?;
     let config = service::Config {
         consolidation: settings.memory.clone(),
@@ -133,6 +137,7 @@ pub fn schedules(settings: &Settings) -> scheduler::Config {
         job(&jobs.cluster),
         job(&jobs.reinforce),
         job(&jobs.promote),
+        job(&jobs.evaporate),
         fade,
     ])
 }

@@ -91,6 +91,11 @@ name!(
     "the type of a relation",
     "What a relation says of its two ends: data, never a type of the graph."
 );
+name!(
+    PlaceId,
+    "the id of a place",
+    "The id of a place of the palace, unique among those of its label in a scope; an entity's is its name."
+);
 name!(Scope, "a scope", "Whose data it is. Nothing crosses scopes.");
 
 impl Scope {

@@ -14,6 +14,8 @@
 //! | weight of a pair | sessions | whole, `>= 1` | [`coactivation`] |
 //! | cluster | members, greatest weight | two members or more | [`cluster`] |
 //! | weight of a relation | – | `0 ..= 1` | [`relation`], on the [`decay`] kernel |
+//! | a pheromone | deposits | `0 ..= 1e6` | [`trail`], on the [`decay`] kernel |
+//! | cost of an edge | – | `0 ..= 10` | [`trail`] |
 //! | what one change may affect | items | a share of the live ones | [`guard`] |
 //! | a consolidation attempt, a run | state, lease, fence | forward only | [`attempt`] |
 //!
@@ -33,5 +35,6 @@ pub mod memory;
 pub mod relation;
 pub mod similarity;
 pub mod tier;
+pub mod trail;
 pub mod tunables;
 pub mod units;

@@ -9,6 +9,7 @@ pub mod audit;
 pub mod cluster;
 pub mod coactivate;
 pub mod decay;
+pub mod evaporate;
 pub mod fade;
 mod pages;
 pub mod promote;
@@ -28,8 +29,8 @@ const DAY_MS: i64 = 24 * HOUR_MS;
 ///
 /// The order is that of cause and effect, so that running all of them twice at one instant changes nothing the second
 /// time: the audit lays out what others find, expiry takes memories out of clusters, sessions make the pairs that
-/// clusters consist of, strengthening ripens what promotion then raises. Relations stand
-/// for themselves.
+/// clusters consist of, strengthening ripens what promotion then raises. Trails and relations
+/// stand for themselves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum JobName {
@@ -45,19 +46,22 @@ pub enum JobName {
     Reinforce,
     /// Ripe memories rise one tier.
     Promote,
+    /// Pheromones brought to the present cycle, and costs with them.
+    Evaporate,
     /// What relations weigh, written down.
     Fade,
 }
 
 impl JobName {
     /// In the order in which jobs due at one instant run.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Audit,
         Self::Decay,
         Self::Coactivate,
         Self::Cluster,
         Self::Reinforce,
         Self::Promote,
+        Self::Evaporate,
         Self::Fade,
     ];
 
@@ -71,6 +75,7 @@ impl JobName {
             Self::Cluster => "cluster",
             Self::Reinforce => "reinforce",
             Self::Promote => "promote",
+            Self::Evaporate => "evaporate",
             Self::Fade => "fade",
         }
     }
@@ -95,6 +100,7 @@ impl JobName {
                 "lets new memories strengthen promoted ones that are like them, each pair once"
             }
             Self::Promote => "raises ripe memories one tier, each through an attempt",
+            Self::Evaporate => "lets the pheromones of trails evaporate by the cycles that have passed",
             Self::Fade => "writes down what every relation weighs, always from the weight it was given",
         }
     }
@@ -109,6 +115,8 @@ impl JobName {
             Self::Coactivate | Self::Cluster => tunables.clustering_interval_ms(),
             // Its own interval is in the configuration; without one it keeps pace with promotion, which it feeds.
             Self::Reinforce | Self::Promote => tunables.promotion_interval_ms(),
+            // Its own interval is in the configuration; a cycle is an hour where nobody says otherwise.
+            Self::Evaporate => HOUR_MS,
             // Its own times are in the configuration, by the week.
             Self::Fade => 7 * DAY_MS,
         }
@@ -124,6 +132,7 @@ impl JobName {
             Self::Cluster => backlog.cluster,
             Self::Reinforce => backlog.reinforce,
             Self::Promote => backlog.ripe,
+            Self::Evaporate => backlog.evaporate,
             Self::Fade => backlog.fade,
         }
     }
@@ -132,7 +141,7 @@ impl JobName {
     #[must_use]
     pub const fn left(self, waiting: &Waiting) -> i64 {
         match self {
-            Self::Audit | Self::Fade => 0,
+            Self::Audit | Self::Evaporate | Self::Fade => 0,
             Self::Decay => waiting.due,
             Self::Coactivate => waiting.sessions,
             Self::Cluster => waiting.clusters,
@@ -157,6 +166,8 @@ pub struct Request {
     pub time_limit: Option<Duration>,
     /// Stop after the page in hand when this is cancelled.
     pub stop: CancellationToken,
+    /// Do what is not yet due: evaporation acts only each so many cycles.
+    pub force: bool,
 }
 
 /// What a job works with.
@@ -170,6 +181,7 @@ pub struct Work<'a> {
     /// The run that was opened for it.
     pub run: &'a mut Run,
     budget: Budget,
+    forced: bool,
 }
 
 /// Whether a job came to the end of what was due.
@@ -215,7 +227,8 @@ impl<'a> Work<'a> {
             ends: request.time_limit.and_then(|limit| Instant::now().checked_add(limit)),
             stop: request.stop,
         };
-        Self { store, tunables: &outlook.tunables, outlook, run, budget }
+        let forced = request.force;
+        Self { store, tunables: &outlook.tunables, outlook, run, budget, forced }
     }
 
     /// Takes memories that other writers made under the laws, before the job looks for its own.
@@ -242,6 +255,7 @@ pub async fn run(job: JobName, work: Work<'_>) -> Result<Reached, Error> {
         JobName::Cluster => cluster::run(work).await,
         JobName::Reinforce => reinforce::run(work).await,
         JobName::Promote => promote::run(work).await,
+        JobName::Evaporate => evaporate::run(work).await,
         JobName::Fade => fade::run(work).await,
     }
 }
@@ -272,6 +286,7 @@ pub async fn rehearse(
         }
         JobName::Reinforce => reinforce::rehearse(store, tunables, now, limit).await,
         JobName::Promote => promote::rehearse(store, now, limit).await,
+        JobName::Evaporate => evaporate::rehearse(store, now, limit, false).await,
         JobName::Fade => fade::rehearse(store, now, limit).await,
     }
 }

@@ -177,7 +177,7 @@ impl Service {
         limit: Option<u64>,
     ) -> Result<Tally, Error> {
         let mut tally = driver::rehearse_limited(&self.store, job, now, limit).await?;
-        if job != JobName::Fade {
+        if !matches!(job, JobName::Evaporate | JobName::Fade) {
             tally.adopted = self.store.unstamped().await?;
         }
         Ok(tally)

@@ -13,6 +13,10 @@
 //! | [`Service::observe`] | `relation observe` | `POST /memory/graph/edges`, `:batch` |
 //! | [`Service::relations`], [`Service::relations_after`] | `relation list` | `GET /memory/graph/edges` |
 //! | [`Service::pin_relation`] | `relation pin`, `unpin` | `pinned` of an observation |
+//! | [`Service::trace`] | `trail node add`, `edge add`, `deposit`, `explore` | – |
+//! | [`Service::trail_status`], [`Service::hot_trails`], [`Service::cold_places`] | `trail status`, `hot`, `cold` | – |
+//! | [`Service::cheapest_path`], [`Service::next_places`] | `trail path`, `next` | – |
+//! | [`Service::evaporate`], [`Service::cycles`], [`Service::advance_cycle`] | `trail evaporate`, `cycle` | – |
 //! | [`Service::import`], [`Service::check`], [`Service::replay`] | `import`, `replay`, `demo` | – |
 //! | [`Service::run_job`], [`Service::run_job_once`], [`Service::rehearse_job`] | `job run`, `relation decay` | `POST /v1/jobs/{name}/run`, `/memory/graph/decay` |
 //! | [`Service::jobs`] | `job list` | `GET /v1/jobs` |
@@ -36,14 +40,16 @@ pub mod keys;
 pub mod memories;
 mod past;
 pub mod relations;
+pub mod trails;
 
 // What the floors below answer, for surfaces, which name no other floor than this.
 pub use crate::jobs::JobName;
 pub use crate::scheduler::driver::{JobReport, Outcome};
 pub use crate::scheduler::due::{Rhythm, Schedule};
 pub use crate::store::{
-    Answer, AttemptRow, Cell, Done, Ended, Error, Filter, Happened, Initialised, KeyRow, Observed, OpenRun,
-    Past, Record, RefusedWhy, Relation, Tally, TierCount, Waiting, Which,
+    Answer, AttemptRow, Candidate, Cell, Counter, Done, EdgeSeen, Ended, Error, Filter, Happened, Hot,
+    Initialised, KeyRow, Named, Observed, OpenRun, Past, PlaceSeen, Record, RefusedWhy, Relation, Seen, Tally,
+    TierCount, Traced, Trodden, Waiting, Which,
 };
 
 use crate::clock::Clock;

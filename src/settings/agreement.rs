@@ -7,6 +7,7 @@ use super::fault::{Fault, Origin};
 use super::jobs::JOBS;
 use super::layers::Layer;
 use super::{Settings, winner};
+use crate::domain::trail::EvaporationError;
 
 /// Settles on one of two keys that say the same thing in two ways, the password stated or in a file, a schedule as an
 /// interval or as a pattern: the one of the highest layer, so that a variable can stand in for what a file says and the
@@ -66,6 +67,14 @@ pub(super) fn check(settings: &Settings, layers: &[Layer], faults: &mut Vec<Faul
     if let Err(why) = settings.relation.fading() {
         let what = format!("`relation.halfLifeDays` is {}; {why}", settings.relation.half_life_days);
         faults.push(Fault { origin: blamed(layers, &["relation.halfLifeDays"]), what });
+    }
+    if let Err(EvaporationError::Rate(name, why)) = settings.pheromones.evaporation() {
+        let key = format!("pheromones.{name}");
+        faults.push(Fault { origin: blamed(layers, &[&key]), what: format!("`{key}`: {why}") });
+    }
+    if let Err(why) = settings.pheromones.allowed() {
+        let keys = ["pheromones.labels", "pheromones.relationship_types"];
+        faults.push(Fault { origin: blamed(layers, &keys), what: why.to_string() });
     }
     let Err(broken) = settings.memory.clone().check() else { return };
     // A value that is no number at all was named above; what it would have been compared with is not its neighbour's fault.

@@ -49,7 +49,6 @@ pub(super) enum Kind {
     #[expect(dead_code, reason = "labels of trails and exemptions of policies are such lists")]
     Texts,
     /// Names that may stand in a statement: labels and types of relationships. None twice, at least one.
-    #[expect(dead_code, reason = "labels of trails and exemptions of policies are such lists")]
     Names,
     /// A list of tables.
     Tables(&'static Tables),

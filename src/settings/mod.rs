@@ -25,6 +25,7 @@ mod kind;
 mod knobs;
 mod layers;
 pub mod mcp;
+pub mod pheromones;
 pub mod pools;
 mod redact;
 pub mod relation;
@@ -83,6 +84,8 @@ pub struct Settings {
     pub memory: ConsolidationConfig,
     /// How memories are compared.
     pub similarity: similarity::Config,
+    /// What trails go by.
+    pub pheromones: pheromones::Config,
     /// How relations fade.
     pub relation: relation::Config,
     /// When and how long jobs run.
@@ -171,6 +174,7 @@ fn fill(layers: &[Layer]) -> Result<Settings, Fault> {
         pools: section(&merged, "neo4j").map_err(misfit)?,
         memory: section(&merged, "memory").map_err(misfit)?,
         similarity: section(&merged, "similarity").map_err(misfit)?,
+        pheromones: section(&merged, "pheromones").map_err(misfit)?,
         relation: section(&merged, "relation").map_err(misfit)?,
         jobs: section(&merged, "jobs").map_err(misfit)?,
         worker: section(&merged, "worker").map_err(misfit)?,

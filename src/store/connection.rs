@@ -8,6 +8,7 @@ use super::error::Error;
 use super::tx::Driver;
 use crate::domain::relation::{Fading, Pins};
 use crate::domain::similarity::Similarity;
+use crate::domain::trail::Trails;
 use secrecy::{ExposeSecret, SecretString};
 use std::time::Duration;
 
@@ -34,6 +35,8 @@ pub struct Config {
     pub fading: Fading,
     /// Which never do. From the same.
     pub pins: Pins,
+    /// What trails go by. From the section `[pheromones]`.
+    pub trails: Trails,
 }
 
 /// Rows per fetch; more gains nothing.

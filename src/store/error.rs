@@ -89,9 +89,9 @@ pub enum Error {
         why: RefusedWhy,
     },
     /// A row that no law can use. It is set aside and stays as it is.
-    #[error("memory {id} is set aside: {reason}")]
+    #[error("{id} is set aside: {reason}")]
     Quarantined {
-        /// Which memory.
+        /// What and which.
         id: String,
         /// What is wrong with it.
         reason: String,

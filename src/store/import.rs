@@ -9,8 +9,9 @@ use super::catalogue::{IMPORT_ADVANCE, IMPORT_GUARD, IMPORT_OPEN};
 use super::error::Error;
 use super::relation::observe;
 use super::session::Ended;
+use super::trail::{TraceDone, trace};
 use super::tx::{Mode, Tx};
-use crate::domain::event::Observe;
+use crate::domain::event::{Observe, Trace};
 use crate::domain::ids::{Scope, SessionId};
 use crate::domain::tunables::Tunables;
 use crate::domain::units::Timestamp;
@@ -57,8 +58,9 @@ impl Store {
             .await
     }
 
-    /// Applies the next lines of a file, what they say of memories and what they saw of relations: `from` lines are done
-    /// before, `progress` says what is done after. A batch that landed before (its commit was lost) is not applied again.
+    /// Applies the next lines of a file, what they say of memories, what they saw of relations, and then what happened
+    /// in the palace: `from` lines are done before, `progress` says what is done after. In the answer, what is wrong in the
+    /// palace is counted on after the events of memories. A batch that landed before (its commit was lost) is not applied again.
     ///
     /// # Errors
     /// [`Error::Fenced`] if another program has opened the file since; those of the connection.
@@ -68,7 +70,7 @@ impl Store {
         from: i64,
         progress: &Progress,
         batch: Batch<'_>,
-        seen: &[Observe],
+        (seen, traces): (&[Observe], &[Trace]),
     ) -> Result<Applied, Error> {
         self.settled("import.events", async |tx: &mut Tx| {
             if self.landed(tx, key, from, progress.lines).await? {
@@ -77,6 +79,10 @@ impl Store {
             let applied = apply(tx, batch).await?;
             if matches!(applied, Applied::All(_)) {
                 observe(tx, seen, &self.pins).await?;
+                if let TraceDone::Nothing(mut faults) = trace(tx, &self.trails, traces).await? {
+                    faults.iter_mut().for_each(|fault| fault.index += batch.events.len());
+                    return Ok(Applied::Nothing(faults));
+                }
                 advance(tx, key, progress).await?;
             }
             Ok(applied)

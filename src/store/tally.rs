@@ -63,4 +63,6 @@ tally! {
     pinned,
     /// Relations that weigh less than the minimum.
     below,
+    /// Places and edges of trails on which nothing is left.
+    silenced,
 }

@@ -96,6 +96,7 @@ async fn main() {
         similarity: ebb::domain::similarity::Similarity { dimensions: None, text_threshold: 0.5 },
         fading: ebb::domain::relation::Fading::new(90.0, 0.10).expect("the defaults"),
         pins: ebb::domain::relation::Pins::default(),
+        trails: trails(),
     })
     .expect("an address");
     let job = JobConfig {
@@ -273,4 +274,17 @@ async fn thousand(bench: &Bench, first: usize, born: i64) -> f64 {
     times.truncate(6);
     times.sort_by(f64::total_cmp);
     times[2]
+}
+
+/// What trails go by, as the document has it.
+fn trails() -> ebb::domain::trail::Trails {
+    use ebb::domain::trail::{Allowed, Evaporation, Rates, Trails};
+    let rates =
+        Rates { exploitation: 0.02, exploration: 0.05, success: 0.01, traversal: 0.03, recency: 0.10 };
+    Trails {
+        evaporation: Evaporation::new(rates, 1e6).expect("documented"),
+        allowed: Allowed::new(&Allowed::LABELS, &Allowed::TYPES).expect("documented"),
+        cycle_ms: 3_600_000,
+        interval_cycles: 10,
+    }
 }

@@ -34,6 +34,11 @@ const HOT: &[(&str, &str)] = &[
     ("request/open", "EbbRequest(id)"),
     ("run/guard", "EbbRun(job, occurrence)"),
     ("session/made", "Memory(sessionId)"),
+    ("trail/evaporate_edges", "HALL(pheromone_cycle)"),
+    ("trail/evaporate_places", "Room(pheromone_cycle)"),
+    ("trail/find", "Room(id)"),
+    ("trail/hot", "HALL(pheromone_cycle)"),
+    ("trail/lock", "Room(id)"),
     ("session/open", "Session(scope, id)"),
 ];
 
@@ -64,6 +69,16 @@ const SCANS: &[(&str, &str)] = &[
     ("memory/tiers", "counts all memories, for a person who asks"),
     ("memory/timeline", "a person asks, now and then, for the picture of all memories"),
     ("migration/duplicates", "runs once, before the constraints exist"),
+    ("inspect/places_cold", "a person asks, now and then, about all places"),
+    ("inspect/trails_hot", "a person asks, now and then, about all edges"),
+    ("inspect/trails_hot_graph", "a person asks, now and then, about all edges"),
+    ("inspect/trails_silent", "a person asks, now and then, about all edges"),
+    ("trail/adopt_edges", "the absence of a cycle has no index; part of a pass that reads every active edge"),
+    (
+        "trail/adopt_places",
+        "the absence of a cycle has no index; part of a pass that reads every active place",
+    ),
+    ("trail/cold", "a person asks, now and then, about all places"),
     ("migration/list", "a row for each migration: a handful"),
     ("run/history", "a person asks, now and then; the ledger is trimmed"),
 ];
@@ -83,9 +98,8 @@ const UNIONS: &[(&str, &str)] = &[
 const GATHERS: &[(&str, &str)] = &[
     ("attempt/finish", "the marks of one claim"),
     ("attempt/reap", "the marks of one claim"),
-    ("attempt/unmark", "the list is a page of claims, named by their element ids"),
-    ("relation/adopt", "the list is a page of relations, named by their element ids"),
     ("cluster/leave", "a memory belongs to one cluster, or to the few that another writer gave it"),
+    ("trail/lock", "a label has one place of an id in each scope, and the id in few scopes"),
 ];
 
 #[tokio::test(flavor = "multi_thread")]

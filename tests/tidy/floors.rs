@@ -24,6 +24,7 @@ const FLOORS: &[Floor] = &[
     Floor { module: "domain", inside: &[], outside: &[] },
     Floor { module: "domain::cluster", inside: &["domain"], outside: &["petgraph"] },
     Floor { module: "domain::ids", inside: &["domain"], outside: &["uuid"] },
+    Floor { module: "domain::trail", inside: &["domain"], outside: &["petgraph"] },
     Floor { module: "engine", inside: &[], outside: &["libm", "unicode_normalization"] },
     Floor { module: "clock", inside: &["domain"], outside: &["chrono", "uuid"] },
     Floor {
@@ -124,6 +125,7 @@ const FLOORS: &[Floor] = &[
             "domain::guard",
             "domain::policy",
             "domain::relation",
+            "domain::trail",
             "domain::tunables",
             "mutated",
             "provision::Config",

@@ -80,6 +80,7 @@ fn own(job: JobName, tally: &Tally) -> BTreeMap<&'static str, i64> {
         JobName::Reinforce => {
             [("new", tally.scanned), ("reinforced", tally.reinforced), ("corpora_cut", tally.cut)].into()
         }
+        JobName::Evaporate => [("silenced", tally.silenced)].into(),
         JobName::Fade => [("pinned", tally.pinned), ("below_minimum", tally.below)].into(),
         JobName::Decay | JobName::Promote => BTreeMap::new(),
     }

@@ -39,6 +39,8 @@ impl From<Error> for CliError {
                     "attempt" => "ebb attempt list --all",
                     "question" => "ebb inspect",
                     "key" => "ebb key list",
+                    "place" => "ebb trail cold",
+                    "edge" => "ebb trail edge add FROM TYPE TO",
                     _ => "ebb memory list",
                 };
                 Self::failed(error).try_this(hint)

@@ -141,8 +141,12 @@ impl Ran {
         // What the other jobs write has names of its own.
         let swept = if self.job == JobName::Decay { self.changed } else { 0 };
         let faded = if self.job == JobName::Fade { self.changed } else { 0 };
-        let (one, several) =
-            if self.job == JobName::Fade { ("relation", "relations") } else { ("memory", "memories") };
+        let evaporated = if self.job == JobName::Evaporate { self.changed } else { 0 };
+        let (one, several) = match self.job {
+            JobName::Fade => ("relation", "relations"),
+            JobName::Evaporate => ("place or edge", "places and edges"),
+            _ => ("memory", "memories"),
+        };
         let aside = "set aside (see: ebb inspect quarantine)";
         let cut = "of which the most recent memories alone count";
         let most = "of which the memories of most energy alone were compared";
@@ -153,6 +157,8 @@ impl Ran {
                 &format!("{several} of other writers adopted"),
             ),
             many(faded, "relation lowered", "relations lowered"),
+            many(evaporated, "place or edge brought to now", "places and edges brought to now"),
+            many(own("silenced"), "fallen silent", "fallen silent"),
             many(swept, "memory brought to now", "memories brought to now"),
             many(self.expired, "expired", "expired"),
             many(own("released"), "row given back", "rows given back"),

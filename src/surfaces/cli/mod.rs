@@ -31,6 +31,7 @@ pub mod server;
 pub mod session;
 #[cfg(test)]
 mod tests;
+pub mod trail;
 
 use crate::domain::units::Timestamp;
 use crate::service::Service;
@@ -107,6 +108,9 @@ pub enum Command {
     /// Observe relations between entities, look at them, pin them, let them fade
     #[command(subcommand)]
     Relation(relation::Verb),
+    /// Build a palace, leave trails in it, and follow them
+    #[command(subcommand)]
+    Trail(trail::Verb),
     /// Offer tools to an agent over stdin and stdout (MCP)
     Mcp,
     /// Make and revoke the keys that HTTP asks for
@@ -300,6 +304,7 @@ pub async fn run(
         Command::Memory(verb) => memory::run(verb, service, output, global).await,
         Command::Session(verb) => session::run(verb, service, output, global).await,
         Command::Relation(verb) => relation::run(verb, service, output, global).await,
+        Command::Trail(verb) => trail::run(verb, service, output, global).await,
         Command::Key(verb) => key::run(verb, service, output).await,
         Command::Import(args) => events::import(args, service, output).await,
         Command::Replay(args) => events::replay(args, service, output).await,

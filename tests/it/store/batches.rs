@@ -70,7 +70,7 @@ async fn any_cut_is_the_same() {
             let progress = Progress { lines: i64::try_from(to).unwrap(), digest: to.to_string(), at: None };
             let applied = db
                 .store
-                .import_events("file", i64::try_from(from).unwrap(), &progress, batch, &[])
+                .import_events("file", i64::try_from(from).unwrap(), &progress, batch, (&[], &[]))
                 .await
                 .unwrap();
             let Applied::All(some) = applied else { panic!("{applied:?}") };
@@ -124,7 +124,7 @@ async fn a_fault_writes_nothing() {
     db.store.open_import("file", "file").await.unwrap();
     let batch = Batch { events: &events, tunables: &tunables };
     let progress = Progress { lines: 7, digest: "d".to_owned(), at: Some(at(0.0).millis()) };
-    let applied = db.store.import_events("file", 0, &progress, batch, &[]).await.unwrap();
+    let applied = db.store.import_events("file", 0, &progress, batch, (&[], &[])).await.unwrap();
     assert!(matches!(applied, Applied::Nothing(_)));
     assert_eq!(db.store.open_import("file", "file").await.unwrap().lines, 0);
 }
@@ -140,14 +140,14 @@ async fn an_import_that_another_program_took_over_stops() {
     let other = db.another();
     assert_eq!(other.open_import("file", "file").await.unwrap().lines, 0);
     let before = everything(&db.client).await;
-    let why = db.store.import_events("file", 0, &progress, batch, &[]).await.unwrap_err();
+    let why = db.store.import_events("file", 0, &progress, batch, (&[], &[])).await.unwrap_err();
     assert!(matches!(why, Error::Fenced(_)), "{why}");
     same(&before, &everything(&db.client).await, "an import that was taken over");
 
-    other.import_events("file", 0, &progress, batch, &[]).await.unwrap();
+    other.import_events("file", 0, &progress, batch, (&[], &[])).await.unwrap();
     let once = remembered(&db.client).await;
     // The same lines again, as after a commit whose outcome was unknown.
-    other.import_events("file", 0, &progress, batch, &[]).await.unwrap();
+    other.import_events("file", 0, &progress, batch, (&[], &[])).await.unwrap();
     same(&once, &remembered(&db.client).await, "lines that are done");
     assert_eq!(other.open_import("file", "file").await.unwrap(), progress);
     assert_eq!(db.vital("m").await.access_count, 1);

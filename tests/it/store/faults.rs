@@ -100,7 +100,7 @@ async fn a_cut_at_commit_counts_once() {
     let import = async |store: &Store| {
         store.open_import("file", "file").await.unwrap();
         let progress = Progress { lines: 2, digest: "two".to_owned(), at: None };
-        let applied = store.import_events("file", 0, &progress, batch, &[]).await.unwrap();
+        let applied = store.import_events("file", 0, &progress, batch, (&[], &[])).await.unwrap();
         assert!(matches!(applied, Applied::All(done) if done.len() == 2));
     };
     let check = async |told: &str| {

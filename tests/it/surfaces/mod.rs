@@ -8,6 +8,7 @@ mod http;
 mod memories;
 mod operations;
 mod relations;
+mod trails;
 mod wrong;
 
 use crate::harness::neo4j::Fresh;

@@ -76,6 +76,7 @@ impl Own {
             similarity: ebb::domain::similarity::Similarity { dimensions: None, text_threshold: 0.5 },
             fading: ebb::domain::relation::Fading::new(90.0, 0.10).unwrap(),
             pins: ebb::domain::relation::Pins::default(),
+            trails: crate::harness::neo4j::trails(),
         }
     }
 
