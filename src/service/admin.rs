@@ -141,7 +141,7 @@ impl Service {
         stop: CancellationToken,
     ) -> Result<JobReport, Error> {
         let time_limit = Some(self.job_config(job).time_limit);
-        let work = Request { limit, time_limit, stop };
+        let work = Request { limit, time_limit, stop, ..Request::default() };
         let wanted = Wanted {
             occurrence: format!("manual/{}", request.names(0)),
             ..Wanted::by_hand(now, Right::Lease)

@@ -48,8 +48,8 @@ pub use crate::scheduler::driver::{JobReport, Outcome};
 pub use crate::scheduler::due::{Rhythm, Schedule};
 pub use crate::store::{
     Answer, AttemptRow, Candidate, Cell, Counter, Done, EdgeSeen, Ended, Error, Filter, Happened, Hot,
-    Initialised, KeyRow, Named, Observed, OpenRun, Past, PlaceSeen, Record, RefusedWhy, Relation, Seen, Tally,
-    TierCount, Traced, Trodden, Waiting, Which,
+    Initialised, KeyRow, Named, Observed, OpenRun, Past, PlaceSeen, Record, RefusedWhy, Relation, Seen,
+    Tally, TierCount, Traced, Trodden, Waiting, Which,
 };
 
 use crate::clock::Clock;

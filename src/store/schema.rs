@@ -7,7 +7,8 @@
 use super::Store;
 use super::catalogue::{
     MIGRATION_DUPLICATES, MIGRATION_LIST, MIGRATION_RECORD, SCHEMA_EDGE, SCHEMA_EMBEDDING, SCHEMA_PLACE,
-    SCHEMA_V001, SCHEMA_V002, SCHEMA_V003, SCHEMA_V004, SCHEMA_V006, SERVER_EMBEDDING, SERVER_PING, SERVER_SCHEMA,
+    SCHEMA_V001, SCHEMA_V002, SCHEMA_V003, SCHEMA_V004, SCHEMA_V006, SERVER_EMBEDDING, SERVER_PING,
+    SERVER_SCHEMA,
 };
 use super::error::Error;
 use super::statement::Statement;
@@ -20,8 +21,7 @@ use neo4rs::{BoltMap, BoltString, BoltType};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
-static MIGRATIONS: [&Statement; 5] =
-    [&SCHEMA_V001, &SCHEMA_V002, &SCHEMA_V003, &SCHEMA_V004, &SCHEMA_V006];
+static MIGRATIONS: [&Statement; 5] = [&SCHEMA_V001, &SCHEMA_V002, &SCHEMA_V003, &SCHEMA_V004, &SCHEMA_V006];
 
 /// What initialising did.
 #[derive(Debug, Clone, PartialEq, Eq)]
