@@ -202,7 +202,8 @@ pub(super) fn json<T: DeserializeOwned>(headers: &HeaderMap, bytes: &[u8]) -> Re
 /// The `Idempotency-Key`, if there is one.
 pub(super) fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
     let Some(given) = headers.get("idempotency-key") else { return Ok(None) };
-    let fits = |text: &&str| !text.is_empty() && text.len() <= KEY_MAX;
+    let fits =
+        |text: &&str| (1..=KEY_MAX).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic());
     match given.to_str().ok().map(str::trim).filter(fits) {
         Some(key) => Ok(Some(key.to_owned())),
         None => Err(Problem::validation(format!(
