@@ -274,6 +274,7 @@ fn table_structs_and_default_file_name_the_same_keys() {
         named(&format!("jobs.{job}"), fields::of::<super::jobs::JobConfig>());
     }
     named("relation", fields::of::<super::relation::Config>());
+    named("pheromones", fields::of::<super::pheromones::Config>());
     named("worker", fields::of::<super::worker::Config>());
     named("http", fields::of::<super::http::Config>());
     named("mcp", fields::of::<super::mcp::Config>());
