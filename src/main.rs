@@ -15,12 +15,15 @@ use ebb::surfaces::cli::config::{self, Firings, Setting};
 use ebb::surfaces::cli::exit::{CliError, Exit};
 use ebb::surfaces::cli::instant::{Rfc3339, spelt};
 use ebb::surfaces::cli::output::Output;
+use ebb::surfaces::cli::serve::Role;
 use ebb::surfaces::cli::{self, Cli, Command, Global, demo, neo4j, run_alone, server};
+use ebb::surfaces::mcp::Tools;
 use ebb::telemetry;
 use ebb::{wiring, worker};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 
 fn main() -> ExitCode {
@@ -63,12 +66,31 @@ fn serve(cli: &Cli, settings: Settings, environment: &Environment, output: &Outp
     let file = flags.config.clone().unwrap_or_else(|| PathBuf::from(settings::FILE_NAME));
     let load = || Settings::load(&flags, environment);
     let scope = Scope::new(&cli.global.scope).map_err(CliError::usage)?;
+    let roles = match &cli.command {
+        Command::Serve(serve) => worker::Roles {
+            worker: serve.roles.contains(&Role::Worker),
+            http: serve.roles.contains(&Role::Http) || serve.roles.contains(&Role::Mcp),
+            mcp: serve.roles.contains(&Role::Mcp),
+        },
+        _ => worker::Roles { worker: true, http: false, mcp: false },
+    };
     let runtime = runtime()?;
     let ended = runtime.block_on(async {
         let open = wiring::open(&settings, scope).await.map_err(not_open)?;
-        let began = |address| output.remark(&format!("Probes and metrics at http://{address}"));
+        let stated = settings.http.listen.is_some();
+        let began = |ports: worker::Ports| {
+            if let Some(address) = ports.probes {
+                output.remark(&format!("Probes and metrics at http://{address}"));
+            }
+            if let Some(address) = ports.api {
+                let taken = !stated && address.port() != worker::HTTP_PORT;
+                let moved = format!("; port {} is taken", worker::HTTP_PORT);
+                let moved = if taken { moved.as_str() } else { "" };
+                output.remark(&format!("API at http://{address}, described at /openapi.json{moved}"));
+            }
+        };
         let source = worker::Source { file, load: &load };
-        let ended = Box::pin(worker::run(&open.service, settings, source, began)).await;
+        let ended = Box::pin(worker::run(&open.service, settings, roles, source, began)).await;
         if let Err(why @ worker::Error::Impatient) = ended {
             // At once: nothing is taken down, as if the process had been killed.
             let _ =
@@ -126,7 +148,13 @@ async fn verb(cli: &Cli, settings: &Settings, output: &Output) -> Result<(), Cli
         _ => settings,
     };
     let open = wiring::open(settings, scope).await.map_err(not_open)?;
-    let ended = cli::run(&cli.command, &open.service, output, &cli.global).await;
+    let ended = match &cli.command {
+        Command::Mcp => {
+            let tools = Tools::of_user(Arc::clone(&open.service), settings.mcp.allow_writes);
+            tools.serve_stdio().await.map_err(CliError::failed)
+        }
+        command => cli::run(command, &open.service, output, &cli.global).await,
+    };
     let closed = open.close().await.map_err(not_open);
     ended.and(closed)
 }

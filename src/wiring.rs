@@ -15,6 +15,7 @@ use crate::service::{self, Service};
 use crate::settings::Settings;
 use crate::settings::jobs::JobConfig as JobSettings;
 use crate::store::{self, Store};
+use std::sync::Arc;
 
 /// Why nothing could be opened.
 #[derive(Debug, thiserror::Error)]
@@ -29,6 +30,9 @@ pub enum Error {
     /// Relations that cannot fade.
     #[error(transparent)]
     Fading(#[from] FadingError),
+    /// Trails that cannot be.
+    #[error("the section [pheromones] cannot be used: {0}")]
+    Trails(String),
     /// The path of this very program is not known, so no keeper can be started.
     #[error("the path of the ebb program is not known to the system: {0}")]
     Program(#[source] std::io::Error),
@@ -37,7 +41,7 @@ pub enum Error {
 /// The service over a server that is kept running as long as this lives.
 pub struct Open {
     /// Everything Ebb does.
-    pub service: Service,
+    pub service: Arc<Service>,
     server: provision::Server,
 }
 
@@ -74,7 +78,7 @@ pub fn keeper() -> Result<Keeper, Error> {
 pub async fn open(settings: &Settings, scope: Scope) -> Result<Open, Error> {
     let server = provision::acquire(&settings.neo4j, &keeper()?).await?;
     let service = match over(&server.endpoint, settings, scope) {
-        Ok(service) => service,
+        Ok(service) => Arc::new(service),
         Err(why) => {
             server.release().await?;
             return Err(why);
@@ -109,6 +113,7 @@ pub fn over(endpoint: &Endpoint, settings: &Settings, scope: Scope) -> Result<Se
         },
         fading: settings.relation.fading()?,
         pins: settings.relation.pinned.clone(),
+        trails: settings.pheromones.trails().map_err(Error::Trails)?,
         regime: Regime {
             policies: settings.policies.clone(),
             epsilon: settings.facts.epsilon,
@@ -138,6 +143,7 @@ pub fn schedules(settings: &Settings) -> scheduler::Config {
         job(&jobs.cluster),
         job(&jobs.reinforce),
         job(&jobs.promote),
+        job(&jobs.evaporate),
         fade,
         job(&jobs.sweep),
     ])

@@ -1,7 +1,7 @@
 // purpose: List keys that are used more than once and would break a constraint.
 // mode: read
 // params: none
-// returns: what: String, name: String, count: Integer (at most 180 rows)
+// returns: what: String, name: String, count: Integer (at most 260 rows)
 //
 // Runs once, before the constraints exist, so there is no index to ask.
 CALL () {
@@ -36,6 +36,22 @@ CALL () {
   MATCH ()-[r:RELATES_TO]->() WHERE r.key IS NOT NULL
   WITH toString(r.key) AS name, count(*) AS count WHERE count > 1
   RETURN 'RELATES_TO.key' AS what, name, count LIMIT 20
+  UNION ALL
+  MATCH (n:Wing) WHERE n.scope IS NOT NULL AND n.id IS NOT NULL
+  WITH toString(n.scope) + ' / ' + toString(n.id) AS name, count(*) AS count WHERE count > 1
+  RETURN 'Wing (scope, id)' AS what, name, count LIMIT 20
+  UNION ALL
+  MATCH (n:Room) WHERE n.scope IS NOT NULL AND n.id IS NOT NULL
+  WITH toString(n.scope) + ' / ' + toString(n.id) AS name, count(*) AS count WHERE count > 1
+  RETURN 'Room (scope, id)' AS what, name, count LIMIT 20
+  UNION ALL
+  MATCH (n:Closet) WHERE n.scope IS NOT NULL AND n.id IS NOT NULL
+  WITH toString(n.scope) + ' / ' + toString(n.id) AS name, count(*) AS count WHERE count > 1
+  RETURN 'Closet (scope, id)' AS what, name, count LIMIT 20
+  UNION ALL
+  MATCH (n:Drawer) WHERE n.scope IS NOT NULL AND n.id IS NOT NULL
+  WITH toString(n.scope) + ' / ' + toString(n.id) AS name, count(*) AS count WHERE count > 1
+  RETURN 'Drawer (scope, id)' AS what, name, count LIMIT 20
   UNION ALL
   MATCH (f:Fact) WHERE f.id IS NOT NULL
   WITH toString(f.id) AS name, count(*) AS count WHERE count > 1

@@ -13,6 +13,7 @@ RETURN r.job AS job, r.occurrence AS occurrence, r.id AS runId, r.trigger AS tri
   coalesce(r.cut, 0) AS cut, coalesce(r.formed, 0) AS formed, coalesce(r.joined, 0) AS joined, coalesce(r.left, 0) AS left,
   coalesce(r.dissolved, 0) AS dissolved, coalesce(r.reinforced, 0) AS reinforced, coalesce(r.released, 0) AS released,
   coalesce(r.trimmed, 0) AS trimmed, coalesce(r.pinned, 0) AS pinned, coalesce(r.below, 0) AS below,
+  coalesce(r.silenced, 0) AS silenced,
   coalesce(r.retracted, 0) AS retracted, coalesce(r.reduced, 0) AS reduced, coalesce(r.rehearsed, 0) AS rehearsed
 ORDER BY r.started DESC, r.now DESC, r.job
 LIMIT $limit

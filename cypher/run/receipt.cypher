@@ -1,6 +1,6 @@
 // purpose: End a transaction of a run with its receipt: the number of the batch and what all batches did so far.
 // mode: write
-// params: $job: String, $occurrence: String, $batch: Integer, $scanned: Integer, $changed: Integer, $skipped: Integer, $quarantined: Integer, $adopted: Integer, $expired: Integer, $promoted: Integer, $conflicts: Integer, $cut: Integer, $formed: Integer, $joined: Integer, $left: Integer, $dissolved: Integer, $reinforced: Integer, $released: Integer, $trimmed: Integer, $pinned: Integer, $below: Integer, $retracted: Integer, $reduced: Integer, $rehearsed: Integer
+// params: $job: String, $occurrence: String, $batch: Integer, $scanned: Integer, $changed: Integer, $skipped: Integer, $quarantined: Integer, $adopted: Integer, $expired: Integer, $promoted: Integer, $conflicts: Integer, $cut: Integer, $formed: Integer, $joined: Integer, $left: Integer, $dissolved: Integer, $reinforced: Integer, $released: Integer, $trimmed: Integer, $pinned: Integer, $below: Integer, $silenced: Integer, $retracted: Integer, $reduced: Integer, $rehearsed: Integer
 // returns: batch: Integer (one row)
 // bound: one key
 // idempotent: by the number of the batch
@@ -24,6 +24,7 @@ SET r.batch = $batch,
   r.trimmed = coalesce(r.trimmed, 0) + $trimmed,
   r.pinned = coalesce(r.pinned, 0) + $pinned,
   r.below = coalesce(r.below, 0) + $below,
+  r.silenced = coalesce(r.silenced, 0) + $silenced,
   r.retracted = coalesce(r.retracted, 0) + $retracted,
   r.reduced = coalesce(r.reduced, 0) + $reduced,
   r.rehearsed = coalesce(r.rehearsed, 0) + $rehearsed

@@ -1,14 +1,16 @@
-//! What happens to memories and relations from outside: the events that agents, imports and replays bring.
+//! What happens to memories, relations and trails from outside: the events that agents, imports and replays bring.
 //!
 //! Checked when they are built, so that whoever applies one need not ask whether its words fit an index.
 
 use super::ids::{
-    CONTENT_BYTES_MAX, EntityName, MENTIONS_MAX, MemoryId, RelationType, Scope, SessionId, relation_key,
+    CONTENT_BYTES_MAX, EntityName, MENTIONS_MAX, MemoryId, PlaceId, RelationType, Scope, SessionId,
+    relation_key,
 };
 use super::memory::Revive;
 use super::relation::{Observation, Pins};
 use super::similarity::Embedding;
-use super::units::Timestamp;
+use super::trail::{EdgeType, PlaceLabel, REWARD_MAX};
+use super::units::{Pheromone, Timestamp, UnitError};
 
 /// Something that happened to one memory.
 #[derive(Debug, Clone, PartialEq)]
@@ -96,6 +98,133 @@ impl Tie {
 impl std::fmt::Display for Tie {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} {} {}", self.from, self.kind, self.to)
+    }
+}
+
+/// Something that happened in the palace.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Trace {
+    /// When.
+    pub at: Timestamp,
+    /// In whose palace.
+    pub scope: Scope,
+    /// What.
+    pub what: Walk,
+}
+
+/// What can happen in the palace.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Walk {
+    /// There is a place.
+    Node {
+        /// Of which label.
+        label: PlaceLabel,
+        /// Under which id.
+        id: PlaceId,
+        /// What people call it.
+        name: Option<String>,
+    },
+    /// There is an edge between two places.
+    Edge {
+        /// Where it begins.
+        from: PlaceName,
+        /// Where it ends.
+        to: PlaceName,
+        /// Of which type.
+        kind: EdgeType,
+        /// What it costs where nobody has walked, `0 ..= 10`; `None` is the cost of its type.
+        base_cost: Option<f64>,
+    },
+    /// A path led to something.
+    Deposit {
+        /// Place by place; see [`Walk::deposit`].
+        path: Vec<Step>,
+        /// What it was worth, above 0.
+        reward: Pheromone,
+    },
+    /// Somebody searched at a place.
+    Explore {
+        /// Which.
+        place: PlaceName,
+    },
+}
+
+/// A place as somebody names it: by label and id, or by an id that no other place in the scope has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlaceName {
+    /// Its label, where it is given.
+    pub label: Option<PlaceLabel>,
+    /// Its id.
+    pub id: PlaceId,
+}
+
+/// A step of a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Step {
+    /// Where it leads; of the first, where the path begins.
+    pub to: PlaceName,
+    /// The type or the id of the edge that was walked there, where several might be meant.
+    pub via: Option<String>,
+}
+
+/// Most places of one path.
+pub const PATH_MAX: usize = 1_000;
+
+/// A path that nobody can have walked, or a cost or reward out of range.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum WalkError {
+    /// Too short or too long.
+    #[error("a path has 2 to {PATH_MAX} places; this one has {0}")]
+    Length(usize),
+    /// Not above 0, or too much.
+    #[error("the reward is {0}; it must be above 0 and at most {REWARD_MAX}")]
+    Reward(f64),
+    /// Out of range.
+    #[error("the base cost is {0}; it must be 0 to 10")]
+    BaseCost(f64),
+    /// No pheromone.
+    #[error(transparent)]
+    Unit(#[from] UnitError),
+}
+
+impl Walk {
+    /// A path of 2 to [`PATH_MAX`] places that led to something worth `reward`, above 0 and at most [`REWARD_MAX`].
+    ///
+    /// # Errors
+    /// [`WalkError`].
+    pub fn deposit(path: Vec<Step>, reward: f64) -> Result<Self, WalkError> {
+        if !(2..=PATH_MAX).contains(&path.len()) {
+            return Err(WalkError::Length(path.len()));
+        }
+        if !(reward > 0.0 && reward <= REWARD_MAX) {
+            return Err(WalkError::Reward(reward));
+        }
+        Ok(Self::Deposit { path, reward: Pheromone::new(reward)? })
+    }
+
+    /// An edge between two places, which costs `base_cost`, `0 ..= 10`, where that is given.
+    ///
+    /// # Errors
+    /// [`WalkError::BaseCost`].
+    pub fn edge(
+        from: PlaceName,
+        to: PlaceName,
+        kind: EdgeType,
+        base_cost: Option<f64>,
+    ) -> Result<Self, WalkError> {
+        match base_cost {
+            Some(cost) if !(0.0..=super::trail::COST_MAX).contains(&cost) => Err(WalkError::BaseCost(cost)),
+            base_cost => Ok(Self::Edge { from, to, kind, base_cost }),
+        }
+    }
+}
+
+impl std::fmt::Display for PlaceName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.label {
+            Some(label) => write!(f, "{label}:{}", self.id),
+            None => self.id.fmt(f),
+        }
     }
 }
 

@@ -98,6 +98,11 @@ name!(
 );
 name!(Source, "the source of a fact", "Who says it.");
 name!(PolicyId, "the id of a policy", "The name of a decay policy, unique among those in force.");
+name!(
+    PlaceId,
+    "the id of a place",
+    "The id of a place of the palace, unique among those of its label in a scope; an entity's is its name."
+);
 name!(Scope, "a scope", "Whose data it is. Nothing crosses scopes.");
 
 impl Scope {

@@ -14,6 +14,8 @@
 //! | weight of a pair | sessions | whole, `>= 1` | [`coactivation`] |
 //! | cluster | members, greatest weight | two members or more | [`cluster`] |
 //! | weight of a relation | – | `0 ..= 1` | [`relation`], on the [`decay`] kernel |
+//! | a pheromone | deposits | `0 ..= 1e6` | [`trail`], on the [`decay`] kernel |
+//! | cost of an edge | – | `0 ..= 10` | [`trail`] |
 //! | confidence of a fact | – | `0 ..= 1` | [`fact`], on the [`decay`] kernel |
 //! | which policy decides a fact | – | one, or none | [`policy`] |
 //! | what one change may affect | items | a share of the live ones | [`guard`] |
@@ -31,10 +33,12 @@ pub mod event;
 pub mod fact;
 pub mod guard;
 pub mod ids;
+pub mod key;
 pub mod memory;
 pub mod policy;
 pub mod relation;
 pub mod similarity;
 pub mod tier;
+pub mod trail;
 pub mod tunables;
 pub mod units;

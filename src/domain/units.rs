@@ -196,6 +196,60 @@ impl From<Weight> for f64 {
     }
 }
 
+/// A pheromone on a place or an edge of the palace: finite, `0 ..= 1e6`. A deposit is of the order of 1.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize, Deserialize)]
+#[serde(try_from = "f64", into = "f64")]
+pub struct Pheromone(f64);
+
+impl Pheromone {
+    /// Nothing left.
+    pub const NONE: Self = Self(0.0);
+    /// What a walk leaves of recency.
+    pub const ONE: Self = Self(1.0);
+    /// Beyond this a stored value is a fault of whoever wrote it: one deposit a cycle settles at 100.
+    pub const MAX: f64 = 1e6;
+
+    /// A pheromone from a plain number.
+    ///
+    /// # Errors
+    /// [`UnitError`] for NaN, infinities, negative numbers and numbers above [`Pheromone::MAX`].
+    pub fn new(value: f64) -> Result<Self, UnitError> {
+        within("pheromone", value, Self::MAX, "0 ..= 1e6").map(Self)
+    }
+
+    /// The plain number.
+    #[must_use]
+    pub const fn value(self) -> f64 {
+        self.0
+    }
+
+    /// This much multiplied by a factor of the kernel, which lies in `0 ..= 1`.
+    #[must_use]
+    pub fn faded(self, factor: f64) -> Self {
+        debug_assert!((0.0..=1.0).contains(&factor), "a kernel factor lies in 0..=1, not {factor}");
+        Self(self.0 * factor)
+    }
+
+    /// This much and a deposit, at most `cap`, or what there was if that is more: a deposit takes nothing away.
+    #[must_use]
+    pub fn plus(self, deposit: Self, cap: Self) -> Self {
+        Self((self.0 + deposit.0).min(cap.0.max(self.0)))
+    }
+}
+
+impl TryFrom<f64> for Pheromone {
+    type Error = UnitError;
+    fn try_from(value: f64) -> Result<Self, UnitError> {
+        Self::new(value)
+    }
+}
+
+impl From<Pheromone> for f64 {
+    fn from(pheromone: Pheromone) -> Self {
+        pheromone.0
+    }
+}
+
 /// How sure a fact is: finite, `0 ..= 1`. Asserted without one it is 1; retracted it is 0.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize, Deserialize)]
 #[serde(try_from = "f64", into = "f64")]

@@ -9,6 +9,7 @@ pub mod audit;
 pub mod cluster;
 pub mod coactivate;
 pub mod decay;
+pub mod evaporate;
 pub mod fade;
 mod pages;
 pub mod promote;
@@ -29,8 +30,8 @@ const DAY_MS: i64 = 24 * HOUR_MS;
 ///
 /// The order is that of cause and effect, so that running all of them twice at one instant changes nothing the second
 /// time: the audit lays out what others find, expiry takes memories out of clusters, sessions make the pairs that
-/// clusters consist of, strengthening ripens what promotion then raises. Relations and facts stand
-/// for themselves.
+/// clusters consist of, strengthening ripens what promotion then raises. Trails, relations and
+/// facts stand for themselves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum JobName {
@@ -46,6 +47,8 @@ pub enum JobName {
     Reinforce,
     /// Ripe memories rise one tier.
     Promote,
+    /// Pheromones brought to the present cycle, and costs with them.
+    Evaporate,
     /// What relations weigh, written down.
     Fade,
     /// Policies applied to the facts of each scope.
@@ -54,13 +57,14 @@ pub enum JobName {
 
 impl JobName {
     /// In the order in which jobs due at one instant run.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Audit,
         Self::Decay,
         Self::Coactivate,
         Self::Cluster,
         Self::Reinforce,
         Self::Promote,
+        Self::Evaporate,
         Self::Fade,
         Self::Sweep,
     ];
@@ -75,6 +79,7 @@ impl JobName {
             Self::Cluster => "cluster",
             Self::Reinforce => "reinforce",
             Self::Promote => "promote",
+            Self::Evaporate => "evaporate",
             Self::Fade => "fade",
             Self::Sweep => "sweep",
         }
@@ -100,6 +105,7 @@ impl JobName {
                 "lets new memories strengthen promoted ones that are like them, each pair once"
             }
             Self::Promote => "raises ripe memories one tier, each through an attempt",
+            Self::Evaporate => "lets the pheromones of trails evaporate by the cycles that have passed",
             Self::Fade => "writes down what every relation weighs, always from the weight it was given",
             Self::Sweep => "applies the decay policies to the facts of each scope, by adding facts",
         }
@@ -115,6 +121,8 @@ impl JobName {
             Self::Coactivate | Self::Cluster => tunables.clustering_interval_ms(),
             // Its own interval is in the configuration; without one it keeps pace with promotion, which it feeds.
             Self::Reinforce | Self::Promote => tunables.promotion_interval_ms(),
+            // Its own interval is in the configuration; a cycle is an hour where nobody says otherwise.
+            Self::Evaporate => HOUR_MS,
             // Its own times are in the configuration, by the week.
             Self::Fade => 7 * DAY_MS,
         }
@@ -130,6 +138,7 @@ impl JobName {
             Self::Cluster => backlog.cluster,
             Self::Reinforce => backlog.reinforce,
             Self::Promote => backlog.ripe,
+            Self::Evaporate => backlog.evaporate,
             Self::Fade => backlog.fade,
             Self::Sweep => backlog.sweep,
         }
@@ -139,7 +148,7 @@ impl JobName {
     #[must_use]
     pub const fn left(self, waiting: &Waiting) -> i64 {
         match self {
-            Self::Audit | Self::Fade | Self::Sweep => 0,
+            Self::Audit | Self::Evaporate | Self::Fade | Self::Sweep => 0,
             Self::Decay => waiting.due,
             Self::Coactivate => waiting.sessions,
             Self::Cluster => waiting.clusters,
@@ -164,6 +173,8 @@ pub struct Request {
     pub time_limit: Option<Duration>,
     /// Stop after the page in hand when this is cancelled.
     pub stop: CancellationToken,
+    /// Do what is not yet due: evaporation acts only each so many cycles.
+    pub force: bool,
 }
 
 /// What a job works with.
@@ -177,6 +188,7 @@ pub struct Work<'a> {
     /// The run that was opened for it.
     pub run: &'a mut Run,
     budget: Budget,
+    forced: bool,
 }
 
 /// Whether a job came to the end of what was due.
@@ -227,7 +239,8 @@ impl<'a> Work<'a> {
             ends: request.time_limit.and_then(|limit| Instant::now().checked_add(limit)),
             stop: request.stop,
         };
-        Self { store, tunables: &outlook.tunables, outlook, run, budget }
+        let forced = request.force;
+        Self { store, tunables: &outlook.tunables, outlook, run, budget, forced }
     }
 
     /// Takes memories that other writers made under the laws, before the job looks for its own.
@@ -254,6 +267,7 @@ pub async fn run(job: JobName, work: Work<'_>) -> Result<Reached, Error> {
         JobName::Cluster => cluster::run(work).await,
         JobName::Reinforce => reinforce::run(work).await,
         JobName::Promote => promote::run(work).await,
+        JobName::Evaporate => evaporate::run(work).await,
         JobName::Fade => fade::run(work).await,
         JobName::Sweep => sweep::run(work).await,
     }
@@ -285,6 +299,7 @@ pub async fn rehearse(
         }
         JobName::Reinforce => reinforce::rehearse(store, tunables, now, limit).await,
         JobName::Promote => promote::rehearse(store, now, limit).await,
+        JobName::Evaporate => evaporate::rehearse(store, now, limit, false).await,
         JobName::Fade => fade::rehearse(store, now, limit).await,
         JobName::Sweep => sweep::rehearse(store, now, limit).await,
     }

@@ -276,8 +276,11 @@ impl Dispatcher {
             if desk.tasks.len() >= if self.warmth.is_warm() { AT_ONCE } else { AT_ONCE_AT_FIRST } {
                 continue;
             }
-            let request =
-                Request { limit: None, time_limit: Some(settings.time_limit), stop: self.stop.clone() };
+            let request = Request {
+                time_limit: Some(settings.time_limit),
+                stop: self.stop.clone(),
+                ..Request::default()
+            };
             self.begin(desk, job, start, request);
         }
         if idle {

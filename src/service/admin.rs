@@ -1,17 +1,22 @@
 //! What a person who runs Ebb asks for: jobs, their history, status, initialising, questions.
 
 use super::Service;
+use super::memories::RequestId;
 use crate::domain::attempt::Right;
 use crate::domain::tunables::Tunables;
 use crate::domain::units::Timestamp;
 use crate::jobs::{JobName, Request};
 use crate::scheduler::JobConfig;
-use crate::scheduler::driver::{self, JobReport, Wanted};
+use crate::scheduler::driver::{self, JobReport, Outcome, Wanted};
 use crate::scheduler::due::Schedule;
 use crate::store::{
     About, Answer, AttemptRow, Error, Initialised, OpenRun, Past, Store, Tally, TierCount, TierHealth,
     Waiting,
 };
+use tokio_util::sync::CancellationToken;
+
+/// Runs of a job among which a repeated request looks for its own.
+const REPEATS: u32 = 100;
 
 /// A job and its schedule.
 #[derive(Debug, Clone, PartialEq)]
@@ -118,9 +123,47 @@ impl Service {
         now: Timestamp,
         limit: Option<u64>,
     ) -> Result<JobReport, Error> {
-        let request =
-            Request { limit, time_limit: Some(self.job_config(job).time_limit), ..Request::default() };
-        driver::run_job(&self.store, job, &Wanted::by_hand(now, Right::Lease), request).await
+        let once = RequestId::or_new(None);
+        self.run_job_once(&once, job, now, limit, CancellationToken::new()).await
+    }
+
+    /// As [`Service::run_job`], once under a request id, for a process that may be told to stop: the run is then left to
+    /// another. A repeat answers what the ledger says of the run.
+    ///
+    /// # Errors
+    /// Of the store.
+    pub async fn run_job_once(
+        &self,
+        request: &RequestId,
+        job: JobName,
+        now: Timestamp,
+        limit: Option<u64>,
+        stop: CancellationToken,
+    ) -> Result<JobReport, Error> {
+        let time_limit = Some(self.job_config(job).time_limit);
+        let work = Request { limit, time_limit, stop, ..Request::default() };
+        let wanted = Wanted {
+            occurrence: format!("manual/{}", request.names(0)),
+            ..Wanted::by_hand(now, Right::Lease)
+        };
+        let report = driver::run_job(&self.store, job, &wanted, work).await?;
+        if report.outcome != Outcome::Skipped || !request.is_own() {
+            return Ok(report);
+        }
+        let past = self.history(Some(job), REPEATS).await?;
+        let same = |past: &Past| past.occurrence == wanted.occurrence && past.state == "done";
+        Ok(match past.into_iter().find(same) {
+            Some(past) => JobReport {
+                run_id: Some(past.run_id),
+                now: past.now.and_then(|ms| Timestamp::from_millis(ms).ok()).unwrap_or(now),
+                outcome: Outcome::Done,
+                tally: past.tally,
+                truncated: past.truncated,
+                reason: None,
+                ..report
+            },
+            None => report,
+        })
     }
 
     /// What a run at `now` would do, up to about `limit` rows.
@@ -135,7 +178,7 @@ impl Service {
     ) -> Result<Tally, Error> {
         let mut tally = driver::rehearse_limited(&self.store, job, now, limit).await?;
         match job {
-            JobName::Fade => {}
+            JobName::Evaporate | JobName::Fade => {}
             JobName::Sweep => tally.adopted = self.store.foreign_facts().await?,
             _ => tally.adopted = self.store.unstamped().await?,
         }

@@ -52,6 +52,16 @@ impl Service {
                 "correct the value in Neo4j Browser, or remove it and run: ebb init",
             ),
         });
+        findings.push(match self.store.cycles().await {
+            Ok(counter) => {
+                well("cycles", format!("a cycle of trails lasts {} s", counter.cycles.length_ms / 1_000))
+            }
+            Err(why) => problem(
+                "cycles",
+                why.to_string(),
+                "in Neo4j Browser: MATCH (c:EbbCounter {name: 'cycle'}) DELETE c, then run: ebb init",
+            ),
+        });
         let waiting = self.store.waiting(self.instant(None).await?).await?;
         findings.push(if waiting.quarantined == 0 {
             well("rows", "none is set aside".to_owned())

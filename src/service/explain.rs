@@ -46,7 +46,7 @@ impl Service {
         let tunables = self.store().tunables().await?;
         let memory = self.show(id, at).await?;
         let life = memory.record.life.clone();
-        let life = life.map_err(|reason| Error::Quarantined { id: id.to_string(), reason })?;
+        let life = life.map_err(|reason| Error::Quarantined { id: format!("memory {id}"), reason })?;
         let history = self.store().history(id.as_str()).await?;
         let vital = life.vital;
         let crossings = vital.crossings(at, &tunables);

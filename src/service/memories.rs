@@ -3,21 +3,40 @@
 use super::Service;
 use crate::clock::new_id;
 use crate::domain::event::{Access, Event, Remember};
-use crate::domain::ids::{MemoryId, Scope, SessionId, hex};
+use crate::domain::ids::{MemoryId, Scope, SessionId, event_id, hex};
 use crate::domain::similarity::{Embedding, EmbeddingError};
 use crate::domain::tunables::Tunables;
 use crate::domain::units::{Energy, Timestamp};
-use crate::store::{Applied, Batch, Done, Ended, Error, Filter, Lasting, Record};
+use crate::store::{Applied, Batch, Done, Ended, Error, Fault, Filter, Lasting, Record};
 
 /// A write that may be repeated: the same id counts once.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RequestId(String);
+pub struct RequestId {
+    id: String,
+    own: bool,
+}
 
 impl RequestId {
     /// The caller's own id, or a new one that nobody can repeat.
     #[must_use]
     pub fn or_new(asked: Option<&str>) -> Self {
-        Self(asked.map_or_else(new_id, str::to_owned))
+        Self { id: asked.map_or_else(new_id, str::to_owned), own: asked.is_some() }
+    }
+
+    /// Whether it is the caller's own, who may send it again.
+    #[must_use]
+    pub fn is_own(&self) -> bool {
+        self.own
+    }
+
+    /// The id of what the request makes at this place of it and does not name: if the request is repeated, the same again.
+    #[must_use]
+    pub fn names(&self, index: usize) -> String {
+        if self.own {
+            event_id(&format!("request/{}", self.id), u64::try_from(index).unwrap_or(u64::MAX))
+        } else {
+            new_id()
+        }
     }
 }
 
@@ -30,10 +49,36 @@ pub enum Intent {
     Rehearse,
 }
 
+/// Why a batch did nothing.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BatchError {
+    /// One of its events cannot be applied.
+    #[error("[{index}]: {why}")]
+    Event {
+        /// Its place in the batch.
+        index: usize,
+        /// Why.
+        why: Error,
+    },
+    /// None of them is at fault.
+    #[error(transparent)]
+    Store(#[from] Error),
+}
+
 impl Intent {
+    /// The id of what is made and not named by the caller.
+    #[must_use]
+    pub fn names(&self) -> String {
+        match self {
+            Self::Do(request) => request.names(0),
+            Self::Rehearse => new_id(),
+        }
+    }
+
     pub(super) fn lasting<'a>(&'a self, hash: &'a str) -> Lasting<'a> {
         match self {
-            Self::Do(request) => Lasting::Once { request: &request.0, hash },
+            Self::Do(request) => Lasting::Once { request: &request.id, hash },
             Self::Rehearse => Lasting::Rehearsed,
         }
     }
@@ -126,10 +171,26 @@ impl Service {
     }
 
     async fn apply(&self, request: &RequestId, events: &[Event]) -> Result<Vec<Done>, Error> {
+        self.apply_all(request, events).await.map_err(|why| match why {
+            BatchError::Event { why, .. } | BatchError::Store(why) => why,
+        })
+    }
+
+    /// Applies events in their order, all or none; answers what each did.
+    ///
+    /// # Errors
+    /// [`BatchError::Event`] for the first that cannot be applied.
+    pub async fn apply_all(&self, request: &RequestId, events: &[Event]) -> Result<Vec<Done>, BatchError> {
         let tunables = self.store.tunables().await?;
         let batch = Batch { events, tunables: &tunables };
         let hash = hash(&events.iter().map(words).collect::<Vec<_>>().join("\n"));
-        all(self.store.apply_request(&request.0, &hash, batch).await?)
+        match self.store.apply_request(&request.id, &hash, batch).await? {
+            Applied::All(done) => Ok(done),
+            Applied::Nothing(mut faults) => {
+                let Fault { index, why } = faults.swap_remove(0);
+                Err(BatchError::Event { index, why })
+            }
+        }
     }
 
     /// One memory at an instant.

@@ -1,21 +1,35 @@
 //! The API as plain structs: what every surface says in its own words.
 //!
-//! | function | command line |
-//! |---|---|
-//! | [`Service::remember`], [`Service::access_all`], [`Service::rehearse`] | `memory add`, `memory access` |
-//! | [`Service::show`], [`Service::list`], [`Service::explain`] | `memory show`, `list`, `explain`, `plot energy` |
-//! | [`Service::pin`], [`Service::forget`] | `memory pin`, `unpin`, `forget` |
-//! | [`Service::end_session`] | `session end` |
-//! | [`Service::observe`], [`Service::relations`], [`Service::pin_relation`] | `relation observe`, `list`, `pin`, `unpin` |
-//! | [`Service::assert_facts`], [`Service::facts`] | `fact assert`, `list` |
-//! | [`Service::sweep`], [`Service::sweep_job`] | `sweep` |
-//! | [`Service::policies`], [`Service::set_policy`], [`Service::remove_policy`] | `policy list`, `set`, `remove` |
-//! | [`Service::import`], [`Service::check`], [`Service::replay`] | `import`, `replay`, `demo` |
-//! | [`Service::run_job`], [`Service::jobs`], [`Service::history`] | `job run`, `list`, `history` |
-//! | [`Service::attempts`], [`Service::attempt`], [`Service::release_attempt`] | `attempt list`, `show`, `release` |
-//! | [`Service::initialise`], [`Service::status`], [`Service::doctor`], [`Service::mend`] | `init`, `status`, `doctor` |
-//! | [`Service::health`] | `health` |
-//! | [`Service::inspect`], [`Service::timeline`] | `inspect`, `plot tiers` |
+//! | function | command line | HTTP |
+//! |---|---|---|
+//! | [`Service::remember`], [`Service::apply_all`] | `memory add` | `POST /v1/memories`, `:batch` |
+//! | [`Service::access_all`], [`Service::access`] | `memory access` | `POST /v1/memories/{id}/access`, `/v1/accesses:batch` |
+//! | [`Service::rehearse`] | `memory add`, `access` with `--dry-run` | – |
+//! | [`Service::show`], [`Service::list`] | `memory show`, `list` | `GET /v1/memories/{id}`, `/v1/memories` |
+//! | [`Service::explain`] | `memory explain`, `plot energy` | `GET /v1/memories/{id}/explain` |
+//! | [`Service::pin`] | `memory pin`, `unpin` | `POST`, `DELETE /v1/memories/{id}/pin` |
+//! | [`Service::forget`] | `memory forget` | `DELETE /v1/memories/{id}` |
+//! | [`Service::end_session`] | `session end` | `POST /v1/sessions/{id}/end` |
+//! | [`Service::observe`] | `relation observe` | `POST /memory/graph/edges`, `:batch` |
+//! | [`Service::relations`], [`Service::relations_after`] | `relation list` | `GET /memory/graph/edges` |
+//! | [`Service::pin_relation`] | `relation pin`, `unpin` | `pinned` of an observation |
+//! | [`Service::trace`] | `trail node add`, `edge add`, `deposit`, `explore` | – |
+//! | [`Service::trail_status`], [`Service::hot_trails`], [`Service::cold_places`] | `trail status`, `hot`, `cold` | – |
+//! | [`Service::cheapest_path`], [`Service::next_places`] | `trail path`, `next` | – |
+//! | [`Service::evaporate`], [`Service::cycles`], [`Service::advance_cycle`] | `trail evaporate`, `cycle` | – |
+//! | [`Service::assert_facts`], [`Service::facts`] | `fact assert`, `list` | – |
+//! | [`Service::sweep`], [`Service::sweep_job`] | `sweep` | – |
+//! | [`Service::policies`], [`Service::set_policy`], [`Service::remove_policy`] | `policy list`, `set`, `remove` | – |
+//! | [`Service::import`], [`Service::check`], [`Service::replay`] | `import`, `replay`, `demo` | – |
+//! | [`Service::run_job`], [`Service::run_job_once`], [`Service::rehearse_job`] | `job run`, `relation decay` | `POST /v1/jobs/{name}/run`, `/memory/graph/decay` |
+//! | [`Service::jobs`] | `job list` | `GET /v1/jobs` |
+//! | [`Service::history`] | `job history` | – |
+//! | [`Service::attempts`] | `attempt list` | `GET /v1/attempts` |
+//! | [`Service::attempt`], [`Service::release_attempt`] | `attempt show`, `release` | – |
+//! | [`Service::status`], [`Service::health`] | `status`, `health` | `GET /v1/status`, `/v1/health` |
+//! | [`Service::initialise`], [`Service::doctor`], [`Service::mend`] | `init`, `doctor` | – |
+//! | [`Service::create_key`], [`Service::keys`], [`Service::revoke_key`] | `key create`, `list`, `revoke` | – |
+//! | [`Service::inspect`], [`Service::timeline`] | `inspect`, `plot tiers` | – |
 //!
 //! Every verb takes the instant its laws see. Asked without one, it takes the clock's; on a scratch database, whose time
 //! is simulated, the instant that time has come to.
@@ -26,18 +40,20 @@ pub mod doctor;
 pub mod events;
 pub mod explain;
 pub mod facts;
+pub mod keys;
 pub mod memories;
 mod past;
 pub mod relations;
+pub mod trails;
 
 // What the floors below answer, for surfaces, which name no other floor than this.
 pub use crate::jobs::JobName;
 pub use crate::scheduler::driver::{JobReport, Outcome};
 pub use crate::scheduler::due::{Rhythm, Schedule};
 pub use crate::store::{
-    Answer, AttemptRow, Cell, Done, Ended, Error, Fact, FactFilter, Filter, Happened, InForce, Initialised,
-    Observed, OpenRun, Past, Record, RefusedWhy, Relation, Said, SweepState, Tally, TierCount, Waiting,
-    Which,
+    Answer, AttemptRow, Candidate, Cell, Counter, Done, EdgeSeen, Ended, Error, Fact, FactFilter, Filter,
+    Happened, Hot, InForce, Initialised, KeyRow, Named, Observed, OpenRun, Past, PlaceSeen, Record,
+    RefusedWhy, Relation, Said, Seen, SweepState, Tally, TierCount, Traced, Trodden, Waiting, Which,
 };
 
 use crate::clock::Clock;

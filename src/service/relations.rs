@@ -16,7 +16,9 @@ impl Service {
     /// # Errors
     /// [`Error::Conflict`] for a request id that was used for other words.
     pub async fn observe(&self, intent: &Intent, seen: &[Observe]) -> Result<Vec<Observed>, Error> {
-        let hash = hash(&format!("{:?}", ("observe", seen)));
+        // The instant apart: a client that tries again does so later.
+        let words = |one: &Observe| format!("{:?}", (&one.tie, one.seen.weight, one.seen.pinned));
+        let hash = hash(&format!("{:?}", ("observe", seen.iter().map(words).collect::<Vec<_>>())));
         self.store.observe(intent.lasting(&hash), seen).await
     }
 
@@ -33,6 +35,22 @@ impl Service {
     ) -> Result<f64, Error> {
         let hash = hash(&format!("{:?}", ("pin relation", pin, tie)));
         self.store.pin_relation(intent.lasting(&hash), tie, pin, at).await
+    }
+
+    /// A page of relations of a scope as they are at an instant, in an order that does not change: by key after `after`, at
+    /// most `limit`.
+    ///
+    /// # Errors
+    /// Of the store.
+    pub async fn relations_after(
+        &self,
+        scope: &Scope,
+        which: Which,
+        after: &str,
+        limit: usize,
+        at: Timestamp,
+    ) -> Result<Vec<Relation>, Error> {
+        self.store.relations(scope, which, at, after, limit).await
     }
 
     /// Relations of a scope as they are at an instant, heaviest first, then by name; at most `limit`, if there is one.

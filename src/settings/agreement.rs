@@ -7,6 +7,7 @@ use super::fault::{Fault, Origin};
 use super::jobs::JOBS;
 use super::layers::Layer;
 use super::{Settings, winner};
+use crate::domain::trail::EvaporationError;
 
 /// Settles on one of two keys that say the same thing in two ways, the password stated or in a file, a schedule as an
 /// interval or as a pattern: the one of the highest layer, so that a variable can stand in for what a file says and the
@@ -54,9 +55,26 @@ pub(super) fn check(settings: &Settings, layers: &[Layer], faults: &mut Vec<Faul
             format!("`worker.tick` is {tick}; it must not be longer than `worker.lease`, which is {lease}");
         faults.push(Fault { origin: blamed(layers, &["worker.tick", "worker.lease"]), what });
     }
+    if let Some(listen) =
+        settings.http.listen.filter(|listen| !listen.ip().is_loopback() && !settings.http.proxy)
+    {
+        let what = format!(
+            "`http.listen` is {listen}, where other machines can ask; keys would cross the network in the clear. Put a \
+             proxy that ends TLS before it and say so with `http.proxy = true`"
+        );
+        faults.push(Fault { origin: blamed(layers, &["http.listen", "http.proxy"]), what });
+    }
     if let Err(why) = settings.relation.fading() {
         let what = format!("`relation.halfLifeDays` is {}; {why}", settings.relation.half_life_days);
         faults.push(Fault { origin: blamed(layers, &["relation.halfLifeDays"]), what });
+    }
+    if let Err(EvaporationError::Rate(name, why)) = settings.pheromones.evaporation() {
+        let key = format!("pheromones.{name}");
+        faults.push(Fault { origin: blamed(layers, &[&key]), what: format!("`{key}`: {why}") });
+    }
+    if let Err(why) = settings.pheromones.allowed() {
+        let keys = ["pheromones.labels", "pheromones.relationship_types"];
+        faults.push(Fault { origin: blamed(layers, &keys), what: why.to_string() });
     }
     let Err(broken) = settings.memory.clone().check() else { return };
     // A value that is no number at all was named above; what it would have been compared with is not its neighbour's fault.

@@ -7,8 +7,8 @@ use serde::Deserialize;
 use std::time::Duration;
 
 /// The names of the jobs that have a section.
-pub(super) const JOBS: [&str; 8] =
-    ["audit", "decay", "coactivate", "cluster", "reinforce", "promote", "fade", "sweep"];
+pub(super) const JOBS: [&str; 9] =
+    ["audit", "decay", "coactivate", "cluster", "reinforce", "promote", "evaporate", "fade", "sweep"];
 
 /// One section for each job.
 #[derive(Debug, Clone, Deserialize)]
@@ -20,6 +20,7 @@ pub struct Config {
     pub cluster: JobConfig,
     pub reinforce: JobConfig,
     pub promote: JobConfig,
+    pub evaporate: JobConfig,
     pub fade: JobConfig,
     pub sweep: JobConfig,
 }

@@ -39,12 +39,15 @@ pub(super) enum Kind {
     Zone,
     /// Address and port to listen on, on this machine.
     Listen,
+    /// Address and port to listen on.
+    Address,
+    /// Origins of web pages, with commas between.
+    Origins,
     /// Levels of what is logged, by target.
     Filter,
     /// Texts, none empty, none twice.
     Texts,
     /// Names that may stand in a statement: labels and types of relationships. None twice, at least one.
-    #[expect(dead_code, reason = "labels of trails are such lists")]
     Names,
     /// A list of tables.
     Tables(&'static Tables),
@@ -161,6 +164,8 @@ impl Kind {
             }
             Self::Zone => Zone::named(raw.text().unwrap_or_default()).map(|zone| text(zone.name())),
             Self::Listen => listen(raw.text()).map(text),
+            Self::Address => address(raw.text()).map(text),
+            Self::Origins => origins(raw.text()).map(text),
             Self::Filter => raw.text().filter(|given| is_filter(given)).map(text).ok_or_else(|| {
                 format!(
                     "it must be levels by target, such as \"warn,ebb=info\"; levels are {}",
@@ -300,6 +305,25 @@ fn listen(given: Option<&str>) -> Result<&str, String> {
         true => Ok(given),
         false => Err("it must be a loopback address and a port, such as \"127.0.0.1:9464\"".to_owned()),
     }
+}
+
+fn address(given: Option<&str>) -> Result<&str, String> {
+    let given = given.map(str::trim).unwrap_or_default();
+    match given.parse::<SocketAddr>() {
+        Ok(_) => Ok(given),
+        Err(_) => Err("it must be an address and a port, such as \"127.0.0.1:8322\"".to_owned()),
+    }
+}
+
+fn origins(given: Option<&str>) -> Result<&str, String> {
+    let is_origin = |text: &str| {
+        let host = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+        host.is_some_and(|host| !host.is_empty() && !host.contains(|c: char| c == '/' || c.is_whitespace()))
+    };
+    given.filter(|given| given.split(',').map(str::trim).all(is_origin)).ok_or_else(|| {
+        "it must be origins with commas between, such as \"https://app.example.org\", without a path"
+            .to_owned()
+    })
 }
 
 fn span(given: Option<&str>, least_ms: u64, greatest_ms: u64) -> Result<&str, String> {

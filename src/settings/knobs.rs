@@ -104,6 +104,21 @@ pub(super) static KNOBS: LazyLock<Vec<Knob>> = LazyLock::new(|| {
             ("pinned", Kind::Tables(&PINNED)),
         ],
     );
+    section(
+        "pheromones",
+        &[
+            ("exploitation_decay", Kind::Number),
+            ("exploration_decay", Kind::Number),
+            ("success_decay", Kind::Number),
+            ("traversal_decay", Kind::Number),
+            ("recency_decay", Kind::Number),
+            ("decay_interval_cycles", Kind::Whole { least: 1, greatest: 1_000_000, unit: "cycles" }),
+            ("cycle", Kind::Span { least_ms: SECOND, greatest_ms: 366 * 24 * HOUR }),
+            ("labels", Kind::Names),
+            ("relationship_types", Kind::Names),
+            ("pheromone_cap", Kind::Whole { least: 1, greatest: 1_000_000, unit: "pheromone" }),
+        ],
+    );
     section("facts", &[("epsilon", Kind::Ratio)]);
     for job in JOBS {
         section(
@@ -126,6 +141,16 @@ pub(super) static KNOBS: LazyLock<Vec<Knob>> = LazyLock::new(|| {
             ("listen", Kind::Listen),
         ],
     );
+    section(
+        "http",
+        &[
+            ("listen", Kind::Address),
+            ("proxy", Kind::Switch),
+            ("origins", Kind::Origins),
+            ("rate", Kind::Whole { least: 1, greatest: 1_000_000, unit: "requests a second" }),
+        ],
+    );
+    section("mcp", &[("allow_writes", Kind::Switch)]);
     section("guard", &[("enabled", Kind::Switch), ("max_affected_ratio", Kind::Ratio)]);
     section("log", &[("filter", Kind::Filter), ("format", Kind::OneOf(&["text", "json"]))]);
     knobs

@@ -21,10 +21,13 @@ mod environment;
 pub mod facts;
 mod fault;
 pub mod guard;
+pub mod http;
 pub mod jobs;
 mod kind;
 mod knobs;
 mod layers;
+pub mod mcp;
+pub mod pheromones;
 pub mod policies;
 pub mod pools;
 mod redact;
@@ -85,6 +88,8 @@ pub struct Settings {
     pub memory: ConsolidationConfig,
     /// How memories are compared.
     pub similarity: similarity::Config,
+    /// What trails go by.
+    pub pheromones: pheromones::Config,
     /// How relations fade.
     pub relation: relation::Config,
     /// Which facts grow old, and how.
@@ -95,6 +100,10 @@ pub struct Settings {
     pub jobs: jobs::Config,
     /// How a worker holds what it works on.
     pub worker: worker::Config,
+    /// Where and to whom the API answers.
+    pub http: http::Config,
+    /// What agents may do through MCP.
+    pub mcp: mcp::Config,
     /// When a change is too large to make unasked.
     pub guard: guard::Config,
     /// What is logged, and how.
@@ -173,11 +182,14 @@ fn fill(layers: &[Layer]) -> Result<Settings, Fault> {
         pools: section(&merged, "neo4j").map_err(misfit)?,
         memory: section(&merged, "memory").map_err(misfit)?,
         similarity: section(&merged, "similarity").map_err(misfit)?,
+        pheromones: section(&merged, "pheromones").map_err(misfit)?,
         relation: section(&merged, "relation").map_err(misfit)?,
         policies: policies::of(&merged).map_err(misfit)?,
         facts: section(&merged, "facts").map_err(misfit)?,
         jobs: section(&merged, "jobs").map_err(misfit)?,
         worker: section(&merged, "worker").map_err(misfit)?,
+        http: section(&merged, "http").map_err(misfit)?,
+        mcp: section(&merged, "mcp").map_err(misfit)?,
         guard: section(&merged, "guard").map_err(misfit)?,
         log: section(&merged, "log").map_err(misfit)?,
         rows: redact::rows(layers),

@@ -274,8 +274,11 @@ fn table_structs_and_default_file_name_the_same_keys() {
         named(&format!("jobs.{job}"), fields::of::<super::jobs::JobConfig>());
     }
     named("relation", fields::of::<super::relation::Config>());
+    named("pheromones", fields::of::<super::pheromones::Config>());
     named("worker", fields::of::<super::worker::Config>());
     named("facts", fields::of::<super::facts::Config>());
+    named("http", fields::of::<super::http::Config>());
+    named("mcp", fields::of::<super::mcp::Config>());
     named("guard", fields::of::<super::guard::Config>());
     named("log", fields::of::<crate::telemetry::Config>());
     structs.insert("policies".to_owned());

@@ -225,7 +225,7 @@ async fn read<'a>(tx: &mut Tx, events: &'a [Event]) -> Result<BTreeMap<&'a str, 
 fn fold<'a>(folded: &mut Folded<'a>, event: &'a Event, tunables: &Tunables) -> Result<Done, Error> {
     let id = event.id();
     if let Some(reason) = &folded.fault {
-        return Err(Error::Quarantined { id: id.to_string(), reason: reason.clone() });
+        return Err(Error::Quarantined { id: format!("memory {id}"), reason: reason.clone() });
     }
     if folded.forgotten {
         return Ok(Done::Forgotten);

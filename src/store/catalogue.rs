@@ -76,6 +76,7 @@ catalogue! {
     INSPECT_FADING_SOON = "inspect/fading_soon";
     INSPECT_HEALTH = "inspect/health";
     INSPECT_LAST_RUNS = "inspect/last_runs";
+    INSPECT_PLACES_COLD = "inspect/places_cold";
     INSPECT_POLICIES = "inspect/policies";
     INSPECT_PROMOTIONS = "inspect/promotions";
     INSPECT_PROMOTIONS_GRAPH = "inspect/promotions_graph";
@@ -84,6 +85,12 @@ catalogue! {
     INSPECT_RELATIONS_BELOW_MINIMUM = "inspect/relations_below_minimum";
     INSPECT_SESSIONS = "inspect/sessions";
     INSPECT_TIERS = "inspect/tiers";
+    INSPECT_TRAILS_HOT = "inspect/trails_hot";
+    INSPECT_TRAILS_HOT_GRAPH = "inspect/trails_hot_graph";
+    INSPECT_TRAILS_SILENT = "inspect/trails_silent";
+    KEY_CREATE = "key/create";
+    KEY_LIST = "key/list";
+    KEY_REVOKE = "key/revoke";
     MEMORY_ADOPT = "memory/adopt";
     MEMORY_AUDIT = "memory/audit";
     MEMORY_CREATE = "memory/create";
@@ -150,7 +157,11 @@ catalogue! {
     SCHEMA_V001 = "schema/V001__memory";
     SCHEMA_V002 = "schema/V002__coactivation";
     SCHEMA_V003 = "schema/V003__relation";
-    SCHEMA_V004 = "schema/V004__fact";
+    SCHEMA_V004 = "schema/V004__trail";
+    SCHEMA_V005 = "schema/V005__fact";
+    SCHEMA_V006 = "schema/V006__key";
+    SCHEMA_EDGE = "schema/edge";
+    SCHEMA_PLACE = "schema/place";
     SCRATCH_ADVANCE = "scratch/advance";
     SCRATCH_LOOK = "scratch/look";
     SCRATCH_MARK = "scratch/mark";
@@ -172,4 +183,21 @@ catalogue! {
     SWEEP_END = "sweep/end";
     SWEEP_READ = "sweep/read";
     SWEEP_TRIM = "sweep/trim";
+    TRAIL_ADOPT_EDGES = "trail/adopt_edges";
+    TRAIL_ADOPT_PLACES = "trail/adopt_places";
+    TRAIL_AROUND = "trail/around";
+    TRAIL_BETWEEN = "trail/between";
+    TRAIL_COLD = "trail/cold";
+    TRAIL_CYCLE = "trail/cycle";
+    TRAIL_EDGE = "trail/edge";
+    TRAIL_EVAPORATE_EDGES = "trail/evaporate_edges";
+    TRAIL_EVAPORATE_PLACES = "trail/evaporate_places";
+    TRAIL_FIND = "trail/find";
+    TRAIL_HOLD = "trail/hold";
+    TRAIL_HOT = "trail/hot";
+    TRAIL_LOCK = "trail/lock";
+    TRAIL_MARK_EDGES = "trail/mark_edges";
+    TRAIL_MARK_PLACES = "trail/mark_places";
+    TRAIL_PLACE = "trail/place";
+    TRAIL_TURN = "trail/turn";
 }

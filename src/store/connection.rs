@@ -9,6 +9,7 @@ use super::tx::Driver;
 use crate::domain::policy::Regime;
 use crate::domain::relation::{Fading, Pins};
 use crate::domain::similarity::Similarity;
+use crate::domain::trail::Trails;
 use secrecy::{ExposeSecret, SecretString};
 use std::time::Duration;
 
@@ -35,6 +36,8 @@ pub struct Config {
     pub fading: Fading,
     /// Which never do. From the same.
     pub pins: Pins,
+    /// What trails go by. From the section `[pheromones]`.
+    pub trails: Trails,
     /// What sweeps of facts go by. From `[[policies]]` and its variables, `[facts]` and `[guard]`.
     pub regime: Regime,
 }

@@ -96,9 +96,9 @@ pub enum Error {
         why: RefusedWhy,
     },
     /// A row that no law can use. It is set aside and stays as it is.
-    #[error("memory {id} is set aside: {reason}")]
+    #[error("{id} is set aside: {reason}")]
     Quarantined {
-        /// Which memory.
+        /// What and which.
         id: String,
         /// What is wrong with it.
         reason: String,
@@ -164,6 +164,12 @@ impl Error {
     #[must_use]
     pub fn is_too_big(&self) -> bool {
         matches!(self, Self::Query { class: Class::TooBig, .. })
+    }
+
+    /// Whether the same statement may well pass another time.
+    #[must_use]
+    pub fn is_passing(&self) -> bool {
+        matches!(self, Self::Query { class: Class::Transient | Class::TooBig | Class::Terminated, .. })
     }
 
     /// Whether a constraint or index was to be made that is there: another program has just made it, and `IF NOT EXISTS`

@@ -10,8 +10,9 @@ use super::error::Error;
 use super::fact::assert;
 use super::relation::observe;
 use super::session::Ended;
+use super::trail::{TraceDone, trace};
 use super::tx::{Mode, Tx};
-use crate::domain::event::Observe;
+use crate::domain::event::{Observe, Trace};
 use crate::domain::fact::Assertion;
 use crate::domain::ids::{Scope, SessionId};
 use crate::domain::tunables::Tunables;
@@ -36,6 +37,8 @@ pub struct Beside<'a> {
     pub seen: &'a [Observe],
     /// Facts that were asserted, in order.
     pub facts: &'a [Assertion],
+    /// What happened in the palace, in order, after all that.
+    pub traces: &'a [Trace],
 }
 
 impl Store {
@@ -68,8 +71,9 @@ impl Store {
             .await
     }
 
-    /// Applies the next lines of a file, what they say of memories, relations and facts: `from` lines are done
-    /// before, `progress` says what is done after. A batch that landed before (its commit was lost) is not applied again.
+    /// Applies the next lines of a file, what they say of memories, relations and facts, and then what happened in the
+    /// palace: `from` lines are done before, `progress` says what is done after. In the answer, what is wrong in the palace
+    /// is counted on after the events of memories. A batch that landed before (its commit was lost) is not applied again.
     ///
     /// # Errors
     /// [`Error::Fenced`] if another program has opened the file since; those of the connection.
@@ -89,6 +93,10 @@ impl Store {
             if matches!(applied, Applied::All(_)) {
                 observe(tx, beside.seen, &self.pins).await?;
                 assert(tx, beside.facts).await?;
+                if let TraceDone::Nothing(mut faults) = trace(tx, &self.trails, beside.traces).await? {
+                    faults.iter_mut().for_each(|fault| fault.index += batch.events.len());
+                    return Ok(Applied::Nothing(faults));
+                }
                 advance(tx, key, progress).await?;
             }
             Ok(applied)

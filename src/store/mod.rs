@@ -8,7 +8,8 @@
 //! # Design notes
 //! Access and promotion run in Rust on locked rows, not in Cypher: a batch of events must be folded in file order
 //! anyway, the lock costs one round trip, and one executor needs no parity. Only `memory/decay`,
-//! `memory/adopt`, `relation/fade` and `relation/list` are laws that run in the database.
+//! `memory/adopt`, `relation/fade` and `relation/list` are laws that run in the database, and of trails what evaporates,
+//! adopts and ranks.
 
 mod attempt;
 mod audit;
@@ -20,12 +21,14 @@ mod connection;
 mod decode;
 mod encode;
 mod error;
+mod evaporate;
 mod evict;
 mod fact;
 mod fade;
 mod faults;
 mod import;
 mod inspect;
+mod key;
 mod lease;
 mod memory;
 mod outlook;
@@ -42,6 +45,7 @@ mod session;
 pub mod statement;
 mod sweep;
 mod tally;
+mod trail;
 mod tunables;
 mod tx;
 
@@ -52,9 +56,11 @@ pub use coactivation::Waits;
 pub use connection::Config;
 pub use decode::Life;
 pub use error::{Class, Error, RefusedWhy};
+pub use evaporate::Ground;
 pub use fact::{Asked, Fact, FactFilter, Said, SweepJob, SweepState, Swept};
 pub use import::{Beside, Progress};
 pub use inspect::{Answer, Cell};
+pub use key::KeyRow;
 pub use lease::{Facts, JobFacts, Leaving, OpenFacts};
 pub use memory::{Filter, Happened, Record, TierCount, TierHealth, Waiting};
 pub use outlook::{Backlog, Outlook};
@@ -69,12 +75,14 @@ pub use server::About;
 pub use session::Ended;
 pub use sweep::SweepCursor;
 pub use tally::Tally;
+pub use trail::{Candidate, Counter, EdgeSeen, Hot, Named, PlaceSeen, Seen, TraceDone, Traced, Trodden};
 pub use tx::TxCounters;
 
 use crate::domain::guard::Guard;
 use crate::domain::policy::Regime;
 use crate::domain::relation::{Fading, Pins};
 use crate::domain::similarity::Similarity;
+use crate::domain::trail::Trails;
 use connection::Purpose;
 use std::sync::Arc;
 use std::time::Duration;
@@ -88,6 +96,7 @@ pub struct Store {
     holder: String,
     lease: Duration,
     similarity: Similarity,
+    trails: Trails,
     fading: Fading,
     pins: Pins,
     regime: Regime,
@@ -110,6 +119,7 @@ impl Store {
             holder: crate::clock::new_id(),
             lease: config.lease,
             similarity: config.similarity,
+            trails: config.trails.clone(),
             fading: config.fading,
             pins: config.pins.clone(),
             regime: config.regime.clone(),

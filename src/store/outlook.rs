@@ -4,6 +4,7 @@
 use super::Store;
 use super::catalogue::{RUN_BACKLOG, RUN_OUTLOOK};
 use super::error::Error;
+use super::trail::{Counter, counter};
 use super::tunables;
 use super::tx::{Mode, Tx};
 use crate::domain::tunables::Tunables;
@@ -34,6 +35,8 @@ pub struct Backlog {
     pub cluster: Option<Timestamp>,
     /// For strengthening what is like them.
     pub reinforce: Option<Timestamp>,
+    /// Trails, from the cycle at which all are to be brought to it next: it may lie ahead.
+    pub evaporate: Option<Timestamp>,
     /// Relations, all of them at any time.
     pub fade: Option<Timestamp>,
     /// Facts, all of them at any time.
@@ -81,9 +84,11 @@ impl Store {
             relations: i64,
             facts: i64,
         }
-        let row: Row = self
+        let (row, counter): (Row, Counter) = self
             .transactions
-            .run("run.backlog", Mode::Read, async |tx: &mut Tx| tx.only(RUN_BACKLOG.call()).await)
+            .run("run.backlog", Mode::Read, async |tx: &mut Tx| {
+                Ok((tx.only(RUN_BACKLOG.call()).await?, counter(tx, &self.trails).await?))
+            })
             .await?;
         let instant = |ms: Option<i64>| ms.and_then(|ms| Timestamp::from_millis(ms).ok());
         Ok(Backlog {
@@ -92,6 +97,7 @@ impl Store {
             coactivate: instant(row.coactivate),
             cluster: instant(row.cluster),
             reinforce: instant(row.reinforce),
+            evaporate: counter.next(&self.trails).map(|cycle| counter.cycles.begins(cycle)),
             fade: (row.relations > 0).then_some(Timestamp::FIRST),
             sweep: (row.facts > 0).then_some(Timestamp::FIRST),
         })

@@ -116,7 +116,8 @@ impl Store {
                 }
                 let found = lock(tx, &[key.as_str()]).await?.remove(&key);
                 let found = found.ok_or_else(|| Error::NotFound { what: "relation", id: tie.to_string() })?;
-                let bond = found.map_err(|reason| Error::Quarantined { id: tie.to_string(), reason })?;
+                let bond =
+                    found.map_err(|reason| Error::Quarantined { id: format!("relation {tie}"), reason })?;
                 let next = if pin { bond.pinned(now, &self.fading) } else { bond.unpinned(now) };
                 if next != bond {
                     write(tx, &[(key.as_str(), next)]).await?;

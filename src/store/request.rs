@@ -235,7 +235,7 @@ async fn lock_all(tx: &mut Tx, ids: &[MemoryId]) -> Result<Vec<(MemoryId, Result
 async fn lock_sound(tx: &mut Tx, ids: &[MemoryId]) -> Result<Vec<Life>, Error> {
     let locked = lock_all(tx, ids).await?;
     let sound = |(id, life): (MemoryId, Result<Life, String>)| {
-        life.map_err(|reason| Error::Quarantined { id: id.to_string(), reason })
+        life.map_err(|reason| Error::Quarantined { id: format!("memory {id}"), reason })
     };
     locked.into_iter().map(sound).collect()
 }

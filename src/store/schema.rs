@@ -6,20 +6,23 @@
 
 use super::Store;
 use super::catalogue::{
-    MIGRATION_DUPLICATES, MIGRATION_LIST, MIGRATION_RECORD, SCHEMA_EMBEDDING, SCHEMA_V001, SCHEMA_V002,
-    SCHEMA_V003, SCHEMA_V004, SERVER_EMBEDDING, SERVER_PING, SERVER_SCHEMA,
+    MIGRATION_DUPLICATES, MIGRATION_LIST, MIGRATION_RECORD, SCHEMA_EDGE, SCHEMA_EMBEDDING, SCHEMA_PLACE,
+    SCHEMA_V001, SCHEMA_V002, SCHEMA_V003, SCHEMA_V004, SCHEMA_V005, SCHEMA_V006, SERVER_EMBEDDING,
+    SERVER_PING, SERVER_SCHEMA,
 };
 use super::error::Error;
 use super::statement::Statement;
 use super::tx::{Mode, Tx};
 use crate::domain::ids::hex;
+use crate::domain::trail::Allowed;
 use crate::domain::tunables::ConsolidationConfig;
 use crate::domain::units::Timestamp;
 use neo4rs::{BoltMap, BoltString, BoltType};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
-static MIGRATIONS: [&Statement; 4] = [&SCHEMA_V001, &SCHEMA_V002, &SCHEMA_V003, &SCHEMA_V004];
+static MIGRATIONS: [&Statement; 6] =
+    [&SCHEMA_V001, &SCHEMA_V002, &SCHEMA_V003, &SCHEMA_V004, &SCHEMA_V005, &SCHEMA_V006];
 
 /// What initialising did.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -165,6 +168,8 @@ impl Store {
                 .await?;
         }
         self.ensure_embedding_index().await?;
+        self.ensure_trail_indexes().await?;
+        self.ensure_cycle(now).await?;
         let tunables_added = self.ensure_tunables(config).await?;
         Ok(Initialised { applied: pending.into_iter().map(str::to_owned).collect(), tunables_added })
     }
@@ -209,6 +214,25 @@ impl Store {
             })
             .await;
         made.or_else(|why| if why.is_made_already() { Ok(()) } else { Err(why) })
+    }
+
+    /// Makes the key and the indexes of labels and relationship types that the configuration adds to those of the migrations.
+    ///
+    /// # Errors
+    /// [`Error::Query`] if rows break the key of a label.
+    pub async fn ensure_trail_indexes(&self) -> Result<(), Error> {
+        let allowed = &self.trails.allowed;
+        let labels = allowed.labels().iter().filter(|label| !Allowed::LABELS.contains(&label.as_str()));
+        let types = allowed.types().iter().filter(|kind| !Allowed::TYPES.contains(&kind.as_str()));
+        let places =
+            labels.map(|label| (&SCHEMA_PLACE, SCHEMA_PLACE.text_about(std::slice::from_ref(label), &[])));
+        let edges = types.map(|kind| (&SCHEMA_EDGE, SCHEMA_EDGE.text_about(&[], std::slice::from_ref(kind))));
+        for (statement, text) in places.chain(edges) {
+            for text in text.split(';').map(str::trim).filter(|text| !text.is_empty()) {
+                self.make(statement, text).await?;
+            }
+        }
+        Ok(())
     }
 
     /// What [`Store::initialise`] would do, nothing written.
@@ -281,7 +305,7 @@ impl Store {
         Ok(missing.len())
     }
 
-    async fn make(&self, migration: &'static Statement, text: &'static str) -> Result<(), Error> {
+    async fn make(&self, migration: &'static Statement, text: &str) -> Result<(), Error> {
         let made = self
             .transactions
             .run("migration.apply", Mode::Write, async |tx: &mut Tx| tx.run(migration.reading(text)).await)
@@ -357,6 +381,8 @@ mod tests {
         assert_eq!(&checksum(&SCHEMA_V001)[..16], "f2077514a4b23ef7");
         assert_eq!(&checksum(&SCHEMA_V002)[..16], "8324bfe52f2a2e5a");
         assert_eq!(&checksum(&SCHEMA_V003)[..16], "e4ba2dfb9ca951ab");
-        assert_eq!(&checksum(&SCHEMA_V004)[..16], "587d00fc3a7fae7c");
+        assert_eq!(&checksum(&SCHEMA_V004)[..16], "eb9d5a6e0f7bdd39");
+        assert_eq!(&checksum(&SCHEMA_V005)[..16], "587d00fc3a7fae7c");
+        assert_eq!(&checksum(&SCHEMA_V006)[..16], "7dd85a26845bfd3c");
     }
 }

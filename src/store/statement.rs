@@ -2,7 +2,13 @@
 //!
 //! Statements are files and never put together from words, so what runs on a database can be read in one folder. The
 //! header is read by machines: tests check that it tells the truth (`tests/tidy.rs`), and `ebb inspect` prints it.
+//!
+//! # Design notes
+//! A label or a relationship type cannot be a parameter. Statements about places and edges are therefore written for one
+//! of each, `:Room` with its key `n.id` and `:HALL`, so that they can be read, pasted and explained as they stand, and say
+//! so in their header (`names:`). [`Statement::about`] puts others in their place, and takes only names of the allow-list.
 
+use crate::domain::trail::{EdgeType, PlaceLabel};
 use neo4rs::{BoltMap, BoltType, Query};
 
 /// One file under `cypher/`.
@@ -33,7 +39,14 @@ pub struct Header<'a> {
     pub law: &'a str,
     /// `server` where the server's clock may be read.
     pub clock: &'a str,
+    /// What in the text stands for the labels and types that a call is about.
+    pub names: &'a str,
 }
+
+/// The label for which statements about places are written, its key, and the type for which those about edges are.
+const ROOM: &str = ":Room";
+const ROOM_ID: &str = "n.id";
+const HALL: &str = ":HALL";
 
 impl Statement {
     /// The text that is sent: the file from its first line that is not a comment.
@@ -67,10 +80,38 @@ impl Statement {
                 "idempotent" => header.idempotent = value,
                 "law" => header.law = value,
                 "clock" => header.clock = value,
+                "names" => header.names = value,
                 _ => {}
             }
         }
         header
+    }
+
+    /// The text about these labels and types instead of those that its header names, any of them where there are several.
+    /// The one place where a name comes into a text.
+    pub(super) fn text_about(&self, labels: &[PlaceLabel], types: &[EdgeType]) -> String {
+        let mut text = self.body().to_owned();
+        let names = self.header().names;
+        let mut put = |stands: &str, name: String| {
+            if names.split(", ").any(|named| named == stands) {
+                text = text.replace(stands, &name);
+            }
+        };
+        if let Some(first) = labels.first() {
+            let names: Vec<&str> = labels.iter().map(PlaceLabel::as_str).collect();
+            put(ROOM_ID, format!("n.{}", first.key()));
+            put(ROOM, format!(":{}", names.join("|")));
+        }
+        if !types.is_empty() {
+            let names: Vec<&str> = types.iter().map(EdgeType::as_str).collect();
+            put(HALL, format!(":{}", names.join("|")));
+        }
+        text
+    }
+
+    /// A call about these labels and types. A statement with a key is about one label.
+    pub(super) fn about(&'static self, labels: &[PlaceLabel], types: &[EdgeType]) -> Call {
+        self.reading(&self.text_about(labels, types))
     }
 
     /// A call that sends another text than the file's.
@@ -121,3 +162,28 @@ macro_rules! statement {
     };
 }
 pub(super) use statement;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::trail::Allowed;
+
+    #[test]
+    fn names_of_the_list_come_into_a_text_where_its_header_says_and_nowhere_else() {
+        let allowed = Allowed::new(&["Entity", "Den"], &["TUNNEL", "WAY"]).unwrap();
+        let file = "// names: :Room, n.id, :HALL\nMATCH (n:Room)-[r:HALL]-(m) WHERE n.id = $id AND m:Entity RETURN m.id";
+        let statement = Statement { name: "trail/some", file };
+        let text = |labels: &[PlaceLabel], types: &[EdgeType]| statement.text_about(labels, types);
+        assert_eq!(
+            text(&allowed.labels()[..1], &allowed.types()[1..]),
+            "MATCH (n:Entity)-[r:WAY]-(m) WHERE n.name = $id AND m:Entity RETURN m.id"
+        );
+        assert!(
+            text(&allowed.labels()[1..], allowed.types())
+                .starts_with("MATCH (n:Den)-[r:TUNNEL|WAY]-(m) WHERE n.id")
+        );
+        assert_eq!(text(&[], &[]), statement.body());
+        let other = Statement { name: "a", file: "// names: :HALL\nMATCH (n:Room)-[:HALL]-()" };
+        assert_eq!(other.text_about(allowed.labels(), &allowed.types()[..1]), "MATCH (n:Room)-[:TUNNEL]-()");
+    }
+}

@@ -63,6 +63,8 @@ tally! {
     pinned,
     /// Relations that weigh less than the minimum.
     below,
+    /// Places and edges of trails on which nothing is left.
+    silenced,
     /// Facts of which a sweep said confidence 0.
     retracted,
     /// Facts of which a sweep said less confidence.

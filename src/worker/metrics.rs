@@ -21,6 +21,7 @@
 //! | `ebb_failed_looks_total` | counter | looks at the ledger that failed |
 //! | `ebb_failed_reloads_total` | counter | changed configurations that had faults and were not taken over |
 //! | `ebb_panics_total` | counter | panics |
+//! | `ebb_http_responses_total` | counter, status | answers of the API, by the first digit of their status |
 //!
 //! Every worker prints its own counts; the gauges of what stands in the graph (lag, stuck attempts, quarantined rows)
 //! are the same in each.
@@ -38,6 +39,8 @@ pub struct Beside {
     pub retries: u64,
     /// Commits of unknown outcome.
     pub unknown_commits: u64,
+    /// Answers of the API by the class of their status, where there is one.
+    pub answered: Option<[(&'static str, u64); 4]>,
 }
 
 /// Writes the page.
@@ -78,6 +81,10 @@ pub fn page(counts: &Counts, beside: Beside) -> String {
         ("panics_total", "counter", "Panics.", whole(counts.panics)),
     ] {
         page.one(name, kind, help, value);
+    }
+    page.head("http_responses_total", "counter", "Answers of the API by the first digit of their status.");
+    for (class, answers) in beside.answered.into_iter().flatten() {
+        page.row("http_responses_total", &format!("{{status=\"{class}\"}}"), whole(answers));
     }
     page.0
 }
@@ -186,7 +193,7 @@ mod tests {
         decay.ended(Ending::Done, Duration::from_millis(1_250));
         decay.worked(Tally { scanned: 7, changed: 5, ..Tally::default() });
         decay.last_done = crate::domain::units::Timestamp::from_millis(1_767_225_600_500).ok();
-        page(&counts, Beside { ready: true, retries: 2, unknown_commits: 1 })
+        page(&counts, Beside { ready: true, retries: 2, unknown_commits: 1, answered: None })
     }
 
     fn names(page: &str) -> BTreeSet<&str> {

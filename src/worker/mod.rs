@@ -1,4 +1,5 @@
-//! The worker: a process that runs the jobs by their schedules, answers probes, and stops in good order.
+//! The worker: a process that runs the jobs by their schedules, or answers over HTTP, or both; answers probes, and stops
+//! in good order.
 //!
 //! It builds its loops over an open database and takes them down again: the dispatcher of jobs, the tick that reaps, the
 //! probe that finds out whether the database answers, the watch on the configuration, and the port that says how all of
@@ -6,15 +7,17 @@
 //!
 //! # Stopping
 //! At SIGTERM or SIGINT `/readyz` says no, no run is begun, and those at work stop after the transaction in hand and give
-//! their leases back, so that another worker goes on at once. All of this takes ten seconds at most. A second signal ends
+//! their leases back, so that another worker goes on at once; requests at work are finished, new ones refused. All of this takes ten seconds at most. A second signal ends
 //! the process where it stands, which is safe: what was not committed is rolled back, and the lease runs out.
 //!
 //! # A database that is not there
 //! The worker starts, waits, says so in its log and at `/readyz`, and goes on within a second of the database's return.
 
+mod doors;
 pub mod metrics;
 mod reload;
 
+pub use doors::{HTTP_PORT, PORT, Ports};
 pub use reload::Source;
 
 use crate::clock::Clock;
@@ -27,15 +30,13 @@ use crate::scheduler::panics::{Panics, TooManyPanics};
 use crate::scheduler::warmth::Warmth;
 use crate::service::Service;
 use crate::settings::Settings;
-use crate::store::Store;
-use crate::surfaces::http::Listener;
-use crate::surfaces::http::probes::{Ready, router};
+use crate::store::{self, Store};
+use crate::surfaces::http::probes::Ready;
 use crate::wiring::schedules;
-use metrics::Beside;
+use doors::Doors;
 use reload::Reload;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::signal::unix::{SignalKind, signal};
@@ -43,8 +44,6 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tracing::{debug, info, warn};
 
-/// The usual port of what a worker says of itself.
-pub const PORT: u16 = 9464;
 /// How often the database is asked whether it answers, and how long it gets. Together below the two seconds within which
 /// `/readyz` tells the truth.
 const PROBE_EVERY: Duration = Duration::from_millis(500);
@@ -59,14 +58,24 @@ const REAP_PATIENCE: Duration = Duration::from_secs(10);
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The port for probes and metrics cannot be had.
-    #[error("{} cannot be listened on: {source}", .address.map_or_else(|| format!("no port from {PORT} on"), |a| a.to_string()))]
+    /// A port cannot be had.
+    #[error("{} cannot be listened on: {source}", .address.map_or_else(|| format!("no port from {usual} on"), |a| a.to_string()))]
     Listen {
         /// The address that was stated, if one was.
         address: Option<SocketAddr>,
+        /// The first port that was tried, if none was stated.
+        usual: u16,
         /// What the system said.
         source: std::io::Error,
     },
+    /// Other machines could ask, and there is no key.
+    #[error(
+        "{0} can be reached from elsewhere, and there is no key that a request could show. Run: ebb key create --name NAME --right RIGHT --scope SCOPE"
+    )]
+    NoKeys(SocketAddr),
+    /// Whether there is a key cannot be seen.
+    #[error("whether there is an API key cannot be seen: {0}")]
+    Keys(#[source] store::Error),
     /// No signal can be waited for.
     #[error("the process cannot wait for signals: {0}")]
     Signals(#[source] std::io::Error),
@@ -81,32 +90,42 @@ pub enum Error {
     Impatient,
 }
 
-/// Works until a signal comes. `began` is told the address of the probes.
+/// What a process does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Roles {
+    /// Runs the jobs.
+    pub worker: bool,
+    /// Answers over HTTP.
+    pub http: bool,
+    /// Offers its tools to agents, at /mcp.
+    pub mcp: bool,
+}
+
+/// Serves until a signal comes. `began` is told where.
 ///
 /// # Errors
 /// Of the start, or [`Error::Panics`]; [`Error::Impatient`] at a second signal.
 pub async fn run(
-    service: &Service,
+    service: &Arc<Service>,
     settings: Settings,
+    roles: Roles,
     source: Source<'_>,
-    began: impl FnOnce(SocketAddr),
+    began: impl FnOnce(Ports),
 ) -> Result<(), Error> {
-    let stated = settings.worker.listen;
-    let listener = Listener::bind(stated, PORT).await;
-    let listener = listener.map_err(|source| Error::Listen { address: stated, source })?;
+    let stop = CancellationToken::new();
+    let doors = Doors::open(service, &settings, roles, &stop).await?;
     let on = |kind| signal(kind).map_err(Error::Signals);
     let (mut terminate, mut interrupt) = (on(SignalKind::terminate())?, on(SignalKind::interrupt())?);
     let hangup = on(SignalKind::hangup())?;
 
     let store = service.share_store();
-    let (meter, panics) = (Arc::new(Meter::default()), Arc::new(Panics::default()));
-    let (wake, stop) = (Wake::default(), CancellationToken::new());
+    let (meter, panics, wake) = (Arc::new(Meter::default()), Arc::new(Panics::default()), Wake::default());
     let (schedules_in, config) = watch::channel(Arc::new(schedules(&settings)));
     let (ready_in, ready) = watch::channel(Err("the database has not been asked yet".to_owned()));
     let ready_in = Arc::new(ready_in);
     let warmth = Arc::<Warmth>::default();
-    let ticks = Ticks::start(wake.clone()).await?;
-    began(listener.address);
+    let ticks = if roles.worker { Some(Ticks::start(wake.clone()).await?) } else { None };
+    began(doors.ports());
 
     let dispatcher = Dispatcher {
         store: Arc::clone(&store),
@@ -121,29 +140,31 @@ pub async fn run(
     let tick = settings.worker.tick;
     let reload =
         Reload { source, settings, schedules: schedules_in, wake: wake.clone(), meter: Arc::clone(&meter) };
-    let page = page(Arc::clone(&store), Arc::clone(&meter), ready.clone());
 
     let over = CancellationToken::new();
+    let drained = doors.drained(&stop);
     let work = async {
         let probing = probe(&store, &ready_in, &wake, &warmth, &stop);
-        let dispatching = looped(&panics, &stop, move || dispatcher.clone().work());
-        let reaping = {
-            let (store, meter, told) = (Arc::clone(&store), Arc::clone(&meter), stop.clone());
-            let (ready, warm) = (ready_in.subscribe(), warmth.watch());
-            looped(&panics, &stop, move || {
-                reaping(
-                    Arc::clone(&store),
-                    Arc::clone(&meter),
-                    ready.clone(),
-                    warm.clone(),
-                    told.clone(),
-                    tick,
-                )
-            })
+        let jobs = async {
+            if !roles.worker {
+                stop.cancelled().await;
+                return Ok(());
+            }
+            let reaping = {
+                let (store, meter, told) = (Arc::clone(&store), Arc::clone(&meter), stop.clone());
+                let (ready, warm) = (ready_in.subscribe(), warmth.watch());
+                looped(&panics, &stop, move || {
+                    let (store, meter) = (Arc::clone(&store), Arc::clone(&meter));
+                    reaping(store, meter, ready.clone(), warm.clone(), told.clone(), tick)
+                })
+            };
+            let dispatching = looped(&panics, &stop, move || dispatcher.clone().work());
+            let ended = tokio::join!(dispatching, reaping);
+            ended.0.and(ended.1)
         };
-        let ended = tokio::join!(probing, dispatching, reaping);
+        let ((), ended, ()) = tokio::join!(probing, jobs, drained);
         over.cancel();
-        ended.1.and(ended.2)
+        ended
     };
     let stopping = async {
         let which = tokio::select! {
@@ -160,31 +181,16 @@ pub async fn run(
             _ = interrupt.recv() => {}
         }
     };
-    let serving = listener.serve(router(ready, page), over.clone());
+    let serving = doors.serve(&store, &meter, &ready, &over);
     let ended = tokio::select! {
         (worked, ()) = async { tokio::join!(work, serving) } => worked.map_err(Error::from),
         () = stopping => Err(Error::Impatient),
         () = reload.watch(hangup) => Ok(()),
     };
-    ticks.stop().await;
-    ended
-}
-
-/// The page of metrics, from what is counted where it happens.
-fn page(
-    store: Arc<Store>,
-    meter: Arc<Meter>,
-    ready: watch::Receiver<Ready>,
-) -> impl Fn() -> String + Send + Sync + 'static {
-    move || {
-        let counters = store.counters();
-        let beside = Beside {
-            ready: ready.borrow().is_ok(),
-            retries: counters.retried.load(Ordering::Relaxed),
-            unknown_commits: counters.unknown_commits.load(Ordering::Relaxed),
-        };
-        metrics::page(&meter.counts(), beside)
+    if let Some(ticks) = ticks {
+        ticks.stop().await;
     }
+    ended
 }
 
 /// Runs a loop on a thread of its own until it ends, and again if it panicked; too many of that stop the worker.

@@ -101,6 +101,7 @@ async fn main() {
             epsilon: 0.05,
             guard: ebb::domain::guard::Guard { enabled: false, max_affected_ratio: 1.0 },
         },
+        trails: trails(),
     })
     .expect("an address");
     let job = JobConfig {
@@ -278,4 +279,17 @@ async fn thousand(bench: &Bench, first: usize, born: i64) -> f64 {
     times.truncate(6);
     times.sort_by(f64::total_cmp);
     times[2]
+}
+
+/// What trails go by, as the document has it.
+fn trails() -> ebb::domain::trail::Trails {
+    use ebb::domain::trail::{Allowed, Evaporation, Rates, Trails};
+    let rates =
+        Rates { exploitation: 0.02, exploration: 0.05, success: 0.01, traversal: 0.03, recency: 0.10 };
+    Trails {
+        evaporation: Evaporation::new(rates, 1e6).expect("documented"),
+        allowed: Allowed::new(&Allowed::LABELS, &Allowed::TYPES).expect("documented"),
+        cycle_ms: 3_600_000,
+        interval_cycles: 10,
+    }
 }

@@ -42,6 +42,11 @@ const HOT: &[(&str, &str)] = &[
     ("run/guard", "EbbRun(job, occurrence)"),
     ("sweep/read", "EbbSweepJob(id)"),
     ("session/made", "Memory(sessionId)"),
+    ("trail/evaporate_edges", "HALL(pheromone_cycle)"),
+    ("trail/evaporate_places", "Room(pheromone_cycle)"),
+    ("trail/find", "Room(id)"),
+    ("trail/hot", "HALL(pheromone_cycle)"),
+    ("trail/lock", "Room(id)"),
     ("session/open", "Session(scope, id)"),
 ];
 
@@ -51,6 +56,7 @@ const SCANS: &[(&str, &str)] = &[
     ("inspect/clusters_graph", "a person asks, now and then, about all clusters"),
     ("inspect/coactivation", "a person asks, now and then, about all pairs"),
     ("inspect/reinforcements", "a person asks, now and then, about all that was strengthened"),
+    ("key/list", "keys are few, and all of them are wanted"),
     ("inspect/facts", "a person asks, now and then, about the lineages that sweeps have changed"),
     ("inspect/policies", "policies are a handful"),
     ("policy/read", "policies are a handful"),
@@ -76,6 +82,16 @@ const SCANS: &[(&str, &str)] = &[
     ("memory/tiers", "counts all memories, for a person who asks"),
     ("memory/timeline", "a person asks, now and then, for the picture of all memories"),
     ("migration/duplicates", "runs once, before the constraints exist"),
+    ("inspect/places_cold", "a person asks, now and then, about all places"),
+    ("inspect/trails_hot", "a person asks, now and then, about all edges"),
+    ("inspect/trails_hot_graph", "a person asks, now and then, about all edges"),
+    ("inspect/trails_silent", "a person asks, now and then, about all edges"),
+    ("trail/adopt_edges", "the absence of a cycle has no index; part of a pass that reads every active edge"),
+    (
+        "trail/adopt_places",
+        "the absence of a cycle has no index; part of a pass that reads every active place",
+    ),
+    ("trail/cold", "a person asks, now and then, about all places"),
     ("migration/list", "a row for each migration: a handful"),
     ("run/history", "a person asks, now and then; the ledger is trimmed"),
 ];
@@ -95,11 +111,9 @@ const UNIONS: &[(&str, &str)] = &[
 const GATHERS: &[(&str, &str)] = &[
     ("attempt/finish", "the marks of one claim"),
     ("attempt/reap", "the marks of one claim"),
-    ("attempt/unmark", "the list is a page of claims, named by their element ids"),
-    ("fact/adopt", "the list is a page of facts, named by their element ids"),
     ("fact/lock", "the list is a page of keys, and a lineage has one head"),
-    ("relation/adopt", "the list is a page of relations, named by their element ids"),
     ("cluster/leave", "a memory belongs to one cluster, or to the few that another writer gave it"),
+    ("trail/lock", "a label has one place of an id in each scope, and the id in few scopes"),
 ];
 
 #[tokio::test(flavor = "multi_thread")]

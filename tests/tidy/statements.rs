@@ -11,7 +11,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 /// The keys of a header, in the order in which they stand.
-const KEYS: [&str; 8] = ["purpose", "mode", "params", "returns", "bound", "idempotent", "law", "clock"];
+const KEYS: [&str; 9] =
+    ["purpose", "mode", "params", "returns", "bound", "idempotent", "law", "clock", "names"];
 /// The types of parameters.
 const TYPES: [&str; 6] = ["String", "Integer", "Float", "Boolean", "List", "Map"];
 /// Words that write, wherever they stand in a statement.
@@ -224,6 +225,29 @@ fn a_question_opens_with_its_title_and_can_be_pasted() {
         }
     });
     none("an inspect file opens with its title, every other with its purpose", &offences);
+}
+
+#[test]
+fn what_stands_for_other_names_stands_in_the_text() {
+    let offences = offences(|statement, found| {
+        let named = statement.header().names;
+        let code = body(statement);
+        let after = |at: usize| code[at..].chars().next().is_some_and(|c| c.is_alphanumeric() || c == '_');
+        for name in named.split(", ").filter(|name| !name.is_empty()) {
+            if ![":Room", ":HALL", "n.id"].contains(&name) {
+                found.push(format!("`names: {name}`: statements are written for :Room, n.id and :HALL"));
+            }
+            if !code.contains(name) {
+                found.push(format!("`names: {name}`, which does not stand in the text"));
+            }
+            if code.match_indices(name).any(|(at, _)| after(at + name.len())) {
+                found.push(format!(
+                    "{name} is the beginning of a longer name too, and would be put there as well"
+                ));
+            }
+        }
+    });
+    none("`names:` are there, whole, to be put others in their place", &offences);
 }
 
 #[test]

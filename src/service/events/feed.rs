@@ -5,7 +5,7 @@
 //! skips is the part that was done.
 
 use super::line::{Line, Reading, SessionEnd, parse};
-use crate::domain::event::{Event, Observe};
+use crate::domain::event::{Event, Observe, Trace};
 use crate::domain::fact::Assertion;
 use crate::domain::ids::hex;
 use crate::domain::units::Timestamp;
@@ -91,6 +91,10 @@ pub(super) struct Step {
     pub(super) seen: Vec<Observe>,
     /// Facts that were asserted, in order.
     pub(super) facts: Vec<Assertion>,
+    /// What happened in the palace, in order, after all that.
+    pub(super) traces: Vec<Trace>,
+    /// The line number and text of each.
+    pub(super) trace_places: Vec<(u64, String)>,
     /// A session's end, alone in its step.
     pub(super) session_end: Option<(u64, SessionEnd)>,
     /// Lines that are no events.
@@ -107,7 +111,8 @@ impl Step {
         let ended = self.session_end.as_ref().map(|(_, end)| end.at);
         let seen = self.seen.iter().map(|observe| observe.seen.at);
         let asserted = self.facts.iter().map(|fact| fact.at);
-        self.events.iter().map(Event::at).chain(seen).chain(asserted).chain(ended).max()
+        let traced = self.traces.iter().map(|trace| trace.at);
+        self.events.iter().map(Event::at).chain(seen).chain(asserted).chain(traced).chain(ended).max()
     }
 }
 
@@ -222,7 +227,10 @@ impl Feed {
             let Some(read) = self.take().await? else { break };
             let at = read.line.as_ref().and_then(|line| line.as_ref().ok()).map(Line::at);
             let alone = matches!(&read.line, Some(Ok(Line::SessionEnd(_))));
-            if at.zip(until).is_some_and(|(at, until)| at >= until) || (alone && taken > 0) {
+            // What happens in the palace comes last in its step: it may be about places that the lines before make.
+            let before_traces = matches!(&read.line, Some(Ok(Line::Event(_) | Line::Observe(_))));
+            let apart = (alone && taken > 0) || (before_traces && !step.traces.is_empty());
+            if at.zip(until).is_some_and(|(at, until)| at >= until) || apart {
                 self.peeked.push_front(read);
                 break;
             }
@@ -238,6 +246,10 @@ impl Feed {
                 }
                 Some(Ok(Line::Observe(observe))) => step.seen.push(observe),
                 Some(Ok(Line::Fact(fact))) => step.facts.push(fact),
+                Some(Ok(Line::Trace(trace))) => {
+                    step.traces.push(trace);
+                    step.trace_places.push((read.number, read.text));
+                }
                 Some(Ok(Line::SessionEnd(end))) => step.session_end = Some((read.number, end)),
                 Some(Err(why)) => {
                     step.bad.push((read.number, BadLine { text: read.text, why: Why::Words(why) }));

@@ -1,15 +1,17 @@
 //! One line of an event file: JSON to a checked event.
 
 use crate::clock::parse_rfc3339;
-use crate::domain::event::{Access, Event, Observe, Remember, Tie};
+use crate::domain::event::{Access, Event, Observe, PlaceName, Remember, Step, Tie, Trace, Walk};
 use crate::domain::fact::{Assertion, FactScope, Tuple, Value};
 use crate::domain::ids::{
-    EntityName, FactRelation, MemoryId, RelationType, Scope, SessionId, Source, event_id,
+    EntityName, FactRelation, MemoryId, PlaceId, RelationType, Scope, SessionId, Source, event_id,
 };
 use crate::domain::memory::Revive;
 use crate::domain::relation::Observation;
 use crate::domain::similarity::{Embedding, Similarity};
+use crate::domain::trail::Allowed;
 use crate::domain::units::{Confidence, Timestamp, Weight};
+use crate::service::trails::place_name;
 use serde::Deserialize;
 
 /// A checked line.
@@ -21,6 +23,8 @@ pub(super) enum Line {
     Observe(Observe),
     /// A fact that was asserted.
     Fact(Assertion),
+    /// Something that happened in the palace.
+    Trace(Trace),
     /// A session that ended.
     SessionEnd(SessionEnd),
 }
@@ -41,6 +45,7 @@ impl Line {
             Self::Event(event) => event.at(),
             Self::Observe(observe) => observe.seen.at,
             Self::Fact(fact) => fact.at,
+            Self::Trace(trace) => trace.at,
             Self::SessionEnd(end) => end.at,
         }
     }
@@ -91,6 +96,33 @@ enum Raw {
         scope: Option<Scope>,
         valid_until: Option<String>,
     },
+    Node {
+        at: String,
+        label: String,
+        id: PlaceId,
+        name: Option<String>,
+        scope: Option<Scope>,
+    },
+    Edge {
+        at: String,
+        from: RawPlace,
+        to: RawPlace,
+        #[serde(rename = "type")]
+        kind: String,
+        base_cost: Option<f64>,
+        scope: Option<Scope>,
+    },
+    Deposit {
+        at: String,
+        path: Vec<RawPlace>,
+        reward: Option<f64>,
+        scope: Option<Scope>,
+    },
+    Explore {
+        at: String,
+        node: RawPlace,
+        scope: Option<Scope>,
+    },
     SessionEnd {
         at: String,
         session: SessionId,
@@ -98,6 +130,40 @@ enum Raw {
         _instance: Option<String>,
         scope: Option<Scope>,
     },
+}
+
+/// A place: an id that is unique, `Label:id`, or an object; in a path also the edge that led there.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum RawPlace {
+    Text(String),
+    Named(RawNamed),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawNamed {
+    label: Option<String>,
+    id: PlaceId,
+    via: Option<String>,
+}
+
+impl RawPlace {
+    fn step(self, allowed: &Allowed) -> Result<Step, String> {
+        Ok(match self {
+            Self::Text(text) => {
+                Step { to: place_name(&text, allowed).map_err(|why| why.to_string())?, via: None }
+            }
+            Self::Named(RawNamed { label, id, via }) => {
+                let label = label.map(|label| allowed.label(&label).cloned()).transpose();
+                Step { to: PlaceName { label: label.map_err(|why| why.to_string())?, id }, via }
+            }
+        })
+    }
+
+    fn place(self, allowed: &Allowed) -> Result<PlaceName, String> {
+        self.step(allowed).map(|step| step.to)
+    }
 }
 
 /// What a line is read by.
@@ -109,11 +175,13 @@ pub(super) struct Reading {
     pub(super) scope: Scope,
     /// What an embedding must be.
     pub(super) similarity: Similarity,
+    /// Which labels and types carry pheromones.
+    pub(super) allowed: Allowed,
 }
 
 /// Reads line `number` of a file.
 pub(super) fn parse(text: &str, number: u64, reading: &Reading) -> Result<Line, String> {
-    let Reading { key, scope, similarity } = reading;
+    let Reading { key, scope, similarity, allowed } = reading;
     let raw: Raw = serde_json::from_str(text).map_err(|why| told(&why))?;
     Ok(match raw {
         Raw::Memory { at, id, content, session, instance, mentions, scope: own, pinned, embedding } => {
@@ -164,6 +232,23 @@ pub(super) fn parse(text: &str, number: u64, reading: &Reading) -> Result<Line, 
             };
             Line::Fact(assertion.checked().map_err(|why| why.to_string())?)
         }
+        Raw::Node { at, label, id, name, scope: own } => {
+            let label = allowed.label(&label).map_err(|why| why.to_string())?.clone();
+            traced(&at, own, scope, Walk::Node { label, id, name })?
+        }
+        Raw::Edge { at, from, to, kind, base_cost, scope: own } => {
+            let kind = allowed.kind(&kind).map_err(|why| why.to_string())?.clone();
+            let walk = Walk::edge(from.place(allowed)?, to.place(allowed)?, kind, base_cost);
+            traced(&at, own, scope, walk.map_err(|why| why.to_string())?)?
+        }
+        Raw::Deposit { at, path, reward, scope: own } => {
+            let path = path.into_iter().map(|place| place.step(allowed)).collect::<Result<_, _>>()?;
+            let walk = Walk::deposit(path, reward.unwrap_or(1.0)).map_err(|why| why.to_string())?;
+            traced(&at, own, scope, walk)?
+        }
+        Raw::Explore { at, node, scope: own } => {
+            traced(&at, own, scope, Walk::Explore { place: node.place(allowed)? })?
+        }
         Raw::SessionEnd { at, session, _instance: _, scope: own } => Line::SessionEnd(SessionEnd {
             at: parse_rfc3339(&at)?,
             scope: own.unwrap_or_else(|| scope.clone()),
@@ -171,6 +256,10 @@ pub(super) fn parse(text: &str, number: u64, reading: &Reading) -> Result<Line, 
             text: text.to_owned(),
         }),
     })
+}
+
+fn traced(at: &str, own: Option<Scope>, scope: &Scope, what: Walk) -> Result<Line, String> {
+    Ok(Line::Trace(Trace { at: parse_rfc3339(at)?, scope: own.unwrap_or_else(|| scope.clone()), what }))
 }
 
 /// What is wrong with a line. The parser has seen one line and counts from 1; which one it is, the caller says.
@@ -186,7 +275,8 @@ mod tests {
 
     fn reading() -> Reading {
         let similarity = Similarity { dimensions: Some(2), text_threshold: 0.5 };
-        Reading { key: "k".to_owned(), scope: Scope::local(), similarity }
+        let allowed = Allowed::new(&Allowed::LABELS, &Allowed::TYPES).unwrap();
+        Reading { key: "k".to_owned(), scope: Scope::local(), similarity, allowed }
     }
 
     fn say(text: &str) -> String {
@@ -217,7 +307,7 @@ mod tests {
             say(r#"{"at":"soon","kind":"access","id":"m"}"#).contains("\"soon\" is not an RFC 3339 instant")
         );
         assert!(say(r#"{"at":"2026-03-02T08:00:00Z","kind":"acess","id":"m"}"#).contains(
-            "unknown variant `acess`, expected one of `memory`, `access`, `observe`, `fact`, `session_end`, at column 4"
+            "unknown variant `acess`, expected one of `memory`, `access`, `observe`, `fact`, `node`, `edge`, `deposit`, `explore`, `session_end`, at column 4"
         ));
         assert!(
             say(r#"{"at":"2026-03-02T08:00:00Z","kind":"access","id":"m","x":1}"#)
@@ -230,6 +320,24 @@ mod tests {
         assert!(
             say(r#"{"at":"2026-03-02T08:00:00Z","kind":"memory","content":7}"#).contains("expected a string")
         );
+        let at = |rest: &str| say(&format!(r#"{{"at":"2026-03-02T08:00:00Z",{rest}}}"#));
+        assert!(at(r#""kind":"node","label":"Room","id":"r1","name":"Kitchen""#).contains("Node"));
+        assert!(at(r#""kind":"node","label":"Ro`om","id":"r1""#).contains("is not in the list"));
+        assert!(
+            at(r#""kind":"edge","from":"Room:r1","to":{"label":"Room","id":"r2"},"type":"HALL""#)
+                .contains("Edge")
+        );
+        assert!(
+            at(r#""kind":"edge","from":"a","to":"b","type":"HALL","base_cost":11"#)
+                .contains("it must be 0 to 10")
+        );
+        assert!(
+            at(r#""kind":"deposit","path":["a",{"id":"b","via":"HALL"}],"reward":0.5"#)
+                .contains("via: Some(\"HALL\")")
+        );
+        assert!(at(r#""kind":"deposit","path":["a"]"#).contains("this one has 1"));
+        assert!(at(r#""kind":"deposit","path":["a","b"],"reward":0"#).contains("the reward is 0"));
+        assert!(at(r#""kind":"explore","node":"a""#).contains("Explore"));
         let embedded = |numbers: &str| {
             say(&format!(
                 r#"{{"at":"2026-03-02T08:00:00Z","kind":"memory","content":"x","embedding":[{numbers}]}}"#
@@ -257,6 +365,8 @@ mod tests {
             r#"{"at":"2026-03-02T08:00:00Z","kind":"observe","from":"a","type":"t","to":"b","weight":0.5}"#,
             r#"{"at":"2026-03-02T08:00:00Z","kind":"session_end","session":"s","scope":"team"}"#,
             r#"{"at":"2026-03-02T08:00:00Z","kind":"fact","entity":"a","relation":"memory:x","value":3,"source":"s","confidence":0.5}"#,
+            r#"{"at":"2026-03-02T08:00:00Z","kind":"edge","from":"Room:a","to":{"label":"Room","id":"b"},"type":"HALL","base_cost":0.5}"#,
+            r#"{"at":"2026-03-02T08:00:00Z","kind":"deposit","path":["a",{"id":"b","via":"HALL"}],"reward":0.5}"#,
         ];
         let mut read = 0;
         for text in crate::mutated::mutated(&seeds, 2).take(crate::mutated::MANY) {

@@ -9,7 +9,7 @@ mod line;
 pub mod replay;
 
 use super::Service;
-use crate::domain::event::Event;
+use crate::domain::event::{Event, Trace, Walk};
 use crate::domain::tunables::Tunables;
 use crate::domain::units::Timestamp;
 use crate::jobs::JobName;
@@ -162,6 +162,9 @@ impl Service {
             count("access", step.events.len() - made);
             count("observe", step.seen.len());
             count("fact", step.facts.len());
+            for trace in &step.traces {
+                count(kind(trace), 1);
+            }
             count("session_end", usize::from(step.session_end.is_some()));
             for (line, fault) in step.bad {
                 let feed::Why::Words(why) = fault.why else { continue };
@@ -181,6 +184,7 @@ impl Service {
             key: key.to_owned(),
             scope: self.config.scope.clone(),
             similarity: *self.store.similarity(),
+            allowed: self.store.allowed().clone(),
         }
     }
 }
@@ -194,6 +198,16 @@ pub fn scratch_folder(path: &Path) -> Result<PathBuf, FeedError> {
     let stem: String =
         name.chars().take(40).map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
     Ok(Path::new(".ebb/replay").join(format!("{stem}-{}", &key[..8])))
+}
+
+/// The name of its kind in a file.
+fn kind(trace: &Trace) -> &'static str {
+    match trace.what {
+        Walk::Node { .. } => "node",
+        Walk::Edge { .. } => "edge",
+        Walk::Deposit { .. } => "deposit",
+        Walk::Explore { .. } => "explore",
+    }
 }
 
 /// A file on its way into the database.
@@ -273,13 +287,14 @@ impl<'a> Feeder<'a> {
         }
         let mut events = step.events;
         let mut places = step.places;
+        let (mut traces, mut trace_places) = (step.traces, step.trace_places);
         loop {
-            if events.is_empty() && step.seen.is_empty() && step.facts.is_empty() {
+            if events.is_empty() && step.seen.is_empty() && step.facts.is_empty() && traces.is_empty() {
                 store.skip_lines(&self.key, from, &progress).await?;
                 break;
             }
             let batch = Batch { events: &events, tunables: &tunables };
-            let beside = Beside { seen: &step.seen, facts: &step.facts };
+            let beside = Beside { seen: &step.seen, facts: &step.facts, traces: &traces };
             match store.import_events(&self.key, from, &progress, batch, beside).await? {
                 Applied::All(done) => {
                     let made = events.iter().filter(|event| matches!(event, Event::Remember(_))).count();
@@ -287,12 +302,23 @@ impl<'a> Feeder<'a> {
                     self.count("access", done.len() - made);
                     self.count("observe", step.seen.len());
                     self.count("fact", step.facts.len());
+                    for trace in &traces {
+                        self.count(kind(trace), 1);
+                    }
                     break;
                 }
                 Applied::Nothing(faults) => {
                     for Fault { index, why } in faults.into_iter().rev() {
-                        let (line, text) = places.remove(index);
-                        events.remove(index);
+                        let (line, text) = match index.checked_sub(events.len()) {
+                            Some(index) => {
+                                traces.remove(index);
+                                trace_places.remove(index)
+                            }
+                            None => {
+                                events.remove(index);
+                                places.remove(index)
+                            }
+                        };
                         self.refuse(line, feed::BadLine { text, why: feed::Why::Store(why) })?;
                     }
                 }

@@ -3,11 +3,11 @@
 use super::Global;
 use super::confirm::confirm;
 use super::exit::CliError;
-use super::instant::{Rfc3339, about, readable};
+use super::instant::{about, readable};
 use super::output::Output;
 use super::page::{Column, Page};
-use crate::domain::units::Timestamp;
-use crate::service::{AttemptRow, Service};
+use crate::service::Service;
+use crate::surfaces::answer::attempt::{Held, Shown, Whole};
 use clap::{Args, Subcommand};
 use serde::Serialize;
 use std::time::Duration;
@@ -68,39 +68,6 @@ pub struct Release {
     pub dry_run: bool,
 }
 
-#[derive(Serialize)]
-struct Shown {
-    id: String,
-    phase: Option<String>,
-    state: String,
-    holder: Option<String>,
-    instance: Option<String>,
-    started: Option<Rfc3339>,
-    lease_left_ms: Option<i64>,
-    claimed: i64,
-    applied: i64,
-    conflicts: i64,
-    holds: i64,
-}
-
-impl From<AttemptRow> for Shown {
-    fn from(row: AttemptRow) -> Self {
-        Self {
-            id: row.id,
-            phase: row.phase,
-            state: row.state,
-            holder: row.holder,
-            instance: row.instance,
-            started: row.started.and_then(|ms| Timestamp::from_millis(ms).ok()).map(Rfc3339),
-            lease_left_ms: row.lease_left,
-            claimed: row.claimed,
-            applied: row.applied,
-            conflicts: row.conflicts,
-            holds: row.holds,
-        }
-    }
-}
-
 /// What is left of a lease, for people.
 pub(super) fn lease(left_ms: Option<i64>) -> String {
     match left_ms {
@@ -156,19 +123,6 @@ async fn list(args: &List, service: &Service, output: &Output) -> Result<(), Cli
         };
         page.table(&columns, attempts.iter().map(row));
     })
-}
-
-#[derive(Serialize)]
-struct Whole {
-    #[serde(flatten)]
-    attempt: Shown,
-    memories: Vec<Held>,
-}
-
-#[derive(Serialize)]
-struct Held {
-    id: String,
-    tier: String,
 }
 
 async fn show(args: &Show, service: &Service, output: &Output) -> Result<(), CliError> {

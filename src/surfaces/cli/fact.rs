@@ -1,7 +1,7 @@
 //! `ebb fact` and `ebb sweep`: facts, which never change, and what decay policies say of old ones.
 
 use super::exit::{CliError, Exit};
-use super::instant::{Moment, Rfc3339, readable};
+use super::instant::{Moment, readable};
 use super::output::Output;
 use super::page::Column;
 use super::{Global, Once, When, Write};
@@ -9,11 +9,12 @@ use crate::clock::new_id;
 use crate::domain::fact::{Assertion, FactError, FactScope, Tuple, Value};
 use crate::domain::ids::{EntityName, FactRelation, Source};
 use crate::domain::policy::Mode;
-use crate::domain::units::{Confidence, Timestamp};
-use crate::service::facts::{Sweep, SweepAnswer, SweepRequest};
-use crate::service::{Fact, FactFilter, Service};
+use crate::domain::units::Confidence;
+use crate::service::facts::{Sweep, SweepRequest};
+use crate::service::{FactFilter, Service};
+use crate::surfaces::answer::Rfc3339;
+use crate::surfaces::answer::fact::{Queued, Shown, Standing, Swept, Wrote};
 use clap::{Args, Subcommand, ValueEnum};
-use serde::Serialize;
 
 /// The verbs of `ebb fact`.
 #[derive(Debug, Clone, Subcommand)]
@@ -148,107 +149,6 @@ impl AssertArgs {
             ValueType::Boolean => self.value.parse().map(Value::Truth).map_err(|_| unread("true or false")),
         }
     }
-}
-
-#[derive(Serialize)]
-struct Wrote {
-    id: String,
-    entity: String,
-    relation: String,
-    value: Value,
-    scope: FactScope,
-    confidence: f64,
-    source: String,
-    asserted_at: Rfc3339,
-    valid_until: Option<Rfc3339>,
-    head: bool,
-    dry_run: bool,
-}
-
-/// A fact, in the words of the documents.
-#[derive(Serialize)]
-struct Shown {
-    id: String,
-    entity: Option<String>,
-    relation: Option<String>,
-    value: Option<Value>,
-    scope: Option<String>,
-    confidence: Option<f64>,
-    source: Option<String>,
-    asserted_at: Option<Rfc3339>,
-    valid_until: Option<Rfc3339>,
-    head: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    origin_confidence: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    origin_at: Option<Rfc3339>,
-}
-
-impl From<Fact> for Shown {
-    fn from(fact: Fact) -> Self {
-        let instant = |ms: Option<i64>| ms.and_then(|ms| Timestamp::from_millis(ms).ok()).map(Rfc3339);
-        Self {
-            value: fact.value(),
-            id: fact.id,
-            entity: fact.entity,
-            relation: fact.relation,
-            scope: fact.scope,
-            confidence: fact.confidence,
-            source: fact.source,
-            asserted_at: instant(fact.asserted_at),
-            valid_until: instant(fact.valid_until),
-            head: fact.is_head,
-            origin_confidence: fact.origin_confidence,
-            origin_at: instant(fact.origin_at),
-        }
-    }
-}
-
-/// The documented answer of a sweep.
-#[derive(Serialize)]
-struct Swept {
-    swept_at: Rfc3339,
-    scope: FactScope,
-    mode: Mode,
-    facts_evaluated: i64,
-    facts_retracted: i64,
-    facts_reduced: i64,
-    dry_run_would_retract: i64,
-    dry_run_would_reduce: i64,
-    policies_applied: Vec<String>,
-}
-
-impl From<SweepAnswer> for Swept {
-    fn from(answer: SweepAnswer) -> Self {
-        Self {
-            swept_at: Rfc3339(answer.swept_at),
-            scope: answer.scope,
-            mode: answer.mode,
-            facts_evaluated: answer.facts_evaluated,
-            facts_retracted: answer.facts_retracted,
-            facts_reduced: answer.facts_reduced,
-            dry_run_would_retract: answer.dry_run_would_retract,
-            dry_run_would_reduce: answer.dry_run_would_reduce,
-            policies_applied: answer.policies_applied,
-        }
-    }
-}
-
-#[derive(Serialize)]
-struct Queued {
-    job_id: String,
-    status: crate::service::SweepState,
-    estimated_s: i64,
-}
-
-#[derive(Serialize)]
-struct Standing {
-    job_id: String,
-    status: crate::service::SweepState,
-    #[serde(flatten)]
-    so_far: Swept,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<String>,
 }
 
 /// Runs a verb.

@@ -46,6 +46,9 @@ impl From<Error> for CliError {
                     "question" => "ebb inspect",
                     "policy" => "ebb policy list",
                     "sweep" => "ebb job history sweep",
+                    "key" => "ebb key list",
+                    "place" => "ebb trail cold",
+                    "edge" => "ebb trail edge add FROM TYPE TO",
                     _ => "ebb memory list",
                 };
                 Self::failed(error).try_this(hint)

@@ -4,9 +4,10 @@
 //! what now is, and time is a parameter everywhere below: hence [`Moment`], which is resolved against the clock by the
 //! verb that uses it.
 
+pub use crate::clock::rfc3339;
 use crate::domain::units::{Timestamp, UnitError};
-use chrono::{DateTime, NaiveDate, NaiveDateTime, SecondsFormat};
-use serde::Serialize;
+pub use crate::surfaces::answer::Rfc3339;
+use chrono::{DateTime, NaiveDate, NaiveDateTime};
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -90,15 +91,6 @@ pub fn spelt(span: Duration) -> String {
     humantime::format_duration(span).to_string()
 }
 
-/// An instant as every answer prints it: RFC 3339, UTC, milliseconds, `Z`.
-#[must_use]
-pub fn rfc3339(at: Timestamp) -> String {
-    // A Timestamp lies inside chrono's years.
-    DateTime::from_timestamp_millis(at.millis())
-        .unwrap_or_default()
-        .to_rfc3339_opts(SecondsFormat::Millis, true)
-}
-
 /// An instant as tables show it: UTC, to the second; it can be pasted after `--at`.
 #[must_use]
 pub fn readable(at: Timestamp) -> String {
@@ -119,16 +111,6 @@ pub fn about(span: Duration) -> String {
 #[must_use]
 pub fn between(a: Timestamp, b: Timestamp) -> Duration {
     Duration::from_millis(a.millis().abs_diff(b.millis()))
-}
-
-/// An instant inside an answer: serialises as [`rfc3339`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Rfc3339(pub Timestamp);
-
-impl Serialize for Rfc3339 {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&rfc3339(self.0))
-    }
 }
 
 #[cfg(test)]

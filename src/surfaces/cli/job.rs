@@ -1,16 +1,15 @@
 //! `ebb job`: jobs run by hand, under the same rules as by a worker.
 
 use super::exit::CliError;
-use super::instant::{Rfc3339, about, between, readable, spelt};
+use super::instant::{about, between, readable, spelt};
 use super::output::Output;
 use super::page::{Column, Page};
 use super::{Global, unknown};
 use crate::domain::units::Timestamp;
-use crate::service::admin::JobStatus;
-use crate::service::{JobName, JobReport, Outcome, Past, Rhythm, Service, Tally};
+use crate::service::{JobName, Service};
+pub(super) use crate::surfaces::answer::job::Scheduled;
+use crate::surfaces::answer::job::{PastRun, Ran};
 use clap::{Args, Subcommand};
-use serde::Serialize;
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// The verbs of `ebb job`.
@@ -82,43 +81,7 @@ fn job(name: &str) -> Result<JobName, CliError> {
     JobName::named(name).ok_or_else(|| unknown("job", name, names(), "ebb job list"))
 }
 
-/// A job and its schedule.
-#[derive(Serialize)]
-pub(super) struct Scheduled {
-    job: JobName,
-    about: &'static str,
-    enabled: bool,
-    every_seconds: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cron: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    timezone: Option<&'static str>,
-    last: Option<Rfc3339>,
-    next: Rfc3339,
-    lag_seconds: u64,
-}
-
 impl Scheduled {
-    /// `next` is the occurrence that is due, where one is: how long it has waited is the lag.
-    pub(super) fn of(status: &JobStatus, at: Timestamp) -> Self {
-        let late = status.enabled && status.next < at;
-        let (every_seconds, cron, timezone) = match &status.schedule.rhythm {
-            Rhythm::Every(ms) => (Some(ms.unsigned_abs() / 1_000), None, None),
-            Rhythm::Cron(pattern, zone) => (None, Some(pattern.text().to_owned()), Some(zone.name())),
-        };
-        Self {
-            job: status.job,
-            about: status.job.about(),
-            enabled: status.enabled,
-            every_seconds,
-            cron,
-            timezone,
-            last: status.last.map(Rfc3339),
-            next: Rfc3339(status.next),
-            lag_seconds: if late { between(at, status.next).as_secs() } else { 0 },
-        }
-    }
-
     /// Jobs as a table.
     pub(super) fn table(page: &mut Page, jobs: &[Self], at: Timestamp) {
         let columns = [
@@ -159,106 +122,7 @@ async fn list(service: &Service, output: &Output) -> Result<(), CliError> {
     })
 }
 
-/// What only this job counts, by name.
-fn own(job: JobName, tally: &Tally) -> BTreeMap<&'static str, i64> {
-    match job {
-        JobName::Coactivate => {
-            [("sessions", tally.scanned), ("pairs", tally.changed), ("sessions_cut", tally.cut)].into()
-        }
-        JobName::Cluster => [
-            ("formed", tally.formed),
-            ("dissolved", tally.dissolved),
-            ("joined", tally.joined),
-            ("left", tally.left),
-        ]
-        .into(),
-        JobName::Audit => [
-            ("released", tally.released),
-            ("mended", tally.changed - tally.released - tally.trimmed),
-            ("trimmed", tally.trimmed),
-        ]
-        .into(),
-        JobName::Reinforce => {
-            [("new", tally.scanned), ("reinforced", tally.reinforced), ("corpora_cut", tally.cut)].into()
-        }
-        JobName::Fade => [("pinned", tally.pinned), ("below_minimum", tally.below)].into(),
-        JobName::Sweep => {
-            [("retracted", tally.retracted), ("reduced", tally.reduced), ("only_counted", tally.rehearsed)]
-                .into()
-        }
-        JobName::Decay | JobName::Promote => BTreeMap::new(),
-    }
-}
-
-/// How many memories or clusters are another kind of thing than before.
-fn affected(tally: &Tally) -> i64 {
-    tally.expired + tally.promoted + tally.formed + tally.dissolved + tally.reinforced + tally.retracted
-}
-
-/// A run by hand, or its rehearsal, which has neither occurrence nor id.
-#[derive(Serialize)]
-struct Ran {
-    job: JobName,
-    occurrence: Option<String>,
-    run_id: Option<String>,
-    outcome: &'static str,
-    scanned: i64,
-    changed: i64,
-    skipped: i64,
-    quarantined: i64,
-    due_left: i64,
-    truncated: bool,
-    affected: i64,
-    adopted: i64,
-    expired: i64,
-    promoted: i64,
-    conflicts: i64,
-    #[serde(flatten)]
-    own: BTreeMap<&'static str, i64>,
-    at: Rfc3339,
-    dry_run: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<String>,
-}
-
 impl Ran {
-    fn of(job: JobName, tally: Tally, at: Timestamp) -> Self {
-        Self {
-            job,
-            occurrence: None,
-            run_id: None,
-            outcome: "done",
-            scanned: tally.scanned,
-            changed: tally.changed,
-            skipped: tally.skipped,
-            quarantined: tally.quarantined,
-            due_left: 0,
-            truncated: false,
-            affected: affected(&tally),
-            adopted: tally.adopted,
-            expired: tally.expired,
-            promoted: tally.promoted,
-            conflicts: tally.conflicts,
-            own: own(job, &tally),
-            at: Rfc3339(at),
-            dry_run: true,
-            reason: None,
-        }
-    }
-
-    fn reported(report: JobReport) -> Self {
-        Self {
-            occurrence: Some(report.occurrence),
-            run_id: report.run_id,
-            outcome: if report.outcome == Outcome::Done { "done" } else { "skipped" },
-            due_left: report.due_left,
-            truncated: report.truncated,
-            dry_run: false,
-            reason: report.reason,
-            ..Self::of(report.job, report.tally, report.now)
-        }
-    }
-
     /// What it did, in a line.
     fn sentence(&self) -> String {
         let name = self.job.name();
@@ -277,8 +141,10 @@ impl Ran {
         // What the other jobs write has names of its own.
         let swept = if self.job == JobName::Decay { self.changed } else { 0 };
         let faded = if self.job == JobName::Fade { self.changed } else { 0 };
+        let evaporated = if self.job == JobName::Evaporate { self.changed } else { 0 };
         let (one, several) = match self.job {
             JobName::Fade => ("relation", "relations"),
+            JobName::Evaporate => ("place or edge", "places and edges"),
             JobName::Sweep => ("fact", "facts"),
             _ => ("memory", "memories"),
         };
@@ -292,6 +158,8 @@ impl Ran {
                 &format!("{several} of other writers adopted"),
             ),
             many(faded, "relation lowered", "relations lowered"),
+            many(evaporated, "place or edge brought to now", "places and edges brought to now"),
+            many(own("silenced"), "fallen silent", "fallen silent"),
             many(own("retracted"), "fact retracted", "facts retracted"),
             many(own("reduced"), "fact reduced", "facts reduced"),
             many(
@@ -352,63 +220,10 @@ async fn work(args: &Run, service: &Service, output: &Output, global: &Global) -
     }
 }
 
-#[derive(Serialize)]
-struct Row {
-    job: String,
-    occurrence: String,
-    run_id: String,
-    trigger: String,
-    state: String,
-    at: Option<Rfc3339>,
-    started: Option<Rfc3339>,
-    finished: Option<Rfc3339>,
-    scanned: i64,
-    changed: i64,
-    skipped: i64,
-    quarantined: i64,
-    truncated: bool,
-    affected: i64,
-    adopted: i64,
-    expired: i64,
-    promoted: i64,
-    conflicts: i64,
-    #[serde(flatten)]
-    own: BTreeMap<&'static str, i64>,
-    reason: Option<String>,
-}
-
-impl From<Past> for Row {
-    fn from(past: Past) -> Self {
-        let instant = |ms: Option<i64>| ms.and_then(|ms| Timestamp::from_millis(ms).ok()).map(Rfc3339);
-        let own = JobName::named(&past.job).map(|job| own(job, &past.tally)).unwrap_or_default();
-        Self {
-            own,
-            job: past.job,
-            occurrence: past.occurrence,
-            run_id: past.run_id,
-            trigger: past.trigger,
-            state: past.state,
-            at: instant(past.now),
-            started: instant(past.started),
-            finished: instant(past.finished),
-            scanned: past.tally.scanned,
-            changed: past.tally.changed,
-            skipped: past.tally.skipped,
-            quarantined: past.tally.quarantined,
-            truncated: past.truncated,
-            affected: affected(&past.tally),
-            adopted: past.tally.adopted,
-            expired: past.tally.expired,
-            promoted: past.tally.promoted,
-            conflicts: past.tally.conflicts,
-            reason: past.reason,
-        }
-    }
-}
-
 async fn history(args: &History, service: &Service, output: &Output) -> Result<(), CliError> {
     let named = args.name.as_deref().map(job).transpose()?;
-    let runs: Vec<Row> = service.history(named, args.limit).await?.into_iter().map(Row::from).collect();
+    let runs: Vec<PastRun> =
+        service.history(named, args.limit).await?.into_iter().map(PastRun::from).collect();
     output.emit_list("job.history", "runs", &runs, |page| {
         if runs.is_empty() {
             page.line("No run yet. `ebb job run --all` runs every job once.");
@@ -424,7 +239,7 @@ async fn history(args: &History, service: &Service, output: &Output) -> Result<(
             Column::right("PROMOTED"),
             Column::right("TOOK"),
         ];
-        let row = |run: &Row| {
+        let row = |run: &PastRun| {
             let took = run.started.zip(run.finished).map(|(from, to)| about(between(to.0, from.0)));
             [
                 run.at.map(|at| readable(at.0)).unwrap_or_default(),

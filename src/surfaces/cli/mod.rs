@@ -19,6 +19,7 @@ mod failure;
 pub mod inspect;
 pub mod instant;
 pub mod job;
+pub mod key;
 pub mod memory;
 pub mod neo4j;
 pub mod output;
@@ -32,6 +33,7 @@ pub mod server;
 pub mod session;
 #[cfg(test)]
 mod tests;
+pub mod trail;
 
 use crate::domain::units::Timestamp;
 use crate::service::Service;
@@ -86,7 +88,7 @@ pub enum Command {
     Status(server::Status),
     /// Show how many memories each tier holds, with their energies now, and what is stuck or waits
     Health(server::Health),
-    /// Serve: run the jobs by their schedules
+    /// Serve: run the jobs by their schedules, and answer over HTTP
     Serve(serve::Serve),
     /// Run the jobs by their schedules, until a signal: `serve --roles worker`
     Worker,
@@ -108,6 +110,14 @@ pub enum Command {
     /// Observe relations between entities, look at them, pin them, let them fade
     #[command(subcommand)]
     Relation(relation::Verb),
+    /// Build a palace, leave trails in it, and follow them
+    #[command(subcommand)]
+    Trail(trail::Verb),
+    /// Offer tools to an agent over stdin and stdout (MCP)
+    Mcp,
+    /// Make and revoke the keys that HTTP asks for
+    #[command(subcommand)]
+    Key(key::Verb),
     /// Assert facts about entities, and look at them
     #[command(subcommand)]
     Fact(fact::Verb),
@@ -304,6 +314,8 @@ pub async fn run(
         Command::Memory(verb) => memory::run(verb, service, output, global).await,
         Command::Session(verb) => session::run(verb, service, output, global).await,
         Command::Relation(verb) => relation::run(verb, service, output, global).await,
+        Command::Trail(verb) => trail::run(verb, service, output, global).await,
+        Command::Key(verb) => key::run(verb, service, output).await,
         Command::Fact(verb) => fact::run(verb, service, output, global).await,
         Command::Sweep(args) => fact::sweep(args, service, output, global).await,
         Command::Policy(verb) => policy::run(verb, service, output, global).await,
@@ -314,6 +326,7 @@ pub async fn run(
         Command::Demo(_)
         | Command::Serve(_)
         | Command::Worker
+        | Command::Mcp
         | Command::Neo4j(_)
         | Command::Config(_)
         | Command::Completions(_)

@@ -1,15 +1,16 @@
 //! `ebb relation`: relations between entities, which fade unless somebody observes them.
 
 use super::exit::CliError;
-use super::instant::{Rfc3339, readable};
+use super::instant::readable;
 use super::output::Output;
 use super::page::Column;
 use super::{Global, Once, When, Write};
 use crate::domain::event::{Observe, Tie};
 use crate::domain::ids::{EntityName, RelationType};
 use crate::domain::relation::Observation;
-use crate::domain::units::{Timestamp, Weight};
-use crate::service::{JobName, Observed, Relation, Service, Tally, Which};
+use crate::domain::units::Weight;
+use crate::service::{JobName, Observed, Service, Tally, Which};
+use crate::surfaces::answer::relation::{Edge, Passed, Wrote};
 use clap::{Args, Subcommand};
 use serde::Serialize;
 
@@ -122,58 +123,11 @@ impl Names {
     }
 }
 
-/// A relation, in the words of the documents.
+/// A pass, and whether it was one.
 #[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Edge {
-    from: String,
-    to: String,
-    #[serde(rename = "type")]
-    kind: String,
-    weight: f64,
-    last_observed: Rfc3339,
-    pinned: bool,
-}
-
-impl Edge {
-    fn of(relation: Relation) -> Self {
-        let at = Timestamp::from_millis(relation.last_observed).unwrap_or(Timestamp::EPOCH);
-        Self {
-            from: relation.from,
-            to: relation.to,
-            kind: relation.kind,
-            weight: relation.weight,
-            last_observed: Rfc3339(at),
-            pinned: relation.pinned,
-        }
-    }
-}
-
-#[derive(Serialize)]
-struct Wrote {
-    from: String,
-    #[serde(rename = "type")]
-    kind: String,
-    to: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    outcome: Option<Observed>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    weight: Option<f64>,
-    at: Rfc3339,
-    dry_run: bool,
-}
-
-/// The documented counters of a pass.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Passed {
-    processed: i64,
-    decayed: i64,
-    below_minimum: i64,
-    pinned: i64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    edges: Option<Vec<Edge>>,
-    #[serde(rename = "dry_run")]
+struct Pass {
+    #[serde(flatten)]
+    passed: Passed,
     dry_run: bool,
 }
 
@@ -203,7 +157,7 @@ async fn observe(
     let observe = Observe { tie, seen };
     let done = service.observe(&args.write.intent(&args.once), std::slice::from_ref(&observe)).await?;
     let outcome = done.first().copied().unwrap_or(Observed::Late);
-    let answer = wrote(&observe.tie, Some(outcome), None, at, args.write.dry_run);
+    let answer = Wrote::of(&observe.tie, Some(outcome), None, at, args.write.dry_run);
     output.emit("relation.observe", &answer, |page| {
         page.line(&match outcome {
             Observed::Created => format!("{} is new.", observe.tie),
@@ -263,23 +217,11 @@ async fn pin(
     let tie = args.names.tie(service)?;
     let at = args.write.instant(service, global).await?;
     let weight = service.pin_relation(&args.write.intent(&args.once), &tie, pin, at).await?;
-    let answer = wrote(&tie, None, Some(weight), at, args.write.dry_run);
+    let answer = Wrote::of(&tie, None, Some(weight), at, args.write.dry_run);
     output.emit(if pin { "relation.pin" } else { "relation.unpin" }, &answer, |page| {
         let what = if pin { "is held at" } else { "fades from" };
         page.line(&format!("{tie} {what} {weight:.3}."));
     })
-}
-
-fn wrote(tie: &Tie, outcome: Option<Observed>, weight: Option<f64>, at: Timestamp, dry_run: bool) -> Wrote {
-    Wrote {
-        from: tie.from.to_string(),
-        kind: tie.kind.to_string(),
-        to: tie.to.to_string(),
-        outcome,
-        weight,
-        at: Rfc3339(at),
-        dry_run,
-    }
 }
 
 async fn decay(
@@ -301,15 +243,10 @@ async fn decay(
     } else {
         None
     };
-    let passed = Passed {
-        processed: tally.scanned - tally.pinned - tally.quarantined,
-        decayed: tally.changed,
-        below_minimum: tally.below,
-        pinned: tally.pinned,
-        edges,
-        dry_run,
-    };
-    output.emit("relation.decay", &passed, |page| {
+    let passed = Passed::of(&tally, edges);
+    let answer = Pass { passed, dry_run };
+    output.emit("relation.decay", &answer, |page| {
+        let passed = &answer.passed;
         let lowered = if dry_run { "would be lowered" } else { "were lowered" };
         page.line(&format!(
             "{} relations looked at, {} {lowered}, {} weigh less than the minimum, {} are pinned.",

@@ -7,22 +7,31 @@ use clap::{Args, ValueEnum};
 /// `ebb serve`
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
+The API is described at /openapi.json; probes and metrics are served beside it. On this machine no key is needed until the
+first one exists (ebb key create), then always.
+
 Stops at SIGTERM or Ctrl-C within ten seconds: what is being written is finished, leases are given back. SIGHUP, or a
 change of the configuration file, reads the configuration again; one with faults changes nothing.
 
 Examples:
-  ebb serve --roles worker
+  ebb serve
+  ebb serve --roles http                       the API alone; workers run elsewhere
   ebb worker -v                                one line for each run of a job
-  curl http://127.0.0.1:9464/readyz            can it do its work, or why not")]
+  curl http://127.0.0.1:8322/v1/status
+  curl http://127.0.0.1:8322/readyz            can it do its work, or why not; of `ebb worker`: port 9464")]
 pub struct Serve {
-    /// What to serve
-    #[arg(long, value_enum, value_name = "ROLE", value_delimiter = ',', default_value = "worker")]
+    /// What to serve; several with commas between
+    #[arg(long, value_enum, value_name = "ROLE", value_delimiter = ',', default_value = "worker,http,mcp")]
     pub roles: Vec<Role>,
 }
 
 /// What a process serves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Role {
-    /// Run the jobs by their schedules.
+    /// Run the jobs by their schedules
     Worker,
+    /// Answer over HTTP
+    Http,
+    /// Offer tools to agents, over HTTP at /mcp
+    Mcp,
 }

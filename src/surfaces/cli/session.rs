@@ -1,13 +1,14 @@
 //! `ebb session`: sessions of agents.
 
 use super::exit::CliError;
-use super::instant::{Rfc3339, readable};
+use super::instant::readable;
 use super::output::Output;
 use super::{Global, Once, Write};
 use crate::domain::ids::SessionId;
 use crate::service::Service;
+use crate::surfaces::answer::Rfc3339;
+use crate::surfaces::answer::session::SessionEnd;
 use clap::{Args, Subcommand};
-use serde::Serialize;
 
 /// The verbs of `ebb session`.
 #[derive(Debug, Clone, Subcommand)]
@@ -39,16 +40,6 @@ fn threshold(text: &str) -> Result<f64, String> {
     number.ok_or_else(|| "an energy is a finite number, 0 or more".to_owned())
 }
 
-#[derive(Serialize)]
-struct Answer {
-    session: String,
-    promoted: Vec<String>,
-    /// Memories that an attempt of the job promote holds and will raise.
-    held: i64,
-    at: Rfc3339,
-    dry_run: bool,
-}
-
 /// Runs a verb.
 ///
 /// # Errors
@@ -59,7 +50,7 @@ pub async fn run(verb: &Verb, service: &Service, output: &Output, global: &Globa
     let at = args.write.instant(service, global).await?;
     let intent = args.write.intent(&args.once);
     let ended = service.end_session(&intent, service.scope(), &session, at, args.threshold).await?;
-    let answer = Answer {
+    let answer = SessionEnd {
         session: session.to_string(),
         promoted: ended.promoted,
         held: ended.held,

@@ -1,7 +1,7 @@
 //! What supervisors ask: `/healthz` (the process answers), `/readyz` (it can do its work, or why not) and `/metrics`.
 //!
 //! The answer to `/readyz` was found out beforehand, so that a probe neither waits for the database nor asks it. The
-//! reason is told because only this machine can ask.
+//! reason is told where only this machine can ask.
 
 use axum::Router;
 use axum::http::{StatusCode, header};
@@ -16,18 +16,28 @@ pub type Ready = Result<(), String>;
 /// The text format of Prometheus.
 const PROMETHEUS: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// The routes. `metrics` writes the page anew for each that asks.
+/// The routes of a worker's own port. `metrics` writes the page anew for each that asks.
 pub fn router(ready: watch::Receiver<Ready>, metrics: impl Fn() -> String + Send + Sync + 'static) -> Router {
     let metrics = Arc::new(metrics);
-    Router::new()
-        .route("/healthz", get(|| async { "ok\n" }))
-        .route("/readyz", get(move || async move { readiness(&ready.borrow()) }))
-        .route("/metrics", get(move || async move { ([(header::CONTENT_TYPE, PROMETHEUS)], metrics()) }))
+    probes(ready, true).route("/metrics", get(move || async move { page(metrics()) }))
 }
 
-fn readiness(ready: &Ready) -> Response {
+/// `/healthz` and `/readyz`, the reason only if it is to be told.
+pub(super) fn probes(ready: watch::Receiver<Ready>, told: bool) -> Router {
+    Router::new()
+        .route("/healthz", get(|| async { "ok\n" }))
+        .route("/readyz", get(move || async move { readiness(&ready.borrow(), told) }))
+}
+
+/// A page of metrics.
+pub(super) fn page(metrics: String) -> impl IntoResponse {
+    ([(header::CONTENT_TYPE, PROMETHEUS)], metrics)
+}
+
+fn readiness(ready: &Ready, told: bool) -> Response {
     match ready {
         Ok(()) => "ready\n".into_response(),
-        Err(why) => (StatusCode::SERVICE_UNAVAILABLE, format!("not ready: {why}\n")).into_response(),
+        Err(why) if told => (StatusCode::SERVICE_UNAVAILABLE, format!("not ready: {why}\n")).into_response(),
+        Err(_) => (StatusCode::SERVICE_UNAVAILABLE, "not ready\n").into_response(),
     }
 }

@@ -187,6 +187,7 @@ async fn server() -> Config {
         fading: ebb::domain::relation::Fading::new(90.0, 0.10).unwrap(),
         pins: ebb::domain::relation::Pins::default(),
         regime: crate::harness::ebb::regime(),
+        trails: trails(),
     }
 }
 
@@ -194,4 +195,17 @@ async fn server() -> Config {
 pub(crate) async fn address() -> &'static Address {
     static ADDRESS: OnceCell<Address> = OnceCell::const_new();
     ADDRESS.get_or_init(super::server::start).await
+}
+
+/// What trails go by, as the document has it.
+pub(crate) fn trails() -> ebb::domain::trail::Trails {
+    use ebb::domain::trail::{Allowed, Evaporation, Rates, Trails};
+    let rates =
+        Rates { exploitation: 0.02, exploration: 0.05, success: 0.01, traversal: 0.03, recency: 0.10 };
+    Trails {
+        evaporation: Evaporation::new(rates, 1e6).expect("documented"),
+        allowed: Allowed::new(&Allowed::LABELS, &Allowed::TYPES).expect("documented"),
+        cycle_ms: 3_600_000,
+        interval_cycles: 10,
+    }
 }

@@ -145,7 +145,9 @@ impl Plan {
         let left_only = ["SemiApply", "RollUpApply", "Foreach", "ConditionalApply"];
         match self.children.as_slice() {
             [] => {
-                let key = kind.contains("UniqueIndexSeek") && !kind.contains("ByRange");
+                // An element id names one element, as a unique key does.
+                let key = (kind.contains("UniqueIndexSeek") && !kind.contains("ByRange"))
+                    || kind.contains("ByElementIdSeek");
                 key || ["Argument", "EmptyRow", "ProcedureCall"].contains(&kind)
                     || kind.contains("FromCountStore")
             }

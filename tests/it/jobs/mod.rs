@@ -5,6 +5,7 @@ mod audit;
 mod cluster;
 mod coactivate;
 mod decay;
+mod evaporate;
 mod fade;
 mod foreign;
 mod ledger;

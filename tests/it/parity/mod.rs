@@ -6,6 +6,7 @@
 
 mod protocol;
 mod relations;
+mod trails;
 
 use crate::harness::neo4j::{Fresh, at, fresh};
 use crate::harness::random::Random;

@@ -11,8 +11,14 @@ async fn init(db: &Fresh) -> Result<Initialised, Error> {
 }
 
 /// In the order in which they are applied.
-const MIGRATIONS: [&str; 4] =
-    ["schema/V001__memory", "schema/V002__coactivation", "schema/V003__relation", "schema/V004__fact"];
+const MIGRATIONS: [&str; 6] = [
+    "schema/V001__memory",
+    "schema/V002__coactivation",
+    "schema/V003__relation",
+    "schema/V004__trail",
+    "schema/V005__fact",
+    "schema/V006__key",
+];
 
 async fn names(db: &Fresh) -> Vec<String> {
     db.client.run("CALL db.awaitIndexes(60)", &[]).await;

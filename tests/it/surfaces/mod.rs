@@ -5,9 +5,11 @@
 
 mod events;
 mod facts;
+mod http;
 mod memories;
 mod operations;
 mod relations;
+mod trails;
 mod wrong;
 
 use crate::harness::neo4j::Fresh;

@@ -6,7 +6,7 @@ mod downtime;
 mod hand;
 mod panics;
 mod port;
-mod process;
+pub(crate) mod process;
 mod readiness;
 mod schedule;
 mod stop;

@@ -1,61 +1,22 @@
 //! `ebb memory explain`: the curve as a picture, the fields, what happened, and why the memory is where it is.
 
-use super::shown::Shown;
 use super::{Show, own};
-use crate::domain::memory::Crossing;
-use crate::domain::tier::Tier;
 use crate::domain::units::Timestamp;
+use crate::service::Service;
 use crate::service::explain::Explanation;
 use crate::service::memories::Memory;
-use crate::service::{Happened, Service};
+use crate::surfaces::answer::memory::{Ahead, Event, Explained, history};
 use crate::surfaces::cli::exit::CliError;
-use crate::surfaces::cli::instant::{Rfc3339, about, between, readable};
+use crate::surfaces::cli::instant::{about, between, readable};
 use crate::surfaces::cli::output::Output;
 use crate::surfaces::cli::page::{Column, Page};
 use crate::surfaces::cli::plot::energy::{EnergyPlot, Mark, MarkKind, Segment, Threshold};
-use serde::Serialize;
-
-#[derive(Serialize)]
-struct Explained {
-    #[serde(flatten)]
-    memory: Shown,
-    half_life_hours: Option<f64>,
-    crossings: Vec<Ahead>,
-    history: Vec<Event>,
-    because: String,
-}
-
-/// A threshold that will be crossed.
-#[derive(Serialize)]
-struct Ahead {
-    threshold: f64,
-    name: &'static str,
-    at: Rfc3339,
-}
-
-/// Something that happened.
-#[derive(Serialize)]
-struct Event {
-    at: Rfc3339,
-    what: &'static str,
-    energy: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    session: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    count: Option<i64>,
-}
 
 pub(super) async fn explain(args: &Show, service: &Service, output: &Output) -> Result<(), CliError> {
     let at = args.when.instant(service).await?;
     let explanation = service.explain(&own(&args.id, service).await?, at).await?;
     let drawn = picture(&explanation);
-    let explained = Explained {
-        half_life_hours: explanation.half_life_hours,
-        crossings: explanation.crossings.iter().map(ahead).collect(),
-        history: history(&explanation),
-        because: explanation.because,
-        memory: explanation.memory.into(),
-    };
+    let explained = Explained::from(explanation);
     output.emit("memory.explain", &explained, |page| {
         page.paragraph(&explained.because);
         page.line("");
@@ -108,38 +69,6 @@ fn tables(page: &mut Page, explained: &Explained, at: Timestamp) {
 
 /// Rows of history in a table.
 const ROWS: usize = 15;
-
-/// What is on record, latest first: accesses by session, promotions, the last expiry, the creation.
-fn history(explanation: &Explanation) -> Vec<Event> {
-    let event = |at, what, energy| Event { at: Rfc3339(at), what, energy, session: None, count: None };
-    let record = &explanation.memory.record;
-    let mut events: Vec<Event> = explanation
-        .history
-        .iter()
-        .map(|happened: &Happened| match happened.what.as_str() {
-            "PROMOTED_TO" => event(happened.at, "promoted to shortTerm", happened.energy),
-            "CRYSTALLIZED_INTO" => event(happened.at, "crystallised into longTerm", happened.energy),
-            _ => Event {
-                session: happened.detail.clone(),
-                count: Some(happened.count),
-                ..event(happened.at, "accessed", None)
-            },
-        })
-        .collect();
-    if let Ok(life) = &record.life {
-        let expired = life.vital.tier == Tier::ExpiredWorking;
-        let energy = expired.then(|| life.vital.energy.value());
-        events.extend(record.last_expired.map(|at| event(at, "expired", energy)));
-        // An access outside any session, or before the session's last.
-        if events.iter().all(|event| event.at.0 != life.vital.last_accessed) {
-            events.push(event(life.vital.last_accessed, "accessed", None));
-        }
-        events.retain(|event| event.what != "accessed" || event.at.0 != life.created);
-        events.push(Event { session: life.session.clone(), ..event(life.created, "created", None) });
-    }
-    events.sort_by_key(|event| std::cmp::Reverse(event.at.0));
-    events
-}
 
 /// The curve of a memory, with what is known of its past, and what lies ahead.
 ///
@@ -229,10 +158,6 @@ fn marks(explanation: &Explanation) -> Vec<Mark> {
     );
     marks.push(mark(explanation.memory.at, MarkKind::Now, String::new()));
     marks
-}
-
-fn ahead(crossing: &Crossing) -> Ahead {
-    Ahead { threshold: crossing.threshold, name: crossing.name, at: Rfc3339(crossing.at) }
 }
 
 fn falls(name: &str, threshold: f64) -> String {

@@ -1,91 +1,13 @@
-//! A memory as answers show it: one JSON shape, one card, one row of a table.
+//! A memory as people see it: a card, a row of a table.
 
-use crate::domain::memory::Vital;
-use crate::domain::tier::Tier;
-use crate::domain::units::Timestamp;
-use crate::service::Done;
-use crate::service::memories::Memory;
+use crate::surfaces::answer::Rfc3339;
+pub(super) use crate::surfaces::answer::memory::Shown;
 use crate::surfaces::cli::exit::CliError;
-use crate::surfaces::cli::instant::{Rfc3339, readable};
+use crate::surfaces::cli::instant::readable;
 use crate::surfaces::cli::output::Output;
 use crate::surfaces::cli::page::{Column, Page};
-use serde::Serialize;
-
-/// A memory at an instant. A row that no law can use has its reason in `quarantined`, and null for what is not known.
-#[derive(Debug, Clone, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Shown {
-    pub(super) id: String,
-    content: Option<String>,
-    scope: Option<String>,
-    tier: Option<Tier>,
-    energy: Option<f64>,
-    energy_at: Option<Rfc3339>,
-    last_accessed: Option<Rfc3339>,
-    created: Option<Rfc3339>,
-    access_count: Option<i64>,
-    session: Option<String>,
-    pinned: Option<bool>,
-    ripe_at: Option<Rfc3339>,
-    due_at: Option<Rfc3339>,
-    promoted_from: Option<String>,
-    clusters: Vec<String>,
-    reinforcement_count: i64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    quarantined: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) did: Option<Done>,
-    #[serde(rename = "dry_run", skip_serializing_if = "std::ops::Not::not")]
-    pub(super) dry_run: bool,
-    #[serde(skip)]
-    at: Timestamp,
-    #[serde(skip)]
-    instance: Option<String>,
-    #[serde(skip)]
-    mentions: Vec<String>,
-}
-
-impl From<Memory> for Shown {
-    fn from(Memory { record, at, energy }: Memory) -> Self {
-        let (life, fault) = match record.life {
-            Ok(life) => (Some(life), None),
-            Err(why) => (None, Some(why)),
-        };
-        let vital: Option<Vital> = life.as_ref().map(|life| life.vital);
-        let instant = |of: fn(&Vital) -> Option<Timestamp>| vital.as_ref().and_then(of).map(Rfc3339);
-        Self {
-            id: record.id,
-            content: record.content,
-            scope: life.as_ref().map(|life| life.scope.to_string()),
-            tier: vital.map(|vital| vital.tier),
-            energy: energy.map(|energy| energy.value()),
-            energy_at: instant(|vital| Some(vital.energy_at)),
-            last_accessed: instant(|vital| Some(vital.last_accessed)),
-            created: life.as_ref().map(|life| Rfc3339(life.created)),
-            access_count: vital.map(|vital| vital.access_count),
-            session: life.and_then(|life| life.session),
-            pinned: vital.map(|vital| vital.pinned),
-            ripe_at: instant(|vital| vital.ripe_at),
-            due_at: instant(|vital| vital.due_at),
-            promoted_from: record.promoted_from,
-            clusters: record.clusters,
-            reinforcement_count: record.reinforcement_count,
-            quarantined: fault,
-            did: None,
-            dry_run: false,
-            at,
-            instance: record.instance,
-            mentions: record.mentions,
-        }
-    }
-}
 
 impl Shown {
-    /// What became of it, or would.
-    pub(super) fn after(memory: Memory, did: Option<Done>, dry_run: bool) -> Self {
-        Self { did, dry_run, ..memory.into() }
-    }
-
     /// Everything about it, below each other.
     pub(super) fn card(&self, page: &mut Page) {
         if let Some(content) = &self.content {

@@ -2,7 +2,6 @@
 
 use super::shown::{Shown, emit};
 use super::{Access, Add, Forget, Pin, memory_id, session_id};
-use crate::clock::new_id;
 use crate::domain::event::{Access as Used, Event, Remember};
 use crate::domain::ids::{EntityName, MemoryId};
 use crate::domain::memory::Revive;
@@ -23,7 +22,8 @@ pub(super) async fn add(
     let content = content(args).await?;
     // Words that cannot be stored are refused before anybody is asked about instants.
     let mentions = args.mentions.iter().map(|name| EntityName::new(name)).collect::<Result<_, _>>();
-    let id = memory_id(&args.id.clone().unwrap_or_else(new_id))?;
+    let intent = args.write.intent(&args.once);
+    let id = memory_id(&args.id.clone().unwrap_or_else(|| intent.names()))?;
     let embedding = args.embedding.clone().map(|numbers| service.embedding(&id, numbers));
     let remember = Remember {
         id,
@@ -37,7 +37,7 @@ pub(super) async fn add(
         at: args.write.instant(service, global).await?,
     };
     let remember = remember.checked().map_err(CliError::usage)?;
-    let (done, memory) = match args.write.intent(&args.once) {
+    let (done, memory) = match intent {
         Intent::Do(request) => service.remember(&request, remember).await?,
         Intent::Rehearse => {
             let at = remember.at;

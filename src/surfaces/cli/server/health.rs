@@ -2,35 +2,11 @@
 
 use super::Health;
 use crate::service::Service;
-use crate::service::admin::Health as Found;
+use crate::surfaces::answer::server::{Health as Answer, TierHealth};
 use crate::surfaces::cli::exit::CliError;
-use crate::surfaces::cli::instant::{Rfc3339, readable};
+use crate::surfaces::cli::instant::readable;
 use crate::surfaces::cli::output::Output;
 use crate::surfaces::cli::page::{Column, Page};
-use serde::Serialize;
-
-#[derive(Serialize)]
-struct Answer {
-    at: Rfc3339,
-    tiers: Vec<Tier>,
-    stuck_attempts: i64,
-    quarantined: i64,
-    due: i64,
-    ripe: i64,
-    sessions: i64,
-    clusters: i64,
-    reinforce: i64,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Tier {
-    tier: String,
-    count: i64,
-    avg_energy: Option<f64>,
-    min_energy: Option<f64>,
-    max_energy: Option<f64>,
-}
 
 /// Runs `ebb health`.
 ///
@@ -38,29 +14,7 @@ struct Tier {
 /// How the program ends, unless well.
 pub async fn health(args: &Health, service: &Service, output: &Output) -> Result<(), CliError> {
     let at = args.when.instant(service).await?;
-    let Found { tiers, stuck_attempts, waiting } = service.health(at).await?;
-    let mut tiers: Vec<Tier> = tiers
-        .into_iter()
-        .map(|row| Tier {
-            tier: row.tier,
-            count: row.count,
-            avg_energy: row.avg_energy,
-            min_energy: row.min_energy,
-            max_energy: row.max_energy,
-        })
-        .collect();
-    tiers.sort_by_key(|row| crate::domain::tier::Tier::named(&row.tier));
-    let answer = Answer {
-        at: Rfc3339(at),
-        tiers,
-        stuck_attempts,
-        quarantined: waiting.quarantined,
-        due: waiting.due,
-        ripe: waiting.ripe,
-        sessions: waiting.sessions,
-        clusters: waiting.clusters,
-        reinforce: waiting.reinforce,
-    };
+    let answer = Answer::of(service.health(at).await?, at);
     output.emit("health", &answer, |page| answer.lay_out(page))
 }
 
@@ -79,7 +33,7 @@ impl Answer {
             ];
             let energy =
                 |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| format!("{value:.3}"));
-            let row = |tier: &Tier| {
+            let row = |tier: &TierHealth| {
                 [
                     tier.tier.clone(),
                     tier.count.to_string(),

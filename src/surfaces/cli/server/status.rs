@@ -1,75 +1,14 @@
 //! `ebb status`: how things stand.
 
 use super::Status;
-use crate::service::admin::Status as Stand;
-use crate::service::{AttemptRow, OpenRun, Service};
+use crate::service::Service;
+use crate::surfaces::answer::server::{Attempt, Run, Server, Status as Answer, Tier, Waiting};
 use crate::surfaces::cli::attempt::lease;
 use crate::surfaces::cli::exit::CliError;
-use crate::surfaces::cli::instant::{Rfc3339, readable};
+use crate::surfaces::cli::instant::readable;
 use crate::surfaces::cli::job::Scheduled;
 use crate::surfaces::cli::output::Output;
 use crate::surfaces::cli::page::{Column, Page};
-use serde::Serialize;
-
-#[derive(Serialize)]
-struct Answer {
-    at: Rfc3339,
-    server: Server,
-    scratch: bool,
-    simulated_now: Option<Rfc3339>,
-    stopped: Option<String>,
-    jobs: Vec<Scheduled>,
-    tiers: Vec<Tier>,
-    waiting: Waiting,
-    attempts: Vec<Attempt>,
-    runs: Vec<Run>,
-}
-
-#[derive(Serialize)]
-struct Attempt {
-    id: String,
-    phase: Option<String>,
-    state: String,
-    holder: Option<String>,
-    holds: i64,
-    lease_left_ms: Option<i64>,
-}
-
-#[derive(Serialize)]
-struct Run {
-    job: String,
-    occurrence: String,
-    holder: Option<String>,
-    fence: i64,
-    batch: i64,
-    lease_left_ms: Option<i64>,
-}
-
-#[derive(Serialize)]
-struct Server {
-    uri: String,
-    name: String,
-    version: String,
-    edition: String,
-}
-
-#[derive(Serialize)]
-struct Tier {
-    tier: String,
-    memories: i64,
-    quarantined: i64,
-}
-
-#[derive(Serialize)]
-struct Waiting {
-    due: i64,
-    ripe: i64,
-    sessions: i64,
-    clusters: i64,
-    reinforce: i64,
-    quarantined: i64,
-    unstamped: i64,
-}
 
 /// Runs `ebb status`.
 ///
@@ -84,57 +23,6 @@ pub async fn status(args: &Status, service: &Service, output: &Output) -> Result
         };
         output.emit_again("status", &answer, |page| answer.lay_out(page))?;
         tokio::time::sleep(pause).await;
-    }
-}
-
-impl From<Stand> for Answer {
-    fn from(stand: Stand) -> Self {
-        let tier = |row: crate::service::TierCount| Tier {
-            tier: row.tier,
-            memories: row.count,
-            quarantined: row.quarantined,
-        };
-        let mut tiers: Vec<Tier> = stand.tiers.into_iter().map(tier).collect();
-        tiers.sort_by_key(|row| crate::domain::tier::Tier::named(&row.tier));
-        Self {
-            at: Rfc3339(stand.at),
-            server: Server {
-                uri: stand.uri,
-                name: stand.about.name,
-                version: stand.about.version,
-                edition: stand.about.edition,
-            },
-            scratch: stand.scratch.is_some(),
-            simulated_now: stand.scratch.flatten().map(Rfc3339),
-            stopped: stand.stopped,
-            jobs: stand.jobs.iter().map(|job| Scheduled::of(job, stand.at)).collect(),
-            tiers,
-            waiting: Waiting {
-                due: stand.waiting.due,
-                ripe: stand.waiting.ripe,
-                sessions: stand.waiting.sessions,
-                clusters: stand.waiting.clusters,
-                reinforce: stand.waiting.reinforce,
-                quarantined: stand.waiting.quarantined,
-                unstamped: stand.unstamped,
-            },
-            attempts: stand.attempts.into_iter().map(Attempt::from).collect(),
-            runs: stand.runs.into_iter().map(Run::from).collect(),
-        }
-    }
-}
-
-impl From<AttemptRow> for Attempt {
-    fn from(row: AttemptRow) -> Self {
-        let AttemptRow { id, phase, state, holder, holds, lease_left, .. } = row;
-        Self { id, phase, state, holder, holds, lease_left_ms: lease_left }
-    }
-}
-
-impl From<OpenRun> for Run {
-    fn from(row: OpenRun) -> Self {
-        let OpenRun { job, occurrence, holder, fence, batch, lease_left, .. } = row;
-        Self { job, occurrence, holder, fence, batch, lease_left_ms: lease_left }
     }
 }
 

@@ -1,0 +1,12 @@
+// Cold places: where least is left of exploitation and exploration, as of the last pass
+// purpose: Show the places with least exploitation and exploration.
+// mode: read
+// params: none
+// returns: scope, label, place, exploitation, exploration, cycle (at most 50 rows)
+MATCH (n:Wing|Room|Closet|Drawer|Entity)
+WHERE n.ebbTrailReason IS NULL
+WITH n, coalesce(n.scope, 'local') AS scope, coalesce(toFloatOrNull(n.exploitation_pheromone), 0.0) + coalesce(toFloatOrNull(n.exploration_pheromone), 0.0) AS warmth,
+  head([label IN labels(n) WHERE label IN ['Wing', 'Room', 'Closet', 'Drawer', 'Entity']]) AS label, coalesce(n.id, n.name) AS place
+ORDER BY warmth, label, place
+LIMIT 50
+RETURN scope, label, place, n.exploitation_pheromone AS exploitation, n.exploration_pheromone AS exploration, n.pheromone_cycle AS cycle

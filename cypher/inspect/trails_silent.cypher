@@ -1,0 +1,11 @@
+// Silent trails: edges that were walked once and on which nothing is left
+// purpose: Show edges on which somebody left something and nothing of it is left.
+// mode: read
+// params: none
+// returns: scope, from, type, to, cost (at most 50 rows)
+MATCH (a)-[r:HAS_ROOM|HAS_CLOSET|HAS_DRAWER|HALL|TUNNEL|RELATES_TO|REFERENCES|SIMILAR_TO]->(b)
+WHERE r.success_pheromone IS NOT NULL AND r.pheromone_cycle IS NULL AND r.ebbTrailReason IS NULL
+WITH coalesce(a.scope, 'local') AS scope, coalesce(a.name, a.id) AS from, type(r) AS type, coalesce(b.name, b.id) AS to, r.current_cost AS cost
+ORDER BY scope, from, type, to
+LIMIT 50
+RETURN scope, from, type, to, cost

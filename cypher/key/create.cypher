@@ -1,0 +1,10 @@
+// purpose: Keep what is known of a new API key: never the key itself.
+// mode: write
+// params: $id: String, $name: String, $hash: String, $rights: String, $rows.scopes: List, $created: Integer
+// returns: kept: Integer (one row)
+// bound: one key
+// idempotent: by the unique id
+MERGE (k:EbbKey {id: $id})
+ON CREATE SET k.name = $name, k.hash = $hash, k.rights = $rights, k.scopes = $rows.scopes,
+  k.created = datetime({epochMillis: $created})
+RETURN count(k) AS kept

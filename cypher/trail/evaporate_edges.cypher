@@ -1,0 +1,53 @@
+// purpose: Let what lies on a page of edges of a type evaporate to $cycle, and work out what they cost then.
+// mode: write
+// params: $cycle: Integer, $limit: Integer, $success: Float, $traversal: Float, $recency: Float, $floor: Float, $most: Float, $base: Float, $costMost: Float
+// returns: scanned: Integer, changed: Integer, silenced: Integer, quarantined: Integer (one row)
+// bound: $limit
+// idempotent: by $cycle: an edge that has reached it is passed over
+// law: domain::trail::evaporated
+// names: :HALL
+//
+// As for places. An edge without a base cost gets that of its type.
+MATCH ()-[r:HALL]->()
+WHERE r.pheromone_cycle < $cycle
+WITH r
+LIMIT $limit
+SET r.ebbLock = true
+WITH r, r.pheromone_cycle < $cycle AS pending,
+  CASE WHEN NOT r.pheromone_cycle IS :: INTEGER THEN 'pheromone_cycle is not a whole number'
+    WHEN NOT r.success_pheromone IS :: FLOAT AND NOT r.success_pheromone IS :: INTEGER THEN 'success_pheromone is not a number'
+    WHEN NOT r.traversal_pheromone IS :: FLOAT AND NOT r.traversal_pheromone IS :: INTEGER THEN 'traversal_pheromone is not a number'
+    WHEN NOT r.recency_pheromone IS :: FLOAT AND NOT r.recency_pheromone IS :: INTEGER THEN 'recency_pheromone is not a number'
+    WHEN any(value IN [r.success_pheromone, r.traversal_pheromone, r.recency_pheromone] WHERE isNaN(toFloat(value)) OR value < 0.0 OR value > $most) THEN 'a pheromone is outside 0 to 1e6'
+    WHEN NOT r.base_cost IS :: FLOAT AND NOT r.base_cost IS :: INTEGER THEN 'base_cost is not a number'
+    WHEN isNaN(toFloat(r.base_cost)) OR r.base_cost < 0.0 OR r.base_cost > $most THEN 'base_cost is outside 0 to 1e6'
+  END AS fault
+WITH r, pending, fault, CASE WHEN pending AND fault IS NULL THEN $cycle - r.pheromone_cycle END AS gone
+WITH r, pending, fault, gone,
+  r.success_pheromone * (1.0 - $success) ^ gone AS successLeft,
+  r.traversal_pheromone * (1.0 - $traversal) ^ gone AS traversalLeft,
+  r.recency_pheromone * (1.0 - $recency) ^ gone AS recencyLeft,
+  CASE WHEN gone IS NULL THEN null ELSE CASE WHEN r.base_cost IS NOT NULL THEN toFloat(r.base_cost)
+    WHEN type(r) = 'SIMILAR_TO' AND (r.similarity IS :: FLOAT NOT NULL OR r.similarity IS :: INTEGER NOT NULL)
+      THEN CASE WHEN r.similarity >= 1.0 THEN 0.0 WHEN r.similarity <= 0.0 THEN 1.0 ELSE 1.0 - r.similarity END
+    ELSE $base
+  END END AS base
+WITH r, pending, fault, gone, base,
+  CASE WHEN successLeft < $floor THEN 0.0 ELSE successLeft END AS success,
+  CASE WHEN traversalLeft < $floor THEN 0.0 ELSE traversalLeft END AS traversal,
+  CASE WHEN recencyLeft < $floor THEN 0.0 ELSE recencyLeft END AS recency
+WITH r, pending, fault, gone, base, success, traversal, recency,
+  gone IS NOT NULL AND coalesce(success, 0.0) = 0.0 AND coalesce(traversal, 0.0) = 0.0 AND coalesce(recency, 0.0) = 0.0 AS silent,
+  base * (1.0 - 0.5 * (CASE WHEN success > 1.0 THEN 1.0 ELSE coalesce(success, 0.0) END * 0.5
+    + CASE WHEN recency > 1.0 THEN 1.0 ELSE coalesce(recency, 0.0) END * 0.3
+    + CASE WHEN traversal > 1.0 THEN 1.0 ELSE coalesce(traversal, 0.0) END * 0.2)) AS cost
+FOREACH (_ IN CASE WHEN gone IS NOT NULL THEN [1] ELSE [] END |
+  SET r.success_pheromone = success, r.traversal_pheromone = traversal, r.recency_pheromone = recency,
+    r.base_cost = base, r.current_cost = CASE WHEN cost > $costMost THEN $costMost ELSE cost END,
+    r.pheromone_cycle = CASE WHEN silent THEN null ELSE $cycle END)
+FOREACH (_ IN CASE WHEN pending AND fault IS NOT NULL THEN [1] ELSE [] END |
+  SET r.ebbTrailReason = fault, r.pheromone_cycle = null)
+RETURN count(*) AS scanned,
+  sum(CASE WHEN gone IS NOT NULL THEN 1 ELSE 0 END) AS changed,
+  sum(CASE WHEN silent THEN 1 ELSE 0 END) AS silenced,
+  sum(CASE WHEN pending AND fault IS NOT NULL THEN 1 ELSE 0 END) AS quarantined

@@ -1,0 +1,41 @@
+// purpose: Let what lies on a page of places of a label evaporate to $cycle.
+// mode: write
+// params: $cycle: Integer, $limit: Integer, $exploitation: Float, $exploration: Float, $floor: Float, $most: Float
+// returns: scanned: Integer, changed: Integer, silenced: Integer, quarantined: Integer (one row)
+// bound: $limit
+// idempotent: by $cycle: a place that has reached it is passed over
+// law: domain::trail::evaporated
+// names: :Room
+//
+// The page is cut by the index of cycles before anything is written, and whatever is written leaves it, so the next page
+// begins at the same place. Each place is locked, then looked at. One whose values no law can use is set aside with the
+// reason and loses its cycle, so that no page meets it again; its pheromones stay as they are.
+MATCH (n:Room)
+WHERE n.pheromone_cycle < $cycle
+WITH n
+LIMIT $limit
+SET n.ebbLock = true
+WITH n, n.pheromone_cycle < $cycle AS pending,
+  CASE WHEN NOT n.pheromone_cycle IS :: INTEGER THEN 'pheromone_cycle is not a whole number'
+    WHEN NOT n.exploitation_pheromone IS :: FLOAT AND NOT n.exploitation_pheromone IS :: INTEGER THEN 'exploitation_pheromone is not a number'
+    WHEN NOT n.exploration_pheromone IS :: FLOAT AND NOT n.exploration_pheromone IS :: INTEGER THEN 'exploration_pheromone is not a number'
+    WHEN any(value IN [n.exploitation_pheromone, n.exploration_pheromone] WHERE isNaN(toFloat(value)) OR value < 0.0 OR value > $most) THEN 'a pheromone is outside 0 to 1e6'
+  END AS fault
+WITH n, pending, fault, CASE WHEN pending AND fault IS NULL THEN $cycle - n.pheromone_cycle END AS gone
+WITH n, pending, fault, gone,
+  n.exploitation_pheromone * (1.0 - $exploitation) ^ gone AS exploitationLeft,
+  n.exploration_pheromone * (1.0 - $exploration) ^ gone AS explorationLeft
+WITH n, pending, fault, gone,
+  CASE WHEN exploitationLeft < $floor THEN 0.0 ELSE exploitationLeft END AS exploitation,
+  CASE WHEN explorationLeft < $floor THEN 0.0 ELSE explorationLeft END AS exploration
+WITH n, pending, fault, gone, exploitation, exploration,
+  gone IS NOT NULL AND coalesce(exploitation, 0.0) = 0.0 AND coalesce(exploration, 0.0) = 0.0 AS silent
+FOREACH (_ IN CASE WHEN gone IS NOT NULL THEN [1] ELSE [] END |
+  SET n.exploitation_pheromone = exploitation, n.exploration_pheromone = exploration,
+    n.pheromone_cycle = CASE WHEN silent THEN null ELSE $cycle END)
+FOREACH (_ IN CASE WHEN pending AND fault IS NOT NULL THEN [1] ELSE [] END |
+  SET n.ebbTrailReason = fault, n.pheromone_cycle = null)
+RETURN count(*) AS scanned,
+  sum(CASE WHEN gone IS NOT NULL THEN 1 ELSE 0 END) AS changed,
+  sum(CASE WHEN silent THEN 1 ELSE 0 END) AS silenced,
+  sum(CASE WHEN pending AND fault IS NOT NULL THEN 1 ELSE 0 END) AS quarantined

@@ -1,0 +1,17 @@
+// purpose: Write what the laws made of places that are locked, and their names.
+// mode: write
+// params: $rows.element: List, $rows.scope: List, $rows.name: List, $rows.exploitation: List, $rows.exploration: List, $rows.cycle: List
+// returns: written: Integer (one row)
+// bound: a list of elements
+// idempotent: by the receipt of its transaction
+//
+// A pheromone that was never there stays absent, and a name that nobody gives as it is.
+UNWIND range(0, size($rows.element) - 1) AS i
+MATCH (n)
+WHERE elementId(n) = $rows.element[i]
+SET n.scope = coalesce(n.scope, $rows.scope[i]),
+  n.name = coalesce($rows.name[i], n.name),
+  n.exploitation_pheromone = $rows.exploitation[i],
+  n.exploration_pheromone = $rows.exploration[i],
+  n.pheromone_cycle = $rows.cycle[i]
+RETURN count(n) AS written

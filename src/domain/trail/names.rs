@@ -1,0 +1,219 @@
+//! The allow-list: which labels are places of the palace and which relationship types its edges.
+//!
+//! An allow-list, because a graph has labels and types that are none of this: what is written with them would be data of
+//! somebody else. It is also what keeps text out of statements. A label or type cannot be a parameter, so the few that
+//! stand in a statement's text are of these types, which only configuration makes, and only from plain words.
+
+use std::fmt;
+
+/// Longest label or type.
+const NAME_CHARS_MAX: usize = 64;
+/// Most labels, and most types.
+const NAMES_MAX: usize = 64;
+
+/// Why a list of labels or types cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NamesError {
+    /// Not a plain word.
+    #[error("{what} {name:?} is not a plain name: a letter or _, then letters, digits and _, at most 64")]
+    Plain {
+        /// Label or relationship type.
+        what: &'static str,
+        /// As it was given.
+        name: String,
+    },
+    /// One of those that Ebb keeps its own books in.
+    #[error("{what} {name:?} begins with Ebb, whose own labels these are")]
+    Own {
+        /// Label or relationship type.
+        what: &'static str,
+        /// As it was given.
+        name: String,
+    },
+    /// Twice in the list.
+    #[error("{what} {name:?} stands in the list twice")]
+    Twice {
+        /// Label or relationship type.
+        what: &'static str,
+        /// As it was given.
+        name: String,
+    },
+    /// None at all, or too many.
+    #[error("there are {count} {what}s; it must be 1 to 64")]
+    Count {
+        /// Label or relationship type.
+        what: &'static str,
+        /// How many.
+        count: usize,
+    },
+    /// A plain name perhaps, and none of those in the list.
+    #[error("{what} {name:?} is not in the list of those that carry pheromones: {known}")]
+    NotListed {
+        /// Label or relationship type.
+        what: &'static str,
+        /// As it was given.
+        name: String,
+        /// Those in the list.
+        known: String,
+    },
+}
+
+macro_rules! listed {
+    ($type:ident, $doc:literal) => {
+        #[doc = $doc]
+        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $type(String);
+
+        impl $type {
+            /// The name, which may stand in the text of a statement.
+            #[must_use]
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl fmt::Display for $type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.pad(&self.0)
+            }
+        }
+    };
+}
+
+listed!(PlaceLabel, "A label of places, from the list.");
+listed!(EdgeType, "A relationship type of edges, from the list.");
+
+impl PlaceLabel {
+    /// The property by which a place of this label is known in its scope: `name` of an entity, `id` of all others.
+    #[must_use]
+    pub fn key(&self) -> &'static str {
+        if self.0 == "Entity" { "name" } else { "id" }
+    }
+}
+
+/// The labels and relationship types that carry pheromones.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Allowed {
+    labels: Vec<PlaceLabel>,
+    types: Vec<EdgeType>,
+}
+
+impl Allowed {
+    /// What the stigmergy document names.
+    pub const LABELS: [&'static str; 5] = ["Wing", "Room", "Closet", "Drawer", "Entity"];
+    /// What the stigmergy document names.
+    pub const TYPES: [&'static str; 8] =
+        ["HAS_ROOM", "HAS_CLOSET", "HAS_DRAWER", "HALL", "TUNNEL", "RELATES_TO", "REFERENCES", "SIMILAR_TO"];
+
+    /// Checks the lists of a configuration.
+    ///
+    /// # Errors
+    /// [`NamesError`] of the first name that cannot be.
+    pub fn new(labels: &[impl AsRef<str>], types: &[impl AsRef<str>]) -> Result<Self, NamesError> {
+        Ok(Self {
+            labels: checked("label", labels)?.into_iter().map(PlaceLabel).collect(),
+            types: checked("relationship type", types)?.into_iter().map(EdgeType).collect(),
+        })
+    }
+
+    /// The labels, in the order of the configuration.
+    #[must_use]
+    pub fn labels(&self) -> &[PlaceLabel] {
+        &self.labels
+    }
+
+    /// The types, in the order of the configuration.
+    #[must_use]
+    pub fn types(&self) -> &[EdgeType] {
+        &self.types
+    }
+
+    /// The label of this name.
+    ///
+    /// # Errors
+    /// [`NamesError::NotListed`].
+    pub fn label(&self, name: &str) -> Result<&PlaceLabel, NamesError> {
+        self.labels.iter().find(|label| label.0 == name).ok_or_else(|| NamesError::NotListed {
+            what: "label",
+            name: name.to_owned(),
+            known: joined(self.labels.iter().map(PlaceLabel::as_str)),
+        })
+    }
+
+    /// The type of this name.
+    ///
+    /// # Errors
+    /// [`NamesError::NotListed`].
+    pub fn kind(&self, name: &str) -> Result<&EdgeType, NamesError> {
+        self.types.iter().find(|kind| kind.0 == name).ok_or_else(|| NamesError::NotListed {
+            what: "relationship type",
+            name: name.to_owned(),
+            known: joined(self.types.iter().map(EdgeType::as_str)),
+        })
+    }
+}
+
+fn joined<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    names.collect::<Vec<_>>().join(", ")
+}
+
+fn checked(what: &'static str, names: &[impl AsRef<str>]) -> Result<Vec<String>, NamesError> {
+    if !(1..=NAMES_MAX).contains(&names.len()) {
+        return Err(NamesError::Count { what, count: names.len() });
+    }
+    let mut all: Vec<String> = Vec::new();
+    for name in names.iter().map(AsRef::as_ref) {
+        let name = name.to_owned();
+        if !is_plain(&name) {
+            return Err(NamesError::Plain { what, name });
+        }
+        if name.starts_with("Ebb") {
+            return Err(NamesError::Own { what, name });
+        }
+        if all.contains(&name) {
+            return Err(NamesError::Twice { what, name });
+        }
+        all.push(name);
+    }
+    Ok(all)
+}
+
+fn is_plain(name: &str) -> bool {
+    let first = |c: char| c.is_ascii_alphabetic() || c == '_';
+    name.starts_with(first)
+        && name.len() <= NAME_CHARS_MAX
+        && name.chars().all(|c| first(c) || c.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(1024))]
+
+        #[test]
+        fn only_plain_words_pass(name in any::<String>()) {
+            let plain = !name.is_empty() && name.len() <= 64 && !name.starts_with(|c: char| c.is_ascii_digit())
+                && name.bytes().all(|byte| byte == b'_' || byte.is_ascii_alphanumeric());
+            let made = Allowed::new(&[name.as_str()], &["HALL"]);
+            prop_assert_eq!(made.is_ok(), plain && !name.starts_with("Ebb"));
+        }
+    }
+
+    #[test]
+    fn each_fault_of_a_list_is_named() {
+        let said = |labels: &[&str]| Allowed::new(labels, &["HALL"]).unwrap_err().to_string();
+        assert!(said(&["Room`) DETACH DELETE n //"]).contains("is not a plain name"));
+        assert!(said(&["Room Wing"]).contains("is not a plain name"));
+        assert!(said(&["EbbRun"]).contains("whose own labels"));
+        assert!(said(&["Room", "Room"]).contains("twice"));
+        assert!(said(&[]).contains("there are 0 labels"));
+        assert!(said(&["1st"]).contains("is not a plain name") && said(&[&"x".repeat(65)]).contains("plain"));
+        let allowed = Allowed::new(&Allowed::LABELS, &Allowed::TYPES).unwrap();
+        assert_eq!(allowed.label("Entity").unwrap().key(), "name");
+        let why = allowed.kind("PROMOTED_TO").unwrap_err().to_string();
+        assert!(why.contains("\"PROMOTED_TO\" is not in the list") && why.contains("HAS_ROOM, "), "{why}");
+    }
+}

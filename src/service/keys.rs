@@ -1,0 +1,300 @@
+//! API keys: made, listed, revoked, and asked for at each request.
+//!
+//! A secret has 256 random bits, so a plain SHA-256 of it is all that need be stored: there is nothing to guess, and a
+//! slow hash would only be a lever for whoever sends wrong keys. Hashes are compared in constant time, and for an id that
+//! is unknown or revoked against one that nothing meets, so that how long a refusal takes tells nothing.
+//!
+//! # How old the answer may be
+//! A [`Keyring`] reads the keys again when what it has is older than [`FRESH`], so a key that was revoked opens nothing
+//! two seconds later. An id that it does not know makes it look sooner, for a key that was made just now. While the
+//! database is away nobody is let in.
+
+use super::Service;
+use super::memories::RequestId;
+use crate::domain::ids::{NameError, Scope, hex};
+use crate::domain::key::{EVERY_SCOPE, Grant, PREFIX, Right, Scopes, parts};
+use crate::domain::units::Timestamp;
+use crate::store::{Error, KeyRow, Store};
+use sha2::{Digest, Sha256};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use subtle::ConstantTimeEq;
+use tokio::runtime::Handle;
+use tokio::sync::Mutex;
+
+/// How old what is known of the keys may be.
+pub const FRESH: Duration = Duration::from_secs(2);
+/// How soon it is asked again after a question that failed, and for a key that is not known.
+const AGAIN: Duration = Duration::from_millis(250);
+
+/// A key that was just made: the one time that its secret is known.
+#[derive(Debug, Clone)]
+pub struct NewKey {
+    /// Its id.
+    pub id: String,
+    /// What is sent as `Authorization: Bearer …`.
+    pub secret: String,
+    /// What it may do.
+    pub grant: Grant,
+}
+
+/// Why no key could be made.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum KeyError {
+    /// A name or scope that is none.
+    #[error(transparent)]
+    Name(#[from] NameError),
+    /// No scope at all.
+    #[error("a key needs a scope, or {EVERY_SCOPE} for all")]
+    NoScope,
+    /// The system gives no random numbers.
+    #[error("the system gives no random numbers: {0}")]
+    Random(String),
+    /// The database.
+    #[error(transparent)]
+    Store(#[from] Error),
+}
+
+impl Service {
+    /// Makes a key with a right over scopes, `*` for all.
+    ///
+    /// # Errors
+    /// [`KeyError`].
+    pub async fn create_key(&self, name: &str, right: Right, scopes: &[String]) -> Result<NewKey, KeyError> {
+        // A name is shown in tables: what is fit for a scope is fit for it.
+        let name = Scope::new(name)?;
+        let scopes = if scopes.iter().any(|scope| scope == EVERY_SCOPE) {
+            Scopes::Every
+        } else {
+            Scopes::Some(scopes.iter().map(|scope| Scope::new(scope)).collect::<Result<BTreeSet<_>, _>>()?)
+        };
+        if scopes == Scopes::Some(BTreeSet::new()) {
+            return Err(KeyError::NoScope);
+        }
+        let grant = Grant { right, scopes };
+        let mut random = [0_u8; 40];
+        getrandom::fill(&mut random).map_err(|why| KeyError::Random(why.to_string()))?;
+        let (id, secret) = random.split_at(8);
+        let id = hex(id);
+        let body = hex(secret);
+        let check = &hash(&format!("{PREFIX}{id}_{body}"))[..8];
+        let secret = format!("{body}{check}");
+        let now = self.clock.now();
+        self.store.create_key((&id, name.as_str(), &hash(&secret)), &grant, now).await?;
+        Ok(NewKey { secret: format!("{PREFIX}{id}_{secret}"), id, grant })
+    }
+
+    /// All keys, the oldest first.
+    ///
+    /// # Errors
+    /// Of the store.
+    pub async fn keys(&self) -> Result<Vec<KeyRow>, Error> {
+        self.store.keys().await
+    }
+
+    /// Revokes a key for good; answers its name and whether it was in force until now.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`].
+    pub async fn revoke_key(&self, id: &str) -> Result<(Option<String>, bool), Error> {
+        let now: Timestamp = self.clock.now();
+        self.store.revoke_key(id, now).await
+    }
+}
+
+fn hash(text: &str) -> String {
+    hex(&Sha256::digest(text.as_bytes()))
+}
+
+/// Who asks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Caller {
+    /// The id of the key; `None` where none is needed.
+    pub key: Option<String>,
+    /// What it may do.
+    pub grant: Grant,
+}
+
+/// Why a caller may not ask about a scope.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NotYours {
+    /// None is named, and several could be meant.
+    #[error("this key has several scopes; name one of {0}")]
+    Several(String),
+    /// Another's.
+    #[error("this key has no right to {0} in this scope")]
+    Forbidden(&'static str),
+}
+
+impl Caller {
+    /// Whoever uses this machine.
+    #[must_use]
+    pub const fn local() -> Self {
+        Self { key: None, grant: Grant::ALL }
+    }
+
+    /// The scope that is meant, which the caller may ask about: the one named, else the only one of its key, else the
+    /// usual one.
+    ///
+    /// # Errors
+    /// [`NotYours`].
+    pub fn scope(&self, named: Option<&Scope>, usual: &Scope, right: Right) -> Result<Scope, NotYours> {
+        let usual = || match &self.grant.scopes {
+            Scopes::Every => Some(usual),
+            Scopes::Some(_) => self.grant.only_scope(),
+        };
+        let Some(scope) = named.or_else(usual) else {
+            return Err(NotYours::Several(self.grant.scope_names().join(", ")));
+        };
+        if self.grant.allows(right, scope) {
+            Ok(scope.clone())
+        } else {
+            Err(NotYours::Forbidden(right.name()))
+        }
+    }
+
+    /// What makes a write count once: the caller's own name for it, which is none of another key's, or a new one.
+    #[must_use]
+    pub fn request(&self, named: Option<&str>) -> RequestId {
+        let own = named
+            .map(|name| self.key.as_ref().map_or_else(|| name.to_owned(), |key| format!("{key}/{name}")));
+        RequestId::or_new(own.as_deref())
+    }
+}
+
+/// Why nobody is let in.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Denied {
+    /// No key, and one is needed.
+    #[error("this needs an API key: send Authorization: Bearer ebb_…")]
+    NoKey,
+    /// A key that is unknown, wrong, revoked or spoilt: which of these is not told.
+    #[error("this API key is not known, or was revoked")]
+    WrongKey,
+    /// The keys cannot be read.
+    #[error(transparent)]
+    Store(Error),
+}
+
+/// The keys in force, as of a moment ago.
+pub struct Keyring {
+    store: Arc<Store>,
+    known: Mutex<Known>,
+}
+
+#[derive(Default)]
+struct Known {
+    asked: Option<Instant>,
+    /// Whether the last question was answered, and what it was answered.
+    keys: Option<Keys>,
+}
+
+struct Keys {
+    /// Whether there is one, or has been.
+    any: bool,
+    live: BTreeMap<String, (String, Grant)>,
+}
+
+impl Keyring {
+    /// Knows nothing yet.
+    #[must_use]
+    pub fn new(store: Arc<Store>) -> Self {
+        Self { store, known: Mutex::default() }
+    }
+
+    /// Who it is that sends this key, or none. With `open`, everybody is let in until the first key exists.
+    ///
+    /// # Errors
+    /// [`Denied`].
+    pub async fn caller(&self, token: Option<&str>, open: bool) -> Result<Caller, Denied> {
+        let mut known = self.known.lock().await;
+        let keys = known.fresh(&self.store, FRESH).await?;
+        let Some(token) = token else {
+            let free = open && !keys.any;
+            return free.then_some(Caller::local()).ok_or(Denied::NoKey);
+        };
+        let (id, secret) = parts(token).unwrap_or_default();
+        let keys = if keys.live.contains_key(id) { keys } else { known.fresh(&self.store, AGAIN).await? };
+        let nothing = (String::new(), Grant::ALL);
+        let found = keys.live.get(id);
+        let (stored, grant) = found.unwrap_or(&nothing);
+        // Compared whether or not there is such a key; an empty hash meets none.
+        let meets: bool = digest(stored).ct_eq(&digest(&hash(secret))).into();
+        match found {
+            Some(_) if meets => Ok(Caller { key: Some(id.to_owned()), grant: grant.clone() }),
+            _ => Err(Denied::WrongKey),
+        }
+    }
+
+    /// Whether there is a key that opens anything.
+    ///
+    /// # Errors
+    /// Of the store.
+    pub async fn has_live_keys(&self) -> Result<bool, Error> {
+        Ok(!Keys::of(self.store.keys().await?).live.is_empty())
+    }
+}
+
+/// A stored hash at the one length that is compared, whatever somebody wrote there.
+fn digest(stored: &str) -> [u8; 64] {
+    let mut digest = [0; 64];
+    if stored.len() == digest.len() {
+        digest.copy_from_slice(stored.as_bytes());
+    }
+    digest
+}
+
+impl Known {
+    /// What is known, asked anew if that is older than `age`.
+    async fn fresh(&mut self, store: &Arc<Store>, age: Duration) -> Result<&Keys, Denied> {
+        let age = if self.keys.is_none() { AGAIN } else { age };
+        if self.asked.is_none_or(|asked| asked.elapsed() > age) {
+            let (asked, runtime) = (Arc::clone(store), Handle::current());
+            // On a thread of its own: what asks the database is bound to one, and a caller is not.
+            let asking = tokio::task::spawn_blocking(move || runtime.block_on(asked.keys()));
+            let found = asking.await.unwrap_or_else(|gone| {
+                Err(Error::Unavailable { uri: store.uri().to_owned(), why: gone.to_string() })
+            });
+            self.asked = Some(Instant::now());
+            match found {
+                Ok(rows) => self.keys = Some(Keys::of(rows)),
+                Err(why) => {
+                    self.keys = None;
+                    return Err(Denied::Store(why));
+                }
+            }
+        }
+        let away = || Error::Unavailable {
+            uri: store.uri().to_owned(),
+            why: "the API keys could not be read a moment ago".to_owned(),
+        };
+        self.keys.as_ref().ok_or_else(|| Denied::Store(away()))
+    }
+}
+
+impl Keys {
+    fn of(rows: Vec<KeyRow>) -> Self {
+        let any = !rows.is_empty();
+        let live = rows.into_iter().filter(|row| !row.revoked).filter_map(|row| {
+            let grant = Grant::of(&row.rights?, &row.scopes?)?;
+            Some((row.id?, (row.hash?, grant)))
+        });
+        Self { any, live: live.collect() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_spoilt_hash_meets_nothing_that_can_be_sent() {
+        for stored in ["", "ab", &"g".repeat(65)] {
+            assert!(!bool::from(digest(stored).ct_eq(&digest(&hash("")))), "{stored}");
+        }
+        assert!(bool::from(digest(&hash("x")).ct_eq(&digest(&hash("x")))));
+    }
+}

@@ -1,0 +1,182 @@
+//! What a pass takes of all trails, by the page: evaporation and adoption run in Cypher, set-wide, a label or a type at a
+//! time, since a page is more rows than are worth moving.
+
+use super::Store;
+use super::catalogue::{
+    TRAIL_ADOPT_EDGES, TRAIL_ADOPT_PLACES, TRAIL_EVAPORATE_EDGES, TRAIL_EVAPORATE_PLACES,
+};
+use super::error::Error;
+use super::run::Run;
+use super::statement::Call;
+use super::tally::Tally;
+use super::trail::{Counter, hold, turn};
+use super::tx::{Mode, Tx};
+use crate::domain::trail::{COST_MAX, EdgeType, NOISE_FLOOR, PlaceLabel, base_cost};
+use crate::domain::units::Pheromone;
+use serde::Deserialize;
+
+/// Where pheromones lie: the places of a label, or the edges of a type.
+#[derive(Debug, Clone, Copy)]
+pub enum Ground<'a> {
+    /// On places.
+    Places(&'a PlaceLabel),
+    /// On edges.
+    Edges(&'a EdgeType),
+}
+
+#[derive(Deserialize)]
+struct Evaporated {
+    scanned: i64,
+    changed: i64,
+    silenced: i64,
+    quarantined: i64,
+}
+
+#[derive(Deserialize)]
+struct Adopted {
+    adopted: i64,
+    quarantined: i64,
+}
+
+impl Store {
+    /// Everything on which pheromones may lie.
+    pub fn grounds(&self) -> impl Iterator<Item = Ground<'_>> {
+        let allowed = &self.trails.allowed;
+        let places = allowed.labels().iter().map(Ground::Places);
+        places.chain(allowed.types().iter().map(Ground::Edges))
+    }
+
+    /// Whether it is time at `cycle` to bring all trails there, `decay_interval_cycles` after the last time.
+    #[must_use]
+    pub fn evaporates(&self, counter: &Counter, cycle: i64) -> bool {
+        counter.next(&self.trails).is_none_or(|next| cycle >= next)
+    }
+
+    /// Takes up to `limit` places or edges under the laws on which other writers left something, as a batch of `run`.
+    /// Answers how many it took, good and bad.
+    ///
+    /// # Errors
+    /// [`Error::Fenced`] if the run was lost.
+    pub async fn adopt_trails(
+        &self,
+        run: &mut Run,
+        ground: Ground<'_>,
+        cycle: i64,
+        limit: usize,
+    ) -> Result<usize, Error> {
+        let body = async |tx: &mut Tx| self.adopt_ground(tx, ground, cycle, limit).await;
+        let tally = self.in_run(run, "trails.adopt", body).await?;
+        Ok(usize::try_from(tally.adopted + tally.quarantined).unwrap_or(0))
+    }
+
+    /// Brings a page of places or edges to `cycle`, as a batch of `run`. Answers how many the page had; a short page is
+    /// the last.
+    ///
+    /// # Errors
+    /// [`Error::Fenced`] if the run was lost; an error with [`Error::is_too_big`] asks for a smaller page.
+    pub async fn evaporate(
+        &self,
+        run: &mut Run,
+        ground: Ground<'_>,
+        cycle: i64,
+        limit: usize,
+    ) -> Result<usize, Error> {
+        let body = async |tx: &mut Tx| self.evaporate_ground(tx, ground, cycle, limit).await;
+        let tally = self.in_run(run, "trails.evaporate", body).await?;
+        Ok(usize::try_from(tally.scanned).unwrap_or(0))
+    }
+
+    /// Records that all trails were brought to `cycle`, and takes over the length of a cycle from the configuration, as a
+    /// batch of `run`.
+    ///
+    /// # Errors
+    /// [`Error::Fenced`] if the run was lost.
+    pub async fn evaporated(&self, run: &mut Run, cycle: i64) -> Result<(), Error> {
+        let now = run.now;
+        self.in_run(run, "trails.evaporated", async |tx: &mut Tx| {
+            let held = hold(tx, &self.trails).await?;
+            let cycles = held.cycles.of_length(self.trails.cycle_ms, now);
+            let next =
+                Counter { cycles, evaporated: Some(held.evaporated.map_or(cycle, |last| last.max(cycle))) };
+            if next != held {
+                turn(tx, &next).await?;
+            }
+            Ok(Tally::default())
+        })
+        .await?;
+        Ok(())
+    }
+
+    /// What bringing up to `limit` of each label and type to `cycle` would do, by the same statements, taken back.
+    ///
+    /// # Errors
+    /// Of the connection or a statement.
+    pub async fn rehearse_evaporate(&self, cycle: i64, limit: usize) -> Result<Tally, Error> {
+        let mut all = Tally::default();
+        for ground in self.grounds() {
+            all += self
+                .transactions
+                .run("trails.evaporate.rehearse", Mode::Write, async |tx: &mut Tx| {
+                    tx.abandon();
+                    let mut tally = self.adopt_ground(tx, ground, cycle, limit).await?;
+                    tally += self.evaporate_ground(tx, ground, cycle, limit).await?;
+                    Ok(tally)
+                })
+                .await?;
+        }
+        Ok(all)
+    }
+
+    async fn adopt_ground(
+        &self,
+        tx: &mut Tx,
+        ground: Ground<'_>,
+        cycle: i64,
+        limit: usize,
+    ) -> Result<Tally, Error> {
+        let call = match ground {
+            Ground::Places(label) => TRAIL_ADOPT_PLACES.about(std::slice::from_ref(label), &[]),
+            Ground::Edges(kind) => edges(TRAIL_ADOPT_EDGES.about(&[], std::slice::from_ref(kind)), kind),
+        };
+        let Adopted { adopted, quarantined } = tx.only(paged(call, cycle, limit)).await?;
+        Ok(Tally { adopted, quarantined, ..Tally::default() })
+    }
+
+    async fn evaporate_ground(
+        &self,
+        tx: &mut Tx,
+        ground: Ground<'_>,
+        cycle: i64,
+        limit: usize,
+    ) -> Result<Tally, Error> {
+        let rates = self.trails.evaporation.rates();
+        let call = match ground {
+            Ground::Places(label) => TRAIL_EVAPORATE_PLACES
+                .about(std::slice::from_ref(label), &[])
+                .set("exploitation", rates.exploitation)
+                .set("exploration", rates.exploration),
+            Ground::Edges(kind) => edges(TRAIL_EVAPORATE_EDGES.about(&[], std::slice::from_ref(kind)), kind)
+                .set("success", rates.success)
+                .set("traversal", rates.traversal)
+                .set("recency", rates.recency),
+        };
+        let row: Evaporated = tx.only(paged(call, cycle, limit).set("floor", NOISE_FLOOR)).await?;
+        Ok(Tally {
+            scanned: row.scanned,
+            changed: row.changed,
+            skipped: row.scanned - row.changed - row.quarantined,
+            silenced: row.silenced,
+            quarantined: row.quarantined,
+            ..Tally::default()
+        })
+    }
+}
+
+fn paged(call: Call, cycle: i64, limit: usize) -> Call {
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    call.set("cycle", cycle).set("limit", limit).set("most", Pheromone::MAX)
+}
+
+fn edges(call: Call, kind: &EdgeType) -> Call {
+    call.set("base", base_cost(kind.as_str(), None)).set("costMost", COST_MAX)
+}

@@ -1,0 +1,401 @@
+//! Questions about trails, each answered as of a cycle: what is stored, evaporated to it by the law.
+
+use super::Store;
+use super::cycle::counter;
+use super::rows::{EdgeRow, EdgeSeen, Named, PlaceBeside, PlaceRow, PlaceSeen};
+use crate::domain::event::PlaceName;
+use crate::domain::ids::Scope;
+use crate::domain::trail::{Found, Link, Route, resistance, route};
+use crate::domain::units::Timestamp;
+use crate::store::catalogue::{TRAIL_AROUND, TRAIL_COLD, TRAIL_FIND, TRAIL_HOT};
+use crate::store::encode::list;
+use crate::store::error::Error;
+use crate::store::tx::{Mode, Tx};
+use serde::Deserialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Edges read around one place, or in one wave of a search: a place that has more is read in part.
+const EDGES_MAX: usize = 10_000;
+/// Places of one wave of a search.
+const WAVE: usize = 200;
+
+/// Edges and places at a cycle.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Seen {
+    /// The cycle.
+    pub cycle: i64,
+    /// Places.
+    pub nodes: Vec<PlaceSeen>,
+    /// Edges.
+    pub edges: Vec<EdgeSeen>,
+}
+
+/// The hottest edges at a cycle, or the coldest places.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Hot<T> {
+    /// The cycle.
+    pub cycle: i64,
+    /// They, in order.
+    pub found: Vec<T>,
+}
+
+/// Where one might go next.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Candidate {
+    /// There.
+    pub place: Named,
+    /// Over an edge of this type.
+    pub kind: String,
+    /// What that costs.
+    pub cost: f64,
+    /// What speaks against it: the least draws most.
+    pub score: f64,
+}
+
+/// The cheapest way between two places, as far as it was found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Trodden {
+    /// The cycle.
+    pub cycle: i64,
+    /// The places on it; none if there is no way.
+    pub nodes: Vec<Named>,
+    /// Types and costs of the edges between them.
+    pub edges: Vec<(String, f64)>,
+    /// What they cost together; `None` if there is no way.
+    pub cost: Option<f64>,
+    /// Places whose edges were read.
+    pub read: usize,
+    /// The search came to its bound first: a cheaper way, or one at all, may exist.
+    pub truncated: bool,
+}
+
+#[derive(Deserialize)]
+struct Beside {
+    at: String,
+    forward: bool,
+    #[serde(flatten)]
+    edge: EdgeRow,
+    #[serde(flatten)]
+    place: PlaceBeside,
+}
+
+impl Store {
+    /// A place at an instant, or the edges between two.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`]; [`Error::Conflict`] for an id that several places have; [`Error::Quarantined`] for a place
+    /// whose values no law can use.
+    pub async fn trail_status(
+        &self,
+        scope: &Scope,
+        place: &PlaceName,
+        to: Option<&PlaceName>,
+        at: Timestamp,
+    ) -> Result<Seen, Error> {
+        self.transactions
+            .run("trail.status", Mode::Read, async |tx: &mut Tx| {
+                let cycle = counter(tx, &self.trails).await?.cycles.at(at);
+                let (element, node) = self.find(tx, scope, place, cycle).await?;
+                let Some(to) = to else { return Ok(Seen { cycle, nodes: vec![node], edges: Vec::new() }) };
+                let (other, end) = self.find(tx, scope, to, cycle).await?;
+                let rows = self.around(tx, std::slice::from_ref(&element), Some(&other), EDGES_MAX).await?;
+                let edges: Vec<EdgeSeen> = rows
+                    .iter()
+                    .filter_map(|row| {
+                        let (edge, base) = row.edge.check(cycle).ok()?;
+                        let edge = edge.evaporated(cycle, &self.trails.evaporation);
+                        let (one, two) = (node.named.clone(), end.named.clone());
+                        let ends = if row.forward { (one, two) } else { (two, one) };
+                        Some(EdgeSeen::of(ends, &row.edge.kind, &edge, base))
+                    })
+                    .collect();
+                if edges.is_empty() {
+                    let id = format!("between {place} and {to}");
+                    return Err(Error::NotFound { what: "edge", id });
+                }
+                Ok(Seen { cycle, nodes: vec![node, end], edges })
+            })
+            .await
+    }
+
+    /// The edges of a scope with most success and traversal left at an instant, most first.
+    ///
+    /// # Errors
+    /// Of the connection or the statement.
+    pub async fn hot_trails(
+        &self,
+        scope: &Scope,
+        limit: usize,
+        at: Timestamp,
+    ) -> Result<Hot<EdgeSeen>, Error> {
+        #[derive(Deserialize)]
+        struct Row {
+            #[serde(rename = "fromLabel")]
+            from_label: Option<String>,
+            from: Option<String>,
+            #[serde(rename = "toLabel")]
+            to_label: Option<String>,
+            to: Option<String>,
+            #[serde(flatten)]
+            edge: EdgeRow,
+        }
+        let evaporation = &self.trails.evaporation;
+        self.transactions
+            .run("trail.hot", Mode::Read, async |tx: &mut Tx| {
+                let cycle = counter(tx, &self.trails).await?.cycles.at(at);
+                let mut found = Vec::new();
+                for kind in self.trails.allowed.types() {
+                    let call = TRAIL_HOT
+                        .about(&[], std::slice::from_ref(kind))
+                        .set("scope", scope.as_str())
+                        .set("cycle", cycle)
+                        .set("least", i64::MIN)
+                        .set("limit", i64::try_from(limit).unwrap_or(i64::MAX))
+                        .set("success", evaporation.rates().success)
+                        .set("traversal", evaporation.rates().traversal)
+                        .set("label", self.labels());
+                    for row in tx.rows::<Row>(call).await? {
+                        let (Some(from_label), Some(from)) = (row.from_label, row.from) else { continue };
+                        let (Some(to_label), Some(to)) = (row.to_label, row.to) else { continue };
+                        let Ok((edge, base)) = row.edge.check(cycle) else { continue };
+                        let edge = edge.evaporated(cycle, evaporation);
+                        let ends = (Named { label: from_label, id: from }, Named { label: to_label, id: to });
+                        if edge.heat() > 0.0 {
+                            found.push((edge.heat(), EdgeSeen::of(ends, &row.edge.kind, &edge, base)));
+                        }
+                    }
+                }
+                let name = |edge: &EdgeSeen| (edge.from.clone(), edge.kind.clone(), edge.to.clone());
+                found
+                    .sort_by(|(a, one), (b, other)| b.total_cmp(a).then_with(|| name(one).cmp(&name(other))));
+                found.truncate(limit);
+                Ok(Hot { cycle, found: found.into_iter().map(|(_, edge)| edge).collect() })
+            })
+            .await
+    }
+
+    /// The places of a scope with least exploitation and exploration left at an instant, least first.
+    ///
+    /// # Errors
+    /// Of the connection or the statement.
+    pub async fn cold_places(
+        &self,
+        scope: &Scope,
+        limit: usize,
+        at: Timestamp,
+    ) -> Result<Hot<PlaceSeen>, Error> {
+        let evaporation = &self.trails.evaporation;
+        self.transactions
+            .run("trail.cold", Mode::Read, async |tx: &mut Tx| {
+                let cycle = counter(tx, &self.trails).await?.cycles.at(at);
+                let mut found = Vec::new();
+                for label in self.trails.allowed.labels() {
+                    let call = TRAIL_COLD
+                        .about(std::slice::from_ref(label), &[])
+                        .set("scope", scope.as_str())
+                        .set("cycle", cycle)
+                        .set("limit", i64::try_from(limit).unwrap_or(i64::MAX))
+                        .set("exploitation", evaporation.rates().exploitation)
+                        .set("exploration", evaporation.rates().exploration);
+                    for row in tx.rows::<PlaceRow>(call).await? {
+                        let Ok(place) = row.check(cycle) else { continue };
+                        let named = Named { label: label.to_string(), id: row.id };
+                        found.push(PlaceSeen::of(named, &place.evaporated(cycle, evaporation)));
+                    }
+                }
+                let warmth = |place: &PlaceSeen| place.exploitation + place.exploration;
+                found.sort_by(|a, b| warmth(a).total_cmp(&warmth(b)).then_with(|| a.named.cmp(&b.named)));
+                found.truncate(limit);
+                Ok(Hot { cycle, found })
+            })
+            .await
+    }
+
+    /// Where one might go from a place at an instant, what draws most first; at most `limit`.
+    ///
+    /// # Errors
+    /// As [`Store::trail_status`].
+    pub async fn next_places(
+        &self,
+        scope: &Scope,
+        place: &PlaceName,
+        limit: usize,
+        at: Timestamp,
+    ) -> Result<Hot<Candidate>, Error> {
+        let evaporation = &self.trails.evaporation;
+        self.transactions
+            .run("trail.next", Mode::Read, async |tx: &mut Tx| {
+                let cycle = counter(tx, &self.trails).await?.cycles.at(at);
+                let (element, _) = self.find(tx, scope, place, cycle).await?;
+                let rows = self.around(tx, &[element], None, EDGES_MAX).await?;
+                let mut found: Vec<Candidate> = rows
+                    .iter()
+                    .filter_map(|row| {
+                        let (edge, base) = row.edge.check(cycle).ok()?;
+                        let (named, place) = row.place.check(cycle).ok()?;
+                        let cost = edge.evaporated(cycle, evaporation).cost(base);
+                        let score = resistance(cost, &place.evaporated(cycle, evaporation));
+                        Some(Candidate { place: named, kind: row.edge.kind.clone(), cost, score })
+                    })
+                    .collect();
+                let name = |one: &Candidate| (one.place.clone(), one.kind.clone());
+                found.sort_by(|a, b| a.score.total_cmp(&b.score).then_with(|| name(a).cmp(&name(b))));
+                found.truncate(limit);
+                Ok(Hot { cycle, found })
+            })
+            .await
+    }
+
+    /// The cheapest way between two places at an instant, looked for wave by wave until `places_max` places are read.
+    ///
+    /// # Errors
+    /// As [`Store::trail_status`].
+    pub async fn cheapest_path(
+        &self,
+        scope: &Scope,
+        from: &PlaceName,
+        to: &PlaceName,
+        places_max: usize,
+        at: Timestamp,
+    ) -> Result<Trodden, Error> {
+        self.transactions
+            .run("trail.path", Mode::Read, async |tx: &mut Tx| {
+                let cycle = counter(tx, &self.trails).await?.cycles.at(at);
+                let (start, from) = self.find(tx, scope, from, cycle).await?;
+                let (goal, to) = self.find(tx, scope, to, cycle).await?;
+                let mut search = Search::default();
+                let start = search.place(start, &from.named);
+                let goal = search.place(goal, &to.named);
+                loop {
+                    let places = search.elements.len();
+                    let (way, wave) = match route(places, &search.links, &search.read, start, goal) {
+                        Found::Cheapest(way) => (Some(way), Vec::new()),
+                        Found::Nowhere => (None, Vec::new()),
+                        Found::Open(way, wave) => (way, wave),
+                    };
+                    let left = places_max.saturating_sub(search.read.len());
+                    if wave.is_empty() || left == 0 {
+                        let truncated = search.cut || !wave.is_empty();
+                        return Ok(search.trodden(way.as_ref(), cycle, truncated));
+                    }
+                    let wave: Vec<usize> = wave.into_iter().take(WAVE.min(left)).collect();
+                    let elements: Vec<String> = wave.iter().map(|at| search.elements[*at].clone()).collect();
+                    let rows = self.around(tx, &elements, None, EDGES_MAX).await?;
+                    search.cut |= rows.len() >= EDGES_MAX;
+                    for row in &rows {
+                        let Ok((edge, base)) = row.edge.check(cycle) else { continue };
+                        let (Some(label), Some(id)) = (&row.place.label, &row.place.id) else { continue };
+                        let named = Named { label: label.clone(), id: id.clone() };
+                        let cost = edge.evaporated(cycle, &self.trails.evaporation).cost(base);
+                        search.link(&row.at, (row.place.element.clone(), &named), &row.edge.kind, cost);
+                    }
+                    search.read.extend(wave);
+                }
+            })
+            .await
+    }
+
+    fn labels(&self) -> neo4rs::BoltType {
+        list(self.trails.allowed.labels().iter().map(|label| label.as_str()))
+    }
+
+    /// The one place that a name means: its element id, and how it is at a cycle.
+    async fn find(
+        &self,
+        tx: &mut Tx,
+        scope: &Scope,
+        name: &PlaceName,
+        cycle: i64,
+    ) -> Result<(String, PlaceSeen), Error> {
+        let mut found: BTreeMap<String, (Named, PlaceRow)> = BTreeMap::new();
+        let labels = self.trails.allowed.labels().iter();
+        for label in labels.filter(|label| name.label.as_ref().is_none_or(|own| own == *label)) {
+            let call = TRAIL_FIND
+                .about(std::slice::from_ref(label), &[])
+                .set("scope", list([scope.as_str()]))
+                .set("id", list([name.id.as_str()]));
+            for row in tx.rows::<PlaceRow>(call).await? {
+                let named = Named { label: label.to_string(), id: row.id.clone() };
+                found.entry(row.element.clone()).or_insert((named, row));
+            }
+        }
+        if found.len() > 1 {
+            let several: Vec<String> =
+                found.values().map(|(named, _)| format!("{}:{}", named.label, named.id)).collect();
+            return Err(Error::Conflict(format!(
+                "{name} may mean several places: {}; name one by its label, and make ids of one label unique",
+                several.join(", ")
+            )));
+        }
+        let none = || Error::NotFound { what: "place", id: name.to_string() };
+        let (element, (named, row)) = found.pop_first().ok_or_else(none)?;
+        let id = format!("{} {}", named.label, named.id);
+        let place = row.check(cycle).map_err(|reason| Error::Quarantined { id, reason })?;
+        Ok((element, PlaceSeen::of(named, &place.evaporated(cycle, &self.trails.evaporation))))
+    }
+
+    /// The edges around places, with what they lead to.
+    async fn around(
+        &self,
+        tx: &mut Tx,
+        elements: &[String],
+        to: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<Beside>, Error> {
+        let allowed = &self.trails.allowed;
+        let call = TRAIL_AROUND
+            .about(allowed.labels(), allowed.types())
+            .set("element", list(elements.iter().map(String::as_str)))
+            .set("label", self.labels())
+            .set("to", to)
+            .set("limit", i64::try_from(limit).unwrap_or(i64::MAX));
+        tx.rows(call).await
+    }
+}
+
+/// What a search has read so far.
+#[derive(Default)]
+struct Search {
+    elements: Vec<String>,
+    names: Vec<Named>,
+    numbers: BTreeMap<String, usize>,
+    links: Vec<Link>,
+    kinds: Vec<String>,
+    read: BTreeSet<usize>,
+    cut: bool,
+}
+
+impl Search {
+    fn place(&mut self, element: String, named: &Named) -> usize {
+        let next = self.elements.len();
+        let number = *self.numbers.entry(element.clone()).or_insert(next);
+        if number == next {
+            self.elements.push(element);
+            self.names.push(named.clone());
+        }
+        number
+    }
+
+    fn link(&mut self, at: &str, (element, named): (String, &Named), kind: &str, cost: f64) {
+        let Some(from) = self.numbers.get(at).copied() else { return };
+        let to = self.place(element, named);
+        // An edge whose other end was read before is known already.
+        if !self.read.contains(&to) {
+            self.links.push(Link { from, to, cost });
+            self.kinds.push(kind.to_owned());
+        }
+    }
+
+    fn trodden(self, way: Option<&Route>, cycle: i64, truncated: bool) -> Trodden {
+        let places = way.map(|way| way.places.as_slice()).unwrap_or_default();
+        let links = way.map(|way| way.links.as_slice()).unwrap_or_default();
+        Trodden {
+            cycle,
+            nodes: places.iter().map(|at| self.names[*at].clone()).collect(),
+            edges: links.iter().map(|at| (self.kinds[*at].clone(), self.links[*at].cost)).collect(),
+            cost: way.map(|way| way.cost),
+            read: self.read.len(),
+            truncated,
+        }
+    }
+}

@@ -1,0 +1,434 @@
+//! The part of a palace that a batch of traces touches: locked, folded in order, written once.
+//!
+//! Places are locked by label, then by scope and id; the edges between them after that. Whoever shares an edge shares its
+//! ends, so two batches never wait for each other in a circle. A trace that names a place which a later trace makes finds
+//! nothing, as it would if the batch were cut between them.
+//!
+//! Invariant: how traces are cut into batches changes no bit of the result (held by
+//! `jobs::evaporate::a_batch_ends_as_its_traces_would_one_by_one`).
+
+mod writes;
+
+use super::cycle::{Counter, counter, hold, turn};
+use super::rows::{EdgeRow, EdgeSeen, Named, PlaceRow, PlaceSeen};
+use crate::domain::event::{PlaceName, Step, Trace, Walk};
+use crate::domain::trail::{Edge, EdgeType, Place, PlaceLabel, Trails, base_cost};
+use crate::domain::units::Pheromone;
+use crate::store::batch::Fault;
+use crate::store::catalogue::{TRAIL_BETWEEN, TRAIL_LOCK};
+use crate::store::encode::{list, slices};
+use crate::store::error::Error;
+use crate::store::tx::Tx;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What a trace did.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Traced {
+    /// Whether the place or the edge is new; `None` for what was left on those that are there.
+    pub created: Option<bool>,
+    /// The cycle it happened in.
+    pub cycle: i64,
+    /// The places it is about, as they are after it.
+    pub nodes: Vec<PlaceSeen>,
+    /// The edges it is about, as they are after it.
+    pub edges: Vec<EdgeSeen>,
+}
+
+/// What a batch did, or which of its traces kept it from doing anything.
+#[derive(Debug)]
+pub enum TraceDone {
+    /// What each did, in order.
+    All(Vec<Traced>),
+    /// Nothing was written because of these.
+    Nothing(Vec<Fault>),
+}
+
+struct PlaceState<'a> {
+    named: Named,
+    label: PlaceLabel,
+    scope: &'a str,
+    element: Option<String>,
+    name: Option<&'a str>,
+    place: Result<Place, String>,
+    /// Whether its cycle is its own; otherwise it is that of whatever touches it first.
+    anchored: bool,
+    touched: bool,
+}
+
+struct EdgeState {
+    ends: (usize, usize),
+    kind: EdgeType,
+    element: Option<String>,
+    names: Vec<String>,
+    edge: Result<(Edge, f64), String>,
+    anchored: bool,
+    touched: bool,
+}
+
+struct Palace<'a> {
+    trails: &'a Trails,
+    places: Vec<PlaceState<'a>>,
+    known: BTreeMap<(&'a str, PlaceLabel, String), Vec<usize>>,
+    edges: Vec<EdgeState>,
+    between: BTreeMap<(usize, usize), Vec<usize>>,
+}
+
+/// Lets happen what did, inside a transaction of the caller, which is to be abandoned if there are faults.
+pub(in crate::store) async fn trace(
+    tx: &mut Tx,
+    trails: &Trails,
+    traces: &[Trace],
+) -> Result<TraceDone, Error> {
+    if traces.is_empty() {
+        return Ok(TraceDone::All(Vec::new()));
+    }
+    let counter = counter(tx, trails).await?;
+    let mut palace = Palace::load(tx, trails, traces).await?;
+    let (mut done, mut faults) = (Vec::with_capacity(traces.len()), Vec::new());
+    for (index, trace) in traces.iter().enumerate() {
+        match palace.fold(trace, counter.cycles.at(trace.at)) {
+            Ok(traced) => done.push(traced),
+            Err(why) => faults.push(Fault { index, why }),
+        }
+    }
+    if !faults.is_empty() {
+        return Ok(TraceDone::Nothing(faults));
+    }
+    palace.write(tx).await?;
+    let left = |trace: &&Trace| matches!(trace.what, Walk::Deposit { .. } | Walk::Explore { .. });
+    let first = traces.iter().filter(left).map(|trace| counter.cycles.at(trace.at)).min();
+    if let Some(first) = first.filter(|_| counter.evaporated.is_none()) {
+        let held = hold(tx, trails).await?;
+        turn(tx, &Counter { evaporated: Some(held.evaporated.unwrap_or(first)), ..held }).await?;
+    }
+    Ok(TraceDone::All(done))
+}
+
+/// The places that a trace names, in its order.
+fn names(walk: &Walk) -> Vec<PlaceName> {
+    match walk {
+        Walk::Node { label, id, .. } => vec![PlaceName { label: Some(label.clone()), id: id.clone() }],
+        Walk::Edge { from, to, .. } => vec![from.clone(), to.clone()],
+        Walk::Deposit { path, .. } => path.iter().map(|step| step.to.clone()).collect(),
+        Walk::Explore { place } => vec![place.clone()],
+    }
+}
+
+fn quarantined(id: String, reason: &str) -> Error {
+    Error::Quarantined { id, reason: reason.to_owned() }
+}
+
+impl<'a> Palace<'a> {
+    async fn load(tx: &mut Tx, trails: &'a Trails, traces: &'a [Trace]) -> Result<Self, Error> {
+        let mut palace = Self {
+            trails,
+            places: Vec::new(),
+            known: BTreeMap::new(),
+            edges: Vec::new(),
+            between: BTreeMap::new(),
+        };
+        palace.load_places(tx, traces).await?;
+        palace.load_edges(tx, traces).await?;
+        Ok(palace)
+    }
+
+    async fn load_places(&mut self, tx: &mut Tx, traces: &'a [Trace]) -> Result<(), Error> {
+        let trails = self.trails;
+        let scopes: BTreeSet<&'a str> = traces.iter().map(|trace| trace.scope.as_str()).collect();
+        let mut elements: BTreeMap<String, usize> = BTreeMap::new();
+        for label in trails.allowed.labels() {
+            let wanted = |name: &PlaceName| name.label.as_ref().is_none_or(|own| own == label);
+            let keys: BTreeSet<(&str, String)> = traces
+                .iter()
+                .flat_map(|trace| names(&trace.what).into_iter().map(|name| (trace.scope.as_str(), name)))
+                .filter(|(_, name)| wanted(name))
+                .map(|(scope, name)| (scope, name.id.to_string()))
+                .collect();
+            let keys: Vec<(&str, String)> = keys.into_iter().collect();
+            for slice in slices(&TRAIL_LOCK, &keys, |(scope, id)| scope.len() + id.len() + 4) {
+                let call = TRAIL_LOCK
+                    .about(std::slice::from_ref(label), &[])
+                    .set("scope", list(slice.iter().map(|(scope, _)| *scope)))
+                    .set("id", list(slice.iter().map(|(_, id)| id.as_str())));
+                for row in tx.rows::<PlaceRow>(call).await? {
+                    let Some(scope) = scopes.get(row.scope.as_str()).copied() else { continue };
+                    let named = Named { label: label.to_string(), id: row.id.clone() };
+                    let key = (scope, label.clone(), row.id.clone());
+                    let (place, anchored) = (row.check(0), row.cycle.is_some());
+                    // One that has two labels of the list is one place.
+                    let at = *elements.entry(row.element.clone()).or_insert(self.places.len());
+                    if at == self.places.len() {
+                        self.places.push(PlaceState {
+                            named,
+                            label: label.clone(),
+                            scope,
+                            element: Some(row.element),
+                            name: None,
+                            place,
+                            anchored,
+                            touched: false,
+                        });
+                    }
+                    self.known.entry(key).or_default().push(at);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn load_edges(&mut self, tx: &mut Tx, traces: &[Trace]) -> Result<(), Error> {
+        #[derive(Deserialize)]
+        struct Row {
+            element: String,
+            from: String,
+            to: String,
+            names: Vec<String>,
+            #[serde(flatten)]
+            edge: EdgeRow,
+        }
+        let mut pairs: BTreeSet<(usize, usize)> = BTreeSet::new();
+        for trace in traces.iter().filter(|trace| !matches!(trace.what, Walk::Node { .. })) {
+            for step in names(&trace.what).windows(2) {
+                for a in self.all(trace.scope.as_str(), &step[0]) {
+                    for b in self.all(trace.scope.as_str(), &step[1]) {
+                        pairs.extend([(a, b), (b, a)]);
+                    }
+                }
+            }
+        }
+        let at: BTreeMap<String, usize> =
+            (0..self.places.len()).filter_map(|at| Some((self.places[at].element.clone()?, at))).collect();
+        let element = |at: usize| self.places[at].element.clone().unwrap_or_default();
+        let pairs: Vec<(String, String)> = pairs.into_iter().map(|(a, b)| (element(a), element(b))).collect();
+        for slice in slices(&TRAIL_BETWEEN, &pairs, |(a, b)| a.len() + b.len() + 4) {
+            let call = TRAIL_BETWEEN
+                .about(&[], self.trails.allowed.types())
+                .set("from", list(slice.iter().map(|(from, _)| from.as_str())))
+                .set("to", list(slice.iter().map(|(_, to)| to.as_str())));
+            for row in tx.rows::<Row>(call).await? {
+                let (Some(from), Some(to)) = (at.get(&row.from), at.get(&row.to)) else { continue };
+                let Ok(kind) = self.trails.allowed.kind(&row.edge.kind) else { continue };
+                self.between.entry((*from, *to)).or_default().push(self.edges.len());
+                self.edges.push(EdgeState {
+                    ends: (*from, *to),
+                    kind: kind.clone(),
+                    element: Some(row.element),
+                    names: row.names,
+                    edge: row.edge.check(0),
+                    anchored: row.edge.cycle.is_some(),
+                    touched: false,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Every place that a name may mean, once each.
+    fn all(&self, scope: &str, name: &PlaceName) -> Vec<usize> {
+        let labels = self.trails.allowed.labels().iter();
+        let labels = labels.filter(|label| name.label.as_ref().is_none_or(|own| own == *label));
+        let found: BTreeSet<usize> = labels
+            .filter_map(|label| self.known.get(&(scope, label.clone(), name.id.to_string())))
+            .flatten()
+            .copied()
+            .collect();
+        found.into_iter().collect()
+    }
+
+    /// The one place that a name means.
+    fn find(&self, scope: &str, name: &PlaceName) -> Result<usize, Error> {
+        match self.all(scope, name).as_slice() {
+            [] => Err(Error::NotFound { what: "place", id: name.to_string() }),
+            [one] => Ok(*one),
+            several => {
+                let labels: Vec<String> = several
+                    .iter()
+                    .map(|at| format!("{}:{}", self.places[*at].named.label, self.places[*at].named.id))
+                    .collect();
+                Err(Error::Conflict(format!(
+                    "{name} may mean several places: {}; name one by its label, and make ids of one label unique",
+                    labels.join(", ")
+                )))
+            }
+        }
+    }
+
+    fn fold(&mut self, trace: &'a Trace, cycle: i64) -> Result<Traced, Error> {
+        let scope = trace.scope.as_str();
+        match &trace.what {
+            Walk::Node { label, id, name } => {
+                let wanted = PlaceName { label: Some(label.clone()), id: id.clone() };
+                let created = self.all(scope, &wanted).is_empty();
+                if created {
+                    if label.as_str() == "Memory" {
+                        return Err(Error::NotFound { what: "memory", id: id.to_string() });
+                    }
+                    let key = (scope, label.clone(), id.to_string());
+                    self.known.entry(key).or_default().push(self.places.len());
+                    self.places.push(PlaceState {
+                        named: Named { label: label.to_string(), id: id.to_string() },
+                        label: label.clone(),
+                        scope,
+                        element: None,
+                        name: None,
+                        place: Ok(Place::default()),
+                        anchored: false,
+                        touched: false,
+                    });
+                }
+                let at = self.find(scope, &wanted)?;
+                // What an entity is called is its id, and a memory has no name.
+                if label.key() == "id" && label.as_str() != "Memory" && name.is_some() {
+                    self.places[at].touched = !created;
+                    self.places[at].name = name.as_deref();
+                }
+                let node = self.seen(at, cycle)?;
+                Ok(Traced { created: Some(created), cycle, nodes: vec![node], edges: Vec::new() })
+            }
+            Walk::Edge { from, to, kind, base_cost } => self.edge(scope, (from, to), kind, *base_cost, cycle),
+            Walk::Deposit { path, reward } => self.deposit(scope, path, *reward, cycle),
+            Walk::Explore { place } => {
+                let at = self.find(scope, place)?;
+                self.on_place(at, cycle, |place, trails| place.explored(cycle, &trails.evaporation))?;
+                let node = self.seen(at, cycle)?;
+                Ok(Traced { created: None, cycle, nodes: vec![node], edges: Vec::new() })
+            }
+        }
+    }
+
+    fn edge(
+        &mut self,
+        scope: &str,
+        (from, to): (&PlaceName, &PlaceName),
+        kind: &EdgeType,
+        base: Option<f64>,
+        cycle: i64,
+    ) -> Result<Traced, Error> {
+        let ends = (self.find(scope, from)?, self.find(scope, to)?);
+        let there = self.between.get(&ends).into_iter().flatten().copied();
+        let there = there.filter(|at| self.edges[*at].kind == *kind).min();
+        let at = match there {
+            Some(at) => {
+                let id = self.edge_name(at);
+                let state = &mut self.edges[at];
+                let (_, own) = state.edge.as_mut().map_err(|why| quarantined(id, why))?;
+                if let Some(base) = base.filter(|base| base.total_cmp(own).is_ne()) {
+                    *own = base;
+                    state.touched = true;
+                }
+                at
+            }
+            None => {
+                let base = base.unwrap_or_else(|| base_cost(kind.as_str(), None));
+                self.between.entry(ends).or_default().push(self.edges.len());
+                self.edges.push(EdgeState {
+                    ends,
+                    kind: kind.clone(),
+                    element: None,
+                    names: Vec::new(),
+                    edge: Ok((Edge::default(), base)),
+                    anchored: false,
+                    touched: false,
+                });
+                self.edges.len() - 1
+            }
+        };
+        let edge = self.edge_seen(at, cycle)?;
+        Ok(Traced { created: Some(there.is_none()), cycle, nodes: Vec::new(), edges: vec![edge] })
+    }
+
+    fn deposit(
+        &mut self,
+        scope: &str,
+        path: &[Step],
+        reward: Pheromone,
+        cycle: i64,
+    ) -> Result<Traced, Error> {
+        let places: Vec<usize> =
+            path.iter().map(|step| self.find(scope, &step.to)).collect::<Result<_, _>>()?;
+        let edges: Vec<usize> = path
+            .iter()
+            .skip(1)
+            .zip(places.windows(2))
+            .map(|(step, ends)| self.walked((ends[0], ends[1]), step.via.as_deref(), cycle))
+            .collect::<Result<_, _>>()?;
+        for (index, at) in edges.iter().enumerate() {
+            let id = self.edge_name(*at);
+            let evaporation = &self.trails.evaporation;
+            let state = &mut self.edges[*at];
+            let (edge, _) = state.edge.as_mut().map_err(|why| quarantined(id, why))?;
+            let now = Edge { cycle: if state.anchored { edge.cycle } else { cycle }, ..*edge };
+            *edge = now.succeeded((index, edges.len()), reward, cycle, evaporation);
+            (state.anchored, state.touched) = (true, true);
+        }
+        for at in &places {
+            self.on_place(*at, cycle, |place, trails| place.exploited(cycle, &trails.evaporation))?;
+        }
+        Ok(Traced {
+            created: None,
+            cycle,
+            nodes: places.iter().map(|at| self.seen(*at, cycle)).collect::<Result<_, _>>()?,
+            edges: edges.iter().map(|at| self.edge_seen(*at, cycle)).collect::<Result<_, _>>()?,
+        })
+    }
+
+    /// The edge that a step went over: as somebody named it, else one that points that way, else the cheapest.
+    fn walked(&self, ends: (usize, usize), via: Option<&str>, cycle: i64) -> Result<usize, Error> {
+        let named = |at: &usize| {
+            let edge = &self.edges[*at];
+            via.is_none_or(|via| edge.kind.as_str() == via || edge.names.iter().any(|name| name == via))
+        };
+        let rank = |at: &usize| {
+            let edge = &self.edges[*at];
+            let cost = self.edge_seen(*at, cycle).map_or(f64::INFINITY, |seen| seen.cost);
+            (edge.ends != ends, cost.to_bits(), edge.kind.clone(), edge.element.clone())
+        };
+        let both = [ends, (ends.1, ends.0)];
+        let all = both.iter().filter_map(|ends| self.between.get(ends)).flatten();
+        all.filter(|at| named(at)).min_by_key(|at| rank(at)).copied().ok_or_else(|| {
+            let kind = via.map(|via| format!("{via} ")).unwrap_or_default();
+            let [from, to] = [ends.0, ends.1].map(|at| &self.places[at].named);
+            let id = format!("{kind}between {}:{} and {}:{}", from.label, from.id, to.label, to.id);
+            Error::NotFound { what: "edge", id }
+        })
+    }
+
+    fn on_place(
+        &mut self,
+        at: usize,
+        cycle: i64,
+        law: impl Fn(Place, &Trails) -> Place,
+    ) -> Result<(), Error> {
+        let trails = self.trails;
+        let state = &mut self.places[at];
+        let id = format!("{} {}", state.named.label, state.named.id);
+        let place = state.place.as_mut().map_err(|why| quarantined(id, why))?;
+        let now = Place { cycle: if state.anchored { place.cycle } else { cycle }, ..*place };
+        *place = law(now, trails);
+        (state.anchored, state.touched) = (true, true);
+        Ok(())
+    }
+
+    fn seen(&self, at: usize, cycle: i64) -> Result<PlaceSeen, Error> {
+        let state = &self.places[at];
+        let id = || format!("{} {}", state.named.label, state.named.id);
+        let place = state.place.as_ref().map_err(|why| quarantined(id(), why))?;
+        let own = Place { cycle: if state.anchored { place.cycle } else { cycle }, ..*place };
+        Ok(PlaceSeen::of(state.named.clone(), &own.evaporated(cycle, &self.trails.evaporation)))
+    }
+
+    fn edge_name(&self, at: usize) -> String {
+        let (from, to) = self.edges[at].ends;
+        let [from, to] = [from, to].map(|at| &self.places[at].named);
+        format!("{} from {} {} to {} {}", self.edges[at].kind, from.label, from.id, to.label, to.id)
+    }
+
+    fn edge_seen(&self, at: usize, cycle: i64) -> Result<EdgeSeen, Error> {
+        let state = &self.edges[at];
+        let (edge, base) = state.edge.as_ref().map_err(|why| quarantined(self.edge_name(at), why))?;
+        let own = Edge { cycle: if state.anchored { edge.cycle } else { cycle }, ..*edge };
+        let ends = (self.places[state.ends.0].named.clone(), self.places[state.ends.1].named.clone());
+        Ok(EdgeSeen::of(ends, state.kind.as_str(), &own.evaporated(cycle, &self.trails.evaporation), *base))
+    }
+}

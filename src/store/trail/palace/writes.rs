@@ -1,0 +1,135 @@
+//! The writing of what a batch of traces came to: places, then the edges between them, then what lies on both.
+
+use super::{EdgeState, Palace, PlaceState};
+use crate::domain::trail::{Edge, Place};
+use crate::domain::units::Pheromone;
+use crate::store::catalogue::{TRAIL_EDGE, TRAIL_MARK_EDGES, TRAIL_MARK_PLACES, TRAIL_PLACE};
+use crate::store::encode::{list, slices};
+use crate::store::error::Error;
+use crate::store::tx::Tx;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+/// The pheromone as a column.
+fn amount(pheromone: Option<Pheromone>) -> Option<f64> {
+    pheromone.map(Pheromone::value)
+}
+
+impl Palace<'_> {
+    pub(super) async fn write(&mut self, tx: &mut Tx) -> Result<(), Error> {
+        self.make_places(tx).await?;
+        self.make_edges(tx).await?;
+        let places: Vec<(&PlaceState<'_>, Place)> = self
+            .places
+            .iter()
+            .filter(|state| state.touched)
+            .filter_map(|state| Some((state, *state.place.as_ref().ok()?)))
+            .collect();
+        for slice in slices(&TRAIL_MARK_PLACES, &places, |(state, _)| {
+            state.name.map_or(1, str::len) + state.scope.len() + 90
+        }) {
+            let cycle = |(state, place): &(&PlaceState<'_>, Place)| {
+                (state.anchored && !place.is_silent()).then_some(place.cycle)
+            };
+            let call = TRAIL_MARK_PLACES
+                .call()
+                .set("element", list(slice.iter().map(|(state, _)| state.element.as_deref())))
+                .set("scope", list(slice.iter().map(|(state, _)| state.scope)))
+                .set("name", list(slice.iter().map(|(state, _)| state.name)))
+                .set("exploitation", list(slice.iter().map(|(_, place)| amount(place.exploitation))))
+                .set("exploration", list(slice.iter().map(|(_, place)| amount(place.exploration))))
+                .set("cycle", list(slice.iter().map(cycle)));
+            tx.run(call).await?;
+        }
+        let edges: Vec<(&EdgeState, Edge, f64)> = self
+            .edges
+            .iter()
+            .filter(|state| state.touched)
+            .filter_map(|state| state.edge.as_ref().ok().map(|(edge, base)| (state, *edge, *base)))
+            .collect();
+        for slice in slices(&TRAIL_MARK_EDGES, &edges, |_| 130) {
+            let cycle = |(state, edge, _): &(&EdgeState, Edge, f64)| {
+                (state.anchored && !edge.is_silent()).then_some(edge.cycle)
+            };
+            let call = TRAIL_MARK_EDGES
+                .call()
+                .set("element", list(slice.iter().map(|(state, ..)| state.element.as_deref())))
+                .set("success", list(slice.iter().map(|(_, edge, _)| amount(edge.success))))
+                .set("traversal", list(slice.iter().map(|(_, edge, _)| amount(edge.traversal))))
+                .set("recency", list(slice.iter().map(|(_, edge, _)| amount(edge.recency))))
+                .set("cycle", list(slice.iter().map(cycle)))
+                .set("base", list(slice.iter().map(|(.., base)| *base)))
+                .set("cost", list(slice.iter().map(|(_, edge, base)| edge.cost(*base))));
+            tx.run(call).await?;
+        }
+        Ok(())
+    }
+
+    async fn make_places(&mut self, tx: &mut Tx) -> Result<(), Error> {
+        #[derive(Deserialize)]
+        struct Row {
+            element: String,
+            id: String,
+            scope: String,
+        }
+        for label in self.trails.allowed.labels() {
+            let new: Vec<usize> = (0..self.places.len())
+                .filter(|at| self.places[*at].element.is_none() && self.places[*at].label == *label)
+                .collect();
+            let mut made = BTreeMap::new();
+            let weight = |at: &usize| {
+                let state = &self.places[*at];
+                2 * state.named.id.len() + state.name.map_or(1, str::len) + state.scope.len() + 8
+            };
+            for slice in slices(&TRAIL_PLACE, &new, weight) {
+                let states = || slice.iter().map(|at| &self.places[*at]);
+                let call = TRAIL_PLACE
+                    .about(std::slice::from_ref(label), &[])
+                    .set("scope", list(states().map(|state| state.scope)))
+                    .set("id", list(states().map(|state| state.named.id.as_str())))
+                    .set("name", list(states().map(|state| state.name)));
+                for row in tx.rows::<Row>(call).await? {
+                    made.insert((row.scope, row.id), row.element);
+                }
+            }
+            for at in new {
+                let state = &mut self.places[at];
+                state.element = made.remove(&(state.scope.to_owned(), state.named.id.clone()));
+            }
+        }
+        Ok(())
+    }
+
+    async fn make_edges(&mut self, tx: &mut Tx) -> Result<(), Error> {
+        #[derive(Deserialize)]
+        struct Row {
+            element: String,
+            row: i64,
+        }
+        for kind in self.trails.allowed.types() {
+            let new: Vec<usize> = (0..self.edges.len())
+                .filter(|at| self.edges[*at].element.is_none() && self.edges[*at].kind == *kind)
+                .collect();
+            for slice in slices(&TRAIL_EDGE, &new, |_| 130) {
+                let end = |which: fn(&EdgeState) -> usize| {
+                    list(slice.iter().map(|at| self.places[which(&self.edges[*at])].element.as_deref()))
+                };
+                let base = |at: &usize| self.edges[*at].edge.as_ref().map_or(0.0, |(_, base)| *base);
+                let call = TRAIL_EDGE
+                    .about(&[], std::slice::from_ref(kind))
+                    .set("from", end(|edge| edge.ends.0))
+                    .set("to", end(|edge| edge.ends.1))
+                    .set("base", list(slice.iter().map(base)))
+                    .set("row", list(slice.iter().map(|at| i64::try_from(*at).unwrap_or(i64::MAX))));
+                let made: Vec<Row> = tx.rows(call).await?;
+                for Row { element, row } in made {
+                    let edge = usize::try_from(row).ok().and_then(|row| self.edges.get_mut(row));
+                    if let Some(edge) = edge {
+                        edge.element = Some(element);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,174 @@
+//! What statements return of places and edges, as the laws see it, and as people do.
+
+use crate::domain::trail::{Edge, Place, base_cost};
+use crate::domain::units::Pheromone;
+use serde::{Deserialize, Serialize};
+
+/// A place by its name.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Named {
+    /// Its label.
+    pub label: String,
+    /// Its id.
+    pub id: String,
+}
+
+/// A place at a cycle.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PlaceSeen {
+    /// Which.
+    #[serde(flatten)]
+    pub named: Named,
+    /// "Worth coming back to".
+    pub exploitation: f64,
+    /// "Searched already".
+    pub exploration: f64,
+}
+
+/// An edge at a cycle.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct EdgeSeen {
+    /// Where it begins.
+    pub from: Named,
+    /// Where it ends.
+    pub to: Named,
+    /// Its type.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// "Led to good outcomes".
+    pub success: f64,
+    /// "Often walked".
+    pub traversal: f64,
+    /// "Walked lately".
+    pub recency: f64,
+    /// What it costs where nobody walks.
+    pub base_cost: f64,
+    /// What it costs.
+    pub cost: f64,
+}
+
+impl PlaceSeen {
+    pub(super) fn of(named: Named, place: &Place) -> Self {
+        Self { named, exploitation: amount(place.exploitation), exploration: amount(place.exploration) }
+    }
+}
+
+impl EdgeSeen {
+    pub(super) fn of((from, to): (Named, Named), kind: &str, edge: &Edge, base: f64) -> Self {
+        Self {
+            from,
+            to,
+            kind: kind.to_owned(),
+            success: amount(edge.success),
+            traversal: amount(edge.traversal),
+            recency: amount(edge.recency),
+            base_cost: base,
+            cost: edge.cost(base),
+        }
+    }
+}
+
+fn amount(pheromone: Option<Pheromone>) -> f64 {
+    pheromone.map_or(0.0, Pheromone::value)
+}
+
+fn checked(name: &str, value: Option<f64>) -> Result<Option<Pheromone>, String> {
+    value.map(Pheromone::new).transpose().map_err(|why| format!("{name}: {why}"))
+}
+
+/// A place of `trail/lock`, `trail/find` and `trail/cold`.
+#[derive(Debug, Deserialize)]
+pub(super) struct PlaceRow {
+    pub(super) element: String,
+    pub(super) scope: String,
+    pub(super) id: String,
+    exploitation: Option<f64>,
+    exploration: Option<f64>,
+    pub(super) cycle: Option<i64>,
+    fault: Option<String>,
+}
+
+/// The same in a row that is about an edge.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct PlaceBeside {
+    pub(super) element: String,
+    pub(super) label: Option<String>,
+    pub(super) id: Option<String>,
+    exploitation: Option<f64>,
+    exploration: Option<f64>,
+    place_cycle: Option<i64>,
+    fault: Option<String>,
+}
+
+/// What every statement about edges returns of them.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct EdgeRow {
+    #[serde(rename = "type")]
+    pub(super) kind: String,
+    success: Option<f64>,
+    traversal: Option<f64>,
+    recency: Option<f64>,
+    pub(super) cycle: Option<i64>,
+    base: Option<f64>,
+    similarity: Option<f64>,
+    edge_fault: Option<String>,
+}
+
+impl PlaceRow {
+    /// The place. What lacks a cycle is of the cycle `now`: another writer left it there, or nothing is left.
+    pub(super) fn check(&self, now: i64) -> Result<Place, String> {
+        judged(self.fault.as_ref(), self.exploitation, self.exploration, self.cycle.unwrap_or(now))
+    }
+}
+
+impl PlaceBeside {
+    /// As [`PlaceRow::check`], with its name.
+    pub(super) fn check(&self, now: i64) -> Result<(Named, Place), String> {
+        let (Some(label), Some(id)) = (&self.label, &self.id) else {
+            return Err("it has no id".to_owned());
+        };
+        let cycle = self.place_cycle.unwrap_or(now);
+        let place = judged(self.fault.as_ref(), self.exploitation, self.exploration, cycle)?;
+        Ok((Named { label: label.clone(), id: id.clone() }, place))
+    }
+}
+
+fn judged(
+    fault: Option<&String>,
+    exploitation: Option<f64>,
+    exploration: Option<f64>,
+    cycle: i64,
+) -> Result<Place, String> {
+    if let Some(fault) = fault {
+        return Err(fault.clone());
+    }
+    Ok(Place {
+        exploitation: checked("exploitation_pheromone", exploitation)?,
+        exploration: checked("exploration_pheromone", exploration)?,
+        cycle,
+    })
+}
+
+impl EdgeRow {
+    /// The edge and its base cost, which is that of its type where it has none.
+    pub(super) fn check(&self, now: i64) -> Result<(Edge, f64), String> {
+        if let Some(fault) = &self.edge_fault {
+            return Err(fault.clone());
+        }
+        let edge = Edge {
+            success: checked("success_pheromone", self.success)?,
+            traversal: checked("traversal_pheromone", self.traversal)?,
+            recency: checked("recency_pheromone", self.recency)?,
+            cycle: self.cycle.unwrap_or(now),
+        };
+        match self.base {
+            Some(base) if !(0.0..=Pheromone::MAX).contains(&base) => {
+                Err(format!("base_cost is {base}, outside 0 to 1e6"))
+            }
+            Some(base) => Ok((edge, base)),
+            None => Ok((edge, base_cost(&self.kind, self.similarity))),
+        }
+    }
+}

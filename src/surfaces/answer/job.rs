@@ -1,0 +1,260 @@
+//! Jobs with their schedules, and their runs.
+
+use super::{JobNames, Rfc3339, instant};
+use crate::domain::units::Timestamp;
+use crate::service::admin::JobStatus;
+use crate::service::{JobName, JobReport, Outcome, Past, Rhythm, Tally};
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// A job and its schedule.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Job")]
+pub struct Scheduled {
+    /// Its name.
+    #[schemars(with = "JobNames")]
+    pub job: JobName,
+    /// What it does.
+    pub about: &'static str,
+    /// Whether the schedule runs it.
+    pub enabled: bool,
+    /// The time between two runs, where that is its schedule.
+    pub every_seconds: Option<u64>,
+    /// Its pattern, where that is its schedule.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cron: Option<String>,
+    /// Whose clocks the pattern means.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timezone: Option<&'static str>,
+    /// Its last scheduled occurrence.
+    pub last: Option<Rfc3339>,
+    /// The occurrence that is due, else the next one.
+    pub next: Rfc3339,
+    /// How long the one that is due has waited.
+    pub lag_seconds: u64,
+}
+
+impl Scheduled {
+    /// `next` is the occurrence that is due, where one is: how long it has waited is the lag.
+    #[must_use]
+    pub fn of(status: &JobStatus, at: Timestamp) -> Self {
+        let late = status.enabled && status.next < at;
+        let (every_seconds, cron, timezone) = match &status.schedule.rhythm {
+            Rhythm::Every(ms) => (Some(ms.unsigned_abs() / 1_000), None, None),
+            Rhythm::Cron(pattern, zone) => (None, Some(pattern.text().to_owned()), Some(zone.name())),
+        };
+        Self {
+            job: status.job,
+            about: status.job.about(),
+            enabled: status.enabled,
+            every_seconds,
+            cron,
+            timezone,
+            last: status.last.map(Rfc3339),
+            next: Rfc3339(status.next),
+            lag_seconds: if late { status.next.millis().abs_diff(at.millis()) / 1_000 } else { 0 },
+        }
+    }
+}
+
+/// What only this job counts, by name.
+fn own(job: JobName, tally: &Tally) -> BTreeMap<&'static str, i64> {
+    match job {
+        JobName::Coactivate => {
+            [("sessions", tally.scanned), ("pairs", tally.changed), ("sessions_cut", tally.cut)].into()
+        }
+        JobName::Cluster => [
+            ("formed", tally.formed),
+            ("dissolved", tally.dissolved),
+            ("joined", tally.joined),
+            ("left", tally.left),
+        ]
+        .into(),
+        JobName::Audit => [
+            ("released", tally.released),
+            ("mended", tally.changed - tally.released - tally.trimmed),
+            ("trimmed", tally.trimmed),
+        ]
+        .into(),
+        JobName::Reinforce => {
+            [("new", tally.scanned), ("reinforced", tally.reinforced), ("corpora_cut", tally.cut)].into()
+        }
+        JobName::Evaporate => [("silenced", tally.silenced)].into(),
+        JobName::Fade => [("pinned", tally.pinned), ("below_minimum", tally.below)].into(),
+        JobName::Sweep => {
+            [("retracted", tally.retracted), ("reduced", tally.reduced), ("only_counted", tally.rehearsed)]
+                .into()
+        }
+        JobName::Decay | JobName::Promote => BTreeMap::new(),
+    }
+}
+
+/// How many memories or clusters are another kind of thing than before.
+fn affected(tally: &Tally) -> i64 {
+    tally.expired + tally.promoted + tally.formed + tally.dissolved + tally.reinforced + tally.retracted
+}
+
+/// A run by hand, or its rehearsal, which has neither occurrence nor id.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "JobRun")]
+pub struct Ran {
+    /// Its name.
+    #[schemars(with = "JobNames")]
+    pub job: JobName,
+    /// Which occurrence.
+    pub occurrence: Option<String>,
+    /// The id of its run.
+    pub run_id: Option<String>,
+    /// done or skipped.
+    pub outcome: &'static str,
+    /// Rows looked at.
+    pub scanned: i64,
+    /// Rows written.
+    pub changed: i64,
+    /// Rows passed over.
+    pub skipped: i64,
+    /// Rows set aside.
+    pub quarantined: i64,
+    /// Rows left for the next run.
+    pub due_left: i64,
+    /// Whether time or limit ended before the work.
+    pub truncated: bool,
+    /// Memories or clusters that are another kind of thing than before.
+    pub affected: i64,
+    /// Rows of other writers that were adopted.
+    pub adopted: i64,
+    /// Memories that expired.
+    pub expired: i64,
+    /// Memories that rose.
+    pub promoted: i64,
+    /// Memories that two attempts claimed.
+    pub conflicts: i64,
+    /// What only this job counts.
+    #[serde(flatten)]
+    pub own: BTreeMap<&'static str, i64>,
+    /// The instant its laws saw.
+    pub at: Rfc3339,
+    /// Whether nothing was written.
+    pub dry_run: bool,
+    /// Why it was skipped, or how it failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+impl Ran {
+    /// Of a rehearsal.
+    #[must_use]
+    pub fn of(job: JobName, tally: Tally, at: Timestamp) -> Self {
+        Self {
+            job,
+            occurrence: None,
+            run_id: None,
+            outcome: "done",
+            scanned: tally.scanned,
+            changed: tally.changed,
+            skipped: tally.skipped,
+            quarantined: tally.quarantined,
+            due_left: 0,
+            truncated: false,
+            affected: affected(&tally),
+            adopted: tally.adopted,
+            expired: tally.expired,
+            promoted: tally.promoted,
+            conflicts: tally.conflicts,
+            own: own(job, &tally),
+            at: Rfc3339(at),
+            dry_run: true,
+            reason: None,
+        }
+    }
+
+    /// Of a run.
+    #[must_use]
+    pub fn reported(report: JobReport) -> Self {
+        Self {
+            occurrence: Some(report.occurrence),
+            run_id: report.run_id,
+            outcome: if report.outcome == Outcome::Done { "done" } else { "skipped" },
+            due_left: report.due_left,
+            truncated: report.truncated,
+            dry_run: false,
+            reason: report.reason,
+            ..Self::of(report.job, report.tally, report.now)
+        }
+    }
+}
+
+/// A run of the ledger.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct PastRun {
+    /// Its name.
+    pub job: String,
+    /// Which occurrence.
+    pub occurrence: String,
+    /// The id of its run.
+    pub run_id: String,
+    /// schedule or manual.
+    pub trigger: String,
+    /// How far it is: open, done, guarded or failed.
+    pub state: String,
+    /// The instant its laws saw.
+    pub at: Option<Rfc3339>,
+    /// When it began.
+    pub started: Option<Rfc3339>,
+    /// When it ended.
+    pub finished: Option<Rfc3339>,
+    /// Rows looked at.
+    pub scanned: i64,
+    /// Rows written.
+    pub changed: i64,
+    /// Rows passed over.
+    pub skipped: i64,
+    /// Rows set aside.
+    pub quarantined: i64,
+    /// Whether time or limit ended before the work.
+    pub truncated: bool,
+    /// Memories or clusters that are another kind of thing than before.
+    pub affected: i64,
+    /// Rows of other writers that were adopted.
+    pub adopted: i64,
+    /// Memories that expired.
+    pub expired: i64,
+    /// Memories that rose.
+    pub promoted: i64,
+    /// Memories that two attempts claimed.
+    pub conflicts: i64,
+    /// What only this job counts.
+    #[serde(flatten)]
+    pub own: BTreeMap<&'static str, i64>,
+    /// Why it was skipped, or how it failed.
+    pub reason: Option<String>,
+}
+
+impl From<Past> for PastRun {
+    fn from(past: Past) -> Self {
+        let own = JobName::named(&past.job).map(|job| own(job, &past.tally)).unwrap_or_default();
+        Self {
+            own,
+            job: past.job,
+            occurrence: past.occurrence,
+            run_id: past.run_id,
+            trigger: past.trigger,
+            state: past.state,
+            at: instant(past.now),
+            started: instant(past.started),
+            finished: instant(past.finished),
+            scanned: past.tally.scanned,
+            changed: past.tally.changed,
+            skipped: past.tally.skipped,
+            quarantined: past.tally.quarantined,
+            truncated: past.truncated,
+            affected: affected(&past.tally),
+            adopted: past.tally.adopted,
+            expired: past.tally.expired,
+            promoted: past.tally.promoted,
+            conflicts: past.tally.conflicts,
+            reason: past.reason,
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! Relations, in the words of the documents.
+//!
+//! The command line says when a relation was last observed to the millisecond. The documented routes say the day, as the
+//! document shows it, because a client that was written after it reads a date there.
+
+use super::Rfc3339;
+use crate::clock::rfc3339;
+use crate::domain::event::Tie;
+use crate::domain::units::Timestamp;
+use crate::service::{Observed, Relation, Tally};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Serialize;
+use std::borrow::Cow;
+
+/// A relation at an instant, in the words of the documents.
+//
+// `At` is how the last observation is said: `Rfc3339` or `Day`.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "Edge")]
+pub struct Edge<At = Rfc3339> {
+    /// The entity it begins at.
+    pub from: String,
+    /// The entity it ends at.
+    pub to: String,
+    /// What it says.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// What it weighs, 0 to 1.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub weight: f64,
+    /// When it was last observed.
+    pub last_observed: At,
+    /// Whether it does not fade.
+    pub pinned: bool,
+}
+
+impl<At: From<Rfc3339>> Edge<At> {
+    /// Of what the service answers.
+    #[must_use]
+    pub fn of(relation: Relation) -> Self {
+        let at = Timestamp::from_millis(relation.last_observed).unwrap_or(Timestamp::EPOCH);
+        Self {
+            from: relation.from,
+            to: relation.to,
+            kind: relation.kind,
+            weight: relation.weight,
+            last_observed: Rfc3339(at).into(),
+            pinned: relation.pinned,
+        }
+    }
+}
+
+/// The day of an instant, UTC, as the relation decay document writes it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Day(pub Timestamp);
+
+impl From<Rfc3339> for Day {
+    fn from(at: Rfc3339) -> Self {
+        Self(at.0)
+    }
+}
+
+impl Serialize for Day {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let at = rfc3339(self.0);
+        serializer.serialize_str(at.split_once('T').map_or(&at, |(day, _)| day))
+    }
+}
+
+impl JsonSchema for Day {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Day".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({"type": "string", "format": "date"})
+    }
+}
+
+/// What a write did to a relation.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "WrittenEdge")]
+pub struct Wrote {
+    /// The entity it begins at.
+    from: String,
+    /// What it says.
+    #[serde(rename = "type")]
+    kind: String,
+    /// The entity it ends at.
+    to: String,
+    /// What an observation did: created, again, or late where a later one had been seen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    outcome: Option<Observed>,
+    /// What it weighs, after a pin.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    weight: Option<f64>,
+    /// When it was seen.
+    at: Rfc3339,
+    /// Whether nothing was written.
+    dry_run: bool,
+}
+
+impl Wrote {
+    /// Of a relation at an instant.
+    #[must_use]
+    pub fn of(
+        tie: &Tie,
+        outcome: Option<Observed>,
+        weight: Option<f64>,
+        at: Timestamp,
+        dry_run: bool,
+    ) -> Self {
+        Self {
+            from: tie.from.to_string(),
+            kind: tie.kind.to_string(),
+            to: tie.to.to_string(),
+            outcome,
+            weight,
+            at: Rfc3339(at),
+            dry_run,
+        }
+    }
+}
+
+/// The documented counters of a pass.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Passed<At = Rfc3339> {
+    /// Relations that were looked at and are not pinned.
+    pub processed: i64,
+    /// Those whose stored weight was lowered, or would be.
+    pub decayed: i64,
+    /// Those that weigh less than the minimum now.
+    pub below_minimum: i64,
+    /// Pinned ones.
+    pub pinned: i64,
+    /// Those that would be lowered, where they were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub edges: Option<Vec<Edge<At>>>,
+}
+
+impl<At> Passed<At> {
+    /// Of the counters of the job fade.
+    #[must_use]
+    pub fn of(tally: &Tally, edges: Option<Vec<Edge<At>>>) -> Self {
+        Self {
+            processed: tally.scanned - tally.pinned - tally.quarantined,
+            decayed: tally.changed,
+            below_minimum: tally.below,
+            pinned: tally.pinned,
+            edges,
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! How things stand, and how healthy the memories are.
+
+use super::Rfc3339;
+use super::job::Scheduled;
+use crate::domain::tier;
+use crate::domain::units::Timestamp;
+use crate::service::admin::{Health as Found, Status as Stand};
+use crate::service::{AttemptRow, OpenRun, TierCount};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// The documented health check.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Health {
+    /// The instant that the energies are for.
+    pub at: Rfc3339,
+    /// Each tier that holds memories.
+    pub tiers: Vec<TierHealth>,
+    /// Attempts whose lease is over and that nobody has ended.
+    pub stuck_attempts: i64,
+    /// Rows that are set aside.
+    pub quarantined: i64,
+    /// Memories due for decay.
+    pub due: i64,
+    /// Memories ripe for promotion.
+    pub ripe: i64,
+    /// Sessions to be counted.
+    pub sessions: i64,
+    /// Memories to be looked at by clusters.
+    pub clusters: i64,
+    /// New memories, to strengthen what is like them.
+    pub reinforce: i64,
+}
+
+/// A tier, with the energies of its memories now.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TierHealth {
+    /// Its name.
+    pub tier: String,
+    /// Memories.
+    pub count: i64,
+    /// Their average energy.
+    pub avg_energy: Option<f64>,
+    /// The least.
+    pub min_energy: Option<f64>,
+    /// The greatest.
+    pub max_energy: Option<f64>,
+}
+
+impl Health {
+    /// Of what the service answers for an instant.
+    #[must_use]
+    pub fn of(Found { tiers, stuck_attempts, waiting }: Found, at: Timestamp) -> Self {
+        let mut tiers: Vec<TierHealth> = tiers
+            .into_iter()
+            .map(|row| TierHealth {
+                tier: row.tier,
+                count: row.count,
+                avg_energy: row.avg_energy,
+                min_energy: row.min_energy,
+                max_energy: row.max_energy,
+            })
+            .collect();
+        tiers.sort_by_key(|row| tier::Tier::named(&row.tier));
+        Self {
+            at: Rfc3339(at),
+            tiers,
+            stuck_attempts,
+            quarantined: waiting.quarantined,
+            due: waiting.due,
+            ripe: waiting.ripe,
+            sessions: waiting.sessions,
+            clusters: waiting.clusters,
+            reinforce: waiting.reinforce,
+        }
+    }
+}
+
+/// How things stand.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Status {
+    /// The instant asked about.
+    pub at: Rfc3339,
+    /// The database.
+    pub server: Server,
+    /// Whether its time is simulated.
+    pub scratch: bool,
+    /// How far simulated time has come.
+    pub simulated_now: Option<Rfc3339>,
+    /// Why no job can run.
+    pub stopped: Option<String>,
+    /// The jobs.
+    pub jobs: Vec<Scheduled>,
+    /// Each tier that holds memories.
+    pub tiers: Vec<Tier>,
+    /// What waits.
+    pub waiting: Waiting,
+    /// Attempts that are not over.
+    pub attempts: Vec<Attempt>,
+    /// Runs that are not over.
+    pub runs: Vec<Run>,
+}
+
+/// An attempt that is not over.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "OpenAttempt")]
+pub struct Attempt {
+    /// Its id.
+    pub id: String,
+    /// What it works on.
+    pub phase: Option<String>,
+    /// How far it is.
+    pub state: String,
+    /// Who holds it.
+    pub holder: Option<String>,
+    /// Memories that it holds.
+    pub holds: i64,
+    /// What is left of its lease, milliseconds.
+    pub lease_left_ms: Option<i64>,
+}
+
+/// A run that is not over.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "OpenRun")]
+pub struct Run {
+    /// Its job.
+    pub job: String,
+    /// Its occurrence.
+    pub occurrence: String,
+    /// Who holds it.
+    pub holder: Option<String>,
+    /// How often it was taken.
+    pub fence: i64,
+    /// Its batches so far.
+    pub batch: i64,
+    /// What is left of its lease, milliseconds.
+    pub lease_left_ms: Option<i64>,
+}
+
+/// The database.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Server {
+    /// Its address.
+    pub uri: String,
+    /// What it calls itself.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+    /// Its edition.
+    pub edition: String,
+}
+
+/// A tier.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "TierCount")]
+pub struct Tier {
+    /// Its name.
+    pub tier: String,
+    /// Its memories.
+    pub memories: i64,
+    /// Those of them that are set aside.
+    pub quarantined: i64,
+}
+
+/// What waits.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Waiting {
+    /// Memories due for decay.
+    pub due: i64,
+    /// Memories ripe for promotion.
+    pub ripe: i64,
+    /// Sessions to be counted.
+    pub sessions: i64,
+    /// Memories to be looked at by clusters.
+    pub clusters: i64,
+    /// New memories, to strengthen what is like them.
+    pub reinforce: i64,
+    /// Rows that are set aside.
+    pub quarantined: i64,
+    /// Memories of other writers that the next run adopts.
+    pub unstamped: i64,
+}
+
+impl From<Stand> for Status {
+    fn from(stand: Stand) -> Self {
+        let tier =
+            |row: TierCount| Tier { tier: row.tier, memories: row.count, quarantined: row.quarantined };
+        let mut tiers: Vec<Tier> = stand.tiers.into_iter().map(tier).collect();
+        tiers.sort_by_key(|row| tier::Tier::named(&row.tier));
+        Self {
+            at: Rfc3339(stand.at),
+            server: Server {
+                uri: stand.uri,
+                name: stand.about.name,
+                version: stand.about.version,
+                edition: stand.about.edition,
+            },
+            scratch: stand.scratch.is_some(),
+            simulated_now: stand.scratch.flatten().map(Rfc3339),
+            stopped: stand.stopped,
+            jobs: stand.jobs.iter().map(|job| Scheduled::of(job, stand.at)).collect(),
+            tiers,
+            waiting: Waiting {
+                due: stand.waiting.due,
+                ripe: stand.waiting.ripe,
+                sessions: stand.waiting.sessions,
+                clusters: stand.waiting.clusters,
+                reinforce: stand.waiting.reinforce,
+                quarantined: stand.waiting.quarantined,
+                unstamped: stand.unstamped,
+            },
+            attempts: stand.attempts.into_iter().map(Attempt::from).collect(),
+            runs: stand.runs.into_iter().map(Run::from).collect(),
+        }
+    }
+}
+
+impl From<AttemptRow> for Attempt {
+    fn from(row: AttemptRow) -> Self {
+        let AttemptRow { id, phase, state, holder, holds, lease_left, .. } = row;
+        Self { id, phase, state, holder, holds, lease_left_ms: lease_left }
+    }
+}
+
+impl From<OpenRun> for Run {
+    fn from(row: OpenRun) -> Self {
+        let OpenRun { job, occurrence, holder, fence, batch, lease_left, .. } = row;
+        Self { job, occurrence, holder, fence, batch, lease_left_ms: lease_left }
+    }
+}

@@ -1,0 +1,198 @@
+//! `ebb key`: who may ask over HTTP.
+
+use super::exit::CliError;
+use super::instant::{Rfc3339, readable};
+use super::output::Output;
+use super::page::Column;
+use crate::domain::key::Right;
+use crate::domain::units::Timestamp;
+use crate::service::keys::KeyError;
+use crate::service::{KeyRow, Service};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, Subcommand};
+use serde::Serialize;
+
+/// The verbs of `ebb key`.
+#[derive(Debug, Clone, Subcommand)]
+#[command(after_help = "\
+Without any key, whoever is on this machine may ask `ebb serve` for everything. From the first key on, also a revoked one,
+every request needs one: Authorization: Bearer KEY. A new or revoked key counts within two seconds.
+
+Examples:
+  ebb key create --name agent-7 --right write --scope team
+  ebb key create --name grafana --right read --scope '*'
+  ebb key list
+  ebb key revoke ID")]
+pub enum Verb {
+    /// Make a key; it is shown this once
+    Create(Create),
+    /// List keys
+    List,
+    /// Revoke a key for good
+    Revoke(Revoke),
+}
+
+/// `ebb key create`
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+Examples:
+  ebb key create --name agent-7 --right write --scope team
+  ebb key create --name operator --right admin --scope '*' -o json")]
+pub struct Create {
+    /// What you call it
+    #[arg(long, value_name = "NAME")]
+    pub name: String,
+    /// What it may do: read; write includes read; admin may also forget, and state instants
+    #[arg(long, value_name = "RIGHT", value_parser = right_parser())]
+    pub right: Right,
+    /// Over whose data; may be repeated. '*' is every scope, and what concerns the database as a whole
+    #[arg(long, value_name = "SCOPE", required = true)]
+    pub scope: Vec<String>,
+}
+
+/// `ebb key revoke`
+#[derive(Debug, Clone, Args)]
+pub struct Revoke {
+    /// Id of the key: what stands between the underscores
+    #[arg(value_name = "ID")]
+    pub id: String,
+}
+
+fn right_parser() -> impl TypedValueParser<Value = Right> {
+    PossibleValuesParser::new(Right::ALL.map(Right::name))
+        .try_map(|name| Right::named(&name).ok_or("not the name of a right"))
+}
+
+/// Runs a verb.
+///
+/// # Errors
+/// How the program ends, unless well.
+pub async fn run(verb: &Verb, service: &Service, output: &Output) -> Result<(), CliError> {
+    match verb {
+        Verb::Create(args) => create(args, service, output).await,
+        Verb::List => list(service, output).await,
+        Verb::Revoke(args) => revoke(args, service, output).await,
+    }
+}
+
+#[derive(Serialize)]
+struct Created {
+    id: String,
+    name: String,
+    secret: String,
+    rights: &'static str,
+    scopes: Vec<String>,
+}
+
+async fn create(args: &Create, service: &Service, output: &Output) -> Result<(), CliError> {
+    let made = service.create_key(&args.name, args.right, &args.scope).await.map_err(failed)?;
+    let created = Created {
+        id: made.id,
+        name: args.name.clone(),
+        secret: made.secret,
+        rights: made.grant.right.name(),
+        scopes: made.grant.scope_names(),
+    };
+    output.emit("key.create", &created, |page| {
+        page.line(&created.secret);
+        page.line("");
+        page.line(&format!(
+            "This is shown once. It may {} in {}; send it as: Authorization: Bearer KEY",
+            created.rights,
+            scopes(&created.scopes)
+        ));
+        page.line(&format!("Revoke it with: ebb key revoke {}", created.id));
+    })
+}
+
+fn failed(why: KeyError) -> CliError {
+    match why {
+        KeyError::Store(why) => why.into(),
+        why @ KeyError::Random(_) => CliError::failed(why),
+        why => CliError::usage(why),
+    }
+}
+
+fn scopes(names: &[String]) -> String {
+    match names {
+        [all] if all == "*" => "every scope".to_owned(),
+        names => names.join(", "),
+    }
+}
+
+#[derive(Serialize)]
+struct Row {
+    id: Option<String>,
+    name: Option<String>,
+    rights: Option<String>,
+    scopes: Vec<String>,
+    created: Option<Rfc3339>,
+    revoked: Option<Rfc3339>,
+    #[serde(skip)]
+    in_force: bool,
+}
+
+impl From<KeyRow> for Row {
+    fn from(row: KeyRow) -> Self {
+        let instant = |ms: Option<i64>| ms.and_then(|ms| Timestamp::from_millis(ms).ok()).map(Rfc3339);
+        Self {
+            id: row.id,
+            name: row.name,
+            rights: row.rights,
+            scopes: row.scopes.unwrap_or_default(),
+            created: instant(row.created),
+            revoked: instant(row.revoked_at),
+            in_force: !row.revoked,
+        }
+    }
+}
+
+async fn list(service: &Service, output: &Output) -> Result<(), CliError> {
+    let keys: Vec<Row> = service.keys().await?.into_iter().map(Row::from).collect();
+    output.emit_list("key.list", "keys", &keys, |page| {
+        if keys.is_empty() {
+            page.line("No keys: whoever is on this machine may ask `ebb serve` for everything.");
+            return;
+        }
+        let columns = [
+            Column::left("ID"),
+            Column::left("NAME"),
+            Column::left("RIGHT"),
+            Column::left("SCOPES"),
+            Column::left("MADE (UTC)"),
+            Column::left("REVOKED (UTC)"),
+        ];
+        let or = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".to_owned());
+        let at = |at: Option<Rfc3339>| at.map(|at| readable(at.0));
+        let revoked = |key: &Row| match (key.in_force, key.revoked) {
+            (true, _) => "-".to_owned(),
+            (false, when) => at(when).unwrap_or_else(|| "yes".to_owned()),
+        };
+        let row = |key: &Row| {
+            let made = at(key.created).unwrap_or_else(|| "-".to_owned());
+            [or(&key.id), or(&key.name), or(&key.rights), key.scopes.join(", "), made, revoked(key)]
+        };
+        page.table(&columns, keys.iter().map(row));
+    })
+}
+
+#[derive(Serialize)]
+struct Revoked {
+    id: String,
+    name: Option<String>,
+    /// Whether it was in force until now.
+    revoked: bool,
+}
+
+async fn revoke(args: &Revoke, service: &Service, output: &Output) -> Result<(), CliError> {
+    let (name, first) = service.revoke_key(&args.id).await?;
+    let answer = Revoked { id: args.id.clone(), name, revoked: first };
+    output.emit("key.revoke", &answer, |page| {
+        let name = answer.name.as_deref().unwrap_or("without a name");
+        page.line(&if first {
+            format!("Key {} ({name}) is revoked; within two seconds it opens nothing.", answer.id)
+        } else {
+            format!("Key {} ({name}) was revoked already.", answer.id)
+        });
+    })
+}

@@ -1,0 +1,352 @@
+//! `ebb trail`: the palace, what agents leave in it, and where that leads.
+
+mod ask;
+mod leave;
+
+use super::exit::CliError;
+use super::instant::Rfc3339;
+use super::output::Output;
+use super::page::{Column, Page};
+use super::{Global, Once, When, Write};
+use crate::domain::event::PlaceName;
+use crate::service::trails::place_name;
+use crate::service::{EdgeSeen, Named, PlaceSeen, Service};
+use clap::{Args, Subcommand};
+use serde::Serialize;
+
+/// The verbs of `ebb trail`.
+#[derive(Debug, Clone, Subcommand)]
+pub enum Verb {
+    /// Places of the palace
+    #[command(subcommand)]
+    Node(NodeVerb),
+    /// Edges between places
+    #[command(subcommand)]
+    Edge(EdgeVerb),
+    /// Say that a path led to something: its edges become cheaper, its places more worth coming back to
+    Deposit(DepositArgs),
+    /// Say that somebody searched at a place: others are sent elsewhere for a while
+    Explore(ExploreArgs),
+    /// Show what is left at a place, or on the edges between two
+    Status(StatusArgs),
+    /// List the edges with most success and traversal left
+    Hot(ListArgs),
+    /// List the places with least exploitation and exploration left
+    Cold(ListArgs),
+    /// Find the cheapest way between two places
+    Path(PathArgs),
+    /// List where one might go from a place, what draws most first
+    Next(NextArgs),
+    /// Let everything evaporate to the present cycle, as the job evaporate does when it is time
+    Evaporate(EvaporateArgs),
+    /// Show the present cycle, or add some by hand
+    Cycle(CycleArgs),
+}
+
+/// The verbs of `ebb trail node`.
+#[derive(Debug, Clone, Subcommand)]
+pub enum NodeVerb {
+    /// Add a place; one that exists stays as it is, but for its name
+    Add(NodeArgs),
+}
+
+/// The verbs of `ebb trail edge`.
+#[derive(Debug, Clone, Subcommand)]
+pub enum EdgeVerb {
+    /// Add an edge between two places; one that exists stays as it is, but for its base cost
+    Add(EdgeArgs),
+}
+
+/// `ebb trail node add`
+#[derive(Debug, Clone, Args)]
+#[command(
+    after_help = "Examples:\n  ebb trail node add Wing w1 --name \"Projects\"\n  ebb trail node add Room r1"
+)]
+pub struct NodeArgs {
+    /// Its label, one of pheromones.labels
+    #[arg(value_name = "LABEL")]
+    pub label: String,
+    /// Its id, unique among those of its label; of an Entity its name
+    #[arg(value_name = "ID")]
+    pub id: String,
+    /// What people call it
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+    /// When, and whether for real.
+    #[command(flatten)]
+    pub write: Write,
+    /// What makes it count once.
+    #[command(flatten)]
+    pub once: Once,
+}
+
+/// `ebb trail edge add`
+#[derive(Debug, Clone, Args)]
+#[command(
+    after_help = "Examples:\n  ebb trail edge add w1 HAS_ROOM r1\n  ebb trail edge add Room:r1 HALL Room:r2 --base-cost 0.4"
+)]
+pub struct EdgeArgs {
+    /// Where it begins: an id, or Label:id
+    #[arg(value_name = "FROM")]
+    pub from: String,
+    /// Its type, one of pheromones.relationship_types
+    #[arg(value_name = "TYPE")]
+    pub kind: String,
+    /// Where it ends: an id, or Label:id
+    #[arg(value_name = "TO")]
+    pub to: String,
+    /// What it costs where nobody has walked, 0 to 10 [default: that of its type]
+    #[arg(long, value_name = "X")]
+    pub base_cost: Option<f64>,
+    /// When, and whether for real.
+    #[command(flatten)]
+    pub write: Write,
+    /// What makes it count once.
+    #[command(flatten)]
+    pub once: Once,
+}
+
+/// `ebb trail deposit`
+#[derive(Debug, Clone, Args)]
+#[command(
+    after_help = "Examples:\n  ebb trail deposit w1 r1 Closet:c1 d1 --reward 0.5\n  ebb trail deposit r1 r2 --via TUNNEL"
+)]
+pub struct DepositArgs {
+    /// The places of the path in order, two or more: ids, or Label:id
+    #[arg(value_name = "PLACE", num_args = 2.., required = true)]
+    pub path: Vec<String>,
+    /// What it led to was worth this, above 0 and at most 10; the first edge earns it whole, later ones less
+    #[arg(long, value_name = "X", default_value_t = 1.0)]
+    pub reward: f64,
+    /// The type or the id of the edge of each step, in order [default: the one that is there, of several the cheapest]
+    #[arg(long, value_name = "TYPE", value_delimiter = ',')]
+    pub via: Vec<String>,
+    /// When, and whether for real.
+    #[command(flatten)]
+    pub write: Write,
+    /// What makes it count once.
+    #[command(flatten)]
+    pub once: Once,
+}
+
+/// `ebb trail explore`
+#[derive(Debug, Clone, Args)]
+pub struct ExploreArgs {
+    /// The place: an id, or Label:id
+    #[arg(value_name = "PLACE")]
+    pub place: String,
+    /// When, and whether for real.
+    #[command(flatten)]
+    pub write: Write,
+    /// What makes it count once.
+    #[command(flatten)]
+    pub once: Once,
+}
+
+/// `ebb trail status`
+#[derive(Debug, Clone, Args)]
+pub struct StatusArgs {
+    /// The place: an id, or Label:id
+    #[arg(value_name = "PLACE")]
+    pub place: String,
+    /// The other end, to see the edges between the two
+    #[arg(value_name = "TO")]
+    pub to: Option<String>,
+    /// As of when.
+    #[command(flatten)]
+    pub when: When,
+}
+
+/// `ebb trail hot` and `cold`
+#[derive(Debug, Clone, Args)]
+pub struct ListArgs {
+    /// This many at most
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
+    pub limit: u32,
+    /// As of when.
+    #[command(flatten)]
+    pub when: When,
+}
+
+/// `ebb trail path`
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "Examples:\n  ebb trail path w1 d7\n  ebb trail path Room:r1 Entity:Alex --at -7d")]
+pub struct PathArgs {
+    /// Where it begins: an id, or Label:id
+    #[arg(value_name = "FROM")]
+    pub from: String,
+    /// Where it is to lead: an id, or Label:id
+    #[arg(value_name = "TO")]
+    pub to: String,
+    /// As of when.
+    #[command(flatten)]
+    pub when: When,
+}
+
+/// `ebb trail next`
+#[derive(Debug, Clone, Args)]
+pub struct NextArgs {
+    /// The place: an id, or Label:id
+    #[arg(value_name = "PLACE")]
+    pub place: String,
+    /// This many at most
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
+    pub limit: u32,
+    /// As of when.
+    #[command(flatten)]
+    pub when: When,
+}
+
+/// `ebb trail evaporate`
+#[derive(Debug, Clone, Args)]
+pub struct EvaporateArgs {
+    /// Also where pheromones.decay_interval_cycles have not yet passed
+    #[arg(long)]
+    pub force: bool,
+    /// When, and whether for real.
+    #[command(flatten)]
+    pub write: Write,
+}
+
+/// `ebb trail cycle`
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "Examples:\n  ebb trail cycle\n  ebb trail cycle --advance 10")]
+pub struct CycleArgs {
+    /// Add this many cycles by hand
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub advance: Option<u32>,
+    /// When, and whether for real.
+    #[command(flatten)]
+    pub write: Write,
+    /// What makes it count once.
+    #[command(flatten)]
+    pub once: Once,
+}
+
+/// A place by its name.
+#[derive(Serialize)]
+struct Node {
+    label: String,
+    id: String,
+}
+
+/// A place and what is left there.
+#[derive(Serialize)]
+struct Place {
+    label: String,
+    id: String,
+    exploitation: f64,
+    exploration: f64,
+}
+
+/// An edge and what is left on it.
+#[derive(Serialize)]
+struct Edge {
+    from: Node,
+    to: Node,
+    #[serde(rename = "type")]
+    kind: String,
+    success: f64,
+    traversal: f64,
+    recency: f64,
+    base_cost: f64,
+    cost: f64,
+}
+
+/// What a verb that writes answers.
+#[derive(Serialize)]
+struct Wrote {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    created: Option<bool>,
+    cycle: i64,
+    nodes: Vec<Place>,
+    edges: Vec<Edge>,
+    at: Rfc3339,
+    dry_run: bool,
+}
+
+impl From<Named> for Node {
+    fn from(Named { label, id }: Named) -> Self {
+        Self { label, id }
+    }
+}
+
+impl From<PlaceSeen> for Place {
+    fn from(seen: PlaceSeen) -> Self {
+        let Named { label, id } = seen.named;
+        Self { label, id, exploitation: seen.exploitation, exploration: seen.exploration }
+    }
+}
+
+impl From<EdgeSeen> for Edge {
+    fn from(seen: EdgeSeen) -> Self {
+        Self {
+            from: seen.from.into(),
+            to: seen.to.into(),
+            kind: seen.kind,
+            success: seen.success,
+            traversal: seen.traversal,
+            recency: seen.recency,
+            base_cost: seen.base_cost,
+            cost: seen.cost,
+        }
+    }
+}
+
+impl std::fmt::Display for Node {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}:{}", self.label, self.id)
+    }
+}
+
+fn place(text: &str, service: &Service) -> Result<PlaceName, CliError> {
+    place_name(text, service.allowed()).map_err(CliError::usage)
+}
+
+fn table_of_places(page: &mut Page, places: &[Place]) {
+    let columns = [Column::left("PLACE"), Column::right("EXPLOITATION"), Column::right("EXPLORATION")];
+    let row = |place: &Place| {
+        let name = format!("{}:{}", place.label, place.id);
+        [name, format!("{:.3}", place.exploitation), format!("{:.3}", place.exploration)]
+    };
+    page.table(&columns, places.iter().map(row));
+}
+
+fn table_of_edges(page: &mut Page, edges: &[Edge]) {
+    let columns = [
+        Column::left("FROM"),
+        Column::left("TYPE"),
+        Column::left("TO"),
+        Column::right("SUCCESS"),
+        Column::right("TRAVERSAL"),
+        Column::right("RECENCY"),
+        Column::right("COST"),
+    ];
+    let row = |edge: &Edge| {
+        let number = |value: f64| format!("{value:.3}");
+        let [success, traversal, recency, cost] =
+            [edge.success, edge.traversal, edge.recency, edge.cost].map(number);
+        [edge.from.to_string(), edge.kind.clone(), edge.to.to_string(), success, traversal, recency, cost]
+    };
+    page.table(&columns, edges.iter().map(row));
+}
+
+/// Runs a verb.
+///
+/// # Errors
+/// How the program ends, unless well.
+pub async fn run(verb: &Verb, service: &Service, output: &Output, global: &Global) -> Result<(), CliError> {
+    match verb {
+        Verb::Node(NodeVerb::Add(args)) => leave::node(args, service, output, global).await,
+        Verb::Edge(EdgeVerb::Add(args)) => leave::edge(args, service, output, global).await,
+        Verb::Deposit(args) => leave::deposit(args, service, output, global).await,
+        Verb::Explore(args) => leave::explore(args, service, output, global).await,
+        Verb::Evaporate(args) => leave::evaporate(args, service, output, global).await,
+        Verb::Cycle(args) => leave::cycle(args, service, output, global).await,
+        Verb::Status(args) => ask::status(args, service, output).await,
+        Verb::Hot(args) => ask::hot(args, service, output).await,
+        Verb::Cold(args) => ask::cold(args, service, output).await,
+        Verb::Path(args) => ask::path(args, service, output).await,
+        Verb::Next(args) => ask::next(args, service, output).await,
+    }
+}

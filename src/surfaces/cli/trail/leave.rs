@@ -1,0 +1,206 @@
+//! The verbs that write.
+
+use super::super::instant::{Rfc3339, readable};
+use super::super::output::Output;
+use super::super::{CliError, Global, Once, Write};
+use super::{
+    CycleArgs, DepositArgs, EdgeArgs, EvaporateArgs, ExploreArgs, NodeArgs, Wrote, place, table_of_edges,
+    table_of_places,
+};
+use crate::domain::event::{Step, Trace, Walk};
+use crate::domain::ids::PlaceId;
+use crate::service::{Service, Tally};
+use serde::Serialize;
+
+#[derive(Serialize)]
+struct Evaporated {
+    scanned: i64,
+    changed: i64,
+    silenced: i64,
+    adopted: i64,
+    quarantined: i64,
+    cycle: i64,
+    at: Rfc3339,
+    dry_run: bool,
+}
+
+#[derive(Serialize)]
+struct Cycle {
+    cycle: i64,
+    begins: Rfc3339,
+    length_seconds: i64,
+    advances: i64,
+    evaporated: Option<i64>,
+    at: Rfc3339,
+    dry_run: bool,
+}
+
+pub(super) async fn node(
+    args: &NodeArgs,
+    service: &Service,
+    output: &Output,
+    global: &Global,
+) -> Result<(), CliError> {
+    let label = service.allowed().label(&args.label).map_err(CliError::usage)?.clone();
+    let id = PlaceId::new(&args.id).map_err(CliError::usage)?;
+    let name = format!("{label}:{id}");
+    let what = Walk::Node { label, id, name: args.name.clone() };
+    let wrote = trace(what, &args.write, &args.once, service, global).await?;
+    output.emit("trail.node", &wrote, |page| {
+        page.line(&format!(
+            "{name} is {}.",
+            if wrote.created == Some(true) { "new" } else { "there already" }
+        ));
+    })
+}
+
+pub(super) async fn edge(
+    args: &EdgeArgs,
+    service: &Service,
+    output: &Output,
+    global: &Global,
+) -> Result<(), CliError> {
+    let kind = service.allowed().kind(&args.kind).map_err(CliError::usage)?.clone();
+    let (from, to) = (place(&args.from, service)?, place(&args.to, service)?);
+    let name = format!("{from} {kind} {to}");
+    let what = Walk::edge(from, to, kind, args.base_cost).map_err(CliError::usage)?;
+    let wrote = trace(what, &args.write, &args.once, service, global).await?;
+    output.emit("trail.edge", &wrote, |page| {
+        page.line(&format!(
+            "{name} is {}.",
+            if wrote.created == Some(true) { "new" } else { "there already" }
+        ));
+        table_of_edges(page, &wrote.edges);
+    })
+}
+
+pub(super) async fn deposit(
+    args: &DepositArgs,
+    service: &Service,
+    output: &Output,
+    global: &Global,
+) -> Result<(), CliError> {
+    if args.via.len() >= args.path.len() {
+        return Err(CliError::usage(format!(
+            "a path of {} places has {} steps, and --via names {}",
+            args.path.len(),
+            args.path.len() - 1,
+            args.via.len()
+        )));
+    }
+    let via = std::iter::once(None).chain(args.via.iter().cloned().map(Some)).chain(std::iter::repeat(None));
+    let path = args
+        .path
+        .iter()
+        .zip(via)
+        .map(|(text, via)| Ok(Step { to: place(text, service)?, via }))
+        .collect::<Result<Vec<Step>, CliError>>()?;
+    let what = Walk::deposit(path, args.reward).map_err(CliError::usage)?;
+    let wrote = trace(what, &args.write, &args.once, service, global).await?;
+    output.emit("trail.deposit", &wrote, |page| {
+        table_of_edges(page, &wrote.edges);
+        page.line("");
+        table_of_places(page, &wrote.nodes);
+    })
+}
+
+pub(super) async fn explore(
+    args: &ExploreArgs,
+    service: &Service,
+    output: &Output,
+    global: &Global,
+) -> Result<(), CliError> {
+    let what = Walk::Explore { place: place(&args.place, service)? };
+    let wrote = trace(what, &args.write, &args.once, service, global).await?;
+    output.emit("trail.explore", &wrote, |page| table_of_places(page, &wrote.nodes))
+}
+
+async fn trace(
+    what: Walk,
+    write: &Write,
+    once: &Once,
+    service: &Service,
+    global: &Global,
+) -> Result<Wrote, CliError> {
+    let at = write.instant(service, global).await?;
+    let trace = Trace { at, scope: service.scope().clone(), what };
+    let mut done = service.trace(&write.intent(once), std::slice::from_ref(&trace)).await?;
+    let done = done.pop().ok_or_else(|| CliError::failed("the database answered nothing"))?;
+    Ok(Wrote {
+        created: done.created,
+        cycle: done.cycle,
+        nodes: done.nodes.into_iter().map(Into::into).collect(),
+        edges: done.edges.into_iter().map(Into::into).collect(),
+        at: Rfc3339(at),
+        dry_run: write.dry_run,
+    })
+}
+
+pub(super) async fn evaporate(
+    args: &EvaporateArgs,
+    service: &Service,
+    output: &Output,
+    global: &Global,
+) -> Result<(), CliError> {
+    let at = args.write.instant(service, global).await?;
+    let dry_run = args.write.dry_run;
+    let tally: Tally = if dry_run {
+        service.rehearse_evaporate(at, args.force).await?
+    } else {
+        service.evaporate(at, args.force).await?.tally
+    };
+    let cycle = service.cycles().await?.cycles.at(at);
+    let evaporated = Evaporated {
+        scanned: tally.scanned,
+        changed: tally.changed,
+        silenced: tally.silenced,
+        adopted: tally.adopted,
+        quarantined: tally.quarantined,
+        cycle,
+        at: Rfc3339(at),
+        dry_run,
+    };
+    output.emit("trail.evaporate", &evaporated, |page| {
+        let (brought, silent) =
+            if dry_run { ("would be brought", "would fall") } else { ("were brought", "fell") };
+        page.line(&format!(
+            "{} places and edges {brought} to cycle {cycle}; of these {} {silent} silent.",
+            tally.changed, tally.silenced
+        ));
+    })
+}
+
+pub(super) async fn cycle(
+    args: &CycleArgs,
+    service: &Service,
+    output: &Output,
+    global: &Global,
+) -> Result<(), CliError> {
+    let at = args.write.instant(service, global).await?;
+    let before = service.cycles().await?;
+    let (cycle, advances) = match args.advance {
+        Some(more) => {
+            let cycle = service.advance_cycle(&args.write.intent(&args.once), more, at).await?;
+            let after = service.cycles().await?.cycles.advances;
+            (cycle, if args.write.dry_run { after.saturating_add(i64::from(more)) } else { after })
+        }
+        None => (before.cycles.at(at), before.cycles.advances),
+    };
+    let begins = crate::domain::trail::Cycles { advances, ..before.cycles }.begins(cycle);
+    let answer = Cycle {
+        cycle,
+        begins: Rfc3339(begins),
+        length_seconds: before.cycles.length_ms / 1_000,
+        advances,
+        evaporated: before.evaporated,
+        at: Rfc3339(at),
+        dry_run: args.write.dry_run,
+    };
+    output.emit("trail.cycle", &answer, |page| {
+        page.line(&format!("It is cycle {cycle}, since {} UTC.", readable(begins)));
+        match before.evaporated {
+            Some(last) => page.line(&format!("Everything was brought to cycle {last}.")),
+            None => page.line("Nothing lies on any trail yet."),
+        }
+    })
+}

@@ -1,0 +1,198 @@
+//! Who may come in: which host was asked for, from which page, with which key, how often.
+//!
+//! Until the first key exists, whoever is on this machine may ask for everything; a web page that a person on this machine
+//! happens to look at may not. So a request that names another host than this one is refused (a name that was made to
+//! point here), and so is one that a browser sends on behalf of a page from elsewhere, unless configuration names that
+//! page's origin. Beyond loopback, or behind a proxy, every request needs a key, and each key has a rate.
+
+use super::problem::{Code, Problem};
+use crate::service::keys::{Caller, Denied, Keyring};
+use axum::body::Body;
+use axum::http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header};
+use std::collections::BTreeMap;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+/// Who is let in.
+#[derive(Debug, Clone)]
+pub struct Rules {
+    /// Where it is listened.
+    pub address: SocketAddr,
+    /// Whether everything comes through a proxy that ends TLS.
+    pub proxy: bool,
+    /// Pages of other origins that may ask, such as `https://app.example.org`.
+    pub origins: Vec<String>,
+    /// Requests a second that one key may send, beyond loopback.
+    pub rate: u32,
+}
+
+impl Rules {
+    /// Whether only programs on this machine can ask: no key is needed until there is one.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.address.ip().is_loopback() && !self.proxy
+    }
+}
+
+/// The door.
+pub(super) struct Door {
+    rules: Rules,
+    keys: Keyring,
+    buckets: Mutex<BTreeMap<String, Bucket>>,
+}
+
+impl Door {
+    pub(super) fn new(rules: Rules, keys: Keyring) -> Self {
+        Self { rules, keys, buckets: Mutex::default() }
+    }
+
+    pub(super) fn is_open(&self) -> bool {
+        self.rules.is_open()
+    }
+
+    /// Refuses what names another host, or comes from a page of another origin. Answers the origin that is to be told that
+    /// it may read the answer.
+    pub(super) fn looks_right(&self, headers: &HeaderMap) -> Result<Option<HeaderValue>, Problem> {
+        let text = |name| headers.get(name).map(|value: &HeaderValue| value.to_str().unwrap_or("?"));
+        let host = text(header::HOST);
+        if self.is_open()
+            && let Some(host) = host.filter(|host| !self.is_here(host))
+        {
+            return Err(Problem::forbidden(format!(
+                "this is not {host}: ask for localhost, or declare the proxy that stands before Ebb (http.proxy)"
+            )));
+        }
+        let Some(origin) = text(header::ORIGIN) else { return Ok(None) };
+        let own = origin.split_once("://").is_some_and(|(_, from)| Some(from) == host);
+        if own {
+            return Ok(None);
+        }
+        if self.rules.origins.iter().any(|known| known == origin) {
+            return Ok(headers.get(header::ORIGIN).cloned());
+        }
+        Err(Problem::forbidden(format!(
+            "pages of {origin} may not ask here; http.origins names those that may"
+        )))
+    }
+
+    /// Whether a Host header names this machine.
+    fn is_here(&self, host: &str) -> bool {
+        let name = match host.strip_prefix('[') {
+            Some(rest) => rest.split(']').next().unwrap_or_default(),
+            None => host.split(':').next().unwrap_or_default(),
+        };
+        let address: Option<IpAddr> = name.parse().ok();
+        name.eq_ignore_ascii_case("localhost") || address.is_some_and(|address| address.is_loopback())
+    }
+
+    /// Who asks, if they may ask at all.
+    pub(super) async fn caller(&self, headers: &HeaderMap) -> Result<Caller, Problem> {
+        let token =
+            match headers.get(header::AUTHORIZATION) {
+                None => None,
+                Some(value) => Some(bearer(value).ok_or_else(|| {
+                    Problem::unknown_caller("Authorization must be: Bearer ebb_<id>_<secret>")
+                })?),
+            };
+        let caller = self.keys.caller(token, self.is_open()).await.map_err(|why| match why {
+            Denied::Store(why) => why.into(),
+            why => Problem::unknown_caller(why.to_string()),
+        })?;
+        if let Some(key) = caller.key.as_ref().filter(|_| !self.is_open()) {
+            self.count(key, Instant::now())?;
+        }
+        Ok(caller)
+    }
+
+    /// Counts a request of a key.
+    fn count(&self, key: &str, now: Instant) -> Result<(), Problem> {
+        let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
+        let rate = f64::from(self.rules.rate);
+        let bucket = buckets.entry(key.to_owned()).or_insert(Bucket { left: BURST * rate, at: now });
+        if bucket.takes(rate, now) {
+            return Ok(());
+        }
+        let detail = format!("this key may ask {} times a second", self.rules.rate);
+        Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, Code::RateLimited, detail).after(1))
+    }
+
+    /// What a browser asks before it lets a page of another origin ask.
+    pub(super) fn preflight(method: &Method, headers: &HeaderMap) -> Option<Response<Body>> {
+        let asked = headers.contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);
+        (method == Method::OPTIONS && asked).then(|| {
+            let mut response = Response::new(Body::empty());
+            *response.status_mut() = StatusCode::NO_CONTENT;
+            let allow = [
+                (header::ACCESS_CONTROL_ALLOW_METHODS, "GET, POST, DELETE"),
+                (header::ACCESS_CONTROL_ALLOW_HEADERS, "authorization, content-type, idempotency-key"),
+                (header::ACCESS_CONTROL_MAX_AGE, "600"),
+            ];
+            response.headers_mut().extend(allow.map(|(name, value)| (name, HeaderValue::from_static(value))));
+            response
+        })
+    }
+
+    /// Lets a page of a known origin read an answer.
+    pub(super) fn share(origin: Option<HeaderValue>, response: &mut Response<Body>) {
+        let Some(origin) = origin else { return };
+        let headers = response.headers_mut();
+        headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+        headers.insert(header::VARY, HeaderValue::from_static("origin"));
+        let exposed = HeaderValue::from_static("link, retry-after, x-request-id");
+        headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, exposed);
+    }
+}
+
+fn bearer(value: &HeaderValue) -> Option<&str> {
+    let (scheme, token) = value.to_str().ok()?.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+}
+
+/// How many seconds' worth of requests may come at once.
+const BURST: f64 = 2.0;
+
+/// What a key may still send.
+struct Bucket {
+    left: f64,
+    at: Instant,
+}
+
+impl Bucket {
+    fn takes(&mut self, rate: f64, now: Instant) -> bool {
+        let filled = now.saturating_duration_since(self.at).as_secs_f64() * rate;
+        self.left = (self.left + filled).min(BURST * rate);
+        self.at = now;
+        let takes = self.left >= 1.0;
+        if takes {
+            self.left -= 1.0;
+        }
+        takes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn a_key_has_a_burst_and_then_its_rate() {
+        let begun = Instant::now();
+        let mut bucket = Bucket { left: BURST * 10.0, at: begun };
+        let taken = (0..100).filter(|_| bucket.takes(10.0, begun)).count();
+        assert_eq!(taken, 20);
+        let later = begun + Duration::from_secs(1);
+        assert_eq!((0..100).filter(|_| bucket.takes(10.0, later)).count(), 10);
+        let much_later = begun + Duration::from_secs(100);
+        assert_eq!((0..100).filter(|_| bucket.takes(10.0, much_later)).count(), 20);
+    }
+
+    #[test]
+    fn a_bearer_is_read_whatever_the_case_of_its_scheme() {
+        let read = |text: &'static str| bearer(&HeaderValue::from_static(text)).map(str::to_owned);
+        assert_eq!(read("bearer  ebb_a_b"), Some("ebb_a_b".to_owned()));
+        assert_eq!(read("Basic dXNlcg=="), None);
+        assert_eq!(read("ebb_a_b"), None);
+    }
+}

@@ -1,0 +1,279 @@
+//! What a request says: its path, its query, its body, each read into a type, within limits.
+//!
+//! Names that nobody knows are errors, so that a misspelt `dry_run` never runs for real. A body is read as it arrives and
+//! cut off at its limit, whatever length it claims. Bodies nest only as deep as the types that they are read into, three
+//! levels at most: the first bracket beyond that is an error, and nothing is built of what follows.
+
+use super::problem::{Code, Problem};
+use crate::clock::{parse_rfc3339, rfc3339};
+use crate::domain::ids::NAME_BYTES_MAX;
+use crate::domain::units::Timestamp;
+use axum::body::{Body, Bytes};
+use axum::http::{HeaderMap, StatusCode, header};
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{DeserializeOwned, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::borrow::Cow;
+use std::marker::PhantomData;
+use std::time::Duration;
+
+/// Bytes of a body at most.
+pub(super) const BODY_MAX: usize = 1 << 20;
+/// Bytes of the body of a batch at most.
+pub(super) const BATCH_MAX: usize = 16 << 20;
+/// Items of a batch at most.
+pub(super) const ITEMS_MAX: usize = 10_000;
+/// How long a body may take to arrive.
+const BODY_LIMIT: Duration = Duration::from_secs(30);
+/// Bytes of an `Idempotency-Key` at most.
+const KEY_MAX: usize = 255;
+
+/// Nothing is said here.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Nothing {}
+
+/// An instant as callers write it: RFC 3339.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct At(pub(super) Timestamp);
+
+impl<'de> Deserialize<'de> for At {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(from)?;
+        parse_rfc3339(&text).map(Self).map_err(serde::de::Error::custom)
+    }
+}
+
+impl Serialize for At {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(&rfc3339(self.0))
+    }
+}
+
+impl JsonSchema for At {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "At".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({"type": "string", "format": "date-time"})
+    }
+}
+
+/// For schemas: a name as `domain::ids` checks it. The limit is of bytes, and a schema counts characters: what is longer
+/// is refused for sure, and what is not may be, if it is not ASCII.
+pub(in crate::surfaces) struct Name;
+
+impl JsonSchema for Name {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Name".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let description = format!("Not blank, no control characters, at most {NAME_BYTES_MAX} bytes.");
+        json_schema!({
+            "type": "string",
+            "minLength": 1,
+            "maxLength": NAME_BYTES_MAX,
+            "pattern": r"^[^\u0000-\u001f\u007f-\u009f]*[^\s\u0000-\u001f\u007f-\u009f][^\u0000-\u001f\u007f-\u009f]*$",
+            "description": description
+        })
+    }
+}
+
+/// The items of a batch.
+#[derive(Debug)]
+pub(super) struct Items<T>(pub(super) Vec<T>);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Items<T> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Counting<T>(PhantomData<T>);
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for Counting<T> {
+            type Value = Vec<T>;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                write!(f, "an array of 1 to {ITEMS_MAX} items")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut from: A) -> Result<Vec<T>, A::Error> {
+                let mut items = Vec::new();
+                while let Some(item) = from.next_element()? {
+                    if items.len() == ITEMS_MAX {
+                        return Err(serde::de::Error::invalid_length(ITEMS_MAX + 1, &self));
+                    }
+                    items.push(item);
+                }
+                if items.is_empty() {
+                    return Err(serde::de::Error::invalid_length(0, &self));
+                }
+                Ok(items)
+            }
+        }
+        from.deserialize_seq(Counting(PhantomData)).map(Self)
+    }
+}
+
+impl<T: JsonSchema> JsonSchema for Items<T> {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        format!("{}Items", T::schema_name()).into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let items = generator.subschema_for::<T>();
+        json_schema!({"type": "array", "items": items, "minItems": 1, "maxItems": ITEMS_MAX})
+    }
+}
+
+/// Items of one page at most.
+const PAGE_MAX: u32 = 10_000;
+
+/// For fields of queries: how many items a page is to have.
+pub(super) fn page_size<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u32>, D::Error> {
+    let size = u32::deserialize(from)?;
+    if (1..=PAGE_MAX).contains(&size) {
+        return Ok(Some(size));
+    }
+    Err(serde::de::Error::custom(format!("a page has 1 to {PAGE_MAX} items")))
+}
+
+/// A query, read into its type.
+pub(super) fn query<T: DeserializeOwned>(text: Option<&str>) -> Result<T, Problem> {
+    let pairs = form_urlencoded::parse(text.unwrap_or_default().as_bytes());
+    let read = serde_path_to_error::deserialize(serde_urlencoded::Deserializer::new(pairs));
+    read.map_err(|why| Problem::validation(format!("the query: {}", told(&why))))
+}
+
+/// A body, read to its end or its limit.
+pub(super) async fn body(headers: &HeaderMap, body: Body, limit: usize) -> Result<Bytes, Problem> {
+    let too_large = || {
+        Problem::too_large(format!("the body has more than {limit} bytes, which is all that is taken here"))
+    };
+    let encoded = headers.get(header::CONTENT_ENCODING).is_some_and(|coding| coding != "identity");
+    if encoded {
+        return Err(unsupported("a body is taken as it is, without Content-Encoding"));
+    }
+    let said = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
+    if said.is_some_and(|said: u64| said > limit as u64) {
+        return Err(too_large());
+    }
+    let arrived = tokio::time::timeout(BODY_LIMIT, Limited::new(body, limit).collect()).await;
+    let late = || {
+        let detail = format!("the body did not arrive within {} s", BODY_LIMIT.as_secs());
+        Problem::new(StatusCode::REQUEST_TIMEOUT, Code::Validation, detail)
+    };
+    match arrived.map_err(|_| late())? {
+        Ok(collected) => Ok(collected.to_bytes()),
+        Err(why) if why.is::<LengthLimitError>() => Err(too_large()),
+        Err(why) => Err(Problem::validation(format!("the body broke off: {why}"))),
+    }
+}
+
+/// A body as JSON, read into its type. One that is empty says nothing: `{}`.
+pub(super) fn json<T: DeserializeOwned>(headers: &HeaderMap, bytes: &[u8]) -> Result<T, Problem> {
+    let bytes = if bytes.is_empty() { b"{}" } else { bytes };
+    let named = headers.get(header::CONTENT_TYPE);
+    if bytes != b"{}" || named.is_some() {
+        let kind = named.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+        let kind = kind.split(';').next().unwrap_or_default().trim();
+        if !kind.eq_ignore_ascii_case("application/json") {
+            return Err(unsupported("a body must be JSON and say so: Content-Type: application/json"));
+        }
+    }
+    let mut from = serde_json::Deserializer::from_slice(bytes);
+    let read = serde_path_to_error::deserialize(&mut from);
+    let value = read.map_err(|why| Problem::validation(format!("the body: {}", told(&why))))?;
+    from.end().map_err(|why| Problem::validation(format!("the body: {why}")))?;
+    Ok(value)
+}
+
+/// The `Idempotency-Key`, if there is one.
+pub(super) fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
+    let Some(given) = headers.get("idempotency-key") else { return Ok(None) };
+    let fits =
+        |text: &&str| (1..=KEY_MAX).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic());
+    match given.to_str().ok().map(str::trim).filter(fits) {
+        Some(key) => Ok(Some(key.to_owned())),
+        None => Err(Problem::validation(format!(
+            "Idempotency-Key must be 1 to {KEY_MAX} visible ASCII characters"
+        ))),
+    }
+}
+
+fn unsupported(detail: &str) -> Problem {
+    Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, Code::Validation, detail)
+}
+
+/// Where something is wrong, and what.
+fn told<E: std::fmt::Display>(why: &serde_path_to_error::Error<E>) -> String {
+    match why.path().to_string().as_str() {
+        "." => why.inner().to_string(),
+        path => format!("{path}: {}", why.inner()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Said {
+        #[serde(default)]
+        dry_run: bool,
+        limit: Option<u32>,
+    }
+
+    fn json_headers() -> HeaderMap {
+        [(header::CONTENT_TYPE, "application/json; charset=utf-8".parse().unwrap())].into_iter().collect()
+    }
+
+    fn fault<T: std::fmt::Debug>(read: Result<T, Problem>) -> String {
+        format!("{:?}", read.unwrap_err())
+    }
+
+    #[test]
+    fn unknown_names_are_errors_and_faults_say_where() {
+        assert_eq!(query::<Said>(Some("limit=7")).unwrap().limit, Some(7));
+        assert!(!query::<Said>(None).unwrap().dry_run);
+        assert!(fault(query::<Said>(Some("dryrun=true"))).contains("unknown field `dryrun`"));
+        assert!(fault(query::<Said>(Some("limit=x"))).contains("limit: invalid digit"));
+        assert!(fault(query::<Said>(Some("limit=1&limit=2"))).contains("duplicate field"));
+        let items = json::<Items<Said>>(&json_headers(), br#"[{"limit": 1}, {"limit": -1}]"#);
+        assert!(fault(items).contains("[1].limit: invalid value"));
+        assert!(fault(json::<Said>(&json_headers(), b"{} x")).contains("trailing characters"));
+        assert!(fault(json::<Said>(&HeaderMap::new(), br#"{"limit": 1}"#)).contains("415"));
+        assert!(json::<Said>(&HeaderMap::new(), b"").is_ok());
+    }
+
+    #[test]
+    fn brackets_without_end_are_refused_at_the_first() {
+        let deep = "[".repeat(5_000_000);
+        assert!(fault(json::<Said>(&json_headers(), deep.as_bytes())).contains("invalid type: sequence"));
+        let deep = format!("{{\"limit\":{deep}");
+        assert!(fault(json::<Said>(&json_headers(), deep.as_bytes())).contains("invalid type: sequence"));
+    }
+
+    #[test]
+    fn a_batch_has_an_end() {
+        let many = format!("[{}]", vec!["{}"; ITEMS_MAX + 1].join(","));
+        assert!(
+            fault(json::<Items<Said>>(&json_headers(), many.as_bytes())).contains("invalid length 10001")
+        );
+        assert!(fault(json::<Items<Said>>(&json_headers(), b"[]")).contains("invalid length 0"));
+        let most = format!("[{}]", vec!["{}"; ITEMS_MAX].join(","));
+        assert_eq!(json::<Items<Said>>(&json_headers(), most.as_bytes()).unwrap().0.len(), ITEMS_MAX);
+    }
+}

@@ -1,0 +1,101 @@
+//! Jobs run by hand, under the same rules as by a worker, and the attempts that hold memories.
+
+use super::input::{At, Nothing};
+use super::problem::Problem;
+use super::relations::run;
+use super::route::{Answer, Call, Needs, Route};
+use crate::domain::key::Right;
+use crate::service::JobName;
+use crate::surfaces::answer::JobNames;
+use crate::surfaces::answer::attempt::Shown;
+use crate::surfaces::answer::job::{Ran, Scheduled};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The routes.
+pub(super) fn routes() -> Vec<Route> {
+    vec![
+        Route::get("/v1/jobs", Needs::Everywhere(Right::Read), list)
+            .says("List the jobs: schedule, last run, what is due"),
+        Route::post("/v1/jobs/{name}/run", Needs::Everywhere(Right::Write), work)
+            .says("Run a job now")
+            .note("It does not count as the schedule's. While another run of the job goes on, it is skipped.")
+            .also(&[404, 409])
+            .patient(),
+        Route::get("/v1/attempts", Needs::Everywhere(Right::Read), attempts)
+            .says("List consolidation attempts, those that are not over first"),
+    ]
+}
+
+/// The jobs.
+#[derive(Serialize, JsonSchema)]
+struct Jobs {
+    jobs: Vec<Scheduled>,
+}
+
+async fn list(call: Call) -> Result<Answer<Jobs>, Problem> {
+    let at = call.at(None).await?;
+    let jobs = call.service().jobs(at).await?;
+    Ok(Answer::ok(Jobs { jobs: jobs.iter().map(|job| Scheduled::of(job, at)).collect() }))
+}
+
+/// Which job.
+#[derive(Debug, Deserialize, JsonSchema)]
+struct Which {
+    /// Its name.
+    #[schemars(with = "JobNames")]
+    name: String,
+}
+
+/// How to run it.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct How {
+    /// Whether nothing is to be written.
+    #[serde(default)]
+    dry_run: bool,
+    /// Stop after about this many rows.
+    #[schemars(range(min = 1))]
+    limit: Option<std::num::NonZeroU64>,
+    /// As of when; needs the right admin.
+    at: Option<At>,
+}
+
+async fn work(call: Call<Which, Nothing, How>) -> Result<Answer<Ran>, Problem> {
+    let known = || JobName::ALL.map(JobName::name).join(", ");
+    let name = &call.path.name;
+    let job = JobName::named(name)
+        .ok_or_else(|| Problem::not_found(format!("there is no job {name}; there are {}", known())))?;
+    let at = call.written_at(call.body.at).await?;
+    let limit = call.body.limit.map(std::num::NonZeroU64::get);
+    Ok(Answer::ok(if call.body.dry_run {
+        Ran::of(job, call.service().rehearse_job(job, at, limit).await?, at)
+    } else {
+        Ran::reported(run(&call.api, call.request(), job, at, limit).await?)
+    }))
+}
+
+/// Which attempts.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Asked {
+    /// Also those that are over.
+    #[serde(default)]
+    all: bool,
+    /// This many at most; 20, where nothing is said.
+    #[schemars(range(min = 1, max = 10_000))]
+    #[serde(default, deserialize_with = "super::input::page_size")]
+    limit: Option<u32>,
+}
+
+/// The attempts.
+#[derive(Serialize, JsonSchema)]
+struct Attempts {
+    attempts: Vec<Shown>,
+}
+
+async fn attempts(call: Call<Nothing, Asked>) -> Result<Answer<Attempts>, Problem> {
+    let Asked { all, limit } = call.query;
+    let found = call.service().attempts(!all, limit.unwrap_or(20)).await?;
+    Ok(Answer::ok(Attempts { attempts: found.into_iter().map(Shown::from).collect() }))
+}

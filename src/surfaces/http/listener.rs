@@ -1,0 +1,202 @@
+//! A port that is listened on, under limits.
+//!
+//! A client that dribbles its request line must not be waited for, and one that opens connections without end must not
+//! take all there are: the head of a request has five seconds, one address has a share of the connections, and those
+//! beyond the limit wait in the system's queue. HTTP/1.1 alone, loopback by default.
+
+use axum::Router;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use std::collections::BTreeMap;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+use tracing::{debug, warn};
+
+/// Connections at most at one time.
+const CONNECTIONS_MAX: usize = 1_024;
+/// Of these, from one address, where no proxy stands between. Loopback has them all: it is one address for everybody.
+const OF_ONE_MAX: usize = 64;
+/// How long the head of a request may take, and a connection may idle.
+const HEAD_LIMIT: Duration = Duration::from_secs(5);
+/// Headers of a request at most.
+const HEADERS_MAX: usize = 64;
+/// Bytes of a request's head at most.
+const HEAD_MAX: usize = 16 * 1024;
+/// How long to wait when no connection can be accepted, as when descriptors have run out.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+/// How many ports are tried after the usual one.
+const PORTS: u16 = 100;
+/// How long answers that are being sent are waited for at the end.
+const FAREWELL: Duration = Duration::from_millis(500);
+
+/// A port that is listened on.
+pub struct Listener {
+    listener: TcpListener,
+    /// Its address.
+    pub address: SocketAddr,
+    behind_proxy: bool,
+}
+
+/// How many connections each address has.
+#[derive(Default)]
+struct Peers(Mutex<BTreeMap<IpAddr, usize>>);
+
+/// One connection of an address, until it is dropped.
+struct Place {
+    peers: Arc<Peers>,
+    of: IpAddr,
+}
+
+impl Listener {
+    /// Listens on an address that somebody stated, which must be free; else on the usual port of this machine, or the
+    /// next one that is free.
+    ///
+    /// # Errors
+    /// When a stated address, or a whole range of ports, is taken or may not be used.
+    pub async fn bind(stated: Option<SocketAddr>, usual: u16) -> io::Result<Self> {
+        let ports = match stated {
+            Some(address) => vec![address],
+            None => {
+                (usual..usual.saturating_add(PORTS)).map(|port| (Ipv4Addr::LOCALHOST, port).into()).collect()
+            }
+        };
+        let mut last = io::Error::from(io::ErrorKind::AddrInUse);
+        for address in ports {
+            match TcpListener::bind(address).await {
+                Ok(listener) => {
+                    return Ok(Self { address: listener.local_addr()?, listener, behind_proxy: false });
+                }
+                Err(why) => last = why,
+            }
+        }
+        Err(last)
+    }
+
+    /// Every connection comes from a proxy, so that one address has no share of its own.
+    #[must_use]
+    pub fn behind_proxy(self, behind_proxy: bool) -> Self {
+        Self { behind_proxy, ..self }
+    }
+
+    /// Serves until it is told to stop. Answers that are being sent then have half a second; whatever is still under way
+    /// is cut off.
+    pub async fn serve(self, router: Router, stop: CancellationToken) {
+        let permits = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+        let peers = Arc::<Peers>::default();
+        let mut connections = JoinSet::new();
+        loop {
+            while connections.try_join_next().is_some() {}
+            let accepted = async {
+                // Never closed, so there is always one to wait for.
+                let permit = Arc::clone(&permits).acquire_owned().await.ok();
+                (permit, self.listener.accept().await)
+            };
+            let (permit, accepted) = tokio::select! {
+                biased;
+                () = stop.cancelled() => break,
+                accepted = accepted => accepted,
+            };
+            match accepted {
+                Ok((stream, peer)) => {
+                    let shared = self.behind_proxy || peer.ip().is_loopback();
+                    let place = if shared { None } else { Some(Peers::place(&peers, peer.ip())) };
+                    if place.as_ref().is_some_and(Option::is_none) {
+                        debug!(%peer, "it has as many connections as one address may have");
+                        continue;
+                    }
+                    let (router, stop) = (router.clone(), stop.clone());
+                    connections.spawn(async move {
+                        let _held = (permit, place);
+                        connection(stream, router, stop).await;
+                    });
+                }
+                Err(why) => {
+                    warn!(%why, "no connection can be accepted");
+                    tokio::time::sleep(ACCEPT_PAUSE).await;
+                }
+            }
+        }
+        let answered = async { while connections.join_next().await.is_some() {} };
+        let _ = tokio::time::timeout(FAREWELL, answered).await;
+    }
+}
+
+impl Peers {
+    /// A place for one more connection of an address, if it may have one.
+    fn place(peers: &Arc<Self>, of: IpAddr) -> Option<Place> {
+        let mut counts = peers.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = counts.entry(of).or_default();
+        if *count >= OF_ONE_MAX {
+            return None;
+        }
+        *count += 1;
+        Some(Place { peers: Arc::clone(peers), of })
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut counts = self.peers.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match counts.get_mut(&self.of) {
+            Some(count) if *count > 1 => *count -= 1,
+            _ => {
+                counts.remove(&self.of);
+            }
+        }
+    }
+}
+
+async fn connection(stream: TcpStream, router: Router, stop: CancellationToken) {
+    let served = hyper::server::conn::http1::Builder::new()
+        // Without a timer the time-out of the head is inert.
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD_LIMIT)
+        .max_headers(HEADERS_MAX)
+        .max_buf_size(HEAD_MAX)
+        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
+    let mut served = std::pin::pin!(served);
+    let ended = tokio::select! {
+        biased;
+        ended = &mut served => ended,
+        () = stop.cancelled() => {
+            served.as_mut().graceful_shutdown();
+            served.await
+        }
+    };
+    if let Err(why) = ended {
+        debug!(%why, "a connection ended");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_usual_port_that_is_taken_moves_on_and_a_stated_one_fails() {
+        let first = Listener::bind(None, 41_900).await.unwrap();
+        let second = Listener::bind(None, first.address.port()).await.unwrap();
+        assert!(second.address.port() > first.address.port() && second.address.ip().is_loopback());
+        let taken = Listener::bind(Some(first.address), 41_900).await;
+        assert_eq!(taken.err().map(|why| why.kind()), Some(io::ErrorKind::AddrInUse));
+    }
+
+    #[test]
+    fn one_address_has_its_share_and_gets_it_back() {
+        let peers = Arc::<Peers>::default();
+        let one = IpAddr::from([10, 0, 0, 1]);
+        let mut held: Vec<_> = (0..OF_ONE_MAX).map(|_| Peers::place(&peers, one).unwrap()).collect();
+        assert!(Peers::place(&peers, one).is_none());
+        assert!(Peers::place(&peers, IpAddr::from([10, 0, 0, 2])).is_some(), "another has its own");
+        held.pop();
+        assert!(Peers::place(&peers, one).is_some());
+        held.clear();
+        assert!(peers.0.lock().unwrap().is_empty());
+    }
+}

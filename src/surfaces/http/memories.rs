@@ -1,0 +1,452 @@
+//! Memories and sessions: made, used, shown, explained, pinned, forgotten, ended.
+
+use super::input::{At, Items, Name, Nothing};
+use super::problem::Problem;
+use super::route::{Answer, Call, Needs, Route};
+use crate::domain::event::{Access, Event, Remember};
+use crate::domain::ids::{CONTENT_BYTES_MAX, EntityName, MemoryId, Scope, SessionId};
+use crate::domain::key::Right;
+use crate::domain::memory::Revive;
+use crate::domain::tier::Tier;
+use crate::domain::units::Timestamp;
+use crate::service::memories::Intent;
+use crate::service::{Done, Filter};
+use crate::surfaces::answer::Rfc3339;
+use crate::surfaces::answer::memory::{Explained, Shown};
+use crate::surfaces::answer::session::SessionEnd;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Memories of a page where nobody says how many.
+const PAGE: u32 = 100;
+
+/// The routes.
+pub(super) fn routes() -> Vec<Route> {
+    let (read, write) = (Needs::InScope(Right::Read), Needs::InScope(Right::Write));
+    vec![
+        Route::get("/v1/memories", read, list)
+            .says("List memories by id, with their current energy")
+            .note("100 where no limit is given; the Link header leads to the next page."),
+        Route::post("/v1/memories", write, remember)
+            .says("Remember something")
+            .note("201 if it is new. An id that exists with the same content counts as an access: 200.")
+            .also(&[201, 409]),
+        Route::post("/v1/memories:batch", write, remember_all)
+            .says("Remember things, all or none, in their order")
+            .also(&[409])
+            .batch(),
+        Route::get("/v1/memories/{id}", read, show).says("Show a memory").also(&[404]),
+        Route::delete("/v1/memories/{id}", Needs::InScope(Right::Admin), forget)
+            .says("Forget a memory for good, with its traces")
+            .also(&[404, 409]),
+        Route::post("/v1/memories/{id}/access", write, access)
+            .says("Use a memory: it gains 1 energy, and an expired one is revived")
+            .also(&[404, 409]),
+        Route::post("/v1/memories/{id}/pin", write, pin)
+            .says("Pin a memory: it neither fades nor expires nor rises")
+            .also(&[404, 409]),
+        Route::delete("/v1/memories/{id}/pin", write, unpin)
+            .says("Unpin a memory: it fades again from now on")
+            .also(&[404, 409]),
+        Route::get("/v1/memories/{id}/explain", read, explain)
+            .says("Say why a memory is where it is, and when it will cross which threshold")
+            .also(&[404, 409]),
+        Route::post("/v1/accesses:batch", write, access_all)
+            .says("Use memories, all or none, in their order")
+            .also(&[404, 409])
+            .batch(),
+        Route::post("/v1/sessions/{id}/end", write, end_session)
+            .says("End a session: its working memories of enough energy rise at once")
+            .also(&[404, 409]),
+    ]
+}
+
+/// Which memory.
+#[derive(Debug, Deserialize, JsonSchema)]
+struct Which {
+    /// Its id.
+    #[schemars(with = "Name")]
+    id: MemoryId,
+}
+
+/// Of which scope, and as of when.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Look {
+    /// Whose data.
+    #[schemars(with = "Option<Name>")]
+    scope: Option<Scope>,
+    /// As of this instant.
+    at: Option<At>,
+}
+
+/// Of which scope.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Whose {
+    /// Whose data.
+    #[schemars(with = "Option<Name>")]
+    scope: Option<Scope>,
+}
+
+impl<Q, B> Call<Which, Q, B> {
+    /// The memory meant, which must not belong to another scope than the caller asks about.
+    async fn own(&self, scope: &Scope) -> Result<MemoryId, Problem> {
+        let id = self.path.id.clone();
+        self.service().belong(scope, std::slice::from_ref(&id)).await?;
+        Ok(id)
+    }
+}
+
+/// Which memories.
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Asked {
+    /// Only this tier.
+    #[schemars(with = "Option<crate::surfaces::answer::TierNames>")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tier: Option<Tier>,
+    /// Only those made in this session.
+    #[schemars(with = "Option<Name>")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    session: Option<SessionId>,
+    /// Whose data.
+    #[schemars(with = "Option<Name>")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    scope: Option<Scope>,
+    /// As of this instant.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    at: Option<At>,
+    /// This many at most.
+    #[schemars(range(min = 1, max = 10_000))]
+    #[serde(default, deserialize_with = "super::input::page_size")]
+    limit: Option<u32>,
+    /// Where the page before ended: what its Link header says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cursor: Option<String>,
+}
+
+/// A page of memories.
+#[derive(Serialize, JsonSchema)]
+struct Memories {
+    memories: Vec<Shown>,
+}
+
+async fn list(call: Call<Nothing, Asked>) -> Result<Answer<Memories>, Problem> {
+    let scope = call.scope(call.query.scope.as_ref())?;
+    let at = call.at(call.query.at).await?;
+    let limit = call.query.limit.unwrap_or(PAGE);
+    let filter = Filter {
+        tier: call.query.tier,
+        session: call.query.session.as_ref().map(ToString::to_string),
+        after: call.query.cursor.clone().unwrap_or_default(),
+    };
+    let _large = if limit > PAGE { Some(call.api.room_for_large().await?) } else { None };
+    // One more than is shown says whether there are more.
+    let mut found = call.service().list(&scope, &filter, limit + 1, at).await?;
+    let size = usize::try_from(limit).unwrap_or(usize::MAX);
+    let more = found.len() > size;
+    found.truncate(size);
+    let cursor = found.last().filter(|_| more).map(|last| last.record.id.clone());
+    let next = cursor.map(|cursor| Asked {
+        cursor: Some(cursor),
+        at: Some(At(at)),
+        scope: Some(scope),
+        limit: Some(limit),
+        ..call.query
+    });
+    Ok(Answer::page(Memories { memories: found.into_iter().map(Shown::from).collect() }, next))
+}
+
+/// Something to remember.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "NewMemory")]
+struct New {
+    /// Its id; a new one where none is given.
+    #[schemars(with = "Option<Name>")]
+    id: Option<MemoryId>,
+    /// What to remember: not blank, at most 65536 bytes.
+    #[schemars(length(min = 1, max = CONTENT_BYTES_MAX), pattern(r"\S"))]
+    content: String,
+    /// The session in which it is made.
+    #[schemars(with = "Option<Name>")]
+    session: Option<SessionId>,
+    /// The instance of the agent that makes it.
+    instance: Option<String>,
+    /// Names of what it mentions.
+    #[serde(default)]
+    #[schemars(with = "Vec<Name>", length(max = 256))]
+    mentions: Vec<EntityName>,
+    /// Whether it neither fades nor expires nor rises.
+    #[serde(default)]
+    pinned: bool,
+    /// What it means, as numbers: as many as similarity.embedding_dimensions says, and none where it says nothing.
+    #[schemars(length(min = 1, max = 4_096))]
+    embedding: Option<Vec<f64>>,
+    /// Whose data.
+    #[schemars(with = "Option<Name>")]
+    scope: Option<Scope>,
+    /// When; needs the right admin.
+    at: Option<At>,
+}
+
+impl<P, Q, B> Call<P, Q, B> {
+    /// A memory as the laws take it; `index` is its place in the request.
+    fn checked(&self, new: New, index: usize, scope: Scope, at: Timestamp) -> Result<Remember, Problem> {
+        let fault = |why: &dyn std::fmt::Display| Problem::validation(format!("[{index}]: {why}"));
+        let id = match new.id {
+            Some(id) => id,
+            None => MemoryId::new(&self.request().names(index)).map_err(|why| fault(&why))?,
+        };
+        let embedding = new.embedding.map(|numbers| self.service().embedding(&id, numbers)).transpose();
+        let remember = Remember {
+            at,
+            embedding: embedding.map_err(|why| fault(&why))?,
+            id,
+            scope,
+            content: new.content,
+            session: new.session,
+            instance: new.instance,
+            mentions: new.mentions,
+            pinned: new.pinned,
+        };
+        remember.checked().map_err(|why| fault(&why))
+    }
+}
+
+async fn remember(mut call: Call<Nothing, Nothing, New>) -> Result<Answer<Shown>, Problem> {
+    let new = std::mem::take(&mut call.body);
+    let scope = call.scope(new.scope.as_ref())?;
+    let at = call.written_at(new.at).await?;
+    let remember = call.checked(new, 0, scope, at)?;
+    let (done, memory) = call.service().remember(call.request(), remember).await?;
+    Ok(Answer::made(done == Done::Created, Shown::after(memory, Some(done), false)))
+}
+
+/// What a batch did to each memory, in its order.
+#[derive(Serialize, JsonSchema)]
+struct DoneAll {
+    memories: Vec<Touched>,
+}
+
+/// What became of a memory.
+#[derive(Serialize, JsonSchema)]
+struct Touched {
+    /// Its id.
+    id: String,
+    /// created, accessed or revived; forgotten for one that was forgotten on request and stays so.
+    #[schemars(with = "String")]
+    did: Done,
+}
+
+impl DoneAll {
+    fn of(events: &[Event], done: Vec<Done>) -> Self {
+        let touched = |(event, did): (&Event, Done)| Touched { id: event.id().to_string(), did };
+        Self { memories: events.iter().zip(done).map(touched).collect() }
+    }
+}
+
+async fn remember_all(mut call: Call<Nothing, Nothing, Items<New>>) -> Result<Answer<DoneAll>, Problem> {
+    let items = std::mem::take(&mut call.body.0);
+    let latest = items.iter().filter_map(|new| new.at).max_by_key(|at| at.0);
+    call.written_at(latest).await?;
+    let now = call.at(None).await?;
+    let mut events = Vec::with_capacity(items.len());
+    for (index, new) in items.into_iter().enumerate() {
+        let scope = call.scope(new.scope.as_ref())?;
+        let at = new.at.map_or(now, |at| at.0);
+        events.push(Event::Remember(call.checked(new, index, scope, at)?));
+    }
+    let done = call.service().apply_all(call.request(), &events).await?;
+    Ok(Answer::ok(DoneAll::of(&events, done)))
+}
+
+async fn show(call: Call<Which, Look>) -> Result<Answer<Shown>, Problem> {
+    let scope = call.scope(call.query.scope.as_ref())?;
+    let at = call.at(call.query.at).await?;
+    let memory = call.service().show(&call.own(&scope).await?, at).await?;
+    Ok(Answer::ok(memory.into()))
+}
+
+async fn explain(call: Call<Which, Look>) -> Result<Answer<Explained>, Problem> {
+    let scope = call.scope(call.query.scope.as_ref())?;
+    let at = call.at(call.query.at).await?;
+    let explanation = call.service().explain(&call.own(&scope).await?, at).await?;
+    Ok(Answer::ok(explanation.into()))
+}
+
+/// What was forgotten.
+#[derive(Serialize, JsonSchema)]
+struct Forgotten {
+    /// Its id.
+    forgotten: Vec<String>,
+    /// Nodes that went: the memory and its stubs.
+    nodes: i64,
+}
+
+async fn forget(call: Call<Which, Whose>) -> Result<Answer<Forgotten>, Problem> {
+    let scope = call.scope(call.query.scope.as_ref())?;
+    let at = call.at(None).await?;
+    let id = call.own(&scope).await?;
+    let ids = std::slice::from_ref(&id);
+    let nodes = call.service().forget(&Intent::Do(call.request().clone()), ids, at, None).await?;
+    Ok(Answer::ok(Forgotten { forgotten: vec![id.to_string()], nodes }))
+}
+
+/// A use.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Use {
+    /// The session in which it is used.
+    #[schemars(with = "Option<Name>")]
+    session: Option<SessionId>,
+    /// The instance of the agent that uses it.
+    #[serde(rename = "instance")]
+    _instance: Option<String>,
+    /// Whether an expired one comes back: yes, where nothing is said.
+    revive: Option<bool>,
+    /// Whose data.
+    #[schemars(with = "Option<Name>")]
+    scope: Option<Scope>,
+    /// When; needs the right admin.
+    at: Option<At>,
+}
+
+fn revive(asked: Option<bool>) -> Revive {
+    if asked == Some(false) { Revive::No } else { Revive::Yes }
+}
+
+async fn access(mut call: Call<Which, Nothing, Use>) -> Result<Answer<Shown>, Problem> {
+    let scope = call.scope(call.body.scope.as_ref())?;
+    let at = call.written_at(call.body.at).await?;
+    let access = Access {
+        at,
+        id: call.path.id.clone(),
+        scope: Some(scope),
+        session: call.body.session.take(),
+        revive: revive(call.body.revive),
+    };
+    let (done, memory) = call.service().access(call.request(), access).await?;
+    Ok(Answer::ok(Shown::after(memory, Some(done), false)))
+}
+
+/// A use of a memory.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Access")]
+struct UseOf {
+    /// Of which memory.
+    #[schemars(with = "Name")]
+    id: MemoryId,
+    /// The session in which it is used.
+    #[schemars(with = "Option<Name>")]
+    session: Option<SessionId>,
+    /// The instance of the agent that uses it.
+    #[serde(rename = "instance")]
+    _instance: Option<String>,
+    /// Whether an expired one comes back: yes, where nothing is said.
+    revive: Option<bool>,
+    /// Whose data.
+    #[schemars(with = "Option<Name>")]
+    scope: Option<Scope>,
+    /// When; needs the right admin.
+    at: Option<At>,
+}
+
+async fn access_all(mut call: Call<Nothing, Nothing, Items<UseOf>>) -> Result<Answer<DoneAll>, Problem> {
+    let items = std::mem::take(&mut call.body.0);
+    let latest = items.iter().filter_map(|used| used.at).max_by_key(|at| at.0);
+    call.written_at(latest).await?;
+    let now = call.at(None).await?;
+    let mut events = Vec::with_capacity(items.len());
+    for used in items {
+        let scope = Some(call.scope(used.scope.as_ref())?);
+        let at = used.at.map_or(now, |at| at.0);
+        let UseOf { id, session, .. } = used;
+        events.push(Event::Access(Access { at, id, scope, session, revive: revive(used.revive) }));
+    }
+    let done = call.service().apply_all(call.request(), &events).await?;
+    Ok(Answer::ok(DoneAll::of(&events, done)))
+}
+
+/// A pin.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Pin {
+    /// Whose data.
+    #[schemars(with = "Option<Name>")]
+    scope: Option<Scope>,
+    /// When; needs the right admin.
+    at: Option<At>,
+}
+
+async fn pin(call: Call<Which, Nothing, Pin>) -> Result<Answer<Shown>, Problem> {
+    let scope = call.scope(call.body.scope.as_ref())?;
+    let at = call.written_at(call.body.at).await?;
+    pinned(&call, &scope, true, at).await
+}
+
+async fn unpin(call: Call<Which, Whose>) -> Result<Answer<Shown>, Problem> {
+    let scope = call.scope(call.query.scope.as_ref())?;
+    let at = call.at(None).await?;
+    pinned(&call, &scope, false, at).await
+}
+
+async fn pinned<Q, B>(
+    call: &Call<Which, Q, B>,
+    scope: &Scope,
+    pin: bool,
+    at: Timestamp,
+) -> Result<Answer<Shown>, Problem> {
+    let id = call.own(scope).await?;
+    let ids = std::slice::from_ref(&id);
+    let intent = Intent::Do(call.request().clone());
+    let memory = call.service().pin(&intent, ids, pin, at).await?.pop();
+    let memory = memory.ok_or_else(|| Problem::not_found(format!("there is no memory {id}")))?;
+    Ok(Answer::ok(memory.into()))
+}
+
+/// Which session.
+#[derive(Debug, Deserialize, JsonSchema)]
+struct Session {
+    /// Its id.
+    #[schemars(with = "Name")]
+    id: SessionId,
+}
+
+/// The end of a session.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct End {
+    /// Promote what has more energy than this: sessionEndThreshold, where nothing is said.
+    #[schemars(range(min = 0.0))]
+    threshold: Option<f64>,
+    /// Whether nothing is to be written.
+    #[serde(default)]
+    dry_run: bool,
+    /// Whose data.
+    #[schemars(with = "Option<Name>")]
+    scope: Option<Scope>,
+    /// When; needs the right admin.
+    at: Option<At>,
+}
+
+async fn end_session(call: Call<Session, Nothing, End>) -> Result<Answer<SessionEnd>, Problem> {
+    let scope = call.scope(call.body.scope.as_ref())?;
+    let at = call.written_at(call.body.at).await?;
+    let End { threshold, dry_run, .. } = call.body;
+    if threshold.is_some_and(|threshold| threshold < 0.0) {
+        return Err(Problem::validation("threshold: an energy is a finite number, 0 or more"));
+    }
+    let intent = if dry_run { Intent::Rehearse } else { Intent::Do(call.request().clone()) };
+    let session = &call.path.id;
+    let ended = call.service().end_session(&intent, &scope, session, at, threshold).await?;
+    Ok(Answer::ok(SessionEnd {
+        session: session.to_string(),
+        promoted: ended.promoted,
+        held: ended.held,
+        at: Rfc3339(at),
+        dry_run,
+    }))
+}

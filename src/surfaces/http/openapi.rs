@@ -1,0 +1,294 @@
+//! The OpenAPI 3.1 document, made from the routes and their types.
+//!
+//! What a route answers follows from what it is: whoever reads a body can meet 413, whatever needs the database 503. So
+//! a route says of itself only what cannot be seen from its types.
+
+use super::api::routes;
+use super::problem::Sent;
+use super::route::Route;
+use axum::http::header;
+use axum::response::IntoResponse;
+use schemars::generate::SchemaSettings;
+use schemars::{Schema, SchemaGenerator};
+use serde_json::{Map, Value, json};
+use std::sync::LazyLock;
+
+static DOCUMENT: LazyLock<String> = LazyLock::new(|| made().to_string());
+
+/// `GET /openapi.json`
+pub(super) async fn document() -> impl IntoResponse {
+    ([(header::CONTENT_TYPE, "application/json")], DOCUMENT.as_str())
+}
+
+/// Where schemas with a name stand.
+const SCHEMAS: &str = "/components/schemas";
+
+fn made() -> Value {
+    let settings =
+        || SchemaSettings::draft2020_12().with(|settings| settings.definitions_path = SCHEMAS.into());
+    let mut said = settings().for_deserialize().into_generator();
+    let mut answered = settings().for_serialize().into_generator();
+    let mut paths = Map::new();
+    for route in routes() {
+        let operation = operation(&route, &mut said, &mut answered);
+        let path = paths.entry(route.path).or_insert_with(|| json!({}));
+        path[route.method.as_str().to_lowercase()] = operation;
+    }
+    answered.subschema_for::<Sent<'_>>();
+    for (path, summary, kind) in [
+        ("/healthz", "Whether the process answers", "text/plain"),
+        ("/readyz", "Whether it can do its work, or why not", "text/plain"),
+        ("/metrics", "Metrics for Prometheus", "text/plain"),
+        ("/openapi.json", "This document", "application/json"),
+    ] {
+        paths.insert(path.to_owned(), json!({"get": plain(path, summary, kind)}));
+    }
+    let mut schemas = said.take_definitions(true);
+    schemas.extend(answered.take_definitions(true));
+    json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Ebb",
+            "version": env!("CARGO_PKG_VERSION"),
+            "summary": "Keeps an agent's memory alive in Neo4j.",
+            "description": DESCRIPTION,
+            "license": {"name": "MIT OR Apache-2.0", "identifier": "MIT OR Apache-2.0"},
+        },
+        "servers": [{"url": "/"}],
+        "security": [{"key": []}, {}],
+        "paths": paths,
+        "components": {
+            "schemas": schemas,
+            "securitySchemes": {"key": {
+                "type": "http",
+                "scheme": "bearer",
+                "bearerFormat": "ebb_<id>_<secret>",
+                "description": "A key made by `ebb key create`. On loopback none is needed until the first one exists.",
+            }},
+        },
+    })
+}
+
+const DESCRIPTION: &str = "Instants are RFC 3339, UTC. Unknown names in bodies and queries are errors. A write with an \
+    `Idempotency-Key` counts once in 24 hours, however often it is sent; the same key with another body is a 409. \
+    Errors are `application/problem+json`; branch on `code`. The scope is that of the query or body, else the only one \
+    of the key, else `local`.";
+
+/// What a status means, where it is a problem.
+const PROBLEMS: [(u16, &str); 11] = [
+    (400, "The request makes no sense as it is."),
+    (401, "No key, or one that is not known."),
+    (
+        403,
+        "The key may not do this, or not in this scope; or the request comes from a page of another origin.",
+    ),
+    (404, "There is no such thing, or not in this scope."),
+    (408, "The body did not arrive in time."),
+    (409, "It does not go with what is there, or the Idempotency-Key was used for something else."),
+    (413, "The body is too large."),
+    (415, "The body is no JSON, or does not say so."),
+    (429, "This key asks too often."),
+    (500, "Ebb met a fault of its own."),
+    (503, "The database is away, or there is too much to do: ask again after Retry-After."),
+];
+
+/// Whether a route can answer a status that is a problem.
+fn can_answer(route: &Route, status: u16) -> bool {
+    match status {
+        404 | 409 => route.also.contains(&status),
+        408 | 413 | 415 => route.body_schema.is_some(),
+        _ => true,
+    }
+}
+
+fn operation(route: &Route, said: &mut SchemaGenerator, answered: &mut SchemaGenerator) -> Value {
+    let mut parameters = parameters("path", &(route.path_schema)(said));
+    parameters.extend(parameters_of_query(route, said));
+    let mut operation = json!({
+        "operationId": name(route),
+        "summary": route.summary,
+        "tags": [tag(route.path)],
+        "parameters": parameters,
+        "responses": responses(route, answered),
+    });
+    if !route.description.is_empty() {
+        operation["description"] = route.description.into();
+    }
+    if let Some(schema) = route.body_schema {
+        let schema = schema(said);
+        let required = wants_something(&schema, said);
+        let description = format!("At most {} bytes.", route.body_max);
+        operation["requestBody"] = json!({
+            "required": required,
+            "description": description,
+            "content": {"application/json": {"schema": schema}},
+        });
+    }
+    operation
+}
+
+fn parameters_of_query(route: &Route, said: &mut SchemaGenerator) -> Vec<Value> {
+    let mut parameters = parameters("query", &(route.query_schema)(said));
+    if route.writes() {
+        parameters.push(json!({
+            "name": "Idempotency-Key",
+            "in": "header",
+            "required": false,
+            "description": "Counts once in 24 hours, however often it is sent.",
+            "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"},
+        }));
+    }
+    parameters
+}
+
+/// The fields of a type as parameters.
+fn parameters(place: &str, schema: &Schema) -> Vec<Value> {
+    let required = schema.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
+    let fields = schema.get("properties").and_then(Value::as_object).cloned().unwrap_or_default();
+    let parameter = |(name, mut schema): (String, Value)| {
+        let description = schema.get("description").cloned().unwrap_or_default();
+        // A parameter that may be left out is left out, not null.
+        if let Some(kinds) = schema.get("type").and_then(Value::as_array) {
+            let kind = kinds.iter().find(|kind| *kind != "null").cloned();
+            schema["type"] = kind.unwrap_or(Value::Null);
+        }
+        if let Some(choices) = schema.get("anyOf").and_then(Value::as_array) {
+            let choice = choices.iter().find(|choice| choice["type"] != "null").cloned();
+            schema = choice.unwrap_or_default();
+        }
+        let default = schema.get("default").is_some_and(Value::is_null);
+        if let Some(fields) = schema.as_object_mut().filter(|_| default) {
+            fields.remove("default");
+        }
+        let is_required = required.iter().any(|one| *one == *name);
+        json!({"name": name, "in": place, "required": is_required, "description": description, "schema": schema})
+    };
+    fields.into_iter().map(parameter).collect()
+}
+
+/// Whether a body has to say anything.
+fn wants_something(schema: &Schema, generator: &SchemaGenerator) -> bool {
+    let name = schema.get("$ref").and_then(Value::as_str).and_then(|path| path.rsplit('/').next());
+    let meant = name.and_then(|name| generator.definitions().get(name));
+    let required = meant.map_or_else(|| schema.get("required"), |meant| meant.get("required"));
+    let lists = schema.get("type").is_some_and(|kind| kind == "array");
+    lists || required.and_then(Value::as_array).is_some_and(|names| !names.is_empty())
+}
+
+fn responses(route: &Route, answered: &mut SchemaGenerator) -> Value {
+    let mut responses = Map::new();
+    let schema = (route.answer_schema)(answered);
+    let links = route.path.starts_with("/memory/graph/edges") || route.path == "/v1/memories";
+    for (status, description) in [(200, "Done."), (201, "Made.")] {
+        if status == 200 || route.also.contains(&status) {
+            let mut response =
+                json!({"description": description, "content": {"application/json": {"schema": schema}}});
+            if links && !route.writes() {
+                response["headers"] = json!({"Link": {
+                    "description": "The next page, if there is one.", "schema": {"type": "string"},
+                }});
+            }
+            responses.insert(status.to_string(), response);
+        }
+    }
+    for (status, description) in PROBLEMS.into_iter().filter(|(status, _)| can_answer(route, *status)) {
+        let content =
+            json!({"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}});
+        responses.insert(status.to_string(), json!({"description": description, "content": content}));
+    }
+    Value::Object(responses)
+}
+
+/// A route outside the API.
+fn plain(path: &str, summary: &str, kind: &str) -> Value {
+    let schema = if kind == "text/plain" { json!({"type": "string"}) } else { json!({"type": "object"}) };
+    let content = json!({kind: {"schema": schema}});
+    let problem = json!({"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}});
+    let mut responses = json!({
+        "200": {"description": "Yes.", "content": content},
+        "403": {"description": PROBLEMS[2].1, "content": problem},
+    });
+    if path == "/readyz" {
+        responses["503"] = json!({"description": "No.", "content": content});
+    }
+    if path == "/metrics" {
+        responses["401"] = json!({"description": PROBLEMS[1].1, "content": problem});
+        responses["503"] = json!({"description": PROBLEMS[10].1, "content": problem});
+    }
+    json!({
+        "operationId": path.trim_start_matches('/').replace('.', "_"),
+        "summary": summary,
+        "tags": ["process"],
+        "security": if path == "/metrics" { json!([{"key": []}, {}]) } else { json!([{}]) },
+        "responses": responses,
+    })
+}
+
+/// A name for each operation: the method and the path in words.
+fn name(route: &Route) -> String {
+    let words = route.path.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    let words = words.filter(|word| *word != "v1").map(str::to_owned);
+    let mut all = vec![route.method.as_str().to_lowercase()];
+    all.extend(words);
+    all.join("_")
+}
+
+/// The family of a path: what comes first in it that says something.
+fn tag(path: &str) -> &str {
+    let words = path.split(['/', ':']).filter(|word| !word.is_empty() && *word != "v1");
+    words.map(|word| if word == "memory" { "relations" } else { word }).next().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn the_document_lists_every_route_and_no_other() {
+        let document = made();
+        let methods = |(path, item): (&String, &Value)| -> Vec<(String, String)> {
+            let methods = item.as_object().unwrap().keys();
+            methods.map(|method| (method.to_uppercase(), path.clone())).collect()
+        };
+        let told: BTreeSet<_> = document["paths"].as_object().unwrap().iter().flat_map(methods).collect();
+        let mut there: BTreeSet<_> =
+            routes().iter().map(|route| (route.method.to_string(), route.path.to_owned())).collect();
+        for path in ["/healthz", "/readyz", "/metrics", "/openapi.json"] {
+            there.insert(("GET".to_owned(), path.to_owned()));
+        }
+        assert_eq!(told, there);
+        assert_eq!(routes().len() + 4, there.len(), "a route stands twice");
+    }
+
+    #[test]
+    fn every_operation_is_whole() {
+        let document = made();
+        let text = document.to_string();
+        let mut names = BTreeSet::new();
+        for item in document["paths"].as_object().unwrap().values() {
+            for operation in item.as_object().unwrap().values() {
+                assert!(names.insert(operation["operationId"].as_str().unwrap().to_owned()), "{operation}");
+                assert!(!operation["summary"].as_str().unwrap().is_empty(), "{operation}");
+                assert!(operation["responses"]["200"]["content"].is_object(), "{operation}");
+                for parameter in operation["parameters"].as_array().into_iter().flatten() {
+                    assert!(parameter["description"].is_string(), "{parameter}");
+                    assert!(
+                        parameter["schema"]["type"].is_string() || parameter["schema"]["$ref"].is_string(),
+                        "{parameter}"
+                    );
+                }
+            }
+        }
+        let schemas = document["components"]["schemas"].as_object().unwrap();
+        for (at, _) in text.match_indices("\"$ref\":\"") {
+            let name = text[at + 8..].split('"').next().unwrap().rsplit('/').next().unwrap();
+            assert!(schemas.contains_key(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn the_document_of_this_version() {
+        insta::assert_json_snapshot!(made());
+    }
+}

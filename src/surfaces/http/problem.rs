@@ -1,0 +1,227 @@
+//! What goes wrong, as `application/problem+json`, and the one table from the service's errors to statuses.
+//!
+//! A caller branches on `code`, of which there are seven; a person reads `detail`. No input makes a status of 500 or
+//! more: 503 says that the database is away, or that there is too much to do, and when to ask again.
+
+use crate::service::Error;
+use crate::service::memories::BatchError;
+use axum::body::Body;
+use axum::http::{HeaderName, HeaderValue, Response, StatusCode, header};
+use axum::response::IntoResponse;
+use schemars::JsonSchema;
+use serde::Serialize;
+use tracing::{error, warn};
+
+/// What kind of thing went wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+pub(super) enum Code {
+    /// The request makes no sense as it is.
+    Validation,
+    /// No key, a wrong one, or one that may not do this.
+    Authorization,
+    /// There is no such thing, or not in this scope.
+    NotFound,
+    /// It does not go with what is there.
+    Conflict,
+    /// Too much at once.
+    TooLarge,
+    /// Too often.
+    RateLimited,
+    /// Not now.
+    Unavailable,
+}
+
+/// Something that went wrong.
+#[derive(Debug, Clone)]
+pub(super) struct Problem {
+    pub(super) status: StatusCode,
+    code: Code,
+    detail: String,
+    header: Option<(HeaderName, HeaderValue)>,
+}
+
+/// A problem as it is sent (RFC 9457).
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Problem")]
+pub(super) struct Sent<'a> {
+    /// `urn:ebb:problem:` and the code.
+    #[serde(rename = "type")]
+    kind: String,
+    /// The status in words.
+    title: &'a str,
+    /// The status.
+    status: u16,
+    /// What kind of thing went wrong.
+    code: Code,
+    /// What, and why, for a person.
+    detail: &'a str,
+    /// What the log calls this request.
+    request_id: &'a str,
+}
+
+impl Problem {
+    pub(super) fn new(status: StatusCode, code: Code, detail: impl Into<String>) -> Self {
+        Self { status, code, detail: detail.into(), header: None }
+    }
+
+    /// 400: the request makes no sense as it is.
+    pub(super) fn validation(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, Code::Validation, detail)
+    }
+
+    /// 401: who asks?
+    pub(super) fn unknown_caller(detail: impl Into<String>) -> Self {
+        let challenge = HeaderValue::from_static("Bearer realm=\"ebb\"");
+        let problem = Self::new(StatusCode::UNAUTHORIZED, Code::Authorization, detail);
+        Self { header: Some((header::WWW_AUTHENTICATE, challenge)), ..problem }
+    }
+
+    /// 403: not this caller.
+    pub(super) fn forbidden(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::FORBIDDEN, Code::Authorization, detail)
+    }
+
+    /// 404: there is no such thing.
+    pub(super) fn not_found(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::NOT_FOUND, Code::NotFound, detail)
+    }
+
+    /// 409: it does not go with what is there.
+    pub(super) fn conflict(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::CONFLICT, Code::Conflict, detail)
+    }
+
+    /// 413: too much at once.
+    pub(super) fn too_large(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::PAYLOAD_TOO_LARGE, Code::TooLarge, detail)
+    }
+
+    /// 503: not now, but then.
+    pub(super) fn unavailable(detail: impl Into<String>, retry_after_s: u16) -> Self {
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, Code::Unavailable, detail).after(retry_after_s)
+    }
+
+    /// Says when to ask again.
+    pub(super) fn after(self, seconds: u16) -> Self {
+        Self { header: Some((header::RETRY_AFTER, HeaderValue::from(seconds))), ..self }
+    }
+
+    /// 500: a fault of Ebb's own, which the log describes and the caller cannot mend.
+    pub(super) fn own_fault(why: impl std::fmt::Display) -> Self {
+        error!(%why, "a request met a fault");
+        let detail = "Ebb met a fault of its own; its log says which, under this request_id";
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, Code::Unavailable, detail)
+    }
+
+    /// As it is sent.
+    pub(super) fn response(self, request_id: &str) -> Response<Body> {
+        let code = serde_json::to_value(self.code).ok();
+        let sent = Sent {
+            kind: format!("urn:ebb:problem:{}", code.as_ref().and_then(|code| code.as_str()).unwrap_or("")),
+            title: self.status.canonical_reason().unwrap_or("Problem"),
+            status: self.status.as_u16(),
+            code: self.code,
+            detail: &self.detail,
+            request_id,
+        };
+        let mut response = Response::new(Body::from(serde_json::to_vec(&sent).unwrap_or_default()));
+        *response.status_mut() = self.status;
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+        headers.extend(self.header);
+        response
+    }
+}
+
+impl IntoResponse for Problem {
+    /// An answer without a body, which it gets where the request's id is known.
+    fn into_response(self) -> Response<Body> {
+        let mut response = Response::new(Body::empty());
+        *response.status_mut() = self.status;
+        response.extensions_mut().insert(self);
+        response
+    }
+}
+
+/// When to ask again for a database that is away.
+const AWAY_S: u16 = 2;
+
+impl From<Error> for Problem {
+    fn from(error: Error) -> Self {
+        match &error {
+            Error::NotFound { .. } => Self::not_found(error.to_string()),
+            Error::Conflict(_)
+            | Error::Refused { .. }
+            | Error::Quarantined { .. }
+            | Error::Fenced(_)
+            | Error::NotScratch(_) => Self::conflict(error.to_string()),
+            Error::Guarded(too_much) => {
+                Self::conflict(format!("{error}. It goes through with accept_affected {}", too_much.affected))
+            }
+            Error::OutcomeUnknown { .. } => {
+                let detail = format!("{error}. Repeat it with the same Idempotency-Key, and it counts once");
+                Self::unavailable(detail, AWAY_S)
+            }
+            Error::Unavailable { .. } | Error::Login { .. } => {
+                warn!(why = %error, "a request could not be answered");
+                Self::unavailable("the database cannot be reached now", AWAY_S)
+            }
+            Error::Query { code, .. } if error.is_passing() => {
+                warn!(why = %error, "a request could not be answered");
+                Self::unavailable(format!("the database could not do this now ({code})"), AWAY_S)
+            }
+            Error::Schema(_) | Error::Tunables(_) | Error::TunableMissing(_) => {
+                Self::unavailable(error.to_string(), 60)
+            }
+            _ => Self::own_fault(&error),
+        }
+    }
+}
+
+impl From<BatchError> for Problem {
+    fn from(error: BatchError) -> Self {
+        match error {
+            BatchError::Event { index, why } => {
+                let mut problem = Self::from(why);
+                if problem.status.is_client_error() {
+                    problem.detail =
+                        format!("[{index}]: {}; nothing of the batch was written", problem.detail);
+                }
+                problem
+            }
+            BatchError::Store(why) => why.into(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::service::RefusedWhy;
+
+    #[test]
+    fn each_meaning_has_its_status_and_none_tells_where_the_database_is() {
+        let uri = || "bolt://secret-host:7687".to_owned();
+        let cases = [
+            (Error::Unavailable { uri: uri(), why: "refused".into() }, 503),
+            (Error::Login { uri: uri(), user: "neo4j".into(), why: "no".into() }, 503),
+            (Error::OutcomeUnknown { what: "memory.pin", why: "cut".into() }, 503),
+            (Error::Tunables(Vec::new()), 503),
+            (Error::NotFound { what: "memory", id: "m".into() }, 404),
+            (Error::Conflict("taken".into()), 409),
+            (Error::Refused { id: "m".into(), why: RefusedWhy::StubOf("x".into()) }, 409),
+            (Error::Quarantined { id: "m".into(), reason: "x".into() }, 409),
+            (Error::Fenced("lost".into()), 409),
+            (Error::Decode { statement: "x", detail: "bolt://secret-host".into() }, 500),
+        ];
+        for (error, status) in cases {
+            let name = format!("{error:?}");
+            let problem = Problem::from(error);
+            assert_eq!(problem.status.as_u16(), status, "{name}");
+            assert!(!problem.detail.contains("secret-host"), "{}", problem.detail);
+            assert_eq!(status == 503, problem.header.is_some(), "{name}");
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! Relations that fade: the three documented routes, and batches of observations.
+
+use super::api::Api;
+use super::input::{At, Items, Name, Nothing};
+use super::problem::Problem;
+use super::route::{Answer, Call, Needs, Route};
+use crate::domain::event::{Observe, Tie};
+use crate::domain::ids::{EntityName, RelationType, Scope};
+use crate::domain::key::Right;
+use crate::domain::relation::Observation;
+use crate::domain::units::{Timestamp, Weight};
+use crate::service::memories::{Intent, RequestId};
+use crate::service::{JobName, Observed, Outcome, Which};
+use crate::surfaces::answer::relation::{Day, Edge, Passed, Wrote};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The routes.
+pub(super) fn routes() -> Vec<Route> {
+    vec![
+        Route::get("/memory/graph/edges", Needs::InScope(Right::Read), list)
+            .says("List relations as they weigh now")
+            .note(
+                "Without a limit all of them, heaviest first. With one, pages in an order that does not change; the \
+                 Link header leads to the next.",
+            ),
+        Route::post("/memory/graph/edges", Needs::InScope(Right::Write), observe)
+            .says("Say that a relation was seen")
+            .note("It weighs 1 from now on, or what you say. 201 if it is new, 200 if it was there.")
+            .also(&[201, 409]),
+        Route::post("/memory/graph/edges:batch", Needs::InScope(Right::Write), observe_all)
+            .says("Say that relations were seen, all or none, in their order")
+            .also(&[409])
+            .batch(),
+        Route::post("/memory/graph/decay", Needs::Everywhere(Right::Write), decay)
+            .says("Write down what every relation weighs, as the job fade does")
+            .note("With dryRun nothing is written; with list too, the relations of the scope that would be lowered are named.")
+            .also(&[409])
+            .patient(),
+    ]
+}
+
+/// Which relations.
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Asked {
+    /// Those below the minimum instead, which are left out of what is retrieved.
+    #[serde(default)]
+    decayed: bool,
+    /// Whose data.
+    #[schemars(with = "Option<Name>")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    scope: Option<Scope>,
+    /// As of this instant.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    at: Option<At>,
+    /// This many at most.
+    #[schemars(range(min = 1, max = 10_000))]
+    #[serde(default, deserialize_with = "super::input::page_size")]
+    limit: Option<u32>,
+    /// Where the page before ended: what its Link header says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cursor: Option<String>,
+}
+
+async fn list(call: Call<Nothing, Asked>) -> Result<Answer<Vec<Edge<Day>>>, Problem> {
+    let scope = call.scope(call.query.scope.as_ref())?;
+    let at = call.at(call.query.at).await?;
+    let which = if call.query.decayed { Which::Decayed } else { Which::Retrievable };
+    let Some(limit) = call.query.limit else {
+        if call.query.cursor.is_some() {
+            return Err(Problem::validation("a cursor goes with a limit"));
+        }
+        let _all = call.api.room_for_large().await?;
+        let all = call.service().relations(&scope, which, None, at).await?;
+        return Ok(Answer::ok(all.into_iter().map(Edge::of).collect()));
+    };
+    let size = usize::try_from(limit).unwrap_or(usize::MAX);
+    let after = call.query.cursor.as_deref().unwrap_or_default();
+    // One more than is shown says whether there are more.
+    let mut page = call.service().relations_after(&scope, which, after, size + 1, at).await?;
+    let more = page.len() > size;
+    page.truncate(size);
+    let cursor = page.last().filter(|_| more).map(|last| last.key.clone());
+    let next = cursor.map(|cursor| Asked {
+        cursor: Some(cursor),
+        at: Some(At(at)),
+        scope: Some(scope),
+        ..call.query
+    });
+    Ok(Answer::page(page.into_iter().map(Edge::of).collect(), next))
+}
+
+/// A relation that was seen.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Observation")]
+struct Seen {
+    /// The entity it begins at.
+    #[schemars(with = "Name")]
+    from: EntityName,
+    /// The entity it ends at.
+    #[schemars(with = "Name")]
+    to: EntityName,
+    /// What it says, such as works_on.
+    #[serde(rename = "type")]
+    #[schemars(with = "Name")]
+    kind: RelationType,
+    /// What it weighs: 1 where nothing is said.
+    #[schemars(with = "Option<f64>", range(min = 0.0, max = 1.0))]
+    weight: Option<Weight>,
+    /// Whether it does not fade; as it was where nothing is said.
+    pinned: Option<bool>,
+    /// Whose data.
+    #[schemars(with = "Option<Name>")]
+    scope: Option<Scope>,
+    /// When; needs the right admin.
+    at: Option<At>,
+}
+
+impl Seen {
+    fn observe(self, scope: Scope, at: Timestamp) -> Observe {
+        let tie = Tie { scope, from: self.from, kind: self.kind, to: self.to };
+        Observe { tie, seen: Observation { at, weight: self.weight, pinned: self.pinned } }
+    }
+}
+
+fn wrote(observe: &Observe, outcome: Observed) -> Wrote {
+    Wrote::of(&observe.tie, Some(outcome), None, observe.seen.at, false)
+}
+
+async fn observe(call: Call<Nothing, Nothing, Seen>) -> Result<Answer<Wrote>, Problem> {
+    let scope = call.scope(call.body.scope.as_ref())?;
+    let at = call.written_at(call.body.at).await?;
+    let (api, intent) = (call.api.clone(), Intent::Do(call.request().clone()));
+    let observe = call.body.observe(scope, at);
+    let done = api.service.observe(&intent, std::slice::from_ref(&observe)).await?;
+    let outcome = done.first().copied().unwrap_or(Observed::Late);
+    Ok(Answer::made(outcome == Observed::Created, wrote(&observe, outcome)))
+}
+
+/// What a batch of observations did, in its order.
+#[derive(Serialize, JsonSchema)]
+struct ObservedAll {
+    edges: Vec<Wrote>,
+}
+
+async fn observe_all(call: Call<Nothing, Nothing, Items<Seen>>) -> Result<Answer<ObservedAll>, Problem> {
+    let mut scopes = Vec::new();
+    for seen in &call.body.0 {
+        scopes.push(call.scope(seen.scope.as_ref())?);
+    }
+    let latest = call.body.0.iter().filter_map(|seen| seen.at).max_by_key(|at| at.0);
+    call.written_at(latest).await?;
+    let now = call.at(None).await?;
+    let (api, intent) = (call.api.clone(), Intent::Do(call.request().clone()));
+    let seen = call.body.0.into_iter().zip(scopes).map(|(seen, scope)| {
+        let at = seen.at.map_or(now, |at| at.0);
+        seen.observe(scope, at)
+    });
+    let seen: Vec<Observe> = seen.collect();
+    let done = api.service.observe(&intent, &seen).await?;
+    let edges = seen.iter().zip(done).map(|(observe, outcome)| wrote(observe, outcome)).collect();
+    Ok(Answer::ok(ObservedAll { edges }))
+}
+
+/// A pass.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+#[schemars(rename = "Pass")]
+struct Pass {
+    /// Whether nothing is to be written.
+    #[serde(default)]
+    dry_run: bool,
+    /// With dryRun: whether the relations that would be lowered are to be named.
+    #[serde(default)]
+    list: bool,
+    /// Whose relations are named.
+    #[schemars(with = "Option<Name>")]
+    scope: Option<Scope>,
+    /// As of when; needs the right admin.
+    at: Option<At>,
+}
+
+async fn decay(call: Call<Nothing, Nothing, Pass>) -> Result<Answer<Passed<Day>>, Problem> {
+    let scope = call.scope(call.body.scope.as_ref())?;
+    let at = call.written_at(call.body.at).await?;
+    let Pass { dry_run, list, .. } = call.body;
+    if list && !dry_run {
+        return Err(Problem::validation("list goes with dryRun: after a pass nothing would be lowered"));
+    }
+    let service = call.service();
+    if !dry_run {
+        let report = run(&call.api, call.request(), JobName::Fade, at, None).await?;
+        return match report.outcome {
+            Outcome::Done => Ok(Answer::ok(Passed::of(&report.tally, None))),
+            _ => Err(Problem::conflict(report.reason.unwrap_or_else(|| "another pass goes on".to_owned()))),
+        };
+    }
+    let tally = service.rehearse_job(JobName::Fade, at, None).await?;
+    let edges = if list {
+        let _all = call.api.room_for_large().await?;
+        let lowered = service.relations(&scope, Which::Lowered, None, at).await?;
+        Some(lowered.into_iter().map(Edge::of).collect())
+    } else {
+        None
+    };
+    Ok(Answer::ok(Passed::of(&tally, edges)))
+}
+
+/// Runs a job by hand until the process is told to stop.
+pub(super) async fn run(
+    api: &Api,
+    request: &RequestId,
+    job: JobName,
+    at: Timestamp,
+    limit: Option<u64>,
+) -> Result<crate::service::JobReport, Problem> {
+    Ok(api.service.run_job_once(request, job, at, limit, api.stop.clone()).await?)
+}

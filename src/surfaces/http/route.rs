@@ -1,0 +1,311 @@
+//! A route: its method, its path, the right it needs, what is said in path, query and body, what it answers, and who does
+//! the work. The server and the OpenAPI document are both made from these, so neither can know a route that the other
+//! does not, or a field that is not read.
+//!
+//! What every route has in common happens here, in this order: who asks, may they, what do they say, is there room, and
+//! then the work. The work has a thread of its own and is never dropped half-way: a transaction whose future is dropped
+//! keeps its locks until its connection is used again. A caller that has gone, or has waited long enough, does not end it.
+
+use super::api::Api;
+use super::input::{self, At, BATCH_MAX, BODY_MAX, Nothing};
+use super::problem::Problem;
+use crate::domain::ids::Scope;
+use crate::domain::key::Right;
+use crate::domain::units::Timestamp;
+use crate::service::Service;
+use crate::service::keys::{Caller, NotYours};
+use crate::service::memories::RequestId;
+use axum::RequestExt;
+use axum::body::Body;
+use axum::extract::{Path, Request};
+use axum::http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::any::TypeId;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long work is waited for.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// A stated instant further ahead of the server's clock than this is refused: what is written there cannot be taken back.
+const AHEAD_MAX: Duration = Duration::from_secs(60);
+
+/// What a caller must be allowed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Needs {
+    /// This, in the scope that is asked about.
+    InScope(Right),
+    /// This, over the database as a whole.
+    Everywhere(Right),
+}
+
+impl Needs {
+    pub(super) fn right(self) -> Right {
+        match self {
+            Self::InScope(right) | Self::Everywhere(right) => right,
+        }
+    }
+}
+
+/// What a handler is given.
+pub(super) struct Call<P = Nothing, Q = Nothing, B = Nothing> {
+    pub(super) api: Arc<Api>,
+    pub(super) caller: Caller,
+    needs: Needs,
+    request: RequestId,
+    pub(super) path: P,
+    pub(super) query: Q,
+    pub(super) body: B,
+}
+
+impl<P, Q, B> Call<P, Q, B> {
+    pub(super) fn service(&self) -> &Service {
+        &self.api.service
+    }
+
+    /// What makes a write count once.
+    pub(super) fn request(&self) -> &RequestId {
+        &self.request
+    }
+
+    /// The scope that is meant, which the caller may ask about: the one named, else the only one of its key, else the
+    /// usual one.
+    pub(super) fn scope(&self, named: Option<&Scope>) -> Result<Scope, Problem> {
+        let (caller, usual) = (&self.caller, self.service().scope());
+        caller.scope(named, usual, self.needs.right()).map_err(|why| match why {
+            why @ NotYours::Several(_) => Problem::validation(why.to_string()),
+            why @ NotYours::Forbidden(_) => Problem::forbidden(why.to_string()),
+        })
+    }
+
+    /// The instant to look at.
+    pub(super) async fn at(&self, asked: Option<At>) -> Result<Timestamp, Problem> {
+        Ok(self.service().instant(asked.map(|at| at.0)).await?)
+    }
+
+    /// The instant that a write is to count from: now, unless an admin says otherwise.
+    pub(super) async fn written_at(&self, asked: Option<At>) -> Result<Timestamp, Problem> {
+        if let Some(At(at)) = asked {
+            if self.caller.grant.right < Right::Admin {
+                return Err(Problem::forbidden("stating an instant (at) needs the right admin"));
+            }
+            let ahead = self.service().ahead(at).await?;
+            if ahead > AHEAD_MAX {
+                let ahead = ahead.as_secs();
+                return Err(Problem::validation(format!("at lies {ahead} s ahead of the server's clock")));
+            }
+        }
+        self.at(asked).await
+    }
+}
+
+/// What a handler answers.
+pub(super) struct Answer<A> {
+    status: StatusCode,
+    body: A,
+    next: Option<String>,
+}
+
+impl<A> Answer<A> {
+    pub(super) fn ok(body: A) -> Self {
+        Self { status: StatusCode::OK, body, next: None }
+    }
+
+    /// 201 for something new, else 200.
+    pub(super) fn made(new: bool, body: A) -> Self {
+        Self { status: if new { StatusCode::CREATED } else { StatusCode::OK }, ..Self::ok(body) }
+    }
+
+    /// A page, with the query of the next one, if there is one.
+    pub(super) fn page(body: A, next: Option<impl Serialize>) -> Self {
+        let next = next.and_then(|query| serde_urlencoded::to_string(query).ok());
+        Self { next, ..Self::ok(body) }
+    }
+}
+
+type Working = Pin<Box<dyn Future<Output = Result<Response<Body>, Problem>> + Send>>;
+type Handler = Box<dyn Fn(Arc<Api>, &Route, Request) -> Working + Send + Sync>;
+type Schemas = fn(&mut SchemaGenerator) -> Schema;
+
+/// A route.
+pub(super) struct Route {
+    pub(super) method: Method,
+    pub(super) path: &'static str,
+    pub(super) needs: Needs,
+    /// What it does, in a line.
+    pub(super) summary: &'static str,
+    /// What else is to be known.
+    pub(super) description: &'static str,
+    /// Whether it can answer 201, 404, 409.
+    pub(super) also: &'static [u16],
+    /// Bytes of its body at most.
+    pub(super) body_max: usize,
+    /// How long it is waited for; `None` as long as it takes.
+    patience: Option<Duration>,
+    pub(super) path_schema: Schemas,
+    pub(super) query_schema: Schemas,
+    pub(super) body_schema: Option<Schemas>,
+    pub(super) answer_schema: Schemas,
+    handler: Handler,
+}
+
+impl Route {
+    fn new<P, Q, B, A, F, Fut>(method: Method, path: &'static str, needs: Needs, work: F) -> Self
+    where
+        P: DeserializeOwned + JsonSchema + Send + 'static,
+        Q: DeserializeOwned + JsonSchema + Send + 'static,
+        B: DeserializeOwned + JsonSchema + Send + 'static,
+        A: Serialize + JsonSchema + Send + 'static,
+        F: Fn(Call<P, Q, B>) -> Fut + Clone + Send + Sync + 'static,
+        Fut: Future<Output = Result<Answer<A>, Problem>> + 'static,
+    {
+        let silent = TypeId::of::<B>() == TypeId::of::<Nothing>();
+        let handler: Handler = Box::new(move |api, route, request| {
+            let work = work.clone();
+            let (needs, body_max, patience, path) = (route.needs, route.body_max, route.patience, route.path);
+            Box::pin(async move {
+                let caller = api.enter(request.headers(), needs).await?;
+                // Before its body is read: it may be large. Others are read first, so that whoever dribbles takes no room.
+                let large = if body_max > BODY_MAX { Some(api.room_for_large().await?) } else { None };
+                let call = read(Arc::clone(&api), caller, needs, request, silent, body_max).await?;
+                let room = api.room().await?;
+                let work = move || async move {
+                    let _held = (room, large);
+                    work(call).await
+                };
+                let answer = api.work(patience, work).await?;
+                sent(&answer, path)
+            })
+        });
+        Self {
+            method,
+            path,
+            needs,
+            summary: "",
+            description: "",
+            also: &[],
+            body_max: BODY_MAX,
+            patience: Some(PATIENCE),
+            path_schema: SchemaGenerator::root_schema_for::<P>,
+            query_schema: SchemaGenerator::root_schema_for::<Q>,
+            body_schema: (!silent).then_some(SchemaGenerator::subschema_for::<B>),
+            answer_schema: SchemaGenerator::subschema_for::<A>,
+            handler,
+        }
+    }
+
+    /// A route that only looks.
+    pub(super) fn get<P, Q, A, F, Fut>(path: &'static str, needs: Needs, work: F) -> Self
+    where
+        P: DeserializeOwned + JsonSchema + Send + 'static,
+        Q: DeserializeOwned + JsonSchema + Send + 'static,
+        A: Serialize + JsonSchema + Send + 'static,
+        F: Fn(Call<P, Q>) -> Fut + Clone + Send + Sync + 'static,
+        Fut: Future<Output = Result<Answer<A>, Problem>> + 'static,
+    {
+        Self::new(Method::GET, path, needs, work)
+    }
+
+    /// A route that does something.
+    pub(super) fn post<P, B, A, F, Fut>(path: &'static str, needs: Needs, work: F) -> Self
+    where
+        P: DeserializeOwned + JsonSchema + Send + 'static,
+        B: DeserializeOwned + JsonSchema + Send + 'static,
+        A: Serialize + JsonSchema + Send + 'static,
+        F: Fn(Call<P, Nothing, B>) -> Fut + Clone + Send + Sync + 'static,
+        Fut: Future<Output = Result<Answer<A>, Problem>> + 'static,
+    {
+        Self::new(Method::POST, path, needs, work)
+    }
+
+    /// A route that takes something away.
+    pub(super) fn delete<P, Q, A, F, Fut>(path: &'static str, needs: Needs, work: F) -> Self
+    where
+        P: DeserializeOwned + JsonSchema + Send + 'static,
+        Q: DeserializeOwned + JsonSchema + Send + 'static,
+        A: Serialize + JsonSchema + Send + 'static,
+        F: Fn(Call<P, Q>) -> Fut + Clone + Send + Sync + 'static,
+        Fut: Future<Output = Result<Answer<A>, Problem>> + 'static,
+    {
+        Self::new(Method::DELETE, path, needs, work)
+    }
+
+    /// What it does, in a line, for the document.
+    pub(super) fn says(self, summary: &'static str) -> Self {
+        Self { summary, ..self }
+    }
+
+    /// What else is to be known, for the document.
+    pub(super) fn note(self, description: &'static str) -> Self {
+        Self { description, ..self }
+    }
+
+    /// What it can answer besides what every route can: 201, 404, 409.
+    pub(super) fn also(self, statuses: &'static [u16]) -> Self {
+        Self { also: statuses, ..self }
+    }
+
+    /// Its body may be as large as that of a batch.
+    pub(super) fn batch(self) -> Self {
+        Self { body_max: BATCH_MAX, ..self }
+    }
+
+    /// It is waited for as long as it takes.
+    pub(super) fn patient(self) -> Self {
+        Self { patience: None, ..self }
+    }
+
+    /// Whether it changes anything.
+    pub(super) fn writes(&self) -> bool {
+        self.method != Method::GET
+    }
+
+    /// Answers a request.
+    pub(super) fn answer(&self, api: Arc<Api>, request: Request) -> Working {
+        (self.handler)(api, self, request)
+    }
+}
+
+/// What a request says.
+async fn read<P, Q, B>(
+    api: Arc<Api>,
+    caller: Caller,
+    needs: Needs,
+    mut request: Request,
+    silent: bool,
+    body_max: usize,
+) -> Result<Call<P, Q, B>, Problem>
+where
+    P: DeserializeOwned + Send + 'static,
+    Q: DeserializeOwned,
+    B: DeserializeOwned,
+{
+    let path = request.extract_parts::<Path<P>>().await;
+    let Path(path) = path.map_err(|why| Problem::validation(format!("the path: {}", why.body_text())))?;
+    let query = input::query(request.uri().query())?;
+    let key = input::idempotency_key(request.headers())?;
+    let name = caller.request(key.as_deref());
+    let (parts, body) = request.into_parts();
+    let body = if silent {
+        input::json(&HeaderMap::new(), b"")?
+    } else {
+        let bytes = input::body(&parts.headers, body, body_max).await?;
+        input::json(&parts.headers, &bytes)?
+    };
+    Ok(Call { api, caller, needs, request: name, path, query, body })
+}
+
+fn sent<A: Serialize>(answer: &Answer<A>, path: &str) -> Result<Response<Body>, Problem> {
+    let bytes = serde_json::to_vec(&answer.body).map_err(Problem::own_fault)?;
+    let mut response = Response::new(Body::from(bytes));
+    *response.status_mut() = answer.status;
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    if let Some(next) = &answer.next {
+        let link = HeaderValue::from_str(&format!("<{path}?{next}>; rel=\"next\""));
+        headers.insert(header::LINK, link.map_err(Problem::own_fault)?);
+    }
+    Ok(response)
+}

@@ -1,0 +1,39 @@
+//! How things stand, and how healthy the memories are.
+
+use super::input::{At, Nothing};
+use super::problem::Problem;
+use super::route::{Answer, Call, Needs, Route};
+use crate::domain::key::Right;
+use crate::surfaces::answer::server::{Health, Status};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+/// The routes.
+pub(super) fn routes() -> Vec<Route> {
+    let read = Needs::Everywhere(Right::Read);
+    vec![
+        Route::get("/v1/status", read, status)
+            .says("Say how things stand: jobs, tiers, backlog, attempts, runs"),
+        Route::get("/v1/health", read, health).says(
+            "Say how many memories each tier holds, with their energies now, and what is stuck or waits",
+        ),
+    ]
+}
+
+/// As of when.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct When {
+    /// As of this instant.
+    at: Option<At>,
+}
+
+async fn status(call: Call<Nothing, When>) -> Result<Answer<Status>, Problem> {
+    let at = call.at(call.query.at).await?;
+    Ok(Answer::ok(call.service().status(at).await?.into()))
+}
+
+async fn health(call: Call<Nothing, When>) -> Result<Answer<Health>, Problem> {
+    let at = call.at(call.query.at).await?;
+    Ok(Answer::ok(Health::of(call.service().health(at).await?, at)))
+}

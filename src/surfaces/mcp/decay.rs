@@ -1,0 +1,174 @@
+//! `decay_scope`, the tool of the decay document (section 15.5), and the token that lets it write.
+//!
+//! Name, description and schema are those of the document, word for word; `confirm` is ours. A sweep that writes wants in
+//! it the token of a dry run of the same scope and policy, so that whoever acts has seen what would be done. A token says
+//! nothing but that: it is a hash over a secret that lives as long as the process, and is good for [`GOOD_FOR`].
+
+use super::Fault;
+use super::tools::{Call, said};
+use crate::domain::fact::FactScope;
+use crate::domain::ids::{Scope, hex};
+use crate::domain::key::Right;
+use crate::domain::policy::Mode;
+use crate::service::facts::{Sweep, SweepRequest};
+use crate::service::memories::Intent;
+use crate::surfaces::answer::fact::{Queued, Swept};
+use rmcp::model::JsonObject;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use std::time::{Duration, Instant};
+use subtle::ConstantTimeEq;
+use uuid::Uuid;
+
+/// The document's words.
+pub(super) const DESCRIPTION: &str = "Apply configured decay policies to a Stigmem scope. Retracts or reduces confidence of \
+    stale/aged facts per operator-defined DecayPolicy. Use mode='dry_run' to preview what would change without writing. \
+    Complement to lint_scope — lint identifies decay candidates; decay_scope acts on them.";
+/// How long a dry run counts as seen.
+const GOOD_FOR: Duration = Duration::from_secs(15 * 60);
+
+/// The document's schema, and `confirm`.
+pub(super) fn schema() -> JsonObject {
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "scope": {
+                "type": "string",
+                "enum": ["local", "team", "company", "public"],
+                "description": "The fact scope to sweep.",
+            },
+            "mode": {
+                "type": "string",
+                "enum": ["retract", "confidence", "dry_run"],
+                "description": "Optional. Override decay mode for this run. Omit to use configured policy modes.",
+            },
+            "policy_id": {
+                "type": "string",
+                "description": "Optional. Run only the named decay policy.",
+            },
+            "confirm": {
+                "type": "string",
+                "description": "For a run that writes: the confirm token that a dry run of the same scope and policy_id \
+                                answered.",
+            },
+        },
+        "required": ["scope"],
+    });
+    schema.as_object().cloned().unwrap_or_default()
+}
+
+/// What is asked.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Asked {
+    scope: FactScope,
+    mode: Option<Mode>,
+    policy_id: Option<String>,
+    confirm: Option<String>,
+}
+
+/// The secret of the tokens of this process.
+pub(super) struct Tokens {
+    secret: String,
+    since: Instant,
+}
+
+impl Default for Tokens {
+    fn default() -> Self {
+        Self { secret: format!("{}{}", Uuid::new_v4(), Uuid::new_v4()), since: Instant::now() }
+    }
+}
+
+impl Tokens {
+    /// Of a dry run that is done now.
+    fn of(&self, asked: &Asked) -> String {
+        self.at(asked, self.since.elapsed())
+    }
+
+    fn at(&self, asked: &Asked, age: Duration) -> String {
+        let seconds = age.as_secs();
+        let said = (&self.secret, asked.scope.name(), &asked.policy_id, seconds);
+        format!("{seconds}.{}", hex(&Sha256::digest(format!("{said:?}"))))
+    }
+
+    /// Whether it is that of a dry run of the same, not too long ago.
+    fn accepts(&self, asked: &Asked, token: &str, now: Duration) -> bool {
+        let seconds = token.split_once('.').and_then(|(seconds, _)| seconds.parse().ok());
+        let Some(then) = seconds.map(Duration::from_secs) else { return false };
+        let is_fresh = now.checked_sub(then).is_some_and(|age| age <= GOOD_FOR);
+        is_fresh && bool::from(self.at(asked, then).as_bytes().ct_eq(token.as_bytes()))
+    }
+}
+
+/// A dry run's answer, with the token that lets the same be done.
+#[derive(Serialize)]
+struct Seen {
+    #[serde(flatten)]
+    answer: Swept,
+    confirm: String,
+}
+
+pub(super) async fn call(call: Call, asked: Asked) -> Result<Value, Fault> {
+    let is_dry = asked.mode == Some(Mode::DryRun);
+    let right = if is_dry { Right::Read } else { Right::Write };
+    let scope = Scope::new(asked.scope.name()).map_err(|why| Fault(why.to_string()))?;
+    call.scope(Some(&scope), right)?;
+    let tools = &call.tools;
+    if !is_dry {
+        if !tools.allow_writes {
+            let why = "only mode=dry_run is allowed here: mcp.allow_writes is not set in Ebb's configuration";
+            return Err(Fault(why.to_owned()));
+        }
+        let token = asked.confirm.as_deref().unwrap_or_default();
+        if !tools.tokens.accepts(&asked, token, tools.tokens.since.elapsed()) {
+            return Err(Fault(format!(
+                "a sweep that writes wants in confirm the token of a dry run of the same scope and policy_id, not older \
+                 than {} minutes: call with mode=dry_run first, and look at what it would change",
+                GOOD_FOR.as_secs() / 60
+            )));
+        }
+    }
+    let request = SweepRequest {
+        scope: asked.scope,
+        mode: asked.mode,
+        policy_id: asked.policy_id.clone(),
+        accepted: None,
+        at: call.service().instant(None).await?,
+    };
+    let intent = Intent::Do(call.caller.request(None));
+    match call.service().sweep(&intent, &request).await? {
+        Sweep::Done(answer) if is_dry => {
+            said(Seen { answer: answer.into(), confirm: tools.tokens.of(&asked) })
+        }
+        Sweep::Done(answer) => said(Swept::from(answer)),
+        Sweep::Queued(queued) => said(Queued::from(queued)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(scope: FactScope, policy: Option<&str>) -> Asked {
+        Asked { scope, mode: None, policy_id: policy.map(str::to_owned), confirm: None }
+    }
+
+    #[test]
+    fn a_token_is_good_for_its_own_scope_and_policy_and_a_while() {
+        let (tokens, local) = (Tokens::default(), asked(FactScope::Local, None));
+        let second = Duration::from_secs(1);
+        let token = tokens.at(&local, second);
+        assert!(tokens.accepts(&local, &token, second) && tokens.accepts(&local, &token, second + GOOD_FOR));
+        assert!(
+            !tokens.accepts(&local, &token, 2 * second + GOOD_FOR)
+                && !tokens.accepts(&local, &token, Duration::ZERO)
+        );
+        assert!(!tokens.accepts(&asked(FactScope::Team, None), &token, second));
+        assert!(!tokens.accepts(&asked(FactScope::Local, Some("p")), &token, second));
+        assert!(!Tokens::default().accepts(&local, &token, second), "another process has another secret");
+        for none in ["", ".", "1.", "x.y", "-1.0", "99999999999999999999.a"] {
+            assert!(!tokens.accepts(&local, none, second), "{none}");
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! Where a process can be asked: the port of the API, the worker's own for probes and metrics, or both.
+//!
+//! A process with an API answers probes and metrics there, because one port is what people expect of one process; a
+//! worker's own port is opened beside it only if somebody stated it, since that is where a supervisor was told to look.
+
+use super::metrics::{self, Beside};
+use super::{Error, Roles};
+use crate::scheduler::meter::Meter;
+use crate::service::Service;
+use crate::service::keys::Keyring;
+use crate::settings::Settings;
+use crate::store::Store;
+use crate::surfaces::http::probes::{self, Ready};
+use crate::surfaces::http::{Answered, Api, Listener, Rules, router};
+use crate::surfaces::mcp::Tools;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+/// The usual port of what a worker says of itself.
+pub const PORT: u16 = 9464;
+/// The usual port of the API.
+pub const HTTP_PORT: u16 = 8322;
+/// How long requests at work are waited for at the end.
+const DRAIN_LIMIT: Duration = Duration::from_secs(8);
+
+/// Where a process can be asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ports {
+    /// For everything.
+    pub api: Option<SocketAddr>,
+    /// For probes and metrics.
+    pub probes: Option<SocketAddr>,
+}
+
+/// The ports, listened on.
+pub(super) struct Doors {
+    api: Option<(Listener, Arc<Api>)>,
+    probes: Option<Listener>,
+}
+
+impl Doors {
+    pub(super) async fn open(
+        service: &Arc<Service>,
+        settings: &Settings,
+        roles: Roles,
+        stop: &CancellationToken,
+    ) -> Result<Self, Error> {
+        let (worker, http) = (&settings.worker, &settings.http);
+        let own = roles.worker && (!roles.http || worker.listen.is_some());
+        let probes = if own { Some(bind(worker.listen, PORT).await?) } else { None };
+        if !roles.http {
+            return Ok(Self { api: None, probes });
+        }
+        let listener = bind(http.listen, HTTP_PORT).await?.behind_proxy(http.proxy);
+        let address = listener.address;
+        let rules = Rules { address, proxy: http.proxy, origins: http.origins(), rate: http.rate };
+        if !rules.is_open() {
+            let keys = Keyring::new(service.share_store());
+            if !keys.has_live_keys().await.map_err(Error::Keys)? {
+                return Err(Error::NoKeys(address));
+            }
+        }
+        let mut api = Api::new(Arc::clone(service), rules, stop.clone());
+        if roles.mcp {
+            let tools = Tools::of_callers(Arc::clone(service), settings.mcp.allow_writes);
+            api = api.with_tools(tools.over_http(stop.clone()));
+        }
+        Ok(Self { api: Some((listener, Arc::new(api))), probes })
+    }
+
+    pub(super) fn ports(&self) -> Ports {
+        Ports {
+            api: self.api.as_ref().map(|(listener, _)| listener.address),
+            probes: self.probes.as_ref().map(|listener| listener.address),
+        }
+    }
+
+    /// Waits for the stop, and then until requests at work are finished.
+    pub(super) fn drained(&self, stop: &CancellationToken) -> impl Future<Output = ()> + use<> {
+        let (api, stop) = (self.api.as_ref().map(|(_, api)| Arc::clone(api)), stop.clone());
+        async move {
+            stop.cancelled().await;
+            if let Some(api) = api {
+                // What is still at work then is rolled back by the server.
+                let _ = tokio::time::timeout(DRAIN_LIMIT, api.drained()).await;
+            }
+        }
+    }
+
+    /// Answers until it is over.
+    pub(super) async fn serve(
+        self,
+        store: &Arc<Store>,
+        meter: &Arc<Meter>,
+        ready: &watch::Receiver<Ready>,
+        over: &CancellationToken,
+    ) {
+        let answered = self.api.as_ref().map(|(_, api)| api.answered());
+        let page = || page(Arc::clone(store), Arc::clone(meter), ready.clone(), answered.clone());
+        let api = async {
+            if let Some((listener, api)) = self.api {
+                listener.serve(router(&api, ready.clone(), page()), over.clone()).await;
+            }
+        };
+        let probes = async {
+            if let Some(listener) = self.probes {
+                listener.serve(probes::router(ready.clone(), page()), over.clone()).await;
+            }
+        };
+        tokio::join!(api, probes);
+    }
+}
+
+async fn bind(stated: Option<SocketAddr>, usual: u16) -> Result<Listener, Error> {
+    let listener = Listener::bind(stated, usual).await;
+    listener.map_err(|source| Error::Listen { address: stated, usual, source })
+}
+
+/// The page of metrics, from what is counted where it happens.
+fn page(
+    store: Arc<Store>,
+    meter: Arc<Meter>,
+    ready: watch::Receiver<Ready>,
+    answered: Option<Arc<Answered>>,
+) -> impl Fn() -> String + Send + Sync + 'static {
+    move || {
+        let counters = store.counters();
+        let beside = Beside {
+            ready: ready.borrow().is_ok(),
+            retries: counters.retried.load(Ordering::Relaxed),
+            unknown_commits: counters.unknown_commits.load(Ordering::Relaxed),
+            answered: answered.as_ref().map(|answered| answered.by_class()),
+        };
+        metrics::page(&meter.counts(), beside)
+    }
+}

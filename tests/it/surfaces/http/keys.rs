@@ -1,0 +1,200 @@
+//! Keys: what each opens, on every route there is, from one table; and that a revoked one opens nothing.
+
+use super::{Ask, Served};
+use crate::harness::neo4j::{Fresh, fresh};
+use crate::surfaces::ebb;
+use crate::worker::process::eventually;
+use std::collections::BTreeSet;
+
+/// What a route needs: a right, 0 to 2, and whether over every scope.
+struct Row {
+    method: &'static str,
+    /// As the document has it.
+    route: &'static str,
+    /// As it is asked, in the scope `team` where it knows scopes.
+    path: &'static str,
+    body: Option<&'static str>,
+    right: usize,
+    everywhere: bool,
+}
+
+const fn looks(route: &'static str, path: &'static str, everywhere: bool) -> Row {
+    Row { method: "GET", route, path, body: None, right: 0, everywhere }
+}
+
+const fn writes(route: &'static str, path: &'static str, body: &'static str) -> Row {
+    Row { method: "POST", route, path, body: Some(body), right: 1, everywhere: false }
+}
+
+const ROUTES: [Row; 20] = [
+    looks("/memory/graph/edges", "/memory/graph/edges?scope=team", false),
+    writes(
+        "/memory/graph/edges",
+        "/memory/graph/edges",
+        r#"{"from":"a","to":"b","type":"t","scope":"team"}"#,
+    ),
+    writes(
+        "/memory/graph/edges:batch",
+        "/memory/graph/edges:batch",
+        r#"[{"from":"a","to":"b","type":"t","scope":"team"}]"#,
+    ),
+    Row {
+        everywhere: true,
+        ..writes("/memory/graph/decay", "/memory/graph/decay", r#"{"dryRun":true,"scope":"team"}"#)
+    },
+    looks("/v1/memories", "/v1/memories?scope=team", false),
+    writes("/v1/memories", "/v1/memories", r#"{"content":"x","scope":"team"}"#),
+    writes("/v1/memories:batch", "/v1/memories:batch", r#"[{"content":"x","scope":"team"}]"#),
+    looks("/v1/memories/{id}", "/v1/memories/m?scope=team", false),
+    Row {
+        method: "DELETE",
+        body: None,
+        right: 2,
+        ..writes("/v1/memories/{id}", "/v1/memories/none?scope=team", "")
+    },
+    writes("/v1/memories/{id}/access", "/v1/memories/m/access", r#"{"scope":"team"}"#),
+    writes("/v1/memories/{id}/pin", "/v1/memories/m/pin", r#"{"scope":"team"}"#),
+    Row {
+        method: "DELETE",
+        body: None,
+        ..writes("/v1/memories/{id}/pin", "/v1/memories/m/pin?scope=team", "")
+    },
+    looks("/v1/memories/{id}/explain", "/v1/memories/m/explain?scope=team", false),
+    writes("/v1/accesses:batch", "/v1/accesses:batch", r#"[{"id":"m","scope":"team"}]"#),
+    writes("/v1/sessions/{id}/end", "/v1/sessions/s/end", r#"{"scope":"team"}"#),
+    looks("/v1/jobs", "/v1/jobs", true),
+    Row { everywhere: true, ..writes("/v1/jobs/{name}/run", "/v1/jobs/decay/run", r#"{"dry_run":true}"#) },
+    looks("/v1/attempts", "/v1/attempts", true),
+    looks("/v1/status", "/v1/status", true),
+    looks("/v1/health", "/v1/health", true),
+];
+
+const RIGHTS: [&str; 3] = ["read", "write", "admin"];
+
+fn create(db: &Fresh, right: &str, scope: &str) -> (String, String) {
+    let made = ebb(db, &["key", "create", "--name", "k", "--right", right, "--scope", scope]).json();
+    let text = |name: &str| made[name].as_str().unwrap().to_owned();
+    assert_eq!((&made["rights"], &made["scopes"]), (&right.into(), &serde_json::json!([scope])));
+    (text("id"), text("secret"))
+}
+
+fn asked(api: &Served, row: &Row, key: Option<&str>) -> u16 {
+    let bearer = key.map(|key| format!("Bearer {key}"));
+    let headers = bearer.iter().map(|bearer| ("Authorization", bearer.as_str())).collect();
+    let told = api.ask(&Ask { method: row.method, path: row.path, headers, body: row.body });
+    assert!(told.status < 500, "{} {}: {told:?}", row.method, row.path);
+    if matches!(told.status, 401 | 403) {
+        told.fails(told.status, "authorization", "");
+    }
+    told.status
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_route_opens_to_the_right_keys_and_no_others() {
+    let db = fresh().await;
+    let api = Served::on(&db, &[]);
+    let document = api.get("/openapi.json").json(200);
+    let told: BTreeSet<(String, String)> = document["paths"]
+        .as_object()
+        .unwrap()
+        .iter()
+        .flat_map(|(path, item)| item.as_object().unwrap().keys().map(|m| (m.to_uppercase(), path.clone())))
+        .filter(|(_, path)| path.starts_with("/v1") || path.starts_with("/memory"))
+        .collect();
+    let rows: BTreeSet<_> = ROUTES.iter().map(|row| (row.method.to_owned(), row.route.to_owned())).collect();
+    assert_eq!(rows, told, "a row for each route");
+    api.post("/v1/memories", r#"{"id":"m","content":"x","scope":"team","session":"s"}"#).json(201);
+
+    let over = |scope: &str| RIGHTS.map(|right| create(&db, right, scope).1);
+    let (team, other, every) = (over("team"), over("other"), over("*"));
+    let (revoked, secret) = create(&db, "admin", "*");
+    assert_eq!(ebb(&db, &["key", "revoke", &revoked]).json()["revoked"], true);
+    let wrong = format!("{}0", &team[2][..team[2].len() - 1]);
+    let wrong = if wrong == team[2] { format!("{}1", &team[2][..team[2].len() - 1]) } else { wrong };
+    eventually("a key is asked for", async || api.get("/v1/jobs").status == 401).await;
+    for row in &ROUTES {
+        let name = format!("{} {}", row.method, row.route);
+        for (key, what) in [
+            (None, "no key"),
+            (Some(wrong.as_str()), "a wrong key"),
+            (Some(secret.as_str()), "a revoked key"),
+            (Some("ebb_0000000000000000_00"), "an unknown key"),
+            (Some("nonsense"), "no key at all"),
+        ] {
+            assert_eq!(asked(&api, row, key), 401, "{name} with {what}");
+        }
+        for right in 0..3 {
+            let opens = |keys: &[String; 3]| !matches!(asked(&api, row, Some(&keys[right])), 401 | 403);
+            let enough = right >= row.right;
+            assert_eq!(opens(&team), enough && !row.everywhere, "{name} with {} in team", RIGHTS[right]);
+            assert!(!opens(&other), "{name} with {} in another scope", RIGHTS[right]);
+            assert_eq!(opens(&every), enough, "{name} with {} everywhere", RIGHTS[right]);
+        }
+    }
+    let at = r#"{"content":"x","scope":"team","at":"2026-01-01T00:00:00Z"}"#;
+    let dated = |key: &str| {
+        let bearer = format!("Bearer {key}");
+        let headers = vec![("Authorization", bearer.as_str())];
+        api.ask(&Ask { method: "POST", path: "/v1/memories", headers, body: Some(at) }).status
+    };
+    assert_eq!((dated(&team[1]), dated(&team[2])), (403, 201), "an instant needs the right admin");
+    for path in ["/healthz", "/readyz", "/metrics", "/openapi.json"] {
+        assert_eq!(api.get(path).status, 200, "{path}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_first_key_shuts_the_door_and_a_revoked_one_opens_nothing() {
+    let db = fresh().await;
+    let api = Served::on(&db, &[]);
+    assert_eq!(api.get("/v1/memories").status, 200);
+    let (id, secret) = create(&db, "read", "team");
+    let bearer = format!("Bearer {secret}");
+    let with_key = || {
+        let headers = vec![("Authorization", bearer.as_str())];
+        api.ask(&Ask { method: "GET", path: "/v1/memories", headers, body: None })
+    };
+    assert_eq!(with_key().status, 200, "a key that was just made is known at once, and has one scope");
+    eventually("nobody comes in without", async || api.get("/v1/memories").status == 401).await;
+    assert!(api.get("/v1/memories").header("www-authenticate").is_some_and(|how| how.starts_with("Bearer")));
+    let stored: Vec<String> = db.client.column("MATCH (k:EbbKey) RETURN k.hash").await;
+    assert!(stored[0].len() == 64 && !secret.contains(&stored[0]), "a hash is stored");
+    let listed = ebb(&db, &["key", "list"]);
+    assert!(!listed.out.contains(&stored[0]) && listed.json()["keys"][0]["id"] == id.as_str());
+    ebb(&db, &["key", "revoke", &id]).json();
+    eventually("it opens nothing", async || with_key().status == 401).await;
+    assert_eq!(api.get("/v1/memories").status, 401, "the door stays shut");
+    ebb(&db, &["key", "revoke", "none"]).fails(1, "there is no key none");
+    ebb(&db, &["key", "create", "--name", "x", "--right", "owner", "--scope", "a"]).fails(2, "owner");
+    ebb(&db, &["key", "create", "--name", "x", "--right", "read"]).fails(2, "--scope");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn behind_a_proxy_a_key_must_exist_and_has_a_rate() {
+    let db = fresh().await;
+    let port = crate::worker::process::free_port();
+    let listen = format!("127.0.0.1:{port}");
+    let folder = tempfile::tempdir().unwrap();
+    let refused = crate::surfaces::command(&db, folder.path(), &["serve", "--roles", "http"])
+        .envs([("EBB__HTTP__LISTEN", listen.as_str()), ("EBB__HTTP__PROXY", "true")])
+        .output()
+        .unwrap();
+    super::super::Said::from(refused).fails(1, "there is no key");
+    let open = crate::surfaces::command(&db, folder.path(), &["serve", "--roles", "http"])
+        .env("EBB__HTTP__LISTEN", "0.0.0.0:0")
+        .output()
+        .unwrap();
+    super::super::Said::from(open).fails(6, "http.proxy = true");
+    let (_, secret) = create(&db, "read", "*");
+    let api = Served::on(&db, &[("EBB__HTTP__PROXY", "true"), ("EBB__HTTP__RATE", "1")]);
+    let bearer = format!("Bearer {secret}");
+    let ask = |path: &'static str| {
+        let headers = vec![("Authorization", bearer.as_str()), ("Host", "ebb.example.org")];
+        api.ask(&Ask { method: "GET", path, headers, body: None })
+    };
+    assert_eq!(ask("/metrics").status, 200);
+    assert_eq!(api.get("/metrics").status, 401);
+    let limited = (0..100).map(|_| ask("/v1/jobs")).find(|told| told.status == 429).expect("a rate");
+    limited.fails(429, "rate_limited", "1 times a second");
+    assert_eq!(limited.header("retry-after"), Some("1"));
+}
