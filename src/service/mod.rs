@@ -7,6 +7,7 @@
 //! | [`Service::pin`], [`Service::forget`] | `memory pin`, `unpin`, `forget` |
 //! | [`Service::end_session`] | `session end` |
 //! | [`Service::observe`], [`Service::relations`], [`Service::pin_relation`] | `relation observe`, `list`, `pin`, `unpin` |
+//! | [`Service::relation`], [`Service::relations`] | `plot decay` |
 //! | [`Service::import`], [`Service::check`], [`Service::replay`] | `import`, `replay`, `demo` |
 //! | [`Service::run_job`], [`Service::jobs`], [`Service::history`] | `job run`, `list`, `history` |
 //! | [`Service::attempts`], [`Service::attempt`], [`Service::release_attempt`] | `attempt list`, `show`, `release` |
