@@ -138,7 +138,7 @@ impl DecayPlot {
     pub fn svg(&self) -> String {
         const ROW: f64 = 24.0;
         let rows = self.bars.iter().fold(0.0, |rows, _| rows + ROW);
-        let frame = Frame { left: 310.0, top: 52.0, width: 360.0, height: rows };
+        let frame = Frame { left: 290.0, top: 52.0, width: 340.0, height: rows };
         let x = |weight: f64| frame.x(weight, 0.0, 1.0);
         let mut body = String::new();
         for (value, label) in axis::values(1.0, 4) {
