@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The month that `ebb demo` replays: notes/*.txt in, month.ndjson and expected.json out.
 
-This file makes the memories; relations.py makes what else the same notes tell.
+This file makes the memories; relations.py, palace.py and facts.py make what else the same notes tell.
 
 The notes are written by hand, because a demo of memory convinces only if the memories are ones a person
 would recognise. What a hand cannot do evenly is the reading: which note is looked up when. That is the rule
@@ -34,7 +34,9 @@ import sys
 from datetime import datetime, timedelta, timezone
 
 sys.dont_write_bytecode = True
-import relations  # noqa: E402  (what is imported leaves no cache beside the notes)
+import facts  # noqa: E402  (what is imported leaves no cache beside the notes)
+import palace  # noqa: E402
+import relations  # noqa: E402
 
 SEED = 20260302
 HERE = pathlib.Path(__file__).parent
@@ -101,7 +103,7 @@ def read_sitting(rest):
     day, clock, minutes, agent, task = head.split()
     start = int(datetime.fromisoformat(f"{day}T{clock}+00:00").timestamp() * 1000)
     return {"start": start, "length": int(minutes) * MINUTE, "agent": agent, "task": task,
-            "areas": {"team"} | set(areas.split()), "lines": [],
+            "order": areas.split(), "areas": {"team"} | set(areas.split()), "lines": [],
             "session": f"ses-{day[5:7]}{day[8:]}-{agent[-1]}-{task}"}
 
 
@@ -223,9 +225,9 @@ def read_rule(sittings, draw):
 
 
 def make_memories():
-    """What happens to memories in the month, in order, each instant used once."""
-    draw = random.Random(SEED)
-    events = read_rule(read_notes(), draw)
+    """What happens to memories in the month, in order, each instant used once; and the sittings it comes from."""
+    draw, sittings = random.Random(SEED), read_notes()
+    events = read_rule(sittings, draw)
     for event in events:
         event["at"] += int(draw.random() * 1000)
     events.sort(key=lambda e: (e["at"], e["kind"]))
@@ -236,15 +238,16 @@ def make_memories():
             written.add(event["id"])
         elif event["kind"] == "access" and event["id"] not in written:
             raise SystemExit(f"{event['session']} reads {event['id']} before it is written")
-    return events
+    return events, sittings
 
 
 def make_events():
     """The month in order. What else the notes tell finds its place between the memories and moves none of them."""
-    memories = make_memories()
+    memories, sittings = make_memories()
     notes = [event for event in memories if event["kind"] == "memory"]
     # A seed of its own for each, so that a change of one leaves the others as they are.
-    told = relations.events(notes, named, random.Random(SEED + 1))
+    told = relations.events(notes, named, random.Random(SEED + 1)) + palace.events(sittings)
+    told += facts.events()
     taken = {event["at"] for event in memories}
     for event in sorted(told, key=lambda e: e["at"]):
         while event["at"] in taken:
@@ -375,6 +378,8 @@ def report(events):
             elif number == 9:
                 print(f"    ... {len(m.story) - 12} more")
     relations.report(events, MONTH_END)
+    palace.report(events, MONTH_END)
+    facts.report(events, MONTH_END)
 
 
 def main():
@@ -382,6 +387,7 @@ def main():
     lines = "".join(json.dumps(e | {"at": instant(e["at"])}, ensure_ascii=False, separators=(",", ":")) + "\n"
                     for e in events)
     checked = expected(simulate(events)) + relations.expected(events, MONTH_END)
+    checked += palace.expected(events, MONTH_END) + facts.expected(events, MONTH_END)
     files = {HERE / "month.ndjson": lines, HERE / "expected.json": json.dumps(checked, indent=2) + "\n"}
     if "--simulate" in sys.argv:
         report(events)

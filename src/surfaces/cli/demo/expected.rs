@@ -29,6 +29,33 @@ pub(super) enum Expected {
         weight: f64,
         why: String,
     },
+    /// What lies on an edge, and what it costs to walk.
+    #[expect(dead_code, reason = "read from the file; the section on trails asks the graph for it")]
+    Edge { edge: Walked, success: f64, cost: f64, why: String },
+    /// What lies on a place.
+    #[expect(dead_code, reason = "read from the file; the section on trails asks the graph for it")]
+    Place { place: Named, exploitation: f64, why: String },
+    /// How sure the head of a lineage is.
+    #[expect(dead_code, reason = "read from the file; the section on facts asks the graph for it")]
+    Fact { scope: String, entity: EntityName, relation: String, value: String, confidence: f64, why: String },
+}
+
+/// An edge of the palace.
+#[derive(Debug, Deserialize)]
+#[expect(dead_code, reason = "as Expected::Edge")]
+pub(super) struct Walked {
+    from: Named,
+    #[serde(rename = "type")]
+    kind: String,
+    to: Named,
+}
+
+/// A place of the palace.
+#[derive(Debug, Deserialize)]
+#[expect(dead_code, reason = "as Expected::Place")]
+pub(super) struct Named {
+    label: String,
+    id: String,
 }
 
 /// All of them.
@@ -199,7 +226,10 @@ mod tests {
         let all = read().unwrap();
         let memories = all.iter().filter(|one| matches!(one, Expected::Memory { .. })).count();
         let relations = all.iter().filter(|one| matches!(one, Expected::Relation { .. })).count();
-        assert_eq!((memories, relations), (5, 3));
+        let trails =
+            all.iter().filter(|one| matches!(one, Expected::Edge { .. } | Expected::Place { .. })).count();
+        let facts = all.iter().filter(|one| matches!(one, Expected::Fact { .. })).count();
+        assert_eq!((memories, relations, trails, facts), (5, 3, 2, 3));
     }
 
     #[test]
