@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """The month that `ebb demo` replays: notes/*.txt in, month.ndjson and expected.json out.
 
+This file makes the memories; relations.py, palace.py and facts.py make what else the same notes tell.
+
 The notes are written by hand, because a demo of memory convinces only if the memories are ones a person
 would recognise. What a hand cannot do evenly is the reading: which note is looked up when. That is the rule
 in `read_rule`, drawn from one seed, so the same bytes come out of every run.
@@ -30,6 +32,11 @@ import random
 import re
 import sys
 from datetime import datetime, timedelta, timezone
+
+sys.dont_write_bytecode = True
+import facts  # noqa: E402  (what is imported leaves no cache beside the notes)
+import palace  # noqa: E402
+import relations  # noqa: E402
 
 SEED = 20260302
 HERE = pathlib.Path(__file__).parent
@@ -73,11 +80,11 @@ can will would must may old new still just too very up down over under same othe
 """.split())
 
 
-def mentions(text, task):
-    """Who and what a note names, in a fixed order, six at most."""
+def named(text, task):
+    """Who and what a note names, in a fixed order."""
     found = [TICKET[task]] if task in TICKET else []
     found += CITED.findall(text) + [n for n, p in NAMED if p.search(text)]
-    return list(dict.fromkeys("PR " + f if f[0] == "#" else f for f in found))[:6]
+    return list(dict.fromkeys("PR " + f if f[0] == "#" else f for f in found))
 
 
 def slug(text, taken):
@@ -96,7 +103,7 @@ def read_sitting(rest):
     day, clock, minutes, agent, task = head.split()
     start = int(datetime.fromisoformat(f"{day}T{clock}+00:00").timestamp() * 1000)
     return {"start": start, "length": int(minutes) * MINUTE, "agent": agent, "task": task,
-            "areas": {"team"} | set(areas.split()), "lines": [],
+            "order": areas.split(), "areas": {"team"} | set(areas.split()), "lines": [],
             "session": f"ses-{day[5:7]}{day[8:]}-{agent[-1]}-{task}"}
 
 
@@ -107,7 +114,7 @@ def read_note(mark, rest, task, taken):
     name, areas, clock, text = found.groups()
     return {"mark": mark, "text": text, "clock": clock or text[:5], "task": task,
             "areas": set((areas or "").split()), "id": "mem-" + name if name else slug(text, taken),
-            "mentions": mentions(text, task)}
+            "mentions": named(text, task)[:6]}
 
 
 def read_notes():
@@ -217,10 +224,10 @@ def read_rule(sittings, draw):
     return events
 
 
-def make_events():
-    """The month in order, each instant used once."""
-    draw = random.Random(SEED)
-    events = read_rule(read_notes(), draw)
+def make_memories():
+    """What happens to memories in the month, in order, each instant used once; and the sittings it comes from."""
+    draw, sittings = random.Random(SEED), read_notes()
+    events = read_rule(sittings, draw)
     for event in events:
         event["at"] += int(draw.random() * 1000)
     events.sort(key=lambda e: (e["at"], e["kind"]))
@@ -231,7 +238,22 @@ def make_events():
             written.add(event["id"])
         elif event["kind"] == "access" and event["id"] not in written:
             raise SystemExit(f"{event['session']} reads {event['id']} before it is written")
-    return events
+    return events, sittings
+
+
+def make_events():
+    """The month in order. What else the notes tell finds its place between the memories and moves none of them."""
+    memories, sittings = make_memories()
+    notes = [event for event in memories if event["kind"] == "memory"]
+    # A seed of its own for each, so that a change of one leaves the others as they are.
+    told = relations.events(notes, named, random.Random(SEED + 1)) + palace.events(sittings)
+    told += facts.events()
+    taken = {event["at"] for event in memories}
+    for event in sorted(told, key=lambda e: e["at"]):
+        while event["at"] in taken:
+            event["at"] += 1
+        taken.add(event["at"])
+    return sorted(memories + told, key=lambda e: e["at"])
 
 
 def instant(ms):
@@ -295,7 +317,7 @@ def simulate(events):
             memories[event["id"]] = Memory(event)
         elif event["kind"] == "access":
             memories[event["id"]].access(at)
-        else:
+        elif event["kind"] == "session_end":
             for m in memories.values():
                 if m.session == event["session"] and m.tier == "working" and not m.pinned and m.now(at) > 1.5:
                     m.promote(at, "session end")
@@ -334,7 +356,7 @@ def alike(events):
 def report(events):
     memories = simulate(events)
     kinds = [e["kind"] for e in events]
-    counts = ", ".join(f"{kinds.count(k)} {k}" for k in ("memory", "access", "session_end"))
+    counts = ", ".join(f"{kinds.count(k)} {k}" for k in dict.fromkeys(kinds))
     print(f"{len(events)} events: {counts}")
     print(f"from {instant(events[0]['at'])} to {instant(events[-1]['at'])}")
     for tier in ("working", "shortTerm", "longTerm", "expiredWorking"):
@@ -355,14 +377,18 @@ def report(events):
                 print(f"    {instant(at)}  {what:26}{energy:.12g}")
             elif number == 9:
                 print(f"    ... {len(m.story) - 12} more")
+    relations.report(events, MONTH_END)
+    palace.report(events, MONTH_END)
+    facts.report(events, MONTH_END)
 
 
 def main():
     events = make_events()
     lines = "".join(json.dumps(e | {"at": instant(e["at"])}, ensure_ascii=False, separators=(",", ":")) + "\n"
                     for e in events)
-    fates = json.dumps(expected(simulate(events)), indent=2) + "\n"
-    files = {HERE / "month.ndjson": lines, HERE / "expected.json": fates}
+    checked = expected(simulate(events)) + relations.expected(events, MONTH_END)
+    checked += palace.expected(events, MONTH_END) + facts.expected(events, MONTH_END)
+    files = {HERE / "month.ndjson": lines, HERE / "expected.json": json.dumps(checked, indent=2) + "\n"}
     if "--simulate" in sys.argv:
         report(events)
     elif "--check" in sys.argv:

@@ -1,7 +1,7 @@
 // purpose: List relations of a scope with what they weigh at $now, by key.
 // mode: read
 // params: $scope: String, $now: Integer, $halfLifeMs: Float, $minimum: Float, $which: String, $after: String, $limit: Integer
-// returns: key: String, from: String, type: String, to: String, weight: Float, lastObserved: Integer, pinned: Boolean (at most $limit rows)
+// returns: key: String, from: String, type: String, to: String, weight: Float, base: Float, weightAt: Integer, lastObserved: Integer, pinned: Boolean (at most $limit rows)
 // law: domain::relation::weight
 //
 // $which: retrievable, decayed (below the minimum), or lowered (those whose stored weight a pass would lower). The weight
@@ -13,7 +13,7 @@ WHERE r.key > $after AND coalesce(a.scope, 'local') = $scope AND r.ebbReason IS 
 WITH a, r, b, coalesce(r.pinned, false) AS pinned,
   CASE WHEN r.lastObserved > r.weightAt AND NOT coalesce(r.pinned, false) THEN r.lastObserved ELSE r.weightAt END AS anchor,
   CASE WHEN r.lastObserved > r.weightAt AND NOT coalesce(r.pinned, false) THEN 1.0 ELSE toFloatOrNull(r.baseWeight) END AS base
-WITH a, r, b, pinned,
+WITH a, r, b, pinned, base, anchor,
   CASE WHEN pinned OR anchor.epochMillis >= $now THEN base
     ELSE base * 0.5 ^ (($now - anchor.epochMillis) / $halfLifeMs)
   END AS weight
@@ -22,6 +22,6 @@ WHERE CASE $which
     WHEN 'lowered' THEN NOT pinned AND coalesce(toFloatOrNull(r.weight), 2.0) - weight > 1e-9
     ELSE pinned OR weight >= $minimum
   END
-RETURN r.key AS key, a.name AS from, r.type AS type, b.name AS to, weight, r.lastObserved.epochMillis AS lastObserved, pinned
+RETURN r.key AS key, a.name AS from, r.type AS type, b.name AS to, weight, base, anchor.epochMillis AS weightAt, r.lastObserved.epochMillis AS lastObserved, pinned
 ORDER BY key
 LIMIT $limit

@@ -149,6 +149,16 @@ impl Bond {
         self.pinned || self.weight(now, fading) >= fading.minimum
     }
 
+    /// When it falls below the minimum unless it is observed; `None` for one that is pinned, or under a minimum of 0.
+    #[must_use]
+    pub fn falls(&self, fading: &Fading) -> Option<Timestamp> {
+        if self.pinned {
+            return None;
+        }
+        let elapsed = fading.curve.crossing(self.base.value(), fading.minimum.value())?;
+        Some(self.weight_at.after(elapsed))
+    }
+
     /// Whether an instant lies before what is known of it: an observation of then changes nothing.
     #[must_use]
     pub fn is_past(&self, at: Timestamp) -> bool {
@@ -241,6 +251,15 @@ mod tests {
             prop_assert_eq!(pinned.pinned(at(now + 9), &fading()), pinned);
             let free = pinned.unpinned(at(now));
             prop_assert_eq!(free.unpinned(at(now + 9)), free);
+        }
+
+        #[test]
+        fn it_is_retrieved_until_it_falls(first in any_observation()) {
+            let bond = Bond::new(Observation { pinned: None, ..first });
+            let falls = bond.falls(&fading()).unwrap();
+            prop_assert!(!bond.is_retrievable(falls.after(2.0), &fading()));
+            prop_assert!(falls == bond.weight_at || bond.is_retrievable(falls.after(-2.0), &fading()));
+            prop_assert_eq!(bond.pinned(first.at, &fading()).falls(&fading()), None);
         }
 
         #[test]

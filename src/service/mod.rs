@@ -12,6 +12,7 @@
 //! | [`Service::end_session`] | `session end` | `POST /v1/sessions/{id}/end` |
 //! | [`Service::observe`] | `relation observe` | `POST /memory/graph/edges`, `:batch` |
 //! | [`Service::relations`], [`Service::relations_after`] | `relation list` | `GET /memory/graph/edges` |
+//! | [`Service::relation`], [`Service::fading`] | `plot decay` | – |
 //! | [`Service::pin_relation`] | `relation pin`, `unpin` | `pinned` of an observation |
 //! | [`Service::trace`] | `trail node add`, `edge add`, `deposit`, `explore` | – |
 //! | [`Service::trail_status`], [`Service::hot_trails`], [`Service::cold_places`] | `trail status`, `hot`, `cold` | – |

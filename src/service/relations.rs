@@ -4,6 +4,7 @@ use super::Service;
 use super::memories::{Intent, hash};
 use crate::domain::event::{Observe, Tie};
 use crate::domain::ids::Scope;
+use crate::domain::relation::Fading;
 use crate::domain::units::Timestamp;
 use crate::store::{Error, Observed, Relation, Which};
 
@@ -51,6 +52,29 @@ impl Service {
         at: Timestamp,
     ) -> Result<Vec<Relation>, Error> {
         self.store.relations(scope, which, at, after, limit).await
+    }
+
+    /// One relation as it is at an instant.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`], also for one whose values no law can use.
+    pub async fn relation(&self, tie: &Tie, at: Timestamp) -> Result<Relation, Error> {
+        let key = tie.key();
+        // A list goes on after a key: after all but the last letter of this one come 16 others at most, and this one.
+        let after = &key[..key.len().saturating_sub(1)];
+        for which in [Which::Retrievable, Which::Decayed] {
+            let near = self.store.relations(&tie.scope, which, at, after, 16).await?;
+            if let Some(found) = near.into_iter().find(|one| one.key == key) {
+                return Ok(found);
+            }
+        }
+        Err(Error::NotFound { what: "relation", id: tie.to_string() })
+    }
+
+    /// How relations fade.
+    #[must_use]
+    pub fn fading(&self) -> &Fading {
+        self.store.fading()
     }
 
     /// Relations of a scope as they are at an instant, heaviest first, then by name; at most `limit`, if there is one.

@@ -11,7 +11,7 @@ use super::request::{Lasting, answer, open};
 use super::tx::{Mode, Tx};
 use crate::domain::event::{Observe, Tie};
 use crate::domain::ids::Scope;
-use crate::domain::relation::{Bond, Observation, Pins};
+use crate::domain::relation::{Bond, Fading, Observation, Pins};
 use crate::domain::units::{Timestamp, Weight};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -54,6 +54,10 @@ pub struct Relation {
     pub to: String,
     /// What it weighs, `0 ..= 1`.
     pub weight: f64,
+    /// What it weighed at [`Relation::weight_at`], `0 ..= 1`.
+    pub base: f64,
+    /// Since when it has been fading, epoch milliseconds.
+    pub weight_at: i64,
     /// When it was last observed, epoch milliseconds.
     pub last_observed: i64,
     /// Whether it does not fade.
@@ -72,6 +76,12 @@ struct BondRow {
 }
 
 impl Store {
+    /// How relations fade.
+    #[must_use]
+    pub const fn fading(&self) -> &Fading {
+        &self.fading
+    }
+
     /// Observes relations in their order, all or none, once under a request id, or only rehearsed. Answers what each
     /// observation did.
     ///

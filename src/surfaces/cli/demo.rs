@@ -1,57 +1,38 @@
 //! `ebb demo`: the main job on a fresh machine, told as a story.
 //!
 //! A month of a coding agent's life, bundled, is replayed under simulated time by the real jobs on a server of the demo's
-//! own. What is printed is read back from the graph; five fates are compared with what the laws say in closed form, which
-//! were worked out apart from Ebb when the month was made (`config/demo/README.md`).
+//! own. What is printed is read back from the graph; five fates, and what else the file of expected values names, are
+//! compared with what the laws say in closed form, which was worked out apart from Ebb when the month was made
+//! (`config/demo/README.md`).
+
+mod expected;
+mod relations;
 
 use super::exit::CliError;
 use super::output::Output;
 use super::page::{Column, Page};
+use super::plot::decay::DecayPlot;
 use super::plot::tiers::bars;
 use super::plot::verbs::{now, over_time};
 use super::progress::Progress;
 use crate::clock::rfc3339;
-use crate::domain::ids::MemoryId;
-use crate::domain::tier::Tier;
 use crate::domain::units::Timestamp;
 use crate::provision::{Endpoint, browser_url};
 use crate::service::Service;
 use crate::service::admin::Hour;
 use crate::service::events::replay::Replay;
 use crate::service::events::{BadLines, Imported};
-use serde::{Deserialize, Serialize};
+use expected::Fate;
+use relations::Relations;
+use serde::Serialize;
 use std::path::Path;
 
 /// The bundled month.
 const MONTH: &str = include_str!("../../../config/demo/month.ndjson");
-/// Five fates, worked out apart from Ebb.
-const EXPECTED: &str = include_str!("../../../config/demo/expected.json");
-/// The instant that the fates are for.
+/// The instant that the expected values are for.
 const ENDS: &str = "2026-04-01T00:00:00Z";
-/// Energies agree if they differ by less than this share: the file has twelve digits.
-const TOLERANCE: f64 = 1e-9;
 /// What to paste into Neo4j Browser, each a question of `ebb inspect`.
-const QUESTIONS: [&str; 3] = ["promotions_graph", "tiers", "expired"];
-
-#[derive(Debug, Deserialize)]
-struct Expected {
-    id: MemoryId,
-    tier: Tier,
-    energy: f64,
-    why: String,
-}
-
-#[derive(Debug, Serialize)]
-struct Fate {
-    id: String,
-    content: String,
-    story: String,
-    tier: Tier,
-    energy: f64,
-    expected: f64,
-    agrees: bool,
-    because: String,
-}
+const QUESTIONS: [&str; 3] = ["promotions_graph", "expired", "relations_below_minimum"];
 
 #[derive(Debug, Serialize)]
 struct Query {
@@ -71,6 +52,7 @@ struct Told {
     crystallised: i64,
     expired: i64,
     fates: Vec<Fate>,
+    relations: Relations,
     browser: Option<String>,
     queries: Vec<Query>,
 }
@@ -84,7 +66,7 @@ struct TierNow {
 /// Plays the month and tells what became of it. `folder` is where its file is written.
 ///
 /// # Errors
-/// Of the service; and if a fate is not what the laws say, which would be a defect of Ebb.
+/// Of the service; and if a value is not what the laws say, which would be a defect of Ebb.
 pub async fn run(
     service: &Service,
     endpoint: &Endpoint,
@@ -100,8 +82,7 @@ pub async fn run(
     let ends = crate::clock::parse_rfc3339(ENDS).map_err(CliError::failed)?;
     let done = replay(service, &file, ends, output).await?;
     let hours = service.timeline().await?;
-    let fates = fates(service, ends).await?;
-    let told = tell(service, endpoint, &done, &hours, fates).await?;
+    let (told, weights) = tell(service, endpoint, &done, &hours, ends).await?;
     let plot = over_time(&hours, ends);
     let tiers = now(&service.tiers().await?);
     output.emit("demo", &told, |page| {
@@ -110,16 +91,12 @@ pub async fn run(
         page.picture(&plot.terminal(page.width(), page.color()));
         page.line("");
         page.picture(&bars(&tiers, page.width(), page.color()));
-        lay_out_fates(page, &told);
+        expected::lay_out(page, &told.fates);
+        relations::lay_out(page, &told.relations, &weights);
         lay_out_browser(page, &told, endpoint);
     })?;
-    match told.fates.iter().find(|fate| !fate.agrees) {
-        None => Ok(()),
-        Some(fate) => Err(CliError::failed(format!(
-            "memory {} ended with the energy {}, and the laws say {}: this is a defect of Ebb",
-            fate.id, fate.energy, fate.expected
-        ))),
-    }
+    let fates = told.fates.iter().map(Fate::judge);
+    fates.chain(told.relations.judge()).collect()
 }
 
 async fn replay(
@@ -134,41 +111,22 @@ async fn replay(
     Ok(done)
 }
 
-async fn fates(service: &Service, ends: Timestamp) -> Result<Vec<Fate>, CliError> {
-    let expected: Vec<Expected> = serde_json::from_str(EXPECTED).map_err(CliError::failed)?;
-    let mut fates = Vec::with_capacity(expected.len());
-    for Expected { id, tier, energy: wanted, why } in expected {
-        let told = service.explain(&id, ends).await?;
-        let energy = told.memory.energy.map_or(f64::NAN, |energy| energy.value());
-        let found = told.memory.record.life.as_ref().ok().map(|life| life.vital.tier);
-        fates.push(Fate {
-            content: told.memory.record.content.clone().unwrap_or_default(),
-            story: why,
-            tier: found.unwrap_or(tier),
-            energy,
-            expected: wanted,
-            agrees: found == Some(tier) && (energy - wanted).abs() <= TOLERANCE * wanted,
-            because: told.because,
-            id: id.to_string(),
-        });
-    }
-    Ok(fates)
-}
-
 async fn tell(
     service: &Service,
     endpoint: &Endpoint,
     done: &Imported,
     hours: &[Hour],
-    fates: Vec<Fate>,
-) -> Result<Told, CliError> {
+    ends: Timestamp,
+) -> Result<(Told, DecayPlot), CliError> {
+    let expected = expected::read()?;
+    let (relations, weights) = relations::ask(&expected, service, done, ends).await?;
     let sum = |count: fn(&Hour) -> i64| hours.iter().map(count).sum();
     let queries = QUESTIONS.iter().filter_map(|name| {
         let (_, title, cypher) = Service::questions().find(|(known, ..)| known == name)?;
         Some(Query { title, cypher: cypher.trim(), url: browser_url(endpoint, Some(cypher.trim())) })
     });
     let tiers = service.tiers().await?.into_iter().filter(|row| !row.tier.starts_with("archived"));
-    Ok(Told {
+    let told = Told {
         events: done.events,
         seconds: done.seconds,
         runs: done.runs.values().map(|runs| runs.ran).sum(),
@@ -177,10 +135,12 @@ async fn tell(
         promoted: sum(|hour| hour.rose),
         crystallised: sum(|hour| hour.crystallised),
         expired: done.runs.values().map(|runs| runs.expired).sum(),
-        fates,
+        fates: expected::fates(&expected, service, ends).await?,
+        relations,
         browser: browser_url(endpoint, None),
         queries: queries.collect(),
-    })
+    };
+    Ok((told, weights))
 }
 
 fn lay_out(page: &mut Page, told: &Told, hours: &[Hour]) {
@@ -233,36 +193,6 @@ fn weeks(hours: &[Hour]) -> Vec<Hour> {
         }
     }
     weeks
-}
-
-fn lay_out_fates(page: &mut Page, told: &Told) {
-    page.line("");
-    page.heading("Five fates, and what the laws say of each in closed form");
-    page.table(
-        &[
-            Column::left("memory"),
-            Column::left("tier"),
-            Column::right("energy"),
-            Column::right("by the law"),
-            Column::left(""),
-            Column::cut("why"),
-        ],
-        told.fates.iter().map(|fate| {
-            [
-                fate.id.clone(),
-                fate.tier.name().to_owned(),
-                format!("{:.9}", fate.energy),
-                format!("{:.9}", fate.expected),
-                if fate.agrees { "ok" } else { "DIFFERS" }.to_owned(),
-                fate.story.clone(),
-            ]
-        }),
-    );
-    for fate in &told.fates {
-        page.line("");
-        page.line(&format!("{}: {:?}", fate.id, fate.content));
-        page.line(&format!("  {}", fate.because));
-    }
 }
 
 fn lay_out_browser(page: &mut Page, told: &Told, endpoint: &Endpoint) {

@@ -22,6 +22,21 @@ async fn a_relation_from_its_first_sight_to_its_silence() {
         at(&["relation", "list", "--decayed"], "2026-01-02T00:00Z").golden()
     );
     let before = contents(&db).await;
+    assert_json_snapshot!("plot_decay", at(&["plot", "decay"], "2026-01-02T00:00Z").golden());
+    let plot = at(&["plot", "decay", "-o", "table"], "2026-01-02T00:00Z").out;
+    assert!(plot.contains("OldFramework") && plot.contains("0.1, the minimum"), "{plot}");
+    assert!(plot.contains("Not drawn: 1 pinned."), "{plot}");
+    let curve = at(&["plot", "decay", "Alex", "works_on", "ProjectAlpha"], "2026-01-02T00:00Z").json();
+    assert_eq!(curve["points"][0]["weight"], 1.0);
+    assert!(curve["falls"].as_str().unwrap().starts_with("2026-10-27T23:21:52"), "{curve}");
+    assert!(curve["points"].as_array().unwrap().iter().any(|point| point["ahead"] == true));
+    let folder = tempfile::tempdir().unwrap();
+    let svg = folder.path().join("decay.svg");
+    at(&["plot", "decay", "--svg", svg.to_str().unwrap()], "2026-01-02T00:00Z").json();
+    assert!(std::fs::read_to_string(svg).unwrap().contains("</svg>"));
+    ebb(&db, &["plot", "decay", "Alex", "works_on", "nothing"])
+        .fails(1, "there is no relation Alex works_on nothing");
+    ebb(&db, &["plot", "decay", "Alex"]).fails(2, "<TYPE> <TO>");
     let dry = at(&["relation", "decay", "--dry-run", "--list"], "2026-04-02T00:00Z");
     assert_json_snapshot!("relation_decay_dry_run", dry.golden());
     assert_eq!(contents(&db).await, before, "a rehearsal writes nothing");

@@ -110,6 +110,11 @@ fn text(ms: i64, form: &str) -> String {
     date(ms).map(|at| at.format(form).to_string()).unwrap_or_default()
 }
 
+/// A day for a note.
+pub(super) fn day(ms: i64) -> String {
+    text(ms, "%Y-%m-%d")
+}
+
 /// An instant for a legend.
 pub(super) fn instant(ms: i64) -> String {
     text(ms, "%Y-%m-%d %H:%M")

@@ -113,6 +113,27 @@ pub(super) fn labels(ticks: &[(usize, &str)], width: usize) -> String {
     row
 }
 
+/// A bar that many eighths of a column long.
+pub(super) fn bar(eighths: usize) -> String {
+    const EIGHTHS: [char; 8] = ['▏', '▎', '▍', '▌', '▋', '▊', '▉', '█'];
+    let mut bar = "█".repeat(eighths / 8);
+    bar.extend((eighths % 8).checked_sub(1).map(|rest| EIGHTHS[rest]));
+    bar
+}
+
+/// Text in a colour, where there is colour and text.
+pub(super) fn inked(text: &str, ink: Ink, color: bool) -> String {
+    if color && !text.is_empty() { format!("{}{text}\x1b[0m", ink.ansi()) } else { text.to_owned() }
+}
+
+/// Text of so many characters: cut with a sign of it, or filled up.
+pub(super) fn fitted(text: &str, width: usize) -> String {
+    if text.chars().count() <= width {
+        return format!("{text:<width$}");
+    }
+    text.chars().take(width.saturating_sub(1)).chain(std::iter::once('…')).collect()
+}
+
 /// A place between `from` and `to` as one of `dots` dots.
 #[expect(
     clippy::cast_possible_truncation,

@@ -1,19 +1,21 @@
 //! `ebb plot`, and the pictures themselves: pure functions from values to text, in the terminal or as SVG.
 //!
 //! # Design notes
-//! The canvas is our own. A picture here is one curve with named thresholds and dated events, or a few counts over time,
-//! and what makes it readable are the names: at 80 columns, next to the line they belong to. The plotting crates on the
+//! The canvas is our own. A picture here is one curve with named thresholds and dated events, a few counts over time, or
+//! named bars, and what makes it readable are the names: at 80 columns, next to the line they belong to. The plotting crates on the
 //! registry draw dots without time axes (textplots) or bring a font stack to place SVG text (plotters), and would have
-//! to be overdrawn by hand for exactly these names. One small canvas, one axis and a dozen SVG shapes serve both pictures.
+//! to be overdrawn by hand for exactly these names. One small canvas, one axis and a dozen SVG shapes serve all pictures.
 //!
 //! Tiers are drawn as one panel each on a scale of its own, not as one stack: thirty long-term memories on top of eight
 //! thousand expired ones would be a line of less than a pixel, and they are what people look for.
 
 mod axis;
 mod canvas;
+pub mod decay;
 pub mod energy;
 mod svg;
 pub mod tiers;
+pub mod trails;
 pub(super) mod verbs;
 
 pub use verbs::run;
@@ -25,12 +27,14 @@ use std::path::{Path, PathBuf};
 
 /// The verbs of `ebb plot`.
 #[derive(Debug, Clone, Subcommand)]
-#[command(after_help = "Examples:\n  ebb plot energy ID\n  ebb plot tiers --svg tiers.svg")]
+#[command(after_help = "Examples:\n  ebb plot energy ID\n  ebb plot tiers --svg tiers.svg\n  ebb plot decay")]
 pub enum Verb {
     /// Draw the energy of a memory: how it came here, and what it will cross
     Energy(Energy),
     /// Draw how many memories each tier holds over time
     Tiers(Tiers),
+    /// Draw what relations weigh and when they are lost, or how one of them fades
+    Decay(Decay),
 }
 
 /// `ebb plot energy`
@@ -54,7 +58,30 @@ pub struct Tiers {
     pub picture: Picture,
 }
 
-/// What both pictures have.
+/// `ebb plot decay`
+#[derive(Debug, Clone, Args)]
+#[command(
+    after_help = "Examples:\n  ebb plot decay\n  ebb plot decay Alex works_on ProjectAlpha --svg alex.svg\n  ebb plot decay --at +1y"
+)]
+pub struct Decay {
+    /// Where one relation begins [default: the lightest of all are drawn]
+    #[arg(value_name = "FROM", requires_all = ["kind", "to"])]
+    pub from: Option<String>,
+    /// What it says
+    #[arg(value_name = "TYPE")]
+    pub kind: Option<String>,
+    /// Where it ends
+    #[arg(value_name = "TO")]
+    pub to: Option<String>,
+    /// This many of them
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=1000), conflicts_with = "from")]
+    pub limit: u16,
+    /// Where and when.
+    #[command(flatten)]
+    pub picture: Picture,
+}
+
+/// What all pictures have.
 #[derive(Debug, Clone, Args)]
 pub struct Picture {
     /// Write an SVG file instead of drawing in the terminal

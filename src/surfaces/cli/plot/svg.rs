@@ -127,6 +127,14 @@ pub(super) fn text(at: (f64, f64), class: &str, text: &str) -> String {
     format!("<text class=\"{class}\" x=\"{:.1}\" y=\"{:.1}\">{}</text>\n", at.0, at.1, escaped(text))
 }
 
+/// A bar from its top left corner, filled faintly and closed by a line.
+pub(super) fn bar(at: (f64, f64), size: (f64, f64), ink: &str) -> String {
+    let (left, top, right, bottom) = (at.0, at.1, at.0 + size.0, at.1 + size.1);
+    let corners = [(left, top), (right, top)];
+    area(&corners, bottom, &format!("area {ink}"))
+        + &rule((right, top), (right, bottom), &format!("line {ink}"))
+}
+
 /// A line through points; nothing through none.
 pub(super) fn path(points: &[(f64, f64)], class: &str) -> String {
     if points.is_empty() {

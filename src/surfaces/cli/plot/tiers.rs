@@ -167,7 +167,6 @@ impl TiersPlot {
 /// A bar for each row, the longest as wide as there is room; one line break after each.
 #[must_use]
 pub fn bars(rows: &[Series], width: usize, color: bool) -> String {
-    const EIGHTHS: [char; 8] = ['▏', '▎', '▍', '▌', '▋', '▊', '▉', '█'];
     let name_wide = rows.iter().map(|s| s.name.chars().count()).max().unwrap_or(0);
     let counts: Vec<String> = rows.iter().map(|s| axis::count(s.last())).collect();
     let count_wide = counts.iter().map(String::len).max().unwrap_or(0);
@@ -178,9 +177,7 @@ pub fn bars(rows: &[Series], width: usize, color: bool) -> String {
         // Any memory at all is at least an eighth of a cell.
         let least = usize::from(series.last() > 0);
         let eighths = place(whole(series.last()), 0.0, whole(most), room * 8 + 1).max(least);
-        let mut bar = "█".repeat(eighths / 8);
-        bar.extend((eighths % 8).checked_sub(1).map(|rest| EIGHTHS[rest]));
-        let bar = if color { format!("{}{bar}\x1b[0m", series.ink.ansi()) } else { bar };
+        let bar = canvas::inked(&canvas::bar(eighths), series.ink, color);
         let name = harmless(&series.name);
         text += format!("{name:<name_wide$}  {count:>count_wide$}  {bar}").trim_end();
         text.push('\n');

@@ -1,4 +1,6 @@
-//! `ebb plot energy` and `ebb plot tiers`: from what the service answers to a picture, and where it goes.
+//! `ebb plot energy`, `tiers` and `decay`: from what the service answers to a picture, and where it goes.
+
+pub(in crate::surfaces::cli) mod decay;
 
 use super::energy::EnergyPlot;
 use super::tiers::{Series, TiersPlot, bars};
@@ -44,6 +46,7 @@ pub async fn run(verb: &Verb, service: &Service, output: &Output) -> Result<(), 
                 }
             }
         }
+        Verb::Decay(args) => decay::run(args, service, output).await,
     }
 }
 

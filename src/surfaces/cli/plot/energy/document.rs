@@ -9,6 +9,12 @@ impl EnergyPlot {
     /// The picture as a document of its own, 800 by about 400 units.
     #[must_use]
     pub fn svg(&self) -> String {
+        self.svg_of("energy")
+    }
+
+    /// The same of another quantity that fades, named beside its axis.
+    #[must_use]
+    pub fn svg_of(&self, quantity: &str) -> String {
         let title = harmless(&self.title);
         let Some(scene) = self.scene() else { return svg::document(&title, 60.0, "") };
         let frame = Frame { left: 64.0, top: 64.0, width: 560.0, height: 260.0 };
@@ -19,7 +25,7 @@ impl EnergyPlot {
             body += &svg::rule((frame.left, y(*value)), (frame.right(), y(*value)), "grid");
             body += &svg::text((frame.left - 8.0, y(*value) + 4.0), "tick end", label);
         }
-        body += &svg::text((frame.left - 8.0, frame.top - 10.0), "tick end", "energy");
+        body += &svg::text((frame.left - 8.0, frame.top - 10.0), "tick end", quantity);
         body += &svg::time_axis(&frame, &axis::times(scene.from, scene.to, 8), &x);
 
         body += &self.threshold_lines(&frame, &y);

@@ -1,0 +1,243 @@
+//! What the laws say of the month, worked out apart from Ebb, and what became of the five memories among it.
+
+use crate::domain::event::Tie;
+use crate::domain::ids::{EntityName, MemoryId, RelationType};
+use crate::domain::tier::Tier;
+use crate::domain::units::Timestamp;
+use crate::service::Service;
+use crate::surfaces::cli::exit::CliError;
+use crate::surfaces::cli::page::{Column, Page};
+use serde::{Deserialize, Serialize};
+
+/// Made with the month, by `config/demo/month.py`.
+const EXPECTED: &str = include_str!("../../../../config/demo/expected.json");
+/// Values agree if they differ by less than this share: the file has twelve digits.
+const TOLERANCE: f64 = 1e-9;
+
+/// A value at the end of the month, and why it is that.
+#[derive(Debug, Deserialize)]
+#[serde(untagged, deny_unknown_fields)]
+pub(super) enum Expected {
+    /// The energy of a memory.
+    Memory { id: MemoryId, tier: Tier, energy: f64, why: String },
+    /// The weight of a relation.
+    Relation {
+        from: EntityName,
+        #[serde(rename = "type")]
+        kind: RelationType,
+        to: EntityName,
+        weight: f64,
+        why: String,
+    },
+    /// What lies on an edge, and what it costs to walk.
+    #[expect(dead_code, reason = "read from the file; the section on trails asks the graph for it")]
+    Edge { edge: Walked, success: f64, cost: f64, why: String },
+    /// What lies on a place.
+    #[expect(dead_code, reason = "read from the file; the section on trails asks the graph for it")]
+    Place { place: Named, exploitation: f64, why: String },
+    /// How sure the head of a lineage is.
+    #[expect(dead_code, reason = "read from the file; the section on facts asks the graph for it")]
+    Fact { scope: String, entity: EntityName, relation: String, value: String, confidence: f64, why: String },
+}
+
+/// An edge of the palace.
+#[derive(Debug, Deserialize)]
+#[expect(dead_code, reason = "as Expected::Edge")]
+pub(super) struct Walked {
+    from: Named,
+    #[serde(rename = "type")]
+    kind: String,
+    to: Named,
+}
+
+/// A place of the palace.
+#[derive(Debug, Deserialize)]
+#[expect(dead_code, reason = "as Expected::Place")]
+pub(super) struct Named {
+    label: String,
+    id: String,
+}
+
+/// All of them.
+pub(super) fn read() -> Result<Vec<Expected>, CliError> {
+    serde_json::from_str(EXPECTED).map_err(CliError::failed)
+}
+
+/// What became of a memory, beside what the law says.
+#[derive(Debug, Serialize)]
+pub(super) struct Fate {
+    id: String,
+    content: String,
+    story: String,
+    tier: Tier,
+    energy: f64,
+    expected: f64,
+    agrees: bool,
+    because: String,
+}
+
+/// A value of anything else, beside what the law says.
+#[derive(Debug, Serialize)]
+pub(super) struct Check {
+    what: String,
+    value: f64,
+    expected: f64,
+    agrees: bool,
+    story: String,
+}
+
+fn agree(value: f64, expected: f64) -> bool {
+    (value - expected).abs() <= TOLERANCE * expected
+}
+
+fn judged(agrees: bool, what: &str, value: f64, expected: f64) -> Result<(), CliError> {
+    if agrees {
+        return Ok(());
+    }
+    Err(CliError::failed(format!(
+        "{what} ended at {value}, and the laws say {expected}: this is a defect of Ebb"
+    )))
+}
+
+impl Fate {
+    /// A defect, unless it agrees.
+    pub(super) fn judge(&self) -> Result<(), CliError> {
+        judged(self.agrees, &format!("memory {}", self.id), self.energy, self.expected)
+    }
+}
+
+impl Check {
+    pub(super) fn new(what: String, value: f64, expected: f64, story: String) -> Self {
+        Self { what, value, expected, agrees: agree(value, expected), story }
+    }
+
+    /// A defect, unless it agrees.
+    pub(super) fn judge(&self) -> Result<(), CliError> {
+        judged(self.agrees, &self.what, self.value, self.expected)
+    }
+}
+
+/// What became of the memories that are expected.
+pub(super) async fn fates(
+    expected: &[Expected],
+    service: &Service,
+    ends: Timestamp,
+) -> Result<Vec<Fate>, CliError> {
+    let mut fates = Vec::new();
+    for one in expected {
+        let Expected::Memory { id, tier, energy: wanted, why } = one else { continue };
+        let told = service.explain(id, ends).await?;
+        let energy = told.memory.energy.map_or(f64::NAN, |energy| energy.value());
+        let found = told.memory.record.life.as_ref().ok().map(|life| life.vital.tier);
+        fates.push(Fate {
+            content: told.memory.record.content.clone().unwrap_or_default(),
+            story: why.clone(),
+            tier: found.unwrap_or(*tier),
+            energy,
+            expected: *wanted,
+            agrees: found == Some(*tier) && agree(energy, *wanted),
+            because: told.because,
+            id: id.to_string(),
+        });
+    }
+    Ok(fates)
+}
+
+/// What the relations weigh that are expected.
+pub(super) async fn weights(
+    expected: &[Expected],
+    service: &Service,
+    ends: Timestamp,
+) -> Result<Vec<Check>, CliError> {
+    let mut checks = Vec::new();
+    for one in expected {
+        let Expected::Relation { from, kind, to, weight, why } = one else { continue };
+        let tie =
+            Tie { scope: service.scope().clone(), from: from.clone(), kind: kind.clone(), to: to.clone() };
+        let found = service.relation(&tie, ends).await?;
+        checks.push(Check::new(tie.to_string(), found.weight, *weight, why.clone()));
+    }
+    Ok(checks)
+}
+
+/// The memories, and why each is where it is.
+pub(super) fn lay_out(page: &mut Page, fates: &[Fate]) {
+    page.line("");
+    page.heading("Five fates, and what the laws say of each in closed form");
+    page.table(
+        &[
+            Column::left("memory"),
+            Column::left("tier"),
+            Column::right("energy"),
+            Column::right("by the law"),
+            Column::left(""),
+            Column::cut("why"),
+        ],
+        fates.iter().map(|fate| {
+            [
+                fate.id.clone(),
+                fate.tier.name().to_owned(),
+                format!("{:.9}", fate.energy),
+                format!("{:.9}", fate.expected),
+                said(fate.agrees),
+                fate.story.clone(),
+            ]
+        }),
+    );
+    for fate in fates {
+        page.line("");
+        page.line(&format!("{}: {:?}", fate.id, fate.content));
+        page.line(&format!("  {}", fate.because));
+    }
+}
+
+/// A table of other values; `what` and `value` name its first columns.
+pub(super) fn table(page: &mut Page, what: &str, value: &str, checks: &[Check]) {
+    page.table(
+        &[
+            Column::left(what),
+            Column::right(value),
+            Column::right("by the law"),
+            Column::left(""),
+            Column::cut("why"),
+        ],
+        checks.iter().map(|check| {
+            [
+                check.what.clone(),
+                format!("{:.9}", check.value),
+                format!("{:.9}", check.expected),
+                said(check.agrees),
+                check.story.clone(),
+            ]
+        }),
+    );
+}
+
+fn said(agrees: bool) -> String {
+    if agrees { "ok" } else { "DIFFERS" }.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_file_holds_what_readme_tells() {
+        let all = read().unwrap();
+        let memories = all.iter().filter(|one| matches!(one, Expected::Memory { .. })).count();
+        let relations = all.iter().filter(|one| matches!(one, Expected::Relation { .. })).count();
+        let trails =
+            all.iter().filter(|one| matches!(one, Expected::Edge { .. } | Expected::Place { .. })).count();
+        let facts = all.iter().filter(|one| matches!(one, Expected::Fact { .. })).count();
+        assert_eq!((memories, relations, trails, facts), (5, 3, 2, 3));
+    }
+
+    #[test]
+    fn a_value_that_differs_is_a_defect() {
+        let check = |value| Check::new("a b c".to_owned(), value, 0.5, String::new());
+        assert!(check(0.5 + 1e-12).judge().is_ok());
+        let why = check(0.500_001).judge().unwrap_err().to_string();
+        assert!(why.contains("a b c ended at 0.500001, and the laws say 0.5"), "{why}");
+        assert!(check(f64::NAN).judge().is_err());
+    }
+}

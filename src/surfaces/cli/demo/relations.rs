@@ -1,0 +1,74 @@
+//! What the demo tells of relations: how many there are, which are about to be lost, and what silence would do.
+
+use super::expected::{self, Check, Expected};
+use crate::domain::units::Timestamp;
+use crate::service::events::Imported;
+use crate::service::{Service, Which};
+use crate::surfaces::cli::exit::CliError;
+use crate::surfaces::cli::page::Page;
+use crate::surfaces::cli::plot::decay::DecayPlot;
+use crate::surfaces::cli::plot::verbs::decay::{lightest, relations};
+use serde::Serialize;
+
+/// Relations in the picture.
+const DRAWN: usize = 8;
+/// A year, milliseconds.
+const YEAR_MS: f64 = 365.0 * 24.0 * 3_600_000.0;
+
+/// What became of relations.
+#[derive(Debug, Serialize)]
+pub(super) struct Relations {
+    relations: usize,
+    observed: u64,
+    pinned: usize,
+    below_minimum: usize,
+    retrievable_after_a_year_of_silence: usize,
+    checks: Vec<Check>,
+}
+
+impl Relations {
+    /// Each value that is expected.
+    pub(super) fn judge(&self) -> impl Iterator<Item = Result<(), CliError>> + '_ {
+        self.checks.iter().map(Check::judge)
+    }
+}
+
+/// Reads them at the end of the month, with a picture of the lightest.
+pub(super) async fn ask(
+    expected: &[Expected],
+    service: &Service,
+    done: &Imported,
+    ends: Timestamp,
+) -> Result<(Relations, DecayPlot), CliError> {
+    let all = relations(service, ends).await?;
+    let below = service.relations(service.scope(), Which::Decayed, None, ends).await?;
+    let later = service.relations(service.scope(), Which::Retrievable, None, ends.after(YEAR_MS)).await?;
+    let told = Relations {
+        relations: all.len(),
+        observed: done.by_kind.get("observe").copied().unwrap_or(0),
+        pinned: all.iter().filter(|relation| relation.pinned).count(),
+        below_minimum: below.len(),
+        retrievable_after_a_year_of_silence: later.len(),
+        checks: expected::weights(expected, service, ends).await?,
+    };
+    Ok((told, lightest(&all, DRAWN, service, ends)))
+}
+
+pub(super) fn lay_out(page: &mut Page, told: &Relations, weights: &DecayPlot) {
+    page.line("");
+    page.heading("Relations fade unless somebody sees them again");
+    page.line(&format!(
+        "{} relations were seen {} times; {} are pinned. Below {} one is left out of what is retrieved: {} so far, and \
+         after a year of silence all but {}.",
+        told.relations,
+        told.observed,
+        told.pinned,
+        weights.minimum,
+        told.below_minimum,
+        told.retrievable_after_a_year_of_silence
+    ));
+    page.line("");
+    page.picture(&weights.terminal(page.width(), page.color()));
+    page.line("");
+    expected::table(page, "relation", "weight", &told.checks);
+}

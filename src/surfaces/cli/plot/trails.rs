@@ -1,0 +1,321 @@
+//! What lies on trails: the hottest edges beside each other, and how the pheromones of one edge evaporate.
+//!
+//! Success and traversal make one bar, since what ranks an edge is their sum; recency, which is 1 at most, is a column of
+//! eight steps, and the cost stands beside the base that it came down from.
+
+use super::canvas::{self, Canvas, HIGH, WIDE, place};
+use super::svg::{self, Frame};
+use super::{Ink, axis};
+use crate::surfaces::cli::page::harmless;
+
+/// Edges, in the order in which they are to be drawn.
+#[derive(Debug, Clone)]
+pub struct TrailsPlot {
+    /// What stands above them.
+    pub title: String,
+    /// One row each.
+    pub edges: Vec<Edge>,
+}
+
+/// What lies on an edge, and what walking it costs.
+#[derive(Debug, Clone)]
+pub struct Edge {
+    /// What stands beside it, such as `api HAS_ROOM outbox`.
+    pub name: String,
+    /// "Led to good outcomes", 0 or more.
+    pub success: f64,
+    /// "Often walked", 0 or more.
+    pub traversal: f64,
+    /// "Walked lately", `0 ..= 1`.
+    pub recency: f64,
+    /// What it costs now, `0 ..= 10`.
+    pub cost: f64,
+    /// What it would cost if nobody had walked it, `0 ..= 10`.
+    pub base: f64,
+}
+
+/// The longest name in a terminal.
+const NAME: usize = 44;
+/// Characters of the numbers right of a bar.
+const NUMBERS: usize = 31;
+
+impl TrailsPlot {
+    fn hottest(&self) -> f64 {
+        self.edges.iter().map(|edge| edge.success + edge.traversal).fold(0.0, f64::max)
+    }
+
+    /// The picture in characters, `width` columns at most (at least 60 are taken), one line break after each row.
+    #[must_use]
+    pub fn terminal(&self, width: usize, color: bool) -> String {
+        let mut text = format!("{}\n", harmless(&self.title));
+        if self.edges.is_empty() {
+            return text + "nobody has walked anywhere\n";
+        }
+        let room = width.max(60) - NUMBERS;
+        let longest = self.edges.iter().map(|edge| edge.name.chars().count()).max().unwrap_or(0);
+        let name = longest.min(NAME).min(room * 2 / 3);
+        let columns = room - name - 2;
+        let signs = ("█", "▒", "▁▂▃▄▅▆▇█");
+        let inked = |sign: &str, ink| canvas::inked(sign, ink, color);
+        let legend =
+            format!("{} success  {} traversal", inked(signs.0, Ink::Green), inked(signs.1, Ink::Amber));
+        let gap = " ".repeat((name + 2 + columns).saturating_sub("█ success  ▒ traversal".chars().count()));
+        text += &format!("{legend}{gap}     sum  recent  cost\n");
+        let hottest = self.hottest();
+        for edge in &self.edges {
+            let heat = edge.success + edge.traversal;
+            // Whatever was walked is at least one cell.
+            let long = place(heat, 0.0, hottest, columns + 1).max(usize::from(heat > 0.0));
+            let success = place(edge.success, 0.0, heat, long + 1);
+            let bar = inked(&signs.0.repeat(success), Ink::Green)
+                + &inked(&signs.1.repeat(long - success), Ink::Amber)
+                + &" ".repeat(columns - long);
+            let step = place(edge.recency, 0.0, 1.0, 8);
+            let lately: String =
+                signs.2.chars().nth(step).filter(|_| edge.recency > 0.0).into_iter().collect();
+            let lately = if lately.is_empty() { " ".to_owned() } else { inked(&lately, Ink::Blue) };
+            let label = canvas::fitted(&harmless(&edge.name), name);
+            text += &format!(
+                "{label}  {bar}  {heat:>6.2}  {lately} {:.2}  {:.3} of {:.2}\n",
+                edge.recency, edge.cost, edge.base
+            );
+        }
+        text
+    }
+
+    /// The picture as a document of its own, 800 units wide, 24 for each edge.
+    #[must_use]
+    pub fn svg(&self) -> String {
+        const ROW: f64 = 24.0;
+        let rows = self.edges.iter().fold(0.0, |rows, _| rows + ROW);
+        let frame = Frame { left: 300.0, top: 64.0, width: 270.0, height: rows };
+        let hottest = self.hottest().max(f64::MIN_POSITIVE);
+        let mut body = String::new();
+        for (at, ink, what) in [(300.0, "green", "success"), (370.0, "amber", "traversal")] {
+            body += &svg::text((at, frame.top - 12.0), &format!("letter {ink}-text"), what);
+        }
+        body += &svg::text((640.0, frame.top - 12.0), "letter blue-text middle", "recency");
+        body += &svg::text((776.0, frame.top - 12.0), "tick end", "cost, of base");
+        let mut top = frame.top;
+        for edge in &self.edges {
+            let (middle, high) = (top + ROW / 2.0 + 4.0, ROW - 8.0);
+            let x = |heat: f64| frame.x(heat, 0.0, hottest);
+            let (walked, heat) = (x(edge.success), edge.success + edge.traversal);
+            let label = canvas::fitted(&harmless(&edge.name), NAME);
+            body += &svg::text((frame.left - 10.0, middle), "name end", label.trim_end());
+            body += &svg::bar((frame.left, top + 4.0), (walked - frame.left, high), "green");
+            body += &svg::bar((walked, top + 4.0), (x(heat) - walked, high), "amber");
+            body += &svg::text((x(heat) + 6.0, middle), "tick", &format!("{heat:.2}"));
+            let lately = 40.0 * edge.recency.clamp(0.0, 1.0);
+            body += &svg::bar((620.0, top + 4.0), (lately, high), "blue");
+            body += &svg::text((776.0, middle), "tick end", &format!("{:.3} of {:.2}", edge.cost, edge.base));
+            top += ROW;
+        }
+        svg::document(&harmless(&self.title), frame.bottom() + 24.0, &body)
+    }
+}
+
+/// How the pheromones of one place or edge evaporate, from the present cycle on.
+#[derive(Debug, Clone)]
+pub struct PheromonePlot {
+    /// What stands above them.
+    pub title: String,
+    /// One for each pheromone.
+    pub curves: Vec<Evaporating>,
+}
+
+/// One pheromone, cycle by cycle.
+#[derive(Debug, Clone)]
+pub struct Evaporating {
+    /// Its name, such as `success`.
+    pub name: String,
+    /// Its colour.
+    pub ink: Ink,
+    /// What is left after 0, 1, 2, … cycles.
+    pub left: Vec<f64>,
+}
+
+/// Rows of the curves in a terminal.
+const ROWS: usize = 12;
+
+impl PheromonePlot {
+    /// The greatest value, and cycles from the first to the last.
+    fn spans(&self) -> (f64, usize) {
+        let values =
+            self.curves.iter().flat_map(|curve| &curve.left).copied().filter(|left| left.is_finite());
+        let cycles = self.curves.iter().map(|curve| curve.left.len()).max().unwrap_or(0);
+        (values.fold(0.0, f64::max), cycles.saturating_sub(1).max(1))
+    }
+
+    /// The picture in characters, `width` columns at most (at least 40 are taken), one line break after each row.
+    #[must_use]
+    pub fn terminal(&self, width: usize, color: bool) -> String {
+        let (greatest, cycles) = self.spans();
+        let ticks = axis::values(greatest, 4);
+        let top = ticks.last().map_or(1.0, |(value, _)| *value);
+        let gutter = ticks.iter().map(|(_, label)| label.len()).max().unwrap_or(1) + 1;
+        let columns = width.max(40) - gutter - 1;
+        let y = |value: f64| ROWS * HIGH - 1 - place(value, 0.0, top, ROWS * HIGH);
+        let x = |cycle: usize| place(whole(cycle), 0.0, whole(cycles), columns * WIDE);
+        let mut canvas = Canvas::new(columns, ROWS);
+        for curve in &self.curves {
+            let points = curve.left.iter().enumerate().filter(|(_, left)| left.is_finite());
+            let points: Vec<(usize, usize)> = points.map(|(cycle, left)| (x(cycle), y(*left))).collect();
+            points.windows(2).for_each(|step| canvas.line(step[0], step[1], false, curve.ink));
+            if let [only] = points[..] {
+                canvas.dot(only.0, only.1, curve.ink);
+            }
+        }
+        let mut text = format!("{}\n", harmless(&self.title));
+        for (row, drawn) in canvas.rows(color).iter().enumerate() {
+            let tick = ticks.iter().find(|(value, _)| y(*value) / HIGH == row);
+            let (label, rule) = tick.map_or(("", '│'), |(_, label)| (label.as_str(), '┤'));
+            text += format!("{label:>gutter$}{rule}{drawn}").trim_end();
+            text.push('\n');
+        }
+        let times = axis::values(whole(cycles), 6);
+        let at = |value: f64| place(value, 0.0, whole(cycles), columns);
+        let inside = times.iter().filter(|(value, _)| *value <= whole(cycles));
+        let marks: Vec<(usize, &str)> = inside.map(|(value, label)| (at(*value), label.as_str())).collect();
+        let rule = |column| if marks.iter().any(|(mark, _)| *mark == column) { '┬' } else { '─' };
+        let indent = " ".repeat(gutter);
+        text += &format!("{indent}└{}\n", (0..columns).map(rule).collect::<String>());
+        text += format!("{indent} {}", canvas::labels(&marks, columns)).trim_end();
+        text += &format!("\n{indent} cycles from now on\n");
+        text + &self.legend(color)
+    }
+
+    /// Each pheromone with what is left of it now and at the end.
+    fn legend(&self, color: bool) -> String {
+        let widest = self.curves.iter().map(|curve| curve.name.chars().count()).max().unwrap_or(0);
+        let told = |curve: &Evaporating| {
+            let (first, last) = (curve.left.first().copied(), curve.left.last().copied());
+            let name = canvas::inked(&canvas::fitted(&harmless(&curve.name), widest), curve.ink, color);
+            format!("  {name}  {:.3}, at the end {:.3}\n", first.unwrap_or(0.0), last.unwrap_or(0.0))
+        };
+        self.curves.iter().map(told).collect()
+    }
+
+    /// The picture as a document of its own, 800 by 360 units.
+    #[must_use]
+    pub fn svg(&self) -> String {
+        let (greatest, cycles) = self.spans();
+        let ticks = axis::values(greatest, 4);
+        let top = ticks.last().map_or(1.0, |(value, _)| *value);
+        let frame = Frame { left: 64.0, top: 56.0, width: 600.0, height: 220.0 };
+        let x = |cycle: f64| frame.x(cycle, 0.0, whole(cycles));
+        let mut body = String::new();
+        for (value, label) in &ticks {
+            let y = frame.y(*value, top);
+            body += &svg::rule((frame.left, y), (frame.right(), y), "grid");
+            body += &svg::text((frame.left - 8.0, y + 4.0), "tick end", label);
+        }
+        for (cycle, label) in axis::values(whole(cycles), 6).iter().filter(|(at, _)| *at <= whole(cycles)) {
+            body += &svg::rule((x(*cycle), frame.bottom()), (x(*cycle), frame.bottom() + 5.0), "axis");
+            body += &svg::text((x(*cycle), frame.bottom() + 20.0), "tick middle", label);
+        }
+        body += &svg::text((frame.right(), frame.bottom() + 38.0), "tick end", "cycles from now on");
+        let mut name = frame.top + 4.0;
+        for curve in &self.curves {
+            let ink = curve.ink.class();
+            let points = curve.left.iter().enumerate().filter(|(_, left)| left.is_finite());
+            let points: Vec<(f64, f64)> =
+                points.map(|(cycle, left)| (x(whole(cycle)), frame.y(*left, top))).collect();
+            body += &svg::path(&points, &format!("line {ink}"));
+            body += &svg::text(
+                (frame.right() + 12.0, name),
+                &format!("letter {ink}-text"),
+                &harmless(&curve.name),
+            );
+            name += 18.0;
+        }
+        svg::document(&harmless(&self.title), frame.bottom() + 54.0, &body)
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a count of cycles in a picture is far below 2^53")]
+const fn whole(count: usize) -> f64 {
+    count as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hot() -> TrailsPlot {
+        let edge = |name: &str, success, traversal, recency, cost, base| Edge {
+            name: name.to_owned(),
+            success,
+            traversal,
+            recency,
+            cost,
+            base,
+        };
+        TrailsPlot {
+            title: "Hottest trails in cycle 492,456".to_owned(),
+            edges: vec![
+                edge("api HAS_ROOM webhooks", 4.2, 0.61, 0.478, 0.161, 0.3),
+                edge("webhooks HAS_CLOSET webhooks/rules", 1.1, 0.42, 0.478, 0.187, 0.3),
+                edge("a wing with a very long name of its own HAS_ROOM another", 0.4, 0.2, 0.0, 0.264, 0.3),
+                edge("queue HAS_ROOM outbox", 0.002, 0.0, 0.0, 0.3, 0.3),
+            ],
+        }
+    }
+
+    fn evaporating() -> PheromonePlot {
+        let curve = |name: &str, ink, first: f64, rate: f64| Evaporating {
+            name: name.to_owned(),
+            ink,
+            left: (0..=120).map(|cycle| first * (1.0 - rate).powi(cycle)).collect(),
+        };
+        PheromonePlot {
+            title: "api HAS_ROOM webhooks, from cycle 492,456 on".to_owned(),
+            curves: vec![
+                curve("success", Ink::Green, 4.2, 0.01),
+                curve("traversal", Ink::Amber, 0.61, 0.03),
+                curve("recency", Ink::Blue, 1.0, 0.1),
+            ],
+        }
+    }
+
+    #[test]
+    fn the_hottest_at_80_columns() {
+        let drawn = hot().terminal(80, false);
+        assert!(drawn.lines().all(|line| line.chars().count() <= 80), "{drawn}");
+        insta::assert_snapshot!(drawn);
+    }
+
+    #[test]
+    fn the_hottest_as_svg() {
+        insta::assert_snapshot!(hot().svg());
+    }
+
+    #[test]
+    fn the_curves_at_80_columns() {
+        let drawn = evaporating().terminal(80, false);
+        assert!(drawn.lines().all(|line| line.chars().count() <= 80), "{drawn}");
+        insta::assert_snapshot!(drawn);
+    }
+
+    #[test]
+    fn the_curves_as_svg() {
+        let mut few = evaporating();
+        few.curves.iter_mut().for_each(|curve| curve.left.truncate(7));
+        insta::assert_snapshot!(few.svg());
+    }
+
+    #[test]
+    fn odd_input_is_drawn_without_fuss() {
+        let none = TrailsPlot { edges: vec![], ..hot() };
+        assert!(none.terminal(80, true).contains("nobody") && none.svg().contains("</svg>"));
+        let mut odd = hot();
+        odd.edges[0].success = f64::NAN;
+        odd.edges[1] = Edge { success: 0.0, traversal: 0.0, recency: 0.0, ..odd.edges[1].clone() };
+        assert_eq!(odd.terminal(0, false).lines().count(), 6);
+        let empty = PheromonePlot { curves: vec![], ..evaporating() };
+        assert!(empty.terminal(0, true).lines().count() > ROWS && empty.svg().contains("</svg>"));
+        let mut one = evaporating();
+        one.curves.iter_mut().for_each(|curve| curve.left = vec![f64::NAN]);
+        assert!(one.terminal(80, false).contains("cycles") && one.svg().contains("</svg>"));
+    }
+}

@@ -1,0 +1,157 @@
+//! `ebb plot decay`: the lightest relations of a scope, or the curve of one.
+
+use super::{Target, drawn, target, written};
+use crate::domain::event::Tie;
+use crate::domain::ids::{EntityName, RelationType};
+use crate::domain::relation::Bond;
+use crate::domain::units::{Timestamp, Weight};
+use crate::service::{Relation, Service, Which};
+use crate::surfaces::cli::exit::CliError;
+use crate::surfaces::cli::instant::{Rfc3339, readable};
+use crate::surfaces::cli::output::Output;
+use crate::surfaces::cli::plot::decay::{Bar, DecayPlot, Fate, curve};
+use crate::surfaces::cli::plot::{Decay, Picture};
+use serde::Serialize;
+
+pub(super) async fn run(args: &Decay, service: &Service, output: &Output) -> Result<(), CliError> {
+    let (Some(from), Some(kind), Some(to)) = (&args.from, &args.kind, &args.to) else {
+        return weights(args, service, output).await;
+    };
+    let tie = Tie {
+        scope: service.scope().clone(),
+        from: EntityName::new(from).map_err(CliError::usage)?,
+        kind: RelationType::new(kind).map_err(CliError::usage)?,
+        to: EntityName::new(to).map_err(CliError::usage)?,
+    };
+    weight(&tie, &args.picture, service, output).await
+}
+
+async fn weights(args: &Decay, service: &Service, output: &Output) -> Result<(), CliError> {
+    let at = args.picture.when.instant(service).await?;
+    let all = relations(service, at).await?;
+    let plot = lightest(&all, usize::from(args.limit), service, at);
+    match target(&args.picture, output) {
+        Target::Svg(to) => written(&plot.svg(), to, output),
+        Target::Numbers => {
+            let edges: Vec<Weighed> = all.iter().map(|relation| weighed(relation, service)).collect();
+            output.emit_list("plot.decay", "edges", &edges, |_| {})
+        }
+        Target::Terminal => drawn(&plot.terminal(output.width, output.color), output),
+    }
+}
+
+async fn weight(tie: &Tie, picture: &Picture, service: &Service, output: &Output) -> Result<(), CliError> {
+    let at = picture.when.instant(service).await?;
+    let found = service.relation(tie, at).await?;
+    let plot = curve(&tie.to_string(), &bond(&found), at, service.fading());
+    match target(picture, output) {
+        Target::Svg(to) => written(&plot.svg_of("weight"), to, output),
+        Target::Numbers => {
+            let points = plot.segments.iter().flat_map(|segment| {
+                let ahead = segment.ahead;
+                segment.points.iter().map(move |(at, weight)| WeightThen {
+                    at: Rfc3339(*at),
+                    weight: *weight,
+                    ahead,
+                })
+            });
+            let falling = Falling { edge: weighed(&found, service), points: points.collect() };
+            output.emit("plot.decay", &falling, |_| {})
+        }
+        Target::Terminal => drawn(&plot.terminal(output.width, output.color), output),
+    }
+}
+
+/// All relations of the scope that laws can use, heaviest first.
+pub(in crate::surfaces::cli) async fn relations(
+    service: &Service,
+    at: Timestamp,
+) -> Result<Vec<Relation>, CliError> {
+    let mut all = service.relations(service.scope(), Which::Retrievable, None, at).await?;
+    all.extend(service.relations(service.scope(), Which::Decayed, None, at).await?);
+    // Those below the minimum are lighter than all others but the pinned.
+    all.sort_by(|a, b| b.weight.total_cmp(&a.weight));
+    Ok(all)
+}
+
+/// A picture of the lightest; pinned ones fade no more than structure does, and are counted only.
+pub(in crate::surfaces::cli) fn lightest(
+    all: &[Relation],
+    limit: usize,
+    service: &Service,
+    at: Timestamp,
+) -> DecayPlot {
+    let fading = service.fading();
+    let bar = |relation: &&Relation| Bar {
+        name: name(relation),
+        weight: relation.weight,
+        fate: Fate::of(&bond(relation), at, fading),
+    };
+    let free: Vec<&Relation> = all.iter().filter(|relation| !relation.pinned).collect();
+    let heavier = free.len().saturating_sub(limit);
+    let left_out = [(heavier, "heavier"), (all.len() - free.len(), "pinned")];
+    let left_out =
+        left_out.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}"));
+    let left_out: Vec<String> = left_out.collect();
+    let remark =
+        if left_out.is_empty() { String::new() } else { format!("Not drawn: {}.", left_out.join(", ")) };
+    DecayPlot {
+        title: format!("What relations weigh, the lightest last, at {} UTC", readable(at)),
+        bars: free[heavier..].iter().map(bar).collect(),
+        minimum: fading.minimum().value(),
+        remark,
+    }
+}
+
+fn name(relation: &Relation) -> String {
+    format!("{} {} {}", relation.from, relation.kind, relation.to)
+}
+
+/// What the law says of a relation goes by. A base outside `0 ..= 1`, which another writer may have left, is drawn at the
+/// nearest end.
+fn bond(relation: &Relation) -> Bond {
+    let instant = |ms| Timestamp::from_millis(ms).unwrap_or(Timestamp::EPOCH);
+    Bond {
+        base: Weight::new(relation.base.clamp(0.0, 1.0)).unwrap_or(Weight::ONE),
+        weight_at: instant(relation.weight_at),
+        last_observed: instant(relation.last_observed),
+        pinned: relation.pinned,
+    }
+}
+
+/// A relation, and when it is lost.
+#[derive(Serialize)]
+struct Weighed {
+    from: String,
+    #[serde(rename = "type")]
+    kind: String,
+    to: String,
+    weight: f64,
+    pinned: bool,
+    falls: Option<Rfc3339>,
+}
+
+fn weighed(relation: &Relation, service: &Service) -> Weighed {
+    Weighed {
+        from: relation.from.clone(),
+        kind: relation.kind.clone(),
+        to: relation.to.clone(),
+        weight: relation.weight,
+        pinned: relation.pinned,
+        falls: bond(relation).falls(service.fading()).map(Rfc3339),
+    }
+}
+
+#[derive(Serialize)]
+struct Falling {
+    #[serde(flatten)]
+    edge: Weighed,
+    points: Vec<WeightThen>,
+}
+
+#[derive(Serialize)]
+struct WeightThen {
+    at: Rfc3339,
+    weight: f64,
+    ahead: bool,
+}
