@@ -181,6 +181,7 @@ async fn play(settings: &Settings, scope: Scope, output: &Output) -> Result<(), 
         settings.neo4j.home.clone_from(&folder);
         output.remark("Starting a scratch Neo4j of its own, in .ebb/demo");
     }
+    settings.policies = settings::policies::of_text(demo::POLICIES).map_err(CliError::failed)?;
     let open = wiring::open(&settings, scope).await.map_err(not_open)?;
     let told = demo::run(&open.service, open.endpoint(), &folder, output).await;
     let managed = settings.neo4j.uri.is_none();

@@ -217,7 +217,15 @@ impl Keyring {
             return free.then_some(Caller::local()).ok_or(Denied::NoKey);
         };
         let (id, secret) = parts(token).unwrap_or_default();
-        let keys = if keys.live.contains_key(id) { keys } else { known.fresh(&self.store, AGAIN).await? };
+        if !keys.live.contains_key(id) {
+            // It may have been made just now. Whoever sends ids that nobody knows waits, and nobody else does.
+            let wait = known.asked.and_then(|asked| AGAIN.checked_sub(asked.elapsed())).unwrap_or_default();
+            drop(known);
+            tokio::time::sleep(wait).await;
+            known = self.known.lock().await;
+        }
+        let is_known = known.keys.as_ref().is_some_and(|keys| keys.live.contains_key(id));
+        let keys = known.fresh(&self.store, if is_known { FRESH } else { AGAIN }).await?;
         let nothing = (String::new(), Grant::ALL);
         let found = keys.live.get(id);
         let (stored, grant) = found.unwrap_or(&nothing);

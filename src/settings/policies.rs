@@ -3,7 +3,10 @@
 //! What each field may be is in the table of knobs; what they must agree on is a law, so that a file, a variable and a
 //! request are judged alike.
 
+use super::fault::{Faults, Origin};
 use super::kind::Shown;
+use super::layers::Layer;
+use super::{Environment, Flags, Settings};
 use crate::domain::policy::{Draft, Given, Policies};
 use config::ConfigError;
 use std::collections::BTreeMap;
@@ -25,6 +28,18 @@ pub(super) fn of(merged: &config::Config) -> Result<Policies, ConfigError> {
     Policies::check(&drafts).map_err(|faults| {
         ConfigError::Message(faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))
     })
+}
+
+/// The policies of a TOML text, as they would stand in a configuration alone.
+///
+/// # Errors
+/// Every fault there is.
+pub fn of_text(text: &str) -> Result<Policies, Faults> {
+    let mut faults = Vec::new();
+    let place = |line, column| Origin::File { path: "policies.toml".into(), line, column };
+    let layer = Layer::of_toml(text, &place, &mut faults);
+    let settings = Settings::from_layers(layer, &Flags::default(), &Environment::default(), faults)?;
+    Ok(settings.policies)
 }
 
 fn given(shown: &Shown) -> Given {

@@ -101,6 +101,8 @@ const UNIONS: &[(&str, &str)] = &[
     ("inspect/conflicts", "a person asks, now and then, about both"),
     ("cluster/read", "both are lists of keys"),
     ("inspect/quarantine", "a person asks, now and then, about both"),
+    ("inspect/trails_hot", "a person asks, now and then, about each type of edge"),
+    ("inspect/trails_hot_graph", "a person asks, now and then, about each type of edge"),
     ("memory/history", "both read the relationships of one memory"),
     ("memory/timeline", "a person asks, now and then, for the picture of all memories"),
     ("migration/duplicates", "runs once, before the constraints exist"),

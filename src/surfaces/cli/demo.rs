@@ -6,13 +6,16 @@
 //! (`config/demo/README.md`).
 
 mod expected;
+mod facts;
 mod relations;
+mod trails;
 
 use super::exit::CliError;
 use super::output::Output;
 use super::page::{Column, Page};
 use super::plot::decay::DecayPlot;
 use super::plot::tiers::bars;
+use super::plot::trails::TrailsPlot;
 use super::plot::verbs::{now, over_time};
 use super::progress::Progress;
 use crate::clock::rfc3339;
@@ -23,12 +26,16 @@ use crate::service::admin::Hour;
 use crate::service::events::replay::Replay;
 use crate::service::events::{BadLines, Imported};
 use expected::Fate;
+use facts::Facts;
 use relations::Relations;
 use serde::Serialize;
 use std::path::Path;
+use trails::Trails;
 
 /// The bundled month.
 const MONTH: &str = include_str!("../../../config/demo/month.ndjson");
+/// The policies that its facts grow old by.
+pub const POLICIES: &str = include_str!("../../../config/demo/policies.toml");
 /// The instant that the expected values are for.
 const ENDS: &str = "2026-04-01T00:00:00Z";
 /// What to paste into Neo4j Browser, each a question of `ebb inspect`.
@@ -53,6 +60,8 @@ struct Told {
     expired: i64,
     fates: Vec<Fate>,
     relations: Relations,
+    trails: Trails,
+    facts: Facts,
     browser: Option<String>,
     queries: Vec<Query>,
 }
@@ -82,7 +91,7 @@ pub async fn run(
     let ends = crate::clock::parse_rfc3339(ENDS).map_err(CliError::failed)?;
     let done = replay(service, &file, ends, output).await?;
     let hours = service.timeline().await?;
-    let (told, weights) = tell(service, endpoint, &done, &hours, ends).await?;
+    let (told, weights, hot) = tell(service, endpoint, &done, &hours, ends).await?;
     let plot = over_time(&hours, ends);
     let tiers = now(&service.tiers().await?);
     output.emit("demo", &told, |page| {
@@ -93,10 +102,12 @@ pub async fn run(
         page.picture(&bars(&tiers, page.width(), page.color()));
         expected::lay_out(page, &told.fates);
         relations::lay_out(page, &told.relations, &weights);
+        trails::lay_out(page, &told.trails, &hot);
+        facts::lay_out(page, &told.facts);
         lay_out_browser(page, &told, endpoint);
     })?;
     let fates = told.fates.iter().map(Fate::judge);
-    fates.chain(told.relations.judge()).collect()
+    fates.chain(told.relations.judge()).chain(told.trails.judge()).chain(told.facts.judge()).collect()
 }
 
 async fn replay(
@@ -117,9 +128,10 @@ async fn tell(
     done: &Imported,
     hours: &[Hour],
     ends: Timestamp,
-) -> Result<(Told, DecayPlot), CliError> {
+) -> Result<(Told, DecayPlot, TrailsPlot), CliError> {
     let expected = expected::read()?;
     let (relations, weights) = relations::ask(&expected, service, done, ends).await?;
+    let (trails, hot) = trails::ask(&expected, service, done, ends).await?;
     let sum = |count: fn(&Hour) -> i64| hours.iter().map(count).sum();
     let queries = QUESTIONS.iter().filter_map(|name| {
         let (_, title, cypher) = Service::questions().find(|(known, ..)| known == name)?;
@@ -137,10 +149,12 @@ async fn tell(
         expired: done.runs.values().map(|runs| runs.expired).sum(),
         fates: expected::fates(&expected, service, ends).await?,
         relations,
+        trails,
+        facts: facts::ask(&expected, service, done).await?,
         browser: browser_url(endpoint, None),
         queries: queries.collect(),
     };
-    Ok((told, weights))
+    Ok((told, weights, hot))
 }
 
 fn lay_out(page: &mut Page, told: &Told, hours: &[Hour]) {

@@ -134,7 +134,7 @@ impl Fresh {
 
     /// Removes everything but the tunables and the schema.
     pub(crate) async fn clear(&self) {
-        let text = "MATCH (n) WHERE NOT n:ConsolidationConfig AND NOT n:EbbMigration DETACH DELETE n";
+        let text = "MATCH (n) WHERE NOT n:ConsolidationConfig AND NOT n:EbbMigration AND NOT n:EbbCounter DETACH DELETE n";
         self.client.run(text, &[]).await;
     }
 }

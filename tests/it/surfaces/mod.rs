@@ -6,6 +6,7 @@
 mod events;
 mod facts;
 mod http;
+mod injection;
 mod memories;
 mod operations;
 mod relations;

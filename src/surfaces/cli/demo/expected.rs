@@ -4,7 +4,8 @@ use crate::domain::event::Tie;
 use crate::domain::ids::{EntityName, MemoryId, RelationType};
 use crate::domain::tier::Tier;
 use crate::domain::units::Timestamp;
-use crate::service::Service;
+use crate::service::trails::place_name;
+use crate::service::{Fact, Service};
 use crate::surfaces::cli::exit::CliError;
 use crate::surfaces::cli::page::{Column, Page};
 use serde::{Deserialize, Serialize};
@@ -30,19 +31,15 @@ pub(super) enum Expected {
         why: String,
     },
     /// What lies on an edge, and what it costs to walk.
-    #[expect(dead_code, reason = "read from the file; the section on trails asks the graph for it")]
     Edge { edge: Walked, success: f64, cost: f64, why: String },
     /// What lies on a place.
-    #[expect(dead_code, reason = "read from the file; the section on trails asks the graph for it")]
     Place { place: Named, exploitation: f64, why: String },
     /// How sure the head of a lineage is.
-    #[expect(dead_code, reason = "read from the file; the section on facts asks the graph for it")]
     Fact { scope: String, entity: EntityName, relation: String, value: String, confidence: f64, why: String },
 }
 
 /// An edge of the palace.
 #[derive(Debug, Deserialize)]
-#[expect(dead_code, reason = "as Expected::Edge")]
 pub(super) struct Walked {
     from: Named,
     #[serde(rename = "type")]
@@ -52,7 +49,6 @@ pub(super) struct Walked {
 
 /// A place of the palace.
 #[derive(Debug, Deserialize)]
-#[expect(dead_code, reason = "as Expected::Place")]
 pub(super) struct Named {
     label: String,
     id: String,
@@ -87,7 +83,7 @@ pub(super) struct Check {
 }
 
 fn agree(value: f64, expected: f64) -> bool {
-    (value - expected).abs() <= TOLERANCE * expected
+    (value - expected).abs() <= TOLERANCE * expected.abs()
 }
 
 fn judged(agrees: bool, what: &str, value: f64, expected: f64) -> Result<(), CliError> {
@@ -158,6 +154,53 @@ pub(super) async fn weights(
         checks.push(Check::new(tie.to_string(), found.weight, *weight, why.clone()));
     }
     Ok(checks)
+}
+
+/// What lies on the edges and places that are expected.
+pub(super) async fn trails(
+    expected: &[Expected],
+    service: &Service,
+    ends: Timestamp,
+) -> Result<Vec<Check>, CliError> {
+    let name = |named: &Named| place_name(&format!("{}:{}", named.label, named.id), service.allowed());
+    let name = |named: &Named| name(named).map_err(CliError::failed);
+    let mut checks = Vec::new();
+    for one in expected {
+        match one {
+            Expected::Edge { edge, success, cost, why } => {
+                let seen = service.trail_status(&name(&edge.from)?, Some(&name(&edge.to)?), ends).await?;
+                let found = seen.edges.into_iter().find(|found| found.kind == edge.kind);
+                let (walked, costs) = found.map_or((f64::NAN, f64::NAN), |found| (found.success, found.cost));
+                let what = format!("{} {} {}", edge.from.id, edge.kind, edge.to.id);
+                checks.push(Check::new(format!("{what}: success"), walked, *success, why.clone()));
+                checks.push(Check::new(format!("{what}: cost"), costs, *cost, why.clone()));
+            }
+            Expected::Place { place, exploitation, why } => {
+                let seen = service.trail_status(&name(place)?, None, ends).await?;
+                let found = seen.nodes.first().map_or(f64::NAN, |found| found.exploitation);
+                let what = format!("{} {}: exploitation", place.label, place.id);
+                checks.push(Check::new(what, found, *exploitation, why.clone()));
+            }
+            _ => {}
+        }
+    }
+    Ok(checks)
+}
+
+/// How sure the heads are that are expected.
+pub(super) fn facts(expected: &[Expected], heads: &[Fact]) -> Vec<Check> {
+    let check = |one: &Expected| {
+        let Expected::Fact { scope, entity, relation, value, confidence, why } = one else { return None };
+        let is = |head: &&Fact| {
+            head.scope.as_ref() == Some(scope)
+                && head.entity.as_deref() == Some(entity.as_str())
+                && head.relation.as_ref() == Some(relation)
+                && head.value().is_some_and(|found| found.to_string() == *value)
+        };
+        let found = heads.iter().find(is).and_then(|head| head.confidence).unwrap_or(f64::NAN);
+        Some(Check::new(format!("{entity} {relation} {value}"), found, *confidence, why.clone()))
+    };
+    expected.iter().filter_map(check).collect()
 }
 
 /// The memories, and why each is where it is.

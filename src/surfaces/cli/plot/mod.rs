@@ -27,7 +27,9 @@ use std::path::{Path, PathBuf};
 
 /// The verbs of `ebb plot`.
 #[derive(Debug, Clone, Subcommand)]
-#[command(after_help = "Examples:\n  ebb plot energy ID\n  ebb plot tiers --svg tiers.svg\n  ebb plot decay")]
+#[command(
+    after_help = "Examples:\n  ebb plot energy ID\n  ebb plot tiers --svg tiers.svg\n  ebb plot decay\n  ebb plot trails"
+)]
 pub enum Verb {
     /// Draw the energy of a memory: how it came here, and what it will cross
     Energy(Energy),
@@ -35,6 +37,8 @@ pub enum Verb {
     Tiers(Tiers),
     /// Draw what relations weigh and when they are lost, or how one of them fades
     Decay(Decay),
+    /// Draw the hottest trails, with what lies on them and what they cost
+    Trails(Trails),
 }
 
 /// `ebb plot energy`
@@ -75,6 +79,20 @@ pub struct Decay {
     pub to: Option<String>,
     /// This many of them
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=1000), conflicts_with = "from")]
+    pub limit: u16,
+    /// Where and when.
+    #[command(flatten)]
+    pub picture: Picture,
+}
+
+/// `ebb plot trails`
+#[derive(Debug, Clone, Args)]
+#[command(
+    after_help = "Examples:\n  ebb plot trails\n  ebb plot trails --limit 40 --svg trails.svg --at -7d"
+)]
+pub struct Trails {
+    /// This many edges
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub limit: u16,
     /// Where and when.
     #[command(flatten)]

@@ -1,6 +1,7 @@
-//! `ebb plot energy`, `tiers` and `decay`: from what the service answers to a picture, and where it goes.
+//! `ebb plot energy`, `tiers`, `decay` and `trails`: from what the service answers to a picture, and where it goes.
 
 pub(in crate::surfaces::cli) mod decay;
+pub(in crate::surfaces::cli) mod trails;
 
 use super::energy::EnergyPlot;
 use super::tiers::{Series, TiersPlot, bars};
@@ -47,6 +48,7 @@ pub async fn run(verb: &Verb, service: &Service, output: &Output) -> Result<(), 
             }
         }
         Verb::Decay(args) => decay::run(args, service, output).await,
+        Verb::Trails(args) => trails::run(args, service, output).await,
     }
 }
 

@@ -1,0 +1,69 @@
+//! What the demo tells of facts: what the policies have retracted and made less sure, by adding to what was said.
+
+use super::expected::{self, Check, Expected};
+use crate::domain::fact::{DECAY_SOURCE, FactScope};
+use crate::service::events::Imported;
+use crate::service::{FactFilter, Service};
+use crate::surfaces::cli::exit::CliError;
+use crate::surfaces::cli::page::Page;
+use serde::Serialize;
+
+/// What became of facts.
+#[derive(Debug, Serialize)]
+pub(super) struct Facts {
+    asserted: u64,
+    policies: Vec<String>,
+    heads: usize,
+    retracted: usize,
+    reduced: usize,
+    checks: Vec<Check>,
+}
+
+impl Facts {
+    /// Each value that is expected.
+    pub(super) fn judge(&self) -> impl Iterator<Item = Result<(), CliError>> + '_ {
+        self.checks.iter().map(Check::judge)
+    }
+}
+
+/// Reads them as they are.
+pub(super) async fn ask(
+    expected: &[Expected],
+    service: &Service,
+    done: &Imported,
+) -> Result<Facts, CliError> {
+    let mut heads = Vec::new();
+    for scope in FactScope::ALL {
+        let filter = FactFilter { scope, entity: None, relation: None, history: false };
+        heads.extend(service.facts(&filter, "", None).await?);
+    }
+    let by_sweep = |retracted: bool| {
+        let swept = heads.iter().filter(|head| head.source.as_deref() == Some(DECAY_SOURCE));
+        swept.filter(|head| (head.confidence == Some(0.0)) == retracted).count()
+    };
+    let policies = service.policies().await?.policies;
+    Ok(Facts {
+        asserted: done.by_kind.get("fact").copied().unwrap_or(0),
+        policies: policies.all().iter().map(|policy| policy.id.to_string()).collect(),
+        heads: heads.len(),
+        retracted: by_sweep(true),
+        reduced: by_sweep(false),
+        checks: expected::facts(expected, &heads),
+    })
+}
+
+pub(super) fn lay_out(page: &mut Page, told: &Facts) {
+    page.line("");
+    page.heading("Facts grow old by policy, and none is ever changed");
+    page.line(&format!(
+        "{} facts were asserted, {} count now. The policies ({}) have retracted {} and made {} less sure, each by a new \
+         fact beside the old one.",
+        told.asserted,
+        told.heads,
+        told.policies.join(", "),
+        told.retracted,
+        told.reduced
+    ));
+    page.line("");
+    expected::table(page, "fact", "confidence", &told.checks);
+}

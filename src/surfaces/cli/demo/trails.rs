@@ -1,0 +1,63 @@
+//! What the demo tells of trails: which ways the agents have made into highways, and where nobody goes any more.
+
+use super::expected::{self, Check, Expected};
+use crate::domain::units::Timestamp;
+use crate::service::Service;
+use crate::service::events::Imported;
+use crate::surfaces::cli::exit::CliError;
+use crate::surfaces::cli::page::Page;
+use crate::surfaces::cli::plot::trails::TrailsPlot;
+use crate::surfaces::cli::plot::verbs::trails::hottest;
+use serde::Serialize;
+
+/// Edges in the picture.
+const DRAWN: usize = 8;
+
+/// What became of trails.
+#[derive(Debug, Serialize)]
+pub(super) struct Trails {
+    places: u64,
+    edges: u64,
+    deposits: u64,
+    explorations: u64,
+    checks: Vec<Check>,
+}
+
+impl Trails {
+    /// Each value that is expected.
+    pub(super) fn judge(&self) -> impl Iterator<Item = Result<(), CliError>> + '_ {
+        self.checks.iter().map(Check::judge)
+    }
+}
+
+/// Reads them at the end of the month, with a picture of the hottest.
+pub(super) async fn ask(
+    expected: &[Expected],
+    service: &Service,
+    done: &Imported,
+    ends: Timestamp,
+) -> Result<(Trails, TrailsPlot), CliError> {
+    let count = |kind| done.by_kind.get(kind).copied().unwrap_or(0);
+    let told = Trails {
+        places: count("node"),
+        edges: count("edge"),
+        deposits: count("deposit"),
+        explorations: count("explore"),
+        checks: expected::trails(expected, service, ends).await?,
+    };
+    Ok((told, hottest(service, DRAWN, ends).await?))
+}
+
+pub(super) fn lay_out(page: &mut Page, told: &Trails, hot: &TrailsPlot) {
+    page.line("");
+    page.heading("Trails: ways that led to something become highways");
+    page.line(&format!(
+        "{} places and {} edges of the product; {} walks led to something, {} searches to nothing. What they left \
+         evaporates by the hour.",
+        told.places, told.edges, told.deposits, told.explorations
+    ));
+    page.line("");
+    page.picture(&hot.terminal(page.width(), page.color()));
+    page.line("");
+    expected::table(page, "edge or place", "now", &told.checks);
+}
