@@ -75,34 +75,13 @@ impl Service {
                 "see them with: ebb inspect quarantine; correct the value that each names, then: ebb doctor --fix",
             )
         });
-        let unstamped = self.store.unstamped().await?;
-        findings.push(if unstamped == 0 {
-            well("other writers", "every memory is under the laws".to_owned())
-        } else {
-            Finding {
-                level: Level::Warning,
-                what: "other writers".to_owned(),
-                found: match unstamped {
-                    1 => "1 memory was created by plain Cypher since the last run".to_owned(),
-                    n => format!("{n} memories were created by plain Cypher since the last run"),
-                },
-                fix: "the next run adopts them: ebb job run decay".to_owned(),
-            }
-        });
-        let foreign = self.store.foreign_facts().await?;
-        findings.push(if foreign == 0 {
-            well("facts", "every fact has its lineage".to_owned())
-        } else {
-            Finding {
-                level: Level::Warning,
-                what: "facts".to_owned(),
-                found: match foreign {
-                    1 => "1 fact was created by plain Cypher since the last run".to_owned(),
-                    n => format!("{n} facts were created by plain Cypher since the last run"),
-                },
-                fix: "the next run adopts them: ebb job run sweep".to_owned(),
-            }
-        });
+        findings.push(adopted(
+            "other writers",
+            self.store.unstamped().await?,
+            ("memory", "memories"),
+            "decay",
+        ));
+        findings.push(adopted("facts", self.store.foreign_facts().await?, ("fact", "facts"), "sweep"));
         findings.push(match self.store.policies().await {
             Ok(found) => well("policies", format!("{} can be used", found.policies.all().len())),
             Err(why) => problem(
@@ -203,6 +182,22 @@ impl Service {
                 })
                 .collect(),
         }
+    }
+}
+
+/// What other writers made that no run has met.
+fn adopted(what: &str, count: i64, (one, several): (&str, &str), job: &str) -> Finding {
+    if count == 0 {
+        return well(what, format!("every {one} is under the laws"));
+    }
+    Finding {
+        level: Level::Warning,
+        what: what.to_owned(),
+        found: match count {
+            1 => format!("1 {one} was created by plain Cypher since the last run"),
+            n => format!("{n} {several} were created by plain Cypher since the last run"),
+        },
+        fix: format!("the next run adopts them: ebb job run {job}"),
     }
 }
 
