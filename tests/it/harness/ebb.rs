@@ -132,9 +132,11 @@ impl Fresh {
         self.client.value::<bool>(waiting).await
     }
 
-    /// Removes everything but the tunables and the schema.
+    /// Removes everything but the tunables and the schema; cycles are counted as at the beginning.
     pub(crate) async fn clear(&self) {
-        let text = "MATCH (n) WHERE NOT n:ConsolidationConfig AND NOT n:EbbMigration AND NOT n:EbbCounter DETACH DELETE n";
+        let kept = "NOT n:ConsolidationConfig AND NOT n:EbbMigration AND NOT n:EbbCounter";
+        self.client.run(&format!("MATCH (n) WHERE {kept} DETACH DELETE n"), &[]).await;
+        let text = "MATCH (c:EbbCounter) SET c.advances = 0, c.evaporated = null";
         self.client.run(text, &[]).await;
     }
 }

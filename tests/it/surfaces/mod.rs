@@ -7,6 +7,7 @@ mod events;
 mod facts;
 mod http;
 mod injection;
+mod mcp;
 mod memories;
 mod operations;
 mod relations;
