@@ -90,11 +90,9 @@ impl Service {
     /// # Errors
     /// [`Error::Conflict`] for a request id that was used for other words.
     pub async fn assert_facts(&self, intent: &Intent, facts: &[Assertion]) -> Result<Vec<Said>, Error> {
-        // The ids are made anew at each try; what the caller said is all the rest.
-        let words: Vec<_> = facts
-            .iter()
-            .map(|fact| (fact.at, &fact.tuple, fact.confidence, &fact.source, fact.valid_until))
-            .collect();
+        // The ids are made anew at each try, and a client that tries again does so later.
+        let words: Vec<_> =
+            facts.iter().map(|fact| (&fact.tuple, fact.confidence, &fact.source, fact.valid_until)).collect();
         let hash = hash(&format!("{:?}", ("assert", words)));
         self.store.assert_facts(intent.lasting(&hash), facts).await
     }
@@ -157,7 +155,9 @@ impl Service {
             judged: at_once,
             counters: Counters::default(),
         };
-        let hash = hash(&format!("{:?}", ("sweep", request)));
+        // The instant apart: a client that tries again does so later.
+        let SweepRequest { scope, mode, policy_id, accepted, at: _ } = request;
+        let hash = hash(&format!("{:?}", ("sweep", scope, mode, policy_id, accepted)));
         let id = self.store.ask_for_sweep(intent.lasting(&hash), &asked).await?;
         if at_once {
             let wanted = Wanted::asked(&id, request.at);

@@ -3,13 +3,15 @@
 use super::Service;
 use super::memories::{Intent, hash};
 use crate::domain::attempt::Right;
-use crate::domain::event::{PlaceName, Trace};
-use crate::domain::ids::{NameError, PlaceId};
+use crate::domain::event::{PlaceName, Step, Trace};
+use crate::domain::ids::{NameError, PlaceId, Scope};
 use crate::domain::trail::Allowed;
 use crate::domain::units::Timestamp;
 use crate::jobs::{JobName, Request, evaporate};
 use crate::scheduler::driver::{self, JobReport, Wanted};
 use crate::store::{Candidate, Counter, EdgeSeen, Error, Hot, PlaceSeen, Seen, Tally, Traced, Trodden};
+use serde::Deserialize;
+use tokio_util::sync::CancellationToken;
 
 /// Places that a search for the cheapest way reads at most.
 pub const PLACES_MAX: usize = 10_000;
@@ -24,6 +26,51 @@ pub fn place_name(text: &str, allowed: &Allowed) -> Result<PlaceName, NameError>
         Some((label, id)) => PlaceName { label: Some(label.clone()), id: PlaceId::new(id)? },
         None => PlaceName { label: None, id: PlaceId::new(text)? },
     })
+}
+
+/// A place as JSON names it: an id that is unique, `Label:id`, or an object; in a path also the edge that led there.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(untagged, expecting = "a place is an id, Label:id, or {label, id}, in a path with via")]
+pub enum PlaceRef {
+    /// As text.
+    Text(String),
+    /// With its parts apart.
+    Named(PlaceParts),
+}
+
+/// The parts of the name of a place.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlaceParts {
+    label: Option<String>,
+    id: PlaceId,
+    via: Option<String>,
+}
+
+impl PlaceRef {
+    /// A step of a path.
+    ///
+    /// # Errors
+    /// What is wrong with it, for a person.
+    pub fn step(self, allowed: &Allowed) -> Result<Step, String> {
+        Ok(match self {
+            Self::Text(text) => {
+                Step { to: place_name(&text, allowed).map_err(|why| why.to_string())?, via: None }
+            }
+            Self::Named(PlaceParts { label, id, via }) => {
+                let label = label.map(|label| allowed.label(&label).cloned()).transpose();
+                Step { to: PlaceName { label: label.map_err(|why| why.to_string())?, id }, via }
+            }
+        })
+    }
+
+    /// A place; by which edge one came there is of no concern.
+    ///
+    /// # Errors
+    /// As [`PlaceRef::step`].
+    pub fn place(self, allowed: &Allowed) -> Result<PlaceName, String> {
+        self.step(allowed).map(|step| step.to)
+    }
 }
 
 impl Service {
@@ -50,27 +97,38 @@ impl Service {
     /// [`Error::NotFound`], [`Error::Conflict`], [`Error::Quarantined`].
     pub async fn trail_status(
         &self,
+        scope: &Scope,
         place: &PlaceName,
         to: Option<&PlaceName>,
         at: Timestamp,
     ) -> Result<Seen, Error> {
-        self.store.trail_status(self.scope(), place, to, at).await
+        self.store.trail_status(scope, place, to, at).await
     }
 
     /// The edges on which most success and traversal is left, most first.
     ///
     /// # Errors
     /// Of the store.
-    pub async fn hot_trails(&self, limit: usize, at: Timestamp) -> Result<Hot<EdgeSeen>, Error> {
-        self.store.hot_trails(self.scope(), limit, at).await
+    pub async fn hot_trails(
+        &self,
+        scope: &Scope,
+        limit: usize,
+        at: Timestamp,
+    ) -> Result<Hot<EdgeSeen>, Error> {
+        self.store.hot_trails(scope, limit, at).await
     }
 
     /// The places on which least exploitation and exploration is left, least first.
     ///
     /// # Errors
     /// Of the store.
-    pub async fn cold_places(&self, limit: usize, at: Timestamp) -> Result<Hot<PlaceSeen>, Error> {
-        self.store.cold_places(self.scope(), limit, at).await
+    pub async fn cold_places(
+        &self,
+        scope: &Scope,
+        limit: usize,
+        at: Timestamp,
+    ) -> Result<Hot<PlaceSeen>, Error> {
+        self.store.cold_places(scope, limit, at).await
     }
 
     /// Where one might go from a place, what draws most first.
@@ -79,11 +137,12 @@ impl Service {
     /// As [`Service::trail_status`].
     pub async fn next_places(
         &self,
+        scope: &Scope,
         place: &PlaceName,
         limit: usize,
         at: Timestamp,
     ) -> Result<Hot<Candidate>, Error> {
-        self.store.next_places(self.scope(), place, limit, at).await
+        self.store.next_places(scope, place, limit, at).await
     }
 
     /// The cheapest way between two places, among the nearest [`PLACES_MAX`].
@@ -92,11 +151,12 @@ impl Service {
     /// As [`Service::trail_status`].
     pub async fn cheapest_path(
         &self,
+        scope: &Scope,
         from: &PlaceName,
         to: &PlaceName,
         at: Timestamp,
     ) -> Result<Trodden, Error> {
-        self.store.cheapest_path(self.scope(), from, to, PLACES_MAX, at).await
+        self.store.cheapest_path(scope, from, to, PLACES_MAX, at).await
     }
 
     /// How cycles are counted.
@@ -116,13 +176,18 @@ impl Service {
         self.store.advance_cycle(intent.lasting(&hash), cycles, at).await
     }
 
-    /// Runs the job evaporate by hand; with `force` also where it is not yet time.
+    /// Runs the job evaporate by hand until its end or `stop`; with `force` also where it is not yet time.
     ///
     /// # Errors
     /// Of the store.
-    pub async fn evaporate(&self, at: Timestamp, force: bool) -> Result<JobReport, Error> {
+    pub async fn evaporate(
+        &self,
+        at: Timestamp,
+        force: bool,
+        stop: CancellationToken,
+    ) -> Result<JobReport, Error> {
         let time_limit = Some(self.job_config(JobName::Evaporate).time_limit);
-        let request = Request { time_limit, force, ..Request::default() };
+        let request = Request { time_limit, force, stop, ..Request::default() };
         let wanted = Wanted::by_hand(at, Right::Lease);
         driver::run_job(&self.store, JobName::Evaporate, &wanted, request).await
     }

@@ -1,7 +1,7 @@
 //! One line of an event file: JSON to a checked event.
 
 use crate::clock::parse_rfc3339;
-use crate::domain::event::{Access, Event, Observe, PlaceName, Remember, Step, Tie, Trace, Walk};
+use crate::domain::event::{Access, Event, Observe, Remember, Tie, Trace, Walk};
 use crate::domain::fact::{Assertion, FactScope, Tuple, Value};
 use crate::domain::ids::{
     EntityName, FactRelation, MemoryId, PlaceId, RelationType, Scope, SessionId, Source, event_id,
@@ -11,7 +11,7 @@ use crate::domain::relation::Observation;
 use crate::domain::similarity::{Embedding, Similarity};
 use crate::domain::trail::Allowed;
 use crate::domain::units::{Confidence, Timestamp, Weight};
-use crate::service::trails::place_name;
+use crate::service::trails::PlaceRef;
 use serde::Deserialize;
 
 /// A checked line.
@@ -105,8 +105,8 @@ enum Raw {
     },
     Edge {
         at: String,
-        from: RawPlace,
-        to: RawPlace,
+        from: PlaceRef,
+        to: PlaceRef,
         #[serde(rename = "type")]
         kind: String,
         base_cost: Option<f64>,
@@ -114,13 +114,13 @@ enum Raw {
     },
     Deposit {
         at: String,
-        path: Vec<RawPlace>,
+        path: Vec<PlaceRef>,
         reward: Option<f64>,
         scope: Option<Scope>,
     },
     Explore {
         at: String,
-        node: RawPlace,
+        node: PlaceRef,
         scope: Option<Scope>,
     },
     SessionEnd {
@@ -130,40 +130,6 @@ enum Raw {
         _instance: Option<String>,
         scope: Option<Scope>,
     },
-}
-
-/// A place: an id that is unique, `Label:id`, or an object; in a path also the edge that led there.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum RawPlace {
-    Text(String),
-    Named(RawNamed),
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawNamed {
-    label: Option<String>,
-    id: PlaceId,
-    via: Option<String>,
-}
-
-impl RawPlace {
-    fn step(self, allowed: &Allowed) -> Result<Step, String> {
-        Ok(match self {
-            Self::Text(text) => {
-                Step { to: place_name(&text, allowed).map_err(|why| why.to_string())?, via: None }
-            }
-            Self::Named(RawNamed { label, id, via }) => {
-                let label = label.map(|label| allowed.label(&label).cloned()).transpose();
-                Step { to: PlaceName { label: label.map_err(|why| why.to_string())?, id }, via }
-            }
-        })
-    }
-
-    fn place(self, allowed: &Allowed) -> Result<PlaceName, String> {
-        self.step(allowed).map(|step| step.to)
-    }
 }
 
 /// What a line is read by.

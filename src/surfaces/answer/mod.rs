@@ -7,9 +7,11 @@ pub mod attempt;
 pub mod fact;
 pub mod job;
 pub mod memory;
+pub mod policy;
 pub mod relation;
 pub mod server;
 pub mod session;
+pub mod trail;
 
 use crate::clock::rfc3339;
 use crate::domain::fact::FactScope;

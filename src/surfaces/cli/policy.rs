@@ -8,8 +8,8 @@ use super::{Global, Once};
 use crate::domain::policy::{Draft, Given, Policy};
 use crate::service::Service;
 use crate::service::memories::{Intent, RequestId};
+use crate::surfaces::answer::policy::{Changed, Listed, Removed, Shown};
 use clap::{Args, Subcommand};
-use serde::Serialize;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -97,27 +97,6 @@ impl Rehearsal {
     }
 }
 
-#[derive(Serialize)]
-struct Listed {
-    policies: Vec<Draft>,
-    /// Where they are: in the configuration, or in the graph.
-    from: &'static str,
-}
-
-#[derive(Serialize)]
-struct Changed {
-    #[serde(flatten)]
-    policy: Draft,
-    new: bool,
-    dry_run: bool,
-}
-
-#[derive(Serialize)]
-struct Removed<'a> {
-    id: &'a str,
-    dry_run: bool,
-}
-
 /// Runs a verb.
 ///
 /// # Errors
@@ -129,7 +108,7 @@ pub async fn run(verb: &Verb, service: &Service, output: &Output, _: &Global) ->
         Verb::Remove(args) => {
             let dry_run = args.rehearsal.dry_run;
             service.remove_policy(&args.rehearsal.intent(&args.once), &args.id).await?;
-            output.emit("policy.remove", &Removed { id: &args.id, dry_run }, |page| {
+            output.emit("policy.remove", &Removed { id: args.id.clone(), dry_run }, |page| {
                 page.line(&format!(
                     "The policy {} {} removed.",
                     args.id,
@@ -144,7 +123,7 @@ async fn list(service: &Service, output: &Output) -> Result<(), CliError> {
     let in_force = service.policies().await?;
     let all = in_force.policies.all();
     let from = if in_force.in_graph { "graph" } else { "configuration" };
-    let listed = Listed { policies: all.iter().map(Draft::from).collect(), from };
+    let listed = Listed { policies: all.iter().map(Shown::from).collect(), from };
     output.emit("policy.list", &listed, |page| {
         if all.is_empty() {
             page.line(&format!("There are no policies ({from}); sweeps do nothing."));
@@ -191,7 +170,7 @@ async fn set(args: &SetArgs, service: &Service, output: &Output) -> Result<(), C
     ]);
     let draft = Draft(fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect());
     let (policy, new) = service.set_policy(&args.rehearsal.intent(&args.once), draft).await?;
-    let changed = Changed { policy: Draft::from(&policy), new, dry_run: args.rehearsal.dry_run };
+    let changed = Changed { policy: Shown::from(&policy), new, dry_run: args.rehearsal.dry_run };
     output.emit("policy.set", &changed, |page| {
         let what = if new { "is new" } else { "was changed" };
         page.line(&format!("The policy {} {what}.", policy.id));

@@ -4,15 +4,14 @@ mod ask;
 mod leave;
 
 use super::exit::CliError;
-use super::instant::Rfc3339;
 use super::output::Output;
 use super::page::{Column, Page};
 use super::{Global, Once, When, Write};
 use crate::domain::event::PlaceName;
+use crate::service::Service;
 use crate::service::trails::place_name;
-use crate::service::{EdgeSeen, Named, PlaceSeen, Service};
+use crate::surfaces::answer::trail::{Edge, Place};
 use clap::{Args, Subcommand};
-use serde::Serialize;
 
 /// The verbs of `ebb trail`.
 #[derive(Debug, Clone, Subcommand)]
@@ -221,82 +220,6 @@ pub struct CycleArgs {
     /// What makes it count once.
     #[command(flatten)]
     pub once: Once,
-}
-
-/// A place by its name.
-#[derive(Serialize)]
-struct Node {
-    label: String,
-    id: String,
-}
-
-/// A place and what is left there.
-#[derive(Serialize)]
-struct Place {
-    label: String,
-    id: String,
-    exploitation: f64,
-    exploration: f64,
-}
-
-/// An edge and what is left on it.
-#[derive(Serialize)]
-struct Edge {
-    from: Node,
-    to: Node,
-    #[serde(rename = "type")]
-    kind: String,
-    success: f64,
-    traversal: f64,
-    recency: f64,
-    base_cost: f64,
-    cost: f64,
-}
-
-/// What a verb that writes answers.
-#[derive(Serialize)]
-struct Wrote {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    created: Option<bool>,
-    cycle: i64,
-    nodes: Vec<Place>,
-    edges: Vec<Edge>,
-    at: Rfc3339,
-    dry_run: bool,
-}
-
-impl From<Named> for Node {
-    fn from(Named { label, id }: Named) -> Self {
-        Self { label, id }
-    }
-}
-
-impl From<PlaceSeen> for Place {
-    fn from(seen: PlaceSeen) -> Self {
-        let Named { label, id } = seen.named;
-        Self { label, id, exploitation: seen.exploitation, exploration: seen.exploration }
-    }
-}
-
-impl From<EdgeSeen> for Edge {
-    fn from(seen: EdgeSeen) -> Self {
-        Self {
-            from: seen.from.into(),
-            to: seen.to.into(),
-            kind: seen.kind,
-            success: seen.success,
-            traversal: seen.traversal,
-            recency: seen.recency,
-            base_cost: seen.base_cost,
-            cost: seen.cost,
-        }
-    }
-}
-
-impl std::fmt::Display for Node {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}:{}", self.label, self.id)
-    }
 }
 
 fn place(text: &str, service: &Service) -> Result<PlaceName, CliError> {

@@ -8,7 +8,7 @@ use super::openapi;
 use super::probes::{self, Ready};
 use super::problem::{Code, Problem};
 use super::route::{Answer, Needs, Route};
-use super::{jobs, memories, relations, server};
+use super::{facts, jobs, memories, relations, server, sweeps, trails};
 use crate::clock::new_id;
 use crate::domain::key::Right;
 use crate::service::Service;
@@ -31,7 +31,15 @@ use tokio_util::task::TaskTracker;
 use tracing::{Instrument, Span, debug, info_span};
 
 /// Every family of routes.
-const FAMILIES: [fn() -> Vec<Route>; 4] = [relations::routes, memories::routes, jobs::routes, server::routes];
+const FAMILIES: [fn() -> Vec<Route>; 7] = [
+    relations::routes,
+    memories::routes,
+    facts::routes,
+    sweeps::routes,
+    trails::routes,
+    jobs::routes,
+    server::routes,
+];
 
 /// Requests at work at one time; the others wait a moment.
 const AT_WORK_MAX: usize = 64;

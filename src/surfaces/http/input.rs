@@ -2,7 +2,8 @@
 //!
 //! Names that nobody knows are errors, so that a misspelt `dry_run` never runs for real. A body is read as it arrives and
 //! cut off at its limit, whatever length it claims. Bodies nest only as deep as the types that they are read into, three
-//! levels at most: the first bracket beyond that is an error, and nothing is built of what follows.
+//! levels at most: the first bracket beyond that is an error, and nothing is built of what follows. Only where a field
+//! takes several types (a value, a place, the fields of a policy) is it the parser that ends it, at 128 levels.
 
 use super::problem::{Code, Problem};
 use crate::clock::{parse_rfc3339, rfc3339};

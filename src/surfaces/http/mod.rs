@@ -2,10 +2,12 @@
 //!
 //! `listener` is the port and its limits; `door` says who may come in; a `route` is a typed function; `input` reads what a
 //! request says, `problem` says what went wrong; `api` puts the families of routes together, `openapi` describes them. A
-//! family (`relations`, `memories`, `jobs`, `server`) is one file: its routes, and a few lines for each.
+//! family (`relations`, `memories`, `facts`, `sweeps`, `trails`, `jobs`, `server`) is one file: its routes, and a few lines
+//! for each.
 
 mod api;
 mod door;
+mod facts;
 mod input;
 mod jobs;
 mod listener;
@@ -16,6 +18,8 @@ mod problem;
 mod relations;
 mod route;
 mod server;
+mod sweeps;
+mod trails;
 
 pub use api::{Answered, Api, router};
 pub use door::Rules;

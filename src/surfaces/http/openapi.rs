@@ -178,8 +178,10 @@ fn wants_something(schema: &Schema, generator: &SchemaGenerator) -> bool {
 fn responses(route: &Route, answered: &mut SchemaGenerator) -> Value {
     let mut responses = Map::new();
     let schema = (route.answer_schema)(answered);
-    let links = route.path.starts_with("/memory/graph/edges") || route.path == "/v1/memories";
-    for (status, description) in [(200, "Done."), (201, "Made.")] {
+    let links = ["/memory/graph/edges", "/v1/memories", "/v1/facts"].contains(&route.path);
+    for (status, description) in
+        [(200, "Done."), (201, "Made."), (202, "Begun: a worker does it, and it can be asked about.")]
+    {
         if status == 200 || route.also.contains(&status) {
             let mut response =
                 json!({"description": description, "content": {"application/json": {"schema": schema}}});

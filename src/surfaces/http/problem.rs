@@ -152,6 +152,7 @@ impl From<Error> for Problem {
     fn from(error: Error) -> Self {
         match &error {
             Error::NotFound { .. } => Self::not_found(error.to_string()),
+            Error::Invalid(_) => Self::validation(error.to_string()),
             Error::Conflict(_)
             | Error::Refused { .. }
             | Error::Quarantined { .. }
@@ -172,7 +173,7 @@ impl From<Error> for Problem {
                 warn!(why = %error, "a request could not be answered");
                 Self::unavailable(format!("the database could not do this now ({code})"), AWAY_S)
             }
-            Error::Schema(_) | Error::Tunables(_) | Error::TunableMissing(_) => {
+            Error::Schema(_) | Error::Tunables(_) | Error::TunableMissing(_) | Error::Policies(_) => {
                 Self::unavailable(error.to_string(), 60)
             }
             _ => Self::own_fault(&error),
@@ -199,6 +200,7 @@ impl From<BatchError> for Problem {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::guard::TooMuch;
     use crate::service::RefusedWhy;
 
     #[test]
@@ -209,6 +211,9 @@ mod tests {
             (Error::Login { uri: uri(), user: "neo4j".into(), why: "no".into() }, 503),
             (Error::OutcomeUnknown { what: "memory.pin", why: "cut".into() }, 503),
             (Error::Tunables(Vec::new()), 503),
+            (Error::Policies(Vec::new()), 503),
+            (Error::Invalid("no such policy".into()), 400),
+            (Error::Guarded(TooMuch { affected: 60, live: 60, percent: 20.0 }), 409),
             (Error::NotFound { what: "memory", id: "m".into() }, 404),
             (Error::Conflict("taken".into()), 409),
             (Error::Refused { id: "m".into(), why: RefusedWhy::StubOf("x".into()) }, 409),

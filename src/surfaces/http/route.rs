@@ -73,8 +73,13 @@ impl<P, Q, B> Call<P, Q, B> {
     /// The scope that is meant, which the caller may ask about: the one named, else the only one of its key, else the
     /// usual one.
     pub(super) fn scope(&self, named: Option<&Scope>) -> Result<Scope, Problem> {
+        self.scope_for(named, self.needs.right())
+    }
+
+    /// The same, where another right is needed than the route's.
+    pub(super) fn scope_for(&self, named: Option<&Scope>, right: Right) -> Result<Scope, Problem> {
         let (caller, usual) = (&self.caller, self.service().scope());
-        caller.scope(named, usual, self.needs.right()).map_err(|why| match why {
+        caller.scope(named, usual, right).map_err(|why| match why {
             why @ NotYours::Several(_) => Problem::validation(why.to_string()),
             why @ NotYours::Forbidden(_) => Problem::forbidden(why.to_string()),
         })
@@ -118,6 +123,11 @@ impl<A> Answer<A> {
         Self { status: if new { StatusCode::CREATED } else { StatusCode::OK }, ..Self::ok(body) }
     }
 
+    /// 202: it goes on after the answer.
+    pub(super) fn accepted(body: A) -> Self {
+        Self { status: StatusCode::ACCEPTED, ..Self::ok(body) }
+    }
+
     /// A page, with the query of the next one, if there is one.
     pub(super) fn page(body: A, next: Option<impl Serialize>) -> Self {
         let next = next.and_then(|query| serde_urlencoded::to_string(query).ok());
@@ -138,7 +148,7 @@ pub(super) struct Route {
     pub(super) summary: &'static str,
     /// What else is to be known.
     pub(super) description: &'static str,
-    /// Whether it can answer 201, 404, 409.
+    /// Whether it can answer 201, 202, 404, 409.
     pub(super) also: &'static [u16],
     /// Bytes of its body at most.
     pub(super) body_max: usize,
@@ -220,6 +230,18 @@ impl Route {
         Self::new(Method::POST, path, needs, work)
     }
 
+    /// A route that sets something, in the place of what was there.
+    pub(super) fn put<P, B, A, F, Fut>(path: &'static str, needs: Needs, work: F) -> Self
+    where
+        P: DeserializeOwned + JsonSchema + Send + 'static,
+        B: DeserializeOwned + JsonSchema + Send + 'static,
+        A: Serialize + JsonSchema + Send + 'static,
+        F: Fn(Call<P, Nothing, B>) -> Fut + Clone + Send + Sync + 'static,
+        Fut: Future<Output = Result<Answer<A>, Problem>> + 'static,
+    {
+        Self::new(Method::PUT, path, needs, work)
+    }
+
     /// A route that takes something away.
     pub(super) fn delete<P, Q, A, F, Fut>(path: &'static str, needs: Needs, work: F) -> Self
     where
@@ -242,7 +264,7 @@ impl Route {
         Self { description, ..self }
     }
 
-    /// What it can answer besides what every route can: 201, 404, 409.
+    /// What it can answer besides what every route can: 201, 202, 404, 409.
     pub(super) fn also(self, statuses: &'static [u16]) -> Self {
         Self { also: statuses, ..self }
     }

@@ -1,61 +1,17 @@
 //! The verbs that read.
 
 use super::super::CliError;
-use super::super::instant::Rfc3339;
 use super::super::output::Output;
 use super::super::page::Column;
-use super::{
-    Edge, ListArgs, NextArgs, Node, PathArgs, Place, StatusArgs, place, table_of_edges, table_of_places,
-};
+use super::{ListArgs, NextArgs, PathArgs, StatusArgs, place, table_of_edges, table_of_places};
 use crate::service::Service;
-use serde::Serialize;
-
-#[derive(Serialize)]
-struct Status {
-    cycle: i64,
-    nodes: Vec<Place>,
-    edges: Vec<Edge>,
-    at: Rfc3339,
-}
-
-#[derive(Serialize)]
-struct Walked {
-    #[serde(rename = "type")]
-    kind: String,
-    cost: f64,
-}
-
-#[derive(Serialize)]
-struct Path {
-    cycle: i64,
-    nodes: Vec<Node>,
-    edges: Vec<Walked>,
-    cost: Option<f64>,
-    read: usize,
-    truncated: bool,
-    at: Rfc3339,
-}
-
-#[derive(Serialize)]
-struct Candidate {
-    label: String,
-    id: String,
-    #[serde(rename = "type")]
-    kind: String,
-    cost: f64,
-    score: f64,
-}
+use crate::surfaces::answer::trail::{Candidate, Edge, Path, Place, Status};
 
 pub(super) async fn status(args: &StatusArgs, service: &Service, output: &Output) -> Result<(), CliError> {
     let at = args.when.instant(service).await?;
     let to = args.to.as_deref().map(|to| place(to, service)).transpose()?;
-    let seen = service.trail_status(&place(&args.place, service)?, to.as_ref(), at).await?;
-    let answer = Status {
-        cycle: seen.cycle,
-        nodes: seen.nodes.into_iter().map(Into::into).collect(),
-        edges: seen.edges.into_iter().map(Into::into).collect(),
-        at: Rfc3339(at),
-    };
+    let seen = service.trail_status(service.scope(), &place(&args.place, service)?, to.as_ref(), at).await?;
+    let answer = Status::of(seen, at);
     output.emit("trail.status", &answer, |page| {
         table_of_places(page, &answer.nodes);
         if !answer.edges.is_empty() {
@@ -67,7 +23,8 @@ pub(super) async fn status(args: &StatusArgs, service: &Service, output: &Output
 
 pub(super) async fn hot(args: &ListArgs, service: &Service, output: &Output) -> Result<(), CliError> {
     let at = args.when.instant(service).await?;
-    let hot = service.hot_trails(usize::try_from(args.limit).unwrap_or(usize::MAX), at).await?;
+    let hot =
+        service.hot_trails(service.scope(), usize::try_from(args.limit).unwrap_or(usize::MAX), at).await?;
     let edges: Vec<Edge> = hot.found.into_iter().map(Into::into).collect();
     output.emit_list("trail.hot", "edges", &edges, |page| {
         if edges.is_empty() {
@@ -80,7 +37,8 @@ pub(super) async fn hot(args: &ListArgs, service: &Service, output: &Output) -> 
 
 pub(super) async fn cold(args: &ListArgs, service: &Service, output: &Output) -> Result<(), CliError> {
     let at = args.when.instant(service).await?;
-    let cold = service.cold_places(usize::try_from(args.limit).unwrap_or(usize::MAX), at).await?;
+    let cold =
+        service.cold_places(service.scope(), usize::try_from(args.limit).unwrap_or(usize::MAX), at).await?;
     let nodes: Vec<Place> = cold.found.into_iter().map(Into::into).collect();
     output.emit_list("trail.cold", "nodes", &nodes, |page| {
         if nodes.is_empty() {
@@ -94,16 +52,8 @@ pub(super) async fn cold(args: &ListArgs, service: &Service, output: &Output) ->
 pub(super) async fn path(args: &PathArgs, service: &Service, output: &Output) -> Result<(), CliError> {
     let at = args.when.instant(service).await?;
     let (from, to) = (place(&args.from, service)?, place(&args.to, service)?);
-    let found = service.cheapest_path(&from, &to, at).await?;
-    let answer = Path {
-        cycle: found.cycle,
-        nodes: found.nodes.into_iter().map(Into::into).collect(),
-        edges: found.edges.into_iter().map(|(kind, cost)| Walked { kind, cost }).collect(),
-        cost: found.cost,
-        read: found.read,
-        truncated: found.truncated,
-        at: Rfc3339(at),
-    };
+    let found = service.cheapest_path(service.scope(), &from, &to, at).await?;
+    let answer = Path::of(found, at);
     output.emit("trail.path", &answer, |page| {
         match answer.cost {
             None => page.line(&format!("No way was found from {from} to {to}.")),
@@ -128,18 +78,8 @@ pub(super) async fn next(args: &NextArgs, service: &Service, output: &Output) ->
     let at = args.when.instant(service).await?;
     let from = place(&args.place, service)?;
     let limit = usize::try_from(args.limit).unwrap_or(usize::MAX);
-    let found = service.next_places(&from, limit, at).await?;
-    let candidates: Vec<Candidate> = found
-        .found
-        .into_iter()
-        .map(|one| Candidate {
-            label: one.place.label,
-            id: one.place.id,
-            kind: one.kind,
-            cost: one.cost,
-            score: one.score,
-        })
-        .collect();
+    let found = service.next_places(service.scope(), &from, limit, at).await?;
+    let candidates: Vec<Candidate> = found.found.into_iter().map(Into::into).collect();
     output.emit_list("trail.next", "candidates", &candidates, |page| {
         if candidates.is_empty() {
             page.line(&format!("No edge leads from {from}."));

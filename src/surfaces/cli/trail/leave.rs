@@ -1,39 +1,17 @@
 //! The verbs that write.
 
-use super::super::instant::{Rfc3339, readable};
+use super::super::instant::readable;
 use super::super::output::Output;
 use super::super::{CliError, Global, Once, Write};
 use super::{
-    CycleArgs, DepositArgs, EdgeArgs, EvaporateArgs, ExploreArgs, NodeArgs, Wrote, place, table_of_edges,
+    CycleArgs, DepositArgs, EdgeArgs, EvaporateArgs, ExploreArgs, NodeArgs, place, table_of_edges,
     table_of_places,
 };
 use crate::domain::event::{Step, Trace, Walk};
 use crate::domain::ids::PlaceId;
 use crate::service::{Service, Tally};
-use serde::Serialize;
-
-#[derive(Serialize)]
-struct Evaporated {
-    scanned: i64,
-    changed: i64,
-    silenced: i64,
-    adopted: i64,
-    quarantined: i64,
-    cycle: i64,
-    at: Rfc3339,
-    dry_run: bool,
-}
-
-#[derive(Serialize)]
-struct Cycle {
-    cycle: i64,
-    begins: Rfc3339,
-    length_seconds: i64,
-    advances: i64,
-    evaporated: Option<i64>,
-    at: Rfc3339,
-    dry_run: bool,
-}
+use crate::surfaces::answer::trail::{Cycle, Evaporated, Wrote};
+use tokio_util::sync::CancellationToken;
 
 pub(super) async fn node(
     args: &NodeArgs,
@@ -126,14 +104,7 @@ async fn trace(
     let trace = Trace { at, scope: service.scope().clone(), what };
     let mut done = service.trace(&write.intent(once), std::slice::from_ref(&trace)).await?;
     let done = done.pop().ok_or_else(|| CliError::failed("the database answered nothing"))?;
-    Ok(Wrote {
-        created: done.created,
-        cycle: done.cycle,
-        nodes: done.nodes.into_iter().map(Into::into).collect(),
-        edges: done.edges.into_iter().map(Into::into).collect(),
-        at: Rfc3339(at),
-        dry_run: write.dry_run,
-    })
+    Ok(Wrote::of(done, at, write.dry_run))
 }
 
 pub(super) async fn evaporate(
@@ -147,19 +118,10 @@ pub(super) async fn evaporate(
     let tally: Tally = if dry_run {
         service.rehearse_evaporate(at, args.force).await?
     } else {
-        service.evaporate(at, args.force).await?.tally
+        service.evaporate(at, args.force, CancellationToken::new()).await?.tally
     };
     let cycle = service.cycles().await?.cycles.at(at);
-    let evaporated = Evaporated {
-        scanned: tally.scanned,
-        changed: tally.changed,
-        silenced: tally.silenced,
-        adopted: tally.adopted,
-        quarantined: tally.quarantined,
-        cycle,
-        at: Rfc3339(at),
-        dry_run,
-    };
+    let evaporated = Evaporated::of(&tally, cycle, at, dry_run);
     output.emit("trail.evaporate", &evaporated, |page| {
         let (brought, silent) =
             if dry_run { ("would be brought", "would fall") } else { ("were brought", "fell") };
@@ -177,28 +139,21 @@ pub(super) async fn cycle(
     global: &Global,
 ) -> Result<(), CliError> {
     let at = args.write.instant(service, global).await?;
-    let before = service.cycles().await?;
-    let (cycle, advances) = match args.advance {
+    let dry_run = args.write.dry_run;
+    let mut counter = service.cycles().await?;
+    let cycle = match args.advance {
         Some(more) => {
             let cycle = service.advance_cycle(&args.write.intent(&args.once), more, at).await?;
             let after = service.cycles().await?.cycles.advances;
-            (cycle, if args.write.dry_run { after.saturating_add(i64::from(more)) } else { after })
+            counter.cycles.advances = if dry_run { after.saturating_add(i64::from(more)) } else { after };
+            cycle
         }
-        None => (before.cycles.at(at), before.cycles.advances),
+        None => counter.cycles.at(at),
     };
-    let begins = crate::domain::trail::Cycles { advances, ..before.cycles }.begins(cycle);
-    let answer = Cycle {
-        cycle,
-        begins: Rfc3339(begins),
-        length_seconds: before.cycles.length_ms / 1_000,
-        advances,
-        evaporated: before.evaporated,
-        at: Rfc3339(at),
-        dry_run: args.write.dry_run,
-    };
+    let answer = Cycle::of(&counter, cycle, at, dry_run);
     output.emit("trail.cycle", &answer, |page| {
-        page.line(&format!("It is cycle {cycle}, since {} UTC.", readable(begins)));
-        match before.evaporated {
+        page.line(&format!("It is cycle {cycle}, since {} UTC.", readable(answer.begins.0)));
+        match answer.evaporated {
             Some(last) => page.line(&format!("Everything was brought to cycle {last}.")),
             None => page.line("Nothing lies on any trail yet."),
         }

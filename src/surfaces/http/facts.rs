@@ -1,0 +1,214 @@
+//! Facts: asserted and listed. What policies say of old ones stands in `sweeps`.
+
+use super::input::{At, Items, Name, Nothing};
+use super::problem::Problem;
+use super::route::{Answer, Call, Needs, Route};
+use crate::clock::new_id;
+use crate::domain::fact::{Assertion, FactError, FactScope, Tuple, Value};
+use crate::domain::ids::{EntityName, FactRelation, Scope, Source};
+use crate::domain::key::Right;
+use crate::domain::units::{Confidence, Timestamp};
+use crate::service::memories::Intent;
+use crate::service::{FactFilter, Said};
+use crate::surfaces::answer::fact::{Shown, Wrote};
+use crate::surfaces::answer::{FactScopes, Rfc3339, Values};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Facts of a page where nobody says how many.
+const PAGE: u32 = 100;
+
+/// The routes.
+pub(super) fn routes() -> Vec<Route> {
+    let (read, write) = (Needs::InScope(Right::Read), Needs::InScope(Right::Write));
+    vec![
+        Route::get("/v1/facts", read, list).says("List facts: the latest of each tuple, or all of them").note(
+            "Those of confidence 0 too, which somebody or a sweep took back. 100 where no limit is given; the Link \
+             header leads to the next page.",
+        ),
+        Route::post("/v1/facts", write, assert)
+            .says("Say something of an entity; what was said before stays")
+            .note("A source that begins system: is Ebb's own, and refused with 403.")
+            .also(&[201, 409]),
+        Route::post("/v1/facts:batch", write, assert_all)
+            .says("Say things of entities, all or none, in their order")
+            .also(&[201, 409])
+            .batch(),
+    ]
+}
+
+impl<P, Q, B> Call<P, Q, B> {
+    /// The scope of facts that is meant, in which the caller may do this.
+    pub(super) fn shared(&self, named: Option<FactScope>, right: Right) -> Result<FactScope, Problem> {
+        let named = named.map(|named| Scope::new(named.name())).transpose().map_err(Problem::own_fault)?;
+        let scope = self.scope_for(named.as_ref(), right)?;
+        FactScope::named(scope.as_str()).ok_or_else(|| {
+            Problem::validation(format!(
+                "scope: facts have no scope {scope}; it is local, team, company or public"
+            ))
+        })
+    }
+}
+
+/// Which facts.
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Asked {
+    /// About this entity alone.
+    #[schemars(with = "Option<Name>")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    entity: Option<EntityName>,
+    /// Of this relation alone.
+    #[schemars(with = "Option<Name>")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    relation: Option<FactRelation>,
+    /// All there are, also those that later ones took the place of.
+    #[serde(default)]
+    history: bool,
+    /// Of which scope.
+    #[schemars(with = "Option<FactScopes>")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    scope: Option<FactScope>,
+    /// This many at most.
+    #[schemars(range(min = 1, max = 10_000))]
+    #[serde(default, deserialize_with = "super::input::page_size")]
+    limit: Option<u32>,
+    /// Where the page before ended: what its Link header says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cursor: Option<String>,
+}
+
+/// A page of facts.
+#[derive(Serialize, JsonSchema)]
+struct Facts {
+    facts: Vec<Shown>,
+}
+
+async fn list(call: Call<Nothing, Asked>) -> Result<Answer<Facts>, Problem> {
+    let asked = &call.query;
+    let scope = call.shared(asked.scope, Right::Read)?;
+    let filter = FactFilter {
+        scope,
+        entity: asked.entity.as_ref().map(ToString::to_string),
+        relation: asked.relation.as_ref().map(ToString::to_string),
+        history: asked.history,
+    };
+    let limit = asked.limit.unwrap_or(PAGE);
+    let size = usize::try_from(limit).unwrap_or(usize::MAX);
+    let after = asked.cursor.as_deref().unwrap_or_default();
+    // One more than is shown says whether there are more.
+    let mut page = call.service().facts(&filter, after, Some(size.saturating_add(1))).await?;
+    let more = page.len() > size;
+    page.truncate(size);
+    let cursor = page.last().filter(|_| more).map(|last| last.cursor.clone());
+    let next = cursor.map(|cursor| Asked {
+        cursor: Some(cursor),
+        limit: Some(limit),
+        scope: Some(scope),
+        ..call.query
+    });
+    Ok(Answer::page(Facts { facts: page.into_iter().map(Shown::from).collect() }, next))
+}
+
+/// A fact to assert.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Assertion")]
+struct Told {
+    /// Of which entity.
+    #[schemars(with = "Name")]
+    entity: EntityName,
+    /// What of it, such as roadmap:status.
+    #[schemars(with = "Name")]
+    relation: FactRelation,
+    /// What that is.
+    #[schemars(with = "Values")]
+    value: Value,
+    /// How far it is shared.
+    #[schemars(with = "Option<FactScopes>")]
+    scope: Option<FactScope>,
+    /// How sure it is: 1 where nothing is said.
+    #[schemars(with = "Option<f64>", range(min = 0.0, max = 1.0))]
+    confidence: Option<Confidence>,
+    /// Who says so.
+    #[schemars(with = "Name")]
+    source: Source,
+    /// Until when it holds.
+    valid_until: Option<At>,
+    /// When; needs the right admin.
+    at: Option<At>,
+}
+
+impl Told {
+    fn assertion(self, scope: FactScope, now: Timestamp) -> Result<Assertion, FactError> {
+        let tuple = Tuple { scope, entity: self.entity, relation: self.relation, value: self.value };
+        let assertion = Assertion {
+            at: self.at.map_or(now, |at| at.0),
+            id: new_id(),
+            tuple,
+            confidence: self.confidence.unwrap_or(Confidence::ONE),
+            source: self.source,
+            valid_until: self.valid_until.map(|until| until.0),
+        };
+        assertion.checked()
+    }
+}
+
+fn refused(index: Option<usize>, why: &FactError) -> Problem {
+    let told = index.map_or_else(|| why.to_string(), |index| format!("[{index}]: {why}"));
+    match why {
+        FactError::Reserved(_) => Problem::forbidden(told),
+        _ => Problem::validation(told),
+    }
+}
+
+fn wrote(assertion: Assertion, said: Said) -> Wrote {
+    let Tuple { scope, entity, relation, value } = assertion.tuple;
+    Wrote {
+        id: said.id,
+        entity: entity.to_string(),
+        relation: relation.to_string(),
+        value,
+        scope,
+        confidence: assertion.confidence.value(),
+        source: assertion.source.to_string(),
+        asserted_at: Rfc3339(assertion.at),
+        valid_until: assertion.valid_until.map(Rfc3339),
+        head: said.is_head,
+        dry_run: false,
+    }
+}
+
+async fn assert(call: Call<Nothing, Nothing, Told>) -> Result<Answer<Wrote>, Problem> {
+    let scope = call.shared(call.body.scope, Right::Write)?;
+    let now = call.written_at(call.body.at).await?;
+    let (api, intent) = (call.api.clone(), Intent::Do(call.request().clone()));
+    let assertion = call.body.assertion(scope, now).map_err(|why| refused(None, &why))?;
+    let said = api.service.assert_facts(&intent, std::slice::from_ref(&assertion)).await?;
+    let said = said.into_iter().next().ok_or_else(|| Problem::own_fault("nothing was asserted"))?;
+    Ok(Answer::made(true, wrote(assertion, said)))
+}
+
+/// What a batch asserted, in its order.
+#[derive(Serialize, JsonSchema)]
+struct AssertedAll {
+    facts: Vec<Wrote>,
+}
+
+async fn assert_all(call: Call<Nothing, Nothing, Items<Told>>) -> Result<Answer<AssertedAll>, Problem> {
+    let mut scopes = Vec::new();
+    for told in &call.body.0 {
+        scopes.push(call.shared(told.scope, Right::Write)?);
+    }
+    let latest = call.body.0.iter().filter_map(|told| told.at).max_by_key(|at| at.0);
+    call.written_at(latest).await?;
+    let now = call.at(None).await?;
+    let (api, intent) = (call.api.clone(), Intent::Do(call.request().clone()));
+    let mut facts = Vec::new();
+    for (index, (told, scope)) in call.body.0.into_iter().zip(scopes).enumerate() {
+        facts.push(told.assertion(scope, now).map_err(|why| refused(Some(index), &why))?);
+    }
+    let said = api.service.assert_facts(&intent, &facts).await?;
+    let facts = facts.into_iter().zip(said).map(|(fact, said)| wrote(fact, said)).collect();
+    Ok(Answer::made(true, AssertedAll { facts }))
+}

@@ -1,0 +1,188 @@
+//! Sweeps of facts, as the decay document has them, and the policies they follow.
+//!
+//! Who may only read may see what a sweep would do; to let one act needs the right to write in its scope. Policies concern
+//! every scope at once: to see them needs a key over all, and to change them one with the right admin.
+
+use super::input::{At, Nothing};
+use super::problem::Problem;
+use super::route::{Answer, Call, Needs, Route};
+use crate::domain::fact::FactScope;
+use crate::domain::key::Right;
+use crate::domain::policy::{Draft, Given, Mode};
+use crate::service::facts::{Sweep, SweepRequest};
+use crate::service::memories::Intent;
+use crate::surfaces::answer::fact::{Queued, Standing, Swept};
+use crate::surfaces::answer::policy::{Changed, Listed, Removed, Shown};
+use crate::surfaces::answer::{FactScopes, Modes};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+
+/// The routes.
+pub(super) fn routes() -> Vec<Route> {
+    let admin = Needs::Everywhere(Right::Admin);
+    vec![
+        Route::post("/v1/decay/sweep", Needs::InScope(Right::Read), sweep)
+            .says("Apply the decay policies to the facts of a scope")
+            .note(
+                "It only adds facts. Needs the right to write in the scope; with mode dry_run, which writes nothing, to \
+                 read. Of more than 100,000 facts a worker does it: 202. 409 where it would retract so much that a \
+                 person is to accept the number, with accept_affected.",
+            )
+            .also(&[202, 409])
+            .patient(),
+        Route::get("/v1/decay/jobs/{id}", Needs::InScope(Right::Read), job)
+            .says("Say how a sweep stands that a worker does")
+            .also(&[404]),
+        Route::get("/v1/decay/policies", Needs::Everywhere(Right::Read), policies)
+            .says("List the decay policies in force"),
+        Route::put("/v1/decay/policies/{id}", admin, set)
+            .says("Set a decay policy, in the place of one of the same id")
+            .note(
+                "201 if it is new. The first change writes the policies of the configuration into the graph; from then \
+                 on those of the graph are in force.",
+            )
+            .also(&[201, 409]),
+        Route::delete("/v1/decay/policies/{id}", admin, remove)
+            .says("Remove a decay policy")
+            .also(&[404, 409]),
+    ]
+}
+
+/// What is to be swept.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "SweepRequest")]
+struct Asked {
+    /// Which scope.
+    #[schemars(with = "FactScopes")]
+    scope: FactScope,
+    /// In this mode, instead of that of each policy.
+    #[schemars(with = "Option<Modes>")]
+    mode: Option<Mode>,
+    /// By this policy alone.
+    policy_id: Option<String>,
+    /// Go ahead although a guard stopped it: the number of facts that it named.
+    accept_affected: Option<i64>,
+    /// As of when; needs the right admin.
+    at: Option<At>,
+}
+
+/// What came of it.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+#[schemars(inline)]
+enum Came {
+    Done(Swept),
+    Queued(Queued),
+}
+
+async fn sweep(call: Call<Nothing, Nothing, Asked>) -> Result<Answer<Came>, Problem> {
+    let right = if call.body.mode == Some(Mode::DryRun) { Right::Read } else { Right::Write };
+    let request = SweepRequest {
+        scope: call.shared(Some(call.body.scope), right)?,
+        mode: call.body.mode,
+        policy_id: call.body.policy_id.clone(),
+        accepted: call.body.accept_affected,
+        at: call.written_at(call.body.at).await?,
+    };
+    Ok(match call.service().sweep(&Intent::Do(call.request().clone()), &request).await? {
+        Sweep::Done(answer) => Answer::ok(Came::Done(answer.into())),
+        Sweep::Queued(queued) => Answer::accepted(Came::Queued(queued.into())),
+    })
+}
+
+/// Which sweep, or which policy.
+#[derive(Debug, Deserialize, JsonSchema)]
+struct Which {
+    /// Its id.
+    #[schemars(length(min = 1))]
+    id: String,
+}
+
+/// Of which scope.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Whose {
+    /// Of which scope it must be; that of the sweep where none is named.
+    #[schemars(with = "Option<FactScopes>")]
+    scope: Option<FactScope>,
+}
+
+async fn job(call: Call<Which, Whose>) -> Result<Answer<Standing>, Problem> {
+    let (id, named) = (&call.path.id, call.query.scope);
+    if named.is_some() {
+        call.shared(named, Right::Read)?;
+    }
+    let found = call.service().sweep_job(id).await?;
+    let own = found.so_far.scope;
+    if named.is_some_and(|named| named != own) {
+        return Err(Problem::not_found(format!("there is no sweep {id} in this scope")));
+    }
+    call.shared(Some(own), Right::Read)?;
+    Ok(Answer::ok(found.into()))
+}
+
+async fn policies(call: Call) -> Result<Answer<Listed>, Problem> {
+    let in_force = call.service().policies().await?;
+    let policies = in_force.policies.all().iter().map(Shown::from).collect();
+    Ok(Answer::ok(Listed { policies, from: if in_force.in_graph { "graph" } else { "configuration" } }))
+}
+
+/// A policy as it is given, whatever its fields hold: all that is wrong with it is told at once.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(transparent)]
+#[schemars(transparent)]
+struct Told(#[schemars(with = "Fields")] Draft);
+
+/// For schemas: the documented fields of a policy.
+struct Fields;
+
+impl JsonSchema for Fields {
+    fn schema_name() -> Cow<'static, str> {
+        "DecayPolicyFields".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let mode = generator.subschema_for::<Modes>();
+        json_schema!({
+            "type": "object",
+            "description": "A decay policy: ttl_s goes with mode retract, half_life_s with confidence, one of them with dry_run.",
+            "additionalProperties": false,
+            "required": ["relation", "scope", "mode"],
+            "properties": {
+                "id": {"type": "string", "description": "If given, that of the path."},
+                "relation": {"type": "string", "description": "Which relations; * is any run of characters."},
+                "scope": {
+                    "enum": FactScope::ALL.map(FactScope::name).into_iter().chain(["*"]).collect::<Vec<_>>(),
+                    "description": "Which scope, or * for every one.",
+                },
+                "mode": mode,
+                "ttl_s": {"type": ["number", "null"], "exclusiveMinimum": 0},
+                "half_life_s": {"type": ["number", "null"], "exclusiveMinimum": 0},
+                "min_confidence": {"type": ["number", "null"], "minimum": 0, "maximum": 1, "default": 0},
+                "exempt_relations": {"type": ["array", "null"], "items": {"type": "string"}, "default": []},
+            },
+        })
+    }
+}
+
+async fn set(call: Call<Which, Nothing, Told>) -> Result<Answer<Changed>, Problem> {
+    let (api, intent) = (call.api.clone(), Intent::Do(call.request().clone()));
+    let (id, Told(mut draft)) = (Given::Text(call.path.id), call.body);
+    let said = draft.0.entry("id".to_owned()).or_insert_with(|| id.clone());
+    if *said == Given::Nothing {
+        *said = id.clone();
+    }
+    if *said != id {
+        return Err(Problem::validation(format!("id: it is {said} here and {id} in the path")));
+    }
+    let (policy, new) = api.service.set_policy(&intent, draft).await?;
+    Ok(Answer::made(new, Changed { policy: Shown::from(&policy), new, dry_run: false }))
+}
+
+async fn remove(call: Call<Which>) -> Result<Answer<Removed>, Problem> {
+    let id = &call.path.id;
+    call.service().remove_policy(&Intent::Do(call.request().clone()), id).await?;
+    Ok(Answer::ok(Removed { id: id.clone(), dry_run: false }))
+}

@@ -1,0 +1,391 @@
+//! Trails: the palace, what agents leave in it, and where that leads.
+//!
+//! Places and edges belong to a scope; the count of cycles, and evaporation with it, to the database as a whole.
+
+use super::input::{At, Name, Nothing};
+use super::problem::Problem;
+use super::route::{Answer, Call, Needs, Route};
+use crate::domain::event::{PlaceName, Trace, Walk};
+use crate::domain::ids::{PlaceId, Scope};
+use crate::domain::key::Right;
+use crate::service::Outcome;
+use crate::service::memories::Intent;
+use crate::service::trails::{PlaceRef, place_name};
+use crate::surfaces::answer::trail::{
+    Candidate, Cycle, Edge, Evaporated, Path, Place, PlaceNames, Status, Wrote,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::num::NonZeroU32;
+
+/// Items of a list where nobody says how many.
+const LIMIT: u32 = 20;
+
+/// The routes.
+pub(super) fn routes() -> Vec<Route> {
+    let (read, write) = (Needs::InScope(Right::Read), Needs::InScope(Right::Write));
+    vec![
+        Route::post("/v1/trails/nodes", write, node)
+            .says("Add a place; one that exists stays as it is, but for its name")
+            .note("201 if it is new, 200 if it was there.")
+            .also(&[201, 409]),
+        Route::post("/v1/trails/edges", write, edge)
+            .says("Add an edge between two places; one that exists stays as it is, but for its base cost")
+            .note("201 if it is new, 200 if it was there.")
+            .also(&[201, 404, 409]),
+        Route::post("/v1/trails/paths", write, deposit)
+            .says("Say that a path led to something: its edges become cheaper, its places more worth coming back to")
+            .note("The first edge earns the reward whole, later ones less.")
+            .also(&[404, 409]),
+        Route::post("/v1/trails/explorations", write, explore)
+            .says("Say that somebody searched at a place: others are sent elsewhere for a while")
+            .also(&[404, 409]),
+        Route::get("/v1/trails/hot", read, hot).says("List the edges with most success and traversal left"),
+        Route::get("/v1/trails/cold", read, cold)
+            .says("List the places with least exploitation and exploration left"),
+        Route::get("/v1/trails/status", read, status)
+            .says("Show what is left at a place, or on the edges between two")
+            .also(&[404, 409]),
+        Route::get("/v1/trails/path", read, path)
+            .says("Find the cheapest way between two places")
+            .also(&[404, 409]),
+        Route::get("/v1/trails/next", read, next)
+            .says("List where one might go from a place, what draws most first")
+            .also(&[404, 409]),
+        Route::post("/v1/trails/evaporate", Needs::Everywhere(Right::Write), evaporate)
+            .says("Let everything evaporate to the present cycle, as the job evaporate does when it is time")
+            .also(&[409])
+            .patient(),
+        Route::get("/v1/trails/cycle", Needs::Everywhere(Right::Read), cycle)
+            .says("Show the present cycle")
+            .also(&[409]),
+        Route::post("/v1/trails/cycle", Needs::Everywhere(Right::Write), advance)
+            .says("Add cycles by hand")
+            .also(&[409]),
+    ]
+}
+
+/// What is wrong with a field, for a person.
+fn wrong(field: &str, why: impl std::fmt::Display) -> Problem {
+    Problem::validation(format!("{field}: {why}"))
+}
+
+impl<P, Q, B> Call<P, Q, B> {
+    /// The place that a field of a query names.
+    fn place(&self, field: &str, text: &str) -> Result<PlaceName, Problem> {
+        place_name(text, self.service().allowed()).map_err(|why| wrong(field, why))
+    }
+
+    /// The place that a field of a body names.
+    fn place_of(&self, field: &str, place: &PlaceRef) -> Result<PlaceName, Problem> {
+        place.clone().place(self.service().allowed()).map_err(|why| wrong(field, why))
+    }
+
+    async fn trace(&self, named: Option<&Scope>, at: Option<At>, what: Walk) -> Result<Wrote, Problem> {
+        let (scope, at) = (self.scope(named)?, self.written_at(at).await?);
+        let intent = Intent::Do(self.request().clone());
+        let mut done = self.service().trace(&intent, &[Trace { at, scope, what }]).await?;
+        let done = done.pop().ok_or_else(|| Problem::own_fault("nothing was traced"))?;
+        Ok(Wrote::of(done, at, false))
+    }
+}
+
+/// A place to add.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "NewPlace")]
+struct NewNode {
+    /// Its label, one of pheromones.labels.
+    label: String,
+    /// Its id, unique among those of its label; of an Entity its name.
+    #[schemars(with = "Name")]
+    id: PlaceId,
+    /// What people call it.
+    name: Option<String>,
+    /// Whose data.
+    #[schemars(with = "Option<Name>")]
+    scope: Option<Scope>,
+    /// When; needs the right admin.
+    at: Option<At>,
+}
+
+async fn node(call: Call<Nothing, Nothing, NewNode>) -> Result<Answer<Wrote>, Problem> {
+    let NewNode { label, id, name, scope, at } = &call.body;
+    call.scope(scope.as_ref())?;
+    let label = call.service().allowed().label(label).map_err(|why| wrong("label", why))?.clone();
+    let what = Walk::Node { label, id: id.clone(), name: name.clone() };
+    let wrote = call.trace(scope.as_ref(), *at, what).await?;
+    Ok(Answer::made(wrote.created == Some(true), wrote))
+}
+
+/// An edge to add.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct NewEdge {
+    /// Where it begins.
+    #[schemars(with = "PlaceNames")]
+    from: PlaceRef,
+    /// Where it ends.
+    #[schemars(with = "PlaceNames")]
+    to: PlaceRef,
+    /// Its type, one of pheromones.relationship_types.
+    #[serde(rename = "type")]
+    kind: String,
+    /// What it costs where nobody has walked; where nothing is said, what its type costs.
+    #[schemars(range(min = 0.0, max = 10.0))]
+    base_cost: Option<f64>,
+    /// Whose data.
+    #[schemars(with = "Option<Name>")]
+    scope: Option<Scope>,
+    /// When; needs the right admin.
+    at: Option<At>,
+}
+
+async fn edge(call: Call<Nothing, Nothing, NewEdge>) -> Result<Answer<Wrote>, Problem> {
+    let NewEdge { from, to, kind, base_cost, scope, at } = &call.body;
+    call.scope(scope.as_ref())?;
+    let kind = call.service().allowed().kind(kind).map_err(|why| wrong("type", why))?.clone();
+    let (from, to) = (call.place_of("from", from)?, call.place_of("to", to)?);
+    let what = Walk::edge(from, to, kind, *base_cost).map_err(|why| wrong("base_cost", why))?;
+    let wrote = call.trace(scope.as_ref(), *at, what).await?;
+    Ok(Answer::made(wrote.created == Some(true), wrote))
+}
+
+/// A path that led to something.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Deposit {
+    /// Its places in order.
+    #[schemars(with = "Vec<PlaceNames>", length(min = 2, max = 1_000))]
+    path: Vec<PlaceRef>,
+    /// What it was worth, above 0 and at most 10: 1 where nothing is said.
+    #[schemars(range(max = 10.0))]
+    reward: Option<f64>,
+    /// Whose data.
+    #[schemars(with = "Option<Name>")]
+    scope: Option<Scope>,
+    /// When; needs the right admin.
+    at: Option<At>,
+}
+
+async fn deposit(call: Call<Nothing, Nothing, Deposit>) -> Result<Answer<Wrote>, Problem> {
+    let Deposit { path, reward, scope, at } = &call.body;
+    call.scope(scope.as_ref())?;
+    let allowed = call.service().allowed();
+    let step = |(index, place): (usize, &PlaceRef)| {
+        place.clone().step(allowed).map_err(|why| wrong(&format!("path[{index}]"), why))
+    };
+    let path = path.iter().enumerate().map(step).collect::<Result<_, _>>()?;
+    let what =
+        Walk::deposit(path, reward.unwrap_or(1.0)).map_err(|why| Problem::validation(why.to_string()))?;
+    Ok(Answer::ok(call.trace(scope.as_ref(), *at, what).await?))
+}
+
+/// A place where somebody searched.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Exploration {
+    /// Which.
+    #[schemars(with = "PlaceNames")]
+    node: PlaceRef,
+    /// Whose data.
+    #[schemars(with = "Option<Name>")]
+    scope: Option<Scope>,
+    /// When; needs the right admin.
+    at: Option<At>,
+}
+
+async fn explore(call: Call<Nothing, Nothing, Exploration>) -> Result<Answer<Wrote>, Problem> {
+    let Exploration { node, scope, at } = &call.body;
+    call.scope(scope.as_ref())?;
+    let what = Walk::Explore { place: call.place_of("node", node)? };
+    Ok(Answer::ok(call.trace(scope.as_ref(), *at, what).await?))
+}
+
+/// How many, of which scope, and as of when.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Listing {
+    /// This many at most; 20, where nothing is said.
+    #[schemars(range(min = 1, max = 10_000))]
+    #[serde(default, deserialize_with = "super::input::page_size")]
+    limit: Option<u32>,
+    /// Whose data.
+    #[schemars(with = "Option<Name>")]
+    scope: Option<Scope>,
+    /// As of this instant.
+    at: Option<At>,
+}
+
+fn size(limit: Option<u32>) -> usize {
+    usize::try_from(limit.unwrap_or(LIMIT)).unwrap_or(usize::MAX)
+}
+
+/// Edges, most walked first.
+#[derive(Serialize, JsonSchema)]
+struct HotEdges {
+    edges: Vec<Edge>,
+}
+
+async fn hot(call: Call<Nothing, Listing>) -> Result<Answer<HotEdges>, Problem> {
+    let scope = call.scope(call.query.scope.as_ref())?;
+    let at = call.at(call.query.at).await?;
+    let hot = call.service().hot_trails(&scope, size(call.query.limit), at).await?;
+    Ok(Answer::ok(HotEdges { edges: hot.found.into_iter().map(Into::into).collect() }))
+}
+
+/// Places, least visited first.
+#[derive(Serialize, JsonSchema)]
+struct ColdPlaces {
+    nodes: Vec<Place>,
+}
+
+async fn cold(call: Call<Nothing, Listing>) -> Result<Answer<ColdPlaces>, Problem> {
+    let scope = call.scope(call.query.scope.as_ref())?;
+    let at = call.at(call.query.at).await?;
+    let cold = call.service().cold_places(&scope, size(call.query.limit), at).await?;
+    Ok(Answer::ok(ColdPlaces { nodes: cold.found.into_iter().map(Into::into).collect() }))
+}
+
+/// A place, or two.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Where {
+    /// The place: an id, or Label:id.
+    place: String,
+    /// The other end, to see the edges between the two.
+    to: Option<String>,
+    /// Whose data.
+    #[schemars(with = "Option<Name>")]
+    scope: Option<Scope>,
+    /// As of this instant.
+    at: Option<At>,
+}
+
+async fn status(call: Call<Nothing, Where>) -> Result<Answer<Status>, Problem> {
+    let Where { place, to, scope, at } = &call.query;
+    let scope = call.scope(scope.as_ref())?;
+    let place = call.place("place", place)?;
+    let to = to.as_deref().map(|to| call.place("to", to)).transpose()?;
+    let at = call.at(*at).await?;
+    let seen = call.service().trail_status(&scope, &place, to.as_ref(), at).await?;
+    Ok(Answer::ok(Status::of(seen, at)))
+}
+
+/// From where to where.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Ends {
+    /// Where it begins: an id, or Label:id.
+    from: String,
+    /// Where it is to lead: an id, or Label:id.
+    to: String,
+    /// Whose data.
+    #[schemars(with = "Option<Name>")]
+    scope: Option<Scope>,
+    /// As of this instant.
+    at: Option<At>,
+}
+
+async fn path(call: Call<Nothing, Ends>) -> Result<Answer<Path>, Problem> {
+    let Ends { from, to, scope, at } = &call.query;
+    let scope = call.scope(scope.as_ref())?;
+    let (from, to) = (call.place("from", from)?, call.place("to", to)?);
+    let at = call.at(*at).await?;
+    Ok(Answer::ok(Path::of(call.service().cheapest_path(&scope, &from, &to, at).await?, at)))
+}
+
+/// From where, and how many.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Onward {
+    /// The place: an id, or Label:id.
+    place: String,
+    /// This many at most; 20, where nothing is said.
+    #[schemars(range(min = 1, max = 10_000))]
+    #[serde(default, deserialize_with = "super::input::page_size")]
+    limit: Option<u32>,
+    /// Whose data.
+    #[schemars(with = "Option<Name>")]
+    scope: Option<Scope>,
+    /// As of this instant.
+    at: Option<At>,
+}
+
+/// Where one might go.
+#[derive(Serialize, JsonSchema)]
+struct NextPlaces {
+    candidates: Vec<Candidate>,
+}
+
+async fn next(call: Call<Nothing, Onward>) -> Result<Answer<NextPlaces>, Problem> {
+    let Onward { place, limit, scope, at } = &call.query;
+    let scope = call.scope(scope.as_ref())?;
+    let place = call.place("place", place)?;
+    let at = call.at(*at).await?;
+    let found = call.service().next_places(&scope, &place, size(*limit), at).await?;
+    Ok(Answer::ok(NextPlaces { candidates: found.found.into_iter().map(Into::into).collect() }))
+}
+
+/// How to let evaporate.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Evaporate {
+    /// Also where pheromones.decay_interval_cycles have not yet passed.
+    #[serde(default)]
+    force: bool,
+    /// Whether nothing is to be written.
+    #[serde(default)]
+    dry_run: bool,
+    /// As of when; needs the right admin.
+    at: Option<At>,
+}
+
+async fn evaporate(call: Call<Nothing, Nothing, Evaporate>) -> Result<Answer<Evaporated>, Problem> {
+    let Evaporate { force, dry_run, at } = call.body;
+    let at = call.written_at(at).await?;
+    let tally = if dry_run {
+        call.service().rehearse_evaporate(at, force).await?
+    } else {
+        let report = call.service().evaporate(at, force, call.api.stop.clone()).await?;
+        if report.outcome != Outcome::Done {
+            let why = report.reason.unwrap_or_else(|| "another run of the job goes on".to_owned());
+            return Err(Problem::conflict(why));
+        }
+        report.tally
+    };
+    let cycle = call.service().cycles().await?.cycles.at(at);
+    Ok(Answer::ok(Evaporated::of(&tally, cycle, at, dry_run)))
+}
+
+/// As of when.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct When {
+    /// As of this instant.
+    at: Option<At>,
+}
+
+async fn cycle(call: Call<Nothing, When>) -> Result<Answer<Cycle>, Problem> {
+    let at = call.at(call.query.at).await?;
+    let counter = call.service().cycles().await?;
+    Ok(Answer::ok(Cycle::of(&counter, counter.cycles.at(at), at, false)))
+}
+
+/// How many cycles to add.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Advance {
+    /// This many.
+    #[schemars(range(min = 1))]
+    advance: NonZeroU32,
+    /// When; needs the right admin.
+    at: Option<At>,
+}
+
+async fn advance(call: Call<Nothing, Nothing, Advance>) -> Result<Answer<Cycle>, Problem> {
+    let at = call.written_at(call.body.at).await?;
+    let intent = Intent::Do(call.request().clone());
+    let cycle = call.service().advance_cycle(&intent, call.body.advance.get(), at).await?;
+    Ok(Answer::ok(Cycle::of(&call.service().cycles().await?, cycle, at, false)))
+}
