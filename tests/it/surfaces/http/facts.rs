@@ -3,6 +3,7 @@
 use super::{Ask, Served};
 use crate::harness::neo4j::fresh;
 use crate::surfaces::{contents, ebb};
+use crate::worker::process::eventually;
 use serde_json::json;
 use std::collections::BTreeSet;
 
@@ -130,9 +131,11 @@ async fn the_documented_errors_of_a_sweep_and_of_facts() {
         let headers = vec![("Authorization", bearer.as_str())];
         api.ask(&Ask { method: "POST", path: "/v1/decay/sweep", headers, body: Some(body) })
     };
+    let dry = r#"{"scope":"team","mode":"dry_run"}"#;
+    eventually("the key is known", async || with_key(dry).status == 200).await;
     with_key(r#"{"scope":"team"}"#).fails(403, "authorization", "");
     with_key(r#"{"scope":"company","mode":"dry_run"}"#).fails(403, "authorization", "");
-    assert_eq!(with_key(r#"{"scope":"team","mode":"dry_run"}"#).json(200)["mode"], "dry_run");
+    assert_eq!(with_key(dry).json(200)["mode"], "dry_run");
 }
 
 #[tokio::test(flavor = "multi_thread")]
