@@ -14,13 +14,13 @@
 //! | [`Service::relations`], [`Service::relations_after`] | `relation list` | `GET /memory/graph/edges` |
 //! | [`Service::relation`], [`Service::fading`] | `plot decay` | – |
 //! | [`Service::pin_relation`] | `relation pin`, `unpin` | `pinned` of an observation |
-//! | [`Service::trace`] | `trail node add`, `edge add`, `deposit`, `explore` | – |
-//! | [`Service::trail_status`], [`Service::hot_trails`], [`Service::cold_places`] | `trail status`, `hot`, `cold` | – |
-//! | [`Service::cheapest_path`], [`Service::next_places`] | `trail path`, `next` | – |
-//! | [`Service::evaporate`], [`Service::cycles`], [`Service::advance_cycle`] | `trail evaporate`, `cycle` | – |
-//! | [`Service::assert_facts`], [`Service::facts`] | `fact assert`, `list` | – |
-//! | [`Service::sweep`], [`Service::sweep_job`] | `sweep` | – |
-//! | [`Service::policies`], [`Service::set_policy`], [`Service::remove_policy`] | `policy list`, `set`, `remove` | – |
+//! | [`Service::trace`] | `trail node add`, `edge add`, `deposit`, `explore` | `POST /v1/trails/nodes`, `edges`, `paths`, `explorations` |
+//! | [`Service::trail_status`], [`Service::hot_trails`], [`Service::cold_places`] | `trail status`, `hot`, `cold` | `GET /v1/trails/status`, `hot`, `cold` |
+//! | [`Service::cheapest_path`], [`Service::next_places`] | `trail path`, `next` | `GET /v1/trails/path`, `next` |
+//! | [`Service::evaporate`], [`Service::cycles`], [`Service::advance_cycle`] | `trail evaporate`, `cycle` | `POST /v1/trails/evaporate`, `GET`, `POST /v1/trails/cycle` |
+//! | [`Service::assert_facts`], [`Service::facts`] | `fact assert`, `list` | `POST /v1/facts`, `:batch`, `GET /v1/facts` |
+//! | [`Service::sweep`], [`Service::sweep_job`] | `sweep` | `POST /v1/decay/sweep`, `GET /v1/decay/jobs/{id}` |
+//! | [`Service::policies`], [`Service::set_policy`], [`Service::remove_policy`] | `policy list`, `set`, `remove` | `GET /v1/decay/policies`, `PUT`, `DELETE /v1/decay/policies/{id}` |
 //! | [`Service::import`], [`Service::check`], [`Service::replay`] | `import`, `replay`, `demo` | – |
 //! | [`Service::run_job`], [`Service::run_job_once`], [`Service::rehearse_job`] | `job run`, `relation decay` | `POST /v1/jobs/{name}/run`, `/memory/graph/decay` |
 //! | [`Service::jobs`] | `job list` | `GET /v1/jobs` |

@@ -176,7 +176,7 @@ impl Service {
         self.store.advance_cycle(intent.lasting(&hash), cycles, at).await
     }
 
-    /// Runs the job evaporate by hand until its end or `stop`; with `force` also where it is not yet time.
+    /// Runs the job evaporate by hand until its end or `stop`, if there is one; with `force` also where it is not yet time.
     ///
     /// # Errors
     /// Of the store.
@@ -184,10 +184,10 @@ impl Service {
         &self,
         at: Timestamp,
         force: bool,
-        stop: CancellationToken,
+        stop: Option<CancellationToken>,
     ) -> Result<JobReport, Error> {
         let time_limit = Some(self.job_config(JobName::Evaporate).time_limit);
-        let request = Request { time_limit, force, stop, ..Request::default() };
+        let request = Request { time_limit, force, stop: stop.unwrap_or_default(), ..Request::default() };
         let wanted = Wanted::by_hand(at, Right::Lease);
         driver::run_job(&self.store, JobName::Evaporate, &wanted, request).await
     }

@@ -347,7 +347,7 @@ async fn evaporate(call: Call<Nothing, Nothing, Evaporate>) -> Result<Answer<Eva
     let tally = if dry_run {
         call.service().rehearse_evaporate(at, force).await?
     } else {
-        let report = call.service().evaporate(at, force, call.api.stop.clone()).await?;
+        let report = call.service().evaporate(at, force, Some(call.api.stop.clone())).await?;
         if report.outcome != Outcome::Done {
             let why = report.reason.unwrap_or_else(|| "another run of the job goes on".to_owned());
             return Err(Problem::conflict(why));

@@ -11,7 +11,6 @@ use crate::domain::event::{Step, Trace, Walk};
 use crate::domain::ids::PlaceId;
 use crate::service::{Service, Tally};
 use crate::surfaces::answer::trail::{Cycle, Evaporated, Wrote};
-use tokio_util::sync::CancellationToken;
 
 pub(super) async fn node(
     args: &NodeArgs,
@@ -118,7 +117,7 @@ pub(super) async fn evaporate(
     let tally: Tally = if dry_run {
         service.rehearse_evaporate(at, args.force).await?
     } else {
-        service.evaporate(at, args.force, CancellationToken::new()).await?.tally
+        service.evaporate(at, args.force, None).await?.tally
     };
     let cycle = service.cycles().await?.cycles.at(at);
     let evaporated = Evaporated::of(&tally, cycle, at, dry_run);

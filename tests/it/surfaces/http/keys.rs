@@ -26,7 +26,7 @@ const fn writes(route: &'static str, path: &'static str, body: &'static str) -> 
     Row { method: "POST", route, path, body: Some(body), right: 1, everywhere: false }
 }
 
-const ROUTES: [Row; 20] = [
+const ROUTES: [Row; 41] = [
     looks("/memory/graph/edges", "/memory/graph/edges?scope=team", false),
     writes(
         "/memory/graph/edges",
@@ -62,12 +62,54 @@ const ROUTES: [Row; 20] = [
     looks("/v1/memories/{id}/explain", "/v1/memories/m/explain?scope=team", false),
     writes("/v1/accesses:batch", "/v1/accesses:batch", r#"[{"id":"m","scope":"team"}]"#),
     writes("/v1/sessions/{id}/end", "/v1/sessions/s/end", r#"{"scope":"team"}"#),
+    looks("/v1/facts", "/v1/facts?scope=team", false),
+    writes(
+        "/v1/facts",
+        "/v1/facts",
+        r#"{"entity":"a","relation":"r","value":1,"source":"s","scope":"team"}"#,
+    ),
+    writes(
+        "/v1/facts:batch",
+        "/v1/facts:batch",
+        r#"[{"entity":"a","relation":"r","value":1,"source":"s","scope":"team"}]"#,
+    ),
+    writes("/v1/decay/sweep", "/v1/decay/sweep", r#"{"scope":"team"}"#),
+    Row { right: 0, ..writes("/v1/decay/sweep", "/v1/decay/sweep", r#"{"scope":"team","mode":"dry_run"}"#) },
+    looks("/v1/decay/jobs/{id}", "/v1/decay/jobs/none?scope=team", false),
+    looks("/v1/decay/policies", "/v1/decay/policies", true),
+    Row {
+        method: "PUT",
+        right: 2,
+        everywhere: true,
+        ..writes("/v1/decay/policies/{id}", "/v1/decay/policies/p", POLICY)
+    },
+    Row {
+        method: "DELETE",
+        body: None,
+        right: 2,
+        everywhere: true,
+        ..writes("/v1/decay/policies/{id}", "/v1/decay/policies/none", "")
+    },
+    writes("/v1/trails/nodes", "/v1/trails/nodes", r#"{"label":"Room","id":"r1","scope":"team"}"#),
+    writes("/v1/trails/edges", "/v1/trails/edges", r#"{"from":"r1","to":"r9","type":"HALL","scope":"team"}"#),
+    writes("/v1/trails/paths", "/v1/trails/paths", r#"{"path":["r1","r9"],"scope":"team"}"#),
+    writes("/v1/trails/explorations", "/v1/trails/explorations", r#"{"node":"r1","scope":"team"}"#),
+    looks("/v1/trails/hot", "/v1/trails/hot?scope=team", false),
+    looks("/v1/trails/cold", "/v1/trails/cold?scope=team", false),
+    looks("/v1/trails/status", "/v1/trails/status?place=r1&scope=team", false),
+    looks("/v1/trails/path", "/v1/trails/path?from=r1&to=r9&scope=team", false),
+    looks("/v1/trails/next", "/v1/trails/next?place=r1&scope=team", false),
+    Row { everywhere: true, ..writes("/v1/trails/evaporate", "/v1/trails/evaporate", r#"{"dry_run":true}"#) },
+    looks("/v1/trails/cycle", "/v1/trails/cycle", true),
+    Row { everywhere: true, ..writes("/v1/trails/cycle", "/v1/trails/cycle", r#"{"advance":1}"#) },
     looks("/v1/jobs", "/v1/jobs", true),
     Row { everywhere: true, ..writes("/v1/jobs/{name}/run", "/v1/jobs/decay/run", r#"{"dry_run":true}"#) },
     looks("/v1/attempts", "/v1/attempts", true),
     looks("/v1/status", "/v1/status", true),
     looks("/v1/health", "/v1/health", true),
 ];
+
+const POLICY: &str = r#"{"relation":"old:*","scope":"team","mode":"retract","ttl_s":60}"#;
 
 const RIGHTS: [&str; 3] = ["read", "write", "admin"];
 

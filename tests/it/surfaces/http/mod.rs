@@ -1,10 +1,12 @@
 //! HTTP as programs meet it: the built program on a real database, asked over plain sockets.
 
 mod browsers;
+mod facts;
 mod keys;
 mod limits;
 mod memories;
 mod relations;
+mod trails;
 mod writes;
 
 use crate::harness::neo4j::Fresh;
@@ -171,6 +173,11 @@ impl Served {
     #[track_caller]
     pub(super) fn delete(&self, path: &str) -> Told {
         self.ask(&Ask { method: "DELETE", path, headers: Vec::new(), body: None })
+    }
+
+    #[track_caller]
+    pub(super) fn put(&self, path: &str, body: &str) -> Told {
+        self.ask(&Ask { method: "PUT", path, headers: Vec::new(), body: Some(body) })
     }
 
     /// Posts under an `Idempotency-Key`.

@@ -1,0 +1,163 @@
+//! Facts, sweeps and policies: the documented answers byte for byte, the documented errors, and the guard.
+
+use super::{Ask, Served};
+use crate::harness::neo4j::fresh;
+use crate::surfaces::{contents, ebb};
+use crate::worker::process::eventually;
+use serde_json::json;
+use std::collections::BTreeSet;
+
+const STALE: &str = r#"{"relation":"roadmap:*","scope":"company","mode":"retract","ttl_s":2592000}"#;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_fact_is_asserted_swept_and_listed() {
+    let db = fresh().await;
+    let api = Served::on(&db, &[]);
+    let shipped = r#"{"entity":"Atlas","relation":"roadmap:status","value":"shipped","source":"agent-7","scope":"company","at":"2026-01-01T00:00:00Z"}"#;
+    let said = api.once("f1", "/v1/facts", shipped).json(201);
+    assert_eq!((&said["head"], &said["confidence"]), (&json!(true), &json!(1.0)));
+    assert_eq!(api.once("f1", "/v1/facts", shipped).json(201)["id"], said["id"], "a request counts once");
+    let now = r#"{"entity":"x","relation":"r","value":true,"source":"s"}"#;
+    let first = api.once("f2", "/v1/facts", now).json(201);
+    assert_eq!(api.once("f2", "/v1/facts", now).json(201)["id"], first["id"], "also a moment later");
+
+    let set = api.put("/v1/decay/policies/stale", STALE).json(201);
+    assert_eq!((&set["id"], &set["new"], &set["ttl_s"]), (&json!("stale"), &json!(true), &json!(2592000.0)));
+    assert_eq!(api.put("/v1/decay/policies/stale", STALE).json(200)["new"], false);
+    let listed = api.get("/v1/decay/policies");
+    assert_eq!(
+        listed.body,
+        r#"{"policies":[{"id":"stale","relation":"roadmap:*","scope":"company","mode":"retract","ttl_s":2592000.0,"min_confidence":0.0,"exempt_relations":[]}],"from":"graph"}"#
+    );
+
+    let before = contents(&db).await;
+    let sweep = |mode: &str| {
+        api.post("/v1/decay/sweep", &format!(r#"{{"scope":"company"{mode},"at":"2026-02-12T00:00:00Z"}}"#))
+    };
+    let dry = sweep(r#","mode":"dry_run""#);
+    dry.json(200);
+    assert_eq!(
+        dry.body,
+        r#"{"swept_at":"2026-02-12T00:00:00.000Z","scope":"company","mode":"dry_run","facts_evaluated":1,"facts_retracted":0,"facts_reduced":0,"dry_run_would_retract":1,"dry_run_would_reduce":0,"policies_applied":["stale"]}"#
+    );
+    assert_eq!(contents(&db).await, before, "a dry run writes nothing");
+    let swept = sweep("");
+    swept.json(200);
+    assert_eq!(
+        swept.body,
+        r#"{"swept_at":"2026-02-12T00:00:00.000Z","scope":"company","mode":"retract","facts_evaluated":1,"facts_retracted":1,"facts_reduced":0,"dry_run_would_retract":0,"dry_run_would_reduce":0,"policies_applied":["stale"]}"#
+    );
+    assert_eq!(sweep("").json(200)["facts_retracted"], 0, "twice is once");
+    let once = |_| api.once("s1", "/v1/decay/sweep", r#"{"scope":"company"}"#).json(200);
+    assert_eq!(once(0), once(1), "what the same request did");
+
+    let heads = api.get("/v1/facts?scope=company&entity=Atlas&relation=roadmap:status").json(200);
+    assert_eq!(
+        (&heads["facts"][0]["confidence"], &heads["facts"][0]["source"], &heads["facts"][1]),
+        (&json!(0.0), &json!("system:stigmem:decay"), &json!(null)),
+        "heads of confidence 0 are listed"
+    );
+    let all = api.get("/v1/facts?scope=company&history=true").json(200);
+    assert_eq!(all["facts"].as_array().unwrap().len(), 2);
+
+    assert_eq!(api.delete("/v1/decay/policies/stale").json(200)["id"], "stale");
+    api.delete("/v1/decay/policies/stale").fails(404, "not_found", "there is no policy stale");
+    assert_eq!(sweep("").json(200)["policies_applied"], json!([]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pages_of_facts_show_each_once() {
+    let db = fresh().await;
+    let api = Served::on(&db, &[]);
+    let many: Vec<String> = (0..25)
+        .map(|n| format!(r#"{{"entity":"e{n}","relation":"r","value":{n},"source":"s","scope":"team"}}"#))
+        .collect();
+    let told = api.post("/v1/facts:batch", &format!("[{}]", many.join(","))).json(201);
+    assert_eq!(told["facts"].as_array().unwrap().len(), 25);
+    for history in ["false", "true"] {
+        let mut path = format!("/v1/facts?scope=team&limit=10&history={history}");
+        let (mut seen, mut pages) = (BTreeSet::new(), 0);
+        loop {
+            let page = api.get(&path);
+            for fact in page.json(200)["facts"].as_array().unwrap() {
+                assert!(seen.insert(fact["id"].as_str().unwrap().to_owned()), "{fact} came twice");
+            }
+            pages += 1;
+            let Some(link) = page.header("link") else { break };
+            path = link.trim_start_matches('<').split_once('>').unwrap().0.to_owned();
+        }
+        assert_eq!((seen.len(), pages), (25, 3), "history {history}");
+    }
+    let before = contents(&db).await;
+    let reserved = r#"{"entity":"a","relation":"r","value":1,"source":"system:x","scope":"team"}"#;
+    let bad = format!("[{},{reserved}]", many[0]);
+    api.post("/v1/facts:batch", &bad).fails(403, "authorization", "[1]: the source system:x is not allowed");
+    assert_eq!(contents(&db).await, before, "nothing of the batch was written");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_documented_errors_of_a_sweep_and_of_facts() {
+    let db = fresh().await;
+    let api = Served::on(&db, &[]);
+    let before = contents(&db).await;
+    let sweep = |body: &str, says: &str| api.post("/v1/decay/sweep", body).fails(400, "validation", says);
+    sweep("{}", "missing field `scope`");
+    sweep(r#"{"scope":"mars"}"#, "scope: unknown variant `mars`");
+    sweep(r#"{"scope":"team","mode":"forget"}"#, "mode: unknown variant `forget`");
+    sweep(r#"{"scope":"team","policy_id":"none"}"#, "there is no policy none");
+    sweep(r#"{"scope":"team","policyid":"none"}"#, "unknown field `policyid`");
+    api.get("/v1/decay/jobs/none").fails(404, "not_found", "there is no sweep none");
+    let fact = |more: &str| api.post("/v1/facts", &format!(r#"{{"entity":"a","relation":"r"{more}}}"#));
+    fact(r#","value":1,"source":"system:me""#).fails(
+        403,
+        "authorization",
+        "the source system:me is not allowed",
+    );
+    fact(r#","value":1"#).fails(400, "validation", "missing field `source`");
+    fact(r#","value":"","source":"s""#).fails(400, "validation", "the value of a fact is empty");
+    fact(r#","value":1,"source":"s","scope":"mars""#).fails(400, "validation", "unknown variant `mars`");
+    fact(r#","value":1,"source":"s","confidence":2"#).fails(400, "validation", "outside 0 ..= 1");
+    let bad = r#"{"relation":7,"scope":"mars","mode":"retract","half_life_s":60,"colour":"red"}"#;
+    let told = api.put("/v1/decay/policies/bad", bad);
+    for fault in ["relation", "scope", "half_life_s", "colour"] {
+        told.fails(400, "validation", fault);
+    }
+    api.put("/v1/decay/policies/a", r#"{"id":"b"}"#).fails(400, "validation", "\"a\" in the path");
+    assert_eq!(contents(&db).await, before, "nothing was written");
+
+    let made = ebb(&db, &["key", "create", "--name", "k", "--right", "read", "--scope", "team"]).json();
+    let bearer = format!("Bearer {}", made["secret"].as_str().unwrap());
+    let with_key = |body: &str| {
+        let headers = vec![("Authorization", bearer.as_str())];
+        api.ask(&Ask { method: "POST", path: "/v1/decay/sweep", headers, body: Some(body) })
+    };
+    let dry = r#"{"scope":"team","mode":"dry_run"}"#;
+    eventually("the key is known", async || with_key(dry).status == 200).await;
+    with_key(r#"{"scope":"team"}"#).fails(403, "authorization", "");
+    with_key(r#"{"scope":"company","mode":"dry_run"}"#).fails(403, "authorization", "");
+    assert_eq!(with_key(dry).json(200)["mode"], "dry_run");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_guard_names_the_number_to_accept() {
+    let db = fresh().await;
+    let api = Served::on(&db, &[]);
+    let many: Vec<String> = (0..60)
+        .map(|n| {
+            format!(
+                r#"{{"entity":"e{n}","relation":"roadmap:status","value":{n},"source":"s","scope":"company","at":"2026-01-01T00:00:00Z"}}"#
+            )
+        })
+        .collect();
+    api.post("/v1/facts:batch", &format!("[{}]", many.join(","))).json(201);
+    api.put("/v1/decay/policies/stale", STALE).json(201);
+    let before = contents(&db).await;
+    let sweep = |more: &str| {
+        api.post("/v1/decay/sweep", &format!(r#"{{"scope":"company","at":"2026-02-12T00:00:00Z"{more}}}"#))
+    };
+    sweep("").fails(409, "conflict", "60 of 60");
+    sweep("").fails(409, "conflict", "accept_affected 60");
+    sweep(r#","accept_affected":59"#).fails(409, "conflict", "accept_affected 60");
+    assert_eq!(contents(&db).await, before, "nothing was written");
+    assert_eq!(sweep(r#","accept_affected":60"#).json(200)["facts_retracted"], 60);
+}
