@@ -95,7 +95,8 @@ impl Service {
             finish_open(&self.store, job, Right::Scratch, Request::default()).await?;
         }
         let first = feeder.feed.next_at().await?;
-        let mut schedule = self.schedule(first, replay).await?;
+        // What was due up to the last event that was applied has been done, whether or not a job had a run.
+        let mut schedule = self.schedule(feeder.at.or(first), replay).await?;
         feeder.tunables = Some(schedule.outlook.tunables.clone());
         // The whole file may be done already, and the jobs not yet run up to where they are wanted.
         let mut last = feeder.at.max(first).unwrap_or(Timestamp::FIRST);
@@ -132,14 +133,14 @@ impl Service {
         Ok(feeder.finish())
     }
 
-    async fn schedule(&self, first: Option<Timestamp>, replay: Replay) -> Result<Schedule, Error> {
+    async fn schedule(&self, from: Option<Timestamp>, replay: Replay) -> Result<Schedule, Error> {
         let (outlook, backlog) = (self.store.outlook().await?, self.store.backlog().await?);
         let last = self.store.last_runs(JobName::ALL.map(JobName::name)).await?;
         let mut jobs = Vec::new();
         for (job, last) in JobName::ALL.into_iter().zip(last) {
             let config = self.job_config(job);
             if config.enabled {
-                let handled = last.or(first).unwrap_or(Timestamp::FIRST);
+                let handled = last.or(from).unwrap_or(Timestamp::FIRST);
                 jobs.push((job, config.schedule(job, &outlook.tunables), handled));
             }
         }

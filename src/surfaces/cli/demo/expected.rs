@@ -164,11 +164,12 @@ pub(super) async fn trails(
 ) -> Result<Vec<Check>, CliError> {
     let name = |named: &Named| place_name(&format!("{}:{}", named.label, named.id), service.allowed());
     let name = |named: &Named| name(named).map_err(CliError::failed);
-    let mut checks = Vec::new();
+    let (scope, mut checks) = (service.scope(), Vec::new());
     for one in expected {
         match one {
             Expected::Edge { edge, success, cost, why } => {
-                let seen = service.trail_status(&name(&edge.from)?, Some(&name(&edge.to)?), ends).await?;
+                let seen =
+                    service.trail_status(scope, &name(&edge.from)?, Some(&name(&edge.to)?), ends).await?;
                 let found = seen.edges.into_iter().find(|found| found.kind == edge.kind);
                 let (walked, costs) = found.map_or((f64::NAN, f64::NAN), |found| (found.success, found.cost));
                 let what = format!("{} {} {}", edge.from.id, edge.kind, edge.to.id);
@@ -176,7 +177,7 @@ pub(super) async fn trails(
                 checks.push(Check::new(format!("{what}: cost"), costs, *cost, why.clone()));
             }
             Expected::Place { place, exploitation, why } => {
-                let seen = service.trail_status(&name(place)?, None, ends).await?;
+                let seen = service.trail_status(scope, &name(place)?, None, ends).await?;
                 let found = seen.nodes.first().map_or(f64::NAN, |found| found.exploitation);
                 let what = format!("{} {}: exploitation", place.label, place.id);
                 checks.push(Check::new(what, found, *exploitation, why.clone()));

@@ -15,7 +15,7 @@ pub(super) async fn run(args: &Trails, service: &Service, output: &Output) -> Re
     match target(&args.picture, output) {
         Target::Svg(to) => written(&hottest(service, limit, at).await?.svg(), to, output),
         Target::Numbers => {
-            let edges = service.hot_trails(limit, at).await?.found;
+            let edges = service.hot_trails(service.scope(), limit, at).await?.found;
             output.emit_list("plot.trails", "edges", &edges, |_| {})
         }
         Target::Terminal => {
@@ -30,7 +30,7 @@ pub(in crate::surfaces::cli) async fn hottest(
     limit: usize,
     at: Timestamp,
 ) -> Result<TrailsPlot, CliError> {
-    let hot = service.hot_trails(limit, at).await?;
+    let hot = service.hot_trails(service.scope(), limit, at).await?;
     let edge = |seen: EdgeSeen| Edge {
         name: format!("{} {} {}", seen.from.id, seen.kind, seen.to.id),
         success: seen.success,
