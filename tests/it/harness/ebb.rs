@@ -134,9 +134,9 @@ impl Fresh {
 
     /// Removes everything but the tunables and the schema; cycles are counted as at the beginning.
     pub(crate) async fn clear(&self) {
-        let kept = "NOT n:ConsolidationConfig AND NOT n:EbbMigration AND NOT n:EbbCounter";
-        self.client.run(&format!("MATCH (n) WHERE {kept} DETACH DELETE n"), &[]).await;
-        let text = "MATCH (c:EbbCounter) SET c.advances = 0, c.evaporated = null";
+        let kept = "n:ConsolidationConfig OR n:EbbMigration OR (n:EbbCounter AND n.name = 'cycle')";
+        self.client.run(&format!("MATCH (n) WHERE NOT ({kept}) DETACH DELETE n"), &[]).await;
+        let text = "MATCH (c:EbbCounter {name: 'cycle'}) SET c.advances = 0, c.evaporated = null";
         self.client.run(text, &[]).await;
     }
 }
