@@ -6,7 +6,7 @@
 //! # Design notes
 //! A label or a relationship type cannot be a parameter. Statements about places and edges are therefore written for one
 //! of each, `:Room` with its key `n.id` and `:HALL`, so that they can be read, pasted and explained as they stand, and say
-//! so in their header (`names:`). [`Statement::about`] puts others in their place, and takes only names of the allow-list.
+//! so in their header (`names:`). `Statement::about` puts others in their place, and takes only names of the allow-list.
 
 use crate::domain::trail::{EdgeType, PlaceLabel};
 use neo4rs::{BoltMap, BoltType, Query};
