@@ -98,10 +98,67 @@ fn within(quantity: &'static str, value: f64, greatest: f64, range: &'static str
     Ok(value)
 }
 
-/// The energy of a memory: finite, `0 ..= 1e12`. One access deposits 1.0.
-#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize, Deserialize)]
-#[serde(try_from = "f64", into = "f64")]
-pub struct Energy(f64);
+macro_rules! unit {
+    ($(#[$doc:meta])* $type:ident, $quantity:literal, $greatest:expr, $range:literal) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize, Deserialize)]
+        #[serde(try_from = "f64", into = "f64")]
+        pub struct $type(f64);
+
+        impl $type {
+            #[doc = concat!("Of a plain number in `", $range, "`.")]
+            ///
+            /// # Errors
+            /// [`UnitError`] for NaN, infinities and numbers outside that range.
+            pub fn new(value: f64) -> Result<Self, UnitError> {
+                within($quantity, value, $greatest, $range).map(Self)
+            }
+
+            /// The plain number.
+            #[must_use]
+            pub const fn value(self) -> f64 {
+                self.0
+            }
+
+            /// This much multiplied by a factor of the kernel, which lies in `0 ..= 1`.
+            #[must_use]
+            pub fn faded(self, factor: f64) -> Self {
+                debug_assert!((0.0..=1.0).contains(&factor), "a kernel factor lies in 0..=1, not {factor}");
+                Self(self.0 * factor)
+            }
+        }
+
+        impl TryFrom<f64> for $type {
+            type Error = UnitError;
+            fn try_from(value: f64) -> Result<Self, UnitError> {
+                Self::new(value)
+            }
+        }
+
+        impl From<$type> for f64 {
+            fn from(quantity: $type) -> Self {
+                quantity.0
+            }
+        }
+    };
+}
+
+unit!(
+    /// The energy of a memory: finite, `0 ..= 1e12`. One access deposits 1.0.
+    Energy, "energy", Energy::MAX, "0 ..= 1e12"
+);
+unit!(
+    /// The weight of a relation: finite, `0 ..= 1`. Freshly observed is 1.
+    Weight, "weight", 1.0, "0 ..= 1"
+);
+unit!(
+    /// A pheromone on a place or an edge of the palace: finite, `0 ..= 1e6`. A deposit is of the order of 1.
+    Pheromone, "pheromone", Pheromone::MAX, "0 ..= 1e6"
+);
+unit!(
+    /// How sure a fact is: finite, `0 ..= 1`. Asserted without one it is 1; retracted it is 0.
+    Confidence, "confidence", 1.0, "0 ..= 1"
+);
 
 impl Energy {
     /// No energy.
@@ -111,27 +168,6 @@ impl Energy {
     /// Beyond this a stored energy is a fault of whoever wrote it: a deposit a second would need 31,000 years.
     pub const MAX: f64 = 1e12;
 
-    /// An energy from a plain number.
-    ///
-    /// # Errors
-    /// [`UnitError`] for NaN, infinities, negative numbers and numbers above [`Energy::MAX`].
-    pub fn new(value: f64) -> Result<Self, UnitError> {
-        within("energy", value, Self::MAX, "0 ..= 1e12").map(Self)
-    }
-
-    /// The plain number.
-    #[must_use]
-    pub const fn value(self) -> f64 {
-        self.0
-    }
-
-    /// This energy multiplied by a factor of the kernel, which lies in `0 ..= 1`.
-    #[must_use]
-    pub fn faded(self, factor: f64) -> Self {
-        debug_assert!((0.0..=1.0).contains(&factor), "a kernel factor lies in 0..=1, not {factor}");
-        Self(self.0 * factor)
-    }
-
     /// This energy plus a deposit, held at [`Energy::MAX`] (a million million deposits are as good as any number more).
     #[must_use]
     pub fn plus(self, deposit: Self) -> Self {
@@ -139,67 +175,10 @@ impl Energy {
     }
 }
 
-impl TryFrom<f64> for Energy {
-    type Error = UnitError;
-    fn try_from(value: f64) -> Result<Self, UnitError> {
-        Self::new(value)
-    }
-}
-
-impl From<Energy> for f64 {
-    fn from(energy: Energy) -> Self {
-        energy.0
-    }
-}
-
-/// The weight of a relation: finite, `0 ..= 1`. Freshly observed is 1.
-#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize, Deserialize)]
-#[serde(try_from = "f64", into = "f64")]
-pub struct Weight(f64);
-
 impl Weight {
     /// What an observation gives.
     pub const ONE: Self = Self(1.0);
-
-    /// A weight from a plain number.
-    ///
-    /// # Errors
-    /// [`UnitError`] for NaN, infinities and numbers outside `0 ..= 1`.
-    pub fn new(value: f64) -> Result<Self, UnitError> {
-        within("weight", value, 1.0, "0 ..= 1").map(Self)
-    }
-
-    /// The plain number.
-    #[must_use]
-    pub const fn value(self) -> f64 {
-        self.0
-    }
-
-    /// This weight multiplied by a factor of the kernel, which lies in `0 ..= 1`.
-    #[must_use]
-    pub fn faded(self, factor: f64) -> Self {
-        debug_assert!((0.0..=1.0).contains(&factor), "a kernel factor lies in 0..=1, not {factor}");
-        Self(self.0 * factor)
-    }
 }
-
-impl TryFrom<f64> for Weight {
-    type Error = UnitError;
-    fn try_from(value: f64) -> Result<Self, UnitError> {
-        Self::new(value)
-    }
-}
-
-impl From<Weight> for f64 {
-    fn from(weight: Weight) -> Self {
-        weight.0
-    }
-}
-
-/// A pheromone on a place or an edge of the palace: finite, `0 ..= 1e6`. A deposit is of the order of 1.
-#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize, Deserialize)]
-#[serde(try_from = "f64", into = "f64")]
-pub struct Pheromone(f64);
 
 impl Pheromone {
     /// Nothing left.
@@ -209,27 +188,6 @@ impl Pheromone {
     /// Beyond this a stored value is a fault of whoever wrote it: one deposit a cycle settles at 100.
     pub const MAX: f64 = 1e6;
 
-    /// A pheromone from a plain number.
-    ///
-    /// # Errors
-    /// [`UnitError`] for NaN, infinities, negative numbers and numbers above [`Pheromone::MAX`].
-    pub fn new(value: f64) -> Result<Self, UnitError> {
-        within("pheromone", value, Self::MAX, "0 ..= 1e6").map(Self)
-    }
-
-    /// The plain number.
-    #[must_use]
-    pub const fn value(self) -> f64 {
-        self.0
-    }
-
-    /// This much multiplied by a factor of the kernel, which lies in `0 ..= 1`.
-    #[must_use]
-    pub fn faded(self, factor: f64) -> Self {
-        debug_assert!((0.0..=1.0).contains(&factor), "a kernel factor lies in 0..=1, not {factor}");
-        Self(self.0 * factor)
-    }
-
     /// This much and a deposit, at most `cap`, or what there was if that is more: a deposit takes nothing away.
     #[must_use]
     pub fn plus(self, deposit: Self, cap: Self) -> Self {
@@ -237,61 +195,9 @@ impl Pheromone {
     }
 }
 
-impl TryFrom<f64> for Pheromone {
-    type Error = UnitError;
-    fn try_from(value: f64) -> Result<Self, UnitError> {
-        Self::new(value)
-    }
-}
-
-impl From<Pheromone> for f64 {
-    fn from(pheromone: Pheromone) -> Self {
-        pheromone.0
-    }
-}
-
-/// How sure a fact is: finite, `0 ..= 1`. Asserted without one it is 1; retracted it is 0.
-#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize, Deserialize)]
-#[serde(try_from = "f64", into = "f64")]
-pub struct Confidence(f64);
-
 impl Confidence {
     /// What a retraction says.
     pub const ZERO: Self = Self(0.0);
     /// What an assertion says that names none.
     pub const ONE: Self = Self(1.0);
-
-    /// A confidence from a plain number.
-    ///
-    /// # Errors
-    /// [`UnitError`] for NaN, infinities and numbers outside `0 ..= 1`.
-    pub fn new(value: f64) -> Result<Self, UnitError> {
-        within("confidence", value, 1.0, "0 ..= 1").map(Self)
-    }
-
-    /// The plain number.
-    #[must_use]
-    pub const fn value(self) -> f64 {
-        self.0
-    }
-
-    /// This confidence multiplied by a factor of the kernel, which lies in `0 ..= 1`.
-    #[must_use]
-    pub fn faded(self, factor: f64) -> Self {
-        debug_assert!((0.0..=1.0).contains(&factor), "a kernel factor lies in 0..=1, not {factor}");
-        Self(self.0 * factor)
-    }
-}
-
-impl TryFrom<f64> for Confidence {
-    type Error = UnitError;
-    fn try_from(value: f64) -> Result<Self, UnitError> {
-        Self::new(value)
-    }
-}
-
-impl From<Confidence> for f64 {
-    fn from(confidence: Confidence) -> Self {
-        confidence.0
-    }
 }

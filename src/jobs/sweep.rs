@@ -105,7 +105,10 @@ async fn sweep(work: &mut Work<'_>, mut asked: Asked) -> Result<Reached, Error> 
 }
 
 /// Whether the guard lets a sweep of a scope through, which it says before anything is written.
-async fn let_through(
+///
+/// # Errors
+/// Of the store; within the answer [`Error::Guarded`].
+pub async fn let_through(
     store: &Store,
     scope: FactScope,
     rules: &Rules,

@@ -8,7 +8,7 @@ use super::Service;
 use super::memories::{Intent, hash};
 use crate::clock::new_id;
 use crate::domain::fact::{Assertion, FactScope};
-use crate::domain::policy::{Counters, Draft, Mode, Policies, Policy, Rules, Summary};
+use crate::domain::policy::{Counters, Draft, Mode, Policies, Policy, Summary};
 use crate::domain::units::Timestamp;
 use crate::jobs::{JobName, Request, sweep};
 use crate::scheduler::driver::{self, Wanted};
@@ -141,7 +141,7 @@ impl Service {
         let heads = self.store.count_lineages(request.scope).await?;
         let at_once = heads <= AT_ONCE_MAX;
         if at_once {
-            self.let_through(&rules, request).await?;
+            sweep::let_through(&self.store, request.scope, &rules, request.at, request.accepted).await??;
         }
         let asked = Asked {
             id: new_id(),
@@ -185,14 +185,6 @@ impl Service {
     /// [`Error::NotFound`].
     pub async fn sweep_job(&self, id: &str) -> Result<SweepStatus, Error> {
         self.store.asked_sweep(id).await.map(status)
-    }
-
-    async fn let_through(&self, rules: &Rules, request: &SweepRequest) -> Result<(), Error> {
-        if !rules.retract() {
-            return Ok(());
-        }
-        let found = sweep::look(&self.store, request.scope, rules, request.at).await?;
-        self.store.guard().judge(found.retracted, found.live, request.accepted).map_err(Error::Guarded)
     }
 
     /// The policies in force.

@@ -223,9 +223,9 @@ impl Keyring {
             drop(known);
             tokio::time::sleep(wait).await;
             known = self.known.lock().await;
+            known.fresh(&self.store, AGAIN).await?;
         }
-        let is_known = known.keys.as_ref().is_some_and(|keys| keys.live.contains_key(id));
-        let keys = known.fresh(&self.store, if is_known { FRESH } else { AGAIN }).await?;
+        let keys = known.fresh(&self.store, FRESH).await?;
         let nothing = (String::new(), Grant::ALL);
         let found = keys.live.get(id);
         let (stored, grant) = found.unwrap_or(&nothing);

@@ -66,6 +66,7 @@ use crate::scheduler;
 use crate::store::Store;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::OnceCell;
 
 /// What the service is told once.
 #[derive(Debug, Clone)]
@@ -85,19 +86,28 @@ pub struct Service {
     store: Arc<Store>,
     clock: Clock,
     config: Config,
+    prepared: OnceCell<()>,
 }
 
 impl Service {
     /// Puts the service over a store.
     #[must_use]
     pub fn new(store: Store, clock: Clock, config: Config) -> Self {
-        Self { store: Arc::new(store), clock, config }
+        Self { store: Arc::new(store), clock, config, prepared: OnceCell::new() }
     }
 
     /// The database below.
     #[must_use]
     pub fn store(&self) -> &Store {
         &self.store
+    }
+
+    /// Sees to it, once, that the database was prepared: without constraints, what is written could not be relied on.
+    ///
+    /// # Errors
+    /// [`Error::Schema`], until somebody has prepared it; of the connection.
+    pub async fn prepared(&self) -> Result<(), Error> {
+        self.prepared.get_or_try_init(|| self.store.check_schema()).await.copied()
     }
 
     /// The database below, for a worker, whose jobs run in threads of their own.

@@ -25,7 +25,7 @@ use crate::service::Service;
 use crate::service::admin::Hour;
 use crate::service::events::replay::Replay;
 use crate::service::events::{BadLines, Imported};
-use expected::Fate;
+use expected::{Check, Fate};
 use facts::Facts;
 use relations::Relations;
 use serde::Serialize;
@@ -107,7 +107,8 @@ pub async fn run(
         lay_out_browser(page, &told, endpoint);
     })?;
     let fates = told.fates.iter().map(Fate::judge);
-    fates.chain(told.relations.judge()).chain(told.trails.judge()).chain(told.facts.judge()).collect()
+    let checks = [&told.relations.checks, &told.trails.checks, &told.facts.checks];
+    fates.chain(checks.into_iter().flatten().map(Check::judge)).collect()
 }
 
 async fn replay(

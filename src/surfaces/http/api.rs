@@ -25,7 +25,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
-use tokio::sync::{OnceCell, OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tracing::{Instrument, Span, debug, info_span};
@@ -84,7 +84,6 @@ pub struct Api {
     /// Told when nothing new is to begin.
     pub(super) stop: CancellationToken,
     answered: Arc<Answered>,
-    prepared: OnceCell<()>,
     tools: Option<OverHttp>,
 }
 
@@ -101,7 +100,6 @@ impl Api {
             work: TaskTracker::new(),
             stop,
             answered: Arc::default(),
-            prepared: OnceCell::new(),
             tools: None,
         }
     }
@@ -172,9 +170,7 @@ impl Api {
         let task = self.work.spawn_blocking(move || {
             let _entered = span.entered();
             runtime.block_on(async {
-                // A database that was not prepared has no constraints: what is written there could not be relied on.
-                let prepared = || async { api.service.store().check_schema().await };
-                api.prepared.get_or_try_init(prepared).await?;
+                api.service.prepared().await?;
                 Box::pin(work()).await
             })
         });

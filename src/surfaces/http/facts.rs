@@ -200,9 +200,7 @@ async fn assert_all(call: Call<Nothing, Nothing, Items<Told>>) -> Result<Answer<
     for told in &call.body.0 {
         scopes.push(call.shared(told.scope, Right::Write)?);
     }
-    let latest = call.body.0.iter().filter_map(|told| told.at).max_by_key(|at| at.0);
-    call.written_at(latest).await?;
-    let now = call.at(None).await?;
+    let now = call.written_at_latest(call.body.0.iter().filter_map(|told| told.at)).await?;
     let (api, intent) = (call.api.clone(), Intent::Do(call.request().clone()));
     let mut facts = Vec::new();
     for (index, (told, scope)) in call.body.0.into_iter().zip(scopes).enumerate() {

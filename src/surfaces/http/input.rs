@@ -218,7 +218,7 @@ fn unsupported(detail: &str) -> Problem {
 }
 
 /// Where something is wrong, and what.
-fn told<E: std::fmt::Display>(why: &serde_path_to_error::Error<E>) -> String {
+pub(in crate::surfaces) fn told<E: std::fmt::Display>(why: &serde_path_to_error::Error<E>) -> String {
     match why.path().to_string().as_str() {
         "." => why.inner().to_string(),
         path => format!("{path}: {}", why.inner()),

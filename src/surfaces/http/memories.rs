@@ -249,9 +249,7 @@ impl DoneAll {
 
 async fn remember_all(mut call: Call<Nothing, Nothing, Items<New>>) -> Result<Answer<DoneAll>, Problem> {
     let items = std::mem::take(&mut call.body.0);
-    let latest = items.iter().filter_map(|new| new.at).max_by_key(|at| at.0);
-    call.written_at(latest).await?;
-    let now = call.at(None).await?;
+    let now = call.written_at_latest(items.iter().filter_map(|new| new.at)).await?;
     let mut events = Vec::with_capacity(items.len());
     for (index, new) in items.into_iter().enumerate() {
         let scope = call.scope(new.scope.as_ref())?;
@@ -356,9 +354,7 @@ struct UseOf {
 
 async fn access_all(mut call: Call<Nothing, Nothing, Items<UseOf>>) -> Result<Answer<DoneAll>, Problem> {
     let items = std::mem::take(&mut call.body.0);
-    let latest = items.iter().filter_map(|used| used.at).max_by_key(|at| at.0);
-    call.written_at(latest).await?;
-    let now = call.at(None).await?;
+    let now = call.written_at_latest(items.iter().filter_map(|used| used.at)).await?;
     let mut events = Vec::with_capacity(items.len());
     for used in items {
         let scope = Some(call.scope(used.scope.as_ref())?);

@@ -23,5 +23,5 @@ mod trails;
 
 pub use api::{Answered, Api, router};
 pub use door::Rules;
-pub(super) use input::Name;
+pub(super) use input::{Name, told};
 pub use listener::Listener;

@@ -150,9 +150,7 @@ async fn observe_all(call: Call<Nothing, Nothing, Items<Seen>>) -> Result<Answer
     for seen in &call.body.0 {
         scopes.push(call.scope(seen.scope.as_ref())?);
     }
-    let latest = call.body.0.iter().filter_map(|seen| seen.at).max_by_key(|at| at.0);
-    call.written_at(latest).await?;
-    let now = call.at(None).await?;
+    let now = call.written_at_latest(call.body.0.iter().filter_map(|seen| seen.at)).await?;
     let (api, intent) = (call.api.clone(), Intent::Do(call.request().clone()));
     let seen = call.body.0.into_iter().zip(scopes).map(|(seen, scope)| {
         let at = seen.at.map_or(now, |at| at.0);

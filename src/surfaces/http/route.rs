@@ -104,6 +104,16 @@ impl<P, Q, B> Call<P, Q, B> {
         }
         self.at(asked).await
     }
+
+    /// For a batch: sees to it that the caller may state the instants it states, and answers the one of whatever states
+    /// none.
+    pub(super) async fn written_at_latest(
+        &self,
+        stated: impl Iterator<Item = At>,
+    ) -> Result<Timestamp, Problem> {
+        self.written_at(stated.max_by_key(|at| at.0)).await?;
+        self.at(None).await
+    }
 }
 
 /// What a handler answers.
@@ -139,6 +149,14 @@ type Working = Pin<Box<dyn Future<Output = Result<Response<Body>, Problem>> + Se
 type Handler = Box<dyn Fn(Arc<Api>, &Route, Request) -> Working + Send + Sync>;
 type Schemas = fn(&mut SchemaGenerator) -> Schema;
 
+/// What a part of a request is read into.
+pub(super) trait Input: DeserializeOwned + JsonSchema + Send + 'static {}
+impl<T: DeserializeOwned + JsonSchema + Send + 'static> Input for T {}
+
+/// What an answer is made of.
+pub(super) trait Output: Serialize + JsonSchema + Send + 'static {}
+impl<T: Serialize + JsonSchema + Send + 'static> Output for T {}
+
 /// A route.
 pub(super) struct Route {
     pub(super) method: Method,
@@ -164,10 +182,10 @@ pub(super) struct Route {
 impl Route {
     fn new<P, Q, B, A, F, Fut>(method: Method, path: &'static str, needs: Needs, work: F) -> Self
     where
-        P: DeserializeOwned + JsonSchema + Send + 'static,
-        Q: DeserializeOwned + JsonSchema + Send + 'static,
-        B: DeserializeOwned + JsonSchema + Send + 'static,
-        A: Serialize + JsonSchema + Send + 'static,
+        P: Input,
+        Q: Input,
+        B: Input,
+        A: Output,
         F: Fn(Call<P, Q, B>) -> Fut + Clone + Send + Sync + 'static,
         Fut: Future<Output = Result<Answer<A>, Problem>> + 'static,
     {
@@ -209,9 +227,9 @@ impl Route {
     /// A route that only looks.
     pub(super) fn get<P, Q, A, F, Fut>(path: &'static str, needs: Needs, work: F) -> Self
     where
-        P: DeserializeOwned + JsonSchema + Send + 'static,
-        Q: DeserializeOwned + JsonSchema + Send + 'static,
-        A: Serialize + JsonSchema + Send + 'static,
+        P: Input,
+        Q: Input,
+        A: Output,
         F: Fn(Call<P, Q>) -> Fut + Clone + Send + Sync + 'static,
         Fut: Future<Output = Result<Answer<A>, Problem>> + 'static,
     {
@@ -221,9 +239,9 @@ impl Route {
     /// A route that does something.
     pub(super) fn post<P, B, A, F, Fut>(path: &'static str, needs: Needs, work: F) -> Self
     where
-        P: DeserializeOwned + JsonSchema + Send + 'static,
-        B: DeserializeOwned + JsonSchema + Send + 'static,
-        A: Serialize + JsonSchema + Send + 'static,
+        P: Input,
+        B: Input,
+        A: Output,
         F: Fn(Call<P, Nothing, B>) -> Fut + Clone + Send + Sync + 'static,
         Fut: Future<Output = Result<Answer<A>, Problem>> + 'static,
     {
@@ -233,9 +251,9 @@ impl Route {
     /// A route that sets something, in the place of what was there.
     pub(super) fn put<P, B, A, F, Fut>(path: &'static str, needs: Needs, work: F) -> Self
     where
-        P: DeserializeOwned + JsonSchema + Send + 'static,
-        B: DeserializeOwned + JsonSchema + Send + 'static,
-        A: Serialize + JsonSchema + Send + 'static,
+        P: Input,
+        B: Input,
+        A: Output,
         F: Fn(Call<P, Nothing, B>) -> Fut + Clone + Send + Sync + 'static,
         Fut: Future<Output = Result<Answer<A>, Problem>> + 'static,
     {
@@ -245,9 +263,9 @@ impl Route {
     /// A route that takes something away.
     pub(super) fn delete<P, Q, A, F, Fut>(path: &'static str, needs: Needs, work: F) -> Self
     where
-        P: DeserializeOwned + JsonSchema + Send + 'static,
-        Q: DeserializeOwned + JsonSchema + Send + 'static,
-        A: Serialize + JsonSchema + Send + 'static,
+        P: Input,
+        Q: Input,
+        A: Output,
         F: Fn(Call<P, Q>) -> Fut + Clone + Send + Sync + 'static,
         Fut: Future<Output = Result<Answer<A>, Problem>> + 'static,
     {

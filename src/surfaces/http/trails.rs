@@ -81,8 +81,8 @@ impl<P, Q, B> Call<P, Q, B> {
         place.clone().place(self.service().allowed()).map_err(|why| wrong(field, why))
     }
 
-    async fn trace(&self, named: Option<&Scope>, at: Option<At>, what: Walk) -> Result<Wrote, Problem> {
-        let (scope, at) = (self.scope(named)?, self.written_at(at).await?);
+    async fn trace(&self, scope: Scope, at: Option<At>, what: Walk) -> Result<Wrote, Problem> {
+        let at = self.written_at(at).await?;
         let intent = Intent::Do(self.request().clone());
         let mut done = self.service().trace(&intent, &[Trace { at, scope, what }]).await?;
         let done = done.pop().ok_or_else(|| Problem::own_fault("nothing was traced"))?;
@@ -111,10 +111,10 @@ struct NewNode {
 
 async fn node(call: Call<Nothing, Nothing, NewNode>) -> Result<Answer<Wrote>, Problem> {
     let NewNode { label, id, name, scope, at } = &call.body;
-    call.scope(scope.as_ref())?;
+    let scope = call.scope(scope.as_ref())?;
     let label = call.service().allowed().label(label).map_err(|why| wrong("label", why))?.clone();
     let what = Walk::Node { label, id: id.clone(), name: name.clone() };
-    let wrote = call.trace(scope.as_ref(), *at, what).await?;
+    let wrote = call.trace(scope, *at, what).await?;
     Ok(Answer::made(wrote.created == Some(true), wrote))
 }
 
@@ -143,11 +143,11 @@ struct NewEdge {
 
 async fn edge(call: Call<Nothing, Nothing, NewEdge>) -> Result<Answer<Wrote>, Problem> {
     let NewEdge { from, to, kind, base_cost, scope, at } = &call.body;
-    call.scope(scope.as_ref())?;
+    let scope = call.scope(scope.as_ref())?;
     let kind = call.service().allowed().kind(kind).map_err(|why| wrong("type", why))?.clone();
     let (from, to) = (call.place_of("from", from)?, call.place_of("to", to)?);
     let what = Walk::edge(from, to, kind, *base_cost).map_err(|why| wrong("base_cost", why))?;
-    let wrote = call.trace(scope.as_ref(), *at, what).await?;
+    let wrote = call.trace(scope, *at, what).await?;
     Ok(Answer::made(wrote.created == Some(true), wrote))
 }
 
@@ -170,7 +170,7 @@ struct Deposit {
 
 async fn deposit(call: Call<Nothing, Nothing, Deposit>) -> Result<Answer<Wrote>, Problem> {
     let Deposit { path, reward, scope, at } = &call.body;
-    call.scope(scope.as_ref())?;
+    let scope = call.scope(scope.as_ref())?;
     let allowed = call.service().allowed();
     let step = |(index, place): (usize, &PlaceRef)| {
         place.clone().step(allowed).map_err(|why| wrong(&format!("path[{index}]"), why))
@@ -178,7 +178,7 @@ async fn deposit(call: Call<Nothing, Nothing, Deposit>) -> Result<Answer<Wrote>,
     let path = path.iter().enumerate().map(step).collect::<Result<_, _>>()?;
     let what =
         Walk::deposit(path, reward.unwrap_or(1.0)).map_err(|why| Problem::validation(why.to_string()))?;
-    Ok(Answer::ok(call.trace(scope.as_ref(), *at, what).await?))
+    Ok(Answer::ok(call.trace(scope, *at, what).await?))
 }
 
 /// A place where somebody searched.
@@ -197,9 +197,9 @@ struct Exploration {
 
 async fn explore(call: Call<Nothing, Nothing, Exploration>) -> Result<Answer<Wrote>, Problem> {
     let Exploration { node, scope, at } = &call.body;
-    call.scope(scope.as_ref())?;
+    let scope = call.scope(scope.as_ref())?;
     let what = Walk::Explore { place: call.place_of("node", node)? };
-    Ok(Answer::ok(call.trace(scope.as_ref(), *at, what).await?))
+    Ok(Answer::ok(call.trace(scope, *at, what).await?))
 }
 
 /// How many, of which scope, and as of when.

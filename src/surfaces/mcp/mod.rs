@@ -30,7 +30,6 @@ use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, Stream
 use rmcp::{ErrorData, ServiceExt};
 use serde_json::Value;
 use std::sync::Arc;
-use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 use tools::{Call, TOOLS};
 
@@ -64,7 +63,6 @@ pub struct Tools {
     tokens: Arc<Tokens>,
     /// Who calls, where every call comes from one caller.
     caller: Option<Caller>,
-    prepared: Arc<OnceCell<()>>,
 }
 
 /// Why a call was not done.
@@ -81,7 +79,7 @@ impl Tools {
     /// For callers who show a key, over HTTP.
     #[must_use]
     pub fn of_callers(service: Arc<Service>, allow_writes: bool) -> Self {
-        Self { service, allow_writes, tokens: Arc::default(), caller: None, prepared: Arc::default() }
+        Self { service, allow_writes, tokens: Arc::default(), caller: None }
     }
 
     /// For the user of this machine.
@@ -116,13 +114,6 @@ impl Tools {
             .disable_allowed_hosts()
             .disable_allowed_origins();
         StreamableHttpService::new(move || Ok(self.clone()), Arc::default(), config)
-    }
-
-    /// A database that was not prepared has no constraints: what is written there could not be relied on.
-    async fn prepared(&self) -> Result<(), Fault> {
-        let look = || async { self.service.store().check_schema().await };
-        self.prepared.get_or_try_init(look).await?;
-        Ok(())
     }
 
     fn caller(&self, context: &RequestContext<RoleServer>) -> Result<Caller, ErrorData> {

@@ -12,7 +12,7 @@ use crate::service::{Observed, Service};
 use crate::surfaces::answer::memory::{Explained, Shown};
 use crate::surfaces::answer::relation::Wrote;
 use crate::surfaces::answer::server::Status;
-use crate::surfaces::http::Name;
+use crate::surfaces::http::{Name, told};
 use rmcp::model::{JsonObject, Tool as Described, ToolAnnotations};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -82,7 +82,7 @@ impl Tool {
                 let (said, runtime) = (read(said)?, Handle::current());
                 let task = spawn_blocking(move || {
                     runtime.block_on(async {
-                        call.tools.prepared().await?;
+                        call.service().prepared().await?;
                         work(call, said).await
                     })
                 });
@@ -147,10 +147,7 @@ fn schema<T: JsonSchema>() -> JsonObject {
 }
 
 fn read<T: DeserializeOwned>(said: Value) -> Result<T, Fault> {
-    serde_path_to_error::deserialize(said).map_err(|why| match why.path().to_string().as_str() {
-        "." => Fault(why.inner().to_string()),
-        path => Fault(format!("{path}: {}", why.inner())),
-    })
+    serde_path_to_error::deserialize(said).map_err(|why| Fault(told(&why)))
 }
 
 pub(super) fn said(answer: impl Serialize) -> Result<Value, Fault> {

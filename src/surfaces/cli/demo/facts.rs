@@ -16,14 +16,7 @@ pub(super) struct Facts {
     heads: usize,
     retracted: usize,
     reduced: usize,
-    checks: Vec<Check>,
-}
-
-impl Facts {
-    /// Each value that is expected.
-    pub(super) fn judge(&self) -> impl Iterator<Item = Result<(), CliError>> + '_ {
-        self.checks.iter().map(Check::judge)
-    }
+    pub(super) checks: Vec<Check>,
 }
 
 /// Reads them as they are.

@@ -23,14 +23,7 @@ pub(super) struct Relations {
     pinned: usize,
     below_minimum: usize,
     retrievable_after_a_year_of_silence: usize,
-    checks: Vec<Check>,
-}
-
-impl Relations {
-    /// Each value that is expected.
-    pub(super) fn judge(&self) -> impl Iterator<Item = Result<(), CliError>> + '_ {
-        self.checks.iter().map(Check::judge)
-    }
+    pub(super) checks: Vec<Check>,
 }
 
 /// Reads them at the end of the month, with a picture of the lightest.

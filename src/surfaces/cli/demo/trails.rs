@@ -20,14 +20,7 @@ pub(super) struct Trails {
     edges: u64,
     deposits: u64,
     explorations: u64,
-    checks: Vec<Check>,
-}
-
-impl Trails {
-    /// Each value that is expected.
-    pub(super) fn judge(&self) -> impl Iterator<Item = Result<(), CliError>> + '_ {
-        self.checks.iter().map(Check::judge)
-    }
+    pub(super) checks: Vec<Check>,
 }
 
 /// Reads them at the end of the month, with a picture of the hottest.
