@@ -181,6 +181,7 @@ impl Dispatcher {
 
     /// Looks at the ledger; and, once jobs get on, at what somebody has to see to.
     async fn look(&self) -> Result<(Timestamp, Facts), String> {
+        self.warmth.returned().await;
         let asked = self.clock.now();
         let names = JobName::ALL.map(JobName::name);
         let look = async {
@@ -211,7 +212,7 @@ impl Dispatcher {
                 if self.warmth.is_warm() {
                     desk.cold_since = None;
                 } else if desk.cold_since.get_or_insert_with(Instant::now).elapsed() > FIRST_LIMIT {
-                    self.warmth.set(true);
+                    self.warmth.gets_on();
                 }
                 self.begin_all(desk, &facts);
                 return;
@@ -219,7 +220,7 @@ impl Dispatcher {
             Err(wrong) => wrong,
         };
         self.meter.counts().failed_looks += 1;
-        self.warmth.set(false);
+        self.warmth.failed();
         desk.cold_since = None;
         if desk.said.as_ref() != Some(&wrong) {
             warn!(why = wrong, "no job can be begun");
@@ -284,7 +285,7 @@ impl Dispatcher {
             self.begin(desk, job, start, request);
         }
         if idle {
-            self.warmth.set(true);
+            self.warmth.gets_on();
         }
     }
 
@@ -369,7 +370,7 @@ impl Dispatcher {
             Ok((_, Ok(report))) => {
                 // To find that another is at work takes little, and says little.
                 if report.as_ref().is_some_and(|report| report.outcome != Outcome::Skipped) {
-                    self.warmth.set(true);
+                    self.warmth.gets_on();
                 }
                 desk.paused.remove(&job);
                 if matches!(start, Start::Panicked) {

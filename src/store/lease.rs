@@ -94,7 +94,7 @@ impl Store {
         }
         let (rows, tunables) = self
             .transactions
-            .run("run.survey", Mode::Read, async |tx: &mut Tx| {
+            .run_once("run.survey", Mode::Read, async |tx: &mut Tx| {
                 let call = RUN_SURVEY
                     .call()
                     .set("job", list(jobs.iter().copied()))

@@ -86,7 +86,7 @@ impl Store {
     pub async fn reap(&self, right: Right) -> Result<Reaped, Error> {
         let (open, marks) = self
             .leases
-            .run("attempt.look", Mode::Read, async |tx: &mut Tx| {
+            .run_once("attempt.look", Mode::Read, async |tx: &mut Tx| {
                 let marks: Vec<MarkRow> = tx.rows(ATTEMPT_MARKS.call().set("limit", MARKS)).await?;
                 Ok((not_over(tx).await?, marks))
             })

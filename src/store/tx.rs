@@ -12,7 +12,7 @@
 //!
 //! # Retries
 //! Transient errors: eight tries, 20 ms doubled, full jitter, at most 2 s apart. A connection lost: as many, 100 ms
-//! doubled, at most 10 s apart, but at once when another transaction has reached the server meanwhile; a server that was
+//! doubled, at most 10 s apart, but within three when another transaction has had its answer meanwhile; a server that was
 //! never reached is reported at once. Page too big: the caller halves.
 
 use super::Config;
@@ -29,6 +29,8 @@ use tokio::sync::Notify;
 use tracing::{Instrument, debug, info_span, trace, warn};
 
 const TRIES_MAX: u32 = 8;
+/// Within which transactions come back to a server that was away.
+const RETURN_MS: u64 = 3_000;
 const ROLLBACK_LIMIT: Duration = Duration::from_secs(2);
 
 /// The driver behind its one door.
@@ -158,7 +160,7 @@ impl Tx {
 pub(super) struct Transactions {
     driver: Driver,
     reached: AtomicBool,
-    /// Wakes who waits for a server that is gone: somebody has reached it again, over this pool or another.
+    /// Wakes who waits for a server that is gone: somebody has had an answer, over this pool or another.
     back: Arc<Notify>,
     pub(super) counters: Arc<TxCounters>,
 }
@@ -215,7 +217,8 @@ impl Transactions {
             let away = matches!(why, Error::Unavailable { .. });
             tokio::select! {
                 () = tokio::time::sleep(pause) => {}
-                () = self.back.notified(), if away => {}
+                // By lot: a server that has just come back plans a statement once for everybody who asks meanwhile.
+                () = self.back.notified(), if away => tokio::time::sleep(drawn(RETURN_MS)).await,
             }
         }
     }
@@ -249,9 +252,11 @@ impl Transactions {
     {
         let mut tx = self.begin().await.map_err(Failure::Known)?;
         self.reached.store(true, Ordering::Relaxed);
-        self.back.notify_waiters();
         let uri = self.driver.uri.clone();
         let answer = body(&mut tx).await;
+        if answer.is_ok() {
+            self.back.notify_waiters();
+        }
         if answer.is_err() || tx.abandoned {
             // A dropped transaction would keep its locks until its connection is used again. After a failed statement
             // the server has rolled back already and says so; either answer frees the connection.
@@ -319,9 +324,12 @@ enum Failure {
 
 /// Full jitter: anything up to the doubled pause, so that two who collided do not meet again.
 fn pause(tries: u32, first_ms: u64, most_ms: u64) -> Duration {
-    let most = (first_ms << tries.min(16)).min(most_ms);
-    let drawn = RandomState::new().build_hasher().finish() % (most + 1);
-    Duration::from_millis(drawn)
+    drawn((first_ms << tries.min(16)).min(most_ms))
+}
+
+/// Anything up to that.
+fn drawn(most_ms: u64) -> Duration {
+    Duration::from_millis(RandomState::new().build_hasher().finish() % (most_ms + 1))
 }
 
 /// The driver's error as one of ours.

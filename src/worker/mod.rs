@@ -152,10 +152,10 @@ pub async fn run(
             }
             let reaping = {
                 let (store, meter, told) = (Arc::clone(&store), Arc::clone(&meter), stop.clone());
-                let (ready, warm) = (ready_in.subscribe(), warmth.watch());
+                let (ready, warmth) = (ready_in.subscribe(), Arc::clone(&warmth));
                 looped(&panics, &stop, move || {
                     let (store, meter) = (Arc::clone(&store), Arc::clone(&meter));
-                    reaping(store, meter, ready.clone(), warm.clone(), told.clone(), tick)
+                    reaping(store, meter, ready.clone(), Arc::clone(&warmth), told.clone(), tick)
                 })
             };
             let dispatching = looped(&panics, &stop, move || dispatcher.clone().work());
@@ -218,7 +218,7 @@ async fn reaping(
     store: Arc<Store>,
     meter: Arc<Meter>,
     mut ready: watch::Receiver<Ready>,
-    mut warm: watch::Receiver<bool>,
+    warmth: Arc<Warmth>,
     stop: CancellationToken,
     tick: Duration,
 ) -> Result<(), TooManyPanics> {
@@ -230,7 +230,7 @@ async fn reaping(
         }
         let reaping = async {
             let _ = ready.wait_for(Result::is_ok).await;
-            let _ = tokio::time::timeout(REAP_PATIENCE, warm.wait_for(|warm| *warm)).await;
+            let _ = tokio::time::timeout(REAP_PATIENCE, warmth.warm()).await;
             reap::run(&store, Right::Lease).await
         };
         let reaped = tokio::select! {
@@ -265,7 +265,9 @@ async fn probe(
             _ => {}
         }
         if found.is_err() {
-            warmth.set(false);
+            warmth.away();
+        } else {
+            warmth.answers();
         }
     };
     let probing = async {
