@@ -1,7 +1,7 @@
 //! What the doctor looks at, and what it can mend by itself.
 
 use super::Service;
-use crate::store::{About, Drift, Error};
+use crate::store::{About, Aside, Drift, Error};
 
 /// Something that is not as it should be, with the way to mend it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,18 +63,7 @@ impl Service {
             ),
         });
         let waiting = self.store.waiting(self.instant(None).await?).await?;
-        findings.push(if waiting.quarantined == 0 {
-            well("rows", "none is set aside".to_owned())
-        } else {
-            problem(
-                "rows",
-                match waiting.quarantined {
-                    1 => "1 is set aside, with its values as they are".to_owned(),
-                    n => format!("{n} are set aside, with their values as they are"),
-                },
-                "see them with: ebb inspect quarantine; correct the value that each names, then: ebb doctor --fix",
-            )
-        });
+        findings.push(aside(waiting.quarantined, self.store.aside().await));
         findings.push(adopted(
             "other writers",
             self.store.unstamped().await?,
@@ -183,6 +172,35 @@ impl Service {
                 .collect(),
         }
     }
+}
+
+/// What was set aside.
+fn aside(nodes: i64, others: Result<Aside, Error>) -> Finding {
+    let fix = "see them with: ebb inspect quarantine; correct the value that each names, then: ebb doctor --fix. \
+               Places and edges come back with the next run of evaporate, relations that Ebb knew with that of fade";
+    let (Aside { relations, places, edges }, unknown) = match others {
+        Ok(found) => (found, None),
+        Err(why) => (Aside { relations: 0, places: 0, edges: 0 }, Some(why)),
+    };
+    let named = [
+        (nodes, "memory or fact", "memories or facts"),
+        (relations, "relation", "relations"),
+        (places, "place", "places"),
+        (edges, "edge", "edges"),
+    ];
+    let mut said: Vec<String> = named
+        .into_iter()
+        .filter(|(count, ..)| *count > 0)
+        .map(|(count, one, several)| format!("{count} {}", if count == 1 { one } else { several }))
+        .collect();
+    if said.is_empty() && unknown.is_none() {
+        return well("rows", "none is set aside".to_owned());
+    }
+    if !said.is_empty() {
+        said = vec![format!("{} set aside, with their values as they are", said.join(", "))];
+    }
+    said.extend(unknown.map(|why| format!("relations and trails could not be counted: {why}")));
+    problem("rows", said.join("; "), fix)
 }
 
 /// What other writers made that no run has met.

@@ -134,6 +134,7 @@ catalogue! {
     RELATION_FOREIGN = "relation/foreign";
     RELATION_LIST = "relation/list";
     RELATION_LOCK = "relation/lock";
+    RELATION_RELEASE = "relation/release";
     RELATION_WRITE = "relation/write";
     REQUEST_ANSWER = "request/answer";
     REQUEST_OPEN = "request/open";
@@ -166,6 +167,7 @@ catalogue! {
     SCRATCH_LOOK = "scratch/look";
     SCRATCH_MARK = "scratch/mark";
     SERVER_ABOUT = "server/about";
+    SERVER_ASIDE = "server/aside";
     SERVER_PING = "server/ping";
     SERVER_BLOCKERS = "server/blockers";
     SERVER_EMBEDDING = "server/embedding";

@@ -2,7 +2,7 @@
 //! that other writers made, whose keys are worked out in Rust.
 
 use super::Store;
-use super::catalogue::{RELATION_ADOPT, RELATION_ANY, RELATION_FADE, RELATION_FOREIGN};
+use super::catalogue::{RELATION_ADOPT, RELATION_ANY, RELATION_FADE, RELATION_FOREIGN, RELATION_RELEASE};
 use super::encode::{instants, list, slices};
 use super::error::Error;
 use super::run::Run;
@@ -39,6 +39,7 @@ struct FadedRow {
     below: i64,
     adopted: i64,
     quarantined: i64,
+    released: i64,
     last: Option<String>,
 }
 
@@ -138,11 +139,27 @@ async fn fade(
         skipped: row.scanned - row.changed - row.quarantined,
         quarantined: row.quarantined,
         adopted: row.adopted,
+        released: row.released,
         pinned: row.pinned,
         below: row.below,
         ..Tally::default()
     };
     Ok((tally, row.last.unwrap_or_else(|| after.to_owned())))
+}
+
+/// Judges relations of other writers that were set aside anew. Answers how many are under the laws by now.
+pub(super) async fn release(tx: &mut Tx, now: Timestamp, limit: usize) -> Result<i64, Error> {
+    #[derive(Deserialize)]
+    struct Row {
+        released: i64,
+    }
+    let call = RELATION_RELEASE.call().set("limit", i64::try_from(limit).unwrap_or(i64::MAX));
+    let Row { released } = tx.only(call).await?;
+    if released == 0 {
+        return Ok(0);
+    }
+    let judged = adopt(tx, now, limit).await?;
+    Ok((released - judged.quarantined).max(0))
 }
 
 /// Adopts a page of relations that other writers made: from when they were last observed, else made, else from now.

@@ -71,7 +71,7 @@ pub use relation::{Observed, Relation, Which};
 pub use request::Lasting;
 pub use run::{Held, OpenRun, Opened, Past, Run};
 pub use schema::{Drift, Initialised};
-pub use server::About;
+pub use server::{About, Aside};
 pub use session::Ended;
 pub use sweep::SweepCursor;
 pub use tally::Tally;

@@ -1,7 +1,7 @@
 //! The server: what it is, what its clock shows, how it is set.
 
 use super::Store;
-use super::catalogue::{SERVER_ABOUT, SERVER_SETTINGS};
+use super::catalogue::{SERVER_ABOUT, SERVER_ASIDE, SERVER_SETTINGS};
 use super::error::Error;
 use super::tx::{Mode, Tx};
 use crate::domain::units::Timestamp;
@@ -32,7 +32,31 @@ impl About {
     }
 }
 
+/// How many were set aside, beside memories and facts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+pub struct Aside {
+    /// Relations, by [003].
+    pub relations: i64,
+    /// Places of trails, by [000].
+    pub places: i64,
+    /// Edges of trails.
+    pub edges: i64,
+}
+
 impl Store {
+    /// Counts what was set aside of relations and trails. Reads all of them.
+    ///
+    /// # Errors
+    /// Of the connection or the statement.
+    pub async fn aside(&self) -> Result<Aside, Error> {
+        let allowed = &self.trails.allowed;
+        self.transactions
+            .run("server.aside", Mode::Read, async |tx: &mut Tx| {
+                tx.only(SERVER_ASIDE.about(allowed.labels(), allowed.types())).await
+            })
+            .await
+    }
+
     /// Asks the server what it is; the first contact.
     ///
     /// # Errors

@@ -67,8 +67,9 @@ impl Store {
     /// Of the connection or a statement.
     pub async fn release_sound(&self, now: Timestamp, tunables: &Tunables) -> Result<i64, Error> {
         self.transactions
-            .run("memories.release", Mode::Write, async |tx: &mut Tx| {
-                release_page(tx, now, tunables, Judged::All).await
+            .run("rows.release", Mode::Write, async |tx: &mut Tx| {
+                let rows = release_page(tx, now, tunables, Judged::All).await?;
+                Ok(rows + super::fade::release(tx, now, RELEASED).await?)
             })
             .await
     }
@@ -139,6 +140,9 @@ pub(super) async fn unstamped(tx: &mut Tx) -> Result<i64, Error> {
     Ok((row.memories - row.stamped).max(0))
 }
 
+/// Rows that are judged anew at a time.
+const RELEASED: usize = 10_000;
+
 /// Which rows that were set aside are judged anew.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Judged {
@@ -159,15 +163,14 @@ pub(super) async fn release_page(
     struct Row {
         released: i64,
     }
-    const ROWS: usize = 10_000;
-    let call = MEMORY_RELEASE.call().set("limit", i64::try_from(ROWS).unwrap_or(i64::MAX));
+    let call = MEMORY_RELEASE.call().set("limit", i64::try_from(RELEASED).unwrap_or(i64::MAX));
     let call = call.set("all", judged == Judged::All);
     let Row { released } = tx.only(call).await?;
     if released == 0 {
         return Ok(0);
     }
-    let mut adopted = adopt_page(tx, now, tunables, ROWS).await?;
-    adopted += super::fact::adopt(tx, now, ROWS).await?;
+    let mut adopted = adopt_page(tx, now, tunables, RELEASED).await?;
+    adopted += super::fact::adopt(tx, now, RELEASED).await?;
     Ok((released - adopted.quarantined).max(0))
 }
 

@@ -74,6 +74,8 @@ const SCANS: &[(&str, &str)] = &[
     ("inspect/promotions", "a person asks, now and then, about all promotions"),
     ("inspect/quarantine", "the label is the answer; of relations, a person asks, now and then, about all"),
     ("inspect/relations_below_minimum", "a person asks, now and then, about all relations"),
+    ("relation/release", "a reason has no index; a person asks, now and then"),
+    ("server/aside", "a reason has no index; a person asks, now and then"),
     ("relation/foreign", "the absence of a key has no index; part of a pass that reads every relation"),
     ("inspect/sessions", "a person asks, now and then, about all sessions"),
     ("memory/adopt", "the absence of a label has no index; asked only when the counts differ"),

@@ -199,6 +199,14 @@ async fn a_row_that_no_law_can_use_is_set_aside_and_an_observation_mends_it() {
     assert!(matches!(pinned, Err(Error::Quarantined { .. })));
     db.observe(&[seen("a", "b", 90.0)]).await;
     assert_eq!(db.relations(Which::Retrievable, 90.0).await.len(), 2);
+    // So does whoever writes a value that can be used; the next pass sees it.
+    db.client.run("MATCH (:Entity {name: 'c'})-[r:RELATES_TO]->() SET r.baseWeight = 'much'", &[]).await;
+    assert_eq!(db.run(JobName::Fade, 90.0 * DAY).await.tally.quarantined, 1);
+    db.client.run("MATCH (:Entity {name: 'c'})-[r:RELATES_TO]->() SET r.baseWeight = 1.0", &[]).await;
+    let did = db.run(JobName::Fade, 90.0 * DAY).await.tally;
+    assert_eq!((did.quarantined, did.released), (0, 1));
+    assert_eq!(db.relations(Which::Retrievable, 90.0).await.len(), 2);
+    assert_eq!(db.run(JobName::Fade, 90.0 * DAY).await.tally.released, 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]

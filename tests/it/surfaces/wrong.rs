@@ -59,6 +59,34 @@ async fn a_row_that_no_law_can_use_is_set_aside_shown_and_released_once_it_is_me
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_doctor_counts_what_was_set_aside_of_relations_and_trails() {
+    let db = fresh().await;
+    let write = "CREATE (a:Entity {name: 'a'})-[:RELATES_TO {type: 'uses', weight: 'much'}]->(:Entity {name: 'b'}),
+        (:Room {id: 'r', exploitation_pheromone: 'high'})-[:HALL {success_pheromone: -1.0}]->(:Room {id: 's'})";
+    db.client.run(write, &[]).await;
+    ebb(&db, &["job", "run", "fade", "--at", "2026-01-01T00:00Z"]).json();
+    ebb(&db, &["trail", "evaporate", "--force", "--at", "2026-01-01T00:00Z"]).json();
+    let rows = || async {
+        let found = ebb(&db, &["doctor"]);
+        let said: serde_json::Value = serde_json::from_str(&found.out).unwrap();
+        let rows = said["findings"].as_array().unwrap().iter().find(|one| one["what"] == "rows").unwrap();
+        rows["found"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(rows().await, "1 relation, 1 place, 1 edge set aside, with their values as they are");
+    let mend = "MATCH ()-[r:RELATES_TO]->() SET r.weight = 0.5 WITH count(*) AS n
+        MATCH (r:Room {id: 'r'})-[h:HALL]->() SET r.exploitation_pheromone = 1.0, h.success_pheromone = 1.0";
+    db.client.run(mend, &[]).await;
+    let mended = ebb(&db, &["doctor", "--fix"]);
+    assert!(mended.out.contains("released 1 rows whose values are sound"), "{}", mended.out);
+    ebb(&db, &["trail", "evaporate", "--force", "--at", "2026-01-01T00:00Z"]).json();
+    assert_eq!(rows().await, "none is set aside");
+    assert_eq!(
+        ebb(&db, &["relation", "list", "--at", "2026-01-01T00:00Z"]).json()["edges"][0]["weight"],
+        0.5
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn text_where_a_tunable_belongs_stops_every_job_with_its_name() {
     let db = fresh().await;
     db.client.run("MATCH (c:ConsolidationConfig) SET c.workingDecay = 'fast'", &[]).await;
