@@ -118,6 +118,7 @@ pub fn over(endpoint: &Endpoint, settings: &Settings, scope: Scope) -> Result<Se
             policies: settings.policies.clone(),
             epsilon: settings.facts.epsilon,
             guard: settings.guard.into(),
+            first_run_dry: settings.guard.first_run_dry,
         },
     })?;
     let config = service::Config {

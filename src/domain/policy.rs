@@ -120,6 +120,8 @@ pub struct Regime {
     pub epsilon: f64,
     /// When a sweep is too much to make unasked.
     pub guard: Guard,
+    /// Whether the first scheduled sweep by a policy, and by each later wording of it, only counts.
+    pub first_run_dry: bool,
 }
 
 /// The policies that take part in one sweep, the most specific first.
@@ -198,6 +200,19 @@ pub struct Judge<'a> {
 }
 
 impl Policy {
+    /// All that it says but its id: what tells one wording of it from another.
+    #[must_use]
+    pub fn wording(&self) -> String {
+        let scope = self.scope.map_or("*", FactScope::name);
+        let measure = match self.measure {
+            Measure::TtlS(seconds) => format!("ttl_s {seconds}"),
+            Measure::HalfLifeS(seconds) => format!("half_life_s {seconds}"),
+        };
+        let exempt: Vec<&str> = self.exempt_relations.iter().map(Glob::as_str).collect();
+        let (relation, mode, least) = (self.relation.as_str(), self.mode, self.min_confidence.value());
+        format!("{relation} in {scope}: {mode}, {measure}, min_confidence {least}, exempt {exempt:?}")
+    }
+
     fn specificity(&self) -> (u8, Reverse<usize>, bool) {
         let (kind, literal) = self.relation.specificity();
         (kind, Reverse(literal), self.scope.is_none())
@@ -227,6 +242,17 @@ impl Policies {
     #[must_use]
     pub fn has(&self, id: &str) -> bool {
         self.0.iter().any(|policy| policy.id.as_str() == id)
+    }
+
+    /// The same, of which those that are new only count.
+    #[must_use]
+    pub fn on_trial(mut self, is_new: impl Fn(&Policy) -> bool) -> Self {
+        for policy in &mut self.0 {
+            if is_new(policy) {
+                policy.mode = Mode::DryRun;
+            }
+        }
+        self
     }
 
     /// Those that take part in a sweep of `scope`, in the mode that was `asked` for, or in their own; with `only` none but

@@ -14,6 +14,9 @@
 //! guard would have to let through. That costs a read of the scope, which is a tenth of what writing a fifth of it would.
 //! A sweep that somebody asked for heeds no limit of rows or time: it is divided by its pages, and lasts until it is done.
 //!
+//! With `guard.first_run_dry`, a policy only counts in its first run by the schedule, and so does each later wording of it:
+//! what it would do stands in the history of the job before it does anything.
+//!
 //! Invariant: a second sweep at the same instant changes nothing (held by `jobs::sweep::twice_is_once`).
 
 use super::{Reached, Work, pages};
@@ -21,6 +24,7 @@ use crate::domain::fact::FactScope;
 use crate::domain::policy::{Counters, Rules};
 use crate::domain::units::Timestamp;
 use crate::store::{Asked, Error, Store, SweepState, Tally};
+use tracing::info;
 
 const PAGE_FIRST: usize = 1_000;
 /// Lineages of one look: nothing is locked or written.
@@ -45,7 +49,11 @@ pub async fn run(work: Work<'_>) -> Result<Reached, Error> {
 }
 
 async fn all(mut work: Work<'_>) -> Result<Reached, Error> {
-    let policies = work.store.policies().await?.policies;
+    let (policies, new) = if work.run.is_scheduled() {
+        work.store.policies_on_trial(work.run).await?
+    } else {
+        (work.store.policies().await?.policies, Vec::new())
+    };
     let mut guarded = None;
     for scope in FactScope::ALL {
         let rules = policies.rules(scope, None, None);
@@ -66,6 +74,11 @@ async fn all(mut work: Work<'_>) -> Result<Reached, Error> {
         if reached == Reached::Budget {
             return Ok(reached);
         }
+    }
+    if !new.is_empty() {
+        work.store.tried(work.run, &new).await?;
+        let ids: Vec<&str> = new.iter().map(|policy| policy.id.as_str()).collect();
+        info!(policies = ids.join(", "), "their first run only counted; the next one acts");
     }
     guarded.map_or(Ok(Reached::End), Err)
 }

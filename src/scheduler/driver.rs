@@ -7,7 +7,7 @@
 use crate::domain::attempt::{Right, RunState};
 use crate::domain::units::Timestamp;
 use crate::jobs::{self, JobName, Reached, Request, Work, reap};
-use crate::store::{Asked, Error, Held, Leaving, Opened, Outlook, Run, Store, Tally};
+use crate::store::{Asked, BY_HAND, Error, Held, Leaving, Opened, Outlook, Run, Store, Tally};
 use std::time::Instant;
 use tracing::{Instrument, debug, info, info_span};
 
@@ -67,6 +67,21 @@ pub struct JobReport {
     pub reason: Option<String>,
 }
 
+impl JobReport {
+    /// What was done.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] if nothing was, since another program is at it.
+    pub fn done(self) -> Result<Tally, Error> {
+        match self.outcome {
+            Outcome::Done => Ok(self.tally),
+            Outcome::Skipped | Outcome::Released => Err(Error::Conflict(
+                self.reason.unwrap_or_else(|| "the run was left to another worker".to_owned()),
+            )),
+        }
+    }
+}
+
 impl Wanted {
     /// The scheduled occurrence of an instant.
     #[must_use]
@@ -83,7 +98,7 @@ impl Wanted {
     /// A run by hand.
     #[must_use]
     pub fn by_hand(now: Timestamp, right: Right) -> Self {
-        let occurrence = format!("manual/{}", crate::clock::new_id());
+        let occurrence = format!("{BY_HAND}{}", crate::clock::new_id());
         Self { occurrence, now, trigger: Trigger::Manual, right }
     }
 }

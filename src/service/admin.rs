@@ -9,6 +9,7 @@ use crate::jobs::{JobName, Request};
 use crate::scheduler::JobConfig;
 use crate::scheduler::driver::{self, JobReport, Outcome, Wanted};
 use crate::scheduler::due::Schedule;
+use crate::store::BY_HAND;
 use crate::store::{
     About, Answer, AttemptRow, Error, Initialised, OpenRun, Past, Store, Tally, TierCount, TierHealth,
     Waiting,
@@ -140,10 +141,20 @@ impl Service {
         limit: Option<u64>,
         stop: CancellationToken,
     ) -> Result<JobReport, Error> {
-        let time_limit = Some(self.job_config(job).time_limit);
-        let work = Request { limit, time_limit, stop, ..Request::default() };
+        self.run_once(request, job, now, Request { limit, stop, ..Request::default() }).await
+    }
+
+    /// As [`Service::run_job_once`].
+    pub(super) async fn run_once(
+        &self,
+        request: &RequestId,
+        job: JobName,
+        now: Timestamp,
+        work: Request,
+    ) -> Result<JobReport, Error> {
+        let work = Request { time_limit: Some(self.job_config(job).time_limit), ..work };
         let wanted = Wanted {
-            occurrence: format!("manual/{}", request.names(0)),
+            occurrence: format!("{BY_HAND}{}", request.names(0)),
             ..Wanted::by_hand(now, Right::Lease)
         };
         let report = driver::run_job(&self.store, job, &wanted, work).await?;

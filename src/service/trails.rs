@@ -1,14 +1,13 @@
 //! Trails: places and edges of the palace, what agents leave there, and where it leads.
 
 use super::Service;
-use super::memories::{Intent, hash};
-use crate::domain::attempt::Right;
+use super::memories::{Intent, RequestId, hash};
 use crate::domain::event::{PlaceName, Step, Trace};
 use crate::domain::ids::{NameError, PlaceId, Scope};
 use crate::domain::trail::Allowed;
 use crate::domain::units::Timestamp;
 use crate::jobs::{JobName, Request, evaporate};
-use crate::scheduler::driver::{self, JobReport, Wanted};
+use crate::scheduler::driver::JobReport;
 use crate::store::{Candidate, Counter, EdgeSeen, Error, Hot, PlaceSeen, Seen, Tally, Traced, Trodden};
 use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
@@ -176,20 +175,20 @@ impl Service {
         self.store.advance_cycle(intent.lasting(&hash), cycles, at).await
     }
 
-    /// Runs the job evaporate by hand until its end or `stop`, if there is one; with `force` also where it is not yet time.
+    /// Runs the job evaporate by hand, once under a request id, until its end or `stop`, if there is one; with `force` also
+    /// where it is not yet time.
     ///
     /// # Errors
     /// Of the store.
     pub async fn evaporate(
         &self,
+        request: &RequestId,
         at: Timestamp,
         force: bool,
         stop: Option<CancellationToken>,
     ) -> Result<JobReport, Error> {
-        let time_limit = Some(self.job_config(JobName::Evaporate).time_limit);
-        let request = Request { time_limit, force, stop: stop.unwrap_or_default(), ..Request::default() };
-        let wanted = Wanted::by_hand(at, Right::Lease);
-        driver::run_job(&self.store, JobName::Evaporate, &wanted, request).await
+        let work = Request { force, stop: stop.unwrap_or_default(), ..Request::default() };
+        self.run_once(request, JobName::Evaporate, at, work).await
     }
 
     /// What [`Service::evaporate`] would do, nothing written.

@@ -9,6 +9,7 @@ use serde::Deserialize;
 pub struct Config {
     pub enabled: bool,
     pub max_affected_ratio: f64,
+    pub first_run_dry: bool,
 }
 
 impl From<Config> for Guard {

@@ -151,7 +151,10 @@ pub(super) static KNOBS: LazyLock<Vec<Knob>> = LazyLock::new(|| {
         ],
     );
     section("mcp", &[("allow_writes", Kind::Switch)]);
-    section("guard", &[("enabled", Kind::Switch), ("max_affected_ratio", Kind::Ratio)]);
+    section(
+        "guard",
+        &[("enabled", Kind::Switch), ("max_affected_ratio", Kind::Ratio), ("first_run_dry", Kind::Switch)],
+    );
     section("log", &[("filter", Kind::Filter), ("format", Kind::OneOf(&["text", "json"]))]);
     knobs
 });

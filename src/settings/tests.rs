@@ -39,6 +39,28 @@ fn row(settings: &Settings, key: &str) -> (Option<String>, String) {
     (row.value.as_ref().map(ToString::to_string), row.from.clone())
 }
 
+/// The block of graphpalace.toml as the stigmergy document has it, comments and all, and other values under its names.
+#[test]
+fn the_documented_block_of_pheromones_is_read_as_it_stands() {
+    let documented = "[pheromones]\n\
+        exploitation_decay = 0.02 # Node: ~35 cycle half-life\n\
+        exploration_decay = 0.05 # Node: ~14 cycle half-life\n\
+        success_decay = 0.01 # Edge: ~69 cycle half-life (most persistent)\n\
+        traversal_decay = 0.03 # Edge: ~23 cycle half-life\n\
+        recency_decay = 0.10 # Edge: ~7 cycle half-life (most volatile)\n\
+        decay_interval_cycles = 10 # How often to run bulk decay\n";
+    let rates = |toml: &str| {
+        let read = load(toml, &[], &[]).unwrap().pheromones;
+        let rates = read.rates();
+        let of = [rates.exploitation, rates.exploration, rates.success, rates.traversal, rates.recency];
+        (of, read.decay_interval_cycles)
+    };
+    assert_eq!(rates(documented), ([0.02, 0.05, 0.01, 0.03, 0.10], 10));
+    assert_eq!(rates(documented), rates(""), "they are the defaults");
+    let other = documented.replace("0.02", "0.2").replace("= 10 ", "= 3 ");
+    assert_eq!(rates(&other), ([0.2, 0.05, 0.01, 0.03, 0.10], 3));
+}
+
 #[test]
 fn the_default_file_alone_is_a_sound_configuration() {
     let settings = load("", &[], &[]).unwrap();

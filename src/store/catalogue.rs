@@ -121,6 +121,8 @@ catalogue! {
     POLICY_READ = "policy/read";
     POLICY_REMOVE = "policy/remove";
     POLICY_SET = "policy/set";
+    POLICY_TRIED = "policy/tried";
+    POLICY_TRY = "policy/try";
     REINFORCEMENT_CORPUS = "reinforcement/corpus";
     REINFORCEMENT_DONE = "reinforcement/done";
     REINFORCEMENT_DRAW = "reinforcement/draw";

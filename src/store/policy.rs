@@ -5,10 +5,12 @@
 //! would have gone by it.
 
 use super::Store;
-use super::catalogue::{POLICY_OPEN, POLICY_READ, POLICY_REMOVE, POLICY_SET};
+use super::catalogue::{POLICY_OPEN, POLICY_READ, POLICY_REMOVE, POLICY_SET, POLICY_TRIED, POLICY_TRY};
 use super::encode::list;
 use super::error::Error;
 use super::request::{Lasting, answer, open};
+use super::run::Run;
+use super::tally::Tally;
 use super::tx::{Mode, Tx};
 use crate::domain::fact::FactScope;
 use crate::domain::policy::{Draft, Given, Measure, Policies, Policy};
@@ -44,6 +46,59 @@ impl Store {
     /// [`Error::Policies`] with every fault of those in the graph.
     pub async fn policies(&self) -> Result<InForce, Error> {
         self.transactions.run("policy.read", Mode::Read, async |tx: &mut Tx| self.in_force(tx).await).await
+    }
+
+    /// The policies that a scheduled run goes by: where [`Regime::first_run_dry`] holds, those whose present wording no
+    /// earlier run went by only count. Answers them, and the policies whose first run this is.
+    ///
+    /// [`Regime::first_run_dry`]: crate::domain::policy::Regime
+    ///
+    /// # Errors
+    /// As [`Store::policies`].
+    pub async fn policies_on_trial(&self, run: &Run) -> Result<(Policies, Vec<Policy>), Error> {
+        #[derive(Deserialize)]
+        struct Row {
+            policy: String,
+            wording: String,
+            occurrence: String,
+        }
+        let policies = self.policies().await?.policies;
+        if !self.regime.first_run_dry {
+            return Ok((policies, Vec::new()));
+        }
+        let tried: Vec<Row> = self
+            .transactions
+            .run("policy.tried", Mode::Read, async |tx: &mut Tx| tx.rows(POLICY_TRIED.call()).await)
+            .await?;
+        // Whoever takes this run over goes on as it began.
+        let is_new = |policy: &Policy| {
+            !tried.iter().any(|row| {
+                row.policy == policy.id.as_str()
+                    && row.wording == policy.wording()
+                    && row.occurrence != run.occurrence
+            })
+        };
+        let new = policies.all().iter().filter(|policy| is_new(policy)).cloned().collect();
+        Ok((policies.on_trial(is_new), new))
+    }
+
+    /// Records that these policies had their first scheduled run, as a batch of it.
+    ///
+    /// # Errors
+    /// [`Error::Fenced`] if the run was lost.
+    pub async fn tried(&self, run: &mut Run, policies: &[Policy]) -> Result<(), Error> {
+        let occurrence = run.occurrence.clone();
+        self.in_run(run, "policy.try", async |tx: &mut Tx| {
+            let call = POLICY_TRY
+                .call()
+                .set("policy", list(policies.iter().map(|policy| policy.id.as_str())))
+                .set("wording", list(policies.iter().map(Policy::wording)))
+                .set("occurrence", occurrence.as_str());
+            tx.run(call).await?;
+            Ok(Tally::default())
+        })
+        .await?;
+        Ok(())
     }
 
     /// Sets a policy, in the place of one of the same id, once under a request id, or only rehearsed. Answers whether it

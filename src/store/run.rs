@@ -46,7 +46,16 @@ pub struct Held {
     fence: i64,
 }
 
+/// What the occurrence of a run begins with that a person asked for; one of the schedule is an instant.
+pub const BY_HAND: &str = "manual/";
+
 impl Run {
+    /// Whether the schedule asked for it.
+    #[must_use]
+    pub fn is_scheduled(&self) -> bool {
+        !self.occurrence.starts_with(BY_HAND)
+    }
+
     /// The right to this run.
     #[must_use]
     pub fn held(&self) -> Held {

@@ -100,6 +100,7 @@ async fn main() {
             policies: ebb::domain::policy::Policies::default(),
             epsilon: 0.05,
             guard: ebb::domain::guard::Guard { enabled: false, max_affected_ratio: 1.0 },
+            first_run_dry: false,
         },
         trails: trails(),
     })

@@ -235,7 +235,7 @@ async fn decay(
     let tally: Tally = if dry_run {
         service.rehearse_job(JobName::Fade, at, None).await?
     } else {
-        service.run_job(JobName::Fade, at, None).await?.tally
+        service.run_job(JobName::Fade, at, None).await?.done()?
     };
     let edges = if args.list {
         let lowered = service.relations(service.scope(), Which::Lowered, None, at).await?;

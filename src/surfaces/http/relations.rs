@@ -10,7 +10,7 @@ use crate::domain::key::Right;
 use crate::domain::relation::Observation;
 use crate::domain::units::{Timestamp, Weight};
 use crate::service::memories::{Intent, RequestId};
-use crate::service::{JobName, Observed, Outcome, Which};
+use crate::service::{JobName, Observed, Which};
 use crate::surfaces::answer::relation::{Day, Edge, Passed, Wrote};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -189,11 +189,8 @@ async fn decay(call: Call<Nothing, Nothing, Pass>) -> Result<Answer<Passed<Day>>
     }
     let service = call.service();
     if !dry_run {
-        let report = run(&call.api, call.request(), JobName::Fade, at, None).await?;
-        return match report.outcome {
-            Outcome::Done => Ok(Answer::ok(Passed::of(&report.tally, None))),
-            _ => Err(Problem::conflict(report.reason.unwrap_or_else(|| "another pass goes on".to_owned()))),
-        };
+        let tally = run(&call.api, call.request(), JobName::Fade, at, None).await?.done()?;
+        return Ok(Answer::ok(Passed::of(&tally, None)));
     }
     let tally = service.rehearse_job(JobName::Fade, at, None).await?;
     let edges = if list {

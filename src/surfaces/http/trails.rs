@@ -8,7 +8,6 @@ use super::route::{Answer, Call, Needs, Route};
 use crate::domain::event::{PlaceName, Trace, Walk};
 use crate::domain::ids::{PlaceId, Scope};
 use crate::domain::key::Right;
-use crate::service::Outcome;
 use crate::service::memories::Intent;
 use crate::service::trails::{PlaceRef, place_name};
 use crate::surfaces::answer::trail::{
@@ -347,12 +346,7 @@ async fn evaporate(call: Call<Nothing, Nothing, Evaporate>) -> Result<Answer<Eva
     let tally = if dry_run {
         call.service().rehearse_evaporate(at, force).await?
     } else {
-        let report = call.service().evaporate(at, force, Some(call.api.stop.clone())).await?;
-        if report.outcome != Outcome::Done {
-            let why = report.reason.unwrap_or_else(|| "another run of the job goes on".to_owned());
-            return Err(Problem::conflict(why));
-        }
-        report.tally
+        call.service().evaporate(call.request(), at, force, Some(call.api.stop.clone())).await?.done()?
     };
     let cycle = call.service().cycles().await?.cycles.at(at);
     Ok(Answer::ok(Evaporated::of(&tally, cycle, at, dry_run)))

@@ -17,7 +17,7 @@ use tokio::task::{JoinSet, LocalSet};
 /// What sweeps go by where a test says nothing else: no policy, and the defaults.
 pub(crate) fn regime() -> Regime {
     let guard = Guard { enabled: true, max_affected_ratio: 0.2 };
-    Regime { policies: Policies::default(), epsilon: 0.05, guard }
+    Regime { policies: Policies::default(), epsilon: 0.05, guard, first_run_dry: false }
 }
 
 /// A guard that stops nothing.

@@ -306,6 +306,32 @@ async fn the_guard_stops_before_it_writes_and_takes_the_number_it_named() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_first_scheduled_run_of_each_wording_of_a_policy_only_counts() {
+    let db = fresh().await;
+    db.assert(&[fact("memory:x", "a", 0.0), fact("roadmap:status", "a", 0.0)]).await;
+    let with = |json: &str| {
+        let mut config = db.governing(json);
+        config.regime.first_run_dry = true;
+        Store::connect(&config).unwrap()
+    };
+    let scheduled = async |store: &Store, hour: f64| {
+        let wanted = Wanted::scheduled(at(hour), Right::Lease);
+        let tally = run_job(store, JobName::Sweep, &wanted, Request::default()).await.unwrap().tally;
+        (tally.retracted, tally.reduced, tally.rehearsed)
+    };
+    let store = with(BOTH);
+    assert_eq!(scheduled(&store, 1.1).await, (0, 0, 2));
+    assert_eq!(db.count().await, 2, "nothing was written");
+    assert_eq!(scheduled(&store, 1.2).await, (1, 1, 0));
+    // Another wording of one of them is tried anew; a person who asks for a run is taken at their word.
+    let reworded = with(&BOTH.replace("0.1", "0.05"));
+    assert_eq!(scheduled(&reworded, 1.7).await, (0, 0, 1));
+    let other = with(&BOTH.replace("0.1", "0.01"));
+    assert_eq!(by_hand(&other, JobName::Sweep, 2.0).await.tally.reduced, 1);
+    assert_eq!(scheduled(&other, 3.0).await, (0, 0, 1));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_kill_loses_nothing() {
     let db = fresh().await;
     let facts: Vec<Assertion> = (0..3_000).map(|n| fact("memory:x", &format!("v{n}"), 0.0)).collect();

@@ -9,6 +9,7 @@ use super::{
 };
 use crate::domain::event::{Step, Trace, Walk};
 use crate::domain::ids::PlaceId;
+use crate::service::memories::RequestId;
 use crate::service::{Service, Tally};
 use crate::surfaces::answer::trail::{Cycle, Evaporated, Wrote};
 
@@ -117,7 +118,8 @@ pub(super) async fn evaporate(
     let tally: Tally = if dry_run {
         service.rehearse_evaporate(at, args.force).await?
     } else {
-        service.evaporate(at, args.force, None).await?.tally
+        let once = RequestId::or_new(None);
+        service.evaporate(&once, at, args.force, None).await?.done()?
     };
     let cycle = service.cycles().await?.cycles.at(at);
     let evaporated = Evaporated::of(&tally, cycle, at, dry_run);
