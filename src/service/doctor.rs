@@ -161,6 +161,9 @@ impl Service {
                 .map(|drift| match drift {
                     Drift::Pending(name) => problem("schema", format!("{name} was never applied"), "ebb init"),
                     Drift::Missing(name) => problem("schema", format!("{name} was dropped"), "ebb doctor --fix"),
+                    Drift::Absent(of) => {
+                        problem("schema", format!("there is no index of {of}"), "ebb doctor --fix")
+                    }
                     Drift::NotOnline { name, state } => Finding {
                         level: Level::Warning,
                         what: "schema".to_owned(),

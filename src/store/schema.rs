@@ -14,7 +14,7 @@ use super::error::Error;
 use super::statement::Statement;
 use super::tx::{Mode, Tx};
 use crate::domain::ids::hex;
-use crate::domain::trail::Allowed;
+use crate::domain::trail::{Allowed, EdgeType, PlaceLabel};
 use crate::domain::tunables::ConsolidationConfig;
 use crate::domain::units::Timestamp;
 use neo4rs::{BoltMap, BoltString, BoltType};
@@ -41,6 +41,8 @@ pub enum Drift {
     Pending(String),
     /// A constraint or index was dropped since.
     Missing(String),
+    /// A label or relationship type that the configuration adds to trails, and the properties of which it has no index.
+    Absent(String),
     /// An index is not usable.
     NotOnline {
         /// Which.
@@ -49,6 +51,11 @@ pub enum Drift {
         state: String,
     },
 }
+
+/// The properties of each index that `schema/place` makes.
+const PLACE_INDEXES: [&[&str]; 3] = [&["scope", "id"], &["id"], EDGE_INDEX];
+/// Those of the one that `schema/edge` makes.
+const EDGE_INDEX: &[&str] = &["pheromone_cycle"];
 
 #[derive(Deserialize)]
 struct Applied {
@@ -221,9 +228,7 @@ impl Store {
     /// # Errors
     /// [`Error::Query`] if rows break the key of a label.
     pub async fn ensure_trail_indexes(&self) -> Result<(), Error> {
-        let allowed = &self.trails.allowed;
-        let labels = allowed.labels().iter().filter(|label| !Allowed::LABELS.contains(&label.as_str()));
-        let types = allowed.types().iter().filter(|kind| !Allowed::TYPES.contains(&kind.as_str()));
+        let (labels, types) = self.added();
         let places =
             labels.map(|label| (&SCHEMA_PLACE, SCHEMA_PLACE.text_about(std::slice::from_ref(label), &[])));
         let edges = types.map(|kind| (&SCHEMA_EDGE, SCHEMA_EDGE.text_about(&[], std::slice::from_ref(kind))));
@@ -257,6 +262,8 @@ impl Store {
         struct Row {
             name: String,
             state: String,
+            about: Option<Vec<String>>,
+            properties: Option<Vec<String>>,
         }
         let pending = self.pending().await?;
         let there: Vec<Row> = self
@@ -275,7 +282,29 @@ impl Store {
                 }
             }
         }
+        let is_there = |about: &str, properties: &[&str]| {
+            let is = |row: &Row| {
+                row.about.as_deref().is_some_and(|names| names == [about])
+                    && row.properties.as_deref().is_some_and(|names| names == properties)
+            };
+            there.iter().any(is)
+        };
+        let (labels, types) = self.added();
+        let labels = labels.flat_map(|label| PLACE_INDEXES.map(|of| (label.as_str(), of)));
+        let types = types.map(|kind| (kind.as_str(), EDGE_INDEX));
+        for (name, properties) in labels.chain(types).filter(|(name, of)| !is_there(name, of)) {
+            drift.push(Drift::Absent(format!("{name} ({})", properties.join(", "))));
+        }
         Ok(drift)
+    }
+
+    /// The labels and relationship types that the configuration adds to those of the migrations.
+    fn added(&self) -> (impl Iterator<Item = &PlaceLabel>, impl Iterator<Item = &EdgeType>) {
+        let allowed = &self.trails.allowed;
+        (
+            allowed.labels().iter().filter(|label| !Allowed::LABELS.contains(&label.as_str())),
+            allowed.types().iter().filter(|kind| !Allowed::TYPES.contains(&kind.as_str())),
+        )
     }
 
     /// Makes constraints and indexes again that were dropped. Answers how many.
@@ -283,14 +312,19 @@ impl Store {
     /// # Errors
     /// As in [`Store::pending`]; [`Error::Conflict`] if rows would break a constraint.
     pub async fn repair_schema(&self) -> Result<usize, Error> {
-        let missing: Vec<String> = self
-            .drift()
-            .await?
-            .into_iter()
-            .filter_map(|drift| if let Drift::Missing(name) = drift { Some(name) } else { None })
-            .collect();
+        let (mut missing, mut absent) = (Vec::new(), 0);
+        for drift in self.drift().await? {
+            match drift {
+                Drift::Missing(name) => missing.push(name),
+                Drift::Absent(_) => absent += 1,
+                Drift::Pending(_) | Drift::NotOnline { .. } => {}
+            }
+        }
+        if absent > 0 {
+            self.ensure_trail_indexes().await?;
+        }
         if missing.is_empty() {
-            return Ok(0);
+            return Ok(absent);
         }
         self.refuse_duplicates().await?;
         for migration in MIGRATIONS {
@@ -302,7 +336,7 @@ impl Store {
                 self.make(migration, text).await?;
             }
         }
-        Ok(missing.len())
+        Ok(missing.len() + absent)
     }
 
     async fn make(&self, migration: &'static Statement, text: &str) -> Result<(), Error> {

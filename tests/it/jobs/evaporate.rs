@@ -7,7 +7,7 @@ use ebb::domain::event::{PlaceName, Step, Trace, Walk};
 use ebb::domain::ids::{PlaceId, Scope};
 use ebb::domain::trail::{Allowed, Trails};
 use ebb::jobs::JobName;
-use ebb::store::{Config, Error, Lasting, Store, Tally, Traced};
+use ebb::store::{Config, Drift, Error, Lasting, Store, Tally, Traced};
 use serde::Deserialize;
 
 const WHOLE: &str = "CALL () {
@@ -341,8 +341,11 @@ async fn a_label_and_a_length_that_configuration_adds() {
         Trails { allowed: Allowed::new(&["Den", "Entity"], &["WAY"]).unwrap(), cycle_ms: 60_000, ..trails() };
     let store = db.configured(other.clone());
     let before = db.cycle(0.5).await;
+    let absent = ["Den (scope, id)", "Den (id)", "Den (pheromone_cycle)", "WAY (pheromone_cycle)"];
+    assert_eq!(store.drift().await.unwrap(), absent.map(|of| Drift::Absent(of.to_owned())));
+    assert_eq!(store.repair_schema().await.unwrap(), 4);
     store.ensure_trail_indexes().await.unwrap();
-    store.ensure_trail_indexes().await.unwrap();
+    assert!(!store.drift().await.unwrap().iter().any(|drift| matches!(drift, Drift::Absent(_))));
     store.ensure_cycle(at(0.5)).await.unwrap();
     assert_eq!(
         store.cycles().await.unwrap().cycles.at(at(0.5)),
