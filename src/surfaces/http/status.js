@@ -227,6 +227,7 @@ function over(_, width) {
 }
 
 function memories({ memories }, _, { more }) {
+  if (!memories.length) return soft(NONE);
   const sought = $('find').value.trim().toLowerCase(), age = at => -(Date.parse(at) || 0);
   const rank = {
     most: m => -(m.energy ?? -1), least: m => m.energy ?? 1e9, used: m => age(m.lastAccessed), made: m => age(m.created),
@@ -247,6 +248,7 @@ function memories({ memories }, _, { more }) {
       ' Read anew every 30 s.'),
   ];
 }
+const NONE = 'There are no such memories in this scope.';
 const standing = ({ tier, pinned }) => pinned ? `${tier}, pinned` : tier;
 function those(memories, more) {
   const many = count(memories.length), tier = $('tier').value;
@@ -255,6 +257,7 @@ function those(memories, more) {
 
 const EDGES = [0, .01, .02, .05, .1, .2, .5, 1, 2, 5, 10, 20, 50];
 function energies({ memories }, width, { more }) {
+  if (!memories.length) return soft(NONE);
   const known = memories.filter(m => m.energy != null), tall = 180, low = tall - 18, step = width / EDGES.length;
   const bins = EDGES.map((from, i) => known.filter(m => m.energy >= from && !(m.energy >= EDGES[i + 1])));
   const most = Math.max(1, ...bins.map(bin => bin.length)), names = TIERS.filter(tier => known.some(m => m.tier === tier));
@@ -328,7 +331,7 @@ function curve(m, now, width) {
         : words(right, y(threshold) - 4, `${name} ${threshold}`, END),
       line(x(t), y(threshold), x(t), low, 'rule'), draw('circle', { cx: x(t), cy: y(threshold), r: 3.5 }),
     ]),
-    seen.map(h => line(x(h.t), low - 6, x(h.t), low, 'tick')), line(x(now), top, x(now), low, 'now'),
+    seen.map(h => line(x(h.t), low, x(h.t), low + 6, 'tick')), line(x(now), top, x(now), low, 'now'),
     draw('path', { d: path(anchor, now), class: 'curve' }), draw('path', { d: path(now, until), class: 'curve ahead' }),
     dots.map(h =>
       draw('circle', { cx: x(h.t), cy: y(h.energy), r: 3, class: 'other' }, draw('title', {}, `${h.what} ${h.at}`))),
@@ -368,7 +371,7 @@ function cold({ nodes }) {
   return table('Cold places', heads, nodes.map(n => [spot(n), trace(n.exploitation), trace(n.exploration)]));
 }
 
-// ---- Asking again: while somebody looks, and for no more than a fifth of the time.
+// ---- Asking again: while somebody looks, and for no more than a third of the time.
 
 const PAUSE = 5e3;
 let paused = false, timer = null, busy = false, again = false;
@@ -382,7 +385,7 @@ async function round(anew) {
   await Promise.all(all.filter(({ rest, tried }) => anew || !rest || !tried || begun - tried >= rest).map(learn));
   busy = false;
   if (again) { again = false; return round(true); }
-  if (told() && !paused && !document.hidden) timer = setTimeout(round, Math.max(PAUSE, 4 * (Date.now() - begun)));
+  if (told() && !paused && !document.hidden) timer = setTimeout(round, Math.max(PAUSE, 2 * (Date.now() - begun)));
 }
 // Says how it stands; whether it is worth asking again.
 function told() {
