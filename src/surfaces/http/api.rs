@@ -8,7 +8,7 @@ use super::openapi;
 use super::probes::{self, Ready};
 use super::problem::{Code, Problem};
 use super::route::{Answer, Needs, Route};
-use super::{facts, jobs, memories, relations, server, sweeps, trails};
+use super::{facts, jobs, memories, relations, server, status, sweeps, trails};
 use crate::clock::new_id;
 use crate::domain::key::Right;
 use crate::service::Service;
@@ -194,13 +194,14 @@ async fn place(places: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit, Problem>
     waited.map_err(|_| full())?.map_err(|_| full())
 }
 
-/// The router: every route, the probes, the document. `metrics` writes its page anew for each that asks.
+/// The router: every route, the probes, the document, the status page. `metrics` writes its page anew for each that asks.
 pub fn router(
     api: &Arc<Api>,
     ready: watch::Receiver<Ready>,
     metrics: impl Fn() -> String + Send + Sync + 'static,
 ) -> Router {
-    let mut router = Router::new().route("/openapi.json", get(openapi::document));
+    let mut router =
+        Router::new().route("/", get(status::page)).route("/openapi.json", get(openapi::document));
     for route in routes() {
         let path = route.path;
         // Only the usual methods are made into routes.

@@ -3,7 +3,7 @@
 //! `listener` is the port and its limits; `door` says who may come in; a `route` is a typed function; `input` reads what a
 //! request says, `problem` says what went wrong; `api` puts the families of routes together, `openapi` describes them. A
 //! family (`relations`, `memories`, `facts`, `sweeps`, `trails`, `jobs`, `server`) is one file: its routes, and a few lines
-//! for each.
+//! for each. `status` is the page for a browser, which asks them.
 
 mod api;
 mod door;
@@ -18,6 +18,7 @@ mod problem;
 mod relations;
 mod route;
 mod server;
+mod status;
 mod sweeps;
 mod trails;
 

@@ -36,6 +36,7 @@ fn made() -> Value {
     }
     answered.subschema_for::<Sent<'_>>();
     for (path, summary, kind) in [
+        ("/", "The status page, for a browser", "text/html"),
         ("/healthz", "Whether the process answers", "text/plain"),
         ("/readyz", "Whether it can do its work, or why not", "text/plain"),
         ("/metrics", "Metrics for Prometheus", "text/plain"),
@@ -203,7 +204,8 @@ fn responses(route: &Route, answered: &mut SchemaGenerator) -> Value {
 
 /// A route outside the API.
 fn plain(path: &str, summary: &str, kind: &str) -> Value {
-    let schema = if kind == "text/plain" { json!({"type": "string"}) } else { json!({"type": "object"}) };
+    let schema =
+        if kind.starts_with("text/") { json!({"type": "string"}) } else { json!({"type": "object"}) };
     let content = json!({kind: {"schema": schema}});
     let problem = json!({"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}});
     let mut responses = json!({
@@ -218,7 +220,7 @@ fn plain(path: &str, summary: &str, kind: &str) -> Value {
         responses["503"] = json!({"description": PROBLEMS[10].1, "content": problem});
     }
     json!({
-        "operationId": path.trim_start_matches('/').replace('.', "_"),
+        "operationId": if path == "/" { "status_page".to_owned() } else { path[1..].replace('.', "_") },
         "summary": summary,
         "tags": ["process"],
         "security": if path == "/metrics" { json!([{"key": []}, {}]) } else { json!([{}]) },
@@ -256,11 +258,11 @@ mod tests {
         let told: BTreeSet<_> = document["paths"].as_object().unwrap().iter().flat_map(methods).collect();
         let mut there: BTreeSet<_> =
             routes().iter().map(|route| (route.method.to_string(), route.path.to_owned())).collect();
-        for path in ["/healthz", "/readyz", "/metrics", "/openapi.json"] {
+        for path in ["/", "/healthz", "/readyz", "/metrics", "/openapi.json"] {
             there.insert(("GET".to_owned(), path.to_owned()));
         }
         assert_eq!(told, there);
-        assert_eq!(routes().len() + 4, there.len(), "a route stands twice");
+        assert_eq!(routes().len() + 5, there.len(), "a route stands twice");
     }
 
     #[test]

@@ -180,7 +180,7 @@ async fn every_route_opens_to_the_right_keys_and_no_others() {
         api.ask(&Ask { method: "POST", path: "/v1/memories", headers, body: Some(at) }).status
     };
     assert_eq!((dated(&team[1]), dated(&team[2])), (403, 201), "an instant needs the right admin");
-    for path in ["/healthz", "/readyz", "/metrics", "/openapi.json"] {
+    for path in ["/", "/healthz", "/readyz", "/metrics", "/openapi.json"] {
         assert_eq!(api.get(path).status, 200, "{path}");
     }
 }

@@ -6,6 +6,7 @@ mod keys;
 mod limits;
 mod memories;
 mod relations;
+mod status;
 mod trails;
 mod writes;
 

@@ -1,0 +1,97 @@
+//! The status page: one answer that needs nothing else, may load nothing else, and asks for no key.
+
+use super::{Ask, Served};
+use crate::harness::neo4j::fresh;
+use crate::surfaces::ebb;
+use crate::worker::process::eventually;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_status_page_is_whole_and_shut() {
+    let db = fresh().await;
+    let api = Served::on(&db, &[]);
+    let page = api.get("/");
+    assert_eq!(page.status, 200);
+    assert_eq!(page.header("content-type"), Some("text/html; charset=utf-8"));
+    assert_eq!(page.header("x-content-type-options"), Some("nosniff"));
+    assert_eq!(page.header("x-frame-options"), Some("DENY"));
+    assert_eq!(page.header("referrer-policy"), Some("no-referrer"));
+    assert_eq!(page.header("cache-control"), Some("no-store"));
+
+    let nonce = |policy: &str| {
+        let (_, rest) = policy.split_once("script-src 'nonce-").expect("a nonce for scripts");
+        rest.split('\'').next().unwrap().to_owned()
+    };
+    let policy = page.header("content-security-policy").expect("a policy");
+    let own = nonce(policy);
+    assert!(own.len() >= 32, "{own}");
+    let rules: Vec<&str> = policy.split(';').map(str::trim).collect();
+    for rule in [
+        "default-src 'none'",
+        &format!("script-src 'nonce-{own}'"),
+        &format!("style-src 'nonce-{own}'"),
+        "connect-src 'self'",
+        "frame-ancestors 'none'",
+        "require-trusted-types-for 'script'",
+    ] {
+        assert!(rules.contains(&rule), "{rule} is not in {policy}");
+    }
+    assert!(!policy.contains("unsafe") && !policy.contains('*') && !policy.contains("://"), "{policy}");
+    let again = api.get("/");
+    assert_ne!(nonce(again.header("content-security-policy").unwrap()), own, "a nonce is for once");
+    for tag in ["<script", "<style"] {
+        assert_eq!(page.body.matches(tag).count(), 1, "{tag}");
+        assert!(page.body.contains(&format!("{tag} nonce=\"{own}\">")), "{tag}");
+    }
+
+    // Nothing is left to fill in, nothing comes from elsewhere, and nothing makes markup of text.
+    for never in [
+        "{nonce}",
+        "{style}",
+        "{script}",
+        "://",
+        "src=",
+        "@import",
+        "url(",
+        "innerHTML",
+        "outerHTML",
+        "insertAdjacentHTML",
+        "document.write",
+        "DOMParser",
+        "eval(",
+        "localStorage",
+    ] {
+        assert!(!page.body.contains(never), "{never}");
+    }
+    for route in
+        ["/v1/status", "/v1/health", "/v1/memories", "/v1/attempts", "/v1/trails/hot", "/v1/trails/cold"]
+    {
+        assert!(page.body.contains(route), "{route}");
+        assert_eq!(api.get(route).status, 200, "{route}");
+    }
+
+    let head = api.ask(&Ask { method: "HEAD", path: "/", headers: Vec::new(), body: None });
+    assert_eq!((head.status, head.body.as_str()), (200, ""));
+    for told in [api.post("/", "{}"), api.put("/", "{}"), api.delete("/")] {
+        told.fails(405, "validation", "is not understood here");
+        assert_eq!(told.header("allow"), Some("GET,HEAD"));
+    }
+    let elsewhere = Ask { method: "GET", path: "/", headers: vec![("Host", "evil.example")], body: None };
+    api.ask(&elsewhere).fails(403, "authorization", "this is not");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_status_page_needs_no_key_and_holds_no_data() {
+    let db = fresh().await;
+    let api = Served::on(&db, &[]);
+    let without_nonce = |body: String| {
+        let own = body.split("nonce=\"").nth(1).and_then(|rest| rest.split('"').next()).unwrap().to_owned();
+        body.replace(&own, "")
+    };
+    let before = without_nonce(api.get("/").body);
+    assert_eq!(api.post("/v1/memories", r#"{"id":"secret-plan","content":"nobody knows"}"#).status, 201);
+    ebb(&db, &["key", "create", "--name", "k", "--right", "read", "--scope", "team"]).json();
+    eventually("a key is asked for", async || api.get("/v1/memories").status == 401).await;
+    let page = api.get("/");
+    assert_eq!(page.status, 200);
+    assert_eq!(without_nonce(page.body), before);
+}
