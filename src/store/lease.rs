@@ -64,7 +64,7 @@ pub struct JobFacts {
 pub struct OpenFacts {
     /// Of which occurrence.
     pub occurrence: String,
-    /// Whether this program holds it.
+    /// Whether this program holds it, and nobody in it works on it.
     pub ours: bool,
     /// Whether nobody holds it, or its lease is over.
     pub free: bool,
@@ -107,7 +107,8 @@ impl Store {
             let open = |row: &Row| {
                 let occurrence = row.open.clone()?;
                 let stranded = Duration::from_millis(row.over_ms.max(0).unsigned_abs());
-                Some(OpenFacts { occurrence, ours: row.ours, free: row.free, stranded })
+                let ours = row.ours && !self.at_work.holds(&row.job, &occurrence);
+                Some(OpenFacts { occurrence, ours, free: row.free, stranded })
             };
             let last = row.and_then(|row| row.last).and_then(|last| Timestamp::from_millis(last).ok());
             JobFacts { last, open: row.and_then(open) }

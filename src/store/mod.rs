@@ -11,6 +11,7 @@
 //! `memory/adopt`, `relation/fade` and `relation/list` are laws that run in the database, and of trails what evaporates,
 //! adopts and ranks.
 
+mod at_work;
 mod attempt;
 mod audit;
 mod batch;
@@ -83,6 +84,7 @@ use crate::domain::policy::Regime;
 use crate::domain::relation::{Fading, Pins};
 use crate::domain::similarity::Similarity;
 use crate::domain::trail::Trails;
+use at_work::AtWork;
 use connection::Purpose;
 use std::sync::Arc;
 use std::time::Duration;
@@ -100,6 +102,7 @@ pub struct Store {
     fading: Fading,
     pins: Pins,
     regime: Regime,
+    at_work: AtWork,
 }
 
 impl Store {
@@ -123,6 +126,7 @@ impl Store {
             fading: config.fading,
             pins: config.pins.clone(),
             regime: config.regime.clone(),
+            at_work: AtWork::default(),
         })
     }
 

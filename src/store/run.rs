@@ -9,6 +9,7 @@
 //! the repeat changes nothing.
 
 use super::Store;
+use super::at_work::Working;
 use super::catalogue::{
     RUN_ASK, RUN_CLOSE, RUN_CREATE, RUN_GUARD, RUN_HISTORY, RUN_LAST, RUN_OPEN, RUN_RECEIPT, RUN_TAKE,
 };
@@ -36,6 +37,7 @@ pub struct Run {
     pub now: Timestamp,
     fence: i64,
     batch: i64,
+    _working: Working,
 }
 
 /// What names a run and the right to it, for signs of life beside its work.
@@ -156,27 +158,26 @@ impl Store {
     ) -> Result<Opened, Error> {
         let run_id = crate::clock::new_id();
         let work = self.leases.run("run.open", Mode::Write, async |tx: &mut Tx| {
-            match self.ask(tx, job, Some(occurrence), right).await? {
-                Opening::AlreadyOver(state) => Ok(Opened::Over(state)),
-                Opening::Held { occurrence, holder } => Ok(Opened::Held { occurrence, holder }),
-                Opening::Take(taken) => {
-                    let run = self.take(tx, job, taken).await?;
-                    Ok(if run.occurrence == occurrence {
-                        Opened::Ours(run)
-                    } else {
-                        Opened::Predecessor(run)
-                    })
-                }
-                Opening::Create | Opening::Nothing => {
-                    let call = self
-                        .leased(RUN_CREATE.call(), job, occurrence)
-                        .set("runId", run_id.as_str())
-                        .set("now", now.millis())
-                        .set("trigger", trigger);
-                    let row: RunRow = tx.only(call).await?;
-                    self.tell_take(tx, job, occurrence, row.fence);
-                    Ok(Opened::Ours(row.run(job, occurrence.to_owned())?))
-                }
+            loop {
+                return match self.ask(tx, job, Some(occurrence), right).await? {
+                    Opening::AlreadyOver(state) => Ok(Opened::Over(state)),
+                    Opening::Held { occurrence, holder } => Ok(Opened::Held { occurrence, holder }),
+                    Opening::Take(taken) => match self.take(tx, job, taken).await? {
+                        Some(run) if run.occurrence == occurrence => Ok(Opened::Ours(run)),
+                        Some(run) => Ok(Opened::Predecessor(run)),
+                        None => continue,
+                    },
+                    Opening::Create | Opening::Nothing => {
+                        let call = self
+                            .leased(RUN_CREATE.call(), job, occurrence)
+                            .set("runId", run_id.as_str())
+                            .set("now", now.millis())
+                            .set("trigger", trigger);
+                        let row: RunRow = tx.only(call).await?;
+                        self.tell_take(tx, job, occurrence, row.fence);
+                        Ok(Opened::Ours(self.begun(row, job, occurrence.to_owned())?))
+                    }
+                };
             }
         });
         self.evicting(&RUN_TAKE, Box::pin(work)).await
@@ -189,7 +190,7 @@ impl Store {
     pub async fn take_open_run(&self, job: &'static str, right: Right) -> Result<Option<Run>, Error> {
         let work = self.leases.run("run.take", Mode::Write, async |tx: &mut Tx| {
             match self.ask(tx, job, None, right).await? {
-                Opening::Take(taken) => self.take(tx, job, taken).await.map(Some),
+                Opening::Take(taken) => self.take(tx, job, taken).await,
                 _ => Ok(None),
             }
         });
@@ -253,14 +254,24 @@ impl Store {
         let open = rows.iter().find(|row| row.open == Some(true)).map(facts).transpose()?;
         let recorded = |row: &&FactsRow| row.occurrence.is_some() && row.occurrence.as_deref() == wanted;
         let record = rows.iter().find(recorded).map(facts).transpose()?;
-        Ok(open_run(&self.holder, wanted, open.as_ref(), record.as_ref(), instant(server_now)?, right))
+        // To the protocol another task of this program is another program.
+        let ours = open.as_ref().is_some_and(|open| self.at_work.holds(job, &open.occurrence));
+        let holder = if ours { "" } else { &self.holder };
+        Ok(open_run(holder, wanted, open.as_ref(), record.as_ref(), instant(server_now)?, right))
     }
 
-    async fn take(&self, tx: &mut Tx, job: &'static str, occurrence: String) -> Result<Run, Error> {
+    /// Takes an open run; none if its holder brought it to its end meanwhile.
+    async fn take(&self, tx: &mut Tx, job: &'static str, occurrence: String) -> Result<Option<Run>, Error> {
         let call = RUN_TAKE.planted("take-keeps-fence", "r.fence + 1", "r.fence");
-        let row: RunRow = tx.only(self.leased(call, job, &occurrence)).await?;
+        let Some(row) = tx.row::<RunRow>(self.leased(call, job, &occurrence)).await? else { return Ok(None) };
         self.tell_take(tx, job, &occurrence, row.fence);
-        row.run(job, occurrence)
+        self.begun(row, job, occurrence).map(Some)
+    }
+
+    fn begun(&self, row: RunRow, job: &'static str, occurrence: String) -> Result<Run, Error> {
+        let RunRow { fence, batch, run_id, now } = row;
+        let _working = self.at_work.begin(job, &occurrence);
+        Ok(Run { job, occurrence, run_id, now: instant(now)?, fence, batch, _working })
     }
 
     fn tell_take(&self, tx: &mut Tx, job: &str, occurrence: &str, fence: i64) {
@@ -396,13 +407,6 @@ impl Store {
             .set("occurrence", occurrence)
             .set("holder", self.holder.as_str())
             .set("leaseMs", self.lease_ms())
-    }
-}
-
-impl RunRow {
-    fn run(self, job: &'static str, occurrence: String) -> Result<Run, Error> {
-        let now = instant(self.now)?;
-        Ok(Run { job, occurrence, run_id: self.run_id, now, fence: self.fence, batch: self.batch })
     }
 }
 

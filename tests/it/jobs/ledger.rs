@@ -57,6 +57,25 @@ async fn a_held_job_is_skipped_and_says_who_holds_it() {
     assert_eq!(db.run(JobName::Promote, 2.0).await.outcome, Outcome::Done, "another job is not held");
 }
 
+/// A worker's jobs and those that requests ask for are one program, and do not take from each other.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_program_works_on_is_not_its_own_to_take() {
+    let db = fresh().await;
+    let open = async |occurrence: &str| {
+        db.store.open_run("decay", occurrence, at(1.0), "manual", Right::Lease).await.unwrap()
+    };
+    let is_left = async || db.store.survey(&["decay"]).await.unwrap().jobs[0].open.as_ref().unwrap().ours;
+    let Opened::Ours(run) = open("manual/a").await else { panic!("nobody holds it") };
+    let Opened::Held { occurrence, .. } = open("manual/b").await else { panic!("it is worked on") };
+    assert_eq!(occurrence, "manual/a");
+    assert!(!is_left().await, "a dispatcher leaves it alone");
+    assert_eq!(db.store.take_open_run("decay", Right::Lease).await.unwrap(), None);
+    drop(run);
+    assert!(is_left().await, "whoever worked on it is gone");
+    let Opened::Predecessor(left) = open("manual/b").await else { panic!("it was left behind") };
+    assert_eq!(left.occurrence, "manual/a");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_dead_run_is_finished_with_its_own_now() {
     let db = fresh().await;
