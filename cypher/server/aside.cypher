@@ -2,7 +2,7 @@
 // mode: read
 // params: none
 // returns: relations: Integer, places: Integer, edges: Integer (one row)
-// names: :Wing|Room|Closet|Drawer|Entity, :HAS_ROOM|HAS_CLOSET|HAS_DRAWER|HALL|TUNNEL|RELATES_TO|REFERENCES|SIMILAR_TO
+// names: :Room, :HALL
 //
 // A reason has no index, so it reads every one of them; a person asks, now and then.
 CALL () {
@@ -11,12 +11,12 @@ CALL () {
   RETURN count(r) AS relations
 }
 CALL () {
-  MATCH (n:Wing|Room|Closet|Drawer|Entity)
+  MATCH (n:Room)
   WHERE n.ebbTrailReason IS NOT NULL
   RETURN count(n) AS places
 }
 CALL () {
-  MATCH ()-[r:HAS_ROOM|HAS_CLOSET|HAS_DRAWER|HALL|TUNNEL|RELATES_TO|REFERENCES|SIMILAR_TO]->()
+  MATCH ()-[r:HALL]->()
   WHERE r.ebbTrailReason IS NOT NULL
   RETURN count(r) AS edges
 }

@@ -26,10 +26,13 @@ pub async fn run(mut work: Work<'_>) -> Result<Reached, Error> {
     if !work.forced && !store.evaporates(&counter, cycle) {
         return Ok(Reached::End);
     }
-    for ground in store.grounds() {
-        while store.adopt_trails(work.run, ground, cycle, PAGE_FIRST).await? == PAGE_FIRST {
+    for ground in store.grounds().await? {
+        loop {
             if work.budget.is_spent() {
                 return Ok(Reached::Budget);
+            }
+            if store.adopt_trails(work.run, ground, cycle, PAGE_FIRST).await? < PAGE_FIRST {
+                break;
             }
         }
         let reached = pages::each(&mut work, PAGE_FIRST, async |store, run, limit| {

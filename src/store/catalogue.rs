@@ -204,4 +204,5 @@ catalogue! {
     TRAIL_MARK_PLACES = "trail/mark_places";
     TRAIL_PLACE = "trail/place";
     TRAIL_TURN = "trail/turn";
+    TRAIL_USED = "trail/used";
 }

@@ -3,7 +3,7 @@
 
 use super::Store;
 use super::catalogue::{
-    TRAIL_ADOPT_EDGES, TRAIL_ADOPT_PLACES, TRAIL_EVAPORATE_EDGES, TRAIL_EVAPORATE_PLACES,
+    TRAIL_ADOPT_EDGES, TRAIL_ADOPT_PLACES, TRAIL_EVAPORATE_EDGES, TRAIL_EVAPORATE_PLACES, TRAIL_USED,
 };
 use super::error::Error;
 use super::run::Run;
@@ -14,6 +14,7 @@ use super::tx::{Mode, Tx};
 use crate::domain::trail::{COST_MAX, EdgeType, NOISE_FLOOR, PlaceLabel, base_cost};
 use crate::domain::units::Pheromone;
 use serde::Deserialize;
+use std::collections::BTreeSet;
 
 /// Where pheromones lie: the places of a label, or the edges of a type.
 #[derive(Debug, Clone, Copy)]
@@ -39,11 +40,25 @@ struct Adopted {
 }
 
 impl Store {
-    /// Everything on which pheromones may lie.
-    pub fn grounds(&self) -> impl Iterator<Item = Ground<'_>> {
+    /// Everything on which pheromones may lie: the labels and types of the list that the graph has. Each is a statement of
+    /// its own to the server, and most graphs have few of them.
+    ///
+    /// # Errors
+    /// Of the connection or the statement.
+    pub async fn grounds(&self) -> Result<Vec<Ground<'_>>, Error> {
+        #[derive(Deserialize)]
+        struct Row {
+            labels: BTreeSet<String>,
+            types: BTreeSet<String>,
+        }
+        let there: Row = self
+            .transactions
+            .run("trail.used", Mode::Read, async |tx: &mut Tx| tx.only(TRAIL_USED.call()).await)
+            .await?;
         let allowed = &self.trails.allowed;
-        let places = allowed.labels().iter().map(Ground::Places);
-        places.chain(allowed.types().iter().map(Ground::Edges))
+        let places = allowed.labels().iter().filter(|label| there.labels.contains(label.as_str()));
+        let edges = allowed.types().iter().filter(|kind| there.types.contains(kind.as_str()));
+        Ok(places.map(Ground::Places).chain(edges.map(Ground::Edges)).collect())
     }
 
     /// Whether it is time at `cycle` to bring all trails there, `decay_interval_cycles` after the last time.
@@ -113,7 +128,7 @@ impl Store {
     /// Of the connection or a statement.
     pub async fn rehearse_evaporate(&self, cycle: i64, limit: usize) -> Result<Tally, Error> {
         let mut all = Tally::default();
-        for ground in self.grounds() {
+        for ground in self.grounds().await? {
             all += self
                 .transactions
                 .run("trails.evaporate.rehearse", Mode::Write, async |tx: &mut Tx| {

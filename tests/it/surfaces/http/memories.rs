@@ -96,7 +96,8 @@ async fn one_process_does_the_jobs_and_answers_on_one_port() {
     let ran = || api.get("/metrics").body.contains("ebb_runs_total{job=\"promote\",outcome=\"done\"} 1");
     eventually("a job has run", async || ran()).await;
     assert!(api.stop(), "{}", api.log());
-    assert_eq!(db.store.open_runs().await.unwrap(), []);
+    // What was under way is left to whoever comes next.
+    assert!(db.store.open_runs().await.unwrap().iter().all(|run| run.holder.is_none()));
 }
 
 #[tokio::test(flavor = "multi_thread")]
