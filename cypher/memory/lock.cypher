@@ -7,10 +7,13 @@
 //
 // A value of a wrong type comes back as null. Where it may not be missing, the reader names it; where it may, fault does,
 // so that no law takes it for absent and writes over it. A row set aside before has its reason as fault.
-// claims are the ids of the attempts that hold the memory and are not over: one, unless a foreign writer made a second.
+// One that was forgotten while this waited for its lock is not there any more. claims are the ids of the attempts that hold
+// the memory and are not over: one, unless a foreign writer made a second.
 UNWIND range(0, size($rows.id) - 1) AS i
 MATCH (m:Memory {id: $rows.id[i]})
 SET m.ebbLock = true
+WITH m, i
+WHERE m.id = $rows.id[i]
 RETURN m.id AS id,
   CASE WHEN m.scope IS :: STRING THEN m.scope END AS scope,
   CASE WHEN m.tier IS :: STRING THEN m.tier END AS tier,

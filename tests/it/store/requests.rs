@@ -123,6 +123,24 @@ async fn what_was_forgotten_does_not_come_back() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_is_forgotten_while_somebody_waits_for_it_is_not_there() {
+    let db = fresh().await;
+    db.put(&[row("m", "working", 1.0)]).await;
+    let mut tx = db.client.begin().await;
+    tx.run(neo4rs::query("MATCH (m:Memory {id: 'm'}) DETACH DELETE m")).await.unwrap();
+    let tunables = db.tunables().await;
+    let lasting = Lasting::Once { request: "r", hash: "h" };
+    let ids = [id("m")];
+    let pin = db.store.pin(lasting, &ids, true, at(1.0), &tunables);
+    let forget = async {
+        db.somebody_waits().await;
+        tx.commit().await.unwrap();
+    };
+    let (pinned, ()) = tokio::join!(pin, forget);
+    assert!(matches!(pinned, Err(Error::NotFound { .. })), "{pinned:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_request_counts_once() {
     let db = fresh().await;
     let events = [mentioning("m", 0.0, &["Dana"]), Event::Access(access("m", 0.5))];
