@@ -2,7 +2,7 @@
 //!
 //! A server that has just come back plans each statement when it first meets it, once for everybody who asks. So what
 //! was under way goes first, then one job, and all else waits until it has come to its end. Workers do not come back at
-//! the same moment: each waits for a share of [`RETURN`] that is drawn by lot, and what the first of them asks is planned
+//! the same moment: each waits for up to four seconds, drawn by lot, and what the first of them asks is planned
 //! for all.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -69,7 +69,7 @@ impl Warmth {
         let _ = self.0.subscribe().wait_for(|stage| *stage == Stage::Warm).await;
     }
 
-    /// Waits until a database that was away answers, and for a share of [`RETURN`] by lot.
+    /// Waits until a database that was away answers, and for up to four seconds by lot.
     pub async fn returned(&self) {
         if matches!(*self.0.borrow(), Stage::Cold | Stage::Warm) {
             return;

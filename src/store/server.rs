@@ -35,9 +35,9 @@ impl About {
 /// How many were set aside, beside memories and facts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 pub struct Aside {
-    /// Relations, by [003].
+    /// Relations that fade.
     pub relations: i64,
-    /// Places of trails, by [000].
+    /// Places of trails.
     pub places: i64,
     /// Edges of trails.
     pub edges: i64,
