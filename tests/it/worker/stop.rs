@@ -71,12 +71,13 @@ async fn a_second_signal_ends_a_worker_where_it_stands() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_idle_worker_stops_and_leaves_nothing() {
+async fn an_idle_worker_stops_and_holds_nothing() {
     let db = fresh().await;
     let mut worker = Worker::on(&db, &[]);
     worker.ready().await;
     eventually("both jobs have run", async || worker.metric("ebb_runs_total", "done") >= 2).await;
     worker.signal("TERM");
     assert_eq!(worker.end().await.code(), Some(0), "{}", worker.log());
-    assert_eq!(db.store.open_runs().await.unwrap(), []);
+    // One that was begun just then is left to whoever comes next.
+    assert!(db.store.open_runs().await.unwrap().iter().all(|run| run.holder.is_none()));
 }
