@@ -11,9 +11,10 @@
 
 use crate::domain::units::Timestamp;
 use chrono::{DateTime, SecondsFormat};
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 /// Where `now` comes from: the machine, or a hand.
 #[derive(Debug, Clone)]
@@ -52,6 +53,13 @@ impl Clock {
             ms.store(now.millis(), Ordering::SeqCst);
         }
     }
+}
+
+/// A time up to `most`, by lot to the millisecond: those who would do the same thing at the same moment wait it first.
+#[must_use]
+pub fn by_lot(most: Duration) -> Duration {
+    let drawn = u128::from(RandomState::new().build_hasher().finish()) % (most.as_millis() + 1);
+    Duration::from_millis(u64::try_from(drawn).unwrap_or(u64::MAX))
 }
 
 /// A new id: a v7 uuid, so that ids made later sort later.

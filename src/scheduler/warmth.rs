@@ -5,7 +5,7 @@
 //! the same moment: each waits for up to four seconds, drawn by lot, and what the first of them asks is planned
 //! for all.
 
-use std::hash::{BuildHasher, Hasher, RandomState};
+use crate::clock::by_lot;
 use std::time::Duration;
 use tokio::sync::watch;
 
@@ -75,8 +75,7 @@ impl Warmth {
             return;
         }
         let _ = self.0.subscribe().wait_for(|stage| *stage != Stage::Away).await;
-        let share = RandomState::new().build_hasher().finish() % 1_024;
-        tokio::time::sleep(RETURN * u32::try_from(share).unwrap_or(0) / 1_024).await;
+        tokio::time::sleep(by_lot(RETURN)).await;
     }
 
     fn set(&self, next: impl Fn(Stage) -> Stage) {

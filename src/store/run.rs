@@ -8,6 +8,7 @@
 //! batch: the work of every job is recognised by its data (an anchor that has reached `now`, a promotion that exists), so
 //! the repeat changes nothing.
 
+use super::Asked;
 use super::Store;
 use super::at_work::Working;
 use super::catalogue::{
@@ -52,10 +53,10 @@ pub struct Held {
 pub const BY_HAND: &str = "manual/";
 
 impl Run {
-    /// Whether the schedule asked for it.
+    /// Whether the schedule asked for it, and nobody by hand or for a sweep.
     #[must_use]
     pub fn is_scheduled(&self) -> bool {
-        !self.occurrence.starts_with(BY_HAND)
+        !self.occurrence.starts_with(BY_HAND) && Asked::of(&self.occurrence).is_none()
     }
 
     /// The right to this run.

@@ -19,9 +19,9 @@ use super::Config;
 use super::error::{Class, Error};
 use super::faults::{Known, Told, planted, stop_point};
 use super::statement::{Call, Statement};
+use crate::clock::by_lot;
 use neo4rs::BoltType;
 use serde::de::DeserializeOwned;
-use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -30,7 +30,7 @@ use tracing::{Instrument, debug, info_span, trace, warn};
 
 const TRIES_MAX: u32 = 8;
 /// Within which transactions come back to a server that was away.
-const RETURN_MS: u64 = 3_000;
+const RETURN: Duration = Duration::from_secs(3);
 const ROLLBACK_LIMIT: Duration = Duration::from_secs(2);
 
 /// The driver behind its one door.
@@ -218,7 +218,7 @@ impl Transactions {
             tokio::select! {
                 () = tokio::time::sleep(pause) => {}
                 // By lot: a server that has just come back plans a statement once for everybody who asks meanwhile.
-                () = self.back.notified(), if away => tokio::time::sleep(drawn(RETURN_MS)).await,
+                () = self.back.notified(), if away => tokio::time::sleep(by_lot(RETURN)).await,
             }
         }
     }
@@ -324,12 +324,7 @@ enum Failure {
 
 /// Full jitter: anything up to the doubled pause, so that two who collided do not meet again.
 fn pause(tries: u32, first_ms: u64, most_ms: u64) -> Duration {
-    drawn((first_ms << tries.min(16)).min(most_ms))
-}
-
-/// Anything up to that.
-fn drawn(most_ms: u64) -> Duration {
-    Duration::from_millis(RandomState::new().build_hasher().finish() % (most_ms + 1))
+    by_lot(Duration::from_millis((first_ms << tries.min(16)).min(most_ms)))
 }
 
 /// The driver's error as one of ours.
