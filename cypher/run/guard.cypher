@@ -1,7 +1,7 @@
 // purpose: Begin a transaction of a run: hold it to commit, see that it is still ours, renew the lease.
 // mode: write
 // params: $job: String, $occurrence: String, $fence: Integer, $holder: String, $leaseMs: Integer
-// returns: batch: Integer (one row; none if the run was lost)
+// returns: batch: Integer, did: Map (one row; none if the run was lost)
 // bound: one key
 // idempotent: by fence and holder
 // law: domain::attempt::step
@@ -11,4 +11,4 @@ SET r.lock = true
 WITH r, datetime.realtime().epochMillis AS serverNow
 WHERE r.state = 'open' AND r.fence = $fence AND r.holder = $holder
 SET r.leaseUntil = serverNow + $leaseMs
-RETURN r.batch AS batch
+RETURN r.batch AS batch, properties(r) AS did

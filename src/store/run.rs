@@ -21,6 +21,7 @@ use super::tally::Tally;
 use super::tx::{Mode, Tx};
 use crate::domain::attempt::{Opening, Right, RunFacts, RunState, open_run};
 use crate::domain::units::Timestamp;
+use neo4rs::{BoltMap, BoltType};
 use serde::Deserialize;
 use serde_json::json;
 use std::time::Duration;
@@ -120,7 +121,7 @@ pub struct Past {
     pub holder: Option<String>,
     pub truncated: bool,
     pub reason: Option<String>,
-    #[serde(flatten)]
+    #[serde(rename = "did")]
     pub tally: Tally,
 }
 
@@ -289,6 +290,7 @@ impl Store {
         #[derive(Deserialize)]
         struct Guard {
             batch: i64,
+            did: Tally,
         }
         let held = &*run;
         let (batch, tally) = self
@@ -296,21 +298,22 @@ impl Store {
             .run(name, Mode::Write, async |tx: &mut Tx| {
                 let guard =
                     self.leased(RUN_GUARD.call(), held.job, &held.occurrence).set("fence", held.fence);
-                let landed = match tx.row(guard).await? {
-                    Some(Guard { batch }) => batch,
-                    None if planted("unguarded-run") => held.batch,
+                let (landed, mut did) = match tx.row(guard).await? {
+                    Some(Guard { batch, did }) => (batch, did),
+                    None if planted("unguarded-run") => (held.batch, Tally::default()),
                     None => return Err(lost(held.job, &held.occurrence)),
                 };
                 stop_point!("after_guard");
                 let tally = body(tx).await?;
                 stop_point!("after_work");
                 let batch = landed.max(held.batch) + 1;
+                did += tally;
                 let receipt = RUN_RECEIPT
                     .call()
                     .set("job", held.job)
                     .set("occurrence", held.occurrence.as_str())
-                    .set("batch", batch);
-                let receipt = tally.counts().into_iter().fold(receipt, |call, (name, n)| call.set(name, n));
+                    .set("batch", batch)
+                    .set("did", counts(&did));
                 tx.run(receipt).await?;
                 let attempt = tx.attempt.take();
                 tx.tell(|| {
@@ -337,6 +340,10 @@ impl Store {
         truncated: bool,
         reason: Option<&str>,
     ) -> Result<Tally, Error> {
+        #[derive(Deserialize)]
+        struct Closed {
+            did: Tally,
+        }
         stop_point!("before_release");
         self.transactions
             .run("run.close", Mode::Write, async |tx: &mut Tx| {
@@ -349,14 +356,15 @@ impl Store {
                     .set("state", state.name())
                     .set("truncated", truncated)
                     .set("reason", reason);
-                let tally = tx.row::<Tally>(call).await?.ok_or_else(|| lost(run.job, &run.occurrence))?;
+                let closed: Option<Closed> = tx.row(call).await?;
+                let Closed { did } = closed.ok_or_else(|| lost(run.job, &run.occurrence))?;
                 tx.tell(|| {
                     json!({
                         "what": "close", "job": run.job, "occurrence": run.occurrence, "fence": run.fence,
                         "holder": self.holder, "state": state.name(),
                     })
                 });
-                Ok(tally)
+                Ok(did)
             })
             .await
     }
@@ -409,6 +417,15 @@ impl Store {
             .set("holder", self.holder.as_str())
             .set("leaseMs", self.lease_ms())
     }
+}
+
+/// What a run did so far, as properties of it.
+fn counts(did: &Tally) -> BoltType {
+    let mut counts = BoltMap::default();
+    for (name, n) in did.counts() {
+        counts.put(name.into(), n.into());
+    }
+    BoltType::Map(counts)
 }
 
 fn instant(ms: i64) -> Result<Timestamp, Error> {

@@ -4,8 +4,9 @@ use serde::{Deserialize, Serialize};
 
 macro_rules! tally {
     ($($(#[$doc:meta])* $count:ident,)*) => {
-        /// What a run, or one batch of it, did.
+        /// What a run, or one batch of it, did. A count that is not there is 0.
         #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+        #[serde(default)]
         pub struct Tally {
             $($(#[$doc])* pub $count: i64,)*
         }
