@@ -3,6 +3,7 @@
 pub mod clock;
 pub mod domain;
 pub mod engine;
+pub mod graph;
 pub mod jobs;
 #[cfg(test)]
 mod mutated;

@@ -1,0 +1,341 @@
+//! What a node carries beside its slots, by how often it is read.
+//!
+//! Struct of arrays, in the order of node ids. *Hot*: standing, out-strength, degree and rank, which kernels read. *Warm*:
+//! in-strength, which learning reads. *Cold*: what only an answer shows or a filter asks.
+//!
+//! # Design notes
+//! The source document keeps four columns of activation per node. They would be mutable state that all queries share, so
+//! each query has its own cells instead, for the nodes that it touches.
+
+use super::Error;
+use super::index::InternedStr;
+use super::interner::StringInterner;
+use super::kinds::NodeType;
+use super::provenance::Provenance;
+use smallvec::SmallVec;
+
+/// Tags of a node; six and fewer stand where the node does.
+pub type Tags = SmallVec<[InternedStr; 6]>;
+
+/// How many tags a node has at most.
+pub const TAGS_MAX: usize = 256;
+
+/// A node as it comes into a graph.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NodeRow {
+    /// What it is known by outside, once in a graph.
+    pub external_id: String,
+    /// What people read.
+    pub label: String,
+    /// What it is.
+    pub node_type: NodeType,
+    /// Words it was marked with; repeated ones count once.
+    pub tags: Vec<String>,
+    /// When it last changed, epoch milliseconds.
+    pub last_modified: Option<i64>,
+    /// How often it changes in a day, at least 0.
+    pub change_frequency: f32,
+    /// In which tier it is.
+    pub tier: Option<String>,
+    /// In which session it was last used.
+    pub session: Option<String>,
+    /// Whether it lacks relationships because their other ends were not loaded.
+    pub partial: bool,
+    /// Where it comes from.
+    pub provenance: Provenance,
+}
+
+impl NodeRow {
+    /// A node of which only this is known.
+    #[must_use]
+    pub fn new(external_id: impl Into<String>, label: impl Into<String>, node_type: NodeType) -> Self {
+        Self {
+            external_id: external_id.into(),
+            label: label.into(),
+            node_type,
+            tags: Vec::new(),
+            last_modified: None,
+            change_frequency: 0.0,
+            tier: None,
+            session: None,
+            partial: false,
+            provenance: Provenance::default(),
+        }
+    }
+
+    pub(super) fn checked(mut self) -> Result<Self, Error> {
+        let owner = &self.external_id;
+        if !self.change_frequency.is_finite() {
+            return Err(Error::NonFinite { field: "change_frequency", owner: owner.clone() });
+        }
+        if self.change_frequency < 0.0 {
+            return Err(Error::ParameterOutOfRange {
+                name: format!("change_frequency of {owner}"),
+                value: f64::from(self.change_frequency),
+                min: 0.0,
+                max: f64::from(f32::MAX),
+            });
+        }
+        self.provenance = self.provenance.checked(owner)?;
+        self.change_frequency += 0.0;
+        self.tags.sort_unstable();
+        self.tags.dedup();
+        self.tags.truncate(TAGS_MAX);
+        Ok(self)
+    }
+}
+
+/// Strings that differ from node to node.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct StringColumn {
+    bytes: String,
+    ends: Vec<u32>,
+}
+
+impl StringColumn {
+    pub(super) fn push(&mut self, text: &str) -> Result<(), Error> {
+        self.bytes.push_str(text);
+        self.ends.push(u32::try_from(self.bytes.len()).map_err(|_| Error::InternerFull)?);
+        Ok(())
+    }
+
+    pub(super) fn get(&self, at: usize) -> &str {
+        let begin = if at == 0 { 0 } else { self.ends[at - 1] as usize };
+        &self.bytes[begin..self.ends[at] as usize]
+    }
+
+    fn bytes(&self) -> usize {
+        self.bytes.capacity() + 4 * self.ends.capacity()
+    }
+}
+
+/// What nodes carry, in the order of their ids.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Columns {
+    pub(super) pagerank: Vec<f32>,
+    /// Sum of the clamped base weights of excitatory out-slots.
+    pub(super) out_strength: Vec<f32>,
+    /// Of how many pairs a node is part.
+    pub(super) degree: Vec<u32>,
+    /// Its place by the bytes of its external id.
+    pub(super) rank: Vec<u32>,
+    /// Nodes in that order.
+    pub(super) by_rank: Vec<u32>,
+    /// Sum of the clamped base weights of excitatory in-slots.
+    pub(super) in_strength: Vec<f64>,
+    pub(super) external_id: StringColumn,
+    pub(super) label: StringColumn,
+    pub(super) node_type: Vec<u16>,
+    pub(super) tags: Vec<Tags>,
+    /// `i64::MIN` where nobody knows.
+    pub(super) last_modified: Vec<i64>,
+    pub(super) change_frequency: Vec<f32>,
+    /// `InternedStr(u32::MAX)` where there is none; so with sessions.
+    pub(super) tier: Vec<InternedStr>,
+    pub(super) session: Vec<InternedStr>,
+    pub(super) partial: Vec<bool>,
+    pub(super) provenance: Vec<Option<Box<Provenance>>>,
+    pub(super) strings: StringInterner,
+}
+
+const NONE: InternedStr = InternedStr(u32::MAX);
+const NEVER: i64 = i64::MIN;
+
+impl Columns {
+    /// Columns of these rows, whose strings are kept in the order of their bytes.
+    pub(super) fn of<'a>(rows: impl Iterator<Item = RowView<'a>> + Clone) -> Result<Self, Error> {
+        let mut columns = Self::default();
+        let mut shared: Vec<&str> = rows.clone().flat_map(RowView::shared).collect();
+        shared.sort_unstable();
+        shared.dedup();
+        for text in shared {
+            columns.strings.intern(text)?;
+        }
+        for row in rows {
+            columns.push(row)?;
+        }
+        Ok(columns)
+    }
+
+    fn push(&mut self, row: RowView<'_>) -> Result<(), Error> {
+        let strings = &self.strings;
+        let handle = |text: Option<&str>| text.and_then(|text| strings.find(text)).unwrap_or(NONE);
+        self.tier.push(handle(row.tier()));
+        self.session.push(handle(row.session()));
+        self.tags.push(row.tags().map(|tag| handle(Some(tag))).collect());
+        self.external_id.push(row.external_id())?;
+        self.label.push(row.label())?;
+        self.node_type.push(row.node_type().code());
+        self.last_modified.push(row.last_modified().unwrap_or(NEVER));
+        self.change_frequency.push(row.change_frequency());
+        self.partial.push(row.partial());
+        self.provenance.push(row.provenance().filter(|known| !known.is_empty()).cloned().map(Box::new));
+        Ok(())
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.node_type.len()
+    }
+
+    /// Bytes of what a node carries, strings among them.
+    pub(super) fn bytes(&self) -> usize {
+        let spilled: usize =
+            self.tags.iter().filter(|tags| tags.spilled()).map(|tags| 4 * tags.capacity()).sum();
+        let fixed = 4 * 5 + 8 + 2 + size_of::<Tags>() + 8 + 4 + 4 + 4 + 1 + 8;
+        self.len() * fixed + spilled + self.external_id.bytes() + self.label.bytes() + self.strings.bytes()
+    }
+}
+
+/// A node, new or of a graph that is there.
+#[derive(Clone, Copy)]
+pub(super) enum RowView<'a> {
+    New(&'a NodeRow),
+    Old(&'a Columns, usize),
+}
+
+impl<'a> RowView<'a> {
+    fn shared(self) -> impl Iterator<Item = &'a str> {
+        self.tags().chain(self.tier()).chain(self.session())
+    }
+
+    pub(super) fn external_id(self) -> &'a str {
+        match self {
+            Self::New(row) => &row.external_id,
+            Self::Old(columns, at) => columns.external_id.get(at),
+        }
+    }
+
+    pub(super) fn label(self) -> &'a str {
+        match self {
+            Self::New(row) => &row.label,
+            Self::Old(columns, at) => columns.label.get(at),
+        }
+    }
+
+    pub(super) fn node_type(self) -> NodeType {
+        match self {
+            Self::New(row) => row.node_type,
+            Self::Old(columns, at) => NodeType::of_code(columns.node_type[at]).unwrap_or(NodeType::Concept),
+        }
+    }
+
+    pub(super) fn tags(self) -> impl Iterator<Item = &'a str> {
+        let (new, old) = match self {
+            Self::New(row) => (Some(row), None),
+            Self::Old(columns, at) => (None, Some((columns, at))),
+        };
+        let new = new.into_iter().flat_map(|row| row.tags.iter().map(String::as_str));
+        let old = old.into_iter();
+        new.chain(
+            old.flat_map(|(columns, at)| columns.tags[at].iter().map(|tag| columns.strings.resolve(*tag))),
+        )
+    }
+
+    pub(super) fn last_modified(self) -> Option<i64> {
+        match self {
+            Self::New(row) => row.last_modified,
+            Self::Old(columns, at) => Some(columns.last_modified[at]).filter(|ms| *ms != NEVER),
+        }
+    }
+
+    pub(super) fn change_frequency(self) -> f32 {
+        match self {
+            Self::New(row) => row.change_frequency,
+            Self::Old(columns, at) => columns.change_frequency[at],
+        }
+    }
+
+    pub(super) fn tier(self) -> Option<&'a str> {
+        match self {
+            Self::New(row) => row.tier.as_deref(),
+            Self::Old(columns, at) => {
+                Some(columns.tier[at]).filter(|tier| *tier != NONE).map(|tier| columns.strings.resolve(tier))
+            }
+        }
+    }
+
+    pub(super) fn session(self) -> Option<&'a str> {
+        match self {
+            Self::New(row) => row.session.as_deref(),
+            Self::Old(columns, at) => Some(columns.session[at])
+                .filter(|session| *session != NONE)
+                .map(|session| columns.strings.resolve(session)),
+        }
+    }
+
+    pub(super) fn partial(self) -> bool {
+        match self {
+            Self::New(row) => row.partial,
+            Self::Old(columns, at) => columns.partial[at],
+        }
+    }
+
+    pub(super) fn provenance(self) -> Option<&'a Provenance> {
+        match self {
+            Self::New(row) => Some(&row.provenance),
+            Self::Old(columns, at) => columns.provenance[at].as_deref(),
+        }
+    }
+
+    /// As a row of its own.
+    pub(super) fn to_row(self) -> NodeRow {
+        NodeRow {
+            external_id: self.external_id().to_owned(),
+            label: self.label().to_owned(),
+            node_type: self.node_type(),
+            tags: self.tags().map(str::to_owned).collect(),
+            last_modified: self.last_modified(),
+            change_frequency: self.change_frequency(),
+            tier: self.tier().map(str::to_owned),
+            session: self.session().map(str::to_owned),
+            partial: self.partial(),
+            provenance: self.provenance().cloned().unwrap_or_default(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tags_spill() {
+        let row = |n: usize| NodeRow {
+            tags: (0..n).rev().map(|i| format!("t{i}")).collect(),
+            ..NodeRow::new(format!("n{n}"), "l", NodeType::Concept)
+        };
+        let rows: Vec<NodeRow> = [0, 6, 7].map(|n| row(n).checked().unwrap()).to_vec();
+        let columns = Columns::of(rows.iter().map(RowView::New)).unwrap();
+        assert_eq!(columns.tags.iter().map(Tags::spilled).collect::<Vec<_>>(), [false, false, true]);
+        for (at, row) in rows.iter().enumerate() {
+            assert_eq!(RowView::Old(&columns, at).to_row(), *row);
+        }
+    }
+
+    #[test]
+    fn columns_bytes() {
+        let rows: Vec<NodeRow> =
+            (0..1_000).map(|i| NodeRow::new(format!("n{i}"), "label", NodeType::MEMORY)).collect();
+        let columns = Columns::of(rows.iter().map(RowView::New)).unwrap();
+        assert_eq!(columns.len(), 1_000);
+        let lengths = [
+            columns.tags.len(),
+            columns.last_modified.len(),
+            columns.change_frequency.len(),
+            columns.tier.len(),
+            columns.session.len(),
+            columns.partial.len(),
+            columns.provenance.len(),
+        ];
+        assert!(lengths.iter().all(|len| *len == 1_000));
+        assert!((90..130).contains(&(columns.bytes() / 1_000)), "{}", columns.bytes());
+    }
+
+    #[test]
+    fn a_frequency_that_is_none_is_named() {
+        for bad in [f32::NAN, f32::INFINITY, -1.0] {
+            let row = NodeRow { change_frequency: bad, ..NodeRow::new("n1", "l", NodeType::Concept) };
+            assert!(row.checked().unwrap_err().to_string().contains("n1"));
+        }
+    }
+}

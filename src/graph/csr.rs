@@ -1,0 +1,250 @@
+//! Slots of all nodes: forward rows sorted by weight, the way back, and bounds that tell when to stop reading.
+//!
+//! A row holds its excitatory slots first, by base weight descending, and the inhibitory ones in a tail of their own. For
+//! each block of sixteen slots of either part stands the greatest effective weight of this block and all later ones: a
+//! reader stops at the first block whose bound cannot pass its threshold. Correctness never depends on the order of a row,
+//! only cost does.
+//!
+//! Structure and base weights never change. Effective weights, which learning moves, and the bounds change in place under
+//! readers: a bound is raised before the weight it is for, and a weight that sinks leaves it valid. There is one writer at
+//! a time.
+
+use super::Error;
+use super::index::{EdgeIdx, NodeId};
+use super::kinds::EdgeDirection;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Slots of one block.
+pub const BOUND_BLOCK: usize = 16;
+/// Tries of one compare-and-swap.
+pub const CAS_RETRY_LIMIT: u32 = 64;
+
+/// What the slots of one kind have in common.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SlotKind {
+    /// The type of the relationship.
+    pub relation: String,
+    /// Which ways it can be walked.
+    pub direction: EdgeDirection,
+    /// Whether it holds back.
+    pub inhibitory: bool,
+    /// How much of its weight is cause, `0 ..= 1`.
+    pub causal: f32,
+}
+
+impl SlotKind {
+    /// By what kinds are ordered and told apart.
+    pub(super) fn key(&self) -> (&str, EdgeDirection, bool) {
+        (&self.relation, self.direction, self.inhibitory)
+    }
+}
+
+/// The kind of a slot that stands in the table of the rare ones.
+pub(super) const WIDE: u8 = u8::MAX;
+
+/// All slots.
+#[derive(Debug, Default)]
+pub(super) struct Csr {
+    /// Where each row begins, and where the last one ends.
+    pub(super) offsets: Vec<u32>,
+    /// Where the inhibitory tail of each row begins.
+    pub(super) exc_end: Vec<u32>,
+    pub(super) targets: Vec<u32>,
+    pub(super) base: Vec<f32>,
+    /// Bits of effective weights.
+    pub(super) weights: Vec<AtomicU32>,
+    pub(super) kind: Vec<u8>,
+    /// Kinds from 255 on, by slot.
+    pub(super) wide: Vec<(u32, u32)>,
+    /// Only where some slot deviates from what its kind says.
+    pub(super) causal: Option<Vec<f32>>,
+    /// Where the blocks of each row begin, those of its excitatory part first.
+    pub(super) block_offsets: Vec<u32>,
+    pub(super) bounds: Vec<AtomicU32>,
+    /// One bit a row: something in it was learned.
+    pub(super) learned: Vec<AtomicU32>,
+    pub(super) rev_offsets: Vec<u32>,
+    pub(super) rev_sources: Vec<u32>,
+    pub(super) rev_edge_idx: Vec<u32>,
+    pub(super) kinds: Vec<SlotKind>,
+}
+
+/// One part of a row, all of one polarity.
+#[derive(Debug, Clone, Copy)]
+pub struct Part<'a> {
+    /// Where its slots lead.
+    pub targets: &'a [u32],
+    /// Bits of their effective weights.
+    pub weights: &'a [AtomicU32],
+    /// For each block the greatest effective weight of it and all later ones.
+    pub bounds: &'a [AtomicU32],
+    /// Its first slot.
+    pub first: EdgeIdx,
+    /// Whether something in its row was learned: if not, effective weights descend as base weights do.
+    pub learned: bool,
+}
+
+/// The number of a cell.
+#[must_use]
+pub fn weight_of(cell: &AtomicU32) -> f32 {
+    f32::from_bits(cell.load(Ordering::Relaxed))
+}
+
+/// Raises a cell to a weight, at least 0, unless it is as high already; says whether it was raised.
+///
+/// # Errors
+/// [`Error::CasRetryExhausted`], naming `slot`, if others were faster `limit` times.
+pub fn atomic_max_weight(cell: &AtomicU32, weight: f32, slot: EdgeIdx, limit: u32) -> Result<bool, Error> {
+    let mut seen = cell.load(Ordering::Relaxed);
+    for _ in 0..limit {
+        // Bits of numbers that are not negative are in the order of the numbers.
+        if seen >= weight.to_bits() {
+            return Ok(false);
+        }
+        match cell.compare_exchange_weak(seen, weight.to_bits(), Ordering::Release, Ordering::Relaxed) {
+            Ok(_) => return Ok(true),
+            Err(now) => seen = now,
+        }
+    }
+    Err(Error::CasRetryExhausted { slot: slot.0, limit })
+}
+
+/// Stores a weight, at least 0, in a cell; says whether it was another.
+///
+/// # Errors
+/// [`Error::CasRetryExhausted`], naming `slot`, if others were faster `limit` times.
+pub fn atomic_write_weight(cell: &AtomicU32, weight: f32, slot: EdgeIdx, limit: u32) -> Result<bool, Error> {
+    let mut seen = cell.load(Ordering::Relaxed);
+    for _ in 0..limit {
+        if seen == weight.to_bits() {
+            return Ok(false);
+        }
+        match cell.compare_exchange_weak(seen, weight.to_bits(), Ordering::Release, Ordering::Relaxed) {
+            Ok(_) => return Ok(true),
+            Err(now) => seen = now,
+        }
+    }
+    Err(Error::CasRetryExhausted { slot: slot.0, limit })
+}
+
+impl Csr {
+    pub(super) fn row(&self, node: NodeId) -> (usize, usize, usize) {
+        let at = node.at();
+        (self.offsets[at] as usize, self.exc_end[at] as usize, self.offsets[at + 1] as usize)
+    }
+
+    fn is_learned(&self, node: NodeId) -> bool {
+        self.learned[node.at() / 32].load(Ordering::Relaxed) >> (node.at() % 32) & 1 == 1
+    }
+
+    pub(super) fn excitatory(&self, node: NodeId) -> Part<'_> {
+        let (begin, tail, _) = self.row(node);
+        let block = self.block_offsets[node.at()] as usize;
+        self.part(node, begin, tail, block)
+    }
+
+    pub(super) fn inhibitory(&self, node: NodeId) -> Part<'_> {
+        let (begin, tail, end) = self.row(node);
+        let block = self.block_offsets[node.at()] as usize + (tail - begin).div_ceil(BOUND_BLOCK);
+        self.part(node, tail, end, block)
+    }
+
+    fn part(&self, node: NodeId, begin: usize, end: usize, block: usize) -> Part<'_> {
+        Part {
+            targets: &self.targets[begin..end],
+            weights: &self.weights[begin..end],
+            bounds: &self.bounds[block..block + (end - begin).div_ceil(BOUND_BLOCK)],
+            first: EdgeIdx(u32::try_from(begin).unwrap_or(u32::MAX)),
+            learned: self.is_learned(node),
+        }
+    }
+
+    pub(super) fn kind(&self, slot: usize) -> usize {
+        match self.kind[slot] {
+            WIDE => {
+                let at = self.wide.partition_point(|(wide, _)| (*wide as usize) < slot);
+                self.wide.get(at).map_or(0, |(_, kind)| *kind as usize)
+            }
+            kind => usize::from(kind),
+        }
+    }
+
+    pub(super) fn causal(&self, slot: usize) -> f32 {
+        match &self.causal {
+            Some(column) => column[slot],
+            None => causal_of(self.base[slot], &self.kinds[self.kind(slot)]),
+        }
+    }
+
+    /// Gives a slot of a row another effective weight. The caller is the only writer.
+    pub(super) fn write(&self, source: NodeId, slot: EdgeIdx, weight: f32) -> Result<(), Error> {
+        let (begin, tail, _) = self.row(source);
+        let part = if slot.at() < tail { self.excitatory(source) } else { self.inhibitory(source) };
+        let from = if slot.at() < tail { begin } else { tail };
+        let bit = 1 << (source.at() % 32);
+        self.learned[source.at() / 32].fetch_or(bit, Ordering::Release);
+        for bound in part.bounds[..=(slot.at() - from) / BOUND_BLOCK].iter().rev() {
+            if !atomic_max_weight(bound, weight, slot, CAS_RETRY_LIMIT)? {
+                break;
+            }
+        }
+        atomic_write_weight(&self.weights[slot.at()], weight, slot, CAS_RETRY_LIMIT).map(drop)
+    }
+
+    /// Bytes that all slots take, with the way back and the bounds.
+    pub(super) fn bytes(&self) -> usize {
+        let words = self.offsets.capacity()
+            + self.exc_end.capacity()
+            + self.targets.capacity()
+            + self.base.capacity()
+            + self.weights.capacity()
+            + self.block_offsets.capacity()
+            + self.bounds.capacity()
+            + self.learned.capacity()
+            + self.rev_offsets.capacity()
+            + self.rev_sources.capacity()
+            + self.rev_edge_idx.capacity()
+            + self.causal.as_ref().map_or(0, Vec::capacity);
+        4 * words + self.kind.capacity() + 8 * self.wide.capacity()
+    }
+}
+
+/// What a slot of a kind causes where nobody says otherwise.
+pub(super) fn causal_of(base: f32, kind: &SlotKind) -> f32 {
+    (base * kind.causal).min(1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cas_max_wins() {
+        let cell = AtomicU32::new(0.5_f32.to_bits());
+        std::thread::scope(|scope| {
+            for thread in 0..8 {
+                let cell = &cell;
+                scope.spawn(move || {
+                    for i in 0..1_000 {
+                        #[expect(clippy::cast_precision_loss, reason = "small whole numbers")]
+                        let weight = (i * 8 + thread) as f32 / 4_000.0;
+                        while atomic_max_weight(cell, weight, EdgeIdx(0), CAS_RETRY_LIMIT).is_err() {}
+                    }
+                });
+            }
+        });
+        assert_eq!(weight_of(&cell).to_bits(), (7_999.0_f32 / 4_000.0).to_bits());
+        assert!(!atomic_max_weight(&cell, 0.1, EdgeIdx(0), CAS_RETRY_LIMIT).unwrap());
+    }
+
+    #[test]
+    fn cas_exhausted() {
+        let cell = AtomicU32::new(0);
+        let max = atomic_max_weight(&cell, 1.0, EdgeIdx(7), 0);
+        assert!(matches!(max, Err(Error::CasRetryExhausted { slot: 7, limit: 0 })));
+        let write = atomic_write_weight(&cell, 1.0, EdgeIdx(7), 0);
+        assert!(matches!(write, Err(Error::CasRetryExhausted { slot: 7, limit: 0 })));
+        assert_eq!(weight_of(&cell).to_bits(), 0);
+        assert!(atomic_write_weight(&cell, 1.0, EdgeIdx(7), 1).is_ok());
+    }
+}

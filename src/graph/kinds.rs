@@ -1,0 +1,319 @@
+//! What nodes are, what relationships are, and how well each lets a signal pass.
+//!
+//! A relationship carries what its own law left in it: a cost, a count, a strength. Its kind says which of these makes its
+//! conductance, which is its base weight here. Rules are tried in order, and the first whose properties are there decides.
+
+use super::Error;
+use std::collections::BTreeMap;
+
+/// What a node is. The first seventeen are those of the source document; memories and places have numbers of their own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[expect(missing_docs, reason = "the names say what they are")]
+pub enum NodeType {
+    File,
+    Directory,
+    Function,
+    Class,
+    Struct,
+    Enum,
+    Type,
+    Module,
+    Reference,
+    Concept,
+    Material,
+    Process,
+    Product,
+    Supplier,
+    Regulatory,
+    System,
+    Cost,
+    /// One that is not among these.
+    Custom(u8),
+}
+
+impl NodeType {
+    const NAMED: [Self; 17] = [
+        Self::File,
+        Self::Directory,
+        Self::Function,
+        Self::Class,
+        Self::Struct,
+        Self::Enum,
+        Self::Type,
+        Self::Module,
+        Self::Reference,
+        Self::Concept,
+        Self::Material,
+        Self::Process,
+        Self::Product,
+        Self::Supplier,
+        Self::Regulatory,
+        Self::System,
+        Self::Cost,
+    ];
+    /// Labels of Neo4j that have numbers of their own; further ones of the palace come after them.
+    pub const LABELS: [&str; 6] = ["Memory", "SemanticCluster", "Wing", "Room", "Closet", "Drawer"];
+    /// A memory.
+    pub const MEMORY: Self = Self::Custom(0);
+
+    /// Its number: 0 to 16, and from 256 on those that are not named.
+    #[must_use]
+    pub fn code(self) -> u16 {
+        match self {
+            Self::Custom(n) => 256 + u16::from(n),
+            named => {
+                Self::NAMED.iter().position(|one| *one == named).map_or(0, |at| at.try_into().unwrap_or(0))
+            }
+        }
+    }
+
+    /// What has this number.
+    #[must_use]
+    pub fn of_code(code: u16) -> Option<Self> {
+        match Self::NAMED.get(usize::from(code)) {
+            Some(named) => Some(*named),
+            None => code.checked_sub(256).and_then(|n| u8::try_from(n).ok()).map(Self::Custom),
+        }
+    }
+}
+
+/// Which ways a relationship can be walked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum EdgeDirection {
+    /// From its source to its target.
+    #[default]
+    Forward,
+    /// Both ways.
+    Bidirectional,
+}
+
+/// A kind of evidence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Dimension {
+    /// What is joined to it.
+    Structural,
+    /// What is written like it.
+    Semantic,
+    /// What changes with it, and how long ago.
+    Temporal,
+    /// What it leads to, or comes from.
+    Causal,
+}
+
+impl Dimension {
+    /// All, in the order of their numbers.
+    pub const ALL: [Self; 4] = [Self::Structural, Self::Semantic, Self::Temporal, Self::Causal];
+}
+
+/// What a relationship has that may say how well it conducts.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Properties {
+    /// What walking it costs now, at least 0.
+    pub current_cost: Option<f64>,
+    /// What it costs where nobody has walked, at least 0.
+    pub base_cost: Option<f64>,
+    /// A weight or a count, at least 0; of a relation, as it is at the instant of the graph.
+    pub weight: Option<f64>,
+    /// How sure it is, `0 ..= 1`.
+    pub confidence: Option<f64>,
+    /// How strongly it supports, at least 0.
+    pub strength: Option<f64>,
+}
+
+/// A rule that makes a conductance of properties.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Conductance {
+    /// `exp(-cost)`, of the current cost or else of the base cost.
+    Cost,
+    /// Weight times confidence, which is 1 where nobody says.
+    Relation,
+    /// `1 - 2^(-n/3)` of a count.
+    Coactivation,
+    /// Its strength.
+    Strength,
+    /// Its weight.
+    Weight,
+    /// This much, whatever it has.
+    Fixed(f64),
+}
+
+/// What holds for all relationships of one type.
+#[derive(Debug, Clone, PartialEq)]
+pub struct KindRule {
+    /// Which ways they can be walked.
+    pub direction: EdgeDirection,
+    /// Whether they hold back instead of passing on.
+    pub inhibitory: bool,
+    /// How much of the weight is cause, `0 ..= 1`.
+    pub causal: f32,
+    /// What makes their conductance.
+    pub conductance: Vec<Conductance>,
+}
+
+/// The rules of all types.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Kinds {
+    rules: BTreeMap<String, KindRule>,
+    other: KindRule,
+}
+
+/// Types that are never mirrored: sessions would join everything, marks and stubs are not memory.
+pub const NEVER_MIRRORED: [&str; 4] = ["ACCESSED_IN", "CONSOLIDATING", "PROMOTED_TO", "CRYSTALLIZED_INTO"];
+
+/// Conductance where a rule finds nothing.
+const PLAIN: f64 = 0.5;
+
+impl Default for Kinds {
+    fn default() -> Self {
+        use Conductance::{Coactivation, Cost, Fixed, Relation, Strength, Weight};
+        use EdgeDirection::{Bidirectional, Forward};
+        let rule = |direction, causal, conductance: &[Conductance]| KindRule {
+            direction,
+            inhibitory: false,
+            causal,
+            conductance: conductance.to_vec(),
+        };
+        let mut rules = BTreeMap::new();
+        let mut put = |types: &[&str], rule: KindRule| {
+            rules.extend(types.iter().map(|kind| ((*kind).to_owned(), rule.clone())));
+        };
+        put(
+            &["HAS_ROOM", "HAS_CLOSET", "HAS_DRAWER", "HALL", "TUNNEL", "REFERENCES", "SIMILAR_TO"],
+            rule(Bidirectional, 0.0, &[Cost, Fixed(PLAIN)]),
+        );
+        put(&["RELATES_TO"], rule(Bidirectional, 0.5, &[Relation, Cost, Fixed(PLAIN)]));
+        put(&["COACTIVATED"], rule(Bidirectional, 0.0, &[Coactivation, Fixed(PLAIN)]));
+        put(&["REINFORCES"], rule(Forward, 1.0, &[Strength, Fixed(0.7)]));
+        put(&["BELONGS_TO", "MENTIONS", "HAS_MEMBER"], rule(Bidirectional, 0.0, &[Fixed(PLAIN)]));
+        put(&["CONTAINS", "IMPORTS", "CALLS"], rule(Forward, 1.0, &[Weight, Fixed(PLAIN)]));
+        let other = rule(Forward, 0.0, &[Weight, Fixed(PLAIN)]);
+        put(&["CONTRADICTS", "INHIBITS", "SUPERSEDES"], KindRule { inhibitory: true, ..other.clone() });
+        Self { rules, other }
+    }
+}
+
+impl Kinds {
+    /// The rule of a type.
+    #[must_use]
+    pub fn of(&self, relation: &str) -> &KindRule {
+        self.rules.get(relation).unwrap_or(&self.other)
+    }
+}
+
+impl KindRule {
+    /// How well a relationship with these properties conducts, `0 ..= 3.4e38`; `owner` names it in errors.
+    ///
+    /// # Errors
+    /// [`Error::NonFinite`] and [`Error::ParameterOutOfRange`] for a property that no rule can use.
+    pub fn of(&self, owner: &str, of: &Properties) -> Result<f32, Error> {
+        let least = |name: &'static str, value: Option<f64>, max: f64| match value {
+            None => Ok(None),
+            Some(value) if !value.is_finite() => {
+                Err(Error::NonFinite { field: name, owner: owner.to_owned() })
+            }
+            Some(value) if !(0.0..=max).contains(&value) => {
+                Err(Error::ParameterOutOfRange { name: format!("{name} of {owner}"), value, min: 0.0, max })
+            }
+            Some(value) => Ok(Some(value)),
+        };
+        let most = f64::from(f32::MAX);
+        let current = least("current_cost", of.current_cost, most)?;
+        let base = least("base_cost", of.base_cost, most)?;
+        let weight = least("weight", of.weight, most)?;
+        let confidence = least("confidence", of.confidence, 1.0)?;
+        let strength = least("strength", of.strength, most)?;
+        let found = self.conductance.iter().find_map(|rule| match rule {
+            Conductance::Cost => current.or(base).map(|cost| libm::exp(-cost)),
+            Conductance::Relation => weight.map(|weight| weight * confidence.unwrap_or(1.0)),
+            Conductance::Coactivation => weight.map(|count| 1.0 - libm::exp2(-count / 3.0)),
+            Conductance::Strength => strength,
+            Conductance::Weight => weight,
+            Conductance::Fixed(value) => Some(*value),
+        });
+        #[expect(clippy::cast_possible_truncation, reason = "within the range of f32, rounded once")]
+        Ok(found.unwrap_or(PLAIN) as f32)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn conducts(relation: &str, of: Properties) -> f64 {
+        f64::from(Kinds::default().of(relation).of("r", &of).unwrap())
+    }
+
+    #[track_caller]
+    fn near(got: f64, want: f64) {
+        assert!((got - want).abs() < 1e-6, "{got} is not {want}");
+    }
+
+    #[test]
+    fn kinds_roundtrip() {
+        for code in 0..=700_u16 {
+            match NodeType::of_code(code) {
+                Some(kind) => assert_eq!(kind.code(), code),
+                None => assert!((17..256).contains(&code) || code > 511),
+            }
+        }
+        assert_eq!(NodeType::Concept.code(), 9);
+        assert_eq!(NodeType::Cost.code(), 16);
+        let default = Kinds::default();
+        assert_eq!(default.of("RELATES_TO").direction, EdgeDirection::Bidirectional);
+        assert_eq!(default.of("CALLS").direction, EdgeDirection::Forward);
+        assert_eq!(
+            default.of("unheard of"),
+            &KindRule {
+                direction: EdgeDirection::Forward,
+                inhibitory: false,
+                causal: 0.0,
+                conductance: vec![Conductance::Weight, Conductance::Fixed(0.5)],
+            }
+        );
+        assert!(default.of("SUPERSEDES").inhibitory && !default.of("CALLS").inhibitory);
+    }
+
+    /// The numbers of the engine's worked example 4.8.
+    #[test]
+    fn conductance_by_kind() {
+        let cost =
+            |current, base| Properties { current_cost: current, base_cost: base, ..Properties::default() };
+        near(conducts("HALL", cost(Some(0.3), Some(9.0))), 0.740_818);
+        near(conducts("TUNNEL", cost(None, Some(0.15))), 0.860_708);
+        near(conducts("HAS_ROOM", cost(Some(10.0), None)), 0.000_045);
+        let weight = |weight: f64| Properties { weight: Some(weight), ..Properties::default() };
+        for (n, want) in [(1.0, 0.206_299), (3.0, 0.5), (4.0, 0.603_150), (6.0, 0.75), (9.0, 0.875)] {
+            near(conducts("COACTIVATED", weight(n)), want);
+        }
+        let faded = 0.5_f64.sqrt();
+        let sure = Properties { weight: Some(faded), confidence: Some(0.8), ..cost(Some(1.0), None) };
+        near(conducts("RELATES_TO", sure), 0.565_685);
+        near(conducts("RELATES_TO", weight(faded)), faded);
+        near(conducts("RELATES_TO", cost(Some(0.3), None)), 0.740_818);
+        near(conducts("REINFORCES", Properties { strength: Some(0.9), ..weight(0.1) }), 0.9);
+        near(conducts("REINFORCES", weight(0.1)), 0.7);
+        near(conducts("MENTIONS", weight(9.0)), 0.5);
+        near(conducts("CALLS", weight(1.25)), 1.25);
+        near(conducts("CALLS", Properties::default()), 0.5);
+        near(conducts("whatever", weight(17.0)), 17.0);
+    }
+
+    #[test]
+    fn a_property_that_is_no_number_of_its_kind_is_named() {
+        let kinds = Kinds::default();
+        for bad in [f64::NAN, f64::INFINITY, -1.0] {
+            for of in [
+                Properties { current_cost: Some(bad), ..Properties::default() },
+                Properties { base_cost: Some(bad), ..Properties::default() },
+                Properties { weight: Some(bad), ..Properties::default() },
+                Properties { confidence: Some(bad), ..Properties::default() },
+                Properties { strength: Some(bad), ..Properties::default() },
+            ] {
+                let why = kinds.of("HALL").of("a -HALL-> b", &of).unwrap_err();
+                assert!(why.to_string().contains("a -HALL-> b"), "{why}");
+            }
+        }
+        let unsure = Properties { confidence: Some(1.1), ..Properties::default() };
+        assert!(kinds.of("RELATES_TO").of("r", &unsure).is_err());
+    }
+}

@@ -1,0 +1,144 @@
+//! Checked single-precision numbers of the engine: never NaN, never infinite, and with one zero.
+//!
+//! Stored values are the `f64` of `domain::units`; whoever fills a graph converts. Since -0.0 becomes 0.0 on the way in,
+//! equality, order and hash agree, and a number can be a key. Hot loops take the plain `f32` where the ranges prove that
+//! it stays finite, and come back through a constructor.
+
+use super::Error;
+use std::cmp::Ordering;
+use std::hash::{Hash, Hasher};
+
+macro_rules! number {
+    ($(#[$doc:meta])* $type:ident, $name:literal, $within:expr, $least:expr, $greatest:expr) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq)]
+        pub struct $type(f32);
+
+        impl $type {
+            /// Of a plain number.
+            ///
+            /// # Errors
+            /// [`Error::NonFinite`] for NaN and infinities, [`Error::ParameterOutOfRange`] outside the range.
+            pub fn new(value: f32) -> Result<Self, Error> {
+                if !value.is_finite() {
+                    return Err(Error::NonFinite { field: $name, owner: value.to_string() });
+                }
+                let within: fn(f32) -> bool = $within;
+                if !within(value) {
+                    let (value, min, max) = (f64::from(value), $least, $greatest);
+                    return Err(Error::ParameterOutOfRange { name: $name.to_owned(), value, min, max });
+                }
+                Ok(Self(value + 0.0))
+            }
+
+            /// The plain number.
+            #[must_use]
+            pub const fn get(self) -> f32 {
+                self.0
+            }
+
+            /// The sum, if it is one of these.
+            ///
+            /// # Errors
+            /// As [`Self::new`].
+            pub fn checked_add(self, other: Self) -> Result<Self, Error> {
+                Self::new(self.0 + other.0)
+            }
+
+            /// The product, if it is one of these.
+            ///
+            /// # Errors
+            /// As [`Self::new`].
+            pub fn checked_mul(self, other: Self) -> Result<Self, Error> {
+                Self::new(self.0 * other.0)
+            }
+        }
+
+        impl Eq for $type {}
+
+        impl Ord for $type {
+            fn cmp(&self, other: &Self) -> Ordering {
+                self.0.total_cmp(&other.0)
+            }
+        }
+
+        impl PartialOrd for $type {
+            fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+                Some(self.cmp(other))
+            }
+        }
+
+        impl Hash for $type {
+            fn hash<H: Hasher>(&self, state: &mut H) {
+                self.0.to_bits().hash(state);
+            }
+        }
+    };
+}
+
+number!(
+    /// Any finite number.
+    FiniteF32, "number", |_| true, f64::from(f32::MIN), f64::from(f32::MAX)
+);
+number!(
+    /// A finite number above 0: a frequency, a wavelength.
+    PosF32, "positive number", |value| value > 0.0, 0.0, f64::from(f32::MAX)
+);
+number!(
+    /// How much one outcome teaches, above 0 and at most 1.
+    LearningRate, "learning rate", |value| value > 0.0 && value <= 1.0, 0.0, 1.0
+);
+number!(
+    /// What is left of a signal after one hop, above 0 and at most 1.
+    DecayFactor, "decay", |value| value > 0.0 && value <= 1.0, 0.0, 1.0
+);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn number_construct() {
+        for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+            assert!(matches!(FiniteF32::new(bad), Err(Error::NonFinite { .. })));
+            assert!(matches!(PosF32::new(bad), Err(Error::NonFinite { .. })));
+            assert!(matches!(DecayFactor::new(bad), Err(Error::NonFinite { .. })));
+        }
+        for (value, positive, share) in [
+            (-1.0, false, false),
+            (-0.0, false, false),
+            (0.0, false, false),
+            (1e-45, true, true),
+            (1.0, true, true),
+            (1.000_000_1, true, false),
+            (3e38, true, false),
+        ] {
+            assert!(FiniteF32::new(value).is_ok());
+            assert_eq!(PosF32::new(value).is_ok(), positive, "{value}");
+            assert_eq!(LearningRate::new(value).is_ok(), share, "{value}");
+            assert_eq!(DecayFactor::new(value).is_ok(), share, "{value}");
+        }
+        let large = FiniteF32::new(3e38).unwrap();
+        assert!(large.checked_mul(FiniteF32::new(10.0).unwrap()).is_err());
+        assert!(large.checked_add(large).is_err());
+        assert_eq!(large.checked_add(FiniteF32::new(-3e38).unwrap()).unwrap().get().to_bits(), 0);
+    }
+
+    proptest! {
+        #[test]
+        fn number_total_order(a: f32, b: f32, c: f32) {
+            let all: Vec<FiniteF32> = [a, b, c, 0.0, -0.0].into_iter().filter_map(|x| FiniteF32::new(x).ok()).collect();
+            for x in &all {
+                for y in &all {
+                    prop_assert_eq!(x == y, x.cmp(y) == Ordering::Equal);
+                    prop_assert_eq!(x.cmp(y), y.cmp(x).reverse());
+                    prop_assert_eq!(x.get() < y.get(), x < y);
+                }
+            }
+            let distinct: BTreeSet<u32> = all.iter().map(|x| x.get().to_bits()).collect();
+            prop_assert_eq!(distinct.len(), all.iter().collect::<BTreeSet<_>>().len());
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! Where a node comes from: a file and lines of it, an excerpt, a namespace. All of it may be missing, and what is missing
+//! stays so.
+
+use super::Error;
+
+/// Where a node comes from.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Provenance {
+    /// A file or address.
+    pub source_path: Option<String>,
+    /// The first line, from 1.
+    pub line_start: Option<u32>,
+    /// The last line, from 1.
+    pub line_end: Option<u32>,
+    /// Some words of it.
+    pub excerpt: Option<String>,
+    /// Whose it is.
+    pub namespace: Option<String>,
+    /// Whether this is the place that counts.
+    pub canonical: bool,
+}
+
+impl Provenance {
+    /// Checked; `owner` names the node in errors.
+    ///
+    /// # Errors
+    /// [`Error::ParameterOutOfRange`] for line 0.
+    pub fn checked(self, owner: &str) -> Result<Self, Error> {
+        for (name, line) in [("line_start", self.line_start), ("line_end", self.line_end)] {
+            if line == Some(0) {
+                let name = format!("{name} of {owner}");
+                return Err(Error::ParameterOutOfRange {
+                    name,
+                    value: 0.0,
+                    min: 1.0,
+                    max: f64::from(u32::MAX),
+                });
+            }
+        }
+        Ok(self)
+    }
+
+    /// Whether nothing is known.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Both together: of texts the first that says something, of lines the widest span.
+    #[must_use]
+    pub fn merged(self, other: Self) -> Self {
+        let text = |a: Option<String>, b: Option<String>| {
+            a.filter(|text| !text.is_empty()).or(b.filter(|text| !text.is_empty()))
+        };
+        let both = |a: Option<u32>, b: Option<u32>, pick: fn(u32, u32) -> u32| match (a, b) {
+            (Some(a), Some(b)) => Some(pick(a, b)),
+            (one, none) => one.or(none),
+        };
+        Self {
+            source_path: text(self.source_path, other.source_path),
+            line_start: both(self.line_start, other.line_start, u32::min),
+            line_end: both(self.line_end, other.line_end, u32::max),
+            excerpt: text(self.excerpt, other.excerpt),
+            namespace: text(self.namespace, other.namespace),
+            canonical: self.canonical || other.canonical,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn origin() -> impl Strategy<Value = Provenance> {
+        let text = || proptest::option::of("[ab]{0,2}");
+        let line = || proptest::option::of(1_u32..9);
+        (text(), line(), line(), text(), text(), any::<bool>()).prop_map(
+            |(source_path, line_start, line_end, excerpt, namespace, canonical)| Provenance {
+                source_path,
+                line_start,
+                line_end,
+                excerpt,
+                namespace,
+                canonical,
+            },
+        )
+    }
+
+    proptest! {
+        #[test]
+        fn provenance_merge(a in origin(), b in origin(), c in origin()) {
+            let left = a.clone().merged(b.clone()).merged(c.clone());
+            let right = a.clone().merged(b.clone().merged(c.clone()));
+            prop_assert_eq!(&left, &right);
+            // Texts go by the order given, all else by neither.
+            let turned = b.clone().merged(a.clone());
+            let straight = a.merged(b);
+            prop_assert_eq!(
+                (turned.line_start, turned.line_end, turned.canonical),
+                (straight.line_start, straight.line_end, straight.canonical)
+            );
+        }
+    }
+
+    #[test]
+    fn line_0_is_refused_and_nothing_stays_nothing() {
+        let zero = Provenance { line_end: Some(0), ..Provenance::default() };
+        assert!(zero.checked("n").unwrap_err().to_string().contains("line_end of n"));
+        assert!(Provenance::default().merged(Provenance::default()).is_empty());
+    }
+}

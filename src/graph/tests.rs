@@ -1,0 +1,385 @@
+//! The graph against a model that is obvious: a map from source, relation and target to a slot.
+
+use super::builder::{Batch, EdgeRow, GraphBuilder, WeightRange};
+use super::columns::NodeRow;
+use super::csr::{BOUND_BLOCK, weight_of};
+use super::index::{EdgeIdx, NodeId};
+use super::kinds::{EdgeDirection, Kinds, NodeType};
+use super::{Error, Graph};
+use proptest::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What a graph is about: nodes by external id, and edges.
+#[derive(Debug, Clone, Default)]
+struct Content {
+    nodes: Vec<NodeRow>,
+    edges: Vec<EdgeRow>,
+}
+
+fn build(content: &Content) -> Graph {
+    let mut builder = GraphBuilder::new(Kinds::default(), WeightRange::default());
+    for node in &content.nodes {
+        builder.add_node(node.clone()).unwrap();
+    }
+    for edge in &content.edges {
+        builder.add_edge(edge).unwrap();
+    }
+    builder.finalize().unwrap()
+}
+
+fn node(n: u32) -> NodeRow {
+    NodeRow {
+        tags: (0..n % 9).map(|tag| format!("tag {tag}")).collect(),
+        last_modified: (!n.is_multiple_of(3)).then_some(i64::from(n) * 1_000),
+        session: n.is_multiple_of(2).then(|| format!("s{}", n % 4)),
+        ..NodeRow::new(format!("n{n}"), format!("label {}", n % 5), NodeType::MEMORY)
+    }
+}
+
+const RELATIONS: [&str; 4] = ["CALLS", "HALL", "SUPERSEDES", "MENTIONS"];
+
+fn edge((source, target, relation, weight, both): (u32, u32, usize, u8, bool)) -> EdgeRow {
+    let relation = RELATIONS[relation % RELATIONS.len()];
+    EdgeRow {
+        source: format!("n{source}"),
+        target: format!("n{target}"),
+        relation: relation.to_owned(),
+        weight: f32::from(weight) / 64.0,
+        direction: if both { EdgeDirection::Bidirectional } else { EdgeDirection::Forward },
+        inhibitory: relation == "SUPERSEDES",
+        causal: (weight % 16 == 7).then_some(0.25),
+    }
+}
+
+fn content(nodes: u32, edges: usize) -> impl Strategy<Value = Content> {
+    let edges =
+        proptest::collection::vec((0..nodes, 0..nodes, 0..4_usize, any::<u8>(), any::<bool>()), 0..edges);
+    edges.prop_map(move |edges| Content {
+        nodes: (0..nodes).map(node).collect(),
+        edges: edges.into_iter().map(edge).collect(),
+    })
+}
+
+/// The whole of a graph as text: equal texts are equal arrays.
+fn arrays(graph: &Graph) -> String {
+    let Graph { generation: _, range, kinds: _, csr, columns } = graph;
+    let strings: Vec<&str> = columns.strings.iter().collect();
+    let columns = (
+        (&columns.pagerank, &columns.out_strength, &columns.degree, &columns.rank, &columns.by_rank),
+        (&columns.in_strength, &columns.external_id, &columns.label, &columns.node_type, &columns.tags),
+        (&columns.last_modified, &columns.change_frequency, &columns.tier, &columns.session),
+        (&columns.partial, &columns.provenance, strings),
+    );
+    format!("{range:?} {csr:?} {columns:?}")
+}
+
+type Model = BTreeMap<(String, String, String), (u32, bool, bool)>;
+
+/// Slots by source, relation and target: weight bits, polarity, whether both ways. Of equal ones the heaviest, then the one
+/// that comes first by direction.
+fn model(content: &Content) -> Model {
+    let mut slots: Model = BTreeMap::new();
+    for edge in &content.edges {
+        let weight = edge.weight.min(3.0).to_bits();
+        let both = edge.direction == EdgeDirection::Bidirectional;
+        let ways = [(&edge.source, &edge.target), (&edge.target, &edge.source)];
+        for (source, target) in ways.into_iter().take(1 + usize::from(both && edge.source != edge.target)) {
+            let key = (source.clone(), edge.relation.clone(), target.clone());
+            let slot = (weight, edge.inhibitory, both);
+            let held = slots.entry(key).or_insert(slot);
+            if slot.0 > held.0 || slot.0 == held.0 && !slot.2 {
+                *held = slot;
+            }
+        }
+    }
+    slots
+}
+
+fn read(graph: &Graph) -> Model {
+    let slot = |source: NodeId, slot: EdgeIdx| {
+        let kind = graph.kind(slot);
+        let key = [graph.external_id(source), &kind.relation, graph.external_id(graph.target(slot))]
+            .map(str::to_owned);
+        let both = kind.direction == EdgeDirection::Bidirectional;
+        (key.into(), (graph.base(slot).to_bits(), kind.inhibitory, both))
+    };
+    graph.nodes().flat_map(|source| graph.slots(source).map(move |of| slot(source, of))).collect()
+}
+
+fn check_bounds(graph: &Graph) {
+    for node in graph.nodes() {
+        for part in [graph.excitatory(node), graph.inhibitory(node)] {
+            assert_eq!(part.bounds.len(), part.targets.len().div_ceil(BOUND_BLOCK));
+            for (block, bound) in part.bounds.iter().enumerate() {
+                for weight in &part.weights[block * BOUND_BLOCK..] {
+                    assert!(weight_of(weight) <= weight_of(bound));
+                }
+            }
+        }
+    }
+}
+
+fn check_shape(graph: &Graph) {
+    let mut pairs: BTreeMap<NodeId, BTreeSet<NodeId>> = BTreeMap::new();
+    let mut back: BTreeMap<NodeId, Vec<(NodeId, EdgeIdx)>> = BTreeMap::new();
+    for source in graph.nodes() {
+        let key = |slot: &EdgeIdx| {
+            let kind = graph.kind(*slot);
+            let descending = std::cmp::Reverse(graph.base(*slot).to_bits());
+            (kind.inhibitory, descending, graph.target(*slot), kind.relation.clone())
+        };
+        assert!(graph.slots(source).is_sorted_by_key(|slot| key(&slot)));
+        for slot in graph.slots(source) {
+            let target = graph.target(slot);
+            back.entry(target).or_default().push((source, slot));
+            if source != target {
+                pairs.entry(source).or_default().insert(target);
+                pairs.entry(target).or_default().insert(source);
+            }
+        }
+    }
+    let mut last = None;
+    for node in graph.nodes() {
+        assert_eq!(graph.incoming(node).collect::<Vec<_>>(), back.remove(&node).unwrap_or_default());
+        assert_eq!(graph.degree(node) as usize, pairs.get(&node).map_or(0, BTreeSet::len));
+        assert_eq!(graph.find(graph.external_id(node)), Some(node));
+        let place = (std::cmp::Reverse(graph.degree(node)), graph.external_id(node).to_owned());
+        assert!(last.replace(place.clone()).is_none_or(|last| last < place));
+    }
+    let ids: Vec<&str> = graph.by_rank().map(|node| graph.external_id(node)).collect();
+    assert!(ids.is_sorted() && ids.len() == graph.node_count());
+}
+
+proptest! {
+    #[test]
+    fn csr_model(content in content(12, 60)) {
+        let graph = build(&content);
+        prop_assert_eq!(read(&graph), model(&content));
+    }
+
+    #[test]
+    fn csr_transpose(content in content(12, 60)) {
+        let graph = build(&content);
+        check_shape(&graph);
+        check_bounds(&graph);
+    }
+
+    #[test]
+    fn build_order_free(content in content(10, 50), seed: u64) {
+        let mut shuffled = content.clone();
+        let mut state = seed;
+        let mut turn = |n: usize| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            usize::try_from(state >> 33).unwrap() % n
+        };
+        for at in (1..shuffled.nodes.len()).rev() {
+            shuffled.nodes.swap(at, turn(at + 1));
+        }
+        for at in (1..shuffled.edges.len()).rev() {
+            shuffled.edges.swap(at, turn(at + 1));
+        }
+        prop_assert_eq!(arrays(&build(&content)), arrays(&build(&shuffled)));
+    }
+
+    #[test]
+    fn bounds_hold(content in content(8, 120), writes in proptest::collection::vec((any::<u16>(), 0.0_f32..4.0), 0..80)) {
+        let graph = build(&content);
+        for (slot, weight) in writes {
+            if graph.slot_count() == 0 {
+                break;
+            }
+            let slot = EdgeIdx(u32::from(slot) % u32::try_from(graph.slot_count()).unwrap());
+            let source = graph.nodes().find(|node| graph.slots(*node).any(|of| of == slot)).unwrap();
+            graph.write_weight(source, slot, weight).unwrap();
+            prop_assert_eq!(graph.weight(slot).to_bits(), weight.clamp(0.05, 3.0).to_bits());
+            prop_assert!(graph.excitatory(source).learned);
+        }
+        check_bounds(&graph);
+    }
+}
+
+/// One random change, and the same change done to content by hand.
+#[derive(Debug, Clone)]
+struct Step {
+    batch: Batch,
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let edges =
+        || proptest::collection::vec((0..14_u32, 0..14_u32, 0..4_usize, any::<u8>(), any::<bool>()), 0..8);
+    let step = (
+        proptest::collection::vec(0..14_u32, 0..3),
+        proptest::collection::vec(0..14_u32, 0..3),
+        edges(),
+        edges(),
+    );
+    let step = step.prop_map(|(gone, fresh, cut, set)| {
+        let triple = |edge: EdgeRow| (edge.source, edge.relation, edge.target);
+        Step {
+            batch: Batch {
+                removed_nodes: gone.iter().map(|n| format!("n{n}")).collect(),
+                nodes: fresh.into_iter().map(|n| NodeRow { label: format!("new {n}"), ..node(n) }).collect(),
+                removed_edges: cut.into_iter().map(|of| triple(edge(of))).collect(),
+                edges: set.into_iter().map(edge).collect(),
+            },
+        }
+    });
+    proptest::collection::vec(step, 1..6)
+}
+
+/// Content as a builder would have been given it: slots as they stand, each an edge of its own.
+fn after(graph: &Graph, batch: &mut Batch) -> Content {
+    let gone: BTreeSet<&String> = batch.removed_nodes.iter().collect();
+    let mut nodes: BTreeMap<String, NodeRow> =
+        graph.nodes().map(|node| (graph.external_id(node).to_owned(), graph.row(node))).collect();
+    nodes.retain(|id, _| !gone.contains(id));
+    for row in &batch.nodes {
+        nodes.insert(row.external_id.clone(), row.clone());
+    }
+    batch.edges.retain(|edge| nodes.contains_key(&edge.source) && nodes.contains_key(&edge.target));
+    let mut slots: BTreeMap<(String, String, String), EdgeRow> = BTreeMap::new();
+    for source in graph.nodes() {
+        for slot in graph.slots(source) {
+            let kind = graph.kind(slot);
+            let edge = EdgeRow {
+                source: graph.external_id(source).to_owned(),
+                target: graph.external_id(graph.target(slot)).to_owned(),
+                relation: kind.relation.clone(),
+                weight: graph.base(slot),
+                direction: kind.direction,
+                inhibitory: kind.inhibitory,
+                causal: Some(graph.causal(slot)),
+            };
+            slots.insert((edge.source.clone(), edge.relation.clone(), edge.target.clone()), edge);
+        }
+    }
+    slots.retain(|(source, _, target), _| !gone.contains(source) && !gone.contains(target));
+    for (source, relation, target) in &batch.removed_edges {
+        let removed = slots.get(&(source.clone(), relation.clone(), target.clone())).cloned();
+        let also = removed.filter(|edge| edge.direction == EdgeDirection::Bidirectional);
+        slots.remove(&(source.clone(), relation.clone(), target.clone()));
+        if also.is_some() {
+            slots.remove(&(target.clone(), relation.clone(), source.clone()));
+        }
+    }
+    for edge in &batch.edges {
+        slots.remove(&(edge.source.clone(), edge.relation.clone(), edge.target.clone()));
+        if edge.direction == EdgeDirection::Bidirectional {
+            slots.remove(&(edge.target.clone(), edge.relation.clone(), edge.source.clone()));
+        }
+    }
+    // A slot of a both-way edge stands for itself here: its other half is in the map as well.
+    let mut edges: Vec<EdgeRow> = slots.into_values().collect();
+    edges.extend(batch.edges.iter().cloned());
+    Content { nodes: nodes.into_values().collect(), edges }
+}
+
+/// Builds slots as they are, without making second halves of them.
+fn build_slots(content: &Content, both: &[EdgeRow]) -> Graph {
+    let mut builder = GraphBuilder::new(Kinds::default(), WeightRange::default());
+    for node in &content.nodes {
+        builder.add_node(node.clone()).unwrap();
+    }
+    let halves = content.edges.len() - both.len();
+    for (at, edge) in content.edges.iter().enumerate() {
+        if at < halves {
+            builder.add_slot(edge).unwrap();
+        } else {
+            builder.add_edge(edge).unwrap();
+        }
+    }
+    builder.finalize().unwrap()
+}
+
+proptest! {
+    #[test]
+    fn apply_equals_build(content in content(12, 50), steps in steps()) {
+        let mut graph = build(&content);
+        for Step { mut batch } in steps {
+            let content = after(&graph, &mut batch);
+            let next = graph.apply(&batch).unwrap();
+            let built = build_slots(&content, &batch.edges);
+            prop_assert_eq!(arrays(&next), arrays(&built));
+            prop_assert_eq!(next.generation(), graph.generation().next());
+            check_shape(&next);
+            graph = next;
+        }
+    }
+}
+
+#[test]
+fn build_bidirectional() {
+    let both = |source: &str, target: &str| EdgeRow {
+        source: source.to_owned(),
+        target: target.to_owned(),
+        relation: "HALL".to_owned(),
+        weight: 17.0,
+        direction: EdgeDirection::Bidirectional,
+        inhibitory: false,
+        causal: None,
+    };
+    let content = Content {
+        nodes: ["a", "b"].map(|id| NodeRow::new(id, id, NodeType::Concept)).to_vec(),
+        edges: vec![both("a", "b"), both("b", "b"), both("b", "a")],
+    };
+    let graph = build(&content);
+    assert_eq!(graph.slot_count(), 3);
+    assert!(
+        graph
+            .nodes()
+            .flat_map(|node| graph.slots(node))
+            .all(|slot| graph.base(slot).to_bits() == 3.0_f32.to_bits())
+    );
+}
+
+#[test]
+fn what_cannot_be_built_is_named() {
+    let mut builder = GraphBuilder::new(Kinds::default(), WeightRange::default());
+    builder.add_node(NodeRow::new("a", "a", NodeType::Concept)).unwrap();
+    let again = builder.add_node(NodeRow::new("a", "other", NodeType::Concept));
+    assert!(matches!(again, Err(Error::DuplicateNode { external_id }) if external_id == "a"));
+    let plain = edge((0, 0, 0, 64, false));
+    let from_a = |target: &str, weight: f32, causal| EdgeRow {
+        source: "a".to_owned(),
+        target: target.to_owned(),
+        weight,
+        causal,
+        ..plain.clone()
+    };
+    let dangling = builder.add_edge(&from_a("b", 1.0, None));
+    assert!(matches!(dangling, Err(Error::DanglingEdge { missing, .. }) if missing == "b"));
+    for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, -1.0] {
+        assert!(builder.add_edge(&from_a("a", bad, None)).is_err());
+        assert!(builder.add_edge(&from_a("a", 1.0, Some(bad))).is_err());
+    }
+    assert!(builder.add_edge(&from_a("a", -0.0, None)).is_ok());
+    for range in [
+        WeightRange { floor: f32::NAN, cap: 3.0 },
+        WeightRange { floor: 0.001, cap: 3.0 },
+        WeightRange { floor: 0.05, cap: 17.0 },
+    ] {
+        assert!(range.checked().is_err());
+    }
+    let graph = builder.finalize().unwrap();
+    assert_eq!((graph.node_count(), graph.slot_count()), (1, 1));
+    assert_eq!(graph.base(EdgeIdx(0)).to_bits(), 0);
+    let gone = Batch { removed_nodes: vec!["never".to_owned(), "a".to_owned()], ..Batch::default() };
+    let empty = graph.apply(&gone).unwrap();
+    assert_eq!((empty.node_count(), empty.slot_count()), (0, 0));
+    assert_eq!(empty.mean_degree().to_bits(), 0);
+}
+
+#[test]
+fn more_kinds_than_a_byte_names() {
+    let content = Content {
+        nodes: (0..4).map(node).collect(),
+        edges: (0..600)
+            .map(|n| EdgeRow { relation: format!("R{n:03}"), ..edge((n % 4, (n + 1) % 4, 0, 200, false)) })
+            .collect(),
+    };
+    let graph = build(&content);
+    assert_eq!(read(&graph), model(&content));
+    let cut = content.edges[..500].iter().map(|e| (e.source.clone(), e.relation.clone(), e.target.clone()));
+    let next = graph.apply(&Batch { removed_edges: cut.collect(), ..Batch::default() }).unwrap();
+    assert_eq!(read(&next), model(&Content { edges: content.edges[500..].to_vec(), ..content }));
+}
