@@ -3,4 +3,5 @@
 //! Same input, same bits: sums run in ascending order of ids, logarithms come from `libm` and not from the machine's own
 //! library, and no result depends on the order of a hash table.
 
+pub mod activation;
 pub mod semantic;

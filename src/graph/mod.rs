@@ -22,6 +22,7 @@ pub mod interner;
 pub mod kinds;
 pub mod number;
 pub mod provenance;
+pub mod raw;
 
 #[cfg(test)]
 mod tests;

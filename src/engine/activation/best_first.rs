@@ -1,0 +1,102 @@
+//! The strongest signal first: stops as soon as nothing that waits can pass the threshold.
+//!
+//! A node keeps each signal that no other beats in value at no more hops, so depth is obeyed, and the values are those of
+//! the wavefront to the bit. It knows the strongest mode only, since sums have no strongest first, and hands over to the
+//! wavefront where a slot inhibits.
+
+use super::bloom::BloomFilter;
+use super::scratch::Scratch;
+use super::{Activation, Lit, Mode, Params, Work, begun, send, strongest, wavefront};
+use crate::graph::Graph;
+use crate::graph::index::NodeId;
+use smallvec::SmallVec;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+
+/// A signal that waits: bits of its value, its hops, the rank of its node. The greatest goes first: strongest, then nearest,
+/// then by external id.
+type Waiting = (u32, Reverse<u8>, Reverse<u32>, NodeId);
+
+/// Signals of one node that no other beats, as bits of values and hops.
+type Labels = SmallVec<[(u32, u8); 2]>;
+
+/// Things that the filter is sized for, for each seed.
+const REACH: usize = 1_024;
+
+/// Lights up what seeds reach; answers the strongest `most`. Params are [checked](Params::checked).
+#[must_use]
+pub fn activate(
+    graph: &Graph,
+    seeds: &[(NodeId, f32)],
+    params: &Params,
+    most: usize,
+    scratch: &mut Scratch,
+) -> Activation {
+    if params.mode != Mode::Strongest {
+        return wavefront::activate(graph, seeds, params, most, scratch);
+    }
+    let begun = begun(seeds, params);
+    let mut known: HashMap<u32, Labels> = HashMap::new();
+    let mut filter = BloomFilter::of(REACH * begun.len().max(1));
+    let mut waiting: BinaryHeap<Waiting> = BinaryHeap::new();
+    let mut work = Work::default();
+    for (node, value) in begun {
+        filter.insert(node.0);
+        known.insert(node.0, SmallVec::from_elem((value.to_bits(), 0), 1));
+        waiting.push((value.to_bits(), Reverse(0), Reverse(graph.rank(node)), node));
+    }
+    let mut truncated = false;
+    while let Some((bits, Reverse(depth), _, node)) = waiting.pop() {
+        let value = f32::from_bits(bits);
+        if value <= params.threshold {
+            break;
+        }
+        let beaten = |labels: &Labels| !labels.contains(&(bits, depth));
+        if depth == params.max_depth || known.get(&node.0).is_some_and(beaten) {
+            continue;
+        }
+        if !graph.inhibitory(node).targets.is_empty() {
+            return wavefront::activate(graph, seeds, params, most, scratch);
+        }
+        if work.slots_read >= params.max_slots {
+            truncated = true;
+            break;
+        }
+        work.rows += 1;
+        let k = params.sends(graph, node, value);
+        let (read, useful) = send(&graph.excitatory(node), k, params.threshold, |_, target, signal| {
+            let label = (signal.min(params.cap).to_bits(), depth + 1);
+            let held = if filter.may_hold(target) { known.get_mut(&target) } else { None };
+            match held {
+                Some(labels) if labels.iter().any(|held| held.0 >= label.0 && held.1 <= label.1) => return,
+                Some(labels) => {
+                    labels.retain(|held| !(label.0 >= held.0 && label.1 <= held.1));
+                    labels.push(label);
+                }
+                None => {
+                    filter.insert(target);
+                    known.insert(target, SmallVec::from_elem(label, 1));
+                }
+            }
+            let target = NodeId(target);
+            waiting.push((label.0, Reverse(label.1), Reverse(graph.rank(target)), target));
+        });
+        work.slots_read += read;
+        work.useful_slots += useful;
+    }
+    work.touched = known.len() as u64;
+    // Sorted before it is cut, so the order of the table cannot show.
+    #[expect(
+        clippy::iter_over_hash_type,
+        reason = "what is read of it is sorted by value and external id below"
+    )]
+    let lit = {
+        let mut lit = Vec::with_capacity(known.len());
+        for (node, labels) in &known {
+            let bits = labels.iter().map(|label| label.0).max().unwrap_or(0);
+            lit.push(Lit { node: NodeId(*node), value: f32::from_bits(bits) });
+        }
+        lit
+    };
+    Activation { lit: strongest(graph, lit, most), work, truncated }
+}

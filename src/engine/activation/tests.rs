@@ -1,0 +1,310 @@
+//! Every engine against the textbook, and the worked examples.
+
+use super::scratch::Scratch;
+use super::textbook::{self, Plain, Rule};
+use super::{Fan, Mode, Params, best_first, hybrid, paths, wavefront};
+use crate::graph::Graph;
+use crate::graph::builder::{EdgeRow, GraphBuilder, WeightRange};
+use crate::graph::columns::NodeRow;
+use crate::graph::index::NodeId;
+use crate::graph::kinds::{EdgeDirection, Kinds, NodeType};
+use proptest::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
+
+fn graph(nodes: u32, edges: &[(u32, u32, f32, bool)]) -> Graph {
+    let mut builder = GraphBuilder::new(Kinds::default(), WeightRange::default());
+    for node in 0..nodes {
+        builder.add_node(NodeRow::new(format!("n{node:04}"), "l", NodeType::Concept)).unwrap();
+    }
+    for (source, target, weight, inhibitory) in edges {
+        let relation = if *inhibitory { "INHIBITS" } else { "LEADS_TO" };
+        let edge = EdgeRow {
+            source: format!("n{source:04}"),
+            target: format!("n{target:04}"),
+            relation: relation.to_owned(),
+            weight: *weight,
+            direction: EdgeDirection::Forward,
+            inhibitory: *inhibitory,
+            causal: None,
+        };
+        builder.add_edge(&edge).unwrap();
+    }
+    builder.finalize().unwrap()
+}
+
+fn plain(graph: &Graph) -> Plain {
+    let mut plain = Plain {
+        offsets: vec![0],
+        targets: Vec::new(),
+        weights: Vec::new(),
+        inhibitory: Vec::new(),
+        out_strength: graph.nodes().map(|node| graph.out_strength(node)).collect(),
+    };
+    for node in graph.nodes() {
+        // Backwards, so that nothing can hang on the order of a row, but for sums, which go by source.
+        let slots: Vec<_> = graph.slots(node).collect();
+        for slot in slots.into_iter().rev() {
+            plain.targets.push(graph.target(slot).0);
+            plain.weights.push(graph.weight(slot));
+            plain.inhibitory.push(graph.kind(slot).inhibitory);
+        }
+        plain.offsets.push(u32::try_from(plain.targets.len()).unwrap());
+    }
+    plain
+}
+
+fn rule(params: &Params) -> Rule {
+    Rule {
+        strongest: params.mode == Mode::Strongest,
+        fan: match params.fan {
+            Fan::None => 0,
+            Fan::Sqrt => 1,
+            Fan::Linear => 2,
+        },
+        threshold: params.threshold,
+        decay: params.decay,
+        depth: params.max_depth,
+        cap: params.cap,
+    }
+}
+
+fn named(graph: &Graph, seeds: &[(u32, f32)]) -> Vec<(NodeId, f32)> {
+    seeds.iter().map(|(node, score)| (graph.find(&format!("n{node:04}")).unwrap(), *score)).collect()
+}
+
+/// Bits of all values above 0, by node.
+fn expected(graph: &Graph, seeds: &[(NodeId, f32)], params: &Params) -> BTreeMap<NodeId, u32> {
+    let seeds: Vec<(u32, f32)> =
+        super::begun(seeds, params).into_iter().map(|(node, score)| (node.0, score)).collect();
+    let values = textbook::activate(&plain(graph), &seeds, rule(params));
+    (0..)
+        .map(NodeId)
+        .zip(values)
+        .filter(|(_, value)| *value > 0.0)
+        .map(|(node, value)| (node, value.to_bits()))
+        .collect()
+}
+
+type Engine = fn(&Graph, &[(NodeId, f32)], &Params, usize, &mut Scratch) -> super::Activation;
+
+fn lit(
+    engine: Engine,
+    graph: &Graph,
+    seeds: &[(NodeId, f32)],
+    params: &Params,
+    scratch: &mut Scratch,
+) -> BTreeMap<NodeId, u32> {
+    let found = engine(graph, seeds, params, usize::MAX, scratch);
+    let values: BTreeMap<NodeId, u32> = found.lit.iter().map(|lit| (lit.node, lit.value.to_bits())).collect();
+    assert_eq!(values.len(), found.lit.len(), "each node once");
+    let place = |lit: &super::Lit| (std::cmp::Reverse(lit.value.to_bits()), graph.rank(lit.node));
+    assert!(found.lit.is_sorted_by_key(place));
+    assert!(found.work.useful_slots <= found.work.slots_read);
+    assert!(
+        scratch.cells.iter().all(|cell| *cell == 0) && scratch.touched.is_empty(),
+        "left as it was found"
+    );
+    assert!(
+        scratch.inhibition.iter().all(|sum| *sum == 0) && scratch.sums.iter().all(|sum| sum.to_bits() == 0)
+    );
+    values
+}
+
+fn params() -> impl Strategy<Value = Params> {
+    (
+        any::<bool>(),
+        0..3_u8,
+        1..=6_u8,
+        prop_oneof![Just(0.04_f32), Just(0.0001), Just(0.3)],
+        any::<bool>(),
+        prop_oneof![Just(1.0_f32), Just(4.0)],
+    )
+        .prop_map(|(strongest, fan, max_depth, threshold, normalised, cap)| Params {
+            mode: if strongest { Mode::Strongest } else { Mode::Convergent },
+            fan: [Fan::None, Fan::Sqrt, Fan::Linear][usize::from(fan)],
+            threshold,
+            max_depth,
+            normalised,
+            cap,
+            ..Params::REFERENCE
+        })
+}
+
+type Edges = Vec<(u32, u32, f32, bool)>;
+
+/// Up to 24 nodes, with none, a tenth or half of the edges inhibiting.
+fn sample() -> impl Strategy<Value = (Edges, Vec<(u32, f32)>)> {
+    (0..3_u8).prop_flat_map(|share| {
+        let tenths = [0_u8, 1, 5][usize::from(share)];
+        let edge = (0..24_u32, 0..24_u32, 1..250_u16, 0..10_u8)
+            .prop_map(move |(a, b, weight, roll)| (a, b, f32::from(weight) / 80.0, roll < tenths));
+        (proptest::collection::vec(edge, 0..90), proptest::collection::vec((0..24_u32, 0.01_f32..1.0), 1..5))
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(10_000))]
+    #[test]
+    fn act_oracle((edges, seeds) in sample(), params in params(), learned in proptest::collection::vec((any::<u16>(), 0.05_f32..3.0), 0..6)) {
+        let graph = graph(24, &edges);
+        for (slot, weight) in learned {
+            let all: Vec<_> = graph.nodes().flat_map(|node| graph.slots(node).map(move |slot| (node, slot))).collect();
+            if let Some((node, slot)) = all.get(usize::from(slot) % all.len().max(1)) {
+                graph.write_weight(*node, *slot, weight).unwrap();
+            }
+        }
+        let seeds = named(&graph, &seeds);
+        let mut scratch = Scratch::default();
+        let wanted = expected(&graph, &seeds, &params);
+        for engine in [wavefront::activate, best_first::activate, hybrid::activate] {
+            // Twice with one scratch: what one query leaves, the next would find.
+            prop_assert_eq!(&lit(engine, &graph, &seeds, &params, &mut scratch), &wanted);
+            prop_assert_eq!(&lit(engine, &graph, &seeds, &params, &mut scratch), &wanted);
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn more_depth_and_less_threshold_light_more((edges, seeds) in sample(), depth in 1..5_u8) {
+        let edges: Edges = edges.into_iter().map(|(a, b, weight, _)| (a, b, weight, false)).collect();
+        let graph = graph(24, &edges);
+        let seeds = named(&graph, &seeds);
+        let mut scratch = Scratch::default();
+        let mut at = |params: Params| lit(wavefront::activate, &graph, &seeds, &params, &mut scratch);
+        let base = Params { max_depth: depth, ..Params::REFERENCE };
+        let fewer = at(base);
+        for more in [Params { max_depth: depth + 1, ..base }, Params { threshold: 0.01, ..base }] {
+            let more = at(more);
+            for (node, bits) in &fewer {
+                prop_assert!(more.get(node).is_some_and(|other| other >= bits));
+            }
+        }
+        for bits in at(Params { cap: 0.5, ..base }).values() {
+            prop_assert!(f32::from_bits(*bits) <= 0.5);
+        }
+    }
+
+    #[test]
+    fn every_path_replays((edges, seeds) in sample(), params in params()) {
+        let edges: Edges = edges.into_iter().map(|(a, b, weight, _)| (a, b, weight, false)).collect();
+        let graph = graph(24, &edges);
+        let seeds = named(&graph, &seeds);
+        let strongest = Params { mode: Mode::Strongest, ..params };
+        let values = expected(&graph, &seeds, &strongest);
+        let wanted: BTreeSet<NodeId> = graph.nodes().collect();
+        let found = paths::strongest(&graph, &seeds, &params, &wanted);
+        prop_assert!(found.keys().eq(values.keys()), "a way to each that is lit, and to no other");
+        for (node, path) in found {
+            prop_assert!(path.slots.len() <= usize::from(params.max_depth));
+            prop_assert_eq!(path.replayed(&graph, &params).to_bits(), path.arrival.to_bits());
+            prop_assert_eq!(path.slots.last().map_or(path.seed, |slot| graph.target(*slot)), node);
+            prop_assert_eq!(path.arrival.to_bits(), values[&node]);
+        }
+    }
+}
+
+#[track_caller]
+fn check(graph: &Graph, seeds: &[(u32, f32)], params: &Params, want: &[(u32, f32)]) {
+    let seeds = named(graph, seeds);
+    let found = lit(wavefront::activate, graph, &seeds, params, &mut Scratch::default());
+    for (node, want) in want {
+        let node = graph.find(&format!("n{node:04}")).unwrap();
+        let got = found.get(&node).map_or(0.0, |bits| f32::from_bits(*bits));
+        assert!((got - want).abs() < 1e-6, "{} is {got}, not {want}", graph.external_id(node));
+    }
+}
+
+#[test]
+fn example_4_1a() {
+    let diamond = graph(4, &[(0, 1, 0.8, false), (0, 2, 0.6, false), (1, 3, 0.9, false), (2, 3, 1.0, false)]);
+    check(&diamond, &[(0, 1.0)], &Params::REFERENCE, &[(1, 0.44), (2, 0.33), (3, 0.2178)]);
+    let convergent = Params { mode: Mode::Convergent, ..Params::REFERENCE };
+    check(&diamond, &[(0, 1.0)], &convergent, &[(3, 0.3993)]);
+    check(&diamond, &[(0, 1.0)], &Params::RECALL, &[(1, 0.314_286), (2, 0.235_714), (3, 0.285_214)]);
+    // Scores are divided by their greatest.
+    check(&diamond, &[(0, 0.25)], &Params::RECALL, &[(0, 1.0), (1, 0.314_286)]);
+}
+
+#[test]
+fn example_4_1b() {
+    let mut edges = vec![(0, 2, 1.0, false), (0, 3, 0.8, false), (1, 2, 1.0, true), (3, 2, 1.0, true)];
+    for _ in 0..edges.len() {
+        edges.rotate_left(1);
+        let held = graph(4, &edges);
+        let seeds = [(0, 1.0), (1, 1.0)];
+        check(&held, &seeds, &Params { max_depth: 1, ..Params::REFERENCE }, &[(2, 0.275), (3, 0.44)]);
+        check(&held, &seeds, &Params::REFERENCE, &[(2, 0.154), (3, 0.44)]);
+    }
+}
+
+#[test]
+fn example_4_1c() {
+    let again = graph(4, &[(0, 1, 0.1, false), (0, 2, 0.9, false), (2, 1, 0.9, false), (1, 3, 0.9, false)]);
+    check(&again, &[(0, 1.0)], &Params { max_depth: 1, ..Params::REFERENCE }, &[(1, 0.055)]);
+    check(&again, &[(0, 1.0)], &Params::REFERENCE, &[(1, 0.245_025), (3, 0.121_287)]);
+    let chain: Edges = (0..6).map(|n| (n, n + 1, 3.0, false)).collect();
+    let want: Vec<(u32, f32)> = (0..6).map(|n| (n, 1.0)).chain([(6, 0.0)]).collect();
+    check(&graph(7, &chain), &[(0, 1.0)], &Params::REFERENCE, &want);
+}
+
+#[test]
+fn shapes_at_the_edge() {
+    let mut scratch = Scratch::default();
+    let empty = graph(0, &[]);
+    assert!(wavefront::activate(&empty, &[], &Params::REFERENCE, 10, &mut scratch).lit.is_empty());
+    let star: Edges = (1..300).map(|n| (0, n, 0.5, false)).collect();
+    let star = graph(300, &star);
+    let hub = named(&star, &[(0, 1.0)]);
+    let found = wavefront::activate(&star, &hub, &Params::REFERENCE, 3, &mut scratch);
+    assert_eq!((found.lit.len(), found.work.useful_slots, found.work.rows), (3, 299, 300));
+    assert_eq!(found.lit[1].node, star.find("n0001").unwrap());
+    assert!(wavefront::activate(&star, &hub, &Params::REFERENCE, 0, &mut scratch).lit.is_empty());
+    let own = graph(1, &[(0, 0, 3.0, false)]);
+    check(&own, &[(0, 0.3), (0, 0.2)], &Params::REFERENCE, &[(0, 1.0)]);
+    let held = Params { max_slots: 1, ..Params::REFERENCE };
+    let found = wavefront::activate(&star, &named(&star, &[(0, 1.0)]), &held, 500, &mut scratch);
+    assert!(found.truncated && found.lit.len() == 300, "a level is done whole");
+    for nothing in [f32::NAN, f32::INFINITY, -1.0, 0.0, -0.0] {
+        assert!(
+            wavefront::activate(&star, &[(NodeId(0), nothing)], &Params::REFERENCE, 9, &mut scratch)
+                .lit
+                .is_empty()
+        );
+    }
+}
+
+#[test]
+fn params_out_of_range_are_named() {
+    for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, -1.0, 0.0, -0.0, 17.0] {
+        assert!(Params { threshold: bad, ..Params::REFERENCE }.checked().is_err());
+        assert!(Params { decay: bad, ..Params::REFERENCE }.checked().is_err());
+        assert!(Params { cap: bad, ..Params::REFERENCE }.checked().is_err());
+    }
+    assert!(Params { threshold: 1.0, ..Params::REFERENCE }.checked().is_err());
+    for (depth, sound) in [(0, false), (1, true), (20, true), (21, false)] {
+        assert_eq!(Params { max_depth: depth, ..Params::REFERENCE }.checked().is_ok(), sound);
+    }
+    assert!(Params::RECALL.checked().is_ok());
+}
+
+#[test]
+fn few_slots_are_read_for_nothing() {
+    // Rows of a hundred slots of which few pass: one is read beyond them.
+    let edges: Edges = (0..40_u32)
+        .flat_map(|n| {
+            (0..100_u32).map(move |m| {
+                (n, (n * 7 + m * 13) % 40, 0.05 + 0.009 * f32::from(u8::try_from(m).unwrap()), false)
+            })
+        })
+        .collect();
+    let graph = graph(40, &edges);
+    let found = wavefront::activate(
+        &graph,
+        &named(&graph, &[(0, 0.3), (9, 0.2)]),
+        &Params::REFERENCE,
+        40,
+        &mut Scratch::default(),
+    );
+    assert!(found.work.slots_read <= found.work.useful_slots + found.work.rows, "{:?}", found.work);
+}

@@ -1,0 +1,192 @@
+//! Level by level over the whole front. The rule itself; the other engines are held to it.
+//!
+//! A level's sources fire in ascending id, which is where their rows lie. Arrivals go straight into the cells, since what
+//! fires was set aside when the level began: a maximum in the strongest mode, a sum of the level in the other. What rises
+//! is listed once, with what it rose from, and fires in the next level.
+
+use super::scratch::{LISTED, Scratch};
+use super::{Activation, INHIBITORY_FACTOR, Lit, Mode, Params, Work, begun, send, strongest};
+use crate::graph::Graph;
+use crate::graph::index::NodeId;
+use crate::graph::raw::prefetch;
+
+/// 2^40: the unit of inhibition, in which a sum has no order.
+const FX40: f64 = 1_099_511_627_776.0;
+/// How many rows ahead their first slots are asked for.
+const AHEAD: usize = 12;
+
+/// Lights up what seeds reach; answers the strongest `most`. Params are [checked](Params::checked).
+#[must_use]
+pub fn activate(
+    graph: &Graph,
+    seeds: &[(NodeId, f32)],
+    params: &Params,
+    most: usize,
+    scratch: &mut Scratch,
+) -> Activation {
+    let inhibits = graph.has_inhibition();
+    scratch.fit(graph.node_count(), params.mode == Mode::Convergent, inhibits);
+    let mut work = Work::default();
+    for (node, value) in begun(seeds, params) {
+        scratch.cells[node.at()] = value.to_bits();
+        scratch.touched.push(node.0);
+        if value > params.threshold {
+            scratch.frontier.push((node, value));
+        }
+    }
+    let mut truncated = false;
+    for _ in 0..params.max_depth {
+        if scratch.frontier.is_empty() {
+            break;
+        }
+        if work.slots_read >= params.max_slots {
+            truncated = true;
+            break;
+        }
+        match params.mode {
+            Mode::Strongest => fire(graph, params, scratch, &mut work, arrive_strongest),
+            Mode::Convergent => fire(graph, params, scratch, &mut work, arrive_convergent),
+        }
+        settle(params, scratch);
+    }
+    work.touched = scratch.touched.len() as u64;
+    let mut lit = Vec::new();
+    for node in scratch.touched.drain(..) {
+        // Reset as it is read, so that one listed twice counts once.
+        let bits = std::mem::take(&mut scratch.cells[node as usize]);
+        if bits != 0 {
+            lit.push(Lit { node: NodeId(node), value: f32::from_bits(bits) });
+        }
+    }
+    scratch.frontier.clear();
+    Activation { lit: strongest(graph, lit, most), work, truncated }
+}
+
+/// Lets the front send.
+fn fire(
+    graph: &Graph,
+    params: &Params,
+    scratch: &mut Scratch,
+    work: &mut Work,
+    arrive: impl Fn(&mut Scratch, u32, f32),
+) {
+    let mut frontier = std::mem::take(&mut scratch.frontier);
+    frontier.sort_unstable_by_key(|(node, _)| *node);
+    let inhibits = graph.has_inhibition();
+    for (at, (node, p)) in frontier.iter().enumerate() {
+        if let Some((ahead, _)) = frontier.get(at + AHEAD) {
+            let part = graph.excitatory(*ahead);
+            prefetch(part.targets);
+            prefetch(part.weights);
+        }
+        let k = params.sends(graph, *node, *p);
+        work.rows += 1;
+        let (read, useful) = send(&graph.excitatory(*node), k, params.threshold, |_, target, signal| {
+            arrive(scratch, target, signal)
+        });
+        work.slots_read += read;
+        work.useful_slots += useful;
+        if inhibits {
+            let (read, useful) = send(&graph.inhibitory(*node), k, params.threshold, |_, target, signal| {
+                inhibit(scratch, target, signal);
+            });
+            work.slots_read += read;
+            work.useful_slots += useful;
+        }
+    }
+    frontier.clear();
+    scratch.frontier = frontier;
+}
+
+#[inline]
+fn arrive_strongest(scratch: &mut Scratch, target: u32, signal: f32) {
+    let cell = &mut scratch.cells[target as usize];
+    // Bits of numbers that are not negative are in the order of the numbers.
+    let (bits, held) = (signal.to_bits(), *cell & !LISTED);
+    if bits > held {
+        if *cell & LISTED == 0 {
+            scratch.rising.push((target, f32::from_bits(held)));
+            if held == 0 {
+                scratch.touched.push(target);
+            }
+        }
+        *cell = bits | LISTED;
+    }
+}
+
+#[inline]
+fn arrive_convergent(scratch: &mut Scratch, target: u32, signal: f32) {
+    let sum = &mut scratch.sums[target as usize];
+    if sum.to_bits() == 0 {
+        let held = scratch.cells[target as usize];
+        scratch.rising.push((target, f32::from_bits(held)));
+        if held == 0 {
+            scratch.touched.push(target);
+        }
+    }
+    *sum += f64::from(signal);
+}
+
+fn inhibit(scratch: &mut Scratch, target: u32, signal: f32) {
+    let units = fx40(signal * INHIBITORY_FACTOR);
+    let sum = &mut scratch.inhibition[target as usize];
+    if *sum == 0 && units > 0 {
+        scratch.inhibited.push(target);
+    }
+    *sum = sum.saturating_add(units);
+}
+
+/// In units of 2^-40, rounded half to even.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a signal is 0 to 48, so that this lies below 2^46"
+)]
+pub(super) fn fx40(signal: f32) -> u64 {
+    (f64::from(signal) * FX40).round_ties_even() as u64
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "sums beyond 2^53 units are 8,192 and more: no value is that high"
+)]
+pub(super) fn of_fx40(sum: u64) -> f64 {
+    sum as f64 / FX40
+}
+
+/// Ends a level: what rose, sank or stayed, and who fires next.
+#[expect(clippy::cast_possible_truncation, reason = "worked out in f64 and rounded once")]
+fn settle(params: &Params, scratch: &mut Scratch) {
+    let Scratch { cells, sums, inhibition, inhibited, frontier, rising, .. } = scratch;
+    let cap = f64::from(params.cap);
+    let takes = |inhibition: &mut Vec<u64>, node: u32| match inhibition.get_mut(node as usize) {
+        Some(sum) if *sum > 0 => of_fx40(std::mem::take(sum)),
+        _ => 0.0,
+    };
+    for (node, old) in rising.drain(..) {
+        let at = node as usize;
+        let less = takes(inhibition, node);
+        let (new, p) = match params.mode {
+            Mode::Strongest => {
+                let new = (f64::from(f32::from_bits(cells[at] & !LISTED)) - less).clamp(0.0, cap) as f32;
+                (new, new)
+            }
+            Mode::Convergent => {
+                let sum = std::mem::take(&mut sums[at]);
+                let new = (f64::from(old) + sum - less).clamp(0.0, cap) as f32;
+                (new, new - old)
+            }
+        };
+        cells[at] = (new + 0.0).to_bits();
+        if new > old && p > params.threshold {
+            frontier.push((NodeId(node), p));
+        }
+    }
+    for node in inhibited.drain(..) {
+        let less = takes(inhibition, node);
+        if less > 0.0 {
+            let cell = &mut cells[node as usize];
+            *cell = ((f64::from(f32::from_bits(*cell)) - less).clamp(0.0, cap) as f32 + 0.0).to_bits();
+        }
+    }
+}
