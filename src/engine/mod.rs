@@ -4,4 +4,5 @@
 //! library, and no result depends on the order of a hash table.
 
 pub mod activation;
+pub mod pagerank;
 pub mod semantic;

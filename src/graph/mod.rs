@@ -195,6 +195,19 @@ impl Graph {
         self.csr.rev_sources[row].iter().zip(slots).map(|(source, slot)| (NodeId(*source), EdgeIdx(*slot)))
     }
 
+    /// Who leads to a node, ascending, once for each slot.
+    #[must_use]
+    pub fn sources(&self, node: NodeId) -> &[u32] {
+        &self.csr.rev_sources
+            [self.csr.rev_offsets[node.at()] as usize..self.csr.rev_offsets[node.at() + 1] as usize]
+    }
+
+    /// Whether a slot of `source` passes on.
+    #[must_use]
+    pub fn is_excitatory(&self, source: NodeId, slot: EdgeIdx) -> bool {
+        slot.0 < self.csr.exc_end[source.at()]
+    }
+
     /// How many slots a node has.
     #[must_use]
     pub fn out_slots(&self, node: NodeId) -> usize {
