@@ -11,6 +11,7 @@
 //! | [`csr`] | slots, their weights and bounds, and the way back |
 //! | [`columns`], [`provenance`] | what a node carries |
 //! | [`snapshot`], [`codec`] | a graph at an instant, and as a file |
+//! | [`visit`] | a graph as petgraph knows graphs, and as a picture |
 //!
 //! Invariants: same content, same arrays, whatever the order it came in (`build_order_free`); what is applied equals what is
 //! built (`apply_equals_build`); a bound is never below a weight it stands for (`bounds_hold`).
@@ -25,6 +26,7 @@ pub mod kinds;
 pub mod number;
 pub mod provenance;
 pub mod snapshot;
+pub mod visit;
 
 #[cfg(test)]
 mod tests;
