@@ -42,6 +42,11 @@ const FLOORS: &[Floor] = &[
         outside: &["chrono", "neo4rs", "rustix", "secrecy", "serde_json", "sha2", "tokio", "tracing"],
     },
     Floor {
+        module: "mirror",
+        inside: &["domain", "graph", "engine", "store", "clock"],
+        outside: &["tokio", "tracing"],
+    },
+    Floor {
         module: "jobs",
         inside: &["domain", "clock", "engine", "store"],
         outside: &["tokio", "tokio_util", "tracing"],
