@@ -5,6 +5,7 @@ pub mod domain;
 pub mod engine;
 pub mod graph;
 pub mod jobs;
+pub mod mirror;
 #[cfg(test)]
 mod mutated;
 pub mod provision;

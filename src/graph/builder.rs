@@ -64,7 +64,7 @@ pub(crate) fn within(name: &'static str, value: f32, min: f64, max: f64) -> Resu
 }
 
 /// A relationship as it comes into a graph.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct EdgeRow {
     /// The external id of the node it begins at.
     pub source: String,
@@ -182,13 +182,16 @@ impl GraphBuilder {
             })
         };
         let (source, target) = (end(&edge.source)?, end(&edge.target)?);
-        let kind = self.kind(&edge.relation, edge.direction, edge.inhibitory);
-        if let Some(causal) = edge.causal {
-            let causal = part_of("causal_strength", causal, 1.0, edge)?;
-            self.causal.insert(self.edges.len(), causal);
-        }
+        let causal = edge.causal.map(|causal| part_of("causal_strength", causal, 1.0, edge)).transpose()?;
         let weight = part_of("weight", edge.weight, f64::from(f32::MAX), edge)?;
-        self.connect(source, target, kind, weight)
+        let kind = self.kind(&edge.relation, edge.direction, edge.inhibitory);
+        self.connect(source, target, kind, weight)?;
+        let at = self.edges.len() - 1;
+        let of_its_kind = causal_of(self.edges[at].weight, &self.slot_kinds[kind.0 as usize]);
+        if let Some(causal) = causal.filter(|causal| causal.to_bits() != of_its_kind.to_bits()) {
+            self.causal.insert(at, causal);
+        }
+        Ok(())
     }
 
     /// Adds a relationship between staged nodes, of a weight that is at least 0.
@@ -873,5 +876,5 @@ fn part_of(name: &'static str, value: f32, max: f64, edge: &EdgeRow) -> Result<f
         let name = format!("{name} of {}", owner());
         return Err(Error::ParameterOutOfRange { name, value: f64::from(value), min: 0.0, max });
     }
-    Ok(value)
+    Ok(value + 0.0)
 }

@@ -10,11 +10,14 @@
 //! | [`builder`] | rows to a graph, a batch to the next one |
 //! | [`csr`] | slots, their weights and bounds, and the way back |
 //! | [`columns`], [`provenance`] | what a node carries |
+//! | [`snapshot`], [`codec`] | a graph at an instant, and as a file |
+//! | [`visit`] | a graph as petgraph knows graphs, and as a picture |
 //!
 //! Invariants: same content, same arrays, whatever the order it came in (`build_order_free`); what is applied equals what is
 //! built (`apply_equals_build`); a bound is never below a weight it stands for (`bounds_hold`).
 
 pub mod builder;
+pub mod codec;
 pub mod columns;
 pub mod csr;
 pub mod index;
@@ -23,6 +26,8 @@ pub mod kinds;
 pub mod number;
 pub mod provenance;
 pub mod raw;
+pub mod snapshot;
+pub mod visit;
 
 #[cfg(test)]
 mod tests;
@@ -96,6 +101,30 @@ pub enum Error {
         slot: u32,
         /// How often it was tried.
         limit: u32,
+    },
+    /// A file of another version.
+    #[error("the file is of version {found}; version {supported} can be read")]
+    UnsupportedVersion {
+        /// Which version it says it is, as it says it.
+        found: String,
+        /// Which one is known.
+        supported: u32,
+    },
+    /// A file that is no snapshot, or no longer the one that was written.
+    #[error("{path}: {reason}")]
+    CorruptSnapshot {
+        /// What is wrong: `edges[12].weight`, or the file.
+        path: String,
+        /// In what way.
+        reason: String,
+    },
+    /// A file that cannot be read at all.
+    #[error("the snapshot cannot be read: {reason}")]
+    UnreadableSnapshot {
+        /// What happened, for a program.
+        kind: std::io::ErrorKind,
+        /// And for people.
+        reason: String,
     },
 }
 

@@ -11,12 +11,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// What a graph is about: nodes by external id, and edges.
 #[derive(Debug, Clone, Default)]
-struct Content {
-    nodes: Vec<NodeRow>,
-    edges: Vec<EdgeRow>,
+pub(super) struct Content {
+    pub(super) nodes: Vec<NodeRow>,
+    pub(super) edges: Vec<EdgeRow>,
 }
 
-fn build(content: &Content) -> Graph {
+pub(super) fn build(content: &Content) -> Graph {
     let mut builder = GraphBuilder::new(Kinds::default(), WeightRange::default());
     for node in &content.nodes {
         builder.add_node(node.clone()).unwrap();
@@ -51,7 +51,7 @@ fn edge((source, target, relation, weight, both): (u32, u32, usize, u8, bool)) -
     }
 }
 
-fn content(nodes: u32, edges: usize) -> impl Strategy<Value = Content> {
+pub(super) fn content(nodes: u32, edges: usize) -> impl Strategy<Value = Content> {
     let edges =
         proptest::collection::vec((0..nodes, 0..nodes, 0..4_usize, any::<u8>(), any::<bool>()), 0..edges);
     edges.prop_map(move |edges| Content {
@@ -61,7 +61,7 @@ fn content(nodes: u32, edges: usize) -> impl Strategy<Value = Content> {
 }
 
 /// The whole of a graph as text: equal texts are equal arrays.
-fn arrays(graph: &Graph) -> String {
+pub(super) fn arrays(graph: &Graph) -> String {
     let Graph { generation: _, range, kinds: _, csr, columns } = graph;
     let strings: Vec<&str> = columns.strings.iter().collect();
     let columns = (
@@ -200,11 +200,11 @@ proptest! {
 
 /// One random change, and the same change done to content by hand.
 #[derive(Debug, Clone)]
-struct Step {
-    batch: Batch,
+pub(super) struct Step {
+    pub(super) batch: Batch,
 }
 
-fn steps() -> impl Strategy<Value = Vec<Step>> {
+pub(super) fn steps() -> impl Strategy<Value = Vec<Step>> {
     let edges =
         || proptest::collection::vec((0..14_u32, 0..14_u32, 0..4_usize, any::<u8>(), any::<bool>()), 0..8);
     let step = (
@@ -350,6 +350,7 @@ fn what_cannot_be_built_is_named() {
     assert!(matches!(dangling, Err(Error::DanglingEdge { missing, .. }) if missing == "b"));
     for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, -1.0] {
         assert!(builder.add_edge(&from_a("a", bad, None)).is_err());
+        assert!(builder.add_edge(&from_a("a", bad, Some(0.25))).is_err());
         assert!(builder.add_edge(&from_a("a", 1.0, Some(bad))).is_err());
     }
     assert!(builder.add_edge(&from_a("a", -0.0, None)).is_ok());
@@ -363,6 +364,7 @@ fn what_cannot_be_built_is_named() {
     let graph = builder.finalize().unwrap();
     assert_eq!((graph.node_count(), graph.slot_count()), (1, 1));
     assert_eq!(graph.base(EdgeIdx(0)).to_bits(), 0);
+    assert_eq!(graph.causal(EdgeIdx(0)).to_bits(), 0);
     let gone = Batch { removed_nodes: vec!["never".to_owned(), "a".to_owned()], ..Batch::default() };
     let empty = graph.apply(&gone).unwrap();
     assert_eq!((empty.node_count(), empty.slot_count()), (0, 0));
@@ -382,4 +384,50 @@ fn more_kinds_than_a_byte_names() {
     let cut = content.edges[..500].iter().map(|e| (e.source.clone(), e.relation.clone(), e.target.clone()));
     let next = graph.apply(&Batch { removed_edges: cut.collect(), ..Batch::default() }).unwrap();
     assert_eq!(read(&next), model(&Content { edges: content.edges[500..].to_vec(), ..content }));
+}
+
+/// Slots of `count` nodes at 16 a node in the mean, some of them held back. `skew` draws ends near the first nodes.
+fn crowd(count: u32, skew: u32, inhibitory: u32, seed: u64) -> Graph {
+    let mut builder = GraphBuilder::new(Kinds::default(), WeightRange::default());
+    let staged: Vec<_> = (0..count)
+        .map(|n| builder.add_node(NodeRow::new(format!("n{n}"), "", NodeType::MEMORY)).unwrap())
+        .collect();
+    let kinds = [false, true].map(|inhibitory| builder.kind("CALLS", EdgeDirection::Forward, inhibitory));
+    let mut state = seed;
+    let mut below = |end: u32| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        u32::try_from(((state >> 32) * u64::from(end)) >> 32).unwrap()
+    };
+    let mut drawn = BTreeSet::new();
+    while drawn.len() < 16 * count as usize {
+        let mut end = || (0..skew).fold(count, |end, _| below(end) + 1) - 1;
+        let pair = (end(), end());
+        if drawn.insert(pair) {
+            let weight = f32::from(u8::try_from(below(192)).unwrap()) / 64.0;
+            let kind = kinds[usize::from(below(100) < inhibitory)];
+            builder.connect(staged[pair.0 as usize], staged[pair.1 as usize], kind, weight).unwrap();
+        }
+    }
+    builder.finalize().unwrap()
+}
+
+proptest! {
+    // A case is a graph of 65,536 slots or more.
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn slot_bytes_at_16_slots_a_node(
+        count in 4_096_u32..6_000,
+        skew in 1_u32..4,
+        inhibitory in prop_oneof![Just(0), Just(10), Just(50)],
+        seed: u64,
+    ) {
+        let graph = crowd(count, skew, inhibitory, seed);
+        prop_assert_eq!(graph.slot_count(), 16 * count as usize);
+        prop_assert!(graph.slot_bytes() <= 24 * graph.slot_count(), "{}", graph.slot_bytes());
+        // What is applied is held as closely as what is built.
+        let edge = EdgeRow { relation: "CALLS".to_owned(), ..edge((1, 2, 0, 200, false)) };
+        let next = graph.apply(&Batch { edges: vec![edge], ..Batch::default() }).unwrap();
+        prop_assert!(next.slot_bytes() <= 24 * next.slot_count(), "{}", next.slot_bytes());
+    }
 }

@@ -26,7 +26,9 @@ const FLOORS: &[Floor] = &[
     Floor { module: "domain::ids", inside: &["domain"], outside: &["uuid"] },
     Floor { module: "domain::policy", inside: &["domain", "mutated"], outside: &[] },
     Floor { module: "domain::trail", inside: &["domain"], outside: &["petgraph"] },
-    Floor { module: "graph", inside: &[], outside: &["libm", "smallvec"] },
+    Floor { module: "graph", inside: &[], outside: &["libm", "serde_json", "smallvec", "xxhash_rust"] },
+    Floor { module: "graph::codec", inside: &["graph", "mutated"], outside: &["serde_json", "xxhash_rust"] },
+    Floor { module: "graph::visit", inside: &["graph"], outside: &["petgraph"] },
     Floor { module: "engine", inside: &["graph"], outside: &["libm", "smallvec", "unicode_normalization"] },
     Floor { module: "clock", inside: &["domain"], outside: &["chrono", "uuid"] },
     Floor {
@@ -38,6 +40,11 @@ const FLOORS: &[Floor] = &[
         module: "store",
         inside: &["domain", "clock"],
         outside: &["chrono", "neo4rs", "rustix", "secrecy", "serde_json", "sha2", "tokio", "tracing"],
+    },
+    Floor {
+        module: "mirror",
+        inside: &["domain", "graph", "engine", "store", "clock"],
+        outside: &["tokio", "tracing"],
     },
     Floor {
         module: "jobs",

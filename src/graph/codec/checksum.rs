@@ -1,0 +1,88 @@
+//! Sums of what goes by: a writer and a reader that hash their bytes.
+//!
+//! The checksum stands in the file that it is the sum of, so it covers what comes before the quotation mark of its name.
+//! A reader learns only at the end where that was, and until then holds back the last bytes.
+
+use std::io::{self, Read, Write};
+use xxhash_rust::xxh3::Xxh3Default;
+
+/// Bytes read at once.
+const CHUNK: usize = 64 * 1024;
+/// Bytes held back: the checksum, and whatever blanks somebody put around it.
+const TAIL: usize = 256;
+/// Its name, as it stands in a file.
+const NAME: &[u8] = b"\"checksum\"";
+
+/// A writer that sums what it writes.
+pub(super) struct SummedWriter<W> {
+    inner: W,
+    sum: Xxh3Default,
+}
+
+impl<W: Write> SummedWriter<W> {
+    pub(super) fn new(inner: W) -> Self {
+        Self { inner, sum: Xxh3Default::new() }
+    }
+
+    /// The sum of all bytes until now.
+    pub(super) fn sum(&self) -> u64 {
+        self.sum.digest()
+    }
+}
+
+impl<W: Write> Write for SummedWriter<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.inner.write(bytes)?;
+        self.sum.update(&bytes[..written]);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.inner.flush()
+    }
+}
+
+/// A reader that sums what it reads, in chunks of its own.
+pub(super) struct SummedReader<R> {
+    inner: R,
+    /// What is not summed yet: read by others up to `at`, then fresh up to `end`.
+    chunk: Vec<u8>,
+    at: usize,
+    end: usize,
+    sum: Xxh3Default,
+}
+
+impl<R: Read> SummedReader<R> {
+    pub(super) fn new(inner: R) -> Self {
+        Self { inner, chunk: vec![0; TAIL + CHUNK], at: 0, end: 0, sum: Xxh3Default::new() }
+    }
+
+    /// The sum of all that was read before the name of the checksum, if the name is among the last bytes.
+    pub(super) fn sum_before_name(mut self) -> Option<u64> {
+        let read = &self.chunk[..self.at];
+        let name = read.windows(NAME.len()).rposition(|bytes| bytes == NAME)?;
+        self.sum.update(&read[..name]);
+        Some(self.sum.digest())
+    }
+
+    fn refill(&mut self) -> io::Result<()> {
+        let kept = self.end.min(TAIL);
+        self.sum.update(&self.chunk[..self.end - kept]);
+        self.chunk.copy_within(self.end - kept..self.end, 0);
+        (self.at, self.end) = (kept, kept);
+        self.end += self.inner.read(&mut self.chunk[kept..])?;
+        Ok(())
+    }
+}
+
+impl<R: Read> Read for SummedReader<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        if self.at == self.end {
+            self.refill()?;
+        }
+        let count = into.len().min(self.end - self.at);
+        into[..count].copy_from_slice(&self.chunk[self.at..self.at + count]);
+        self.at += count;
+        Ok(count)
+    }
+}

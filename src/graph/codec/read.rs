@@ -1,0 +1,278 @@
+//! Bytes to a graph: each node and edge goes to the builder as it is read, and the first thing that is wrong ends it.
+//!
+//! Whatever is wrong is told with its path, such as `edges[12].weight`. The path is kept as the reader goes down, and left
+//! as it stands where something fails.
+
+use super::checksum::SummedReader;
+use super::{PARTS, SNAPSHOT_VERSION};
+use crate::graph::Error;
+use crate::graph::builder::{EdgeRow, GraphBuilder, WeightRange};
+use crate::graph::kinds::{EdgeDirection, Kinds};
+use crate::graph::snapshot::{Skipped, Snapshot};
+use fields::{EdgeFields, NodeFields, Version};
+use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+use std::fmt::{self, Write as _};
+use std::io::Read;
+
+mod fields;
+
+/// Reads a graph, its effective weights between the ends of `range`, its standing not computed yet, of generation 0.
+/// `kinds` is for what is applied to it later: of the file's own content the file decides.
+///
+/// # Errors
+/// [`Error::CorruptSnapshot`] and [`Error::NonFinite`] for what is no snapshot, with the path of what is wrong;
+/// [`Error::UnsupportedVersion`], [`Error::DuplicateNode`], [`Error::DanglingEdge`], and those of a graph that is too
+/// large; [`Error::UnreadableSnapshot`] for those of the reader.
+pub fn read(from: impl Read, kinds: Kinds, range: WeightRange) -> Result<Snapshot, Error> {
+    let mut bytes = SummedReader::new(from);
+    let mut reading = Reading {
+        builder: GraphBuilder::new(kinds, range.checked()?),
+        path: Vec::new(),
+        refused: None,
+        checksum: None,
+        edge: EdgeRow::default(),
+    };
+    let mut json = serde_json::Deserializer::from_reader(&mut bytes);
+    let end = File(&mut reading).deserialize(&mut json).and_then(|()| json.end());
+    end.map_err(|why| reading.refusal(&why))?;
+    if let Some(given) = &reading.checksum {
+        let sum = bytes.sum_before_name().map(|sum| format!("{sum:016x}"));
+        if sum.as_ref() != Some(given) {
+            let reason = format!("it is {given}, of bytes whose sum is {}", sum.unwrap_or_default());
+            return Err(Error::CorruptSnapshot { path: "checksum".to_owned(), reason });
+        }
+    }
+    let graph = reading.builder.finalize()?;
+    Ok(Snapshot { graph, as_of: None, skipped: Skipped::default() })
+}
+
+/// What is read, and where the reader is.
+struct Reading {
+    builder: GraphBuilder,
+    path: Vec<Step>,
+    /// Why it ended, where that has a name of its own.
+    refused: Option<Error>,
+    checksum: Option<String>,
+    /// The edge that is being read: its texts are used again for the next one.
+    edge: EdgeRow,
+}
+
+#[derive(Clone, Copy)]
+enum Step {
+    Field(&'static str),
+    Place(usize),
+}
+
+impl Reading {
+    fn path(&self) -> String {
+        let mut path = String::new();
+        for step in &self.path {
+            let wrote = match step {
+                Step::Field(name) if path.is_empty() => write!(path, "{name}"),
+                Step::Field(name) => write!(path, ".{name}"),
+                Step::Place(at) => write!(path, "[{at}]"),
+            };
+            debug_assert!(wrote.is_ok(), "a string takes all");
+        }
+        if path.is_empty() { "the file".to_owned() } else { path }
+    }
+
+    /// Ends the reading with an error that has a name of its own.
+    fn refuse<E: serde::de::Error>(&mut self, why: Error) -> E {
+        self.refused = Some(why);
+        E::custom("refused")
+    }
+
+    fn refusal(&mut self, why: &serde_json::Error) -> Error {
+        if let Some(refused) = self.refused.take() {
+            return refused;
+        }
+        match why.io_error_kind() {
+            Some(kind) => Error::UnreadableSnapshot { kind, reason: why.to_string() },
+            None => Error::CorruptSnapshot { path: self.path(), reason: why.to_string() },
+        }
+    }
+}
+
+/// What an object of a list or of a node is read into.
+trait Fields: Default {
+    /// All its fields, those that must be there first.
+    const NAMES: &'static [&'static str];
+    /// How many must be there.
+    const NEEDED: usize;
+
+    /// Reads the value of one of them.
+    fn read<'de, A: MapAccess<'de>>(
+        &mut self,
+        name: &'static str,
+        map: &mut A,
+        reading: &mut Reading,
+    ) -> Result<(), A::Error>;
+}
+
+/// The four parts, in their order.
+struct File<'r>(&'r mut Reading);
+
+impl<'de> DeserializeSeed<'de> for File<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<(), D::Error> {
+        from.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for File<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a snapshot")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let Self(reading) = self;
+        let mut next = 0;
+        while let Some(at) = map.next_key_seed(Name(&PARTS))? {
+            if at < next {
+                return Err(A::Error::custom(format!("{} is there twice, or too late", PARTS[at])));
+            }
+            if at > next {
+                return Err(A::Error::custom(format!("{} comes before {}", PARTS[at], PARTS[next])));
+            }
+            next += 1;
+            reading.path.push(Step::Field(PARTS[at]));
+            match at {
+                0 => {
+                    let Version(found) = map.next_value()?;
+                    if found != SNAPSHOT_VERSION.to_string() {
+                        let supported = SNAPSHOT_VERSION;
+                        return Err(reading.refuse(Error::UnsupportedVersion { found, supported }));
+                    }
+                }
+                1 => map.next_value_seed(List { reading, each: node })?,
+                2 => map.next_value_seed(List { reading, each: edge })?,
+                _ => reading.checksum = Some(map.next_value()?),
+            }
+            reading.path.pop();
+        }
+        // The checksum is the only one that may be missing.
+        match PARTS[..3].get(next) {
+            Some(missing) => Err(A::Error::custom(format!("{missing} is missing"))),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A list of objects of one sort. `each` takes over what was read of one.
+struct List<'r, F> {
+    reading: &'r mut Reading,
+    each: fn(F, &mut Reading) -> Result<(), Error>,
+}
+
+impl<'de, F: Fields> DeserializeSeed<'de> for List<'_, F> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<(), D::Error> {
+        from.deserialize_seq(self)
+    }
+}
+
+impl<'de, F: Fields> Visitor<'de> for List<'_, F> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a list")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
+        let Self { reading, each } = self;
+        for at in 0.. {
+            reading.path.push(Step::Place(at));
+            let object = Object { reading: &mut *reading, fields: F::default() };
+            let Some(fields) = list.next_element_seed(object)? else { break };
+            each(fields, reading).map_err(|why| reading.refuse(why))?;
+            reading.path.pop();
+        }
+        reading.path.pop();
+        Ok(())
+    }
+}
+
+/// An object with fields.
+struct Object<'r, F> {
+    reading: &'r mut Reading,
+    fields: F,
+}
+
+impl<'de, F: Fields> DeserializeSeed<'de> for Object<'_, F> {
+    type Value = F;
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<F, D::Error> {
+        from.deserialize_map(self)
+    }
+}
+
+impl<'de, F: Fields> Visitor<'de> for Object<'_, F> {
+    type Value = F;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<F, A::Error> {
+        let Self { reading, mut fields } = self;
+        let mut there = 0_u32;
+        while let Some(at) = map.next_key_seed(Name(F::NAMES))? {
+            reading.path.push(Step::Field(F::NAMES[at]));
+            if there >> at & 1 == 1 {
+                return Err(A::Error::custom("it is there twice"));
+            }
+            there |= 1 << at;
+            fields.read(F::NAMES[at], &mut map, reading)?;
+            reading.path.pop();
+        }
+        match F::NAMES[..F::NEEDED].get(there.trailing_ones() as usize) {
+            Some(missing) => Err(A::Error::custom(format!("{missing} is missing"))),
+            None => Ok(fields),
+        }
+    }
+}
+
+/// A name among some, as its place.
+struct Name(&'static [&'static str]);
+
+impl<'de> DeserializeSeed<'de> for Name {
+    type Value = usize;
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<usize, D::Error> {
+        from.deserialize_identifier(self)
+    }
+}
+
+impl Visitor<'_> for Name {
+    type Value = usize;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the name of a field")
+    }
+
+    fn visit_str<E: serde::de::Error>(self, name: &str) -> Result<usize, E> {
+        let place = self.0.iter().position(|known| *known == name);
+        place.ok_or_else(|| E::unknown_field(name, self.0))
+    }
+}
+
+fn node(NodeFields(row): NodeFields, reading: &mut Reading) -> Result<(), Error> {
+    reading.builder.add_node(row).map(drop)
+}
+
+fn edge(EdgeFields { half }: EdgeFields, reading: &mut Reading) -> Result<(), Error> {
+    if !half {
+        return reading.builder.add_edge(&reading.edge);
+    }
+    if reading.edge.direction == EdgeDirection::Bidirectional {
+        let reason = "a half has direction 0".to_owned();
+        return Err(Error::CorruptSnapshot { path: reading.path(), reason });
+    }
+    reading.edge.direction = EdgeDirection::Bidirectional;
+    reading.builder.add_slot(&reading.edge)
+}

@@ -1,0 +1,175 @@
+//! A graph to bytes, node by node and slot by slot: beside the graph it takes a buffer and one row.
+
+use super::checksum::SummedWriter;
+use super::{EXACT_MS, SNAPSHOT_VERSION};
+use crate::graph::Graph;
+use crate::graph::index::{EdgeIdx, NodeId};
+use crate::graph::kinds::{EdgeDirection, NodeType};
+use crate::graph::provenance::Provenance;
+use crate::graph::snapshot::Snapshot;
+use serde::Serialize;
+use std::io::{self, BufWriter, Write};
+
+/// Writes the graph of a snapshot. Same content, same bytes.
+///
+/// # Errors
+/// Those of the writer. What is written by then is no snapshot, and is refused when read.
+pub fn write(snapshot: &Snapshot, into: impl Write) -> io::Result<()> {
+    let graph = &snapshot.graph;
+    let mut out = BufWriter::with_capacity(64 * 1024, SummedWriter::new(into));
+    write!(out, "{{\"version\":{SNAPSHOT_VERSION},\"nodes\":[")?;
+    let mut separator = "\n";
+    for node in graph.by_rank() {
+        out.write_all(separator.as_bytes())?;
+        serde_json::to_writer(&mut out, &Node::of(graph, node))?;
+        separator = ",\n";
+    }
+    out.write_all(b"\n],\"edges\":[")?;
+    separator = "\n";
+    let mut row: Vec<EdgeIdx> = Vec::new();
+    for source in graph.by_rank() {
+        row.clear();
+        row.extend(graph.slots(source));
+        row.sort_unstable_by_key(|slot| (graph.rank(graph.target(*slot)), graph.relation(*slot)));
+        for edge in row.iter().filter_map(|slot| Edge::of(graph, source, *slot)) {
+            out.write_all(separator.as_bytes())?;
+            serde_json::to_writer(&mut out, &edge)?;
+            separator = ",\n";
+        }
+    }
+    out.write_all(b"\n],")?;
+    // The sum is of what has left the buffer.
+    out.flush()?;
+    let sum = out.get_ref().sum();
+    write!(out, "\"checksum\":\"{sum:016x}\"}}")?;
+    out.flush()
+}
+
+#[derive(Serialize)]
+struct Node<'a> {
+    external_id: &'a str,
+    label: &'a str,
+    node_type: Type,
+    tags: Vec<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last_modified: Option<Seconds>,
+    change_frequency: f32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    provenance: Option<Origin<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Type {
+    Named(u16),
+    Custom(String),
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Seconds {
+    Whole(i64),
+    Parts(f64),
+}
+
+#[derive(Serialize)]
+struct Origin<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source_path: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line_start: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line_end: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    excerpt: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    namespace: Option<&'a str>,
+    canonical: bool,
+}
+
+#[derive(Serialize)]
+struct Edge<'a> {
+    source_id: &'a str,
+    target_id: &'a str,
+    relation: &'a str,
+    weight: f32,
+    direction: u8,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    half: bool,
+    inhibitory: bool,
+    causal_strength: f32,
+}
+
+impl<'a> Node<'a> {
+    fn of(graph: &'a Graph, node: NodeId) -> Self {
+        Self {
+            external_id: graph.external_id(node),
+            label: graph.label(node),
+            node_type: match graph.node_type(node) {
+                NodeType::Custom(n) => Type::Custom(format!("custom:{n}")),
+                named => Type::Named(named.code()),
+            },
+            tags: graph.tags(node).collect(),
+            last_modified: graph.last_modified(node).map(seconds),
+            change_frequency: graph.change_frequency(node),
+            provenance: graph.provenance(node).map(Origin::of),
+        }
+    }
+}
+
+fn seconds(ms: i64) -> Seconds {
+    if ms % 1_000 == 0 || ms.unsigned_abs() > EXACT_MS {
+        return Seconds::Whole(ms / 1_000);
+    }
+    #[expect(clippy::cast_precision_loss, reason = "at most 2^50")]
+    Seconds::Parts(ms as f64 / 1_000.0)
+}
+
+impl<'a> Origin<'a> {
+    fn of(known: &'a Provenance) -> Self {
+        Self {
+            source_path: known.source_path.as_deref(),
+            line_start: known.line_start,
+            line_end: known.line_end,
+            excerpt: known.excerpt.as_deref(),
+            namespace: known.namespace.as_deref(),
+            canonical: known.canonical,
+        }
+    }
+}
+
+impl<'a> Edge<'a> {
+    /// What stands for a slot; nothing for the second of two that are written as one.
+    fn of(graph: &'a Graph, source: NodeId, slot: EdgeIdx) -> Option<Self> {
+        let (kind, target) = (graph.kind(slot), graph.target(slot));
+        let both = kind.direction == EdgeDirection::Bidirectional;
+        let mirrored = both && is_mirrored(graph, source, slot);
+        if mirrored && graph.rank(target) < graph.rank(source) {
+            return None;
+        }
+        Some(Self {
+            source_id: graph.external_id(source),
+            target_id: graph.external_id(target),
+            relation: &kind.relation,
+            weight: graph.base(slot),
+            direction: u8::from(mirrored),
+            half: both && !mirrored,
+            inhibitory: kind.inhibitory,
+            causal_strength: graph.causal(slot),
+        })
+    }
+}
+
+/// Whether a slot the other way is like this one in all but its ends. A slot to itself is.
+fn is_mirrored(graph: &Graph, source: NodeId, slot: EdgeIdx) -> bool {
+    let csr = &graph.csr;
+    let like =
+        |slot: EdgeIdx| (csr.kind(slot.at()), csr.base[slot.at()].to_bits(), csr.causal(slot.at()).to_bits());
+    // The way back is in the order of sources, so a hub is not read for each of its neighbours.
+    let back = csr.rev_offsets[source.at()] as usize..csr.rev_offsets[source.at() + 1] as usize;
+    let (sources, slots) = (&csr.rev_sources[back.clone()], &csr.rev_edge_idx[back]);
+    let target = graph.target(slot).0;
+    let first = sources.partition_point(|other| *other < target);
+    let from_target = sources[first..].iter().take_while(|other| **other == target);
+    from_target.zip(&slots[first..]).any(|(_, other)| like(EdgeIdx(*other)) == like(slot))
+}
