@@ -3,4 +3,11 @@
 //! Same input, same bits: sums run in ascending order of ids, logarithms come from `libm` and not from the machine's own
 //! library, and no result depends on the order of a hash table.
 
+mod best;
+mod error;
+pub mod fuse;
+pub mod seeds;
 pub mod semantic;
+pub mod text;
+
+pub use error::Error;

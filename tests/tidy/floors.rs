@@ -26,7 +26,11 @@ const FLOORS: &[Floor] = &[
     Floor { module: "domain::ids", inside: &["domain"], outside: &["uuid"] },
     Floor { module: "domain::policy", inside: &["domain", "mutated"], outside: &[] },
     Floor { module: "domain::trail", inside: &["domain"], outside: &["petgraph"] },
-    Floor { module: "engine", inside: &[], outside: &["libm", "unicode_normalization"] },
+    Floor {
+        module: "engine",
+        inside: &["graph"],
+        outside: &["libm", "unicode_normalization", "xxhash_rust"],
+    },
     Floor { module: "clock", inside: &["domain"], outside: &["chrono", "uuid"] },
     Floor {
         module: "provision",
