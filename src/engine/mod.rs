@@ -4,5 +4,12 @@
 //! library, and no result depends on the order of a hash table.
 
 pub mod activation;
+mod best;
+mod error;
+pub mod fuse;
 pub mod pagerank;
+pub mod seeds;
 pub mod semantic;
+pub mod text;
+
+pub use error::Error;

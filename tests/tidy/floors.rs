@@ -29,7 +29,11 @@ const FLOORS: &[Floor] = &[
     Floor { module: "graph", inside: &[], outside: &["libm", "serde_json", "smallvec", "xxhash_rust"] },
     Floor { module: "graph::codec", inside: &["graph", "mutated"], outside: &["serde_json", "xxhash_rust"] },
     Floor { module: "graph::visit", inside: &["graph"], outside: &["petgraph"] },
-    Floor { module: "engine", inside: &["graph"], outside: &["libm", "smallvec", "unicode_normalization"] },
+    Floor {
+        module: "engine",
+        inside: &["graph"],
+        outside: &["libm", "smallvec", "unicode_normalization", "xxhash_rust"],
+    },
     Floor { module: "clock", inside: &["domain"], outside: &["chrono", "uuid"] },
     Floor {
         module: "provision",

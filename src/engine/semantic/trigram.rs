@@ -11,12 +11,16 @@
 //! A window is known by 24 bits of the FNV-1a hash of its UTF-8, so that postings are compact and need no table of
 //! strings; two windows that share a hash count as one, which changes a cosine in its third digit, seldom.
 //!
-//! Every posting of the asked windows is read; the list of those is what a look-up costs. An index is built by sorting
-//! all windows once: it is built for a single run, so building it is most of its cost.
+//! Postings stand in the order of the lengths of their texts' vectors, shortest first, after how often a text repeats a
+//! window; each text has a mark of 64 bits that rules most windows out. How a look-up uses these to read few postings is in
+//! [`search`].
 //!
-//! Invariant: scores are those of the cosine worked out for every pair (held by `trigram_oracle`).
+//! Invariants: scores are those of the cosine worked out for every pair (held by `trigram_oracle`); a look-up that ends
+//! early answers as one that reads everything (held by `an_early_end_changes_nothing`).
 
-use unicode_normalization::UnicodeNormalization;
+pub mod search;
+
+use crate::engine::text::fold::{cut, fold};
 
 /// What is seen of a text, in bytes of its lower case.
 pub const TEXT_BYTES_MAX: usize = 200;
@@ -29,17 +33,35 @@ const HASH_MASK: u32 = 0x00ff_ffff;
 /// Texts, ready to be compared with others.
 #[derive(Debug, Clone)]
 pub struct CharNgramIndex {
-    texts: usize,
     /// The windows of all texts, ascending.
     windows: Vec<u32>,
     /// Where the postings of each window begin in `postings`, and where the last ones end.
     starts: Vec<usize>,
+    /// Of each window by place.
     postings: Vec<Posting>,
+    /// Texts by place: those of a group side by side, and of these the shortest vector first.
+    order: Vec<u32>,
+    /// The way back: the place of each text.
+    places: Vec<u32>,
+    /// The length of the vector at each place.
+    lengths: Vec<f32>,
+    /// One of 64 bits for each window of the text at each place.
+    marks: Vec<u64>,
+    groups: Vec<Group>,
+}
+
+/// Texts that repeat no window more than so many times; their places.
+#[derive(Debug, Clone, Copy)]
+struct Group {
+    begin: usize,
+    end: usize,
+    /// A power of two, or 255.
+    repeats: u8,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Posting {
-    text: u32,
+    place: u32,
     /// Of a text whose weights have length 1.
     weight: f32,
 }
@@ -58,70 +80,85 @@ impl CharNgramIndex {
     #[must_use]
     pub fn build<'a>(texts: impl IntoIterator<Item = &'a str>) -> Self {
         let (mut seen, mut count): (Vec<(u32, u32)>, usize) = (Vec::new(), 0);
-        for (text, said) in (0_u32..).zip(texts) {
+        for (text, said) in (0..u32::MAX).zip(texts) {
             each_window(said, |window| seen.push((window, text)));
             count += 1;
         }
         seen.sort_unstable();
-        let mut index = Self { texts: count, windows: Vec::new(), starts: Vec::new(), postings: Vec::new() };
+        let (mut windows, mut starts) = (Vec::new(), Vec::new());
+        let mut postings: Vec<Posting> = Vec::new();
         let mut squares = vec![0.0_f64; count];
+        let mut repeats = vec![1_u8; count];
         for of_window in seen.chunk_by(|a, b| a.0 == b.0) {
-            let first = index.postings.len();
-            index.windows.push(of_window[0].0);
-            index.starts.push(first);
+            let first = postings.len();
+            windows.push(of_window[0].0);
+            starts.push(first);
             for of_text in of_window.chunk_by(|a, b| a.1 == b.1) {
-                index.postings.push(Posting { text: of_text[0].1, weight: count_of(of_text) });
+                let most = &mut repeats[of_text[0].1 as usize];
+                // At most 198 windows, so 256 is not reached but by way of 128.
+                *most =
+                    u8::try_from(of_text.len().next_power_of_two()).map_or(u8::MAX, |count| count.max(*most));
+                postings.push(Posting { place: of_text[0].1, weight: count_of(of_text) });
             }
-            let rarity = rarity(count, index.postings.len() - first);
-            for posting in &index.postings[first..] {
-                squares[posting.text as usize] += (f64::from(posting.weight) * rarity).powi(2);
+            let rarity = rarity(count, postings.len() - first);
+            for posting in &postings[first..] {
+                squares[posting.place as usize] += (f64::from(posting.weight) * rarity).powi(2);
             }
         }
-        index.starts.push(index.postings.len());
+        starts.push(postings.len());
+        drop(seen);
         let lengths: Vec<f64> = squares.into_iter().map(f64::sqrt).collect();
-        for place in 0..index.windows.len() {
-            let range = index.starts[place]..index.starts[place + 1];
-            let rarity = rarity(count, range.len());
-            for posting in &mut index.postings[range] {
-                posting.weight = narrow(f64::from(posting.weight) * rarity / lengths[posting.text as usize]);
-            }
+        let mut order: Vec<u32> = (0..u32::MAX).take(count).collect();
+        order.sort_unstable_by(|a, b| {
+            let (x, y) = (*a as usize, *b as usize);
+            repeats[x].cmp(&repeats[y]).then(lengths[x].total_cmp(&lengths[y])).then(a.cmp(b))
+        });
+        let mut places = vec![0; count];
+        for (place, text) in (0..).zip(&order) {
+            places[*text as usize] = place;
         }
-        index
+        let mut groups: Vec<Group> = Vec::new();
+        for group in order.chunk_by(|a, b| repeats[*a as usize] == repeats[*b as usize]) {
+            let begin = groups.last().map_or(0, |before| before.end);
+            groups.push(Group { begin, end: begin + group.len(), repeats: repeats[group[0] as usize] });
+        }
+        let mut marks = vec![0; count];
+        for (range, window) in starts.windows(2).zip(&windows) {
+            let of_window = &mut postings[range[0]..range[1]];
+            let rarity = rarity(count, of_window.len());
+            for posting in &mut *of_window {
+                let text = posting.place as usize;
+                let weight = narrow(f64::from(posting.weight) * rarity / lengths[text]);
+                *posting = Posting { place: places[text], weight };
+                marks[posting.place as usize] |= mark(*window);
+            }
+            of_window.sort_unstable_by_key(|posting| posting.place);
+        }
+        let lengths = order.iter().map(|text| narrow(lengths[*text as usize])).collect();
+        Self { windows, starts, postings, order, places, lengths, marks, groups }
     }
 
     /// The `most` texts that are most like this one, above [`SCORE_MIN`], the likest first, of equals the earlier.
     #[must_use]
     pub fn like(&self, text: &str, most: usize) -> Vec<Like> {
-        let mut asked = Vec::new();
-        each_window(text, |window| asked.push(window));
-        asked.sort_unstable();
-        let weighed: Vec<(&[Posting], f64)> = asked
-            .chunk_by(|a, b| a == b)
-            .map(|same| {
-                let postings = self.postings(same[0]);
-                (postings, f64::from(count_of(same)) * rarity(self.texts, postings.len()))
-            })
-            .collect();
-        let length = weighed.iter().map(|(_, weight)| weight * weight).sum::<f64>().sqrt();
-        let mut sums = vec![0.0_f64; self.texts];
-        for (postings, weight) in weighed {
-            for posting in postings {
-                sums[posting.text as usize] += weight / length * f64::from(posting.weight);
-            }
-        }
-        let mut like: Vec<Like> = (0_u32..)
-            .zip(sums)
-            .filter(|(_, score)| *score > SCORE_MIN)
-            .map(|(text, score)| Like { text, score: narrow(score.min(1.0)) })
-            .collect();
-        like.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.text.cmp(&b.text)));
-        like.truncate(most);
-        like
+        self.asked(text).search(SCORE_MIN, most).like
     }
 
-    fn postings(&self, window: u32) -> &[Posting] {
-        let place = self.windows.binary_search(&window);
-        place.map_or(&[], |place| &self.postings[self.starts[place]..self.starts[place + 1]])
+    /// Bytes that it takes.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        let columns = self.windows.capacity()
+            + self.order.capacity()
+            + self.places.capacity()
+            + self.lengths.capacity();
+        4 * columns
+            + 8 * (self.starts.capacity() + self.marks.capacity())
+            + size_of::<Posting>() * self.postings.capacity()
+            + size_of::<Group>() * self.groups.capacity()
+    }
+
+    fn texts(&self) -> usize {
+        self.order.len()
     }
 }
 
@@ -139,12 +176,8 @@ fn count_of<T>(same: &[T]) -> f32 {
 
 /// Names the windows of a text, each as often as it stands there; a text shorter than one is its own.
 fn each_window(text: &str, mut name: impl FnMut(u32)) {
-    let lower: String = text.nfc().collect::<String>().to_lowercase();
-    let mut end = lower.len().min(TEXT_BYTES_MAX);
-    while !lower.is_char_boundary(end) {
-        end -= 1;
-    }
-    let seen = &lower[..end];
+    let lower = fold(text);
+    let seen = cut(&lower, TEXT_BYTES_MAX);
     let mut starts: Vec<usize> = seen.char_indices().map(|(at, _)| at).collect();
     starts.push(seen.len());
     if starts.len() <= WINDOW {
@@ -162,93 +195,18 @@ fn hash(window: &str) -> u32 {
     window.as_bytes().iter().fold(0x811c_9dc5, step) & HASH_MASK
 }
 
+/// The bit that a window sets in the mark of a text: the first six of its hash, stirred.
+const fn mark(window: u32) -> u64 {
+    1 << (window.wrapping_mul(0x9e37_79b1) >> 26)
+}
+
 #[expect(
     clippy::cast_possible_truncation,
-    reason = "weights and scores lie in 0 ..= 1; the digits lost are noise"
+    reason = "weights of texts of 200 bytes, and scores up to 1; the digits lost are noise"
 )]
 fn narrow(value: f64) -> f32 {
     value as f32
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    #[test]
-    fn fnv_vectors() {
-        assert_eq!([hash("cha"), hash("han"), hash("ab")], [8_754_941, 12_519_428, 2_426_314]);
-    }
-
-    /// The cosine of two texts over all texts, from the definition.
-    fn cosine(texts: &[String], a: &str, b: &str) -> f64 {
-        let grams = |text: &str| -> Vec<String> {
-            let mut lower: String = text.nfc().collect::<String>().to_lowercase();
-            while lower.len() > TEXT_BYTES_MAX {
-                lower.pop();
-            }
-            let chars: Vec<char> = lower.chars().collect();
-            match chars.len() {
-                0 => Vec::new(),
-                1..=2 => vec![lower],
-                _ => chars.windows(3).map(|window| window.iter().collect()).collect(),
-            }
-        };
-        let all: Vec<Vec<String>> = texts.iter().map(|text| grams(text)).collect();
-        let vector = |text: &str| -> Vec<(String, f64)> {
-            let own = grams(text);
-            let mut distinct = own.clone();
-            distinct.sort();
-            distinct.dedup();
-            let weighed: Vec<(String, f64)> = distinct
-                .into_iter()
-                .map(|gram| {
-                    let spread = all.iter().filter(|other| other.contains(&gram)).count().max(1);
-                    let count = own.iter().filter(|other| **other == gram).count();
-                    let weight = count as f64 * ((texts.len() as f64 / spread as f64).ln() + 1.0);
-                    (gram, weight)
-                })
-                .collect();
-            let length = weighed.iter().map(|(_, w)| w * w).sum::<f64>().sqrt();
-            weighed.into_iter().map(|(gram, w)| (gram, w / length)).collect()
-        };
-        let (a, b) = (vector(a), vector(b));
-        a.iter().flat_map(|(g, x)| b.iter().filter(move |(h, _)| g == h).map(move |(_, y)| x * y)).sum()
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(128))]
-        #[test]
-        fn trigram_oracle(texts in prop::collection::vec("[abcA-Cé ]{0,14}", 1..20), asked in "[abcA-Cé ]{0,14}") {
-            let index = CharNgramIndex::build(texts.iter().map(String::as_str));
-            let found = index.like(&asked, usize::MAX);
-            for (place, text) in texts.iter().enumerate() {
-                let wanted = cosine(&texts, &asked, text);
-                let score = found.iter().find(|like| like.text as usize == place).map_or(0.0, |like| f64::from(like.score));
-                prop_assert!((wanted - score).abs() < 1e-5 || (wanted < SCORE_MIN + 1e-5 && score == 0.0), "{wanted} {score}");
-            }
-            prop_assert!(found.is_sorted_by(|a, b| (b.score, a.text) <= (a.score, b.text) || a.score > b.score));
-        }
-
-        #[test]
-        fn composed_and_decomposed_are_the_same_text(text in "[aeiouçãé ]{3,40}") {
-            let decomposed: String = text.nfd().collect();
-            let windows = |text: &str| {
-                let mut named = Vec::new();
-                each_window(text, |window| named.push(window));
-                named
-            };
-            prop_assert_eq!(windows(&text), windows(&decomposed));
-        }
-    }
-
-    #[test]
-    fn the_same_text_is_wholly_like_and_empty_text_like_nothing() {
-        let index = CharNgramIndex::build(["The build needs JAVA_HOME", "Dana prefers small changes", ""]);
-        let found = index.like("the build needs java_home", 5);
-        assert_eq!((found[0].text, found.len()), (0, 1));
-        assert!((found[0].score - 1.0).abs() < 1e-6);
-        assert!(index.like("", 5).is_empty());
-        assert!(CharNgramIndex::build([]).like("anything", 5).is_empty());
-    }
-}
+mod tests;

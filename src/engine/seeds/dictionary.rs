@@ -1,0 +1,165 @@
+//! Strings in the order of their bytes, and under each the nodes that have it.
+//!
+//! One sorted list answers what is equal to a word and what begins with it. What has a word inside is asked of the sorted
+//! suffixes of all strings: whoever has the word has a suffix that begins with it.
+
+use std::ops::Range;
+
+/// Strings, each once, with the nodes that have them.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Dictionary {
+    text: String,
+    /// Where each string ends in `text`, and its nodes in `nodes`.
+    ends: Vec<(usize, usize)>,
+    /// Of each string ascending.
+    nodes: Vec<u32>,
+}
+
+/// Strings of nodes, on their way into a [`Dictionary`].
+#[derive(Debug, Default)]
+pub(super) struct Gathered {
+    text: String,
+    entries: Vec<(Range<usize>, u32)>,
+}
+
+impl Gathered {
+    /// Notes that a node has a string; once is enough. An empty string is none.
+    pub(super) fn push(&mut self, string: &str, node: u32) {
+        if !string.is_empty() {
+            let begin = self.text.len();
+            self.text.push_str(string);
+            self.entries.push((begin..self.text.len(), node));
+        }
+    }
+
+    pub(super) fn into_dictionary(mut self) -> Dictionary {
+        let text = &self.text;
+        let key = |entry: &(Range<usize>, u32)| (&text[entry.0.clone()], entry.1);
+        self.entries.sort_unstable_by(|a, b| key(a).cmp(&key(b)));
+        self.entries.dedup_by(|a, b| key(a) == key(b));
+        let mut dictionary = Dictionary::default();
+        for same in self.entries.chunk_by(|a, b| text[a.0.clone()] == text[b.0.clone()]) {
+            dictionary.text.push_str(&text[same[0].0.clone()]);
+            dictionary.nodes.extend(same.iter().map(|(_, node)| *node));
+            dictionary.ends.push((dictionary.text.len(), dictionary.nodes.len()));
+        }
+        dictionary.text.shrink_to_fit();
+        dictionary.ends.shrink_to_fit();
+        dictionary.nodes.shrink_to_fit();
+        dictionary
+    }
+}
+
+impl Dictionary {
+    pub(super) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    fn begin(&self, at: usize) -> (usize, usize) {
+        if at == 0 { (0, 0) } else { self.ends[at - 1] }
+    }
+
+    pub(super) fn get(&self, at: usize) -> &str {
+        &self.text[self.begin(at).0..self.ends[at].0]
+    }
+
+    /// The nodes of one string.
+    pub(super) fn nodes(&self, at: usize) -> &[u32] {
+        &self.nodes[self.begin(at).1..self.ends[at].1]
+    }
+
+    /// The nodes that have exactly this string.
+    pub(super) fn equal(&self, string: &str) -> &[u32] {
+        let at = self.below(0..self.len(), string);
+        if at < self.len() && self.get(at) == string { self.nodes(at) } else { &[] }
+    }
+
+    /// Which strings of a range begin with this one.
+    pub(super) fn starting(&self, within: Range<usize>, string: &str) -> Range<usize> {
+        let begin = self.below(within.clone(), string);
+        begin..partition(begin..within.end, |at| self.get(at).starts_with(string))
+    }
+
+    fn below(&self, within: Range<usize>, string: &str) -> usize {
+        partition(within, |at| self.get(at) < string)
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        self.text.capacity() + size_of::<(usize, usize)>() * self.ends.capacity() + 4 * self.nodes.capacity()
+    }
+}
+
+/// The first place of a range where something no longer holds.
+fn partition(within: Range<usize>, holds: impl Fn(usize) -> bool) -> usize {
+    let Range { start: mut low, end: mut high } = within;
+    while low < high {
+        let middle = low.midpoint(high);
+        if holds(middle) { low = middle + 1 } else { high = middle }
+    }
+    low
+}
+
+/// The suffixes of all strings of a [`Dictionary`], in the order of their bytes: which string, and where in it.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Suffixes(Vec<(u32, u32)>);
+
+impl Suffixes {
+    pub(super) fn of(dictionary: &Dictionary) -> Self {
+        let mut all = Vec::new();
+        for string in (0..u32::MAX).take(dictionary.len()) {
+            let starts = dictionary.get(string as usize).char_indices().map(|(at, _)| at);
+            all.extend(starts.filter_map(|at| Some((string, u32::try_from(at).ok()?))));
+        }
+        let suffix = |(string, at): &(u32, u32)| &dictionary.get(*string as usize)[*at as usize..];
+        all.sort_unstable_by(|a, b| suffix(a).cmp(suffix(b)).then(a.cmp(b)));
+        Self(all)
+    }
+
+    /// The strings that have `part` inside, some more than once.
+    pub(super) fn containing(&self, dictionary: &Dictionary, part: &str) -> impl Iterator<Item = usize> {
+        let suffix = |at: usize| {
+            let (string, begin) = self.0[at];
+            &dictionary.get(string as usize)[begin as usize..]
+        };
+        let begin = partition(0..self.0.len(), |at| suffix(at) < part);
+        let end = partition(begin..self.0.len(), |at| suffix(at).starts_with(part));
+        self.0[begin..end].iter().map(|(string, _)| *string as usize)
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        size_of::<(u32, u32)>() * self.0.capacity()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(256))]
+        #[test]
+        fn strings_are_found_by_what_they_are_begin_with_and_have_inside(
+            entries in prop::collection::vec(("[abé]{0,4}", 0_u32..20), 0..40),
+            asked in "[abé]{1,3}",
+        ) {
+            let mut gathered = Gathered::default();
+            entries.iter().for_each(|(string, node)| gathered.push(string, *node));
+            let dictionary = gathered.into_dictionary();
+            let nodes = |holds: &dyn Fn(&str) -> bool| -> BTreeSet<u32> {
+                entries.iter().filter(|(string, _)| !string.is_empty() && holds(string)).map(|(_, node)| *node).collect()
+            };
+            let all = |strings: &mut dyn Iterator<Item = usize>| -> BTreeSet<u32> {
+                strings.flat_map(|at| dictionary.nodes(at).iter().copied()).collect()
+            };
+            let equal = dictionary.equal(&asked);
+            prop_assert!(equal.is_sorted_by(|a, b| a < b));
+            prop_assert_eq!(equal.iter().copied().collect::<BTreeSet<_>>(), nodes(&|string| string == asked));
+            let mut starting = dictionary.starting(0..dictionary.len(), &asked);
+            prop_assert_eq!(all(&mut starting), nodes(&|string| string.starts_with(&asked)));
+            let suffixes = Suffixes::of(&dictionary);
+            prop_assert_eq!(all(&mut suffixes.containing(&dictionary, &asked)), nodes(&|string| string.contains(&asked)));
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! Relations read as sentences, so that a question which names nobody is still led to those it is about.
+//!
+//! A fact is the words of its two ends and of its type, without stop words, a plural s dropped. A query scores it by the sum
+//! of `idf` over the words they share, divided by `sqrt(1 + 0.3 * its words)`, where `idf = ln(1 + (F - f + 0.5) / (f +
+//! 0.5))`, `F` facts in all and `f` with the word: short facts of rare words come first.
+//!
+//! Invariant: scores are those of the formula worked out for every fact (held by `facts_oracle`).
+
+use crate::engine::best::Best;
+use crate::engine::text::fold::fold;
+use crate::engine::text::merge::side_by_side;
+use crate::engine::text::stop::is_stop;
+use crate::engine::text::words::{hash, singular, words};
+use crate::graph::Graph;
+use crate::graph::index::NodeId;
+use std::cmp::Reverse;
+
+/// The type of relationships that are facts.
+pub const RELATION: &str = "RELATES_TO";
+/// How much long facts pay for their words.
+const LENGTH_SHARE: f64 = 0.3;
+
+/// The facts of one graph.
+#[derive(Debug, Clone, Default)]
+pub struct Facts {
+    /// By number, in the order of the stable ids of their ends and of their types.
+    ends: Vec<(NodeId, NodeId)>,
+    /// How many words each has.
+    lengths: Vec<u32>,
+    words: Vec<u64>,
+    /// Where the numbers of each word end.
+    word_ends: Vec<usize>,
+    /// Of each word ascending.
+    numbers: Vec<u32>,
+}
+
+/// A fact and how well it answers.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Fact {
+    /// The nodes that it joins.
+    pub ends: (NodeId, NodeId),
+    /// More than 0; without an upper end.
+    pub score: f32,
+}
+
+impl Facts {
+    /// Facts of relations, given by their ends in `graph` and their types; repeated ones count once.
+    #[must_use]
+    pub fn build<'a>(graph: &Graph, relations: impl IntoIterator<Item = (NodeId, NodeId, &'a str)>) -> Self {
+        let mut all: Vec<(NodeId, NodeId, &str)> = relations.into_iter().collect();
+        all.sort_unstable_by_key(|(from, to, kind)| (graph.rank(*from), graph.rank(*to), *kind));
+        all.dedup();
+        let mut facts = Self::default();
+        let mut said: Vec<(u64, u32)> = Vec::new();
+        for (number, (from, to, kind)) in (0..u32::MAX).zip(all) {
+            let begin = said.len();
+            for text in [graph.label(from), graph.label(to), kind] {
+                said.extend(hashes(text).map(|word| (word, number)));
+            }
+            said[begin..].sort_unstable();
+            let distinct = said[begin..].chunk_by(|a, b| a == b).count();
+            facts.ends.push((from, to));
+            facts.lengths.push(u32::try_from(distinct).unwrap_or(u32::MAX));
+        }
+        said.sort_unstable();
+        said.dedup();
+        for of_word in said.chunk_by(|a, b| a.0 == b.0) {
+            facts.words.push(of_word[0].0);
+            facts.numbers.extend(of_word.iter().map(|(_, number)| *number));
+            facts.word_ends.push(facts.numbers.len());
+        }
+        facts
+    }
+
+    /// The facts of a graph that says no types: one for each two nodes that a `RELATES_TO` joins.
+    #[must_use]
+    pub fn of_slots(graph: &Graph) -> Self {
+        let of = |source: NodeId| {
+            let joined = graph.slots(source).filter(|slot| graph.relation(*slot) == RELATION);
+            joined.map(move |slot| {
+                let target = graph.target(slot);
+                let swap = graph.rank(target) < graph.rank(source);
+                if swap { (target, source, "") } else { (source, target, "") }
+            })
+        };
+        Self::build(graph, graph.nodes().flat_map(of))
+    }
+
+    /// The `most` facts that answer a query best; of equals the one whose stable ids come first.
+    #[must_use]
+    pub fn best(&self, query: &str, most: usize) -> Vec<Fact> {
+        let mut asked: Vec<u64> = hashes(query).collect();
+        asked.sort_unstable();
+        asked.dedup();
+        let lists: Vec<&[u32]> = asked.iter().map(|word| self.of(*word)).collect();
+        #[expect(clippy::cast_precision_loss, reason = "fewer facts than an f64 counts exactly")]
+        let rarity = |list: &&[u32]| {
+            let (all, spread) = (self.ends.len() as f64, list.len() as f64);
+            libm::log(1.0 + (all - spread + 0.5) / (spread + 0.5))
+        };
+        let rarities: Vec<f64> = lists.iter().map(rarity).collect();
+        let mut best = Best::new(most);
+        side_by_side(
+            &lists,
+            |number| *number,
+            |number, met| {
+                let shared: f64 = met.iter().map(|(word, _)| rarities[*word]).sum();
+                let length = f64::from(self.lengths[number as usize]);
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    reason = "rounded once, far below the greatest f32"
+                )]
+                let score = (shared / f64::sqrt(1.0 + LENGTH_SHARE * length)) as f32;
+                best.offer((score.to_bits(), Reverse(number)));
+            },
+        );
+        let best = best.into_sorted().into_iter();
+        best.map(|(score, Reverse(number))| Fact {
+            ends: self.ends[number as usize],
+            score: f32::from_bits(score),
+        })
+        .collect()
+    }
+
+    fn of(&self, word: u64) -> &[u32] {
+        let Ok(at) = self.words.binary_search(&word) else { return &[] };
+        let begin = if at == 0 { 0 } else { self.word_ends[at - 1] };
+        &self.numbers[begin..self.word_ends[at]]
+    }
+
+    /// Bytes that it takes.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        size_of::<(NodeId, NodeId)>() * self.ends.capacity()
+            + 4 * (self.lengths.capacity() + self.numbers.capacity())
+            + 8 * (self.words.capacity() + self.word_ends.capacity())
+    }
+}
+
+/// The words of a text that a fact is known by.
+fn hashes(text: &str) -> impl Iterator<Item = u64> {
+    let folded = fold(text);
+    let own: Vec<u64> =
+        words(&folded).filter(|word| !is_stop(word)).map(|word| hash(singular(word))).collect();
+    own.into_iter()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::builder::{EdgeRow, GraphBuilder, WeightRange};
+    use crate::graph::columns::NodeRow;
+    use crate::graph::kinds::{EdgeDirection, Kinds, NodeType};
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    fn graph(labels: &[String]) -> Graph {
+        let mut builder = GraphBuilder::new(Kinds::default(), WeightRange::default());
+        for (n, label) in labels.iter().enumerate() {
+            builder.add_node(NodeRow::new(format!("n{n:02}"), label, NodeType::Concept)).unwrap();
+        }
+        builder.finalize().unwrap()
+    }
+
+    fn said(text: &str) -> BTreeSet<String> {
+        words(&fold(text)).filter(|word| !is_stop(word)).map(|word| singular(word).to_owned()).collect()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(256))]
+        #[test]
+        fn facts_oracle(
+            labels in prop::collection::vec("[a-c]{2,4}s?( the)?( [a-c]{2,3})?", 1..10),
+            joined in prop::collection::vec((0_usize..10, 0_usize..10, "|WORKS_AT|[a-c]{3}s"), 0..14),
+            query in "[a-c]{2,4}s?( [a-c]{2,3}){0,3} works",
+        ) {
+            let graph = graph(&labels);
+            let node = |n: usize| graph.find(&format!("n{:02}", n % labels.len())).unwrap();
+            let facts: BTreeSet<(u32, u32, &str)> =
+                joined.iter().map(|(a, b, kind)| (graph.rank(node(*a)), graph.rank(node(*b)), kind.as_str())).collect();
+            let by_rank: Vec<NodeId> = graph.by_rank().collect();
+            let sentences: Vec<BTreeSet<String>> = facts
+                .iter()
+                .map(|(a, b, kind)| [graph.label(by_rank[*a as usize]), graph.label(by_rank[*b as usize]), kind])
+                .map(|texts| texts.into_iter().flat_map(said).collect())
+                .collect();
+            let mut wanted = Vec::new();
+            for (fact, sentence) in facts.iter().zip(&sentences) {
+                let idf = |word: &String| {
+                    let f = sentences.iter().filter(|other| other.contains(word)).count() as f64;
+                    (1.0 + (facts.len() as f64 - f + 0.5) / (f + 0.5)).ln()
+                };
+                let shared: Vec<f64> = said(&query).iter().filter(|word| sentence.contains(*word)).map(idf).collect();
+                if !shared.is_empty() {
+                    let score = shared.iter().sum::<f64>() / (1.0 + 0.3 * sentence.len() as f64).sqrt();
+                    wanted.push(((fact.0, fact.1), score));
+                }
+            }
+            let index = Facts::build(&graph, joined.iter().map(|(a, b, kind)| (node(*a), node(*b), kind.as_str())));
+            let got = index.best(&query, usize::MAX);
+            prop_assert_eq!(got.len(), wanted.len());
+            prop_assert!(got.is_sorted_by(|a, b| a.score >= b.score));
+            let mut unfound = wanted;
+            for fact in &got {
+                let ends = (graph.rank(fact.ends.0), graph.rank(fact.ends.1));
+                let at = unfound.iter().position(|(other, score)| *other == ends && (score - f64::from(fact.score)).abs() < 1e-5);
+                prop_assert!(at.is_some(), "{:?}", fact);
+                unfound.swap_remove(at.unwrap());
+            }
+            prop_assert_eq!(index.best(&query, 2), got.into_iter().take(2).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn a_relation_that_can_be_walked_both_ways_is_one_fact() {
+        let mut builder = GraphBuilder::new(Kinds::default(), WeightRange::default());
+        for label in ["Frank Herbert", "Dune"] {
+            builder.add_node(NodeRow::new(label, label, NodeType::Concept)).unwrap();
+        }
+        let edge = |relation: &str| EdgeRow {
+            source: "Frank Herbert".to_owned(),
+            target: "Dune".to_owned(),
+            relation: relation.to_owned(),
+            weight: 0.5,
+            direction: EdgeDirection::Bidirectional,
+            inhibitory: false,
+            causal: None,
+        };
+        builder.add_edge(&edge(RELATION)).unwrap();
+        builder.add_edge(&edge("MENTIONS")).unwrap();
+        let graph = builder.finalize().unwrap();
+        let facts = Facts::of_slots(&graph);
+        assert_eq!(facts.ends, [(graph.find("Dune").unwrap(), graph.find("Frank Herbert").unwrap())]);
+        assert_eq!(facts.lengths, [3]);
+        assert!(facts.best("?", 2).is_empty());
+    }
+}

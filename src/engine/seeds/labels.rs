@@ -1,0 +1,163 @@
+//! What the nodes of a graph are called, ready to be asked for: by name, by beginning, by part, by tag, by spelling.
+//!
+//! Of a label the first [200 bytes](crate::engine::semantic::trigram::TEXT_BYTES_MAX) of its folded form are seen. It is
+//! kept as it is written and as its words with one space between them, by which a name is found in a sentence.
+//!
+//! # Design notes
+//! A token has letters and digits only, so where it stands in a label it stands inside one word of it: the words of all
+//! labels, and the suffixes of these, are all that has to be searched, and nothing that is found needs to be verified.
+
+use super::dictionary::{Dictionary, Gathered, Suffixes};
+use super::lowest::Lowest;
+use crate::engine::semantic::trigram::{CharNgramIndex, TEXT_BYTES_MAX};
+use crate::engine::text::fold::{cut, fold};
+use crate::engine::text::words::words;
+use crate::graph::Graph;
+
+/// How many nodes one token finds at one level; the best connected ones stand first.
+pub const CANDIDATES_MAX: usize = 4_096;
+/// Spelling up to this likeness is not the same word.
+pub const TRIGRAM_MIN: f64 = 0.3;
+
+/// The labels and tags of one graph.
+#[derive(Debug, Clone)]
+pub struct Labels {
+    labels: Dictionary,
+    /// The words of each label, a space between them.
+    phrases: Dictionary,
+    words: Dictionary,
+    suffixes: Suffixes,
+    /// Without the `#` before them.
+    tags: Dictionary,
+    ngrams: CharNgramIndex,
+}
+
+/// What is seen of a label.
+fn seen(label: &str) -> String {
+    let mut folded = fold(label);
+    folded.truncate(cut(&folded, TEXT_BYTES_MAX).len());
+    folded
+}
+
+/// Words with a space between them.
+fn phrase<'a>(words: impl Iterator<Item = &'a str>) -> String {
+    let mut phrase = String::new();
+    for word in words {
+        if !phrase.is_empty() {
+            phrase.push(' ');
+        }
+        phrase.push_str(word);
+    }
+    phrase
+}
+
+impl Labels {
+    /// Those of a graph.
+    #[must_use]
+    pub fn build(graph: &Graph) -> Self {
+        let [mut labels, mut phrases, mut spoken, mut tags] = [(); 4].map(|()| Gathered::default());
+        for node in graph.nodes() {
+            let label = seen(graph.label(node));
+            if label.is_empty() {
+                // What nobody can name is not found by name, nor by tag.
+                continue;
+            }
+            labels.push(&label, node.0);
+            phrases.push(&phrase(words(&label)), node.0);
+            words(&label).for_each(|word| spoken.push(word, node.0));
+            for tag in graph.tags(node) {
+                let tag = fold(tag);
+                tags.push(tag.strip_prefix('#').unwrap_or(&tag), node.0);
+            }
+        }
+        let words = spoken.into_dictionary();
+        Self {
+            labels: labels.into_dictionary(),
+            phrases: phrases.into_dictionary(),
+            suffixes: Suffixes::of(&words),
+            words,
+            tags: tags.into_dictionary(),
+            ngrams: CharNgramIndex::build(graph.nodes().map(|node| graph.label(node))),
+        }
+    }
+
+    /// Their trigrams, each known by the number of its node.
+    #[must_use]
+    pub const fn ngrams(&self) -> &CharNgramIndex {
+        &self.ngrams
+    }
+
+    /// Bytes that it takes.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        let dictionaries = [&self.labels, &self.phrases, &self.words, &self.tags];
+        let dictionaries: usize = dictionaries.into_iter().map(Dictionary::bytes).sum();
+        dictionaries + self.suffixes.bytes() + self.ngrams.bytes()
+    }
+
+    /// Reads a folded query from left to right and calls `found` with the longest run of words that are all words of a
+    /// label, and with the nodes of that label; reading goes on behind it.
+    pub(super) fn names(&self, query: &str, mut found: impl FnMut(&str, &[u32])) {
+        let query = phrase(words(query));
+        let mut rest = query.as_str();
+        while !rest.is_empty() {
+            // Each word that is added leaves fewer labels that begin so; one that is just this run is the first of them.
+            let mut within = 0..self.phrases.len();
+            let mut longest = None;
+            let ends = rest.match_indices(' ').map(|(at, _)| at).chain([rest.len()]);
+            let mut first_word = rest.len();
+            for end in ends {
+                first_word = first_word.min(end);
+                within = self.phrases.starting(within, &rest[..end]);
+                if within.is_empty() {
+                    break;
+                }
+                if self.phrases.get(within.start).len() == end {
+                    longest = Some((end, within.start));
+                }
+            }
+            if let Some((end, at)) = longest {
+                found(&rest[..end], self.phrases.nodes(at));
+            }
+            let end = longest.map_or(first_word, |(end, _)| end);
+            rest = rest[end..].trim_start();
+        }
+    }
+
+    /// The nodes whose labels are just this, folded.
+    pub(super) fn exact(&self, folded: &str) -> &[u32] {
+        self.labels.equal(cut(folded, TEXT_BYTES_MAX))
+    }
+
+    /// The nodes whose labels begin with a token.
+    pub(super) fn starting(&self, token: &str) -> (Vec<u32>, bool) {
+        let range = self.labels.starting(0..self.labels.len(), token);
+        lowest(range.map(|at| self.labels.nodes(at)))
+    }
+
+    /// The nodes whose labels have a token inside.
+    pub(super) fn containing(&self, token: &str) -> (Vec<u32>, bool) {
+        lowest(self.suffixes.containing(&self.words, token).map(|at| self.words.nodes(at)))
+    }
+
+    /// The nodes that have a token as a tag.
+    pub(super) fn tagged(&self, token: &str) -> &[u32] {
+        self.tags.equal(token)
+    }
+
+    /// The nodes whose labels are spelt like a token, ascending, and how like each is.
+    pub(super) fn like(&self, token: &str) -> (Vec<(u32, f32)>, bool) {
+        let found = self.ngrams.asked(token).search(TRIGRAM_MIN, usize::MAX).like;
+        let mut like: Vec<(u32, f32)> = found.into_iter().map(|like| (like.text, like.score)).collect();
+        like.sort_unstable_by_key(|(node, _)| *node);
+        let truncated = like.len() > CANDIDATES_MAX;
+        like.truncate(CANDIDATES_MAX);
+        (like, truncated)
+    }
+}
+
+fn lowest<'a>(lists: impl Iterator<Item = &'a [u32]>) -> (Vec<u32>, bool) {
+    let mut lowest = Lowest::new(CANDIDATES_MAX);
+    lists.for_each(|list| lowest.take(list));
+    lowest.into_nodes()
+}

@@ -1,0 +1,372 @@
+//! From a question to the nodes where searching begins: names first, then facts, then what looks like its words.
+//!
+//! | | finds | score |
+//! |---|---|---|
+//! | level 0 | labels whose words stand in the question in a row | 1 / memories with the rarest of them |
+//! | levels 1 to 5 | labels that are a token, begin with it, have it inside; tags; like spelling | below |
+//! | facts | the ends of the relations that share most with the question | half of how well they answer / memories with them |
+//! | external | what somebody else found | as given |
+//! | text | where none but levels 1 to 5 find anything: the memories that say most of it | by the best of them |
+//!
+//! A node of levels 1 to 5 has for each token the score of the first level that holds. Its relevance is `0.5 * mean of the
+//! matched + 0.35 * matched / tokens + 0.15 * best`, 1 where the label is the whole question; its score `0.6 * relevance +
+//! 0.4 * D2`. Beside names only the ten best of these join, at a hundredth: undamped they drown the names.
+//!
+//! A node that several find keeps the largest score. Seeds go by score, then by standing, then by the bytes of external
+//! ids: the one place where PageRank decides before these.
+//!
+//! # Design notes
+//! The source document adds path biases, which would make seeds of what nothing in the question speaks for. There are none.
+//!
+//! Invariant: a naive scan of all labels finds the same seeds (held by `seeds_oracle`).
+
+mod dictionary;
+pub mod facts;
+pub mod labels;
+mod lowest;
+
+#[cfg(test)]
+mod tests;
+
+use super::Error;
+use super::best::Best;
+use super::text::counts::WordCounts;
+use super::text::fold::fold;
+use super::text::ranking::Ranked;
+use super::text::words::tokens;
+use crate::graph;
+use crate::graph::Graph;
+use crate::graph::index::NodeId;
+use facts::{Fact, Facts};
+use labels::{CANDIDATES_MAX, Labels};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+
+/// The most seeds that anybody may ask for.
+pub const MAX_SEEDS: usize = 200;
+/// Relevance below this is none.
+const MIN_SEED: f64 = 0.1;
+/// How many of levels 1 to 5 join names, and at what part of their score.
+const LEVEL0_OTHERS: usize = 10;
+const LEVEL0_DAMP: f64 = 0.01;
+/// How many facts lend their ends, and at what part of their score.
+const FACT_SEEDS: usize = 2;
+const FACT_SHARE: f64 = 0.5;
+/// How many memories join by their text where nothing else is found.
+const TEXT_SEEDS: usize = 20;
+/// Shares of relevance and of likeness in meaning.
+const RELEVANCE_SHARE: f64 = 0.6;
+const D2_SHARE: f64 = 0.4;
+
+/// A graph, and what was made of it for finding seeds.
+#[derive(Debug, Clone, Copy)]
+pub struct Sources<'a> {
+    /// The graph.
+    pub graph: &'a Graph,
+    /// Its labels.
+    pub labels: &'a Labels,
+    /// Its facts.
+    pub facts: &'a Facts,
+    /// The words of its memories.
+    pub counts: &'a WordCounts,
+}
+
+/// What seeds are looked for.
+#[derive(Debug, Clone, Copy)]
+pub struct Question<'a> {
+    /// In words; may be empty.
+    pub text: &'a str,
+    /// External ids that somebody else found, with scores above 0 and up to 1.
+    pub external: &'a [(&'a str, f32)],
+    /// How many seeds at most, `1 ..= 200`; the strongest stay.
+    pub limit: usize,
+}
+
+/// Where searching begins.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Seeds {
+    /// By score descending, then by PageRank, then by the bytes of external ids.
+    pub seeds: Vec<Seed>,
+    /// External ids that the graph does not hold, as they came in.
+    pub unknown: Vec<String>,
+    /// Whether a token found more nodes at a level than are looked at.
+    pub truncated: bool,
+}
+
+/// A node where searching begins.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Seed {
+    /// The node.
+    pub node: NodeId,
+    /// Above 0 and up to 1.
+    pub score: f32,
+    /// What speaks for it, for each token and each name at most once.
+    pub evidence: Vec<Evidence>,
+}
+
+/// What speaks for a node.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Evidence {
+    /// How it was found.
+    pub ground: Ground,
+    /// The token or the name in the question; of a fact the label of its other end; else empty.
+    pub of: String,
+    /// What that alone would give it, before anything is damped.
+    pub score: f32,
+}
+
+/// How a node can be found; among levels 1 to 5 the earlier decides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Ground {
+    /// Level 0: the question has all its words in a row.
+    Name,
+    /// Its label is the token: 1.
+    Exact,
+    /// Its label begins with the token: 0.9.
+    Prefix,
+    /// Its label has the token inside: 0.8.
+    Contains,
+    /// The token is one of its tags: 0.7.
+    Tag,
+    /// Its label is spelt like the token: 0.6 of how like.
+    Trigram,
+    /// It is an end of a fact that answers.
+    Fact,
+    /// Somebody else found it.
+    External,
+    /// Its text has the question's words.
+    Text,
+}
+
+/// A token that speaks for a node.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Hit {
+    node: u32,
+    token: u32,
+    ground: Ground,
+    score: f32,
+}
+
+/// Seeds on their way, by node.
+#[derive(Default)]
+struct Joined(BTreeMap<NodeId, (f32, Vec<Evidence>)>);
+
+impl Joined {
+    /// Adds a node, which keeps the larger score.
+    fn join(&mut self, node: NodeId, score: f32, evidence: Option<Evidence>) {
+        let (held, grounds) = self.0.entry(node).or_default();
+        *held = held.max(score);
+        grounds.extend(evidence);
+    }
+
+    fn scale(&mut self, divisor: f32) {
+        self.0.values_mut().for_each(|(score, _)| *score /= divisor);
+    }
+
+    fn largest(&self) -> Option<f32> {
+        self.0.values().map(|(score, _)| *score).reduce(f32::max)
+    }
+}
+
+/// Finds the seeds of a question. `by_text` are the memories that answer it best by their texts, the best first; `d2` is how
+/// like a node is to the question in meaning, `0 ..= 1`.
+///
+/// # Errors
+/// [`graph::Error::NonFinite`] and [`graph::Error::ParameterOutOfRange`] for an external score or the limit.
+pub fn find(
+    sources: &Sources<'_>,
+    question: &Question<'_>,
+    by_text: &[Ranked],
+    d2: impl FnMut(NodeId) -> f32,
+) -> Result<Seeds, Error> {
+    let (external, unknown) = external(sources.graph, question)?;
+    let folded = fold(question.text);
+    let (mut joined, mut truncated) = names(sources, &folded);
+    let facts = sources.facts.best(question.text, FACT_SEEDS);
+    let named = joined.largest();
+    let named = match named {
+        Some(largest) if !facts.is_empty() => {
+            joined.scale(largest);
+            Some(1.0)
+        }
+        named => named,
+    };
+    let nothing = named.is_none() && facts.is_empty() && external.is_empty();
+    let tokens = tokens(question.text);
+    let (hits, cut) = hits(sources.labels, &tokens);
+    truncated |= cut;
+    let whole = sources.labels.exact(&folded);
+    let candidates = hits.chunk_by(|a, b| a.node == b.node).filter_map(|of_node| {
+        let node = NodeId(of_node[0].node);
+        let is_name = joined.0.contains_key(&node);
+        let relevance = relevance(of_node, tokens.len(), whole.binary_search(&node.0).is_ok());
+        (!is_name && relevance >= MIN_SEED).then_some((relevance, node))
+    });
+    let most = if named.is_some() { LEVEL0_OTHERS } else { question.limit };
+    let others = reranked(sources.graph, candidates, most, d2);
+    for (node, score) in others {
+        let damped = named.map(|largest| narrow(LEVEL0_DAMP * f64::from(score) * f64::from(largest)));
+        joined.join(node, damped.unwrap_or(score), None);
+    }
+    lend_ends(sources, &facts, &mut joined);
+    for (node, score) in external {
+        let evidence = Evidence { ground: Ground::External, of: String::new(), score };
+        joined.join(node, score, Some(evidence));
+    }
+    if nothing && let Some(best) = by_text.first() {
+        for ranked in by_text.iter().take(TEXT_SEEDS) {
+            let score = narrow(f64::from(ranked.score) / f64::from(best.score));
+            let evidence = Evidence { ground: Ground::Text, of: String::new(), score };
+            joined.join(ranked.node, score, Some(evidence));
+        }
+    }
+    Ok(Seeds { seeds: strongest(sources.graph, joined, question.limit, &hits, &tokens), unknown, truncated })
+}
+
+/// The external seeds that the graph holds, and the ids of the others.
+fn external(graph: &Graph, question: &Question<'_>) -> Result<(Vec<(NodeId, f32)>, Vec<String>), Error> {
+    if !(1..=MAX_SEEDS).contains(&question.limit) {
+        #[expect(clippy::cast_precision_loss, reason = "for people to read")]
+        let (value, max) = (question.limit as f64, MAX_SEEDS as f64);
+        return Err(
+            graph::Error::ParameterOutOfRange { name: "limit".to_owned(), value, min: 1.0, max }.into()
+        );
+    }
+    let (mut held, mut unknown) = (Vec::new(), Vec::new());
+    for (id, score) in question.external {
+        if !score.is_finite() {
+            return Err(graph::Error::NonFinite { field: "score", owner: format!("seed {id}") }.into());
+        }
+        if *score <= 0.0 || *score > 1.0 {
+            let (name, value) = (format!("score of seed {id}"), f64::from(*score));
+            return Err(graph::Error::ParameterOutOfRange { name, value, min: 0.0, max: 1.0 }.into());
+        }
+        match graph.find(id) {
+            Some(node) => held.push((node, *score)),
+            None => unknown.push((*id).to_owned()),
+        }
+    }
+    Ok((held, unknown))
+}
+
+/// Level 0, and whether a name has more nodes than are looked at.
+fn names(sources: &Sources<'_>, folded: &str) -> (Joined, bool) {
+    let (mut joined, mut truncated) = (Joined::default(), false);
+    sources.labels.names(folded, |name, nodes| {
+        let score = narrow(1.0 / f64::from(sources.counts.rarest(name)));
+        truncated |= nodes.len() > CANDIDATES_MAX;
+        for node in nodes.iter().take(CANDIDATES_MAX) {
+            // A name that the question repeats is evidence once.
+            if !joined.0.contains_key(&NodeId(*node)) {
+                let evidence = Evidence { ground: Ground::Name, of: name.to_owned(), score };
+                joined.join(NodeId(*node), score, Some(evidence));
+            }
+        }
+    });
+    (joined, truncated)
+}
+
+/// Levels 1 to 5: for each node and token the first level that holds, by node and token; and whether a token found more
+/// nodes at a level than are looked at.
+fn hits(labels: &Labels, tokens: &[String]) -> (Vec<Hit>, bool) {
+    let (mut hits, mut truncated) = (Vec::new(), false);
+    for (token, text) in (0..).zip(tokens) {
+        let mut note = |ground: Ground, score: f32, nodes: &[u32]| {
+            truncated |= nodes.len() > CANDIDATES_MAX;
+            let nodes = nodes.iter().take(CANDIDATES_MAX);
+            hits.extend(nodes.map(|node| Hit { node: *node, token, ground, score }));
+        };
+        let (starting, more) = labels.starting(text);
+        let (containing, still_more) = labels.containing(text);
+        note(Ground::Exact, 1.0, labels.exact(text));
+        note(Ground::Prefix, 0.9, &starting);
+        note(Ground::Contains, 0.8, &containing);
+        note(Ground::Tag, 0.7, labels.tagged(text));
+        let (like, yet_more) = labels.like(text);
+        hits.extend(like.into_iter().map(|(node, cosine)| {
+            let score = narrow(0.6 * f64::from(cosine));
+            Hit { node, token, ground: Ground::Trigram, score }
+        }));
+        truncated |= more || still_more || yet_more;
+    }
+    hits.sort_unstable_by_key(|hit| (hit.node, hit.token, hit.ground));
+    hits.dedup_by_key(|hit| (hit.node, hit.token));
+    (hits, truncated)
+}
+
+/// How well a node answers, by what its tokens give.
+fn relevance(of_node: &[Hit], tokens: usize, whole: bool) -> f64 {
+    if whole {
+        return 1.0;
+    }
+    let sum: f64 = of_node.iter().map(|hit| f64::from(hit.score)).sum();
+    let best = of_node.iter().map(|hit| f64::from(hit.score)).fold(0.0, f64::max);
+    #[expect(clippy::cast_precision_loss, reason = "as many as a question has words")]
+    let (matched, tokens) = (of_node.len() as f64, tokens as f64);
+    0.5 * (sum / matched) + 0.35 * (matched / tokens) + 0.15 * best
+}
+
+/// The `most` best of nodes by relevance and likeness in meaning.
+fn reranked(
+    graph: &Graph,
+    candidates: impl Iterator<Item = (f64, NodeId)>,
+    most: usize,
+    mut d2: impl FnMut(NodeId) -> f32,
+) -> Vec<(NodeId, f32)> {
+    // The most relevant first, so that those who cannot get in by meaning either are not asked for it.
+    let mut waiting: BinaryHeap<(u64, Reverse<NodeId>)> =
+        candidates.map(|(relevance, node)| (relevance.to_bits(), Reverse(node))).collect();
+    let mut best: Best<Place> = Best::new(most);
+    while let Some((relevance, Reverse(node))) = waiting.pop() {
+        let score = |d2: f64| narrow(RELEVANCE_SHARE * f64::from_bits(relevance) + D2_SHARE * d2);
+        if best.bar().is_some_and(|(bar, ..)| score(1.0).to_bits() < *bar) {
+            break;
+        }
+        best.offer(place(graph, node, score(f64::from(d2(node)))));
+    }
+    best.into_sorted().into_iter().map(|(score, _, _, node)| (node, f32::from_bits(score))).collect()
+}
+
+/// A seed by the bits of its score, those of its standing, and its stable id: the greatest is the first.
+type Place = (u32, u32, Reverse<u32>, NodeId);
+
+fn place(graph: &Graph, node: NodeId, score: f32) -> Place {
+    (score.to_bits(), graph.pagerank(node).to_bits(), Reverse(graph.rank(node)), node)
+}
+
+/// Lets the ends of facts join.
+fn lend_ends(sources: &Sources<'_>, facts: &[Fact], joined: &mut Joined) {
+    let Some(best) = facts.first() else { return };
+    for fact in facts {
+        let share = FACT_SHARE * (f64::from(fact.score) / f64::from(best.score));
+        for (end, other) in [fact.ends, (fact.ends.1, fact.ends.0)] {
+            let spread = sources.counts.rarest(&fold(sources.graph.label(end)));
+            let score = narrow(share / f64::from(spread));
+            let of = sources.graph.label(other).to_owned();
+            joined.join(end, score, Some(Evidence { ground: Ground::Fact, of, score }));
+        }
+    }
+}
+
+/// The strongest of all that joined, with all that speaks for them.
+fn strongest(graph: &Graph, joined: Joined, limit: usize, hits: &[Hit], tokens: &[String]) -> Vec<Seed> {
+    let mut best = Best::new(limit);
+    joined.0.iter().for_each(|(node, (score, _))| best.offer(place(graph, *node, *score)));
+    let mut joined = joined.0;
+    let seed = |(score, _, _, node): Place| {
+        let begin = hits.partition_point(|hit| hit.node < node.0);
+        let of_node = hits[begin..].iter().take_while(|hit| hit.node == node.0);
+        let (_, mut evidence) = joined.remove(&node).unwrap_or_default();
+        evidence.extend(of_node.map(|hit| {
+            let of = tokens[hit.token as usize].clone();
+            Evidence { ground: hit.ground, of, score: hit.score }
+        }));
+        Seed { node, score: f32::from_bits(score), evidence }
+    };
+    best.into_sorted().into_iter().map(seed).collect()
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "scores in 0 ..= 1, rounded once")]
+fn narrow(score: f64) -> f32 {
+    score as f32
+}

@@ -1,0 +1,438 @@
+//! Seeds against a scan of all labels, written from the definition, and the cases that it is for.
+
+use super::*;
+use crate::engine::semantic::trigram::TEXT_BYTES_MAX;
+use crate::engine::text::fold::cut;
+use crate::engine::text::ranking::TextIndex;
+use crate::engine::text::words::words;
+use crate::graph::builder::{GraphBuilder, WeightRange};
+use crate::graph::columns::NodeRow;
+use crate::graph::kinds::{Kinds, NodeType};
+use proptest::prelude::*;
+
+/// A graph, and all that is made of it.
+struct World {
+    graph: Graph,
+    labels: Labels,
+    facts: Facts,
+    counts: WordCounts,
+}
+
+impl World {
+    /// Nodes `n00000`, `n00001`, ... of these labels and tags; standings differ a little.
+    fn of<S: AsRef<str>>(labels: &[(S, Vec<String>)]) -> Self {
+        let mut builder = GraphBuilder::new(Kinds::default(), WeightRange::default());
+        for (n, (label, tags)) in labels.iter().enumerate() {
+            let row = NodeRow::new(format!("n{n:05}"), label.as_ref(), NodeType::Concept);
+            builder.add_node(NodeRow { tags: tags.clone(), ..row }).unwrap();
+        }
+        let graph = builder.finalize().unwrap();
+        let standing = (0..graph.node_count()).map(|n| (n % 3) as f32).collect();
+        let graph = graph.with_pagerank(standing);
+        let (labels, facts) = (Labels::build(&graph), Facts::default());
+        Self { graph, labels, facts, counts: WordCounts::default() }
+    }
+
+    fn named(labels: &[&str]) -> Self {
+        Self::of(&labels.iter().map(|label| (*label, Vec::new())).collect::<Vec<_>>())
+    }
+
+    fn sources(&self) -> Sources<'_> {
+        Sources { graph: &self.graph, labels: &self.labels, facts: &self.facts, counts: &self.counts }
+    }
+
+    fn node(&self, label: &str) -> NodeId {
+        self.graph.nodes().find(|node| self.graph.label(*node) == label).unwrap()
+    }
+
+    /// Labels and scores, where nothing is like anything in meaning.
+    fn ask(&self, text: &str) -> Vec<(String, f32)> {
+        self.told(&self.find(text, &[], &[]))
+    }
+
+    fn find(&self, text: &str, external: &[(&str, f32)], by_text: &[Ranked]) -> Seeds {
+        let question = Question { text, external, limit: MAX_SEEDS };
+        find(&self.sources(), &question, by_text, |_| 0.0).unwrap()
+    }
+
+    fn told(&self, seeds: &Seeds) -> Vec<(String, f32)> {
+        seeds.seeds.iter().map(|seed| (self.graph.label(seed.node).to_owned(), seed.score)).collect()
+    }
+
+    #[track_caller]
+    fn expect(&self, text: &str, wanted: &[(&str, f64)]) {
+        let got = self.ask(text);
+        assert_eq!(got.len(), wanted.len(), "{text}: {got:?}");
+        for ((label, score), (named, near)) in got.iter().zip(wanted) {
+            assert!(label == named && (f64::from(*score) - near).abs() < 1e-6, "{text}: {got:?}");
+        }
+    }
+}
+
+/// How like two texts are in meaning, so that the order is moved by something: drawn from the node.
+fn some_d2(node: NodeId) -> f32 {
+    (node.0.wrapping_mul(2_654_435_761) >> 24) as f32 / 255.0
+}
+
+/// Every label, for every token, for every level.
+fn naive(world: &World, query: &str, limit: usize, by_text: &[Ranked]) -> Vec<(NodeId, f32)> {
+    let graph = &world.graph;
+    let folded = fold(query);
+    let label = |node: NodeId| {
+        let folded = fold(graph.label(node));
+        cut(&folded, TEXT_BYTES_MAX).to_owned()
+    };
+    let labels: Vec<String> = graph.nodes().map(label).collect();
+    let mut seeds: BTreeMap<NodeId, f32> = BTreeMap::new();
+    // Level 0.
+    let asked: Vec<&str> = words(&folded).collect();
+    let spoken: Vec<Vec<&str>> = labels.iter().map(|label| words(label).collect()).collect();
+    let mut at = 0;
+    while at < asked.len() {
+        let run =
+            (at + 1..=asked.len()).rev().find(|end| spoken.iter().any(|words| *words == asked[at..*end]));
+        let Some(end) = run else {
+            at += 1;
+            continue;
+        };
+        let rarest = asked[at..end].iter().map(|word| world.counts.count(word)).min().unwrap().max(1);
+        for node in graph.nodes().filter(|node| spoken[node.at()] == asked[at..end]).take(CANDIDATES_MAX) {
+            seeds.insert(node, narrow(1.0 / f64::from(rarest)));
+        }
+        at = end;
+    }
+    let names = seeds.clone();
+    let largest = names.values().copied().reduce(f32::max);
+    // Levels 1 to 5.
+    let tokens = tokens(query);
+    let mut matched: BTreeMap<NodeId, Vec<f64>> = BTreeMap::new();
+    for token in &tokens {
+        let like = world.labels.ngrams().asked(token);
+        let trigram = |node: NodeId| f64::from(like.score(node.0));
+        let tagged = |node: NodeId| {
+            graph.tags(node).any(|tag| fold(tag) == *token || fold(tag) == format!("#{token}"))
+        };
+        let said = |node: &NodeId| !labels[node.at()].is_empty();
+        let holds: [&dyn Fn(NodeId) -> Option<f64>; 5] = [
+            &|node| (labels[node.at()] == *token).then_some(1.0),
+            &|node| labels[node.at()].starts_with(token).then_some(0.9),
+            &|node| labels[node.at()].contains(token).then_some(0.8),
+            &|node| tagged(node).then_some(0.7),
+            &|node| Some(0.6 * trigram(node)).filter(|score| *score > 0.6 * 0.3),
+        ];
+        let mut first: BTreeMap<NodeId, f64> = BTreeMap::new();
+        for level in holds {
+            let found = graph.nodes().filter(said).filter_map(|node| Some((node, level(node)?)));
+            found.take(CANDIDATES_MAX).for_each(|(node, score)| {
+                first.entry(node).or_insert(f64::from(narrow(score)));
+            });
+        }
+        first.into_iter().for_each(|(node, score)| matched.entry(node).or_default().push(score));
+    }
+    let mut others: Vec<(NodeId, f32)> = Vec::new();
+    for (node, scores) in matched.into_iter().filter(|(node, _)| !names.contains_key(node)) {
+        let (count, sum) = (scores.len() as f64, scores.iter().sum::<f64>());
+        let best = scores.iter().copied().fold(0.0, f64::max);
+        let relevance = match labels[node.at()] == folded {
+            true => 1.0,
+            false => 0.5 * (sum / count) + 0.35 * (count / tokens.len() as f64) + 0.15 * best,
+        };
+        if relevance >= 0.1 {
+            others.push((node, narrow(0.6 * relevance + 0.4 * f64::from(some_d2(node)))));
+        }
+    }
+    sort(graph, &mut others);
+    if let Some(largest) = largest {
+        others.truncate(10);
+        others
+            .iter_mut()
+            .for_each(|(_, score)| *score = narrow(0.01 * f64::from(*score) * f64::from(largest)));
+    }
+    seeds.extend(others);
+    if largest.is_none()
+        && let Some(best) = by_text.first()
+    {
+        for ranked in by_text.iter().take(20) {
+            let score = narrow(f64::from(ranked.score) / f64::from(best.score));
+            let held = seeds.entry(ranked.node).or_default();
+            *held = held.max(score);
+        }
+    }
+    let mut seeds: Vec<(NodeId, f32)> = seeds.into_iter().collect();
+    sort(graph, &mut seeds);
+    seeds.truncate(limit);
+    seeds
+}
+
+fn sort(graph: &Graph, seeds: &mut [(NodeId, f32)]) {
+    let standing = |node: NodeId| graph.pagerank(node);
+    seeds.sort_by(|a, b| {
+        b.1.total_cmp(&a.1)
+            .then(standing(b.0).total_cmp(&standing(a.0)))
+            .then(graph.rank(a.0).cmp(&graph.rank(b.0)))
+    });
+}
+
+fn compare(world: &World, query: &str, limit: usize, by_text: &[Ranked]) {
+    let found =
+        find(&world.sources(), &Question { text: query, external: &[], limit }, by_text, some_d2).unwrap();
+    let got: Vec<(NodeId, f32)> = found.seeds.iter().map(|seed| (seed.node, seed.score)).collect();
+    assert_eq!(got, naive(world, query, limit, by_text), "{query}");
+}
+
+/// Labels as code and people write them.
+fn label(draw: &mut impl FnMut(usize) -> usize) -> String {
+    let parts =
+        ["chat", "handler", "room", "Dune", "memória", "go", "x", "Ação", "graph", "night", "data base", "a"];
+    let joints = [" ", "_", "", "-", ". "];
+    let count = 1 + draw(4);
+    let mut label = String::new();
+    for n in 0..count {
+        if n > 0 {
+            label.push_str(joints[draw(5)]);
+        }
+        match draw(3) {
+            0 => label.push_str(&format!("w{}", draw(400))),
+            _ => label.push_str(parts[draw(12)]),
+        }
+    }
+    label
+}
+
+fn drawn(mut state: u64) -> impl FnMut(usize) -> usize {
+    move |below| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(state >> 33).unwrap() % below
+    }
+}
+
+#[test]
+fn seeds_oracle() {
+    let mut draw = drawn(3);
+    let tags = |draw: &mut dyn FnMut(usize) -> usize| match draw(9) {
+        0 => vec!["#Dune".to_owned(), "night".to_owned()],
+        _ => Vec::new(),
+    };
+    let labels: Vec<(String, Vec<String>)> =
+        (0..10_000).map(|_| (label(&mut draw), tags(&mut draw))).collect();
+    let mut world = World::of(&labels);
+    world.counts.add(labels.iter().map(|(label, _)| label.as_str()));
+    let mut cut = 0;
+    for query in [
+        "chatHandler",
+        "who saw the w17 in the night",
+        "Dune Messiah w3",
+        "go",
+        "the data base of Ação",
+        "memoria",
+        "unheard zebra",
+        "x",
+        "w",
+        "W399_GRAPH handlers",
+    ] {
+        compare(&world, query, MAX_SEEDS, &[]);
+        compare(&world, query, 7, &[]);
+        cut += usize::from(world.find(query, &[], &[]).truncated);
+    }
+    assert!(cut > 0, "no token had more than it may have");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(512))]
+    #[test]
+    fn seeds_oracle_on_few_labels(
+        labels in prop::collection::vec("[abÁ_ ]{0,3}[abC]{0,3}", 1..24),
+        tagged in prop::collection::vec("#?[abC]{1,2}", 0..24),
+        query in "[abCá]{0,4}([ _][abC]{1,4}){0,3}",
+        texts in prop::collection::vec((0_u32..24, 1_u8..50), 0..3),
+        limit in 1_usize..30,
+    ) {
+        let tags = tagged.iter().map(|tag| vec![tag.clone()]).chain(std::iter::repeat(Vec::new()));
+        let labels: Vec<(String, Vec<String>)> = labels.into_iter().zip(tags).collect();
+        let mut world = World::of(&labels);
+        world.counts.add(labels.iter().map(|(label, _)| label.as_str()));
+        let count = u32::try_from(labels.len()).unwrap();
+        let mut by_text: Vec<Ranked> =
+            texts.iter().map(|(node, score)| Ranked { node: NodeId(node % count), score: f32::from(*score) }).collect();
+        by_text.sort_by(|a, b| b.score.total_cmp(&a.score));
+        compare(&world, &query, limit, &by_text);
+    }
+}
+
+/// The numbers of the engine's worked example 4.11.
+#[test]
+fn levels_worked_example() {
+    let world = World::named(&["chat_handler", "handler", "chat_room"]);
+    // Of these only `handler` stands in the question as a name, so it is taken away from the levels.
+    let without = World::named(&["chat_handler", "chat_room"]);
+    without.expect(
+        "chat handlers",
+        &[
+            ("chat_handler", 0.6 * relevance_of(&[0.9, like(&without, "handlers", "chat_handler")])),
+            ("chat_room", 0.6 * (0.45 + 0.175 + 0.135)),
+        ],
+    );
+    let tokens = tokens("chat handler");
+    let (hits, truncated) = hits(&world.labels, &tokens);
+    assert!(!truncated);
+    let of = |label: &str| {
+        let node = world.node(label).0;
+        let of_node: Vec<Hit> = hits.iter().filter(|hit| hit.node == node).copied().collect();
+        relevance(&of_node, tokens.len(), false)
+    };
+    for (label, wanted) in [("chat_handler", 0.91), ("handler", 0.825), ("chat_room", 0.76)] {
+        assert!((of(label) - wanted).abs() < 1e-6, "{label} {}", of(label));
+    }
+    let best = [(0.91, world.node("chat_handler"))];
+    let reranked = reranked(&world.graph, best.into_iter(), 1, |_| 0.5);
+    assert!((f64::from(reranked[0].1) - 0.746).abs() < 1e-6);
+}
+
+fn like(world: &World, token: &str, label: &str) -> f64 {
+    0.6 * f64::from(world.labels.ngrams().asked(token).score(world.node(label).0))
+}
+
+/// Of a node that all tokens match.
+fn relevance_of(scores: &[f64]) -> f64 {
+    0.5 * scores.iter().sum::<f64>() / scores.len() as f64
+        + 0.35
+        + 0.15 * scores.iter().copied().fold(0.0, f64::max)
+}
+
+/// The numbers of the engine's worked example 4.11b.
+#[test]
+fn seeds_level0() {
+    let mut world = World::named(&["Dune", "Messiah", "Dune Messiah"]);
+    world.counts.add(["dune", "Dune rolls on", "a dune, Messiah", "messiah of Dune"]);
+    let found = world.find("who wrote Dune Messiah", &[], &[]);
+    let told = world.told(&found);
+    assert_eq!(told[0], ("Dune Messiah".to_owned(), 0.5));
+    // The others are in it only by their words, damped.
+    assert!(told[1..].iter().all(|(_, score)| *score < 0.01), "{told:?}");
+    let name = Evidence { ground: Ground::Name, of: "dune messiah".to_owned(), score: 0.5 };
+    assert_eq!(found.seeds[0].evidence[0], name);
+    let dune = world.node("Dune");
+    let relevance = 0.5 * 1.0 + 0.35 / 3.0 + 0.15;
+    let d2 = (0.6 - 0.6 * relevance) / 0.4;
+    let question = Question { text: "who wrote Dune Messiah", external: &[], limit: 9 };
+    let sixty =
+        find(&world.sources(), &question, &[], |node| if node == dune { narrow(d2) } else { 0.0 }).unwrap();
+    let of_dune = sixty.seeds.iter().find(|seed| seed.node == dune).unwrap();
+    assert!((f64::from(of_dune.score) - 0.003).abs() < 1e-6, "{of_dune:?}");
+}
+
+#[test]
+fn seeds_no_evidence() {
+    let world = World::named(&["chat_handler", "handler", "chat_room", ""]);
+    assert!(world.ask("zebra quantum").is_empty());
+    assert!(world.ask("").is_empty());
+    assert!(world.ask("?! ... _").is_empty());
+    let found = world.find("", &[("n00001", 0.5), ("nobody", 1.0)], &[]);
+    assert_eq!(world.told(&found), [("handler".to_owned(), 0.5)]);
+    assert_eq!(found.unknown, ["nobody"]);
+    let nothing = World::named(&[]);
+    assert!(nothing.ask("chat").is_empty());
+}
+
+#[test]
+fn five_nodes_of_one_label_all_appear() {
+    let world = World::named(&["Meeting", "meeting", "MEETING", "Meeting", " meeting!", "other"]);
+    let found = world.find("the next meeting", &[], &[]);
+    assert_eq!(found.seeds.iter().filter(|seed| seed.evidence[0].ground == Ground::Name).count(), 5);
+    let levels = world.find("meetings", &[], &[]);
+    assert_eq!(levels.seeds.len(), 5);
+}
+
+#[test]
+fn the_300th_word_of_a_content_counts() {
+    let mut world = World::named(&["Arrakis", "Caladan"]);
+    let long = format!("{} Arrakis", "sand ".repeat(299));
+    world.counts.add([long.as_str(), "Arrakis", "Caladan"]);
+    world.expect("Arrakis or Caladan", &[("Caladan", 1.0), ("Arrakis", 0.5)]);
+}
+
+#[test]
+fn a_question_that_names_nobody_is_led_by_a_fact() {
+    let mut world = World::named(&["Frank Herbert", "Dune Messiah", "Oregon", "Arrakis"]);
+    let (herbert, dune) = (world.node("Frank Herbert"), world.node("Dune Messiah"));
+    let (oregon, arrakis) = (world.node("Oregon"), world.node("Arrakis"));
+    let facts = [(herbert, dune, "WROTE_BOOK"), (herbert, oregon, "LIVED_IN"), (arrakis, dune, "STAGE_OF")];
+    world.facts = Facts::build(&world.graph, facts);
+    world.counts.add(["Frank Herbert wrote Dune Messiah", "Dune Messiah", "Herbert", "Oregon"]);
+    let found = world.find("which books did somebody write?", &[], &[]);
+    let told = world.told(&found);
+    // `book` is the one word that is shared: two memories have the rarest word of one end, one that of the other.
+    assert_eq!(told, [("Frank Herbert".to_owned(), 0.5), ("Dune Messiah".to_owned(), 0.25)]);
+    assert_eq!(found.seeds[0].evidence.iter().map(|e| e.ground).collect::<Vec<_>>(), [Ground::Fact]);
+    assert_eq!(found.seeds[0].evidence[0].of, "Dune Messiah");
+    // Beside a name, which is brought to 1 first, an end that is a seed already keeps the larger.
+    let named = world.told(&world.find("books set in Oregon", &[], &[]));
+    assert_eq!(named[..2], [("Oregon".to_owned(), 1.0), ("Frank Herbert".to_owned(), 0.5)]);
+}
+
+#[test]
+fn memories_that_name_nothing_are_reached_by_their_text() {
+    let contents = ["alpha beta beta", "beta gamma", "delta"];
+    let mut world = World::named(&["note one", "note two", "note three"]);
+    world.counts.add(contents);
+    let mut index = TextIndex::default();
+    let ids = ["n00000", "n00001", "n00002"];
+    index.add(ids.into_iter().zip(contents)).unwrap();
+    let by_text = index.rank(&world.graph, &index.documents(&world.graph), "beta", 20);
+    assert_eq!(by_text.len(), 2);
+    let found = world.find("beta", &[], &by_text);
+    let told = world.told(&found);
+    assert_eq!((told.len(), &told[0]), (2, &("note one".to_owned(), 1.0)));
+    assert_eq!(found.seeds[0].evidence[0].ground, Ground::Text);
+    // Where somebody else found seeds, text brings none.
+    assert_eq!(
+        world.told(&world.find("beta", &[("n00002", 0.1)], &by_text)),
+        [("note three".to_owned(), 0.1)]
+    );
+}
+
+#[test]
+fn a_graph_without_contents_takes_labels_for_texts() {
+    let mut builder = GraphBuilder::new(Kinds::default(), WeightRange::default());
+    for (id, label, kind) in [
+        ("m1", "we met Dana", NodeType::MEMORY),
+        ("m2", "Dana and Rui", NodeType::MEMORY),
+        ("Dana", "Dana", NodeType::Concept),
+    ] {
+        builder.add_node(NodeRow::new(id, label, kind)).unwrap();
+    }
+    let counts = WordCounts::of_labels(&builder.finalize().unwrap());
+    assert_eq!([counts.count("dana"), counts.count("rui"), counts.count("nobody")], [2, 1, 0]);
+}
+
+#[test]
+fn what_is_no_score_is_refused_by_name() {
+    let world = World::named(&["a", "b"]);
+    let ask = |score: f32, limit: usize| {
+        let external = [("n00000", 0.5), ("n00001", score)];
+        find(&world.sources(), &Question { text: "", external: &external, limit }, &[], |_| 0.0)
+    };
+    for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, -0.0, 0.0, -1.0, 1.5] {
+        let why = ask(bad, 5).unwrap_err().to_string();
+        assert!(why.contains("n00001"), "{why}");
+    }
+    assert!(ask(0.5, 0).is_err() && ask(0.5, 201).is_err());
+    let least = f32::from_bits(1);
+    assert_eq!(ask(least, 200).unwrap().seeds[1].score.to_bits(), 1);
+    assert_eq!(ask(least, 1).unwrap().seeds.len(), 1);
+}
+
+#[test]
+fn standing_decides_among_equals_before_ids_do() {
+    let world = World::named(&["chat one", "chat two", "chat six", "chat ten"]);
+    let found = world.find("chatting chat", &[], &[]);
+    let standing: Vec<f32> = found.seeds.iter().map(|seed| world.graph.pagerank(seed.node)).collect();
+    assert_eq!(standing, [2.0, 1.0, 0.0, 0.0]);
+    assert_eq!(world.graph.external_id(found.seeds[2].node), "n00000");
+}
+
+#[test]
+fn bytes_grow_with_what_is_held() {
+    let (one, two) = (World::named(&["chat"]), World::named(&["chat", "a longer label"]));
+    assert!(one.labels.bytes() > 0 && two.labels.bytes() > one.labels.bytes());
+}

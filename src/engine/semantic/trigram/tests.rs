@@ -1,0 +1,212 @@
+//! Likeness against the cosine from its definition, and look-ups that end early against ones that read everything.
+
+use super::*;
+use proptest::prelude::*;
+use unicode_normalization::UnicodeNormalization;
+
+/// Every text, compared by itself.
+fn exhaustive(index: &CharNgramIndex, asked: &str, least: f64, most: usize) -> Vec<Like> {
+    let asked = index.asked(asked);
+    let mut like: Vec<Like> = (0..u32::try_from(index.texts()).unwrap())
+        .map(|text| Like { text, score: asked.score(text) })
+        .filter(|like| f64::from(like.score) > least)
+        .collect();
+    like.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.text.cmp(&b.text)));
+    like.truncate(most);
+    like
+}
+
+/// Postings of all windows that are asked for.
+fn postings(index: &CharNgramIndex, asked: &str) -> u64 {
+    let mut windows = Vec::new();
+    each_window(asked, |window| windows.push(window));
+    windows.sort_unstable();
+    windows.dedup();
+    let of = |window: &u32| {
+        index.windows.binary_search(window).map_or(0, |at| index.starts[at + 1] - index.starts[at])
+    };
+    windows.iter().map(of).sum::<usize>() as u64
+}
+
+/// Labels as code and people write them: one to four words of a vocabulary in which some are common.
+fn labels(count: usize) -> Vec<String> {
+    let mut state = 11_u64;
+    let mut draw = move |below: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(state >> 33).unwrap() % below
+    };
+    let onsets: Vec<&str> = "b c d f g h j l m n p r s t v br cr st tr pl ch sh th gr".split(' ').collect();
+    let vowels = ["a", "e", "i", "o", "u", "ea", "io", "ou"];
+    let codas = ["", "", "", "n", "r", "s", "t", "l", "m", "nd", "st", "ck"];
+    let mut vocabulary: Vec<String> = Vec::new();
+    for _ in 0..3_000 {
+        let mut word = String::new();
+        for _ in 0..2 + draw(2) {
+            for part in [onsets[draw(24)], vowels[draw(8)], codas[draw(12)]] {
+                word.push_str(part);
+            }
+        }
+        vocabulary.push(word);
+    }
+    let common = ["handler", "service", "manager", "index", "memory"];
+    let mut labels = Vec::new();
+    for _ in 0..count {
+        let mut words: Vec<&str> = Vec::new();
+        for _ in 0..=draw(4) {
+            words.push(match draw(4) {
+                0 => common[draw(5)],
+                _ => &vocabulary[draw(55) * draw(55)],
+            });
+        }
+        labels.push(words.join(if draw(2) == 0 { "_" } else { " " }));
+    }
+    labels
+}
+
+fn built(labels: &[String]) -> CharNgramIndex {
+    CharNgramIndex::build(labels.iter().map(String::as_str))
+}
+
+/// The numbers of the engine's worked example 4.10.
+#[test]
+fn worked_example() {
+    let index = CharNgramIndex::build(["chat_handler", "handler", "chat_room"]);
+    let cases = [("handler", [0.633_491, 1.0, 0.0]), ("chat", [0.400_655, 0.0, 0.409_644])];
+    for (query, wanted) in cases {
+        let asked = index.asked(query);
+        for (text, wanted) in (0..).zip(wanted) {
+            assert!(
+                (f64::from(asked.score(text)) - wanted).abs() < 1e-6,
+                "{query} {text} {}",
+                asked.score(text)
+            );
+        }
+    }
+    assert!(index.asked("chat").score(3).abs() < f32::EPSILON);
+}
+
+#[test]
+fn an_early_end_changes_nothing() {
+    let labels = labels(4_000);
+    let index = built(&labels);
+    for (n, label) in labels.iter().enumerate().step_by(97) {
+        let misspelt: String = label.chars().enumerate().filter(|(at, _)| *at != 3).map(|(_, c)| c).collect();
+        let longer = format!("{label} and {}", labels[n / 2]);
+        for asked in [label, &misspelt, &longer, &label[..label.len().min(5)]] {
+            for (least, most) in [
+                (SCORE_MIN, 1),
+                (SCORE_MIN, 10),
+                (SCORE_MIN, 200),
+                (0.3, usize::MAX),
+                (0.6, 7),
+                (SCORE_MIN, 0),
+            ] {
+                let found = index.asked(asked).search(least, most);
+                assert_eq!(found.like, exhaustive(&index, asked, least, most), "{asked} {least} {most}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_selective_query_reads_few_of_its_postings() {
+    let labels = labels(20_000);
+    let index = built(&labels);
+    let (mut shares, mut read, mut all) = (Vec::new(), 0, 0);
+    for label in labels.iter().step_by(199).filter(|label| label.len() > 12) {
+        let misspelt: String = label.chars().enumerate().filter(|(at, _)| *at != 4).map(|(_, c)| c).collect();
+        let beginning: String = label.chars().take(10).collect();
+        for asked in [label, &misspelt, &beginning] {
+            let found = index.asked(asked).search(SCORE_MIN, 10);
+            assert_eq!(found.like.len(), 10);
+            let whole = postings(&index, asked);
+            shares.push(found.postings_read as f64 / whole as f64);
+            (read, all) = (read + found.postings_read, all + whole);
+        }
+    }
+    shares.sort_by(f64::total_cmp);
+    let (median, worst) = (shares[shares.len() / 2], shares[shares.len() - 1]);
+    println!(
+        "{} queries: {:.3} of postings read, median {median:.3}, worst {worst:.3}",
+        shares.len(),
+        read as f64 / all as f64
+    );
+    assert!(median <= 0.3 && read as f64 <= 0.3 * all as f64, "{median} {worst} {read} {all}");
+}
+
+#[test]
+fn fnv_vectors() {
+    assert_eq!([hash("cha"), hash("han"), hash("ab")], [8_754_941, 12_519_428, 2_426_314]);
+}
+
+/// The cosine of two texts over all texts, from the definition.
+fn cosine(texts: &[String], a: &str, b: &str) -> f64 {
+    let grams = |text: &str| -> Vec<String> {
+        let mut lower: String = text.nfc().collect::<String>().to_lowercase();
+        while lower.len() > TEXT_BYTES_MAX {
+            lower.pop();
+        }
+        let chars: Vec<char> = lower.chars().collect();
+        match chars.len() {
+            0 => Vec::new(),
+            1..=2 => vec![lower],
+            _ => chars.windows(3).map(|window| window.iter().collect()).collect(),
+        }
+    };
+    let all: Vec<Vec<String>> = texts.iter().map(|text| grams(text)).collect();
+    let vector = |text: &str| -> Vec<(String, f64)> {
+        let own = grams(text);
+        let mut distinct = own.clone();
+        distinct.sort();
+        distinct.dedup();
+        let weighed: Vec<(String, f64)> = distinct
+            .into_iter()
+            .map(|gram| {
+                let spread = all.iter().filter(|other| other.contains(&gram)).count().max(1);
+                let count = own.iter().filter(|other| **other == gram).count();
+                let weight = count as f64 * ((texts.len() as f64 / spread as f64).ln() + 1.0);
+                (gram, weight)
+            })
+            .collect();
+        let length = weighed.iter().map(|(_, w)| w * w).sum::<f64>().sqrt();
+        weighed.into_iter().map(|(gram, w)| (gram, w / length)).collect()
+    };
+    let (a, b) = (vector(a), vector(b));
+    a.iter().flat_map(|(g, x)| b.iter().filter(move |(h, _)| g == h).map(move |(_, y)| x * y)).sum()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+    #[test]
+    fn trigram_oracle(texts in prop::collection::vec("[abcA-Cé ]{0,14}", 1..20), asked in "[abcA-Cé ]{0,14}") {
+        let index = CharNgramIndex::build(texts.iter().map(String::as_str));
+        let found = index.like(&asked, usize::MAX);
+        for (place, text) in texts.iter().enumerate() {
+            let wanted = cosine(&texts, &asked, text);
+            let score = found.iter().find(|like| like.text as usize == place).map_or(0.0, |like| f64::from(like.score));
+            prop_assert!((wanted - score).abs() < 1e-5 || (wanted < SCORE_MIN + 1e-5 && score == 0.0), "{wanted} {score}");
+        }
+        prop_assert!(found.is_sorted_by(|a, b| (b.score, a.text) <= (a.score, b.text) || a.score > b.score));
+    }
+
+    #[test]
+    fn composed_and_decomposed_are_the_same_text(text in "[aeiouçãé ]{3,40}") {
+        let decomposed: String = text.nfd().collect();
+        let windows = |text: &str| {
+            let mut named = Vec::new();
+            each_window(text, |window| named.push(window));
+            named
+        };
+        prop_assert_eq!(windows(&text), windows(&decomposed));
+    }
+}
+
+#[test]
+fn the_same_text_is_wholly_like_and_empty_text_like_nothing() {
+    let index = CharNgramIndex::build(["The build needs JAVA_HOME", "Dana prefers small changes", ""]);
+    let found = index.like("the build needs java_home", 5);
+    assert_eq!((found[0].text, found.len()), (0, 1));
+    assert!((found[0].score - 1.0).abs() < 1e-6);
+    assert!(index.like("", 5).is_empty());
+    assert!(CharNgramIndex::build([]).like("anything", 5).is_empty());
+}

@@ -1,0 +1,140 @@
+//! BM25 against the formula, over memories that come, change and go.
+
+use super::*;
+use crate::graph::builder::{GraphBuilder, WeightRange};
+use crate::graph::columns::NodeRow;
+use crate::graph::kinds::{Kinds, NodeType};
+use proptest::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
+
+fn graph<'a>(ids: impl IntoIterator<Item = &'a str>) -> Graph {
+    let mut builder = GraphBuilder::new(Kinds::default(), WeightRange::default());
+    for id in ids {
+        builder.add_node(NodeRow::new(id, id, NodeType::MEMORY)).unwrap();
+    }
+    builder.finalize().unwrap()
+}
+
+fn said(text: &str) -> Vec<String> {
+    words(&fold(text)).filter(|word| !is_stop(word)).map(str::to_owned).collect()
+}
+
+/// From the definition: every memory of the graph, every word of the query.
+fn oracle(memories: &BTreeMap<&str, &str>, query: &str) -> Vec<(String, f64)> {
+    let texts: BTreeMap<&str, Vec<String>> = memories.iter().map(|(id, text)| (*id, said(text))).collect();
+    let count = texts.len() as f64;
+    let mean = texts.values().map(|words| words.len() as f64).sum::<f64>() / count.max(1.0);
+    let mut scores = Vec::new();
+    for (id, text) in &texts {
+        let mut score = 0.0;
+        for word in said(query).into_iter().collect::<BTreeSet<_>>() {
+            let df = texts.values().filter(|text| text.contains(&word)).count() as f64;
+            let tf = text.iter().filter(|other| **other == word).count() as f64;
+            let idf = (1.0 + (count - df + 0.5) / (df + 0.5)).ln();
+            score += idf * tf * 2.2 / (tf + 1.2 * (0.25 + 0.75 * text.len() as f64 / mean.max(1e-9)));
+        }
+        if score > 0.0 {
+            scores.push(((*id).to_owned(), score));
+        }
+    }
+    scores
+}
+
+fn answer(index: &TextIndex, graph: &Graph, query: &str) -> Vec<(String, u32)> {
+    let ranked = index.rank(graph, &index.documents(graph), query, usize::MAX);
+    assert!(ranked.is_sorted_by_key(|one| (Reverse(one.score.to_bits()), graph.rank(one.node))));
+    ranked.iter().map(|one| (graph.external_id(one.node).to_owned(), one.score.to_bits())).collect()
+}
+
+#[derive(Debug, Clone)]
+enum Step {
+    Add(Vec<(u8, String)>),
+    Remove(u8),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        4 => prop::collection::vec((0_u8..12, "[a-dÉ]{1,2}( [a-d]{1,2}){0,5}( the)?|"), 0..6).prop_map(Step::Add),
+        1 => (0_u8..12).prop_map(Step::Remove),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+    #[test]
+    fn bm25_oracle(steps in prop::collection::vec(step(), 0..10), gone in 0_u8..12, query in "[a-dé]{1,2}( [a-d]{1,2}){0,4} the") {
+        let mut index = TextIndex::default();
+        let mut memories: BTreeMap<String, String> = BTreeMap::new();
+        for step in &steps {
+            match step {
+                Step::Add(batch) => {
+                    let named: Vec<(String, &String)> = batch.iter().map(|(id, text)| (format!("m{id}"), text)).collect();
+                    index.add(named.iter().map(|(id, text)| (id.as_str(), text.as_str()))).unwrap();
+                    memories.extend(named.into_iter().map(|(id, text)| (id, text.clone())));
+                }
+                Step::Remove(id) => {
+                    index.remove(&format!("m{id}"));
+                    memories.remove(&format!("m{id}"));
+                }
+            }
+        }
+        // One is in the index and not in the graph, another the other way round.
+        memories.remove(&format!("m{gone}"));
+        let held: BTreeMap<&str, &str> = memories.iter().map(|(id, text)| (id.as_str(), text.as_str())).collect();
+        let graph = graph(held.keys().copied().chain(["without a text"]));
+        let got = answer(&index, &graph, &query);
+        let wanted: BTreeMap<String, f64> = oracle(&held, &query).into_iter().collect();
+        prop_assert_eq!(got.len(), wanted.len());
+        for (id, score) in &got {
+            let score = f64::from(f32::from_bits(*score));
+            prop_assert!((score - wanted[id]).abs() < 1e-5 * score.max(1.0), "{} {} {}", id, score, wanted[id]);
+        }
+        // What grew and what is built at once agree to the bit.
+        let mut rebuilt = TextIndex::default();
+        rebuilt.add(held.iter().rev().map(|(id, text)| (*id, *text))).unwrap();
+        prop_assert_eq!(&answer(&rebuilt, &graph, &query), &got);
+        // The first few are the first of all.
+        let few = index.rank(&graph, &index.documents(&graph), &query, 3);
+        let first: Vec<u32> = got.iter().take(3).map(|(_, score)| *score).collect();
+        prop_assert_eq!(few.iter().map(|one| one.score.to_bits()).collect::<Vec<_>>(), first);
+    }
+}
+
+#[test]
+fn a_memory_that_comes_again_unchanged_costs_nothing() {
+    let mut index = TextIndex::default();
+    index.add([("a", "the quick fox"), ("b", "a lazy dog")]).unwrap();
+    let before = (index.bytes(), index.contents.len());
+    index.add([("b", "a lazy dog"), ("a", "the quick fox")]).unwrap();
+    assert_eq!((index.bytes(), index.contents.len()), before);
+    index.add([("a", "a lazy cat")]).unwrap();
+    let graph = graph(["a", "b"]);
+    assert!(answer(&index, &graph, "fox").is_empty());
+    assert_eq!(answer(&index, &graph, "lazy").len(), 2);
+}
+
+#[test]
+fn numbers_of_a_later_index_do_not_stand_in_an_earlier_graph() {
+    let mut index = TextIndex::default();
+    index.add([("a", "fox")]).unwrap();
+    let graph = graph(["a", "b"]);
+    let documents = index.documents(&graph);
+    index.add([("b", "fox")]).unwrap();
+    assert_eq!(index.rank(&graph, &documents, "fox", 5).len(), 1);
+    assert_eq!(index.rank(&graph, &index.documents(&graph), "fox", 5).len(), 2);
+}
+
+#[test]
+fn many_small_additions_leave_few_segments() {
+    let mut index = TextIndex::default();
+    for n in 0..500 {
+        let (id, text) = (format!("m{n}"), format!("word{} word{}", n % 50, n % 7));
+        index.add([(id.as_str(), text.as_str())]).unwrap();
+    }
+    assert!(index.segments.len() <= 10, "{}", index.segments.len());
+    assert!(index.segments.iter().is_sorted_by(|a, b| a.len() >= 2 * b.len()));
+    let postings: usize = index.segments.iter().map(Segment::len).sum();
+    let graph = graph((0..500).map(|n| format!("m{n}")).collect::<Vec<_>>().iter().map(String::as_str));
+    assert_eq!(answer(&index, &graph, "word0 word1 word2 word3 word4 word5 word6").len(), 500);
+    assert!(postings <= 1_000);
+}

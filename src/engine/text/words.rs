@@ -1,0 +1,123 @@
+//! Texts cut into words.
+//!
+//! *Words* are the longest runs of letters and digits of a folded text. *Tokens* are what a query is looked up by: words,
+//! cut where the case changes as well, so that `chatHandler` asks for both halves; without stop words unless nothing else
+//! is left; each once, in the order in which they came.
+
+use super::fold::{composed, cut, fold};
+use super::stop::is_stop;
+use xxhash_rust::xxh3::xxh3_64;
+
+/// What is seen of a memory's content, in bytes.
+pub const CONTENT_BYTES_MAX: usize = 64 * 1024;
+
+/// The words of a folded text.
+pub fn words(folded: &str) -> impl Iterator<Item = &str> {
+    folded.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty())
+}
+
+/// Names the words of a memory's content, as far as it is seen.
+pub(crate) fn each_word(content: &str, name: impl FnMut(&str)) {
+    words(&fold(cut(content, CONTENT_BYTES_MAX))).for_each(name);
+}
+
+/// What a word is known by where its letters are not kept: xxh3-64 of its UTF-8.
+#[must_use]
+pub fn hash(word: &str) -> u64 {
+    xxh3_64(word.as_bytes())
+}
+
+/// The tokens of a query.
+#[must_use]
+pub fn tokens(query: &str) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    for word in words(&composed(query)) {
+        each_piece(word, |piece| {
+            let token = piece.to_lowercase();
+            // A letter may lose its being one with its case: a mark is left that no word has.
+            if !token.is_empty() && !all.contains(&token) {
+                all.push(token);
+            }
+        });
+    }
+    if all.iter().any(|token| !is_stop(token)) {
+        all.retain(|token| !is_stop(token));
+    }
+    all
+}
+
+/// Cuts a word where the case changes: before a capital that follows a small letter, and before the last of several
+/// capitals if a small letter follows (`HTTPServer` is `HTTP` and `Server`).
+fn each_piece(word: &str, mut name: impl FnMut(&str)) {
+    let mut begin = 0;
+    let mut before: Option<char> = None;
+    let mut rest = word.char_indices().peekable();
+    while let Some((at, c)) = rest.next() {
+        let after = rest.peek().map(|(_, c)| *c);
+        let rises = before.is_some_and(char::is_lowercase) && c.is_uppercase();
+        let ends = before.is_some_and(char::is_uppercase)
+            && c.is_uppercase()
+            && after.is_some_and(char::is_lowercase);
+        if rises || ends {
+            name(&word[begin..at]);
+            begin = at;
+        }
+        before = Some(c);
+    }
+    name(&word[begin..]);
+}
+
+/// A word without the s of its plural; short words keep theirs, and so do those that end in two.
+#[must_use]
+pub fn singular(word: &str) -> &str {
+    match word.strip_suffix('s') {
+        Some(stem) if stem.chars().nth(2).is_some() && !stem.ends_with('s') => stem,
+        _ => word,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cut_up(query: &str) -> Vec<String> {
+        tokens(query)
+    }
+
+    #[test]
+    fn words_are_runs_of_letters_and_digits() {
+        let said = fold("Dana's café-bar, no. 42_b!");
+        assert_eq!(words(&said).collect::<Vec<_>>(), ["dana", "s", "café", "bar", "no", "42", "b"]);
+        assert_eq!(words(" .,- ").count(), 0);
+    }
+
+    #[test]
+    fn tokens_split_at_case_changes_before_they_are_folded() {
+        assert_eq!(
+            cut_up("chatHandler HTTPServer sha256Sum"),
+            ["chat", "handler", "http", "server", "sha256sum"]
+        );
+        assert_eq!(cut_up("CHAT chat Chat"), ["chat"]);
+        assert_eq!(cut_up("3F2A9B"), ["3f2a9b"]);
+        assert_eq!(cut_up("açãoÚnica"), ["ação", "única"]);
+    }
+
+    #[test]
+    fn stop_words_go_unless_nothing_else_is_left() {
+        assert_eq!(cut_up("who wrote the Dune Messiah"), ["wrote", "dune", "messiah"]);
+        assert_eq!(cut_up("qual é a capital"), ["capital"]);
+        assert_eq!(cut_up("The Who"), ["the", "who"]);
+        assert!(cut_up("?!").is_empty());
+    }
+
+    #[test]
+    fn a_plural_loses_its_s() {
+        let all = ["books", "book", "class", "bus", "gas", "dates", "ações", "s", "ss"];
+        assert_eq!(all.map(singular), ["book", "book", "class", "bus", "gas", "date", "açõe", "s", "ss"]);
+    }
+
+    #[test]
+    fn hash_vectors() {
+        assert_eq!(hash(""), 0x2d06_8005_38d3_94c2);
+    }
+}
