@@ -28,22 +28,37 @@ const SEEDS: usize = 5;
 
 fn main() {
     let words: Vec<String> = std::env::args().collect();
-    let after = |flag: &str| words.iter().position(|word| word == flag).and_then(|at| words.get(at + 1).cloned());
+    let after =
+        |flag: &str| words.iter().position(|word| word == flag).and_then(|at| words.get(at + 1).cloned());
     let scale: u32 = after("--scale").and_then(|scale| scale.parse().ok()).unwrap_or(20);
     let only = after("--only");
     let wants = |target: &str| only.as_deref().is_none_or(|only| only == target);
     let small = scale.saturating_sub(4).max(10);
-    println!("R-MAT s{small} and s{scale}, degree 16; {PAIRS} pairs a figure; ratios as lower quartile, median, upper quartile");
+    println!(
+        "R-MAT s{small} and s{scale}, degree 16; {PAIRS} pairs a figure; ratios as lower quartile, median, upper quartile"
+    );
     if wants("T11") {
         build(scale);
     }
     if ["T1", "T2", "T3", "T4"].into_iter().any(wants) {
         let light = [small, scale].map(activation);
-        verdict("T3", "light query, time at the large over the small graph", &[light[1] / light[0]], 1.5, false);
+        verdict(
+            "T3",
+            "light query, time at the large over the small graph",
+            &[light[1] / light[0]],
+            1.5,
+            false,
+        );
     }
     if ["T5", "T6"].into_iter().any(wants) {
         let each = [small, scale].map(standing);
-        verdict("T6", "PageRank, time per edge at the large over the small graph", &[each[1] / each[0]], 1.6, false);
+        verdict(
+            "T6",
+            "PageRank, time per edge at the large over the small graph",
+            &[each[1] / each[0]],
+            1.6,
+            false,
+        );
     }
 }
 
@@ -55,7 +70,13 @@ fn verdict(target: &str, what: &str, ratios: &[f64], must: f64, higher_is_better
     let bad = if higher_is_better { quartile(1) } else { quartile(3) };
     let met = if higher_is_better { bad >= must } else { bad <= must };
     let near = if higher_is_better { bad * 1.25 >= must } else { bad <= must * 1.25 };
-    let state = if met { "met" } else if near { "AT RISK" } else { "MISSED" };
+    let state = if met {
+        "met"
+    } else if near {
+        "AT RISK"
+    } else {
+        "MISSED"
+    };
     println!(
         "{target:<4} {what:<62} {:>8.2} {:>8.2} {:>8.2}   must {must:<5} {state}   ({} pairs)",
         quartile(1),
@@ -72,7 +93,11 @@ fn seconds(work: impl FnOnce()) -> f64 {
 }
 
 /// Times two things in turn, and a probe around each pair; answers the times of pairs in which the machine stayed the same.
-fn pairs(mut probe: impl FnMut() -> f64, mut a: impl FnMut() -> f64, mut b: impl FnMut() -> f64) -> Vec<(f64, f64)> {
+fn pairs(
+    mut probe: impl FnMut() -> f64,
+    mut a: impl FnMut() -> f64,
+    mut b: impl FnMut() -> f64,
+) -> Vec<(f64, f64)> {
     let mut kept = Vec::new();
     a();
     b();
@@ -203,7 +228,10 @@ fn activation(scale: u32) -> f64 {
             let found = wavefront::activate(&graph, query, &Params::REFERENCE, usize::MAX, &mut scratch);
             let mut ours = vec![0.0_f32; graph.node_count()];
             found.lit.iter().for_each(|lit| ours[lit.node.at()] = lit.value);
-            assert!(ours.iter().zip(&values).all(|(a, b)| a.to_bits() == b.to_bits()), "as the textbook says");
+            assert!(
+                ours.iter().zip(&values).all(|(a, b)| a.to_bits() == b.to_bits()),
+                "as the textbook says"
+            );
         }
         let mut push = Push::new(&graph);
         let run = |queries: &[Vec<(NodeId, f32)>], scratch: &mut Scratch| {
@@ -237,7 +265,8 @@ fn activation(scale: u32) -> f64 {
             || {
                 seconds(|| {
                     for query in few {
-                        let seeds: Vec<(u32, f32)> = query.iter().map(|(node, score)| (node.0, *score)).collect();
+                        let seeds: Vec<(u32, f32)> =
+                            query.iter().map(|(node, score)| (node.0, *score)).collect();
                         black_box(reference::activate(&plain, &seeds, rule));
                     }
                 })
@@ -268,7 +297,10 @@ fn standing(scale: u32) -> f64 {
     verdict("T5", &format!("s{scale}: PageRank over a textbook pull loop"), &ratios, 0.9, false);
     let mut times: Vec<f64> = kept.iter().map(|(ours, _)| *ours).collect();
     times.sort_by(f64::total_cmp);
-    println!("s{scale}: {iterations} iterations, {:.2} ns an edge and iteration", times[times.len() / 2] / edges * 1e9);
+    println!(
+        "s{scale}: {iterations} iterations, {:.2} ns an edge and iteration",
+        times[times.len() / 2] / edges * 1e9
+    );
     times[times.len() / 2] / edges
 }
 
@@ -319,7 +351,10 @@ fn build(scale: u32) {
     }
     rates.sort_by(f64::total_cmp);
     let graph = graph.expect("one was built");
-    println!("T11  s{scale}: built at {:.1} M edges/s (in, out, weighted; names sorted; least {:.1}, most {:.1})", rates[1], rates[0], rates[3]);
+    println!(
+        "T11  s{scale}: built at {:.1} M edges/s (in, out, weighted; names sorted; least {:.1}, most {:.1})",
+        rates[1], rates[0], rates[3]
+    );
     println!(
         "T12  s{scale}: {:.2} bytes a slot with the way back and bounds (24 allowed); columns and names {:.0} bytes a node",
         graph.slot_bytes() as f64 / graph.slot_count() as f64,
@@ -334,5 +369,9 @@ fn build(scale: u32) {
         })
         .collect();
     rates.sort_by(f64::total_cmp);
-    println!("T11  s{scale}: a batch of {} edges applied at {:.1} M slots/s of the result", batch.edges.len(), rates[1]);
+    println!(
+        "T11  s{scale}: a batch of {} edges applied at {:.1} M slots/s of the result",
+        batch.edges.len(),
+        rates[1]
+    );
 }

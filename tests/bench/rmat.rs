@@ -74,7 +74,9 @@ pub(crate) fn builder(edges: &[Edge], nodes: usize, factor: f32) -> GraphBuilder
         .collect();
     let kind = builder.kind("LEADS_TO", EdgeDirection::Forward, false);
     for (source, target, weight) in edges {
-        builder.connect(staged[*source as usize], staged[*target as usize], kind, weight * factor).expect("an edge");
+        builder
+            .connect(staged[*source as usize], staged[*target as usize], kind, weight * factor)
+            .expect("an edge");
     }
     builder
 }
