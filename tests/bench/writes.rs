@@ -79,19 +79,15 @@ CREATE (l)-[:HEAD]->(f)";
 const ASSERTED: &str = "CALL () { MATCH (:EbbLineage)-[:HEAD]->(f:Fact) RETURN count(f) AS n, sum(f.assertedAt.epochMillis / 1e6) AS a }
 RETURN n, a, COUNT { (:Fact)-[:ABOUT]->(:Entity) } * 1.0 AS b";
 
-/// Rooms with ten halls each; on all of them somebody found something in a cycle.
-const TRODDEN: &str = "UNWIND range(0, $rooms - 1) AS i
-CALL (i) {
-  CREATE (:Room {scope: 'local', id: 'r-' + i, exploitation_pheromone: 0.4, pheromone_cycle: $cycle})
-} IN TRANSACTIONS OF 10000 ROWS";
-const HALLS: &str = "UNWIND range(0, $rooms - 1) AS i
-CALL (i) {
-  MATCH (a:Room {scope: 'local', id: 'r-' + i})
-  UNWIND range(1, 10) AS step
-  MATCH (b:Room {scope: 'local', id: 'r-' + (i + step) % $rooms})
-  CREATE (a)-[:HALL {success_pheromone: step * 1.0, traversal_pheromone: 0.5, recency_pheromone: 1.0,
-    base_cost: 0.5, current_cost: 0.25, pheromone_cycle: $cycle}]->(b)
-} IN TRANSACTIONS OF 2000 ROWS";
+/// Rooms, and then ten halls from each; on all of them somebody found something in a cycle.
+const TRODDEN: &str = "UNWIND range($from, $to - 1) AS i
+CREATE (:Room {scope: 'local', id: 'r-' + i, exploitation_pheromone: 0.4, pheromone_cycle: $cycle})";
+const HALLS: &str = "UNWIND range($from, $to - 1) AS i
+MATCH (a:Room {scope: 'local', id: 'r-' + i})
+UNWIND range(1, 10) AS step
+MATCH (b:Room {scope: 'local', id: 'r-' + (i + step) % $rooms})
+CREATE (a)-[:HALL {success_pheromone: step * 1.0, traversal_pheromone: 0.5, recency_pheromone: 1.0,
+  base_cost: 0.5, current_cost: 0.25, pheromone_cycle: $cycle}]->(b)";
 
 /// One kind of write: what it is called, what a round begins with, the statement by hand, and what is looked at afterwards.
 struct Kind {
@@ -223,8 +219,11 @@ impl Bench {
         self.graph.run(query(WIPE)).await.expect("an empty graph");
         let (rooms, cycle) = (edges / 10, START / CYCLE);
         for fill in [TRODDEN, HALLS] {
-            let fill = query(fill).param("rooms", rooms).param("cycle", cycle);
-            self.graph.run(fill).await.expect("a palace");
+            for from in (0..rooms).step_by(2_000) {
+                let fill = query(fill).param("rooms", rooms).param("cycle", cycle);
+                let fill = fill.param("from", from).param("to", rooms.min(from + 2_000));
+                self.graph.run(fill).await.expect("a palace");
+            }
         }
         let run = async |now: i64| {
             let begun = Instant::now();
