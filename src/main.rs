@@ -8,7 +8,7 @@ use clap::Parser;
 use ebb::clock::Clock;
 use ebb::domain::ids::Scope;
 use ebb::domain::units::Timestamp;
-use ebb::provision;
+use ebb::provision::{self, Origin};
 use ebb::service::{JobName, Rhythm};
 use ebb::settings::{self, Environment, Faults, Flag, Flags, Settings};
 use ebb::surfaces::cli::config::{self, Firings, Setting};
@@ -147,13 +147,18 @@ async fn verb(cli: &Cli, settings: &Settings, output: &Output) -> Result<(), Cli
         Command::Replay(args) => &scratch(settings, &args.file, output)?,
         _ => settings,
     };
-    let open = wiring::open(settings, scope).await.map_err(not_open)?;
+    // What initialises finds things as they are, so that it can say what it did; of a server of our own nobody is asked.
+    let inits = matches!(cli.command, Command::Init(_));
+    let open = if inits { wiring::reach(settings, scope).await } else { wiring::open(settings, scope).await };
+    let open = open.map_err(not_open)?;
+    let is_own = open.endpoint().origin != Origin::Given;
+    let global = &Global { yes: cli.global.yes || inits && is_own, ..cli.global.clone() };
     let ended = match &cli.command {
         Command::Mcp => {
             let tools = Tools::of_user(Arc::clone(&open.service), settings.mcp.allow_writes);
             tools.serve_stdio().await.map_err(CliError::failed)
         }
-        command => cli::run(command, &open.service, output, &cli.global).await,
+        command => cli::run(command, &open.service, output, global).await,
     };
     let closed = open.close().await.map_err(not_open);
     ended.and(closed)

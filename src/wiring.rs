@@ -71,27 +71,34 @@ pub fn keeper() -> Result<Keeper, Error> {
     Ok(Keeper::of(&std::env::current_exe().map_err(Error::Program)?))
 }
 
-/// Finds or starts the server of the settings and puts the service over it.
+/// Finds or starts the server of the settings and puts the service over it. One of our own is initialised.
 ///
 /// # Errors
 /// No server, or one that cannot be used.
 pub async fn open(settings: &Settings, scope: Scope) -> Result<Open, Error> {
-    let server = provision::acquire(&settings.neo4j, &keeper()?).await?;
-    let service = match over(&server.endpoint, settings, scope) {
-        Ok(service) => Arc::new(service),
-        Err(why) => {
-            server.release().await?;
-            return Err(why);
-        }
-    };
-    if server.endpoint.origin != Origin::Given
-        && let Err(why) = service.initialise().await
+    let open = reach(settings, scope).await?;
+    if open.endpoint().origin != Origin::Given
+        && let Err(why) = open.service.initialise().await
     {
-        drop(service);
-        server.release().await?;
+        open.close().await?;
         return Err(why.into());
     }
-    Ok(Open { service, server })
+    Ok(open)
+}
+
+/// As [`open`], with the database as it is found.
+///
+/// # Errors
+/// No server.
+pub async fn reach(settings: &Settings, scope: Scope) -> Result<Open, Error> {
+    let server = provision::acquire(&settings.neo4j, &keeper()?).await?;
+    match over(&server.endpoint, settings, scope) {
+        Ok(service) => Ok(Open { service: Arc::new(service), server }),
+        Err(why) => {
+            server.release().await?;
+            Err(why)
+        }
+    }
 }
 
 /// The service over a server that is there.

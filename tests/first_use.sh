@@ -30,6 +30,10 @@ ends 0 "$ebb" demo -o json
 ends 0 env EBB__NEO4J__HOME=.ebb/demo "$ebb" neo4j status -o json
 grep -q '"server": null' out || { echo "FAILED: the demo left a server running"; cat out; exit 1; }
 echo "a memory of one's own"
+ends 0 "$ebb" init
+grep -q 'schema/V001' out || { echo "FAILED: init says what it made"; cat out; exit 1; }
+ends 0 "$ebb" init
+grep -q '"applied": \[\]' out || { echo "FAILED: a second init finds all there"; cat out; exit 1; }
 ends 0 "$ebb" memory add "The staging database is read-only on Fridays" --id fridays --session s1 --mention staging
 ends 0 "$ebb" memory access fridays --session s2
 ends 0 "$ebb" job run --all

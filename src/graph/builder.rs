@@ -101,6 +101,7 @@ struct PendingEdge {
     kind: u32,
     weight: f32,
 }
+
 /// Collects nodes and relationships.
 #[derive(Debug)]
 pub struct GraphBuilder {
@@ -294,9 +295,11 @@ impl GraphBuilder {
         Ok(assemble(parts, columns, fill))
     }
 }
+
 fn owned_key(kind: &SlotKind) -> (String, EdgeDirection, bool) {
     (kind.relation.clone(), kind.direction, kind.inhibitory)
 }
+
 fn stage_kind(
     kinds: &Kinds,
     slot_kinds: &mut Vec<SlotKind>,
@@ -312,6 +315,7 @@ fn stage_kind(
         len(slot_kinds) - 1
     }))
 }
+
 /// A number of a relationship, `0 ..= max`.
 fn part_of(name: &'static str, value: f32, max: f64, edge: &EdgeRow) -> Result<f32, Error> {
     let owner = || format!("{} -{}-> {}", edge.source, edge.relation, edge.target);

@@ -6,45 +6,27 @@
 
 #![expect(clippy::print_stdout, reason = "a benchmark talks to a person")]
 
-use ebb::clock::Clock;
+mod bed;
+
+use bed::{Bed, SplitMix64};
 use ebb::domain::attempt::Right;
 use ebb::domain::event::{Event, Remember};
 use ebb::domain::ids::{EntityName, MemoryId, Scope};
-use ebb::domain::tunables::ConsolidationConfig;
 use ebb::domain::units::Timestamp;
 use ebb::jobs::{JobName, Request};
-use ebb::provision::{self, Keeper};
-use ebb::scheduler::JobConfig;
 use ebb::scheduler::driver::{JobReport, Wanted, run_job};
+use ebb::service::Service;
 use ebb::service::events::BadLines;
-use ebb::service::{self, Service};
-use ebb::settings::{Environment, Flag, Flags, Settings};
-use ebb::store::{Applied, Batch, Config, Store};
+use ebb::store::{Applied, Batch, Store};
 use std::io::Write;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 const START: i64 = 1_767_225_600_000;
 const HOUR: i64 = 3_600_000;
 
 fn at(ms: i64) -> Timestamp {
     Timestamp::from_millis(ms).expect("within the calendar")
-}
-
-/// The generator that all benches share.
-struct SplitMix64(u64);
-
-impl SplitMix64 {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-    fn below(&mut self, n: u64) -> u64 {
-        self.next() % n
-    }
 }
 
 struct Bench {
@@ -72,67 +54,15 @@ impl Bench {
 #[tokio::main]
 async fn main() {
     let quick = std::env::args().any(|word| word == "--quick");
-    let home = tempfile::tempdir().expect("a folder");
-    let flag = |key, value: String| Flag { key, value, written: "bench".to_owned() };
-    let flags = Flags {
-        config: None,
-        set: vec![
-            flag("neo4j.home", home.path().join("neo4j").display().to_string()),
-            flag("neo4j.heap_mb", "1024".to_owned()),
-            flag("neo4j.pagecache_mb", "512".to_owned()),
-        ],
-    };
-    let settings = Settings::load(&flags, &Environment::of_process()).expect("the defaults");
-    let keeper = Keeper::of(Path::new(env!("CARGO_BIN_EXE_ebb")));
-    let server = provision::acquire(&settings.neo4j, &keeper).await.expect("a server");
-    let store = Store::connect(&Config {
-        uri: server.endpoint.uri.clone(),
-        username: server.endpoint.username.clone(),
-        password: server.endpoint.password.clone(),
-        database: server.endpoint.database.clone(),
-        connections: 8,
-        acquire_timeout: Duration::from_secs(10),
-        lease: Duration::from_secs(15),
-        similarity: ebb::domain::similarity::Similarity { dimensions: None, text_threshold: 0.5 },
-        fading: ebb::domain::relation::Fading::new(90.0, 0.10).expect("the defaults"),
-        pins: ebb::domain::relation::Pins::default(),
-        regime: ebb::domain::policy::Regime {
-            policies: ebb::domain::policy::Policies::default(),
-            epsilon: 0.05,
-            guard: ebb::domain::guard::Guard { enabled: false, max_affected_ratio: 1.0 },
-            first_run_dry: false,
-        },
-        trails: trails(),
-    })
-    .expect("an address");
-    let job = JobConfig {
-        enabled: true,
-        rhythm: None,
-        jitter: Duration::ZERO,
-        time_limit: Duration::from_secs(600),
-    };
-    let config = service::Config {
-        consolidation: ConsolidationConfig { decay_batch_size: 100.0, ..settings.memory.clone() },
-        jobs: ebb::scheduler::Config(std::array::from_fn(|_| job.clone())),
-        scope: Scope::local(),
-        guard: ebb::domain::guard::Guard { enabled: true, max_affected_ratio: 0.2 },
-    };
-    let service = Service::new(store, Clock::Real, config);
-    service.initialise().await.expect("a schema");
-    let about = service.store().about().await.expect("a server");
-    println!("{} {} by {}, heap 1 GiB; {} cores", about.name, about.version, server.endpoint.origin, cores());
+    let Bed { service, server, folder } = Bed::open().await;
     let mut bench = Bench { service, quick, misses: 0 };
     decay(&mut bench).await;
-    import(&mut bench, home.path()).await;
+    import(&mut bench, folder.path()).await;
     idle(&mut bench).await;
     println!("peak memory of this process {} MiB (aim 200 MiB for ebb)", peak_mib());
     println!("{} of the aims were missed", bench.misses);
     drop(bench);
     server.release().await.expect("the server stops");
-}
-
-fn cores() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 fn peak_mib() -> u64 {
@@ -280,17 +210,4 @@ async fn thousand(bench: &Bench, first: usize, born: i64) -> f64 {
     times.truncate(6);
     times.sort_by(f64::total_cmp);
     times[2]
-}
-
-/// What trails go by, as the document has it.
-fn trails() -> ebb::domain::trail::Trails {
-    use ebb::domain::trail::{Allowed, Evaporation, Rates, Trails};
-    let rates =
-        Rates { exploitation: 0.02, exploration: 0.05, success: 0.01, traversal: 0.03, recency: 0.10 };
-    Trails {
-        evaporation: Evaporation::new(rates, 1e6).expect("documented"),
-        allowed: Allowed::new(&Allowed::LABELS, &Allowed::TYPES).expect("documented"),
-        cycle_ms: 3_600_000,
-        interval_cycles: 10,
-    }
 }

@@ -18,6 +18,7 @@ pub(super) struct Slot {
     pub(super) weight: f32,
     pub(super) causal: f32,
 }
+
 /// What a graph is assembled of, beside its columns and slots. `degrees` and `ranks` are by the ids before.
 pub(super) struct Parts {
     pub(super) range: WeightRange,
@@ -30,7 +31,11 @@ pub(super) struct Parts {
 }
 
 /// Puts rows in the order of the next ids into arrays. `fill` hands over the slots of a node, their targets in ids before.
-pub(super) fn assemble(parts: Parts, mut columns: Columns, mut fill: impl FnMut(u32, &mut Vec<Slot>)) -> Graph {
+pub(super) fn assemble(
+    parts: Parts,
+    mut columns: Columns,
+    mut fill: impl FnMut(u32, &mut Vec<Slot>),
+) -> Graph {
     let Parts { range, kinds, slot_kinds, order, degrees, ranks, total } = parts;
     let count = order.len();
     let mut place = vec![u32::MAX; ranks.len()];
@@ -169,6 +174,7 @@ fn forget_unused(csr: &mut Csr, used: &[bool]) {
         }
     }
 }
+
 /// Brings kinds into the order of their keys; answers what each is called now.
 pub(super) fn canonical(kinds: &mut Vec<SlotKind>) -> Vec<u32> {
     let mut order: Vec<usize> = (0..kinds.len()).collect();
@@ -180,6 +186,7 @@ pub(super) fn canonical(kinds: &mut Vec<SlotKind>) -> Vec<u32> {
     *kinds = order.into_iter().map(|old| kinds[old].clone()).collect();
     renamed
 }
+
 /// Makes one of those that share target and relation, the heaviest; answers how many are left, which stand first.
 pub(super) fn merged(row: &mut [Slot], kinds: &[SlotKind]) -> usize {
     let relation = |slot: &Slot| &kinds[slot.kind as usize].relation;
@@ -199,6 +206,7 @@ pub(super) fn merged(row: &mut [Slot], kinds: &[SlotKind]) -> usize {
     }
     kept
 }
+
 /// With how many others each node is joined, whichever way; rows are in the order of their targets.
 pub(super) fn degrees<'a>(count: usize, row: &impl Fn(usize) -> &'a [Slot]) -> Vec<u32> {
     let mut begins = vec![0_u32; count + 1];
@@ -234,6 +242,7 @@ pub(super) fn degrees<'a>(count: usize, row: &impl Fn(usize) -> &'a [Slot]) -> V
     };
     (0..count).map(joined).collect()
 }
+
 /// The place of each by the bytes of its name.
 pub(super) fn ranked<'a>(names: impl Iterator<Item = &'a str>) -> Vec<u32> {
     let names: Vec<&str> = names.collect();
@@ -252,6 +261,7 @@ pub(super) fn ranked<'a>(names: impl Iterator<Item = &'a str>) -> Vec<u32> {
     }
     ranks
 }
+
 /// Nodes by degree, greatest first, then by rank.
 pub(super) fn ordered(degrees: &[u32], ranks: &[u32]) -> Vec<u32> {
     let mut order: Vec<(u64, u32)> = (0..)
@@ -262,13 +272,15 @@ pub(super) fn ordered(degrees: &[u32], ranks: &[u32]) -> Vec<u32> {
     order.into_iter().map(|(_, at)| at).collect()
 }
 
-/// Counts become where each begins.fn sum_up(counts: &mut [u32]) {
+/// Counts become where each begins.
+pub(super) fn sum_up(counts: &mut [u32]) {
     let mut sum = 0;
     for count in counts {
         sum += *count;
         *count = sum;
     }
 }
+
 pub(super) fn len<T>(all: &[T]) -> u32 {
     u32::try_from(all.len()).unwrap_or(u32::MAX)
 }
