@@ -427,7 +427,7 @@ fn standing_decides_among_equals_before_ids_do() {
     let world = World::named(&["chat one", "chat two", "chat six", "chat ten"]);
     let found = world.find("chatting chat", &[], &[]);
     let standing: Vec<f32> = found.seeds.iter().map(|seed| world.graph.pagerank(seed.node)).collect();
-    assert_eq!(standing, [2.0, 1.0, 0.0, 0.0]);
+    assert!(standing.is_sorted_by(|a, b| a >= b) && standing[0] > standing[3], "{standing:?}");
     assert_eq!(world.graph.external_id(found.seeds[2].node), "n00000");
 }
 

@@ -80,10 +80,6 @@ pub fn singular(word: &str) -> &str {
 mod tests {
     use super::*;
 
-    fn cut_up(query: &str) -> Vec<String> {
-        tokens(query)
-    }
-
     #[test]
     fn words_are_runs_of_letters_and_digits() {
         let said = fold("Dana's café-bar, no. 42_b!");
@@ -94,20 +90,20 @@ mod tests {
     #[test]
     fn tokens_split_at_case_changes_before_they_are_folded() {
         assert_eq!(
-            cut_up("chatHandler HTTPServer sha256Sum"),
+            tokens("chatHandler HTTPServer sha256Sum"),
             ["chat", "handler", "http", "server", "sha256sum"]
         );
-        assert_eq!(cut_up("CHAT chat Chat"), ["chat"]);
-        assert_eq!(cut_up("3F2A9B"), ["3f2a9b"]);
-        assert_eq!(cut_up("açãoÚnica"), ["ação", "única"]);
+        assert_eq!(tokens("CHAT chat Chat"), ["chat"]);
+        assert_eq!(tokens("3F2A9B"), ["3f2a9b"]);
+        assert_eq!(tokens("açãoÚnica"), ["ação", "única"]);
     }
 
     #[test]
     fn stop_words_go_unless_nothing_else_is_left() {
-        assert_eq!(cut_up("who wrote the Dune Messiah"), ["wrote", "dune", "messiah"]);
-        assert_eq!(cut_up("qual é a capital"), ["capital"]);
-        assert_eq!(cut_up("The Who"), ["the", "who"]);
-        assert!(cut_up("?!").is_empty());
+        assert_eq!(tokens("who wrote the Dune Messiah"), ["wrote", "dune", "messiah"]);
+        assert_eq!(tokens("qual é a capital"), ["capital"]);
+        assert_eq!(tokens("The Who"), ["the", "who"]);
+        assert!(tokens("?!").is_empty());
     }
 
     #[test]
