@@ -2,6 +2,12 @@
 //! to, bit for bit, and what its times are divided by. Nothing here is shared with what it judges.
 
 #![allow(dead_code, reason = "the tests of the library and each bench use their own part of it")]
+#![expect(
+    clippy::needless_range_loop,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "as a textbook has it; values lie in 0 to 16"
+)]
 
 /// A graph as plain rows.
 pub(crate) struct Plain {

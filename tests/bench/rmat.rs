@@ -100,7 +100,7 @@ pub(crate) fn batch(graph: &Graph, edges: &[Edge], count: usize) -> Batch {
         causal: None,
     };
     let mut one = |at: usize| {
-        if at % 2 == 0 {
+        if at.is_multiple_of(2) {
             let (source, target, _) = edges[random.below(edges.len() as u64) as usize];
             edge(source, target, random.unit())
         } else {

@@ -290,7 +290,8 @@ fn deposits(service: &Service, count: usize) -> (Vec<Trace>, Vec<BoltType>) {
         let mut here = random.below(1_000);
         let mut path = vec![here];
         for _ in 0..3 {
-            here = (here + [1, 7][random.below(2) as usize]) % 1_000;
+            let step = if random.below(2) == 0 { 1 } else { 7 };
+            here = (here + step) % 1_000;
             path.push(here);
         }
         let ids: Vec<String> = path.iter().map(|room| format!("r-{room}")).collect();

@@ -25,6 +25,9 @@ pub struct Path {
 /// Signals that are looked at before the search gives up.
 const POPS_MAX: usize = 20_000;
 
+/// What waits of a signal: bits of its value, its hops, the rank of its node, its place.
+type Waiting = (u32, Reverse<u8>, Reverse<u32>, Reverse<usize>);
+
 /// A signal: bits of its value, how it came (the place of the signal before it, and the slot), its hops, its node.
 #[derive(Clone, Copy)]
 struct Signal {
@@ -44,7 +47,7 @@ pub fn strongest(
 ) -> BTreeMap<NodeId, Path> {
     let mut signals: Vec<Signal> = Vec::new();
     // The greatest goes first: strongest, fewest hops, then by external id, then the earlier.
-    let mut waiting: BinaryHeap<(u32, Reverse<u8>, Reverse<u32>, Reverse<usize>)> = BinaryHeap::new();
+    let mut waiting: BinaryHeap<Waiting> = BinaryHeap::new();
     let mut best: HashMap<(u32, u8), u32> = HashMap::new();
     let mut found: BTreeMap<NodeId, usize> = BTreeMap::new();
     for (node, value) in begun(seeds, params) {

@@ -223,8 +223,11 @@ pub fn find(
     Ok(Seeds { seeds: strongest(sources.graph, joined, question.limit, &hits, &tokens), unknown, truncated })
 }
 
+/// Seeds that are held, and ids that are not.
+type External = (Vec<(NodeId, f32)>, Vec<String>);
+
 /// The external seeds that the graph holds, and the ids of the others.
-fn external(graph: &Graph, question: &Question<'_>) -> Result<(Vec<(NodeId, f32)>, Vec<String>), Error> {
+fn external(graph: &Graph, question: &Question<'_>) -> Result<External, Error> {
     if !(1..=MAX_SEEDS).contains(&question.limit) {
         #[expect(clippy::cast_precision_loss, reason = "for people to read")]
         let (value, max) = (question.limit as f64, MAX_SEEDS as f64);

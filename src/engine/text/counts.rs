@@ -111,7 +111,8 @@ impl Run {
             match (a.peek().copied(), b.peek().copied()) {
                 (Some((x, n)), Some((y, m))) if x == y => {
                     all.push(x, n.saturating_add(m));
-                    (a.next(), b.next());
+                    a.next();
+                    b.next();
                 }
                 (Some((x, n)), y) if y.is_none_or(|(y, _)| x < y) => {
                     all.push(x, n);

@@ -81,24 +81,9 @@ impl<'a> Change<'a> {
             new: BTreeMap::new(),
             from: BTreeMap::new(),
         };
-        let mut ids: BTreeMap<&'a str, u32> = BTreeMap::new();
         change.removed =
             batch.removed_nodes.iter().filter_map(|id| graph.find(id)).map(|node| node.0).collect();
-        let count = graph.node_count();
-        for node in &batch.nodes {
-            let row = node.clone().checked()?;
-            let known = ids.get(node.external_id.as_str()).copied();
-            let id = match known.or_else(|| graph.find(&node.external_id).map(|node| node.0)) {
-                Some(id) if !change.removed.contains(&id) => id,
-                _ => {
-                    let id = nodes(count + change.added.len() + 1)? - 1;
-                    change.added.push(&node.external_id);
-                    id
-                }
-            };
-            ids.insert(&node.external_id, id);
-            change.rows.insert(id, row);
-        }
+        let ids = change.of_nodes(graph, batch)?;
         let held = |id: &str| graph.find(id).map(|node| node.0).filter(|id| !change.removed.contains(id));
         let find = |id: &str| ids.get(id).copied().or_else(|| held(id));
         let mut gone: Vec<(u32, u32, &'a str)> = Vec::new();
@@ -161,6 +146,26 @@ impl<'a> Change<'a> {
             change.from.entry(target).or_default().insert(source);
         }
         Ok(change)
+    }
+
+    /// Takes in what nodes carry from now on; answers their ids.
+    fn of_nodes(&mut self, graph: &Graph, batch: &'a Batch) -> Result<BTreeMap<&'a str, u32>, Error> {
+        let mut ids: BTreeMap<&'a str, u32> = BTreeMap::new();
+        for node in &batch.nodes {
+            let row = node.clone().checked()?;
+            let known = ids.get(node.external_id.as_str()).copied();
+            let id = match known.or_else(|| graph.find(&node.external_id).map(|node| node.0)) {
+                Some(id) if !self.removed.contains(&id) => id,
+                _ => {
+                    let id = nodes(graph.node_count() + self.added.len() + 1)? - 1;
+                    self.added.push(&node.external_id);
+                    id
+                }
+            };
+            ids.insert(&node.external_id, id);
+            self.rows.insert(id, row);
+        }
+        Ok(ids)
     }
 
     fn is_removed(&self, node: u32) -> bool {

@@ -38,19 +38,7 @@ pub(super) fn assemble(
 ) -> Graph {
     let Parts { range, kinds, slot_kinds, order, degrees, ranks, total } = parts;
     let count = order.len();
-    let mut place = vec![u32::MAX; ranks.len()];
-    for (new, old) in (0..).zip(&order) {
-        place[*old as usize] = new;
-    }
-    columns.degree = order.iter().map(|old| degrees[*old as usize]).collect();
-    columns.rank = order.iter().map(|old| ranks[*old as usize]).collect();
-    columns.by_rank = vec![0; count];
-    for (new, rank) in (0..).zip(&columns.rank) {
-        columns.by_rank[*rank as usize] = new;
-    }
-    columns.pagerank = vec![0.0; count];
-    columns.out_strength = Vec::with_capacity(count);
-    columns.in_strength = vec![0.0; count];
+    let place = placed(&mut columns, &order, &degrees, &ranks);
     let mut csr = Csr {
         offsets: Vec::with_capacity(count + 1),
         exc_end: Vec::with_capacity(count),
@@ -130,6 +118,24 @@ pub(super) fn assemble(
     forget_unused(&mut csr, &used);
     turn_round(&mut csr, count);
     Graph { generation: Generation::default(), range, kinds, csr, columns }
+}
+
+/// Fills the columns that go by the place of a node; answers the next id of each by the one before.
+fn placed(columns: &mut Columns, order: &[u32], degrees: &[u32], ranks: &[u32]) -> Vec<u32> {
+    let mut place = vec![u32::MAX; ranks.len()];
+    for (new, old) in (0..).zip(order) {
+        place[*old as usize] = new;
+    }
+    columns.degree = order.iter().map(|old| degrees[*old as usize]).collect();
+    columns.rank = order.iter().map(|old| ranks[*old as usize]).collect();
+    columns.by_rank = vec![0; order.len()];
+    for (new, rank) in (0..).zip(&columns.rank) {
+        columns.by_rank[*rank as usize] = new;
+    }
+    columns.pagerank = vec![0.0; order.len()];
+    columns.out_strength = Vec::with_capacity(order.len());
+    columns.in_strength = vec![0.0; order.len()];
+    place
 }
 
 /// The way back: for each node who leads to it, ascending, and over which slot.

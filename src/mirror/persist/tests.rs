@@ -136,7 +136,7 @@ fn snap_faults() {
         let graph = if of_graph && !named { "old" } else { "new" };
         let learned = if !of_graph && named { "new" } else { "old" };
         assert_eq!(states(&files), pair(graph, learned), "call {at}: {doing} {}", path.display());
-        assert_eq!(left(folder.path()), [PathBuf::new(); 0], "call {at}: {doing}");
+        assert_eq!(left(folder.path()), Vec::<PathBuf>::new(), "call {at}: {doing}");
         if seen.last() != Some(&(of_graph, doing)) {
             seen.push((of_graph, doing));
         }
@@ -201,7 +201,7 @@ fn one_save_of_a_file_at_a_time() {
     });
     let (_, learned) = states(&files);
     assert_eq!(learned, learned[..1].repeat(9_000));
-    assert_eq!(left(folder.path()), [PathBuf::new(); 0]);
+    assert_eq!(left(folder.path()), Vec::<PathBuf>::new());
 }
 
 #[test]
@@ -240,7 +240,7 @@ fn a_child_that_saves() {
             assert!(
                 matches!(&why, Error::File { source, .. } if source.kind() == io::ErrorKind::FileTooLarge)
             );
-            assert_eq!(left(&folder), [PathBuf::new(); 0]);
+            assert_eq!(left(&folder), Vec::<PathBuf>::new());
         }
         _ => {
             let [one, two] = ["one", "two"].map(|state| snapshot(state, number));
