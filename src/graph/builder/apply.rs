@@ -31,7 +31,7 @@ impl Graph {
     /// changed content, byte for byte, and one generation on. What was learned is not in it.
     ///
     /// # Errors
-    /// As those of [`GraphBuilder::add_node`] and [`GraphBuilder::add_edge`], but for a duplicate, which is a change.
+    /// As those of [`GraphBuilder::add_node`](super::GraphBuilder::add_node) and [`GraphBuilder::add_edge`](super::GraphBuilder::add_edge), but for a duplicate, which is a change.
     pub fn apply(&self, batch: &Batch) -> Result<Self, Error> {
         let change = Change::of(self, batch)?;
         let ranks = change.ranks(self);
