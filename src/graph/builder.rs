@@ -19,6 +19,7 @@ use super::csr::{SlotKind, causal_of};
 use super::index::{nodes, slots};
 use super::interner::StringInterner;
 use super::kinds::{EdgeDirection, Kinds};
+use super::number::check_amount;
 use super::{Error, Graph};
 use assemble::{Parts, Slot, assemble, canonical, degrees, len, merged, ordered, ranked, sum_up};
 use std::collections::{BTreeMap, BTreeSet};
@@ -319,12 +320,6 @@ fn stage_kind(
 /// A number of a relationship, `0 ..= max`.
 fn part_of(name: &'static str, value: f32, max: f64, edge: &EdgeRow) -> Result<f32, Error> {
     let owner = || format!("{} -{}-> {}", edge.source, edge.relation, edge.target);
-    if !value.is_finite() {
-        return Err(Error::NonFinite { field: name, owner: owner() });
-    }
-    if !(0.0..=max).contains(&f64::from(value)) {
-        let name = format!("{name} of {}", owner());
-        return Err(Error::ParameterOutOfRange { name, value: f64::from(value), min: 0.0, max });
-    }
+    check_amount(name, owner, f64::from(value), max)?;
     Ok(value + 0.0)
 }

@@ -11,6 +11,7 @@ use super::Error;
 use super::index::InternedStr;
 use super::interner::StringInterner;
 use super::kinds::NodeType;
+use super::number::check_amount;
 use super::provenance::Provenance;
 use smallvec::SmallVec;
 
@@ -65,17 +66,8 @@ impl NodeRow {
 
     pub(super) fn checked(mut self) -> Result<Self, Error> {
         let owner = &self.external_id;
-        if !self.change_frequency.is_finite() {
-            return Err(Error::NonFinite { field: "change_frequency", owner: owner.clone() });
-        }
-        if self.change_frequency < 0.0 {
-            return Err(Error::ParameterOutOfRange {
-                name: format!("change_frequency of {owner}"),
-                value: f64::from(self.change_frequency),
-                min: 0.0,
-                max: f64::from(f32::MAX),
-            });
-        }
+        let frequency = f64::from(self.change_frequency);
+        check_amount("change_frequency", || owner.clone(), frequency, f64::from(f32::MAX))?;
         self.provenance = self.provenance.checked(owner)?;
         self.change_frequency += 0.0;
         self.tags.sort_unstable();

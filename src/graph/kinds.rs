@@ -4,6 +4,7 @@
 //! conductance, which is its base weight here. Rules are tried in order, and the first whose properties are there decides.
 
 use super::Error;
+use super::number::check_amount;
 use std::collections::BTreeMap;
 
 /// What a node is. The first seventeen are those of the source document; memories and places have numbers of their own.
@@ -206,15 +207,8 @@ impl KindRule {
     /// # Errors
     /// [`Error::NonFinite`] and [`Error::ParameterOutOfRange`] for a property that no rule can use.
     pub fn of(&self, owner: &str, of: &Properties) -> Result<f32, Error> {
-        let least = |name: &'static str, value: Option<f64>, max: f64| match value {
-            None => Ok(None),
-            Some(value) if !value.is_finite() => {
-                Err(Error::NonFinite { field: name, owner: owner.to_owned() })
-            }
-            Some(value) if !(0.0..=max).contains(&value) => {
-                Err(Error::ParameterOutOfRange { name: format!("{name} of {owner}"), value, min: 0.0, max })
-            }
-            Some(value) => Ok(Some(value)),
+        let least = |name: &'static str, value: Option<f64>, max: f64| {
+            value.map(|value| check_amount(name, || owner.to_owned(), value, max).map(|()| value)).transpose()
         };
         let most = f64::from(f32::MAX);
         let current = least("current_cost", of.current_cost, most)?;

@@ -35,7 +35,7 @@ mod tests;
 use builder::WeightRange;
 use columns::{Columns, NodeRow, RowView};
 use csr::{Csr, Part, SlotKind, weight_of};
-use index::{EdgeIdx, Generation, InternedStr, NodeId};
+use index::{EdgeIdx, Generation, NodeId};
 use kinds::{Kinds, NodeType};
 use provenance::Provenance;
 
@@ -425,12 +425,6 @@ impl Graph {
         debug_assert_eq!(pagerank.len(), self.node_count(), "one for each node");
         self.columns.pagerank = pagerank;
         self
-    }
-
-    /// A string of its tags, tiers and sessions.
-    #[must_use]
-    pub fn resolve(&self, handle: InternedStr) -> &str {
-        self.columns.strings.resolve(handle)
     }
 
     /// Bytes that its slots take, with the way back and the bounds.

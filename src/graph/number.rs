@@ -8,6 +8,26 @@ use super::Error;
 use std::cmp::Ordering;
 use std::hash::{Hash, Hasher};
 
+/// Sees that a number of something lies in `0 ..= max`; `owner` names the thing in errors.
+///
+/// # Errors
+/// [`Error::NonFinite`], [`Error::ParameterOutOfRange`].
+pub(super) fn check_amount(
+    name: &'static str,
+    owner: impl Fn() -> String,
+    value: f64,
+    max: f64,
+) -> Result<(), Error> {
+    if !value.is_finite() {
+        return Err(Error::NonFinite { field: name, owner: owner() });
+    }
+    if !(0.0..=max).contains(&value) {
+        let name = format!("{name} of {}", owner());
+        return Err(Error::ParameterOutOfRange { name, value, min: 0.0, max });
+    }
+    Ok(())
+}
+
 macro_rules! number {
     ($(#[$doc:meta])* $type:ident, $name:literal, $within:expr, $least:expr, $greatest:expr) => {
         $(#[$doc])*

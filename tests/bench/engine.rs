@@ -8,6 +8,7 @@
 #![expect(clippy::print_stdout, reason = "a benchmark talks to a person")]
 #![expect(clippy::cast_possible_truncation, reason = "graphs of the set have fewer than 2^32 of anything")]
 
+mod random;
 mod reference;
 mod rmat;
 
@@ -16,8 +17,8 @@ use ebb::engine::activation::{Params, wavefront};
 use ebb::engine::pagerank;
 use ebb::graph::Graph;
 use ebb::graph::index::NodeId;
+use random::SplitMix64;
 use reference::{Plain, Rule};
-use rmat::SplitMix64;
 use std::hint::black_box;
 use std::time::Instant;
 
@@ -162,7 +163,7 @@ impl Push {
             rows.swap(at, random.below(at as u64 + 1) as usize);
         }
         let targets = (0..n * length).map(|_| random.below(n as u64) as u32).collect();
-        let weights = (0..n * length).map(|_| random.unit()).collect();
+        let weights = (0..n * length).map(|_| rmat::unit(&mut random)).collect();
         Self { rows, targets, weights, cells: vec![0.0; n], length }
     }
 

@@ -1,32 +1,15 @@
 //! R-MAT graphs: few nodes with many neighbours, many with few, as memories and code have them. Seeded, so that every run
 //! on every machine sees the same edges.
 
+use super::random::SplitMix64;
 use ebb::graph::Graph;
 use ebb::graph::builder::{Batch, EdgeRow, GraphBuilder, WeightRange};
 use ebb::graph::columns::NodeRow;
 use ebb::graph::kinds::{EdgeDirection, Kinds, NodeType};
 
-/// The generator that all benches share.
-pub(crate) struct SplitMix64(pub(crate) u64);
-
-impl SplitMix64 {
-    pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-
-    /// A whole number below `n`.
-    pub(crate) fn below(&mut self, n: u64) -> u64 {
-        ((u128::from(self.next()) * u128::from(n)) >> 64) as u64
-    }
-
-    /// A number in `[0, 1)`.
-    pub(crate) fn unit(&mut self) -> f32 {
-        (self.next() >> 40) as f32 / 16_777_216.0
-    }
+/// A number in `[0, 1)`.
+pub(crate) fn unit(random: &mut SplitMix64) -> f32 {
+    (random.next() >> 40) as f32 / 16_777_216.0
 }
 
 /// An edge and its weight.
@@ -44,7 +27,7 @@ pub(crate) fn edges(scale: u32) -> Vec<Edge> {
         .map(|_| {
             let (mut source, mut target) = (0_usize, 0_usize);
             for _ in 0..scale {
-                let roll = random.unit();
+                let roll = unit(&mut random);
                 let (down, right) = if roll < 0.57 {
                     (0, 0)
                 } else if roll < 0.76 {
@@ -56,7 +39,7 @@ pub(crate) fn edges(scale: u32) -> Vec<Edge> {
                 };
                 (source, target) = (source * 2 + down, target * 2 + right);
             }
-            (name[source], name[target], 0.05 + 0.95 * random.unit())
+            (name[source], name[target], 0.05 + 0.95 * unit(&mut random))
         })
         .collect()
 }
@@ -102,9 +85,9 @@ pub(crate) fn batch(graph: &Graph, edges: &[Edge], count: usize) -> Batch {
     let mut one = |at: usize| {
         if at.is_multiple_of(2) {
             let (source, target, _) = edges[random.below(edges.len() as u64) as usize];
-            edge(source, target, random.unit())
+            edge(source, target, unit(&mut random))
         } else {
-            edge(random.below(nodes) as u32, random.below(nodes) as u32, random.unit())
+            edge(random.below(nodes) as u32, random.below(nodes) as u32, unit(&mut random))
         }
     };
     Batch { edges: (0..count).map(&mut one).collect(), ..Batch::default() }

@@ -7,8 +7,9 @@
 #![expect(clippy::print_stdout, reason = "a benchmark talks to a person")]
 
 mod bed;
+mod random;
 
-use bed::{Bed, SplitMix64};
+use bed::Bed;
 use ebb::domain::attempt::Right;
 use ebb::domain::event::{Event, Remember};
 use ebb::domain::ids::{EntityName, MemoryId, Scope};
@@ -18,6 +19,7 @@ use ebb::scheduler::driver::{JobReport, Wanted, run_job};
 use ebb::service::Service;
 use ebb::service::events::BadLines;
 use ebb::store::{Applied, Batch, Store};
+use random::SplitMix64;
 use std::io::Write;
 use std::path::Path;
 use std::time::Instant;
@@ -54,7 +56,7 @@ impl Bench {
 #[tokio::main]
 async fn main() {
     let quick = std::env::args().any(|word| word == "--quick");
-    let Bed { service, server, folder } = Bed::open().await;
+    let (Bed { server, folder }, service) = Bed::open().await;
     let mut bench = Bench { service, quick, misses: 0 };
     decay(&mut bench).await;
     import(&mut bench, folder.path()).await;

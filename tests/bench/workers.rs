@@ -11,12 +11,12 @@
     reason = "a second client, apart from the store that is measured"
 )]
 
-use ebb::provision::{self, Keeper};
-use ebb::settings::{Environment, Flag, Flags, Settings};
+mod bed;
+
+use bed::Bed;
 use neo4rs::{Graph, query};
 use rustix::process::{Pid, Signal, kill_process};
 use secrecy::ExposeSecret;
-use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -41,18 +41,7 @@ RETURN ripe, due";
 async fn main() {
     let quick = std::env::args().any(|word| word == "--quick");
     let count: i64 = if quick { 5_000 } else { 50_000 };
-    let folder = tempfile::tempdir().expect("a folder");
-    let flag = |key, value: String| Flag { key, value, written: "bench".to_owned() };
-    let flags = Flags {
-        config: None,
-        set: vec![
-            flag("neo4j.home", folder.path().join("neo4j").display().to_string()),
-            flag("neo4j.heap_mb", "1024".to_owned()),
-        ],
-    };
-    let settings = Settings::load(&flags, &Environment::of_process()).expect("the defaults");
-    let keeper = Keeper::of(Path::new(env!("CARGO_BIN_EXE_ebb")));
-    let server = provision::acquire(&settings.neo4j, &keeper).await.expect("a server");
+    let (Bed { server, folder }, _) = Bed::open().await;
     let (uri, password) = (server.endpoint.uri.clone(), server.endpoint.password.expose_secret().to_owned());
     let graph = Graph::new(&uri, "neo4j", &password).expect("an address");
     let ebb = |arguments: &[&str]| {
@@ -71,11 +60,7 @@ async fn main() {
             .stderr(Stdio::null());
         command
     };
-    assert!(ebb(&["init", "--yes"]).status().expect("ebb init").success());
-    println!(
-        "{count} ripe and {count} due memories; {} cores",
-        std::thread::available_parallelism().map_or(1, usize::from)
-    );
+    println!("{count} ripe and {count} due memories");
     println!("{:>7}  {:>9}  {:>12}  {:>9}  {:>12}", "workers", "due, s", "due/s", "ripe, s", "ripe/s");
     // The first goes uncounted, with a tenth: it meets a server that has planned nothing yet.
     for (workers, count) in [(1, count / 10), (1, count), (2, count), (4, count), (8, count)] {

@@ -14,8 +14,9 @@
 )]
 
 mod bed;
+mod random;
 
-use bed::{Bed, SplitMix64};
+use bed::Bed;
 use ebb::domain::attempt::Right;
 use ebb::domain::event::{Observe, PlaceName, Step, Tie, Trace, Walk};
 use ebb::domain::fact::{Assertion, FactScope, Tuple, Value};
@@ -27,6 +28,7 @@ use ebb::scheduler::driver::{Wanted, run_job};
 use ebb::service::Service;
 use ebb::service::memories::{Intent, RequestId};
 use neo4rs::{BoltMap, BoltType, Graph, query};
+use random::SplitMix64;
 use secrecy::ExposeSecret;
 use std::time::{Duration, Instant};
 
@@ -109,7 +111,7 @@ async fn main() {
     let edges =
         words.iter().position(|word| word == "--edges").and_then(|at| words.get(at + 1)?.parse().ok());
     let edges: i64 = edges.unwrap_or(if quick { 100_000 } else { 1_000_000 });
-    let Bed { service, server, folder } = Bed::open().await;
+    let (Bed { server, folder }, service) = Bed::open().await;
     let password = server.endpoint.password.expose_secret();
     let graph = Graph::new(&server.endpoint.uri, &server.endpoint.username, password).expect("an address");
     let bench = Bench { service, graph };

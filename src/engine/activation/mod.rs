@@ -34,8 +34,6 @@ use crate::graph::{Error, Graph};
 pub const INHIBITORY_FACTOR: f32 = 0.5;
 /// Levels at most.
 pub const DEPTH_MAX: u8 = 20;
-/// Seeds at most.
-pub const MAX_SEEDS: usize = 200;
 
 /// How arrivals at one node in one level count together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -125,7 +123,7 @@ impl Params {
         let strength = || graph.out_strength(node).max(1.0);
         let k = p * self.decay;
         match self.fan {
-            Fan::None => k * 1.0,
+            Fan::None => k,
             Fan::Sqrt => k * (1.0 / strength().sqrt()),
             Fan::Linear => k * (1.0 / strength()),
         }

@@ -142,7 +142,7 @@ fn inhibit(scratch: &mut Scratch, target: u32, signal: f32) {
     clippy::cast_sign_loss,
     reason = "a signal is 0 to 48, so that this lies below 2^46"
 )]
-pub(super) fn fx40(signal: f32) -> u64 {
+fn fx40(signal: f32) -> u64 {
     (f64::from(signal) * FX40).round_ties_even() as u64
 }
 
@@ -150,7 +150,7 @@ pub(super) fn fx40(signal: f32) -> u64 {
     clippy::cast_precision_loss,
     reason = "sums beyond 2^53 units are 8,192 and more: no value is that high"
 )]
-pub(super) fn of_fx40(sum: u64) -> f64 {
+fn of_fx40(sum: u64) -> f64 {
     sum as f64 / FX40
 }
 

@@ -5,7 +5,7 @@ use crate::graph::builder::{Batch, EdgeRow, GraphBuilder, WeightRange};
 use crate::graph::columns::NodeRow;
 use crate::graph::csr::causal_of;
 use crate::graph::kinds::{EdgeDirection, Kinds, NodeType};
-use crate::graph::provenance::Provenance;
+use crate::graph::provenance::{Provenance, tests::origin};
 use crate::graph::snapshot::{Skipped, Snapshot};
 use crate::graph::tests::{Content, Step, arrays, build, content, steps};
 use crate::graph::{Error, Graph};
@@ -60,28 +60,13 @@ fn instant() -> impl Strategy<Value = Option<i64>> {
     ])
 }
 
-fn origin() -> impl Strategy<Value = Provenance> {
-    let some = || proptest::option::of(text());
-    let line = || proptest::option::of(1..=u32::MAX);
-    (some(), line(), line(), some(), some(), any::<bool>()).prop_map(
-        |(source_path, line_start, line_end, excerpt, namespace, canonical)| Provenance {
-            source_path,
-            line_start,
-            line_end,
-            excerpt,
-            namespace,
-            canonical,
-        },
-    )
-}
-
 fn wild_content() -> impl Strategy<Value = Content> {
     let node = (
         (text(), text(), node_type()),
         proptest::collection::vec(text(), 0..9),
         instant(),
         number(f32::MAX),
-        origin(),
+        origin(text, 1..=u32::MAX),
     );
     let node = node.prop_map(
         |((external_id, label, node_type), tags, last_modified, change_frequency, provenance)| NodeRow {
@@ -124,17 +109,22 @@ fn exported(mut content: Content) -> Content {
     content
 }
 
+/// What is read is what was written, and is written the same.
+fn comes_back(graph: Graph) -> Result<(), TestCaseError> {
+    let before = arrays(&graph);
+    let file = written(graph);
+    let again = read_back(&file).unwrap();
+    prop_assert_eq!(arrays(&again), before);
+    prop_assert_eq!(written(again), file);
+    Ok(())
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
     #[test]
     fn snap_roundtrip(content in wild_content()) {
-        let graph = build(&content);
-        let before = arrays(&graph);
-        let file = written(graph);
-        let again = read_back(&file).unwrap();
-        prop_assert_eq!(arrays(&again), before);
-        prop_assert_eq!(written(again), file);
+        comes_back(build(&content))?;
     }
 
     /// What batches leave: slots of both-way relationships of which the other half is gone, or is another.
@@ -147,11 +137,7 @@ proptest! {
             batch.nodes.clear();
             graph = graph.apply(&batch).unwrap();
         }
-        let before = arrays(&graph);
-        let file = written(graph);
-        let again = read_back(&file).unwrap();
-        prop_assert_eq!(arrays(&again), before);
-        prop_assert_eq!(written(again), file);
+        comes_back(graph)?;
     }
 
     #[test]
