@@ -52,6 +52,12 @@ impl NodeType {
         Self::System,
         Self::Cost,
     ];
+    /// What the named ones are called; a concept bears the label that it comes from.
+    #[rustfmt::skip]
+    const NAMES: [&str; 17] = [
+        "File", "Directory", "Function", "Class", "Struct", "Enum", "Type", "Module", "Reference", "Entity", "Material",
+        "Process", "Product", "Supplier", "Regulatory", "System", "Cost",
+    ];
     /// Labels of Neo4j that have numbers of their own; further ones of the palace come after them.
     pub const LABELS: [&str; 6] = ["Memory", "SemanticCluster", "Wing", "Room", "Closet", "Drawer"];
     /// A memory.
@@ -74,6 +80,25 @@ impl NodeType {
         match Self::NAMED.get(usize::from(code)) {
             Some(named) => Some(*named),
             None => code.checked_sub(256).and_then(|n| u8::try_from(n).ok()).map(Self::Custom),
+        }
+    }
+
+    /// What it is called: its label in Neo4j, where it has one. Of what comes after [`Self::LABELS`] only settings know.
+    #[must_use]
+    pub fn name(self) -> Option<&'static str> {
+        match self {
+            Self::Custom(n) => Self::LABELS.get(usize::from(n)).copied(),
+            named => Self::NAMES.get(usize::from(named.code())).copied(),
+        }
+    }
+
+    /// What is called so.
+    #[must_use]
+    pub fn of_name(name: &str) -> Option<Self> {
+        let custom = || Self::LABELS.iter().position(|label| *label == name);
+        match Self::NAMES.iter().position(|other| *other == name) {
+            Some(named) => Some(Self::NAMED[named]),
+            None => custom().and_then(|n| u8::try_from(n).ok()).map(Self::Custom),
         }
     }
 }
@@ -252,6 +277,12 @@ mod tests {
         }
         assert_eq!(NodeType::Concept.code(), 9);
         assert_eq!(NodeType::Cost.code(), 16);
+        for kind in (0..=262).filter_map(NodeType::of_code) {
+            let name = kind.name();
+            assert_eq!(name.and_then(NodeType::of_name), Some(kind).filter(|_| name.is_some()));
+        }
+        assert_eq!([NodeType::Concept, NodeType::MEMORY].map(NodeType::name), [Some("Entity"), Some("Memory")]);
+        assert_eq!((NodeType::Custom(6).name(), NodeType::of_name("entity")), (None, None));
         let default = Kinds::default();
         assert_eq!(default.of("RELATES_TO").direction, EdgeDirection::Bidirectional);
         assert_eq!(default.of("CALLS").direction, EdgeDirection::Forward);

@@ -6,7 +6,7 @@
 
 use super::bloom::BloomFilter;
 use super::scratch::Scratch;
-use super::{Activation, Lit, Mode, Params, Work, begun, send, strongest, wavefront};
+use super::{Activation, Lit, Mode, Params, Work, begun, send, wavefront};
 use crate::graph::Graph;
 use crate::graph::index::NodeId;
 use smallvec::SmallVec;
@@ -32,8 +32,18 @@ pub fn activate(
     most: usize,
     scratch: &mut Scratch,
 ) -> Activation {
+    spread(graph, seeds, params, scratch).strongest(graph, most)
+}
+
+/// Lights up what seeds reach; answers all of it, in no order.
+pub(crate) fn spread(
+    graph: &Graph,
+    seeds: &[(NodeId, f32)],
+    params: &Params,
+    scratch: &mut Scratch,
+) -> Activation {
     if params.mode != Mode::Strongest {
-        return wavefront::activate(graph, seeds, params, most, scratch);
+        return wavefront::spread(graph, seeds, params, scratch);
     }
     let begun = begun(seeds, params);
     let mut known: HashMap<u32, Labels> = HashMap::new();
@@ -56,7 +66,7 @@ pub fn activate(
             continue;
         }
         if !graph.inhibitory(node).targets.is_empty() {
-            return wavefront::activate(graph, seeds, params, most, scratch);
+            return wavefront::spread(graph, seeds, params, scratch);
         }
         if work.slots_read >= params.max_slots {
             truncated = true;
@@ -85,10 +95,10 @@ pub fn activate(
         work.useful_slots += useful;
     }
     work.touched = known.len() as u64;
-    // Sorted before it is cut, so the order of the table cannot show.
+    // Whoever cuts it sorts it first, so the order of the table cannot show.
     #[expect(
         clippy::iter_over_hash_type,
-        reason = "what is read of it is sorted by value and external id below"
+        reason = "what is read of it is sorted by value and external id before it is cut"
     )]
     let lit = {
         let mut lit = Vec::with_capacity(known.len());
@@ -98,5 +108,5 @@ pub fn activate(
         }
         lit
     };
-    Activation { lit: strongest(graph, lit, most), work, truncated }
+    Activation { lit, work, truncated }
 }

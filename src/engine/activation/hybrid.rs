@@ -30,9 +30,19 @@ pub fn activate(
     most: usize,
     scratch: &mut Scratch,
 ) -> Activation {
+    spread(graph, seeds, params, scratch).strongest(graph, most)
+}
+
+/// Lights up what seeds reach; answers all of it, in no order.
+pub(crate) fn spread(
+    graph: &Graph,
+    seeds: &[(NodeId, f32)],
+    params: &Params,
+    scratch: &mut Scratch,
+) -> Activation {
     if takes_best_first(graph, seeds.len(), params) {
-        best_first::activate(graph, seeds, params, most, scratch)
+        best_first::spread(graph, seeds, params, scratch)
     } else {
-        wavefront::activate(graph, seeds, params, most, scratch)
+        wavefront::spread(graph, seeds, params, scratch)
     }
 }

@@ -163,6 +163,14 @@ pub struct Activation {
     pub truncated: bool,
 }
 
+impl Activation {
+    /// The same with the strongest `most` of what is lit, in order; the rest is never sorted.
+    #[must_use]
+    pub(crate) fn strongest(self, graph: &Graph, most: usize) -> Self {
+        Self { lit: strongest(graph, self.lit, most), ..self }
+    }
+}
+
 /// The value that each seed begins with, one for each node: the greatest of its scores, and at most the cap. Scores that are
 /// not above 0 seed nothing.
 fn begun(seeds: &[(NodeId, f32)], params: &Params) -> Vec<(NodeId, f32)> {

@@ -2,8 +2,15 @@
 //!
 //! One search for all of them, the strongest signal first, with the same decay, fan and threshold as the activation. A way
 //! replays: begin with the value of its seed, send over each of its slots, and what arrives is what it says.
+//!
+//! With the linear fan no hop gains, since what a slot weighs is part of what its row is divided by. So the first signal to
+//! come is the strongest, and the search is over with the last of those that are wanted.
+//!
+//! # Design notes
+//! Learning lifts a slot above its part of the row, so a hop can gain after all; a way that is stronger by it, but begins
+//! weaker than all that are found, is not looked for. What is told of a hit is then a strong way, and still replays.
 
-use super::{Params, begun, send};
+use super::{Fan, Params, begun, send};
 use crate::graph::Graph;
 use crate::graph::index::{EdgeIdx, NodeId};
 use std::cmp::Reverse;
@@ -57,12 +64,15 @@ pub fn strongest(
     for _ in 0..POPS_MAX {
         let Some((_, _, _, Reverse(at))) = waiting.pop() else { break };
         let Signal { bits, hops, node, .. } = signals[at];
-        // The first to come is the strongest where no hop gains, and with a fan none does; elsewhere a later one may be.
+        // The first to come is the strongest where no hop gains; elsewhere a later one may be.
         if wanted.contains(&node) {
             match found.get(&node) {
                 Some(held) if signals[*held].bits >= bits => {}
                 _ => drop(found.insert(node, at)),
             }
+        }
+        if params.fan == Fan::Linear && found.len() == wanted.len() {
+            break;
         }
         let value = f32::from_bits(bits);
         if hops == params.max_depth || value <= params.threshold {

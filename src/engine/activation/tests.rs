@@ -200,6 +200,8 @@ proptest! {
             prop_assert_eq!(path.replayed(&graph, &params).to_bits(), path.arrival.to_bits());
             prop_assert_eq!(path.slots.last().map_or(path.seed, |slot| graph.target(*slot)), node);
             prop_assert_eq!(path.arrival.to_bits(), values[&node]);
+            // Wanted alone it is the same way: that the search ends early does not show.
+            prop_assert_eq!(&paths::strongest(&graph, &seeds, &params, &BTreeSet::from([node]))[&node], &path);
         }
     }
 }

@@ -5,7 +5,7 @@
 //! is listed once, with what it rose from, and fires in the next level.
 
 use super::scratch::{LISTED, Scratch};
-use super::{Activation, INHIBITORY_FACTOR, Lit, Mode, Params, Work, begun, send, strongest};
+use super::{Activation, INHIBITORY_FACTOR, Lit, Mode, Params, Work, begun, send};
 use crate::graph::Graph;
 use crate::graph::index::NodeId;
 use crate::graph::raw::prefetch;
@@ -22,6 +22,16 @@ pub fn activate(
     seeds: &[(NodeId, f32)],
     params: &Params,
     most: usize,
+    scratch: &mut Scratch,
+) -> Activation {
+    spread(graph, seeds, params, scratch).strongest(graph, most)
+}
+
+/// Lights up what seeds reach; answers all of it, in no order.
+pub(crate) fn spread(
+    graph: &Graph,
+    seeds: &[(NodeId, f32)],
+    params: &Params,
     scratch: &mut Scratch,
 ) -> Activation {
     let inhibits = graph.has_inhibition();
@@ -59,7 +69,7 @@ pub fn activate(
         }
     }
     scratch.frontier.clear();
-    Activation { lit: strongest(graph, lit, most), work, truncated }
+    Activation { lit, work, truncated }
 }
 
 /// Lets the front send.

@@ -44,6 +44,9 @@ use std::collections::{BTreeMap, BinaryHeap};
 
 /// The most seeds that anybody may ask for.
 pub const MAX_SEEDS: usize = 200;
+/// How many tokens are looked up among labels, the first of a question. A pasted page has names, facts and a text; what its
+/// thousandth word looks like is no evidence, and would be looked up as if it were.
+const TOKENS_MAX: usize = 64;
 /// Relevance below this is none.
 const MIN_SEED: f64 = 0.1;
 /// How many of levels 1 to 5 join names, and at what part of their score.
@@ -89,7 +92,7 @@ pub struct Seeds {
     pub seeds: Vec<Seed>,
     /// External ids that the graph does not hold, as they came in.
     pub unknown: Vec<String>,
-    /// Whether a token found more nodes at a level than are looked at.
+    /// Whether the question has more tokens than are looked up, or one found more nodes at a level than are looked at.
     pub truncated: bool,
 }
 
@@ -168,15 +171,15 @@ impl Joined {
     }
 }
 
-/// Finds the seeds of a question. `by_text` are the memories that answer it best by their texts, the best first; `d2` is how
-/// like a node is to the question in meaning, `0 ..= 1`.
+/// Finds the seeds of a question. `by_text` tells so many memories that answer it best by their texts, the best first, and is
+/// asked only where nothing else is found; `d2` is how like a node is to the question in meaning, `0 ..= 1`.
 ///
 /// # Errors
 /// [`graph::Error::NonFinite`] and [`graph::Error::ParameterOutOfRange`] for an external score or the limit.
 pub fn find(
     sources: &Sources<'_>,
     question: &Question<'_>,
-    by_text: &[Ranked],
+    by_text: impl FnOnce(usize) -> Vec<Ranked>,
     d2: impl FnMut(NodeId) -> f32,
 ) -> Result<Seeds, Error> {
     let (external, unknown) = external(sources.graph, question)?;
@@ -192,9 +195,11 @@ pub fn find(
         named => named,
     };
     let nothing = named.is_none() && facts.is_empty() && external.is_empty();
-    let tokens = tokens(question.text);
-    let (hits, cut) = hits(sources.labels, &tokens);
-    truncated |= cut;
+    let mut tokens = tokens(question.text);
+    let (cut, more) = (tokens.len() > TOKENS_MAX, TOKENS_MAX.min(tokens.len()));
+    tokens.truncate(more);
+    let (hits, more) = hits(sources.labels, &tokens);
+    truncated |= cut || more;
     let whole = sources.labels.exact(&folded);
     let candidates = hits.chunk_by(|a, b| a.node == b.node).filter_map(|of_node| {
         let node = NodeId(of_node[0].node);
@@ -213,8 +218,9 @@ pub fn find(
         let evidence = Evidence { ground: Ground::External, of: String::new(), score };
         joined.join(node, score, Some(evidence));
     }
-    if nothing && let Some(best) = by_text.first() {
-        for ranked in by_text.iter().take(TEXT_SEEDS) {
+    let by_text = if nothing { by_text(TEXT_SEEDS) } else { Vec::new() };
+    if let Some(best) = by_text.first() {
+        for ranked in &by_text {
             let score = narrow(f64::from(ranked.score) / f64::from(best.score));
             let evidence = Evidence { ground: Ground::Text, of: String::new(), score };
             joined.join(ranked.node, score, Some(evidence));

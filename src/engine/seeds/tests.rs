@@ -52,7 +52,7 @@ impl World {
 
     fn find(&self, text: &str, external: &[(&str, f32)], by_text: &[Ranked]) -> Seeds {
         let question = Question { text, external, limit: MAX_SEEDS };
-        find(&self.sources(), &question, by_text, |_| 0.0).unwrap()
+        find(&self.sources(), &question, |most| by_text[..most.min(by_text.len())].to_vec(), |_| 0.0).unwrap()
     }
 
     fn told(&self, seeds: &Seeds) -> Vec<(String, f32)> {
@@ -175,8 +175,9 @@ fn sort(graph: &Graph, seeds: &mut [(NodeId, f32)]) {
 }
 
 fn compare(world: &World, query: &str, limit: usize, by_text: &[Ranked]) {
-    let found =
-        find(&world.sources(), &Question { text: query, external: &[], limit }, by_text, some_d2).unwrap();
+    let question = Question { text: query, external: &[], limit };
+    let best = |most: usize| by_text[..most.min(by_text.len())].to_vec();
+    let found = find(&world.sources(), &question, best, some_d2).unwrap();
     let got: Vec<(NodeId, f32)> = found.seeds.iter().map(|seed| (seed.node, seed.score)).collect();
     assert_eq!(got, naive(world, query, limit, by_text), "{query}");
 }
@@ -317,7 +318,7 @@ fn seeds_level0() {
     let d2 = (0.6 - 0.6 * relevance) / 0.4;
     let question = Question { text: "who wrote Dune Messiah", external: &[], limit: 9 };
     let sixty =
-        find(&world.sources(), &question, &[], |node| if node == dune { narrow(d2) } else { 0.0 }).unwrap();
+        find(&world.sources(), &question, |_| Vec::new(), |node| if node == dune { narrow(d2) } else { 0.0 }).unwrap();
     let of_dune = sixty.seeds.iter().find(|seed| seed.node == dune).unwrap();
     assert!((f64::from(of_dune.score) - 0.003).abs() < 1e-6, "{of_dune:?}");
 }
@@ -379,7 +380,8 @@ fn memories_that_name_nothing_are_reached_by_their_text() {
     let mut index = TextIndex::default();
     let ids = ["n00000", "n00001", "n00002"];
     index.add(ids.into_iter().zip(contents)).unwrap();
-    let by_text = index.rank(&world.graph, &index.documents(&world.graph), "beta", 20);
+    let documents = index.documents(&world.graph);
+    let by_text = index.rank((&world.graph, &documents), "beta", 20, |_| true).ranked;
     assert_eq!(by_text.len(), 2);
     let found = world.find("beta", &[], &by_text);
     let told = world.told(&found);
@@ -411,7 +413,7 @@ fn what_is_no_score_is_refused_by_name() {
     let world = World::named(&["a", "b"]);
     let ask = |score: f32, limit: usize| {
         let external = [("n00000", 0.5), ("n00001", score)];
-        find(&world.sources(), &Question { text: "", external: &external, limit }, &[], |_| 0.0)
+        find(&world.sources(), &Question { text: "", external: &external, limit }, |_| Vec::new(), |_| 0.0)
     };
     for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, -0.0, 0.0, -1.0, 1.5] {
         let why = ask(bad, 5).unwrap_err().to_string();
@@ -421,6 +423,16 @@ fn what_is_no_score_is_refused_by_name() {
     let least = f32::from_bits(1);
     assert_eq!(ask(least, 200).unwrap().seeds[1].score.to_bits(), 1);
     assert_eq!(ask(least, 1).unwrap().seeds.len(), 1);
+}
+
+#[test]
+fn the_first_tokens_of_a_long_question_are_looked_up() {
+    let world = World::named(&["late comer", "w7 comer"]);
+    let page = (0..64).fold(String::new(), |page, n| format!("{page} w{n}"));
+    let (fits, long) = (world.find(&page, &[], &[]), world.find(&format!("{page} late"), &[], &[]));
+    assert_eq!((fits.truncated, long.truncated), (false, true));
+    assert_eq!(world.told(&long), world.told(&fits));
+    assert_eq!(world.told(&fits).len(), 1);
 }
 
 #[test]

@@ -5,12 +5,13 @@
 //!
 //! # Design notes
 //! Words stand in sorted runs, each at least twice as long as the next: what is added becomes a short run, and runs of like
-//! length are merged, so that a word is looked up in few places and moved seldom. Nothing is taken away: what was forgotten
-//! counts until the table is built anew.
+//! length are merged, so that a word is looked up in few places and moved seldom. A run never changes, so copies of a table
+//! share them. Nothing is taken away: what was forgotten counts until the table is built anew.
 
 use super::words::{each_word, hash, words};
 use crate::graph::Graph;
 use crate::graph::kinds::NodeType;
+use std::sync::Arc;
 
 /// So many words are gathered before they become a run.
 const GATHERED_MAX: usize = 1 << 20;
@@ -18,7 +19,7 @@ const GATHERED_MAX: usize = 1 << 20;
 /// Words by hash, each with the number of memories that have it.
 #[derive(Debug, Clone, Default)]
 pub struct WordCounts {
-    runs: Vec<Run>,
+    runs: Vec<Arc<Run>>,
 }
 
 /// Words in the order of their hashes.
@@ -69,7 +70,7 @@ impl WordCounts {
         }
         run.words.shrink_to_fit();
         run.counts.shrink_to_fit();
-        self.runs.push(run);
+        self.runs.push(Arc::new(run));
     }
 
     /// How many memories have a folded word.

@@ -1,26 +1,34 @@
 //! Sorted lists read side by side, so that what is said of one thing in several of them comes together.
 //!
-//! Nothing is kept per thing, only per list: a query needs no memory that grows with what is indexed.
+//! Nothing is kept per thing, only per list: a query needs no memory that grows with what is indexed. The lists wait in a
+//! heap by what they name next, so a page of a thousand words costs the logarithm of a thousand for each posting, not a
+//! thousand.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
 
 /// Calls `meet` for each thing that any of the lists names, in the order of their numbers, with the lists that name it in
-/// their own order. Each list is ascending by `number`, without repetition; numbers are below `u32::MAX`.
+/// their own order. Each list is ascending by `number`, without repetition.
 pub(crate) fn side_by_side<'a, P>(
     lists: &[&'a [P]],
     number: impl Fn(&P) -> u32,
     mut meet: impl FnMut(u32, &[(usize, &'a P)]),
 ) {
     let mut rest: Vec<&'a [P]> = lists.to_vec();
-    let head = |list: &[P]| list.first().map_or(u32::MAX, &number);
-    let mut heads: Vec<u32> = rest.iter().map(|list| head(list)).collect();
+    let head = |(at, list): (usize, &&[P])| list.first().map(|first| Reverse((number(first), at)));
+    let mut heads: BinaryHeap<Reverse<(u32, usize)>> = rest.iter().enumerate().filter_map(head).collect();
     let mut met = Vec::with_capacity(lists.len());
-    while let Some(least) = heads.iter().min().copied().filter(|least| *least != u32::MAX) {
+    while let Some(Reverse((least, _))) = heads.peek().copied() {
         met.clear();
-        for (list, (rest, first)) in rest.iter_mut().zip(&mut heads).enumerate() {
-            if *first == least
-                && let Some((said, after)) = rest.split_first()
-            {
-                met.push((list, said));
-                (*rest, *first) = (after, head(after));
+        while let Some(mut first) = heads.peek_mut().filter(|first| first.0.0 == least) {
+            let list = first.0.1;
+            let Some((said, after)) = rest[list].split_first() else { break };
+            met.push((list, said));
+            rest[list] = after;
+            match after.first() {
+                Some(next) => first.0.0 = number(next),
+                None => drop(PeekMut::pop(first)),
             }
         }
         meet(least, &met);

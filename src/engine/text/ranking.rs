@@ -13,8 +13,10 @@
 //! that comes again unchanged costs nothing.
 //!
 //! Postings stand in segments of sorted words, each at least twice as long as the next, as in a log-structured merge tree:
-//! adding writes a short segment and merges those of like length, which drops what was replaced. A query reads the postings
-//! of its words, twice where the first time tells how many of them still stand for a node, and nothing else.
+//! adding writes a short segment and merges those of like length, which drops what was replaced. A segment never changes, so
+//! copies of an index share them: one copy for each generation costs what its columns take, 13 bytes a memory and the
+//! look-up by id, and no posting. A query reads the postings of its words, twice where the first time tells how many of
+//! them still stand for a node, and nothing else.
 //!
 //! Invariant: scores are those of the formula over the memories of the graph (held by `bm25_oracle`).
 
@@ -28,6 +30,7 @@ use crate::graph::Graph;
 use crate::graph::index::{NodeId, nodes};
 use std::cmp::Reverse;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// How soon more of a word stops to count.
 const K1: f64 = 1.2;
@@ -49,7 +52,7 @@ pub struct TextIndex {
     held: Vec<bool>,
     /// The number of each memory by 64 bits of its external id.
     numbers: HashMap<u64, u32>,
-    segments: Vec<Segment>,
+    segments: Vec<Arc<Segment>>,
 }
 
 /// Words in the order of their hashes, and where each stands.
@@ -74,6 +77,15 @@ pub struct Documents {
     nodes: Vec<u32>,
     count: u32,
     length_mean: f64,
+}
+
+/// The memories that answer a query best by their texts, and what finding them took.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Ranking {
+    /// The best first; of equals the one whose external id comes first.
+    pub ranked: Vec<Ranked>,
+    /// How many postings were looked at.
+    pub postings_read: u64,
 }
 
 /// A memory and how well its text answers.
@@ -150,7 +162,7 @@ impl TextIndex {
         segment.words.shrink_to_fit();
         segment.ends.shrink_to_fit();
         segment.postings.shrink_to_fit();
-        self.segments.push(segment);
+        self.segments.push(Arc::new(segment));
     }
 
     /// Which nodes of this graph its numbers stand for.
@@ -174,15 +186,23 @@ impl TextIndex {
         documents
     }
 
-    /// The memories of `graph` whose texts answer a query best, at most `most`, the best first; `documents` are those that
-    /// were worked out for it.
+    /// The memories of `graph` whose texts answer a query best, at most `most` of those that pass; `documents` are those
+    /// that were worked out for it.
     #[must_use]
-    pub fn rank(&self, graph: &Graph, documents: &Documents, query: &str, most: usize) -> Vec<Ranked> {
+    pub fn rank(
+        &self,
+        (graph, documents): (&Graph, &Documents),
+        query: &str,
+        most: usize,
+        passes: impl Fn(NodeId) -> bool,
+    ) -> Ranking {
         let query = fold(query);
         let mut asked: Vec<u64> = words(&query).filter(|word| !is_stop(word)).map(hash).collect();
         asked.sort_unstable();
         asked.dedup();
-        let rarities: Vec<f64> = asked.iter().map(|word| self.rarity(documents, *word)).collect();
+        let mut postings_read = 0;
+        let rarities: Vec<f64> =
+            asked.iter().map(|word| self.rarity(documents, *word, &mut postings_read)).collect();
         let mut best = Best::new(most);
         for segment in &self.segments {
             let lists: Vec<&[Posting]> = asked.iter().map(|word| segment.of(*word)).collect();
@@ -190,6 +210,7 @@ impl TextIndex {
                 &lists,
                 |posting| posting.number,
                 |number, met| {
+                    postings_read += met.len() as u64;
                     let Some(node) = documents.node(number) else { return };
                     let length = f64::from(self.lengths[number as usize]);
                     let saturation = K1 * (1.0 - B + B * length / documents.length_mean);
@@ -203,20 +224,30 @@ impl TextIndex {
                         reason = "rounded once, far below the greatest f32"
                     )]
                     let score = score as f32;
-                    best.offer((score.to_bits(), Reverse(graph.rank(node)), node));
+                    let place = (score.to_bits(), Reverse(graph.rank(node)), node);
+                    // Asked last: most memories are not among the best, whoever they are.
+                    if best.bar().is_none_or(|bar| *bar < place) && passes(node) {
+                        best.offer(place);
+                    }
                 },
             );
         }
         let ranked = best.into_sorted().into_iter();
-        ranked.map(|(score, _, node)| Ranked { node, score: f32::from_bits(score) }).collect()
+        let ranked = ranked.map(|(score, _, node)| Ranked { node, score: f32::from_bits(score) }).collect();
+        Ranking { ranked, postings_read }
     }
 
     /// How much it says that a memory has a word.
-    fn rarity(&self, documents: &Documents, word: u64) -> f64 {
-        let all = self.segments.iter().flat_map(|segment| segment.of(word));
-        #[expect(clippy::cast_precision_loss, reason = "fewer memories than an f64 counts exactly")]
-        let spread = all.filter(|posting| documents.node(posting.number).is_some()).count() as f64;
-        libm::log(1.0 + (f64::from(documents.count) - spread + 0.5) / (spread + 0.5))
+    fn rarity(&self, documents: &Documents, word: u64, postings_read: &mut u64) -> f64 {
+        let mut spread = 0_u32;
+        for segment in &self.segments {
+            let postings = segment.of(word);
+            *postings_read += postings.len() as u64;
+            let held = postings.iter().filter(|posting| documents.node(posting.number).is_some());
+            spread = spread.saturating_add(u32::try_from(held.count()).unwrap_or(u32::MAX));
+        }
+        let (all, spread) = (f64::from(documents.count), f64::from(spread));
+        libm::log(1.0 + (all - spread + 0.5) / (spread + 0.5))
     }
 
     /// Bytes that it takes, the look-up by id at its most.
@@ -225,7 +256,7 @@ impl TextIndex {
         let columns = 8 * self.contents.capacity() + 4 * self.lengths.capacity() + self.held.capacity();
         // A hash table has a byte of its own for each place, and up to 8 places for 7 entries.
         let numbers = self.numbers.capacity() * 8 / 7 * (size_of::<(u64, u32)>() + 1);
-        columns + numbers + self.segments.iter().map(Segment::bytes).sum::<usize>()
+        columns + numbers + self.segments.iter().map(|segment| segment.bytes()).sum::<usize>()
     }
 }
 

@@ -6,6 +6,7 @@
 
 use super::fold::{composed, cut, fold};
 use super::stop::is_stop;
+use std::collections::HashSet;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// What is seen of a memory's content, in bytes.
@@ -30,12 +31,12 @@ pub fn hash(word: &str) -> u64 {
 /// The tokens of a query.
 #[must_use]
 pub fn tokens(query: &str) -> Vec<String> {
-    let mut all: Vec<String> = Vec::new();
+    let (mut all, mut known): (Vec<String>, HashSet<String>) = (Vec::new(), HashSet::new());
     for word in words(&composed(query)) {
         each_piece(word, |piece| {
             let token = piece.to_lowercase();
             // A letter may lose its being one with its case: a mark is left that no word has.
-            if !token.is_empty() && !all.contains(&token) {
+            if !token.is_empty() && known.insert(token.clone()) {
                 all.push(token);
             }
         });

@@ -41,7 +41,7 @@ fn oracle(memories: &BTreeMap<&str, &str>, query: &str) -> Vec<(String, f64)> {
 }
 
 fn answer(index: &TextIndex, graph: &Graph, query: &str) -> Vec<(String, u32)> {
-    let ranked = index.rank(graph, &index.documents(graph), query, usize::MAX);
+    let ranked = index.rank((graph, &index.documents(graph)), query, usize::MAX, |_| true).ranked;
     assert!(ranked.is_sorted_by_key(|one| (Reverse(one.score.to_bits()), graph.rank(one.node))));
     ranked.iter().map(|one| (graph.external_id(one.node).to_owned(), one.score.to_bits())).collect()
 }
@@ -94,9 +94,16 @@ proptest! {
         rebuilt.add(held.iter().rev().map(|(id, text)| (*id, *text))).unwrap();
         prop_assert_eq!(&answer(&rebuilt, &graph, &query), &got);
         // The first few are the first of all.
-        let few = index.rank(&graph, &index.documents(&graph), &query, 3);
+        let documents = index.documents(&graph);
+        let few = index.rank((&graph, &documents), &query, 3, |_| true).ranked;
         let first: Vec<u32> = got.iter().take(3).map(|(_, score)| *score).collect();
         prop_assert_eq!(few.iter().map(|one| one.score.to_bits()).collect::<Vec<_>>(), first);
+        // Who does not pass takes no place from who does, and counts in how rare a word is.
+        let passes = |id: &str| id.ends_with(['1', '3', '5', '7', '9']);
+        let odd = index.rank((&graph, &documents), &query, 2, |node| passes(graph.external_id(node))).ranked;
+        let odd: Vec<(&str, u32)> = odd.iter().map(|one| (graph.external_id(one.node), one.score.to_bits())).collect();
+        let wanted = got.iter().map(|(id, score)| (id.as_str(), *score)).filter(|(id, _)| passes(id));
+        prop_assert_eq!(odd, wanted.take(2).collect::<Vec<_>>());
     }
 }
 
@@ -120,8 +127,20 @@ fn numbers_of_a_later_index_do_not_stand_in_an_earlier_graph() {
     let graph = graph(["a", "b"]);
     let documents = index.documents(&graph);
     index.add([("b", "fox")]).unwrap();
-    assert_eq!(index.rank(&graph, &documents, "fox", 5).len(), 1);
-    assert_eq!(index.rank(&graph, &index.documents(&graph), "fox", 5).len(), 2);
+    let found = index.rank((&graph, &documents), "fox", 5, |_| true);
+    assert_eq!((found.ranked.len(), found.postings_read), (1, 4));
+    assert_eq!(answer(&index, &graph, "fox").len(), 2);
+}
+
+#[test]
+fn a_copy_shares_all_postings_and_grows_on_its_own() {
+    let mut index = TextIndex::default();
+    index.add([("a", "the quick fox jumps"), ("b", "a lazy dog sleeps and sleeps")]).unwrap();
+    let mut copy = index.clone();
+    assert!(index.segments.iter().zip(&copy.segments).all(|(a, b)| Arc::ptr_eq(a, b)));
+    copy.add([("c", "fox")]).unwrap();
+    let graph = graph(["a", "b", "c"]);
+    assert_eq!([answer(&index, &graph, "fox").len(), answer(&copy, &graph, "fox").len()], [1, 2]);
 }
 
 #[test]
@@ -133,7 +152,7 @@ fn many_small_additions_leave_few_segments() {
     }
     assert!(index.segments.len() <= 10, "{}", index.segments.len());
     assert!(index.segments.iter().is_sorted_by(|a, b| a.len() >= 2 * b.len()));
-    let postings: usize = index.segments.iter().map(Segment::len).sum();
+    let postings: usize = index.segments.iter().map(|segment| segment.len()).sum();
     let graph = graph((0..500).map(|n| format!("m{n}")).collect::<Vec<_>>().iter().map(String::as_str));
     assert_eq!(answer(&index, &graph, "word0 word1 word2 word3 word4 word5 word6").len(), 500);
     assert!(postings <= 1_000);

@@ -1,0 +1,102 @@
+//! What is answered: hits, where each comes from, and what finding them took.
+
+use crate::engine::Flags;
+use crate::engine::activation::paths::Path;
+use crate::engine::seeds::Evidence;
+use crate::graph::index::{Generation, NodeId};
+use crate::graph::provenance::Provenance;
+
+/// An answer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Recalled {
+    /// A name for logs and outcomes, 32 hexadecimal digits; nothing is kept under it.
+    pub id: String,
+    /// Which state of the scope was asked.
+    pub generation: Generation,
+    /// The instant up to which that is true, epoch milliseconds; of a file nobody knows.
+    pub as_of: Option<i64>,
+    /// The best first; of equals the one whose external id comes first.
+    pub hits: Vec<Hit>,
+    /// Where spreading began, the strongest first.
+    pub seeds: Vec<Seed>,
+    /// Seeds of the question that the graph does not hold, as they came in.
+    pub unknown: Vec<String>,
+    /// What was cut short.
+    pub flags: Flags,
+    /// What it took.
+    pub counters: Counters,
+}
+
+/// A node that answers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Hit {
+    /// The node, in this generation.
+    pub node: NodeId,
+    /// What it is known by outside.
+    pub id: String,
+    /// What people read.
+    pub label: String,
+    /// What it is called by its type: `Memory`, `Entity`.
+    pub kind: String,
+    /// By what hits are ordered, above 0; comparable inside one answer only.
+    pub score: f32,
+    /// How it does by each kind of evidence.
+    pub dimensions: Dimensions,
+    /// What agreement of three or more kinds of evidence multiplied its score by; 1 with fewer.
+    pub bonus: f32,
+    /// The strongest way from a seed; none where its text alone speaks for it, or where it is more than five hops away.
+    pub route: Option<Route>,
+    /// Its place among the memories that pass the filter by their texts, from 1; none beyond the first 200.
+    pub text_rank: Option<u32>,
+    /// Where it comes from.
+    pub provenance: Option<Provenance>,
+    /// Whether it lacks relationships because their other ends were not loaded.
+    pub partial: bool,
+}
+
+/// How a node does by each kind of evidence, `0 ..= 1`; 0 where there is none.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Dimensions {
+    /// What joins it to the seeds.
+    pub structural: f32,
+}
+
+/// A way from a seed to a hit.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Route {
+    /// The external ids of its nodes, the seed's first and the hit's last.
+    pub ids: Vec<String>,
+    /// Its slots, and what arrives; it replays.
+    pub path: Path,
+}
+
+/// Where spreading began.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Seed {
+    /// What the node is known by outside.
+    pub id: String,
+    /// What people read.
+    pub label: String,
+    /// Above 0 and up to 1.
+    pub score: f32,
+    /// What speaks for it.
+    pub evidence: Vec<Evidence>,
+}
+
+/// What an answer took.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Slots that were read.
+    pub slots_read: u64,
+    /// Of these, how many signals were above the threshold.
+    pub useful_slots: u64,
+    /// Rows that were begun.
+    pub rows_touched: u64,
+    /// Nodes that were reached, whether they pass the filter or not.
+    pub nodes_touched: u64,
+    /// Of these, how many lack relationships because their other ends were not loaded.
+    pub partial_nodes: u64,
+    /// Postings of words that were looked at in texts.
+    pub postings_read: u64,
+}

@@ -1,0 +1,197 @@
+//! What can be asked, and by which rules it is answered.
+
+use crate::engine::activation::Params;
+use crate::engine::{Error, View};
+use crate::graph;
+use crate::graph::builder::within;
+use crate::graph::index::{Generation, NodeId};
+use crate::graph::kinds::NodeType;
+use crate::graph::number::PosF32;
+use xxhash_rust::xxh3::xxh3_128;
+
+/// How long a question may be, in bytes.
+pub const TEXT_BYTES_MAX: usize = 64 * 1024;
+/// How many hits anybody may ask for, whatever is configured.
+pub const TOP_K_MAX: usize = 1_000;
+
+/// A question.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ask {
+    /// In words, at most [`TEXT_BYTES_MAX`] bytes; may be empty.
+    pub text: String,
+    /// External ids that somebody else found, with scores above 0 and up to 1.
+    pub seeds: Vec<(String, f32)>,
+    /// How many hits at most, from 1 to what is configured.
+    pub top_k: usize,
+    /// Which nodes can be hits.
+    pub filter: Filter,
+    /// By which rule signals spread.
+    pub profile: Profile,
+    /// What it means to be joined to the seeds.
+    pub spread: Spread,
+    /// What is made of the words of memories.
+    pub fusion: Fusion,
+}
+
+impl Default for Ask {
+    fn default() -> Self {
+        Self {
+            text: String::new(),
+            seeds: Vec::new(),
+            top_k: 20,
+            filter: Filter::default(),
+            profile: Profile::default(),
+            spread: Spread::default(),
+            fusion: Fusion::default(),
+        }
+    }
+}
+
+/// Which nodes can be hits. Others conduct, and can be seeds.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Filter {
+    /// What they are called by their type, one of these; empty for any. What nothing is called matches nothing.
+    pub kinds: Vec<String>,
+    /// In which tier they are, one of these; empty for any.
+    pub tiers: Vec<String>,
+    /// When they last changed at the earliest, epoch milliseconds; a node that never did is left out.
+    pub since: Option<i64>,
+    /// In which session they were last used.
+    pub session: Option<String>,
+}
+
+/// By which rule signals spread.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Profile {
+    /// Evidence adds up, and what a node passes on is shared.
+    #[default]
+    Recall,
+    /// The strongest signal counts alone, and each neighbour gets all of it.
+    Reference,
+}
+
+/// What it means to be joined to the seeds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Spread {
+    /// To be lit by them; costs what is lit.
+    #[default]
+    Activation,
+    /// To be met by a reader who starts at them again and again; costs the whole graph, many times.
+    PersonalPageRank,
+}
+
+/// What is made of the words of memories.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Fusion {
+    /// A ranking of its own, made one with that by score; and seeds, where nothing else finds any.
+    #[default]
+    Text,
+    /// Nothing.
+    Off,
+}
+
+impl Ask {
+    pub(super) fn check(&self, config: &Config) -> Result<(), Error> {
+        count("text", self.text.len(), 0, TEXT_BYTES_MAX)?;
+        count("top_k", self.top_k, 1, config.top_k_max)
+    }
+
+    /// A name for it and its answer: what is asked of one generation twice has one.
+    pub(super) fn id(&self, generation: Generation) -> String {
+        let mut all = Vec::new();
+        let mut put = |part: &[u8]| {
+            all.extend_from_slice(&(part.len() as u64).to_le_bytes());
+            all.extend_from_slice(part);
+        };
+        put(&generation.0.to_le_bytes());
+        put(self.text.as_bytes());
+        put(&[self.profile as u8, self.spread as u8, self.fusion as u8]);
+        put(&(self.top_k as u64).to_le_bytes());
+        put(&(self.seeds.len() as u64).to_le_bytes());
+        for (id, score) in &self.seeds {
+            put(id.as_bytes());
+            put(&score.to_bits().to_le_bytes());
+        }
+        let Filter { kinds, tiers, since, session } = &self.filter;
+        for list in [kinds, tiers] {
+            put(&(list.len() as u64).to_le_bytes());
+            list.iter().for_each(|name| put(name.as_bytes()));
+        }
+        put(&since.map_or_else(Vec::new, |since| since.to_le_bytes().to_vec()));
+        put(session.as_deref().map_or(&[], str::as_bytes));
+        put(&[u8::from(session.is_some())]);
+        format!("{:032x}", xxh3_128(&all))
+    }
+}
+
+/// A whole number of a range; `name` stands in the error.
+fn count(name: &str, value: usize, min: usize, max: usize) -> Result<(), Error> {
+    if (min..=max).contains(&value) {
+        return Ok(());
+    }
+    #[expect(clippy::cast_precision_loss, reason = "for people to read")]
+    let [value, min, max] = [value, min, max].map(|count| count as f64);
+    Err(graph::Error::ParameterOutOfRange { name: name.to_owned(), value, min, max }.into())
+}
+
+/// A filter, ready for the nodes of one view.
+pub(super) struct Sieve<'a> {
+    filter: &'a Filter,
+    types: Vec<NodeType>,
+}
+
+impl<'a> Sieve<'a> {
+    pub(super) fn of(view: &View, filter: &'a Filter) -> Self {
+        Self { filter, types: filter.kinds.iter().filter_map(|kind| view.node_type(kind)).collect() }
+    }
+
+    /// Whether every node passes.
+    pub(super) fn is_open(&self) -> bool {
+        *self.filter == Filter::default()
+    }
+
+    pub(super) fn passes(&self, view: &View, node: NodeId) -> bool {
+        let (graph, Filter { kinds, tiers, since, session }) = (view.graph(), self.filter);
+        (kinds.is_empty() || self.types.contains(&graph.node_type(node)))
+            && (tiers.is_empty() || graph.tier(node).is_some_and(|tier| tiers.iter().any(|one| one == tier)))
+            && since.is_none_or(|since| graph.last_modified(node).is_some_and(|at| at >= since))
+            && session.as_deref().is_none_or(|session| graph.session(node) == Some(session))
+    }
+}
+
+/// By which rules questions are answered.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Config {
+    recall: Params,
+    reference: Params,
+    pub(super) text_weight: PosF32,
+    top_k_max: usize,
+}
+
+impl Config {
+    /// Checked: how signals spread in either profile, what the ranking by text counts beside that by score, and how many
+    /// hits may be asked for, `1 ..= 1,000`.
+    ///
+    /// # Errors
+    /// [`graph::Error::NonFinite`], [`graph::Error::ParameterOutOfRange`].
+    pub fn new(
+        recall: Params,
+        reference: Params,
+        text_weight: f32,
+        top_k_max: usize,
+    ) -> Result<Self, Error> {
+        let (least, most) = (f64::from(f32::from_bits(1)), f64::from(f32::MAX));
+        let text_weight = PosF32::new(within("text_weight", text_weight, least, most)?)?;
+        count("top_k_max", top_k_max, 1, TOP_K_MAX)?;
+        Ok(Self { recall: recall.checked()?, reference: reference.checked()?, text_weight, top_k_max })
+    }
+
+    /// How signals spread in a profile.
+    #[must_use]
+    pub const fn params(&self, profile: Profile) -> &Params {
+        match profile {
+            Profile::Recall => &self.recall,
+            Profile::Reference => &self.reference,
+        }
+    }
+}

@@ -1,0 +1,549 @@
+//! Whole questions: golden answers, what must not show in them, and the edges of what can be asked.
+
+use super::*;
+use crate::engine::Texts;
+use crate::engine::text::counts::WordCounts;
+use crate::engine::text::ranking::TextIndex;
+use crate::graph;
+use crate::graph::builder::{EdgeRow, GraphBuilder, WeightRange};
+use crate::graph::columns::NodeRow;
+use crate::graph::kinds::{EdgeDirection, Kinds, NodeType};
+use crate::graph::snapshot::{Skipped, Snapshot};
+use proptest::prelude::*;
+use std::fmt::Write;
+use std::sync::Arc;
+
+/// What a view is made of, in the order in which it comes.
+#[derive(Debug, Clone, Default)]
+struct World {
+    nodes: Vec<NodeRow>,
+    edges: Vec<EdgeRow>,
+    /// Contents of memories by external id; without any, labels are texts.
+    contents: Vec<(String, String)>,
+    /// Relations by the external ids of their ends, with their types.
+    relations: Vec<(String, String, &'static str)>,
+}
+
+impl World {
+    fn node(&mut self, id: impl Into<String>, label: impl Into<String>, kind: NodeType) -> &mut NodeRow {
+        self.nodes.push(NodeRow::new(id, label, kind));
+        self.nodes.last_mut().unwrap()
+    }
+
+    fn edge(&mut self, source: &str, target: &str, relation: &str, weight: f32) {
+        let rule = Kinds::default().of(relation).clone();
+        self.edges.push(EdgeRow {
+            source: source.to_owned(),
+            target: target.to_owned(),
+            relation: relation.to_owned(),
+            weight,
+            direction: rule.direction,
+            inhibitory: rule.inhibitory,
+            causal: None,
+        });
+    }
+
+    /// A memory whose label is the beginning of its content, and the entities that it mentions.
+    fn memory(&mut self, id: &str, content: &str, mentions: &[&str]) -> &mut NodeRow {
+        self.contents.push((id.to_owned(), content.to_owned()));
+        mentions.iter().for_each(|entity| self.edge(id, entity, "MENTIONS", 0.5));
+        self.node(id, content, NodeType::MEMORY)
+    }
+
+    fn relate(&mut self, from: &str, kind: &'static str, to: &str) {
+        self.edge(from, to, "RELATES_TO", 1.0);
+        self.relations.push((from.to_owned(), to.to_owned(), kind));
+    }
+
+    fn view(&self) -> View {
+        let mut builder = GraphBuilder::new(Kinds::default(), WeightRange::default());
+        self.nodes.iter().for_each(|row| drop(builder.add_node(row.clone()).unwrap()));
+        self.edges.iter().for_each(|edge| builder.add_edge(edge).unwrap());
+        let graph = builder.finalize().unwrap();
+        let snapshot = Snapshot { graph, as_of: Some(1_000), skipped: Skipped::default() };
+        if self.contents.is_empty() {
+            return View::of_file(snapshot).unwrap();
+        }
+        let (mut index, mut counts) = (TextIndex::default(), WordCounts::default());
+        index.add(self.contents.iter().map(|(id, content)| (id.as_str(), content.as_str()))).unwrap();
+        counts.add(self.contents.iter().map(|(_, content)| content.as_str()));
+        let end = |id: &str| snapshot.graph.find(id).unwrap();
+        let relations: Vec<_> =
+            self.relations.iter().map(|(from, to, kind)| (end(from), end(to), *kind)).collect();
+        View::new(snapshot, Texts { index: Arc::new(index), counts: Arc::new(counts) }, relations)
+    }
+
+    /// The same content in another order.
+    fn shuffled(&self, draw: &mut impl FnMut(usize) -> usize) -> Self {
+        let mut all = self.clone();
+        mixed(&mut all.nodes, draw);
+        mixed(&mut all.edges, draw);
+        mixed(&mut all.contents, draw);
+        mixed(&mut all.relations, draw);
+        all
+    }
+}
+
+fn mixed<T>(all: &mut [T], draw: &mut impl FnMut(usize) -> usize) {
+    for at in (1..all.len()).rev() {
+        all.swap(at, draw(at + 1));
+    }
+}
+
+fn drawn(mut state: u64) -> impl FnMut(usize) -> usize {
+    move |below| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(state >> 33).unwrap() % below
+    }
+}
+
+const NAMES: [&str; 12] = [
+    "Dana", "Rui", "Frank Herbert", "Dune", "Dune Messiah", "Porto", "Arrakis", "chat_handler", "São Paulo",
+    "the build", "Neo4j", "Night Train",
+];
+const WORDS: [&str; 20] = [
+    "wrote", "prefers", "small", "changes", "build", "needs", "java", "trains", "late", "night", "meets", "city",
+    "desert", "handler", "fails", "after", "release", "café", "memória", "books",
+];
+
+fn sentence(draw: &mut impl FnMut(usize) -> usize, length: usize) -> String {
+    let words = (0..length).map(|_| match draw(5) {
+        0 => NAMES[draw(NAMES.len())],
+        _ => WORDS[draw(WORDS.len())],
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// Memories that mention entities, which relations join.
+fn agent() -> World {
+    let mut draw = drawn(1);
+    let mut world = World::default();
+    NAMES.iter().for_each(|name| drop(world.node(*name, *name, NodeType::Concept)));
+    for n in 0..150 {
+        let (first, second) = (NAMES[draw(NAMES.len())], NAMES[draw(NAMES.len())]);
+        let length = 4 + draw(20);
+        let said = format!("{} {first} {second}", sentence(&mut draw, length));
+        let row = world.memory(&format!("m{n:03}"), &said, &[first, second]);
+        row.tier = Some(["working", "shortTerm", "longTerm"][draw(3)].to_owned());
+        row.session = Some(format!("s{}", draw(9)));
+        row.last_modified = (draw(4) > 0).then(|| i64::try_from(draw(1_000)).unwrap());
+        row.partial = draw(7) == 0;
+        if n > 0 && draw(6) == 0 {
+            world.edge(&format!("m{n:03}"), &format!("m{:03}", draw(n)), "SUPERSEDES", 0.5);
+        }
+    }
+    for _ in 0..25 {
+        let (from, to) = (draw(NAMES.len()), draw(NAMES.len()));
+        let kind = ["wrote", "lives in", "prefers", "fails after"][draw(4)];
+        if from != to && !world.relations.contains(&(NAMES[from].to_owned(), NAMES[to].to_owned(), kind)) {
+            world.relate(NAMES[from], kind, NAMES[to]);
+        }
+    }
+    world
+}
+
+/// Files of code that call each other, with tags and places in a palace.
+fn code() -> World {
+    let mut draw = drawn(2);
+    let mut world = World::default();
+    for n in 0..200 {
+        let label = format!("{}_{}.rs", WORDS[draw(WORDS.len())], NAMES[draw(NAMES.len())]);
+        let kind = [NodeType::File, NodeType::Function, NodeType::Module, NodeType::Custom(3)][draw(4)];
+        let row = world.node(format!("f{n:03}"), label, kind);
+        row.tags = (0..draw(3)).map(|_| format!("#{}", WORDS[draw(WORDS.len())])).collect();
+    }
+    for _ in 0..900 {
+        let (a, b) = (draw(200), draw(200));
+        let relation = ["CALLS", "IMPORTS", "CONTAINS", "INHIBITS", "SIMILAR_TO"][draw(5)];
+        let weight = f32::from(u8::try_from(1 + draw(100)).unwrap()) / 50.0;
+        world.edge(&format!("f{a:03}"), &format!("f{b:03}"), relation, weight);
+    }
+    world
+}
+
+/// Memories that are joined by having been used together, and name nobody.
+fn bare() -> World {
+    let mut draw = drawn(3);
+    let mut world = World::default();
+    for n in 0..180 {
+        let said = sentence(&mut draw, 12);
+        world.memory(&format!("m{n:03}"), &said, &[]);
+        if n % 5 > 0 {
+            world.edge(&format!("m{n:03}"), &format!("m{:03}", n - 1), "COACTIVATED", 0.5);
+        }
+    }
+    world
+}
+
+fn questions(seed: u64, world: &World) -> Vec<Ask> {
+    let mut draw = drawn(seed);
+    let mut question = |n: usize| {
+        let length = draw(7);
+        let text = sentence(&mut draw, length);
+        let top_k = 1 + draw(4);
+        let mut ask = Ask { text, top_k, ..Ask::default() };
+        if draw(4) == 0 {
+            let id = world.nodes[draw(world.nodes.len())].external_id.clone();
+            ask.seeds = vec![(id, 0.5), (format!("unknown {n}"), 1.0)];
+        }
+        match draw(9) {
+            0 => ask.filter.kinds = vec!["Memory".to_owned(), "Function".to_owned()],
+            1 => ask.filter.tiers = vec!["working".to_owned()],
+            2 => ask.filter.since = Some(500),
+            3 => ask.filter.session = Some("s1".to_owned()),
+            4 => ask.profile = Profile::Reference,
+            5 => ask.spread = Spread::PersonalPageRank,
+            6 => ask.fusion = Fusion::Off,
+            _ => {}
+        }
+        ask
+    };
+    (0..200).map(&mut question).collect()
+}
+
+fn config() -> Config {
+    Config::new(Params::RECALL, Params::REFERENCE, 0.5, TOP_K_MAX).unwrap()
+}
+
+fn answer(view: &View, ask: &Ask, scratch: &mut Scratch) -> Recalled {
+    recall(view, ask, &config(), scratch).unwrap()
+}
+
+fn asked(view: &View, ask: &Ask) -> Recalled {
+    answer(view, ask, &mut Scratch::default())
+}
+
+/// All answers, by so many threads, each with all that is in it.
+fn answers(view: &View, asks: &[Ask], threads: usize) -> Vec<String> {
+    let mut all = Vec::new();
+    std::thread::scope(|scope| {
+        let share = |asks: &[Ask]| {
+            let mut scratch = Scratch::default();
+            asks.iter().map(|ask| format!("{:?}", answer(view, ask, &mut scratch))).collect::<Vec<_>>()
+        };
+        let parts: Vec<_> = asks
+            .chunks(asks.len().div_ceil(threads))
+            .map(|part| scope.spawn(move || share(part)))
+            .collect();
+        parts.into_iter().for_each(|part| all.extend(part.join().unwrap()));
+    });
+    all
+}
+
+fn ids(recalled: &Recalled) -> Vec<&str> {
+    recalled.hits.iter().map(|hit| hit.id.as_str()).collect()
+}
+
+#[test]
+fn recall_golden() {
+    for (name, world) in [("agent", agent()), ("code", code()), ("bare", bare())] {
+        let (view, mut scratch) = (world.view(), Scratch::default());
+        let mut told = String::new();
+        for ask in questions(7, &world) {
+            let found = answer(&view, &ask, &mut scratch);
+            let flags: Vec<&str> = found.flags.names().collect();
+            let work = found.counters;
+            write!(told, "{} [{}] {}", &found.id[..8], ask.text, found.seeds.len()).unwrap();
+            write!(told, " {} {} {}", work.slots_read, work.nodes_touched, work.postings_read).unwrap();
+            for hit in &found.hits {
+                let hops = hit.route.as_ref().map(|route| route.ids.len() - 1);
+                let place = (hit.text_rank, hops, hit.dimensions.structural.to_bits());
+                write!(told, " | {} {:08x} {place:x?}", hit.id, hit.score.to_bits()).unwrap();
+            }
+            writeln!(told, " {}", flags.join(" ")).unwrap();
+        }
+        insta::assert_snapshot!(format!("golden_{name}"), told);
+    }
+}
+
+#[test]
+fn recall_order_free() {
+    for (n, world) in (0..).zip([agent(), code(), bare()]) {
+        let asks = questions(11, &world);
+        let wanted = answers(&world.view(), &asks, 1);
+        assert!(wanted.iter().filter(|one| one.contains("Hit {")).count() > 150, "most have hits");
+        let mut draw = drawn(n);
+        for threads in [2, 8] {
+            assert_eq!(answers(&world.shuffled(&mut draw).view(), &asks, threads), wanted);
+        }
+    }
+}
+
+#[test]
+fn every_explanation_replays() {
+    let (mut routes, mut hops_most) = (0, 0);
+    for world in [agent(), code(), bare()] {
+        let (view, mut scratch) = (world.view(), Scratch::default());
+        for ask in questions(13, &world) {
+            let found = answer(&view, &ask, &mut scratch);
+            for hit in &found.hits {
+                let Some(Route { ids, path }) = &hit.route else { continue };
+                assert!(found.seeds.iter().any(|seed| seed.id == ids[0]) && *ids.last().unwrap() == hit.id);
+                assert_eq!(ids.len(), path.slots.len() + 1);
+                for (slot, ends) in path.slots.iter().zip(ids.windows(2)) {
+                    let [source, target] = [&ends[0], &ends[1]].map(|id| view.graph().find(id).unwrap());
+                    assert!(view.graph().slots(source).any(|own| own == *slot));
+                    assert_eq!(view.graph().target(*slot), target);
+                }
+                let replayed = path.replayed(view.graph(), config().params(ask.profile));
+                assert_eq!(replayed.to_bits(), path.arrival.to_bits());
+                routes += 1;
+                hops_most = hops_most.max(path.slots.len());
+            }
+        }
+    }
+    assert!(routes > 500 && (2..=5).contains(&hops_most), "{routes} {hops_most}");
+}
+
+#[test]
+fn a_filtered_answer_is_the_answer_filtered() {
+    let filters = [
+        Filter { kinds: vec!["Memory".to_owned()], ..Filter::default() },
+        Filter { kinds: vec!["Entity".to_owned(), "Room".to_owned()], ..Filter::default() },
+        Filter { tiers: vec!["working".to_owned(), "longTerm".to_owned()], ..Filter::default() },
+        Filter { since: Some(400), session: Some("s2".to_owned()), ..Filter::default() },
+        Filter { kinds: vec!["Nothing".to_owned()], ..Filter::default() },
+    ];
+    let world = agent();
+    let (view, mut scratch) = (world.view(), Scratch::default());
+    let rows: BTreeMap<&str, &NodeRow> = world.nodes.iter().map(|row| (row.external_id.as_str(), row)).collect();
+    let passes = |filter: &Filter, hit: &Hit| {
+        let row = rows[hit.id.as_str()];
+        let among = |list: &[String], one: Option<&str>| {
+            list.is_empty() || one.is_some_and(|one| list.iter().any(|other| other == one))
+        };
+        among(&filter.kinds, Some(&hit.kind))
+            && among(&filter.tiers, row.tier.as_deref())
+            && filter.since.is_none_or(|since| row.last_modified.is_some_and(|at| at >= since))
+            && (filter.session.is_none() || row.session == filter.session)
+    };
+    let (mut kept, mut left_out) = (0, 0);
+    for ask in questions(17, &world).into_iter().take(60) {
+        for fusion in [Fusion::Off, Fusion::Text] {
+            let open = Ask { filter: Filter::default(), top_k: TOP_K_MAX, fusion, ..ask.clone() };
+            let whole = answer(&view, &open, &mut scratch);
+            for filter in &filters {
+                let narrow = answer(&view, &Ask { filter: filter.clone(), ..open.clone() }, &mut scratch);
+                assert_eq!(narrow.seeds, whole.seeds);
+                let wanted: Vec<&Hit> = whole.hits.iter().filter(|hit| passes(filter, hit)).collect();
+                kept += wanted.len();
+                left_out += whole.hits.len() - wanted.len();
+                if fusion == Fusion::Off {
+                    assert_eq!(narrow.hits.iter().collect::<Vec<_>>(), wanted);
+                }
+                // Fused, they are ranked among themselves.
+                let wanted: BTreeSet<&str> = wanted.iter().map(|hit| hit.id.as_str()).collect();
+                assert_eq!(ids(&narrow).into_iter().collect::<BTreeSet<_>>(), wanted);
+                let places: BTreeSet<u32> = narrow.hits.iter().filter_map(|hit| hit.text_rank).collect();
+                assert!(places.iter().copied().eq((1..).take(places.len())), "no place is left empty");
+            }
+        }
+    }
+    assert!(kept > 1_000 && left_out > 1_000, "{kept} {left_out}");
+}
+
+/// Concepts `n00`, `n01`, ... that lead to each other over slots of weight 1.
+fn shape(count: usize, edges: impl IntoIterator<Item = (usize, usize)>) -> View {
+    let mut world = World::default();
+    (0..count).for_each(|n| drop(world.node(format!("n{n:02}"), format!("n{n:02}"), NodeType::Concept)));
+    edges.into_iter().for_each(|(a, b)| world.edge(&format!("n{a:02}"), &format!("n{b:02}"), "LEADS_TO", 1.0));
+    world.view()
+}
+
+fn from_n00(top_k: usize) -> Ask {
+    Ask { seeds: vec![("n00".to_owned(), 0.3)], top_k, fusion: Fusion::Off, ..Ask::default() }
+}
+
+#[test]
+fn shapes_at_the_edge() {
+    let star = asked(&shape(30, (1..30).map(|n| (0, n))), &from_n00(30));
+    assert_eq!((star.hits.len(), star.counters.slots_read, star.counters.nodes_touched), (30, 29, 30));
+    // Of equals the id decides.
+    assert!(star.hits[1..].is_sorted_by(|a, b| a.id < b.id && a.score.to_bits() == b.score.to_bits()));
+    let clique = shape(20, (0..400).map(|n| (n / 20, n % 20)).filter(|(a, b)| a != b));
+    let clique = asked(&clique, &from_n00(20));
+    assert_eq!((clique.hits[0].id.as_str(), clique.hits.len()), ("n00", 20));
+    let ladder = shape(20, (0..9).flat_map(|n| [(n, n + 1), (n + 10, n + 11), (n, n + 10)]));
+    let ladder = asked(&ladder, &from_n00(20));
+    assert_eq!(ladder.hits.len(), 6 + 5, "five steps from one corner");
+    let chain = asked(&shape(9, (0..8).map(|n| (n, n + 1))), &from_n00(20));
+    assert_eq!(ids(&chain), ["n00", "n01", "n02", "n03", "n04", "n05"]);
+    let last = chain.hits[5].route.as_ref().unwrap();
+    assert_eq!(last.ids, ids(&chain));
+    assert!((f64::from(last.path.arrival) - 0.55_f64.powi(5)).abs() < 1e-6);
+    let empty = asked(&World::default().view(), &Ask { text: "anything".to_owned(), ..from_n00(5) });
+    assert_eq!((empty.hits.len(), empty.unknown), (0, vec!["n00".to_owned()]));
+}
+
+#[test]
+fn no_evidence_is_an_empty_answer() {
+    let view = agent().view();
+    for text in ["", "zebra quantum", "?!"] {
+        let found = asked(&view, &Ask { text: text.to_owned(), ..Ask::default() });
+        assert_eq!((found.hits.len(), found.seeds.len(), found.counters.slots_read), (0, 0, 0), "{text}");
+    }
+}
+
+#[test]
+fn unknown_seeds_are_told_and_others_count() {
+    let view = shape(3, [(0, 1)]);
+    let seeds = ["nobody", "n00", ""].map(|id| (id.to_owned(), 1.0)).to_vec();
+    let found = asked(&view, &Ask { seeds, ..Ask::default() });
+    assert_eq!(found.unknown, ["nobody", ""]);
+    assert_eq!(ids(&found), ["n00", "n01"]);
+    assert_eq!(found.seeds.len(), 1);
+}
+
+#[test]
+fn what_cannot_be_asked_is_refused_by_name() {
+    let view = shape(3, [(0, 1)]);
+    let refused = |ask: &Ask| {
+        recall(&view, ask, &config(), &mut Scratch::default()).unwrap_err().to_string()
+    };
+    for top_k in [0, 1_001, usize::MAX] {
+        assert!(refused(&from_n00(top_k)).contains("top_k"));
+    }
+    asked(&view, &from_n00(1_000));
+    let long = |bytes: usize| Ask { text: "a".repeat(bytes), ..from_n00(1) };
+    assert!(refused(&long(TEXT_BYTES_MAX + 1)).contains("text"));
+    assert_eq!(asked(&view, &long(TEXT_BYTES_MAX)).hits.len(), 1);
+    for score in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, -1.0, -0.0, 0.0, 1.5] {
+        let seeds = vec![("n00".to_owned(), score)];
+        assert!(refused(&Ask { seeds, ..Ask::default() }).contains("n00"), "{score}");
+    }
+    let least = vec![("n00".to_owned(), f32::from_bits(1))];
+    assert_eq!(asked(&view, &Ask { seeds: least, ..Ask::default() }).hits.len(), 2, "divided by the greatest");
+}
+
+#[test]
+fn what_cannot_be_configured_is_refused_by_name() {
+    let config = |params: Params, text_weight: f32, top_k_max: usize| {
+        let one = Config::new(params, Params::REFERENCE, text_weight, top_k_max);
+        assert_eq!(one.is_ok(), Config::new(Params::RECALL, params, text_weight, top_k_max).is_ok());
+        one.map_err(|why| why.to_string())
+    };
+    let base = Params::RECALL;
+    for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, -1.0, -0.0, 0.0] {
+        assert!(config(base, bad, 10).unwrap_err().contains("text_weight"));
+        assert!(config(Params { threshold: bad, ..base }, 0.5, 10).unwrap_err().contains("threshold"));
+        assert!(config(Params { decay: bad, ..base }, 0.5, 10).unwrap_err().contains("decay"));
+        assert!(config(Params { cap: bad, ..base }, 0.5, 10).unwrap_err().contains("cap"));
+    }
+    for (max_depth, sound) in [(0, false), (1, true), (20, true), (21, false)] {
+        assert_eq!(config(Params { max_depth, ..base }, 0.5, 10).is_ok(), sound);
+    }
+    for (top_k_max, sound) in [(0, false), (1, true), (1_000, true), (1_001, false)] {
+        assert_eq!(config(base, 0.5, top_k_max).is_ok(), sound);
+    }
+    let few = config(base, f32::MAX, 2).unwrap();
+    let view = shape(3, [(0, 1)]);
+    assert!(recall(&view, &from_n00(3), &few, &mut Scratch::default()).is_err());
+    let ask = Ask { fusion: Fusion::Text, ..from_n00(2) };
+    let found = recall(&view, &ask, &few, &mut Scratch::default()).unwrap();
+    assert!(found.hits.iter().all(|hit| hit.score.is_finite() && hit.score > 0.0));
+}
+
+#[test]
+fn rank_boost_before_cut() {
+    // `b` is a little nearer; `a` is where everybody leads.
+    let mut world = World::default();
+    world.node("seed", "start", NodeType::Concept);
+    ["a", "b"].iter().for_each(|id| drop(world.node(*id, *id, NodeType::MEMORY)));
+    world.edge("seed", "a", "LEADS_TO", 0.50);
+    world.edge("seed", "b", "LEADS_TO", 0.51);
+    for n in 0..20 {
+        let id = format!("n{n:02}");
+        world.node(&id, &id, NodeType::Concept);
+        world.edge(&id, "a", "LEADS_TO", 0.5);
+    }
+    let filter = Filter { kinds: vec!["Memory".to_owned()], ..Filter::default() };
+    let ask = Ask { seeds: vec![("seed".to_owned(), 1.0)], filter, fusion: Fusion::Off, ..Ask::default() };
+    let found = asked(&world.view(), &Ask { top_k: 1, ..ask.clone() });
+    assert_eq!(ids(&found), ["a"]);
+    let both = asked(&world.view(), &ask);
+    assert!(both.hits[0].dimensions.structural < both.hits[1].dimensions.structural);
+    // Nobody stands better than `a`, so its score is 1.05 times its value.
+    let a = &both.hits[0];
+    assert!((f64::from(a.score) - 1.05 * f64::from(a.dimensions.structural)).abs() < 1e-6);
+}
+
+#[test]
+fn text_adds_what_nothing_joins_and_can_be_switched_off() {
+    let mut world = World::default();
+    world.node("Dana", "Dana", NodeType::Concept);
+    world.memory("m1", "Dana prefers small changes", &["Dana"]);
+    world.memory("m2", "what somebody prefers is written down", &[]).label = "a note".to_owned();
+    let view = world.view();
+    let ask = Ask { text: "what Dana prefers".to_owned(), ..Ask::default() };
+    let found = asked(&view, &ask);
+    let only_text = found.hits.iter().find(|hit| hit.id == "m2").unwrap();
+    assert_eq!((only_text.text_rank, &only_text.route), (Some(2), &None));
+    assert_eq!(found.hits.iter().find(|hit| hit.id == "m1").unwrap().text_rank, Some(1));
+    let off = asked(&view, &Ask { fusion: Fusion::Off, ..ask });
+    assert!(off.hits.iter().all(|hit| hit.text_rank.is_none()) && off.counters.postings_read == 0);
+    // A question that names nothing is led by texts alone, also where these do not pass.
+    let filter = Filter { kinds: vec!["Entity".to_owned()], ..Filter::default() };
+    let led = Ask { text: "written down".to_owned(), filter, ..Ask::default() };
+    assert_eq!(asked(&view, &led).seeds[0].id, "m2");
+}
+
+#[test]
+fn nodes_that_are_partial_are_counted_and_told() {
+    let mut world = World::default();
+    (0..4).for_each(|n| world.node(format!("n{n:02}"), "l", NodeType::Concept).partial = n % 2 == 1);
+    (0..3).for_each(|n| world.edge(&format!("n{n:02}"), &format!("n{:02}", n + 1), "LEADS_TO", 1.0));
+    let found = asked(&world.view(), &from_n00(3));
+    assert_eq!(found.counters.partial_nodes, 2, "the fourth was reached, though it is no hit");
+    assert_eq!(found.hits.iter().map(|hit| hit.partial).collect::<Vec<_>>(), [false, true, false]);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+    #[test]
+    fn anything_can_be_asked(text in "\\PC{0,60}", ids in prop::collection::vec("[mn0-9]{0,4}|Dana|Dune", 0..4), score in 1e-9_f32..=1.0, top_k in 1_usize..=1_000, since: i64) {
+        thread_local! {
+            static VIEW: View = agent().view();
+        }
+        VIEW.with(|view| {
+            let seeds: Vec<(String, f32)> = ids.into_iter().map(|id| (id, score)).collect();
+            for (profile, spread) in [(Profile::Recall, Spread::Activation), (Profile::Reference, Spread::PersonalPageRank)] {
+                let filter = Filter { since: Some(since).filter(|since| since % 2 == 0), ..Filter::default() };
+                let ask = Ask { text: text.clone(), seeds: seeds.clone(), top_k, filter, profile, spread, ..Ask::default() };
+                let found = asked(view, &ask);
+                assert!(found.hits.len() <= top_k && found.seeds.len() <= 200);
+                assert!(found.hits.iter().all(|hit| hit.score > 0.0 && hit.score.is_finite()));
+                assert!(found.hits.iter().all(|hit| (0.0..=1.0).contains(&hit.dimensions.structural)));
+                assert!(found.hits.is_sorted_by(|a, b| (b.score, &a.id) < (a.score, &b.id)));
+                assert_eq!(asked(view, &ask).id, found.id);
+            }
+        });
+    }
+}
+
+#[test]
+fn an_answer_is_named_by_all_that_was_asked() {
+    let base = from_n00(3);
+    let filter = |change: fn(&mut Filter)| {
+        let mut filter = Filter::default();
+        change(&mut filter);
+        Ask { filter, ..base.clone() }
+    };
+    let asks = [
+        base.clone(),
+        Ask { text: "x".to_owned(), ..base.clone() },
+        from_n00(4),
+        Ask { seeds: vec![("n00".to_owned(), 0.4)], ..base.clone() },
+        Ask { seeds: Vec::new(), ..base.clone() },
+        Ask { profile: Profile::Reference, ..base.clone() },
+        Ask { spread: Spread::PersonalPageRank, ..base.clone() },
+        Ask { fusion: Fusion::Off, ..base.clone() },
+        filter(|filter| filter.kinds = vec!["Memory".to_owned()]),
+        filter(|filter| filter.tiers = vec!["Memory".to_owned()]),
+        filter(|filter| filter.since = Some(0)),
+        filter(|filter| filter.session = Some(String::new())),
+    ];
+    let at = |generation: u64| asks.iter().map(move |ask| ask.id(graph::index::Generation(generation)));
+    let names: BTreeSet<String> = at(0).chain(at(1)).collect();
+    assert_eq!(names.len(), 2 * asks.len());
+    assert!(names.iter().all(|name| name.len() == 32));
+}

@@ -1,0 +1,206 @@
+//! A snapshot and what is made of it once, so that no question has to: how nodes stand, what they are called, which facts
+//! join them, and which memories have which words.
+//!
+//! All of it is of one generation and never changes, but for the effective weights that learning moves in the graph.
+//! Readers share a view; who has the next one lets the old one go.
+//!
+//! # Design notes
+//! Words of memories outlive a generation: a mirror adds what a refresh brings to a copy of the [`Texts`] and makes the next
+//! view of it. A copy shares all postings, since segments and runs never change. Everything else is derived anew: it hangs
+//! on ids of nodes, which a refresh moves.
+//!
+//! Invariant: whatever the order in which rows came, a view answers the same (held by `recall_order_free`).
+
+use super::pagerank::pagerank;
+use super::seeds::Sources;
+use super::seeds::facts::Facts;
+use super::seeds::labels::Labels;
+use super::text::counts::WordCounts;
+use super::text::ranking::{Documents, Ranking, TextIndex};
+use super::{Error, Flag, Flags};
+use crate::graph::Graph;
+use crate::graph::index::{Generation, NodeId};
+use crate::graph::kinds::NodeType;
+use crate::graph::snapshot::Snapshot;
+use std::borrow::Cow;
+use std::sync::Arc;
+
+/// The words of memories: where each stands, and in how many.
+#[derive(Debug, Clone, Default)]
+pub struct Texts {
+    /// For ranking memories by what they say.
+    pub index: Arc<TextIndex>,
+    /// For telling how much a name says.
+    pub counts: Arc<WordCounts>,
+}
+
+/// A snapshot, ready to be asked.
+#[derive(Debug)]
+pub struct View {
+    snapshot: Snapshot,
+    labels: Labels,
+    facts: Facts,
+    texts: Texts,
+    documents: Documents,
+    /// The best standing of a node.
+    standing_max: f32,
+    flags: Flags,
+    further: Vec<String>,
+}
+
+/// Bytes that the parts of a view take. Texts may be shared with views of other generations.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Bytes {
+    /// Slots with the way back and their bounds.
+    pub slots: usize,
+    /// What nodes carry, strings among it.
+    pub columns: usize,
+    /// What nodes are called, ready to be looked up.
+    pub labels: usize,
+    /// Relations as sentences.
+    pub facts: usize,
+    /// Postings of words.
+    pub texts: usize,
+    /// In how many memories each word stands.
+    pub counts: usize,
+    /// Which nodes the postings stand for.
+    pub documents: usize,
+}
+
+impl Bytes {
+    /// All together.
+    #[must_use]
+    pub const fn total(self) -> usize {
+        self.slots + self.columns + self.labels + self.facts + self.texts + self.counts + self.documents
+    }
+}
+
+impl View {
+    /// That of a file, which has no texts beside its labels, nor types of relations: the label of a memory is its text, and
+    /// what a `RELATES_TO` joins is a fact.
+    ///
+    /// # Errors
+    /// [`crate::graph::Error::TooManyNodes`].
+    pub fn of_file(snapshot: Snapshot) -> Result<Self, Error> {
+        let graph = &snapshot.graph;
+        let memories = graph.nodes().filter(|node| graph.node_type(*node) == NodeType::MEMORY);
+        let mut index = TextIndex::default();
+        index.add(memories.map(|memory| (graph.external_id(memory), graph.label(memory))))?;
+        let texts = Texts { index: Arc::new(index), counts: Arc::new(WordCounts::of_labels(graph)) };
+        let facts = Facts::of_slots(graph);
+        Ok(Self::with(snapshot, texts, facts))
+    }
+
+    /// That of a store: the words of the memories that the graph has or had, and relations by their ends in this graph and
+    /// their types.
+    #[must_use]
+    pub fn new<'a>(
+        snapshot: Snapshot,
+        texts: Texts,
+        relations: impl IntoIterator<Item = (NodeId, NodeId, &'a str)>,
+    ) -> Self {
+        let facts = Facts::build(&snapshot.graph, relations);
+        Self::with(snapshot, texts, facts)
+    }
+
+    fn with(snapshot: Snapshot, texts: Texts, facts: Facts) -> Self {
+        let standing = pagerank(&snapshot.graph);
+        let flags = Flags::default().with(Flag::PagerankUnconverged, standing.is_unconverged());
+        let standing_max = standing.of.iter().copied().fold(0.0, f32::max);
+        let graph = snapshot.graph.with_pagerank(standing.of);
+        let labels = Labels::build(&graph);
+        let documents = texts.index.documents(&graph);
+        let snapshot = Snapshot { graph, ..snapshot };
+        Self { snapshot, labels, facts, texts, documents, standing_max, flags, further: Vec::new() }
+    }
+
+    /// The same with names for the types of nodes that come after [`NodeType::LABELS`].
+    #[must_use]
+    pub fn with_labels(self, further: Vec<String>) -> Self {
+        Self { further, ..self }
+    }
+
+    /// The snapshot that it is of.
+    #[must_use]
+    pub const fn snapshot(&self) -> &Snapshot {
+        &self.snapshot
+    }
+
+    /// Its graph, with how nodes stand.
+    #[must_use]
+    pub const fn graph(&self) -> &Graph {
+        &self.snapshot.graph
+    }
+
+    /// Which state of its scope it is.
+    #[must_use]
+    pub const fn generation(&self) -> Generation {
+        self.snapshot.generation()
+    }
+
+    /// The words of its memories, to be copied for the next generation.
+    #[must_use]
+    pub const fn texts(&self) -> &Texts {
+        &self.texts
+    }
+
+    /// What seeds are found in.
+    #[must_use]
+    pub fn sources(&self) -> Sources<'_> {
+        Sources { graph: self.graph(), labels: &self.labels, facts: &self.facts, counts: &self.texts.counts }
+    }
+
+    /// The memories whose texts answer a query best, at most `most` of those that pass.
+    #[must_use]
+    pub fn by_text(&self, query: &str, most: usize, passes: impl Fn(NodeId) -> bool) -> Ranking {
+        self.texts.index.rank((self.graph(), &self.documents), query, most, passes)
+    }
+
+    /// How well a node stands beside the one that stands best, `0 ..= 1`.
+    #[must_use]
+    pub fn standing(&self, node: NodeId) -> f32 {
+        if self.standing_max > 0.0 { self.graph().pagerank(node) / self.standing_max } else { 0.0 }
+    }
+
+    /// What of it was cut short when it was made.
+    #[must_use]
+    pub const fn flags(&self) -> Flags {
+        self.flags
+    }
+
+    /// What a node is called by its type: `Memory`, `Entity`, `Room`.
+    #[must_use]
+    pub fn kind(&self, node: NodeId) -> Cow<'_, str> {
+        match (self.graph().node_type(node), NodeType::LABELS.len()) {
+            (NodeType::Custom(n), named) if usize::from(n) >= named => {
+                let further = self.further.get(usize::from(n) - named);
+                further.map_or_else(|| format!("custom:{n}").into(), |label| label.as_str().into())
+            }
+            (node_type, _) => node_type.name().unwrap_or_default().into(),
+        }
+    }
+
+    /// The type of nodes that are called so.
+    #[must_use]
+    pub fn node_type(&self, kind: &str) -> Option<NodeType> {
+        let custom = |n: usize| u8::try_from(n).ok().map(NodeType::Custom);
+        let further = || self.further.iter().position(|label| label == kind);
+        NodeType::of_name(kind)
+            .or_else(|| further().and_then(|n| custom(NodeType::LABELS.len() + n)))
+            .or_else(|| kind.strip_prefix("custom:").and_then(|n| n.parse().ok()).map(NodeType::Custom))
+    }
+
+    /// Bytes that it takes, by part.
+    #[must_use]
+    pub fn bytes(&self) -> Bytes {
+        Bytes {
+            slots: self.graph().slot_bytes(),
+            columns: self.graph().column_bytes(),
+            labels: self.labels.bytes(),
+            facts: self.facts.bytes(),
+            texts: self.texts.index.bytes(),
+            counts: self.texts.counts.bytes(),
+            documents: self.documents.bytes(),
+        }
+    }
+}
