@@ -204,3 +204,88 @@ impl View {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::builder::{EdgeRow, GraphBuilder, WeightRange};
+    use crate::graph::columns::NodeRow;
+    use crate::graph::kinds::{EdgeDirection, Kinds};
+    use crate::graph::snapshot::Skipped;
+
+    fn snapshot() -> Snapshot {
+        let mut builder = GraphBuilder::new(Kinds::default(), WeightRange::default());
+        let rows = [
+            ("m", "Dana met Rui", NodeType::MEMORY),
+            ("Dana", "Dana", NodeType::Concept),
+            ("Rui", "Rui", NodeType::Concept),
+            ("shelf", "books", NodeType::Custom(6)),
+        ];
+        for (id, label, node_type) in rows {
+            builder.add_node(NodeRow::new(id, label, node_type)).unwrap();
+        }
+        for (source, target, relation) in [("m", "Dana", "MENTIONS"), ("Dana", "Rui", "RELATES_TO")] {
+            let (source, target, relation) = (source.to_owned(), target.to_owned(), relation.to_owned());
+            let direction = EdgeDirection::Bidirectional;
+            builder
+                .add_edge(&EdgeRow { source, target, relation, weight: 0.5, direction, ..EdgeRow::default() })
+                .unwrap();
+        }
+        let graph = builder.finalize().unwrap().at_generation(Generation(7));
+        Snapshot { graph, as_of: Some(5), skipped: Skipped::default() }
+    }
+
+    #[test]
+    fn a_file_has_labels_for_texts_and_slots_for_facts() {
+        let view = View::of_file(snapshot()).unwrap();
+        let found = view.by_text("who met somebody", 5, |_| true).ranked;
+        assert_eq!(found.iter().map(|one| view.graph().external_id(one.node)).collect::<Vec<_>>(), ["m"]);
+        let [dana, rui] = ["Dana", "Rui"].map(|id| view.graph().find(id).unwrap());
+        let facts = view.sources().facts.best("Rui", 5);
+        assert_eq!(facts.iter().map(|fact| fact.ends).collect::<Vec<_>>(), [(dana, rui)]);
+        assert_eq!(view.sources().counts.count("dana"), 1);
+        assert_eq!((view.generation(), view.snapshot().as_of), (Generation(7), Some(5)));
+    }
+
+    #[test]
+    fn standing_is_of_the_best() {
+        let view = View::of_file(snapshot()).unwrap();
+        let standing = |id: &str| view.standing(view.graph().find(id).unwrap());
+        assert_eq!(standing("Dana").to_bits(), 1.0_f32.to_bits());
+        assert!(standing("Rui") < 1.0 && standing("shelf") < standing("Rui") && standing("shelf") > 0.0);
+        assert_eq!(view.flags(), Flags::default());
+    }
+
+    #[test]
+    fn kinds_have_names_and_names_kinds() {
+        let view = View::of_file(snapshot()).unwrap();
+        let kinds = |view: &View| -> Vec<String> {
+            ["m", "Rui", "shelf"].map(|id| view.kind(view.graph().find(id).unwrap()).into_owned()).to_vec()
+        };
+        assert_eq!(kinds(&view), ["Memory", "Entity", "custom:6"]);
+        let view = view.with_labels(vec!["Shelf".to_owned()]);
+        assert_eq!(kinds(&view), ["Memory", "Entity", "Shelf"]);
+        assert_eq!(view.node_type("Shelf"), Some(NodeType::Custom(6)));
+        assert_eq!(view.node_type("custom:6"), Some(NodeType::Custom(6)));
+        assert_eq!([view.node_type("shelf"), view.node_type("")], [None, None]);
+    }
+
+    #[test]
+    fn bytes_are_told_by_part_and_shared_texts_are_one() {
+        let (file, relations) = (snapshot(), [] as [(NodeId, NodeId, &str); 0]);
+        let view = View::of_file(snapshot()).unwrap();
+        let next = View::new(file, view.texts().clone(), relations);
+        assert!(Arc::ptr_eq(&view.texts().index, &next.texts().index));
+        let (with, without) = (view.bytes(), next.bytes());
+        assert!(with.facts > without.facts, "{with:?} {without:?}");
+        assert_eq!(Bytes { facts: 0, ..with }, Bytes { facts: 0, ..without });
+        assert_eq!(with.total() - without.total(), with.facts - without.facts);
+        assert!([with.slots, with.columns, with.labels, with.texts, with.counts, with.documents].iter().all(|part| *part > 0));
+    }
+
+    #[test]
+    fn a_view_is_shared_by_threads() {
+        fn shared<T: Send + Sync>() {}
+        shared::<View>();
+    }
+}
