@@ -9,6 +9,8 @@ use crate::domain::ids::Scope;
 use crate::domain::policy::Regime;
 use crate::domain::relation::FadingError;
 use crate::domain::similarity::Similarity;
+use crate::graph::kinds::Kinds;
+use crate::mirror;
 use crate::provision::{self, Endpoint, Keeper, Origin};
 use crate::scheduler;
 use crate::service::{self, Service};
@@ -33,6 +35,9 @@ pub enum Error {
     /// Trails that cannot be.
     #[error("the section [pheromones] cannot be used: {0}")]
     Trails(String),
+    /// Recall that cannot be.
+    #[error("the sections [mirror] and [engine] cannot be used: {0}")]
+    Recall(String),
     /// The path of this very program is not known, so no keeper can be started.
     #[error("the path of the ebb program is not known to the system: {0}")]
     Program(#[source] std::io::Error),
@@ -131,10 +136,34 @@ pub fn over(endpoint: &Endpoint, settings: &Settings, scope: Scope) -> Result<Se
     let config = service::Config {
         consolidation: settings.memory.clone(),
         jobs: schedules(settings),
-        scope,
         guard: settings.guard.into(),
+        mirror: mirrored(settings, &scope)?,
+        engine: settings.engine.rules().map_err(|why| Error::Recall(why.to_string()))?,
+        scope,
     };
     Ok(Service::new(store, Clock::Real, config))
+}
+
+/// What the settings have held in memory: of the scopes that they name, and of the one that this program is about.
+fn mirrored(settings: &Settings, scope: &Scope) -> Result<mirror::Config, Error> {
+    let named = settings.mirror.scopes.iter().map(|name| Scope::new(name));
+    let mut scopes = named
+        .collect::<Result<Vec<Scope>, _>>()
+        .map_err(|why| Error::Recall(format!("mirror.scopes: {why}")))?;
+    if !scopes.contains(scope) {
+        scopes.push(scope.clone());
+    }
+    let range = settings.engine.range().map_err(|why| Error::Recall(why.to_string()))?;
+    Ok(mirror::Config {
+        max_bytes: settings.mirror.max_bytes,
+        expired: settings.mirror.expired,
+        refresh: settings.mirror.refresh,
+        staleness: settings.mirror.staleness,
+        scopes,
+        connections: settings.mirror.connections,
+        kinds: Kinds::default(),
+        range,
+    })
 }
 
 /// How the settings have every job run.

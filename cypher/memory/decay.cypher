@@ -1,7 +1,7 @@
 // purpose: Bring the energy of a page of due memories to $now, and let working ones below the threshold expire.
 // mode: write
 // params: $now: Integer, $afterSecond: Integer, $afterNano: Integer, $afterId: String, $limit: Integer, $workingDecay: Float, $shortTermDecay: Float, $longTermDecay: Float, $workingToShort: Float, $shortToLong: Float, $expiry: Float, $floor: Float, $longTermRewriteMs: Integer, $energyMax: Float
-// returns: scanned: Integer, changed: Integer, expired: Integer, quarantined: Integer, lastSecond: Integer, lastNano: Integer, lastId: String (one row)
+// returns: scanned: Integer, changed: Integer, expired: Integer, quarantined: Integer, left: List, lastSecond: Integer, lastNano: Integer, lastId: String (one row)
 // bound: $limit
 // idempotent: by $now: a memory whose anchor has reached it is passed over
 // law: domain::memory::swept
@@ -62,5 +62,6 @@ WITH count(*) AS scanned,
   sum(CASE WHEN fades THEN 1 ELSE 0 END) AS changed,
   sum(CASE WHEN expires THEN 1 ELSE 0 END) AS expired,
   sum(CASE WHEN acts AND fault IS NOT NULL THEN 1 ELSE 0 END) AS quarantined,
+  collect(CASE WHEN expires OR (acts AND fault IS NOT NULL) THEN id END) AS left,
   max([due.epochSeconds, due.nanosecond, id]) AS last
-RETURN scanned, changed, expired, quarantined, last[0] AS lastSecond, last[1] AS lastNano, last[2] AS lastId
+RETURN scanned, changed, expired, quarantined, left, last[0] AS lastSecond, last[1] AS lastNano, last[2] AS lastId

@@ -1,7 +1,7 @@
 // purpose: Write down what a page of relations weighs at $now, always from the base.
 // mode: write
 // params: $now: Integer, $after: String, $limit: Integer, $halfLifeMs: Float, $minimum: Float, $rows.pinFrom: List, $rows.pinType: List, $rows.pinTo: List
-// returns: scanned: Integer, changed: Integer, pinned: Integer, below: Integer, adopted: Integer, quarantined: Integer, released: Integer, last: String (one row)
+// returns: scanned: Integer, changed: Integer, pinned: Integer, held: Integer, below: Integer, adopted: Integer, quarantined: Integer, released: Integer, last: String (one row)
 // bound: $limit
 // idempotent: by $now: a relation whose stored weight is that of $now is passed over
 // law: domain::relation::weight
@@ -47,11 +47,12 @@ FOREACH (_ IN CASE WHEN isToBeHeld THEN [1] ELSE [] END |
   SET r.pinned = true, r.baseWeight = weight, r.weightAt = CASE WHEN anchor > now THEN anchor ELSE now END)
 FOREACH (_ IN CASE WHEN (fault IS NULL) = wasAside THEN [1] ELSE [] END |
   SET r.ebbReason = fault)
-WITH key, wasAside, fault, foreignObservation, weight, stored,
+WITH key, wasAside, fault, foreignObservation, weight, stored, isToBeHeld,
   coalesce(isPinned OR isToBeHeld, false) AS isPinned, fault IS NULL AND NOT isPinned AND NOT isToBeHeld AS fades
 RETURN count(*) AS scanned,
   sum(CASE WHEN fades AND NOT foreignObservation AND (stored IS NULL OR stored - weight > 1e-9) THEN 1 ELSE 0 END) AS changed,
   sum(CASE WHEN isPinned THEN 1 ELSE 0 END) AS pinned,
+  sum(CASE WHEN isToBeHeld THEN 1 ELSE 0 END) AS held,
   sum(CASE WHEN fades AND weight < $minimum THEN 1 ELSE 0 END) AS below,
   sum(CASE WHEN foreignObservation THEN 1 ELSE 0 END) AS adopted,
   sum(CASE WHEN fault IS NOT NULL AND NOT wasAside THEN 1 ELSE 0 END) AS quarantined,

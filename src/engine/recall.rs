@@ -205,8 +205,7 @@ fn hits(
     (by_score, by_text): (&[Scored], &[NodeId]),
 ) -> Vec<Hit> {
     let graph = view.graph();
-    let by_score: BTreeMap<NodeId, &Scored> =
-        by_score.iter().map(|scored| (scored.node, scored)).collect();
+    let by_score: BTreeMap<NodeId, &Scored> = by_score.iter().map(|scored| (scored.node, scored)).collect();
     let by_text: BTreeMap<NodeId, u32> = by_text.iter().copied().zip(1..).collect();
     // What is in the pool was reached; what is in by its text alone would keep the search going to its end.
     let reached: BTreeSet<NodeId> =

@@ -280,7 +280,11 @@ mod tests {
         assert!(with.facts > without.facts, "{with:?} {without:?}");
         assert_eq!(Bytes { facts: 0, ..with }, Bytes { facts: 0, ..without });
         assert_eq!(with.total() - without.total(), with.facts - without.facts);
-        assert!([with.slots, with.columns, with.labels, with.texts, with.counts, with.documents].iter().all(|part| *part > 0));
+        assert!(
+            [with.slots, with.columns, with.labels, with.texts, with.counts, with.documents]
+                .iter()
+                .all(|part| *part > 0)
+        );
     }
 
     #[test]

@@ -224,9 +224,20 @@ impl Kinds {
     pub fn of(&self, relation: &str) -> &KindRule {
         self.rules.get(relation).unwrap_or(&self.other)
     }
+
+    /// The types whose relationships are walked at a cost.
+    pub fn costed(&self) -> impl Iterator<Item = &str> {
+        self.rules.iter().filter(|(_, rule)| rule.is_costed()).map(|(kind, _)| kind.as_str())
+    }
 }
 
 impl KindRule {
+    /// Whether a cost says first how well one conducts.
+    #[must_use]
+    pub fn is_costed(&self) -> bool {
+        self.conductance.first() == Some(&Conductance::Cost)
+    }
+
     /// How well a relationship with these properties conducts, `0 ..= 3.4e38`; `owner` names it in errors.
     ///
     /// # Errors
@@ -281,7 +292,10 @@ mod tests {
             let name = kind.name();
             assert_eq!(name.and_then(NodeType::of_name), Some(kind).filter(|_| name.is_some()));
         }
-        assert_eq!([NodeType::Concept, NodeType::MEMORY].map(NodeType::name), [Some("Entity"), Some("Memory")]);
+        assert_eq!(
+            [NodeType::Concept, NodeType::MEMORY].map(NodeType::name),
+            [Some("Entity"), Some("Memory")]
+        );
         assert_eq!((NodeType::Custom(6).name(), NodeType::of_name("entity")), (None, None));
         let default = Kinds::default();
         assert_eq!(default.of("RELATES_TO").direction, EdgeDirection::Bidirectional);

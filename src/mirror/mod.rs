@@ -1,14 +1,245 @@
-//! The hot memories of each scope, held in memory beside the store, which stays the truth.
+//! The hot part of each scope, held in memory beside the store, which stays the truth.
 //!
 //! | | |
 //! |---|---|
+//! | [`hot`] | who is in it when not all fits |
+//! | `load` | all of it from nothing |
+//! | `refresh` | what changed since |
+//! | [`compare`] | whether it is what a load would make |
+//! | [`compute`] | how it is asked: one view, one permit, one thread |
 //! | [`persist`] | graphs and what was learned on them, as files |
+//!
+//! A mirror of a scope is a [`View`] that nobody changes, and what is needed to make the next one. Whoever asks takes the view
+//! there is and keeps it; the one who refreshes makes another beside it and puts it in its place. So an answer is of one
+//! generation, whatever happens meanwhile, and says which, and how old it is.
 
+pub mod compare;
+pub mod compute;
+mod content;
+pub mod hot;
+mod load;
 pub mod persist;
+mod refresh;
 
+use crate::clock::Clock;
+use crate::domain::ids::Scope;
+use crate::domain::units::Timestamp;
+use crate::engine::{self, View};
 use crate::graph;
+use crate::graph::builder::WeightRange;
+use crate::graph::index::Generation;
+use crate::graph::kinds::Kinds;
+use crate::store::{self, Mirrored, Store};
+use compare::Difference;
+use content::{Names, Relations};
+use refresh::Refreshed;
+use std::collections::{BTreeMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::{Duration, Instant};
+use tracing::{info, warn};
+
+/// What a mirror goes by.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// Bytes that the graphs of all scopes together may take.
+    pub max_bytes: u64,
+    /// Whether expired memories are in it, after all others.
+    pub expired: bool,
+    /// Time from one refresh to the next.
+    pub refresh: Duration,
+    /// From this age on an answer says that it is stale.
+    pub staleness: Duration,
+    /// Whose memories are mirrored.
+    pub scopes: Vec<Scope>,
+    /// Connections over which it is loaded.
+    pub connections: usize,
+    /// What relationships are and how they conduct.
+    pub kinds: Kinds,
+    /// Between what effective weights lie.
+    pub range: WeightRange,
+}
+
+impl Config {
+    /// Bytes that the graph of one scope may take.
+    fn bytes_each(&self) -> u64 {
+        self.max_bytes / (self.scopes.len().max(1) as u64)
+    }
+}
+
+/// What is held of a scope, and what the next generation is made from.
+struct Held {
+    asked: Mirrored,
+    view: Arc<View>,
+    relations: Relations,
+    names: Names,
+    /// Whether everything that may be mirrored is.
+    whole: bool,
+    /// About how many bytes it takes.
+    bytes: u64,
+    /// Up to when changes are heeded, by the server's clock.
+    seen: Timestamp,
+    /// Words of changes near that instant that are heeded.
+    applied: HashSet<String>,
+}
+
+/// A view, and how current it is.
+#[derive(Debug, Clone)]
+pub struct Current {
+    /// What can be asked.
+    pub view: Arc<View>,
+    /// The instant up to which the store was seen, by the laws' clock.
+    pub as_of: Timestamp,
+    /// When that was, on this machine.
+    looked: Instant,
+    /// Whether everything that may be mirrored is in it.
+    pub whole: bool,
+}
+
+impl Current {
+    /// How long ago the store was last seen.
+    #[must_use]
+    pub fn age(&self) -> Duration {
+        self.looked.elapsed()
+    }
+}
+
+/// What was done to bring a mirror up to date.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Done {
+    /// It was read whole.
+    Loaded,
+    /// What changed was merged in.
+    Patched,
+    /// Nothing had changed.
+    Same,
+}
+
+/// One scope's place: the view that is asked, and the one writer that makes the next.
+struct Place {
+    current: RwLock<Option<Current>>,
+    held: tokio::sync::Mutex<Option<Held>>,
+}
+
+/// The mirrors of a process.
+pub struct Mirror {
+    store: Arc<Store>,
+    clock: Clock,
+    config: Config,
+    places: BTreeMap<Scope, Place>,
+}
+
+impl Mirror {
+    /// Of the scopes of the configuration; nothing is read before the first refresh.
+    #[must_use]
+    pub fn new(store: Arc<Store>, clock: Clock, config: Config) -> Self {
+        let place = || Place { current: RwLock::new(None), held: tokio::sync::Mutex::new(None) };
+        let places = config.scopes.iter().map(|scope| (scope.clone(), place())).collect();
+        Self { store, clock, config, places }
+    }
+
+    /// What it goes by.
+    #[must_use]
+    pub const fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// The view of a scope that there is; `None` before the first refresh.
+    ///
+    /// # Errors
+    /// [`Error::Scope`] for one that is not mirrored here.
+    pub fn current(&self, scope: &Scope) -> Result<Option<Current>, Error> {
+        let place = self.place(scope)?;
+        Ok(place.current.read().unwrap_or_else(PoisonError::into_inner).clone())
+    }
+
+    /// The view of a scope, loaded if there is none yet.
+    ///
+    /// # Errors
+    /// [`Error::Scope`]; of the store.
+    pub async fn ready(&self, scope: &Scope) -> Result<Current, Error> {
+        if let Some(current) = self.current(scope)? {
+            return Ok(current);
+        }
+        self.refresh(scope).await?;
+        self.current(scope)?.ok_or(Error::Broken)
+    }
+
+    /// Brings the mirror of a scope up to date, loading it the first time. Needs a runtime of several threads.
+    ///
+    /// # Errors
+    /// [`Error::Scope`]; of the store. What there was stays.
+    pub async fn refresh(&self, scope: &Scope) -> Result<Done, Error> {
+        let place = self.place(scope)?;
+        let mut held = place.held.lock().await;
+        let (at, looked) = (self.clock.now(), Instant::now());
+        let done = self.refresh_held(scope, &mut held, at, false).await?;
+        self.publish(place, held.as_ref(), at, looked);
+        Ok(done)
+    }
+
+    /// Brings the mirror of a scope up to date, then reads it anew and compares; what was read anew takes its place if they
+    /// differ. Whatever other writers changed without leaving word is found so.
+    ///
+    /// # Errors
+    /// As [`Self::refresh`].
+    pub async fn verify(&self, scope: &Scope) -> Result<Difference, Error> {
+        let place = self.place(scope)?;
+        let mut held = place.held.lock().await;
+        let (at, looked) = (self.clock.now(), Instant::now());
+        self.refresh_held(scope, &mut held, at, true).await?;
+        let before = held.as_ref().map(|held| Arc::clone(&held.view)).ok_or(Error::Broken)?;
+        let anew = load::load(&self.store, scope, &self.config, at, before.generation().next()).await?;
+        let difference = compare::compare(before.graph(), anew.view.graph());
+        if !difference.is_none() {
+            warn!(%scope, %difference, "the mirror differed from the store, and was loaded anew");
+            *held = Some(anew);
+        }
+        self.publish(place, held.as_ref(), at, looked);
+        Ok(difference)
+    }
+
+    async fn refresh_held(
+        &self,
+        scope: &Scope,
+        held: &mut Option<Held>,
+        at: Timestamp,
+        weigh: bool,
+    ) -> Result<Done, Error> {
+        let generation = match held {
+            None => Generation::default().next(),
+            Some(known) => match refresh::refresh(&self.store, known, &self.config, at, weigh).await? {
+                Refreshed::Same => return Ok(Done::Same),
+                Refreshed::Next => return Ok(Done::Patched),
+                Refreshed::Anew(why) => {
+                    info!(%scope, why, "the mirror is loaded anew");
+                    known.view.generation().next()
+                }
+            },
+        };
+        let mut anew = load::load(&self.store, scope, &self.config, at, generation).await?;
+        // What changed while it was read.
+        if let Refreshed::Anew(why) =
+            refresh::refresh(&self.store, &mut anew, &self.config, at, false).await?
+        {
+            // A load that cannot be followed up counts from where it began; the next look sees the same word again.
+            info!(%scope, why, "the mirror is to be loaded again at the next look");
+        }
+        *held = Some(anew);
+        Ok(Done::Loaded)
+    }
+
+    fn publish(&self, place: &Place, held: Option<&Held>, as_of: Timestamp, looked: Instant) {
+        let current =
+            held.map(|held| Current { view: Arc::clone(&held.view), as_of, looked, whole: held.whole });
+        *place.current.write().unwrap_or_else(PoisonError::into_inner) = current;
+    }
+
+    fn place(&self, scope: &Scope) -> Result<&Place, Error> {
+        self.places.get(scope).ok_or_else(|| Error::Scope { scope: scope.clone() })
+    }
+}
 
 /// Why the mirror cannot do what it was asked.
 #[derive(Debug, thiserror::Error)]
@@ -38,14 +269,37 @@ pub enum Error {
         /// What is wrong in it.
         source: graph::Error,
     },
+    /// A scope of which this process holds nothing.
+    #[error("the scope {scope} is not mirrored here; name it in mirror.scopes")]
+    Scope {
+        /// Which.
+        scope: Scope,
+    },
+    /// The store cannot be read.
+    #[error(transparent)]
+    Store(#[from] store::Error),
+    /// What was read makes no graph, or what was asked no question.
+    #[error(transparent)]
+    Engine(#[from] engine::Error),
+    /// A thread ended before its work did.
+    #[error("a thread of the mirror ended before its work did; the log says why")]
+    Broken,
+}
+
+impl From<graph::Error> for Error {
+    fn from(why: graph::Error) -> Self {
+        Self::Engine(why.into())
+    }
 }
 
 impl Error {
-    /// The file that it is about: if a save failed and this is the graph's, what was learned was left alone.
+    /// The file that it is about, if it is about one: if a save failed and this is the graph's, what was learned was left
+    /// alone.
     #[must_use]
-    pub fn path(&self) -> &Path {
+    pub fn path(&self) -> Option<&Path> {
         match self {
-            Self::File { path, .. } | Self::Busy { path } | Self::Content { path, .. } => path,
+            Self::File { path, .. } | Self::Busy { path } | Self::Content { path, .. } => Some(path),
+            _ => None,
         }
     }
 }

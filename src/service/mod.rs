@@ -14,6 +14,8 @@
 //! | [`Service::relations`], [`Service::relations_after`] | `relation list` | `GET /memory/graph/edges` |
 //! | [`Service::relation`], [`Service::fading`] | `plot decay` | – |
 //! | [`Service::pin_relation`] | `relation pin`, `unpin` | `pinned` of an observation |
+//! | [`Service::recall`] | `recall` | `POST /v1/recall` |
+//! | [`Service::refresh_mirror`], [`Service::verify_mirror`], [`Service::mirrored`] | `graph stats`, `verify` | `GET /v1/mirror` |
 //! | [`Service::trace`] | `trail node add`, `edge add`, `deposit`, `explore` | `POST /v1/trails/nodes`, `edges`, `paths`, `explorations` |
 //! | [`Service::trail_status`], [`Service::hot_trails`], [`Service::cold_places`] | `trail status`, `hot`, `cold` | `GET /v1/trails/status`, `hot`, `cold` |
 //! | [`Service::cheapest_path`], [`Service::next_places`] | `trail path`, `next` | `GET /v1/trails/path`, `next` |
@@ -44,6 +46,7 @@ pub mod facts;
 pub mod keys;
 pub mod memories;
 mod past;
+pub mod recall;
 pub mod relations;
 pub mod trails;
 
@@ -62,6 +65,8 @@ use crate::domain::guard::Guard;
 use crate::domain::ids::Scope;
 use crate::domain::tunables::ConsolidationConfig;
 use crate::domain::units::Timestamp;
+use crate::mirror::compute::Compute;
+use crate::mirror::{self, Mirror};
 use crate::scheduler;
 use crate::store::Store;
 use std::sync::Arc;
@@ -79,6 +84,10 @@ pub struct Config {
     pub scope: Scope,
     /// When a change is too large to make unasked.
     pub guard: Guard,
+    /// What is held in memory for recall.
+    pub mirror: mirror::Config,
+    /// By which rules questions are answered.
+    pub engine: recall::Config,
 }
 
 /// Everything Ebb does, over one database.
@@ -86,6 +95,8 @@ pub struct Service {
     store: Arc<Store>,
     clock: Clock,
     config: Config,
+    mirror: Mirror,
+    compute: Compute,
     prepared: OnceCell<()>,
 }
 
@@ -93,7 +104,10 @@ impl Service {
     /// Puts the service over a store.
     #[must_use]
     pub fn new(store: Store, clock: Clock, config: Config) -> Self {
-        Self { store: Arc::new(store), clock, config, prepared: OnceCell::new() }
+        let store = Arc::new(store);
+        let mirror = Mirror::new(Arc::clone(&store), clock.clone(), config.mirror.clone());
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        Self { store, clock, config, mirror, compute: Compute::new(cores), prepared: OnceCell::new() }
     }
 
     /// The database below.

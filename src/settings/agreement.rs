@@ -7,6 +7,7 @@ use super::fault::{Fault, Origin};
 use super::jobs::JOBS;
 use super::layers::Layer;
 use super::{Settings, winner};
+use crate::domain::ids::Scope;
 use crate::domain::trail::EvaporationError;
 
 /// Settles on one of two keys that say the same thing in two ways, the password stated or in a file, a schedule as an
@@ -75,6 +76,26 @@ pub(super) fn check(settings: &Settings, layers: &[Layer], faults: &mut Vec<Faul
     if let Err(why) = settings.pheromones.allowed() {
         let keys = ["pheromones.labels", "pheromones.relationship_types"];
         faults.push(Fault { origin: blamed(layers, &keys), what: why.to_string() });
+    }
+    if let Err(why) = settings
+        .engine
+        .rules()
+        .map(|_| ())
+        .map_err(|why| why.to_string())
+        .and_then(|()| settings.engine.range().map(|_| ()).map_err(|why| why.to_string()))
+    {
+        let keys: Vec<&str> = super::knobs::KNOBS
+            .iter()
+            .map(|knob| knob.key.as_str())
+            .filter(|key| key.starts_with("engine."))
+            .collect();
+        faults.push(Fault { origin: blamed(layers, &keys), what: format!("the section [engine]: {why}") });
+    }
+    for name in &settings.mirror.scopes {
+        if let Err(why) = Scope::new(name) {
+            let what = format!("`mirror.scopes` names {name:?}; {why}");
+            faults.push(Fault { origin: blamed(layers, &["mirror.scopes"]), what });
+        }
     }
     let Err(broken) = settings.memory.clone().check() else { return };
     // A value that is no number at all was named above; what it would have been compared with is not its neighbour's fault.

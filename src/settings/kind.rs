@@ -29,6 +29,8 @@ pub(super) enum Kind {
     Number,
     /// A share of something.
     Ratio,
+    /// A number of bytes, with a unit or without.
+    Bytes,
     /// A duration with units.
     Span { least_ms: u64, greatest_ms: u64 },
     /// One of these words.
@@ -142,6 +144,10 @@ impl Kind {
                 .filter(|number| (i64::from(*least)..=i64::from(*greatest)).contains(number))
                 .map(|number| (Value::from(number), Shown::Whole(number)))
                 .ok_or_else(|| format!("it must be a whole number in {least} ..= {greatest} ({unit})")),
+            Self::Bytes => raw
+                .bytes()
+                .map(|bytes| (Value::from(bytes), Shown::Whole(bytes)))
+                .ok_or_else(|| "it must be a number of bytes, such as \"512 MiB\" or \"1 GiB\", from 1 MiB to 1 TiB".to_owned()),
             Self::Number => raw.number().ok_or_else(|| "it must be a number".to_owned()),
             Self::Ratio => raw
                 .number()
@@ -222,6 +228,19 @@ impl Raw {
             Self::Text(text) => text.trim().parse().ok(),
             Self::Tables(_) | Self::Other(_) => None,
         }
+    }
+
+    fn bytes(&self) -> Option<i64> {
+        let units = [("KiB", 1_i64 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30), ("TiB", 1 << 40), ("B", 1)];
+        let of_text = |text: &str| {
+            let text = text.trim();
+            let unit =
+                units.iter().find_map(|(unit, size)| Some((text.strip_suffix(unit)?.trim_end(), *size)));
+            let (number, size) = unit?;
+            number.parse::<i64>().ok()?.checked_mul(size)
+        };
+        let bytes = self.whole().or_else(|| of_text(self.text()?));
+        bytes.filter(|bytes| (1 << 20..=1 << 40).contains(bytes))
     }
 
     fn number(&self) -> Option<(Value, Shown)> {

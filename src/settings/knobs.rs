@@ -150,6 +150,33 @@ pub(super) static KNOBS: LazyLock<Vec<Knob>> = LazyLock::new(|| {
             ("rate", Kind::Whole { least: 1, greatest: 1_000_000, unit: "requests a second" }),
         ],
     );
+    section(
+        "mirror",
+        &[
+            ("scopes", Kind::Texts),
+            ("max_bytes", Kind::Bytes),
+            ("expired", Kind::Switch),
+            ("refresh", Kind::Span { least_ms: SECOND, greatest_ms: HOUR }),
+            ("staleness", Kind::Span { least_ms: SECOND, greatest_ms: 24 * HOUR }),
+            ("connections", Kind::Whole { least: 1, greatest: 64, unit: "connections" }),
+        ],
+    );
+    // What each number may be is a law of the engine: settings::agreement asks it.
+    let profile = ["threshold", "decay", "cap"].map(|name| (name, Kind::Number));
+    section(
+        "engine",
+        &[
+            ("text_weight", Kind::Number),
+            ("top_k_max", Kind::Whole { least: 1, greatest: 1_000, unit: "hits" }),
+            ("weight_floor", Kind::Number),
+            ("weight_cap", Kind::Number),
+        ],
+    );
+    for name in ["recall", "reference"] {
+        section(&format!("engine.{name}"), &profile);
+        let depth = Kind::Whole { least: 1, greatest: 20, unit: "hops" };
+        section(&format!("engine.{name}"), &[("max_depth", depth)]);
+    }
     section("mcp", &[("allow_writes", Kind::Switch)]);
     section(
         "guard",

@@ -17,6 +17,7 @@
 //! Invariant: no secret is ever printed (held by `tests::a_secret_is_never_printed`).
 
 mod agreement;
+pub mod engine;
 mod environment;
 pub mod facts;
 mod fault;
@@ -27,6 +28,7 @@ mod kind;
 mod knobs;
 mod layers;
 pub mod mcp;
+pub mod mirror;
 pub mod pheromones;
 pub mod policies;
 pub mod pools;
@@ -102,6 +104,10 @@ pub struct Settings {
     pub worker: worker::Config,
     /// Where and to whom the API answers.
     pub http: http::Config,
+    /// What is held in memory for recall.
+    pub mirror: mirror::Config,
+    /// How signals spread and hits are ranked.
+    pub engine: engine::Config,
     /// What agents may do through MCP.
     pub mcp: mcp::Config,
     /// When a change is too large to make unasked.
@@ -189,6 +195,8 @@ fn fill(layers: &[Layer]) -> Result<Settings, Fault> {
         jobs: section(&merged, "jobs").map_err(misfit)?,
         worker: section(&merged, "worker").map_err(misfit)?,
         http: section(&merged, "http").map_err(misfit)?,
+        mirror: section(&merged, "mirror").map_err(misfit)?,
+        engine: section(&merged, "engine").map_err(misfit)?,
         mcp: section(&merged, "mcp").map_err(misfit)?,
         guard: section(&merged, "guard").map_err(misfit)?,
         log: section(&merged, "log").map_err(misfit)?,

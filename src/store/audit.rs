@@ -2,7 +2,9 @@
 
 use super::Store;
 use super::attempt::not_over;
-use super::catalogue::{ATTEMPT_TRIM, MEMORY_AUDIT, MEMORY_HEALTH, REQUEST_TRIM, RUN_TRIM, SWEEP_TRIM};
+use super::catalogue::{
+    ATTEMPT_TRIM, CHANGE_TRIM, MEMORY_AUDIT, MEMORY_HEALTH, REQUEST_TRIM, RUN_TRIM, SWEEP_TRIM,
+};
 use super::error::Error;
 use super::memory::TierHealth;
 use super::run::Run;
@@ -86,8 +88,8 @@ impl Store {
         Ok(last.into_inner().ok().flatten())
     }
 
-    /// Removes up to `limit` each of what Ebb recorded for itself and nobody needs any more, as a batch of `run`: requests
-    /// of more than a day ago, runs and attempts that were over a month ago. Answers whether more may be left.
+    /// Removes up to `limit` each of what Ebb recorded for itself and nobody needs any more, as a batch of `run`: requests and
+    /// changes of more than a day ago, runs and attempts that were over a month ago. Answers whether more may be left.
     ///
     /// # Errors
     /// [`Error::Fenced`] if the run was lost.
@@ -128,14 +130,15 @@ impl Store {
     }
 }
 
-/// Requests, runs, attempts and sweeps that were removed.
-async fn trim_page(tx: &mut Tx, limit: usize) -> Result<[i64; 4], Error> {
+/// Requests, runs, attempts, sweeps and changes that were removed.
+async fn trim_page(tx: &mut Tx, limit: usize) -> Result<[i64; 5], Error> {
     #[derive(Deserialize)]
     struct Row {
         trimmed: i64,
     }
-    let mut trimmed = [0; 4];
-    for (trimmed, statement) in trimmed.iter_mut().zip([&REQUEST_TRIM, &RUN_TRIM, &ATTEMPT_TRIM, &SWEEP_TRIM])
+    let mut trimmed = [0; 5];
+    for (trimmed, statement) in
+        trimmed.iter_mut().zip([&REQUEST_TRIM, &RUN_TRIM, &ATTEMPT_TRIM, &SWEEP_TRIM, &CHANGE_TRIM])
     {
         let call = statement.call().set("limit", i64::try_from(limit).unwrap_or(i64::MAX));
         *trimmed = tx.only::<Row>(call).await?.trimmed;

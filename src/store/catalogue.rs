@@ -28,6 +28,10 @@ catalogue! {
     ATTEMPT_REAP = "attempt/reap";
     ATTEMPT_TRIM = "attempt/trim";
     ATTEMPT_UNMARK = "attempt/unmark";
+    CHANGE_LEAVE = "change/leave";
+    CHANGE_NOW = "change/now";
+    CHANGE_SINCE = "change/since";
+    CHANGE_TRIM = "change/trim";
     CLUSTER_AGREE = "cluster/agree";
     CLUSTER_AROUND = "cluster/around";
     CLUSTER_DISSOLVE = "cluster/dissolve";
@@ -117,6 +121,9 @@ catalogue! {
     MIGRATION_DUPLICATES = "migration/duplicates";
     MIGRATION_LIST = "migration/list";
     MIGRATION_RECORD = "migration/record";
+    MIRROR_AROUND = "mirror/around";
+    MIRROR_CENSUS = "mirror/census";
+    MIRROR_NODES = "mirror/nodes";
     POLICY_OPEN = "policy/open";
     POLICY_READ = "policy/read";
     POLICY_REMOVE = "policy/remove";
@@ -163,6 +170,7 @@ catalogue! {
     SCHEMA_V004 = "schema/V004__trail";
     SCHEMA_V005 = "schema/V005__fact";
     SCHEMA_V006 = "schema/V006__key";
+    SCHEMA_V007 = "schema/V007__change";
     SCHEMA_EDGE = "schema/edge";
     SCHEMA_PLACE = "schema/place";
     SCRATCH_ADVANCE = "scratch/advance";

@@ -59,6 +59,9 @@ struct ClusterRow {
     members: Vec<String>,
 }
 
+/// The label of clusters.
+const CLUSTER: &str = "SemanticCluster";
+
 impl From<ClusterRow> for Cluster {
     fn from(row: ClusterRow) -> Self {
         Self {
@@ -308,6 +311,7 @@ async fn dissolve(tx: &mut Tx, ids: &[String], now: Timestamp) -> Result<Tally, 
         dissolved: i64,
     }
     let mut tally = Tally::default();
+    ids.iter().for_each(|id| tx.touch(CLUSTER, "", id, ""));
     for slice in slices(&CLUSTER_DISSOLVE, ids, |id| id.len() + 2) {
         let ids = list(slice.iter().map(String::as_str));
         let row: Row = tx.only(CLUSTER_DISSOLVE.call().set("id", ids).set("now", now.millis())).await?;
@@ -323,6 +327,7 @@ async fn leave(tx: &mut Tx, leaves: &[(String, String)]) -> Result<Tally, Error>
         left: i64,
     }
     let mut tally = Tally::default();
+    tx.touch_memories(leaves.iter().map(|(memory, _)| memory.as_str()), "BELONGS_TO");
     for slice in slices(&CLUSTER_LEAVE, leaves, |(memory, cluster)| memory.len() + cluster.len() + 4) {
         let call = CLUSTER_LEAVE
             .call()
@@ -346,6 +351,7 @@ async fn form(
         formed: i64,
     }
     let mut tally = Tally::default();
+    page.iter().for_each(|index| tx.touch(CLUSTER, "", &nodes[*index], ""));
     for slice in
         slices(&CLUSTER_FORM, page, |index| nodes[*index].len() + plan.settled[*index].key.len() + 24)
     {
@@ -372,6 +378,9 @@ async fn join(tx: &mut Tx, nodes: &[String], joins: &[(String, usize)]) -> Resul
         joined: i64,
     }
     let mut tally = Tally::default();
+    tx.touch_memories(joins.iter().map(|(memory, _)| memory.as_str()), "BELONGS_TO");
+    // One that was formed a moment ago has its scope from here on.
+    joins.iter().for_each(|(_, index)| tx.touch(CLUSTER, "", &nodes[*index], ""));
     for slice in slices(&CLUSTER_JOIN, joins, |(memory, index)| memory.len() + nodes[*index].len() + 4) {
         let call = CLUSTER_JOIN
             .call()

@@ -259,6 +259,7 @@ async fn raise(
     tunables: &Tunables,
     gains: &[((&str, &str), Gain)],
 ) -> Result<(), Error> {
+    tx.touch_memories(gains.iter().map(|((a, _), _)| *a), "COACTIVATED");
     for slice in slices(&COACTIVATION_RAISE, gains, |((a, b), _)| a.len() + b.len() + 26) {
         let call = COACTIVATION_RAISE
             .call()

@@ -154,6 +154,9 @@ impl Store {
             Ground::Edges(kind) => edges(TRAIL_ADOPT_EDGES.about(&[], std::slice::from_ref(kind)), kind),
         };
         let Adopted { adopted, quarantined } = tx.only(paged(call, cycle, limit)).await?;
+        if adopted + quarantined > 0 {
+            tx.touch_everything();
+        }
         Ok(Tally { adopted, quarantined, ..Tally::default() })
     }
 
@@ -176,6 +179,9 @@ impl Store {
                 .set("recency", rates.recency),
         };
         let row: Evaporated = tx.only(paged(call, cycle, limit).set("floor", NOISE_FLOOR)).await?;
+        if row.changed + row.quarantined > 0 {
+            tx.touch_everything();
+        }
         Ok(Tally {
             scanned: row.scanned,
             changed: row.changed,

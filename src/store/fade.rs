@@ -36,6 +36,7 @@ struct FadedRow {
     scanned: i64,
     changed: i64,
     pinned: i64,
+    held: i64,
     below: i64,
     adopted: i64,
     quarantined: i64,
@@ -133,6 +134,9 @@ async fn fade(
         .set("pinType", list(pins.0.iter().map(|pin| pin.kind.as_str())))
         .set("pinTo", list(pins.0.iter().map(|pin| pin.to.as_deref())));
     let row: FadedRow = tx.only(call).await?;
+    if row.held + row.quarantined + row.released > 0 {
+        tx.touch_everything();
+    }
     let tally = Tally {
         scanned: row.scanned,
         changed: row.changed,
@@ -158,6 +162,7 @@ pub(super) async fn release(tx: &mut Tx, now: Timestamp, limit: usize) -> Result
     if released == 0 {
         return Ok(0);
     }
+    tx.touch_everything();
     let judged = adopt(tx, now, limit).await?;
     Ok((released - judged.quarantined).max(0))
 }
@@ -185,6 +190,9 @@ async fn adopt(tx: &mut Tx, now: Timestamp, limit: usize) -> Result<Tally, Error
             (row, judged)
         })
         .collect();
+    if !rows.is_empty() {
+        tx.touch_everything();
+    }
     let mut tally = Tally::default();
     for slice in slices(&RELATION_ADOPT, &rows, |(row, _)| row.element.len() + 100) {
         let sound = || slice.iter().map(|(_, judged)| judged.as_ref().ok());

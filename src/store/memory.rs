@@ -58,6 +58,7 @@ pub(super) async fn lock(
 
 /// Writes the lives of memories that this transaction has locked.
 pub(super) async fn write(tx: &mut Tx, lives: &[(&str, Vital)]) -> Result<(), Error> {
+    tx.touch_memories(lives.iter().map(|(id, _)| *id), "");
     for slice in slices(&MEMORY_WRITE, lives, |(id, _)| id.len() + 90) {
         tx.run(vitals(MEMORY_WRITE.call(), slice.iter().map(|(id, vital)| (*id, vital)))).await?;
     }
@@ -83,6 +84,7 @@ pub(super) fn vitals<'a>(
 
 /// Sets rows aside with their reasons.
 pub(super) async fn quarantine(tx: &mut Tx, rows: &[(String, String)]) -> Result<(), Error> {
+    tx.touch_memories(rows.iter().map(|(id, _)| id.as_str()), "");
     for slice in slices(&MEMORY_QUARANTINE, rows, |(id, reason)| id.len() + reason.len()) {
         let call = MEMORY_QUARANTINE
             .call()

@@ -16,6 +16,7 @@ mod attempt;
 mod audit;
 mod batch;
 pub mod catalogue;
+mod change;
 mod cluster;
 mod coactivation;
 mod connection;
@@ -32,6 +33,7 @@ mod inspect;
 mod key;
 mod lease;
 mod memory;
+mod mirror;
 mod outlook;
 mod policy;
 mod reap;
@@ -52,6 +54,7 @@ mod tx;
 
 pub use attempt::{Claimed, Promotion};
 pub use batch::{Applied, Batch, Done, Fault};
+pub use change::{Change, KEPT_MS, OVERLAP_MS, Touched};
 pub use cluster::{Neighbourhood, Suspect};
 pub use coactivation::Waits;
 pub use connection::Config;
@@ -64,6 +67,7 @@ pub use inspect::{Answer, Cell};
 pub use key::KeyRow;
 pub use lease::{Facts, JobFacts, Leaving, OpenFacts};
 pub use memory::{Filter, Happened, Record, TierCount, TierHealth, Waiting};
+pub use mirror::{Amount, Eligible, EndSeen, Heat, Mirrored, NodeSeen, Tied};
 pub use outlook::{Backlog, Outlook};
 pub use policy::InForce;
 pub use reap::{AttemptRow, Reaped};
@@ -146,6 +150,12 @@ impl Store {
     #[must_use]
     pub fn guard(&self) -> &Guard {
         &self.regime.guard
+    }
+
+    /// What trails go by.
+    #[must_use]
+    pub const fn trails(&self) -> &Trails {
+        &self.trails
     }
 
     fn lease_ms(&self) -> i64 {

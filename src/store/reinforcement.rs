@@ -189,6 +189,7 @@ async fn reinforce(
     }
     let written: Vec<(&str, Vital)> = after.into_iter().collect();
     write(tx, &written).await?;
+    tx.touch_memories(drawn.iter().map(|(new, ..)| *new), "REINFORCES");
     for slice in slices(&REINFORCEMENT_DRAW, &drawn, |(new, old, _)| new.len() + old.len() + 14) {
         let call = REINFORCEMENT_DRAW
             .call()

@@ -130,6 +130,7 @@ impl Store {
                     found.map_err(|reason| Error::Quarantined { id: format!("relation {tie}"), reason })?;
                 let next = if pin { bond.pinned(now, &self.fading) } else { bond.unpinned(now) };
                 if next != bond {
+                    touch(tx, tie);
                     write(tx, &[(key.as_str(), next)]).await?;
                 }
                 let weight = next.weight(now, &self.fading).value();
@@ -219,6 +220,8 @@ pub(super) async fn observe(tx: &mut Tx, seen: &[Observe], pins: &Pins) -> Resul
     };
     let entities: BTreeSet<(String, String)> = made.iter().flat_map(|(_, one, _)| ends(one.tie)).collect();
     let entities: Vec<(String, String)> = entities.into_iter().collect();
+    let moved = folded.values().filter(|one| one.bond != one.before);
+    moved.for_each(|one| touch(tx, one.tie));
     for slice in slices(&ENTITY_OPEN, &entities, |(scope, name)| scope.len() + name.len() + 4) {
         let call = ENTITY_OPEN
             .call()
@@ -258,6 +261,14 @@ async fn lock(tx: &mut Tx, keys: &[&str]) -> Result<BTreeMap<String, Result<Bond
         }));
     }
     Ok(found)
+}
+
+/// Notes that a relation is another, and with it when its ends were last observed.
+fn touch(tx: &mut Tx, tie: &Tie) {
+    let scope = tie.scope.as_str();
+    tx.touch("Entity", scope, tie.from.as_str(), "RELATES_TO");
+    tx.touch("Entity", scope, tie.from.as_str(), "");
+    tx.touch("Entity", scope, tie.to.as_str(), "");
 }
 
 async fn write(tx: &mut Tx, changed: &[(&str, Bond)]) -> Result<(), Error> {

@@ -134,6 +134,7 @@ impl Store {
                     guard.judge(affected, live, accepted).map_err(Error::Guarded)?;
                 }
                 let mut gone = 0;
+                tx.touch_memories(ids.iter().map(MemoryId::as_str), "");
                 for id in ids {
                     let call = MEMORY_FORGET
                         .call()

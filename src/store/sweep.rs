@@ -34,6 +34,7 @@ struct SweptRow {
     changed: i64,
     expired: i64,
     quarantined: i64,
+    left: Vec<String>,
     last_second: Option<i64>,
     last_nano: Option<i64>,
     last_id: Option<String>,
@@ -169,6 +170,7 @@ pub(super) async fn release_page(
     if released == 0 {
         return Ok(0);
     }
+    tx.touch_everything();
     let mut adopted = adopt_page(tx, now, tunables, RELEASED).await?;
     adopted += super::fact::adopt(tx, now, RELEASED).await?;
     Ok((released - adopted.quarantined).max(0))
@@ -184,6 +186,9 @@ async fn adopt_page(tx: &mut Tx, now: Timestamp, tunables: &Tunables, limit: usi
     tx.run(SESSION_ADOPT.call().set("limit", rows)).await?;
     let call = laws(MEMORY_ADOPT.call(), tunables).set("now", now.millis()).set("limit", rows);
     let Row { adopted, quarantined } = tx.only(call).await?;
+    if adopted + quarantined > 0 {
+        tx.touch_everything();
+    }
     Ok(Tally { adopted, quarantined, ..Tally::default() })
 }
 
@@ -206,6 +211,7 @@ async fn sweep_page(
         .set("longTermDecay", config.long_term_decay)
         .set("expiry", config.expiry_threshold);
     let row: SweptRow = tx.only(call).await?;
+    tx.touch_memories(row.left.iter().map(String::as_str), "");
     let tally = Tally {
         scanned: row.scanned,
         changed: row.changed,

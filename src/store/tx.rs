@@ -16,6 +16,7 @@
 //! never reached is reported at once. Page too big: the caller halves.
 
 use super::Config;
+use super::change::Changes;
 use super::error::{Class, Error};
 use super::faults::{Known, Told, planted, stop_point};
 use super::statement::{Call, Statement};
@@ -80,6 +81,8 @@ pub(super) struct Tx {
     uri: String,
     abandoned: bool,
     told: Told,
+    /// What it changed so far.
+    pub(super) changes: Changes,
     /// The attempt on whose behalf it works, for that history.
     pub(super) attempt: Option<String>,
 }
@@ -253,7 +256,13 @@ impl Transactions {
         let mut tx = self.begin().await.map_err(Failure::Known)?;
         self.reached.store(true, Ordering::Relaxed);
         let uri = self.driver.uri.clone();
-        let answer = body(&mut tx).await;
+        let mut answer = body(&mut tx).await;
+        if answer.is_ok()
+            && !tx.abandoned
+            && let Err(why) = tx.leave_word().await
+        {
+            answer = Err(why);
+        }
         if answer.is_ok() {
             self.back.notify_waiters();
         }
@@ -303,6 +312,7 @@ impl Transactions {
                 uri: self.driver.uri.clone(),
                 abandoned: false,
                 told: Told::default(),
+                changes: Changes::default(),
                 attempt: None,
             }),
             Ok(Err(neo4rs::Error::AuthenticationError(why))) => {

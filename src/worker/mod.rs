@@ -162,9 +162,17 @@ pub async fn run(
             let ended = tokio::join!(dispatching, reaping);
             ended.0.and(ended.1)
         };
-        let ((), ended, ()) = tokio::join!(probing, jobs, drained);
+        let mirroring = async {
+            if !roles.http && !roles.mcp {
+                return Ok(());
+            }
+            let (service, told, ready) = (Arc::clone(service), stop.clone(), ready_in.subscribe());
+            looped(&panics, &stop, move || refreshing(Arc::clone(&service), ready.clone(), told.clone()))
+                .await
+        };
+        let ((), ended, (), mirrored) = tokio::join!(probing, jobs, drained, mirroring);
         over.cancel();
-        ended
+        ended.and(mirrored)
     };
     let stopping = async {
         let which = tokio::select! {
@@ -211,6 +219,32 @@ where
             }
         }
     }
+}
+
+/// Loads the mirrors, and brings them up to date at each of their turns, while the database answers.
+async fn refreshing(
+    service: Arc<Service>,
+    mut ready: watch::Receiver<Ready>,
+    stop: CancellationToken,
+) -> Result<(), TooManyPanics> {
+    let every = service.refresh_every();
+    let work = async {
+        loop {
+            let answers = ready.wait_for(Result::is_ok).await.is_ok();
+            for held in service.mirrors().into_iter().filter(|_| answers) {
+                if let Err(why) = service.refresh_mirror(&held.scope).await {
+                    warn!(scope = %held.scope, %why, "a mirror could not be brought up to date");
+                }
+            }
+            tokio::time::sleep(every).await;
+        }
+    };
+    tokio::select! {
+        biased;
+        () = stop.cancelled() => {}
+        () = work => {}
+    }
+    Ok(())
 }
 
 /// Ends attempts whose lease is over, at each tick, once jobs get on.

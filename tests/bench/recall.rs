@@ -63,7 +63,10 @@ fn main() {
         begun.elapsed().as_secs_f64(),
         bytes.total() as f64 / 1e6
     );
-    println!("{:<44} {:>6} {:>6} {:>6} {:>6}   touched", "share of gold memories among the first", 2, 5, 10, 20);
+    println!(
+        "{:<44} {:>6} {:>6} {:>6} {:>6}   touched",
+        "share of gold memories among the first", 2, 5, 10, 20
+    );
     let memories = Filter { kinds: vec!["Memory".to_owned()], ..Filter::default() };
     let whole = Ask { filter: memories, ..Ask::default() };
     let off = Ask { fusion: Fusion::Off, ..whole.clone() };
@@ -117,7 +120,8 @@ fn view(events: &[Value], joined: bool) -> View {
     let observed: Vec<&Value> = of_kind("observe").filter(|_| joined).collect();
     let mut builder = GraphBuilder::new(Kinds::default(), WeightRange::default());
     for memory in &memories {
-        let row = NodeRow::new(text(memory, "id"), cut(text(memory, "content"), LABEL_BYTES), NodeType::MEMORY);
+        let row =
+            NodeRow::new(text(memory, "id"), cut(text(memory, "content"), LABEL_BYTES), NodeType::MEMORY);
         let session = memory["session"].as_str().map(str::to_owned);
         builder.add_node(NodeRow { session, ..row }).expect("a memory of its own");
     }
@@ -150,7 +154,9 @@ fn view(events: &[Value], joined: bool) -> View {
     }
     let graph = builder.finalize().expect("a graph");
     let (mut index, mut counts) = (TextIndex::default(), WordCounts::default());
-    index.add(memories.iter().map(|memory| (text(memory, "id"), text(memory, "content")))).expect("few memories");
+    index
+        .add(memories.iter().map(|memory| (text(memory, "id"), text(memory, "content"))))
+        .expect("few memories");
     counts.add(memories.iter().map(|memory| text(memory, "content")));
     let end = |event: &Value, key: &str| graph.find(&named(text(event, key))).expect("an entity");
     let relations: Vec<_> =

@@ -7,6 +7,7 @@ mod conformance;
 mod harness;
 mod jobs;
 mod kills;
+mod mirror;
 mod parity;
 mod plans;
 mod provision;

@@ -68,7 +68,7 @@ const FLOORS: &[Floor] = &[
     Floor { module: "scheduler::cron", inside: &[], outside: &["tokio", "tokio_cron_scheduler"] },
     Floor {
         module: "service",
-        inside: &["domain", "clock", "store", "jobs", "scheduler", "mutated"],
+        inside: &["domain", "clock", "engine", "graph", "store", "mirror", "jobs", "scheduler", "mutated"],
         outside: &["serde_json", "sha2", "tokio", "tokio_util", "tracing"],
     },
     Floor {
@@ -136,10 +136,13 @@ const FLOORS: &[Floor] = &[
         module: "settings",
         inside: &[
             "domain::guard",
+            "domain::ids",
             "domain::policy",
             "domain::relation",
             "domain::trail",
             "domain::tunables",
+            "engine",
+            "graph",
             "mutated",
             "provision::Config",
             "store::Config",

@@ -174,12 +174,7 @@ impl Config {
     ///
     /// # Errors
     /// [`graph::Error::NonFinite`], [`graph::Error::ParameterOutOfRange`].
-    pub fn new(
-        recall: Params,
-        reference: Params,
-        text_weight: f32,
-        top_k_max: usize,
-    ) -> Result<Self, Error> {
+    pub fn new(recall: Params, reference: Params, text_weight: f32, top_k_max: usize) -> Result<Self, Error> {
         let (least, most) = (f64::from(f32::from_bits(1)), f64::from(f32::MAX));
         let text_weight = PosF32::new(within("text_weight", text_weight, least, most)?)?;
         count("top_k_max", top_k_max, 1, TOP_K_MAX)?;

@@ -98,12 +98,22 @@ fn drawn(mut state: u64) -> impl FnMut(usize) -> usize {
 }
 
 const NAMES: [&str; 12] = [
-    "Dana", "Rui", "Frank Herbert", "Dune", "Dune Messiah", "Porto", "Arrakis", "chat_handler", "São Paulo",
-    "the build", "Neo4j", "Night Train",
+    "Dana",
+    "Rui",
+    "Frank Herbert",
+    "Dune",
+    "Dune Messiah",
+    "Porto",
+    "Arrakis",
+    "chat_handler",
+    "São Paulo",
+    "the build",
+    "Neo4j",
+    "Night Train",
 ];
 const WORDS: [&str; 20] = [
-    "wrote", "prefers", "small", "changes", "build", "needs", "java", "trains", "late", "night", "meets", "city",
-    "desert", "handler", "fails", "after", "release", "café", "memória", "books",
+    "wrote", "prefers", "small", "changes", "build", "needs", "java", "trains", "late", "night", "meets",
+    "city", "desert", "handler", "fails", "after", "release", "café", "memória", "books",
 ];
 
 fn sentence(draw: &mut impl FnMut(usize) -> usize, length: usize) -> String {
@@ -221,10 +231,8 @@ fn answers(view: &View, asks: &[Ask], threads: usize) -> Vec<String> {
             let mut scratch = Scratch::default();
             asks.iter().map(|ask| format!("{:?}", answer(view, ask, &mut scratch))).collect::<Vec<_>>()
         };
-        let parts: Vec<_> = asks
-            .chunks(asks.len().div_ceil(threads))
-            .map(|part| scope.spawn(move || share(part)))
-            .collect();
+        let parts: Vec<_> =
+            asks.chunks(asks.len().div_ceil(threads)).map(|part| scope.spawn(move || share(part))).collect();
         parts.into_iter().for_each(|part| all.extend(part.join().unwrap()));
     });
     all
@@ -306,7 +314,8 @@ fn a_filtered_answer_is_the_answer_filtered() {
     ];
     let world = agent();
     let (view, mut scratch) = (world.view(), Scratch::default());
-    let rows: BTreeMap<&str, &NodeRow> = world.nodes.iter().map(|row| (row.external_id.as_str(), row)).collect();
+    let rows: BTreeMap<&str, &NodeRow> =
+        world.nodes.iter().map(|row| (row.external_id.as_str(), row)).collect();
     let passes = |filter: &Filter, hit: &Hit| {
         let row = rows[hit.id.as_str()];
         let among = |list: &[String], one: Option<&str>| {
@@ -346,7 +355,9 @@ fn a_filtered_answer_is_the_answer_filtered() {
 fn shape(count: usize, edges: impl IntoIterator<Item = (usize, usize)>) -> View {
     let mut world = World::default();
     (0..count).for_each(|n| drop(world.node(format!("n{n:02}"), format!("n{n:02}"), NodeType::Concept)));
-    edges.into_iter().for_each(|(a, b)| world.edge(&format!("n{a:02}"), &format!("n{b:02}"), "LEADS_TO", 1.0));
+    edges
+        .into_iter()
+        .for_each(|(a, b)| world.edge(&format!("n{a:02}"), &format!("n{b:02}"), "LEADS_TO", 1.0));
     world.view()
 }
 
@@ -397,9 +408,7 @@ fn unknown_seeds_are_told_and_others_count() {
 #[test]
 fn what_cannot_be_asked_is_refused_by_name() {
     let view = shape(3, [(0, 1)]);
-    let refused = |ask: &Ask| {
-        recall(&view, ask, &config(), &mut Scratch::default()).unwrap_err().to_string()
-    };
+    let refused = |ask: &Ask| recall(&view, ask, &config(), &mut Scratch::default()).unwrap_err().to_string();
     for top_k in [0, 1_001, usize::MAX] {
         assert!(refused(&from_n00(top_k)).contains("top_k"));
     }
@@ -412,7 +421,11 @@ fn what_cannot_be_asked_is_refused_by_name() {
         assert!(refused(&Ask { seeds, ..Ask::default() }).contains("n00"), "{score}");
     }
     let least = vec![("n00".to_owned(), f32::from_bits(1))];
-    assert_eq!(asked(&view, &Ask { seeds: least, ..Ask::default() }).hits.len(), 2, "divided by the greatest");
+    assert_eq!(
+        asked(&view, &Ask { seeds: least, ..Ask::default() }).hits.len(),
+        2,
+        "divided by the greatest"
+    );
 }
 
 #[test]

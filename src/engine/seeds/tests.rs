@@ -318,7 +318,8 @@ fn seeds_level0() {
     let d2 = (0.6 - 0.6 * relevance) / 0.4;
     let question = Question { text: "who wrote Dune Messiah", external: &[], limit: 9 };
     let sixty =
-        find(&world.sources(), &question, |_| Vec::new(), |node| if node == dune { narrow(d2) } else { 0.0 }).unwrap();
+        find(&world.sources(), &question, |_| Vec::new(), |node| if node == dune { narrow(d2) } else { 0.0 })
+            .unwrap();
     let of_dune = sixty.seeds.iter().find(|seed| seed.node == dune).unwrap();
     assert!((f64::from(of_dune.score) - 0.003).abs() < 1e-6, "{of_dune:?}");
 }

@@ -103,6 +103,7 @@ pub(super) async fn store(tx: &mut Tx, memories: &BTreeMap<&str, Folded<'_>>) ->
         tx.run(call).await?;
     }
     let entities: Vec<_> = entities.into_iter().collect();
+    entities.iter().for_each(|(scope, name)| tx.touch("Entity", scope, name, ""));
     for slice in slices(&ENTITY_OPEN, &entities, |(scope, name)| scope.len() + name.len() + 2) {
         let call = ENTITY_OPEN
             .call()
@@ -110,6 +111,7 @@ pub(super) async fn store(tx: &mut Tx, memories: &BTreeMap<&str, Folded<'_>>) ->
             .set("name", list(slice.iter().map(|(_, name)| *name)));
         tx.run(call).await?;
     }
+    tx.touch_memories(made.iter().map(|made| made.remember.id.as_str()), "");
     for slice in slices(&MEMORY_CREATE, &made, Made::weight) {
         let each = || slice.iter().map(|made| made.remember);
         let call =
@@ -141,6 +143,7 @@ pub(super) async fn store(tx: &mut Tx, memories: &BTreeMap<&str, Folded<'_>>) ->
             .set("count", list(slice.iter().map(|join| join.count)));
         tx.run(call).await?;
     }
+    tx.touch_memories(mentions.iter().map(|(_, id, _)| *id), "MENTIONS");
     for slice in
         slices(&MEMORY_MENTION, &mentions, |(scope, id, name)| scope.len() + id.len() + name.len() + 6)
     {

@@ -8,6 +8,7 @@ pub mod fact;
 pub mod job;
 pub mod memory;
 pub mod policy;
+pub mod recall;
 pub mod relation;
 pub mod server;
 pub mod session;

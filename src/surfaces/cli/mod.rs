@@ -16,6 +16,7 @@ pub mod events;
 pub mod exit;
 pub mod fact;
 mod failure;
+pub mod graph;
 pub mod inspect;
 pub mod instant;
 pub mod job;
@@ -27,6 +28,7 @@ pub mod page;
 pub mod plot;
 pub mod policy;
 pub mod progress;
+pub mod recall;
 pub mod relation;
 pub mod serve;
 pub mod server;
@@ -110,6 +112,11 @@ pub enum Command {
     /// Observe relations between entities, look at them, pin them, let them fade
     #[command(subcommand)]
     Relation(relation::Verb),
+    /// Say what a question reminds of: memories, entities, places, by what joins them and by their words
+    Recall(recall::RecallArgs),
+    /// Look at what recall holds in memory of the graph, and compare it with the graph
+    #[command(subcommand)]
+    Graph(graph::Verb),
     /// Build a palace, leave trails in it, and follow them
     #[command(subcommand)]
     Trail(trail::Verb),
@@ -314,6 +321,8 @@ pub async fn run(
         Command::Memory(verb) => memory::run(verb, service, output, global).await,
         Command::Session(verb) => session::run(verb, service, output, global).await,
         Command::Relation(verb) => relation::run(verb, service, output, global).await,
+        Command::Recall(args) => recall::run(args, service, output).await,
+        Command::Graph(verb) => graph::run(verb, service, output).await,
         Command::Trail(verb) => trail::run(verb, service, output, global).await,
         Command::Key(verb) => key::run(verb, service, output).await,
         Command::Fact(verb) => fact::run(verb, service, output, global).await,

@@ -8,7 +8,7 @@ use super::openapi;
 use super::probes::{self, Ready};
 use super::problem::{Code, Problem};
 use super::route::{Answer, Needs, Route};
-use super::{facts, jobs, memories, relations, server, status, sweeps, trails};
+use super::{facts, jobs, memories, recall, relations, server, status, sweeps, trails};
 use crate::clock::new_id;
 use crate::domain::key::Right;
 use crate::service::Service;
@@ -31,12 +31,13 @@ use tokio_util::task::TaskTracker;
 use tracing::{Instrument, Span, debug, info_span};
 
 /// Every family of routes.
-const FAMILIES: [fn() -> Vec<Route>; 7] = [
+const FAMILIES: [fn() -> Vec<Route>; 8] = [
     relations::routes,
     memories::routes,
     facts::routes,
     sweeps::routes,
     trails::routes,
+    recall::routes,
     jobs::routes,
     server::routes,
 ];

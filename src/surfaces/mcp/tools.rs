@@ -8,8 +8,10 @@ use crate::domain::relation::Observation;
 use crate::domain::units::Weight;
 use crate::service::keys::Caller;
 use crate::service::memories::Intent;
+use crate::service::recall::{Ask, Filter};
 use crate::service::{Observed, Service};
 use crate::surfaces::answer::memory::{Explained, Shown};
+use crate::surfaces::answer::recall::Recall;
 use crate::surfaces::answer::relation::Wrote;
 use crate::surfaces::answer::server::Status;
 use crate::surfaces::http::{Name, told};
@@ -51,6 +53,10 @@ pub(super) static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
         Tool { schema: decay::schema(), ..Tool::new("decay_scope", Right::Read, decay::call) }
             .says(decay::DESCRIPTION)
             .retracts(),
+        Tool::new("recall", Right::Read, recall).takes::<Question>().settles().says(
+            "Say what a question reminds of: memories, entities and places, by what joins them and by their words, with how \
+             each was reached. It writes nothing.",
+        ),
         Tool::new("remember", Right::Write, remember).takes::<New>().says(
             "Remember something as a working memory. It fades unless it is used; with an id that exists and the same \
              content it counts as a use.",
@@ -163,6 +169,43 @@ impl Call {
     pub(super) fn scope(&self, named: Option<&Scope>, right: Right) -> Result<Scope, Fault> {
         self.caller.scope(named, self.service().scope(), right).map_err(|why| Fault(why.to_string()))
     }
+}
+
+/// A question.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Question {
+    /// The question, in words.
+    #[serde(default)]
+    #[schemars(length(max = 65_536))]
+    text: String,
+    /// Ids to begin at; of an entity its name.
+    #[serde(default)]
+    #[schemars(length(max = 200))]
+    seeds: Vec<String>,
+    /// How many hits at most; 20 where nothing is said.
+    #[schemars(range(min = 1, max = 1_000))]
+    top_k: Option<usize>,
+    /// Only nodes of these labels, such as Memory.
+    #[serde(default)]
+    kinds: Vec<String>,
+    /// Whose data; the usual scope where none is named.
+    #[schemars(with = "Option<Name>")]
+    scope: Option<Scope>,
+}
+
+async fn recall(call: Call, asked: Question) -> Result<Value, Fault> {
+    let scope = call.scope(asked.scope.as_ref(), Right::Read)?;
+    let usual = Ask::default();
+    let ask = Ask {
+        text: asked.text,
+        seeds: asked.seeds.into_iter().map(|id| (id, 1.0)).collect(),
+        top_k: asked.top_k.unwrap_or(usual.top_k),
+        filter: Filter { kinds: asked.kinds, ..usual.filter },
+        ..usual
+    };
+    let answered = call.service().recall(&scope, ask, true).await;
+    said(Recall::of(answered.map_err(|why| Fault(why.to_string()))?, true))
 }
 
 /// Something to remember.

@@ -75,6 +75,8 @@ impl Fresh {
             jobs: scheduler::Config(std::array::from_fn(|_| job.clone())),
             scope: Scope::local(),
             guard: Guard { enabled: true, max_affected_ratio: 0.2 },
+            mirror: crate::mirror::config(1 << 30),
+            engine: crate::mirror::rules(),
         };
         Service::new(self.governed(json), Clock::manual(at(0.0)), config)
     }

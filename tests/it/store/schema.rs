@@ -11,13 +11,14 @@ async fn init(db: &Fresh) -> Result<Initialised, Error> {
 }
 
 /// In the order in which they are applied.
-const MIGRATIONS: [&str; 6] = [
+const MIGRATIONS: [&str; 7] = [
     "schema/V001__memory",
     "schema/V002__coactivation",
     "schema/V003__relation",
     "schema/V004__trail",
     "schema/V005__fact",
     "schema/V006__key",
+    "schema/V007__change",
 ];
 
 async fn names(db: &Fresh) -> Vec<String> {

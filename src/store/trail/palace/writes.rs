@@ -17,6 +17,7 @@ fn amount(pheromone: Option<Pheromone>) -> Option<f64> {
 
 impl Palace<'_> {
     pub(super) async fn write(&mut self, tx: &mut Tx) -> Result<(), Error> {
+        self.touch(tx);
         self.make_places(tx).await?;
         self.make_edges(tx).await?;
         let places: Vec<(&PlaceState<'_>, Place)> = self
@@ -63,6 +64,17 @@ impl Palace<'_> {
             tx.run(call).await?;
         }
         Ok(())
+    }
+
+    /// Notes what is new and what is another.
+    fn touch(&self, tx: &mut Tx) {
+        for state in self.places.iter().filter(|state| state.touched || state.element.is_none()) {
+            tx.touch(&state.named.label, state.scope, &state.named.id, "");
+        }
+        for state in self.edges.iter().filter(|state| state.touched || state.element.is_none()) {
+            let from = &self.places[state.ends.0];
+            tx.touch(&from.named.label, from.scope, &from.named.id, state.kind.as_str());
+        }
     }
 
     async fn make_places(&mut self, tx: &mut Tx) -> Result<(), Error> {

@@ -1,0 +1,24 @@
+// purpose: Read the relationships of nodes of a label and scope, either way, and who their other ends are.
+// mode: read
+// params: $scope: String, $rows.keys: List, $rows.labels: List, $rows.never: List, $rows.costed: List, $type: String
+// returns: key: String, edges: List (a row for each that is there)
+// names: :Room, n.id
+//
+// Of one type, or of all where $type is null. An edge is as in mirror/nodes, with whether it begins at the node as a fifth.
+UNWIND $rows.keys AS key
+MATCH (n:Room)
+WHERE n.scope = $scope AND n.id = key
+RETURN n.id AS key,
+  COLLECT {
+    MATCH (n)-[r]-(b)
+    WHERE NOT type(r) IN $rows.never AND ($type IS NULL OR type(r) = $type)
+    WITH r, b, head([i IN range(0, size($rows.labels) - 1) WHERE $rows.labels[i] IN labels(b)]) AS label
+    WHERE label IS NOT NULL
+    RETURN [type(r), label, CASE WHEN b:Entity THEN b.name ELSE b.id END, CASE type(r)
+      WHEN 'RELATES_TO' THEN CASE WHEN r.ebbReason IS NULL THEN [r.type, r.baseWeight, r.pinned, r.confidence,
+        CASE WHEN r.weightAt IS :: ZONED DATETIME NOT NULL THEN r.weightAt.epochMillis END,
+        CASE WHEN r.lastObserved IS :: ZONED DATETIME NOT NULL THEN r.lastObserved.epochMillis END,
+        coalesce(r.current_cost, r.base_cost), r.weight] END
+      WHEN 'REINFORCES' THEN r.strength
+      ELSE CASE WHEN type(r) IN $rows.costed THEN coalesce(r.current_cost, r.base_cost) ELSE r.weight END END, startNode(r) = n]
+  } AS edges

@@ -1,0 +1,326 @@
+//! A mirror from nothing: who may be in it, who is, what they carry and how they are joined, in that order.
+//!
+//! The census of a scope settles the selection before anything large is read. Then nodes are read by their keys, a page
+//! a request, over several connections, each on a thread of its own, which makes rows of a graph of them as they come. What
+//! was read is let go page by page, so a load takes little more than what it makes.
+//!
+//! A load notes the server's time before it begins: what changes meanwhile is left to the refresh that follows it.
+
+use super::content::{Names, RELATES_TO, Relations, conductance, view_of};
+use super::hot::{Joined, Selection, bytes_of_all};
+use super::{Config, Error, Held};
+use crate::domain::ids::Scope;
+use crate::domain::units::Timestamp;
+use crate::engine::text::counts::WordCounts;
+use crate::engine::text::ranking::TextIndex;
+use crate::engine::{Texts, View};
+use crate::graph::builder::GraphBuilder;
+use crate::graph::columns::NodeRow;
+use crate::graph::index::Generation;
+use crate::graph::kinds::NEVER_MIRRORED;
+use crate::graph::snapshot::{Skipped, Snapshot};
+use crate::store::{Amount, Eligible, EndSeen, Mirrored, NodeSeen, Store, Tied};
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::runtime::Handle;
+
+/// Nodes of one request.
+const PAGE: usize = 2_000;
+/// A selection may take this much of the budget; the rest is for what refreshes bring.
+const SHARE: f64 = 0.9;
+
+/// Where each candidate stands, by label and key.
+type Places<'a> = Vec<HashMap<&'a str, u32>>;
+
+/// A relationship between places.
+#[derive(Debug, Clone, Copy)]
+struct Edge {
+    from: u32,
+    to: u32,
+    kind: u16,
+    weight: f32,
+}
+
+/// What was read so far.
+#[derive(Default)]
+struct Read {
+    rows: Vec<(u32, NodeRow)>,
+    edges: Vec<Edge>,
+    kinds: Vec<String>,
+    relations: Vec<(u32, u32, Tied)>,
+    index: TextIndex,
+    counts: WordCounts,
+    skipped: Skipped,
+}
+
+/// What a page says, on its way.
+struct Page {
+    rows: Vec<(u32, NodeRow)>,
+    contents: Vec<(String, String)>,
+    edges: Vec<(u32, u32, String, f32)>,
+    relations: Vec<(u32, u32, Tied)>,
+    skipped: u64,
+}
+
+/// What all threads of a load share.
+struct Plan<'a> {
+    config: &'a Config,
+    asked: &'a Mirrored,
+    names: &'a Names,
+    places: &'a Places<'a>,
+    taken: &'a [bool],
+    whole: bool,
+    at: Timestamp,
+}
+
+/// Reads a scope as it is at `at`, by the laws' clock, into the first graph of a mirror, or the next after `generation`.
+pub(super) async fn load(
+    store: &Arc<Store>,
+    scope: &Scope,
+    config: &Config,
+    at: Timestamp,
+    generation: Generation,
+) -> Result<Held, Error> {
+    let asked = asked(store, scope, config)?;
+    let seen = store.server_now().await?;
+    let candidates = census(store, &asked, at).await?;
+    let places = places(&asked, &candidates);
+    let names = Names::new(&asked, candidates.iter().map(|candidate| candidate.key.as_str()));
+    let (taken, bytes) = selected(store, config, &asked, &candidates, &places).await?;
+    let whole = taken.iter().all(|taken| *taken);
+    let plan = Plan { config, asked: &asked, names: &names, places: &places, taken: &taken, whole, at };
+    let read = read(store, &plan, &candidates)?;
+    let built = build(store, &plan, &candidates, read, generation)?;
+    Ok(Held {
+        asked,
+        view: Arc::new(built.0),
+        relations: built.1,
+        names,
+        whole,
+        bytes,
+        seen,
+        applied: HashSet::new(),
+    })
+}
+
+/// What is asked of the store for a scope.
+pub(super) fn asked(store: &Store, scope: &Scope, config: &Config) -> Result<Mirrored, Error> {
+    let never = NEVER_MIRRORED.iter().map(|kind| (*kind).to_owned()).collect();
+    let costed = config.kinds.costed().map(str::to_owned).collect();
+    Ok(Mirrored::new(scope.clone(), store.trails(), config.expired, never, costed)?)
+}
+
+async fn census(store: &Store, asked: &Mirrored, at: Timestamp) -> Result<Vec<Eligible>, Error> {
+    let (tunables, counter) = (store.tunables().await?, store.cycles().await?);
+    let mut all = Vec::new();
+    for label in 0..asked.labels().len() {
+        all.append(&mut store.census(asked, label, at, (&tunables, &counter)).await?);
+    }
+    Ok(all)
+}
+
+fn places<'a>(asked: &Mirrored, candidates: &'a [Eligible]) -> Places<'a> {
+    let mut places: Places<'a> = vec![HashMap::new(); asked.labels().len()];
+    for (place, candidate) in (0..u32::MAX).zip(candidates) {
+        places[candidate.label].insert(&candidate.key, place);
+    }
+    places
+}
+
+/// Who is mirrored, and about how many bytes they take.
+async fn selected(
+    store: &Store,
+    config: &Config,
+    asked: &Mirrored,
+    candidates: &[Eligible],
+    places: &Places<'_>,
+) -> Result<(Vec<bool>, u64), Error> {
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a share of a number of bytes, to the nearest of some"
+    )]
+    let room = (config.bytes_each() as f64 * SHARE) as u64;
+    let all = bytes_of_all(candidates);
+    if all <= room {
+        return Ok((vec![true; candidates.len()], all));
+    }
+    let mut selection = Selection::new(candidates, room);
+    loop {
+        let page = selection.page();
+        if page.is_empty() {
+            return Ok(selection.done());
+        }
+        let mut joined: Vec<Joined> = Vec::with_capacity(page.len());
+        for label in 0..asked.labels().len() {
+            let keys: Vec<&str> = page
+                .iter()
+                .map(|place| &candidates[*place as usize])
+                .filter(|candidate| candidate.label == label)
+                .map(|candidate| candidate.key.as_str())
+                .collect();
+            if keys.is_empty() {
+                continue;
+            }
+            for (key, ends) in store.mirrored_around(asked, label, &keys, None).await? {
+                let Some(place) = places[label].get(key.as_str()) else { continue };
+                let near = ends.iter().filter_map(|end| places.get(end.label)?.get(end.key.as_str()));
+                joined.push((*place, near.copied().collect()));
+            }
+        }
+        selection.offer(&joined);
+    }
+}
+
+/// Reads all that was taken, over several connections.
+fn read(store: &Arc<Store>, plan: &Plan<'_>, candidates: &[Eligible]) -> Result<Read, Error> {
+    let taken: Vec<&Eligible> =
+        candidates.iter().zip(plan.taken).filter(|(_, taken)| **taken).map(|(one, _)| one).collect();
+    let pages: Vec<&[&Eligible]> =
+        taken.chunk_by(|a, b| a.label == b.label).flat_map(|of_label| of_label.chunks(PAGE)).collect();
+    let (next, all) = (AtomicUsize::new(0), Mutex::new(Read::default()));
+    let runtime = Handle::current();
+    let reader = || -> Result<(), Error> {
+        while let Some(page) = pages.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let label = page.first().map_or(0, |candidate| candidate.label);
+            let keys: Vec<&str> = page.iter().map(|candidate| candidate.key.as_str()).collect();
+            let nodes = runtime.block_on(store.mirrored(plan.asked, label, &keys))?;
+            let lacking = match plan.whole {
+                true => HashSet::new(),
+                false => plan
+                    .lacking(label, runtime.block_on(store.mirrored_around(plan.asked, label, &keys, None))?),
+            };
+            let page = plan.page(nodes, &lacking);
+            all.lock().unwrap_or_else(PoisonError::into_inner).take(page)?;
+        }
+        Ok(())
+    };
+    std::thread::scope(|threads| {
+        let readers: Vec<_> =
+            (0..plan.config.connections.min(pages.len())).map(|_| threads.spawn(&reader)).collect();
+        let ended = readers.into_iter().map(|thread| thread.join().unwrap_or(Err(Error::Broken)));
+        ended.collect::<Vec<_>>().into_iter().collect::<Result<(), Error>>()
+    })?;
+    Ok(all.into_inner().unwrap_or_else(PoisonError::into_inner))
+}
+
+impl Plan<'_> {
+    fn place(&self, label: usize, key: &str) -> Option<u32> {
+        self.places.get(label)?.get(key).copied()
+    }
+
+    /// Those whose other ends may be mirrored and are not.
+    fn lacking(&self, label: usize, around: Vec<(String, Vec<EndSeen>)>) -> HashSet<u32> {
+        let is_out =
+            |end: &EndSeen| self.place(end.label, &end.key).is_some_and(|place| !self.taken[place as usize]);
+        let lacks = around.into_iter().filter(|(_, ends)| ends.iter().any(is_out));
+        lacks.filter_map(|(key, _)| self.place(label, &key)).collect()
+    }
+
+    fn page(&self, nodes: Vec<NodeSeen>, lacking: &HashSet<u32>) -> Page {
+        let mut page = Page {
+            rows: Vec::new(),
+            contents: Vec::new(),
+            edges: Vec::new(),
+            relations: Vec::new(),
+            skipped: 0,
+        };
+        for mut seen in nodes {
+            let Some(from) = self.place(seen.label, &seen.key) else { continue };
+            for edge in std::mem::take(&mut seen.edges) {
+                let Some(to) = self.place(edge.label, &edge.key) else { continue };
+                if !self.taken[to as usize] {
+                    continue;
+                }
+                if let Amount::Relation(tied) = edge.amount {
+                    page.relations.push((from, to, tied));
+                    continue;
+                }
+                match conductance(&self.config.kinds, &edge.kind, &edge.amount) {
+                    Some(weight) => page.edges.push((from, to, edge.kind, weight)),
+                    None => page.skipped += 1,
+                }
+            }
+            let row = self.names.row(&seen, lacking.contains(&from));
+            if let Some(content) = seen.content {
+                page.contents.push((row.external_id.clone(), content));
+            }
+            page.rows.push((from, row));
+        }
+        page
+    }
+}
+
+impl Read {
+    fn take(&mut self, page: Page) -> Result<(), Error> {
+        self.index.add(page.contents.iter().map(|(id, content)| (id.as_str(), content.as_str())))?;
+        self.counts.add(page.contents.iter().map(|(_, content)| content.as_str()));
+        self.rows.extend(page.rows);
+        for (from, to, kind, weight) in page.edges {
+            let known = self.kinds.iter().position(|known| *known == kind);
+            let at = known.unwrap_or_else(|| {
+                self.kinds.push(kind);
+                self.kinds.len() - 1
+            });
+            // Neo4j has at most 65,536 types of relationships.
+            let kind = u16::try_from(at).unwrap_or(u16::MAX);
+            self.edges.push(Edge { from, to, kind, weight });
+        }
+        self.relations.extend(page.relations);
+        self.skipped.relationships += page.skipped;
+        Ok(())
+    }
+}
+
+/// The view of what was read, and its relations.
+fn build(
+    store: &Store,
+    plan: &Plan<'_>,
+    candidates: &[Eligible],
+    read: Read,
+    generation: Generation,
+) -> Result<(View, Relations), Error> {
+    let Read { rows, edges, kinds, relations: tied, index, counts, mut skipped } = read;
+    let id = |place: u32| {
+        let candidate = &candidates[place as usize];
+        plan.names.external_id(candidate.label, &candidate.key)
+    };
+    let mut relations = Relations::default();
+    tied.into_iter().for_each(|(from, to, tied)| relations.put(id(from), id(to), tied));
+    let observed = relations.observed();
+    let mut builder = GraphBuilder::new(plan.config.kinds.clone(), plan.config.range);
+    let mut staged = vec![None; candidates.len()];
+    for (place, mut row) in rows {
+        if let Some(at) = observed.get(row.external_id.as_str()) {
+            row.last_modified = Some(*at);
+        }
+        match builder.add_node(row) {
+            Ok(node) => staged[place as usize] = Some(node),
+            Err(_) => skipped.nodes += 1,
+        }
+    }
+    let mut both = |kind: &str| {
+        let rule = plan.config.kinds.of(kind).clone();
+        builder.kind(kind, rule.direction, rule.inhibitory)
+    };
+    let staged_kinds: Vec<_> = kinds.iter().map(|kind| both(kind)).collect();
+    let related = both(RELATES_TO);
+    for edge in edges {
+        // A node that went while it was read takes its relationships with it.
+        if let (Some(from), Some(to)) = (staged[edge.from as usize], staged[edge.to as usize]) {
+            builder.connect(from, to, staged_kinds[edge.kind as usize], edge.weight)?;
+        }
+    }
+    for (from, to, weight) in relations.weighed(&plan.config.kinds, plan.at, store.fading()) {
+        if let (Some(from), Some(to), Some(weight)) = (builder.find(from), builder.find(to), weight) {
+            builder.connect(from, to, related, weight)?;
+        }
+    }
+    let graph = builder.finalize()?.at_generation(generation);
+    let snapshot = Snapshot { graph, as_of: Some(plan.at.millis()), skipped };
+    let texts = Texts { index: Arc::new(index), counts: Arc::new(counts) };
+    let weighed = (plan.at, store.fading());
+    Ok((view_of(snapshot, texts, &relations, plan.names, weighed), relations))
+}

@@ -1,0 +1,218 @@
+//! Recall: a question to the mirror of a scope, and how current its answer is.
+//!
+//! The graph is asked in memory; of the store only the texts of the hits are read, once, and only if they are wanted. A
+//! memory that has gone from the store meanwhile is left out, so nobody is shown what was forgotten.
+
+use super::Service;
+use crate::domain::ids::Scope;
+use crate::domain::units::Timestamp;
+use crate::engine::recall::recall;
+use crate::graph::index::NodeId;
+use crate::graph::kinds::NodeType;
+use crate::mirror::compute::Refused;
+use crate::mirror::{self, Current};
+use crate::store;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+pub use crate::engine::View;
+pub use crate::engine::recall::{
+    Ask, Config, Filter, Fusion, Hit, Profile, Recalled, Spread, TEXT_BYTES_MAX, TOP_K_MAX,
+};
+pub use crate::engine::seeds::{Evidence, Ground};
+pub use crate::mirror::compare::Difference;
+
+/// Why there is no answer.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// What was asked makes no question, or is not mirrored here.
+    #[error("{0}")]
+    Invalid(String),
+    /// Too much is asked at once.
+    #[error(transparent)]
+    Busy(#[from] Refused),
+    /// Of the store.
+    #[error(transparent)]
+    Store(#[from] store::Error),
+    /// A fault of the mirror itself.
+    #[error("{0}")]
+    Fault(String),
+}
+
+impl From<mirror::Error> for Error {
+    fn from(why: mirror::Error) -> Self {
+        match why {
+            mirror::Error::Store(why) => Self::Store(why),
+            mirror::Error::Scope { .. } => Self::Invalid(why.to_string()),
+            other => Self::Fault(other.to_string()),
+        }
+    }
+}
+
+/// How current an answer is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Freshness {
+    /// The instant up to which the store was seen, by the laws' clock.
+    pub as_of: Timestamp,
+    /// How long ago the store was last seen.
+    pub age: Duration,
+    /// Whether that is longer than is configured.
+    pub stale: bool,
+    /// Whether everything that may be mirrored is.
+    pub whole: bool,
+}
+
+/// An answer with how current it is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answered {
+    /// What the engine found.
+    pub recalled: Recalled,
+    /// The texts of memories among the hits, by id, if they were wanted.
+    pub contents: BTreeMap<String, String>,
+    /// Of the ways of hits: the types of their relationships and what they weigh, by the id of the hit.
+    pub steps: BTreeMap<String, Vec<(String, f32)>>,
+    /// How current it is.
+    pub freshness: Freshness,
+}
+
+/// What a mirror holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Held {
+    /// Whose.
+    pub scope: Scope,
+    /// Its state; `None` before it was loaded.
+    pub state: Option<State>,
+}
+
+/// The state of a mirror.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct State {
+    /// How current it is.
+    pub freshness: Freshness,
+    /// Which generation.
+    pub generation: u64,
+    /// Nodes.
+    pub nodes: usize,
+    /// Slots.
+    pub slots: usize,
+    /// Bytes, without what is kept for the next generation.
+    pub bytes: usize,
+    /// Nodes and relationships that the store has and the graph cannot hold.
+    pub skipped: (u64, u64),
+}
+
+impl Service {
+    /// Answers a question from the mirror of a scope, which is loaded for the first one.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for a question outside its ranges or another scope's; [`Error::Busy`]; of the store.
+    pub async fn recall(&self, scope: &Scope, ask: Ask, content: bool) -> Result<Answered, Error> {
+        let current = self.mirror.ready(scope).await?;
+        let freshness = self.freshness(&current);
+        let (view, rules) = (Arc::clone(&current.view), self.config.engine);
+        let asked = self.compute.run(move |scratch| recall(&view, &ask, &rules, scratch)).await?;
+        let mut recalled = asked.map_err(|why| Error::Invalid(why.to_string()))?;
+        let mut contents = BTreeMap::new();
+        if content {
+            contents = self.contents(&current.view, &mut recalled).await?;
+        }
+        let steps = recalled.hits.iter().map(|hit| (hit.id.clone(), steps(&current.view, hit))).collect();
+        Ok(Answered { recalled, contents, steps, freshness })
+    }
+
+    /// The texts of the memories among the hits; a hit whose memory has gone is taken out.
+    async fn contents(
+        &self,
+        view: &View,
+        recalled: &mut Recalled,
+    ) -> Result<BTreeMap<String, String>, Error> {
+        let is_memory = |node: NodeId| view.graph().node_type(node) == NodeType::MEMORY;
+        let ids: Vec<String> =
+            recalled.hits.iter().filter(|hit| is_memory(hit.node)).map(|hit| hit.id.clone()).collect();
+        if ids.is_empty() {
+            return Ok(BTreeMap::new());
+        }
+        // One of several labels that share a key is called by both.
+        let plain = |id: &str| id.strip_prefix("Memory:").unwrap_or(id).to_owned();
+        let wanted: Vec<String> = ids.iter().flat_map(|id| [id.clone(), plain(id)]).collect();
+        let there: BTreeMap<String, Option<String>> =
+            self.store.memories(&wanted).await?.into_iter().map(|one| (one.id, one.content)).collect();
+        let found = |id: &str| there.get(id).or_else(|| there.get(&plain(id)));
+        recalled.hits.retain(|hit| !is_memory(hit.node) || found(&hit.id).is_some());
+        let texts = ids.iter().filter_map(|id| Some((id.clone(), found(id)?.clone()?)));
+        Ok(texts.collect())
+    }
+
+    fn freshness(&self, current: &Current) -> Freshness {
+        let age = current.age();
+        let stale = age > self.mirror.config().staleness;
+        Freshness { as_of: current.as_of, age, stale, whole: current.whole }
+    }
+
+    /// Brings the mirror of a scope up to date; answers what it holds then.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for a scope that is not mirrored here; of the store.
+    pub async fn refresh_mirror(&self, scope: &Scope) -> Result<Held, Error> {
+        self.mirror.refresh(scope).await?;
+        self.mirrored(scope)
+    }
+
+    /// Reads a scope anew and says where its mirror differed; what was read takes its place.
+    ///
+    /// # Errors
+    /// As [`Self::refresh_mirror`].
+    pub async fn verify_mirror(&self, scope: &Scope) -> Result<Difference, Error> {
+        Ok(self.mirror.verify(scope).await?)
+    }
+
+    /// What the mirror of a scope holds.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for a scope that is not mirrored here.
+    pub fn mirrored(&self, scope: &Scope) -> Result<Held, Error> {
+        let current = self.mirror.current(scope)?;
+        let state = current.map(|current| {
+            let (view, snapshot) = (&current.view, current.view.snapshot());
+            State {
+                freshness: self.freshness(&current),
+                generation: view.generation().0,
+                nodes: view.graph().node_count(),
+                slots: view.graph().slot_count(),
+                bytes: view.bytes().total(),
+                skipped: (snapshot.skipped.nodes, snapshot.skipped.relationships),
+            }
+        });
+        Ok(Held { scope: scope.clone(), state })
+    }
+
+    /// What every mirror of this process holds.
+    #[must_use]
+    pub fn mirrors(&self) -> Vec<Held> {
+        let scopes = self.mirror.config().scopes.iter();
+        scopes.filter_map(|scope| self.mirrored(scope).ok()).collect()
+    }
+
+    /// The view of a scope, loaded if there is none.
+    ///
+    /// # Errors
+    /// As [`Self::refresh_mirror`].
+    pub async fn view(&self, scope: &Scope) -> Result<Arc<View>, Error> {
+        Ok(self.mirror.ready(scope).await?.view)
+    }
+
+    /// How often mirrors are to be brought up to date.
+    #[must_use]
+    pub fn refresh_every(&self) -> Duration {
+        self.mirror.config().refresh
+    }
+}
+
+/// The relationships of the way to a hit, from its seed on.
+fn steps(view: &View, hit: &Hit) -> Vec<(String, f32)> {
+    let graph = view.graph();
+    let slots = hit.route.iter().flat_map(|route| route.path.slots.iter());
+    slots.map(|slot| (graph.relation(*slot).to_owned(), graph.weight(*slot))).collect()
+}

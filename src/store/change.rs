@@ -1,0 +1,156 @@
+//! What transactions change, left in the graph for whoever keeps a copy of a part of it.
+//!
+//! A transaction that makes, moves, joins or removes something leaves one `EbbChange` with the keys of what it touched,
+//! written with it or not at all. Whoever mirrors the graph reads those since it last looked, and the rows they name as
+//! they are now: what a change was is never said, so that a word which is read twice or late does no harm. Plain fading
+//! leaves none, since what an energy or a weight is now follows from what was mirrored.
+//!
+//! # Design notes
+//! Words are left by [`Tx::touch`] on the way and written by the transaction itself before it commits, at one place. A
+//! write that changes more than it can name (an adoption, an evaporation) says so, and mirrors start anew.
+
+use super::Store;
+use super::catalogue::{CHANGE_LEAVE, CHANGE_NOW, CHANGE_SINCE};
+use super::encode::list;
+use super::error::Error;
+use super::tx::{Mode, Tx};
+use crate::domain::units::Timestamp;
+use serde::Deserialize;
+use std::collections::BTreeSet;
+
+/// More keys than these are left as "everything": reading so many one by one costs more than reading all.
+const KEYS_MAX: usize = 50_000;
+/// How long before its last look a reader looks again: a transaction may commit so much later than the instant it wrote.
+pub const OVERLAP_MS: i64 = 40_000;
+/// How far back changes are kept.
+pub const KEPT_MS: i64 = 24 * 3_600_000;
+
+/// A node that changed, or of which some relationships did.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Touched {
+    /// Its label.
+    pub label: String,
+    /// Its scope; empty where keys are unique over all scopes.
+    pub scope: String,
+    /// Its `id`, of an entity its `name`.
+    pub key: String,
+    /// The type of the relationships that came, went or changed, either way; empty if the node itself did.
+    pub kind: String,
+}
+
+/// What a transaction touched so far.
+#[derive(Debug, Default)]
+pub(super) struct Changes {
+    everything: bool,
+    touched: BTreeSet<Touched>,
+}
+
+/// What one transaction changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// By which its word is known.
+    pub element: String,
+    /// When, by the server's clock.
+    pub at: Timestamp,
+    /// Whether it changed more than it names.
+    pub everything: bool,
+    /// What it changed.
+    pub touched: Vec<Touched>,
+}
+
+impl Tx {
+    /// Notes that a node changed, or with a `kind` that some of its relationships of that type did.
+    pub(super) fn touch(&mut self, label: &str, scope: &str, key: &str, kind: &str) {
+        if self.changes.touched.len() >= KEYS_MAX {
+            self.touch_everything();
+        }
+        if !self.changes.everything {
+            let [label, scope, key, kind] = [label, scope, key, kind].map(str::to_owned);
+            self.changes.touched.insert(Touched { label, scope, key, kind });
+        }
+    }
+
+    /// Notes that memories changed, or with a `kind` that some of their relationships of that type did.
+    pub(super) fn touch_memories<'a>(&mut self, ids: impl IntoIterator<Item = &'a str>, kind: &str) {
+        ids.into_iter().for_each(|id| self.touch("Memory", "", id, kind));
+    }
+
+    /// Notes that more changed than can be named.
+    pub(super) fn touch_everything(&mut self) {
+        self.changes = Changes { everything: true, touched: BTreeSet::new() };
+    }
+
+    /// Leaves word of what was touched, if anything was.
+    pub(super) async fn leave_word(&mut self) -> Result<(), Error> {
+        let Changes { everything, touched } = std::mem::take(&mut self.changes);
+        if !everything && touched.is_empty() {
+            return Ok(());
+        }
+        let column = |of: fn(&Touched) -> &str| list(touched.iter().map(of));
+        let call = CHANGE_LEAVE
+            .call()
+            .set("everything", everything)
+            .set("label", column(|one| &one.label))
+            .set("scope", column(|one| &one.scope))
+            .set("key", column(|one| &one.key))
+            .set("kind", column(|one| &one.kind));
+        self.run(call).await
+    }
+}
+
+#[derive(Deserialize)]
+struct Row {
+    element: String,
+    at: i64,
+    everything: bool,
+    labels: Vec<String>,
+    scopes: Vec<String>,
+    keys: Vec<String>,
+    kinds: Vec<String>,
+}
+
+impl Row {
+    fn check(self) -> Result<Change, Error> {
+        let at = Timestamp::from_millis(self.at)
+            .map_err(|why| Error::Decode { statement: CHANGE_SINCE.name, detail: why.to_string() })?;
+        let names = self.labels.into_iter().zip(self.scopes).zip(self.keys.into_iter().zip(self.kinds));
+        let touched =
+            names.map(|((label, scope), (key, kind))| Touched { label, scope, key, kind }).collect();
+        Ok(Change { element: self.element, at, everything: self.everything, touched })
+    }
+}
+
+impl Store {
+    /// What was changed since an instant of the server's clock, in the order of instants, and what that clock shows now.
+    ///
+    /// # Errors
+    /// Of the connection or a statement.
+    pub async fn changes(&self, since: Timestamp) -> Result<(Timestamp, Vec<Change>), Error> {
+        self.transactions
+            .run("changes.since", Mode::Read, async |tx: &mut Tx| {
+                let now = server_now(tx).await?;
+                let rows: Vec<Row> = tx.rows(CHANGE_SINCE.call().set("since", since.millis())).await?;
+                let changes: Result<Vec<Change>, Error> = rows.into_iter().map(Row::check).collect();
+                Ok((now, changes?))
+            })
+            .await
+    }
+
+    /// What the server's clock shows.
+    ///
+    /// # Errors
+    /// Of the connection or the statement.
+    pub async fn server_now(&self) -> Result<Timestamp, Error> {
+        self.transactions.run("changes.now", Mode::Read, async |tx: &mut Tx| server_now(tx).await).await
+    }
+}
+
+async fn server_now(tx: &mut Tx) -> Result<Timestamp, Error> {
+    #[derive(Deserialize)]
+    struct Row {
+        now: i64,
+    }
+    let Row { now } = tx.only(CHANGE_NOW.call()).await?;
+    Timestamp::from_millis(now)
+        .map_err(|why| Error::Decode { statement: CHANGE_NOW.name, detail: why.to_string() })
+}

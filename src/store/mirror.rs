@@ -1,0 +1,419 @@
+//! What a mirror reads: who may be in it, what those carry, and how they are joined.
+//!
+//! Nodes are read by key, a page at a time, each with the relationships that begin at it in one packed record: twice as
+//! many relationships a second as with a row for each, and pages of several connections do not overlap. Values come as
+//! they are stored; a number that is none is handed on as [`Amount::Unusable`], so that one bad property costs one relationship and
+//! never a page.
+
+use super::Store;
+use super::catalogue::{MIRROR_AROUND, MIRROR_CENSUS, MIRROR_NODES};
+use super::encode::list;
+use super::error::Error;
+use super::statement::Call;
+use super::trail::Counter;
+use super::tx::{Mode, Tx};
+use crate::domain::ids::Scope;
+use crate::domain::relation::Bond;
+use crate::domain::tier::Tier;
+use crate::domain::trail::{Allowed, Cycles, Place, PlaceLabel, Trails};
+use crate::domain::tunables::Tunables;
+use crate::domain::units::{Energy, Pheromone, Timestamp, Weight};
+use neo4rs::{BoltNull, BoltType};
+use serde::Deserialize;
+
+/// What a relation weighs that says nothing of itself.
+const PLAIN: f64 = 0.5;
+/// Nodes of one page of a census.
+const CENSUS_PAGE: usize = 20_000;
+
+/// What is asked of the graph for one scope.
+#[derive(Debug, Clone)]
+pub struct Mirrored {
+    /// Whose.
+    pub scope: Scope,
+    /// Whether memories that expired are in it.
+    pub expired: bool,
+    /// Types that are never in it.
+    pub never: Vec<String>,
+    /// Types whose relationships are walked at a cost; others have a weight.
+    pub costed: Vec<String>,
+    labels: Allowed,
+}
+
+/// A node that may be mirrored.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Eligible {
+    /// The index of its label.
+    pub label: usize,
+    /// Its key.
+    pub key: String,
+    /// Before whom it comes.
+    pub heat: Heat,
+    /// About how many bytes its key and its content have.
+    pub bytes: u64,
+    /// How many relationships it has, both ways, of whatever type.
+    pub degree: u64,
+}
+
+/// Who is mirrored first: the pinned, then by how much is alive in it, last the expired by their last access.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Heat {
+    /// A pinned memory.
+    Pinned,
+    /// Any other: the energy of a memory, or the exploitation of any other node, at the instant of the census.
+    Alive(f64),
+    /// An expired memory, last accessed then.
+    Expired(i64),
+}
+
+/// A node as it is shown.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NodeSeen {
+    /// The index of its label.
+    pub label: usize,
+    /// Its key.
+    pub key: String,
+    /// What it is called.
+    pub name: Option<String>,
+    /// What it says, its first 65,536 characters.
+    pub content: Option<String>,
+    /// Its tier.
+    pub tier: Option<String>,
+    /// The session it was made in.
+    pub session: Option<String>,
+    /// When it was last accessed, epoch milliseconds.
+    pub last_accessed: Option<i64>,
+    /// When it was made, epoch milliseconds.
+    pub created: Option<i64>,
+    /// How often it was accessed.
+    pub access_count: Option<i64>,
+    /// Words it is marked with.
+    pub tags: Vec<String>,
+    /// What begins at it, or of [`Store::mirrored_around`] also what ends there.
+    pub edges: Vec<EndSeen>,
+}
+
+/// A relationship as seen from one of its ends.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EndSeen {
+    /// Its type.
+    pub kind: String,
+    /// The index of the label of its other end.
+    pub label: usize,
+    /// The key of its other end.
+    pub key: String,
+    /// How much of it there is.
+    pub amount: Amount,
+    /// Whether it begins where it is seen from.
+    pub begins: bool,
+}
+
+/// What a relationship has that says how well it conducts.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Amount {
+    /// Nothing.
+    None,
+    /// A cost, a strength or a weight, as its type has it.
+    Number(f64),
+    /// A relation that fades.
+    Relation(Tied),
+    /// Something that is none of these.
+    Unusable,
+}
+
+/// A relation that fades.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tied {
+    /// What it says.
+    pub kind: String,
+    /// Its life.
+    pub bond: Bond,
+    /// How sure it is, where somebody says.
+    pub confidence: Option<f64>,
+}
+
+impl Mirrored {
+    /// What is asked for a scope; `trails` say which labels are places.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] if the labels of the configuration leave no room for those that are always mirrored.
+    pub fn new(
+        scope: Scope,
+        trails: &Trails,
+        expired: bool,
+        never: Vec<String>,
+        costed: Vec<String>,
+    ) -> Result<Self, Error> {
+        let mut labels = vec!["Memory", "Entity", "SemanticCluster"];
+        for label in trails.allowed.labels() {
+            if !labels.contains(&label.as_str()) {
+                labels.push(label.as_str());
+            }
+        }
+        let labels = Allowed::new(&labels, &["RELATES_TO"])
+            .map_err(|why| Error::Conflict(format!("what is to be mirrored: {why}")))?;
+        Ok(Self { scope, expired, never, costed, labels })
+    }
+
+    /// The labels, in the order in which they are meant where a node has several.
+    #[must_use]
+    pub fn labels(&self) -> &[PlaceLabel] {
+        self.labels.labels()
+    }
+
+    fn names(labels: &[PlaceLabel]) -> BoltType {
+        list(labels.iter().map(PlaceLabel::as_str))
+    }
+
+    fn ask(&self, call: Call, label: usize) -> Call {
+        call.set("scope", self.scope.as_str())
+            .set("labels", Self::names(self.labels()))
+            .set("before", Self::names(&self.labels()[..label]))
+            .set("never", list(self.never.iter().map(String::as_str)))
+            .set("costed", list(self.costed.iter().map(String::as_str)))
+            .set("expired", self.expired)
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct CensusRow {
+    key: String,
+    tier: Option<String>,
+    energy: Option<f64>,
+    energy_at: Option<i64>,
+    last_accessed: Option<i64>,
+    pinned: bool,
+    exploitation: Option<f64>,
+    cycle: Option<i64>,
+    bytes: u64,
+    degree: u64,
+}
+
+impl CensusRow {
+    fn heat(&self, now: Timestamp, tunables: &Tunables, trails: &Trails, cycles: &Cycles) -> Heat {
+        let Some(tier) = self.tier.as_deref().and_then(Tier::named) else {
+            let exploitation = self.exploitation.and_then(|amount| Pheromone::new(amount).ok());
+            let place = Place { exploitation, cycle: self.cycle.unwrap_or(0), ..Place::default() };
+            let now = place.evaporated(cycles.at(now), &trails.evaporation);
+            return Heat::Alive(now.exploitation.map_or(0.0, Pheromone::value));
+        };
+        if self.pinned {
+            return Heat::Pinned;
+        }
+        let accessed = self.last_accessed.unwrap_or(0);
+        let Some(curve) = tunables.curve(tier) else { return Heat::Expired(accessed) };
+        let anchor = self.energy_at.unwrap_or(accessed).max(accessed);
+        let energy = self.energy.and_then(|energy| Energy::new(energy).ok());
+        let since = Timestamp::from_millis(anchor).map_or(now, |anchor| anchor);
+        Heat::Alive(energy.map_or(0.0, |energy| energy.faded(curve.factor(now.since(since))).value()))
+    }
+}
+
+impl Store {
+    /// Every node of a label that may be mirrored, by key, with its heat at `now`.
+    ///
+    /// # Errors
+    /// Of the connection or a statement.
+    pub async fn census(
+        &self,
+        asked: &Mirrored,
+        label: usize,
+        now: Timestamp,
+        (tunables, counter): (&Tunables, &Counter),
+    ) -> Result<Vec<Eligible>, Error> {
+        let mut all: Vec<Eligible> = Vec::new();
+        loop {
+            let after = all.last().map_or("", |last| last.key.as_str()).to_owned();
+            let call = || {
+                let call = MIRROR_CENSUS.about(&asked.labels()[label..=label], &[]);
+                let limit = i64::try_from(CENSUS_PAGE).unwrap_or(i64::MAX);
+                asked.ask(call, label).set("after", after.as_str()).set("limit", limit)
+            };
+            let rows: Vec<CensusRow> = self
+                .transactions
+                .run("mirror.census", Mode::Read, async |tx: &mut Tx| tx.rows(call()).await)
+                .await?;
+            let full = rows.len() == CENSUS_PAGE;
+            all.extend(rows.into_iter().map(|row| Eligible {
+                label,
+                heat: row.heat(now, tunables, &self.trails, &counter.cycles),
+                key: row.key,
+                bytes: row.bytes,
+                degree: row.degree,
+            }));
+            if !full {
+                return Ok(all);
+            }
+        }
+    }
+
+    /// Nodes of a label by their keys, with what begins at each; those that are not there any more, or not to be
+    /// mirrored, are left out.
+    ///
+    /// # Errors
+    /// Of the connection or the statement.
+    pub async fn mirrored(
+        &self,
+        asked: &Mirrored,
+        label: usize,
+        keys: &[&str],
+    ) -> Result<Vec<NodeSeen>, Error> {
+        const COLUMNS: [&str; 10] = [
+            "key",
+            "name",
+            "content",
+            "tier",
+            "session",
+            "lastAccessed",
+            "created",
+            "accessCount",
+            "tags",
+            "edges",
+        ];
+        let call = || {
+            let call = MIRROR_NODES.about(&asked.labels()[label..=label], &[]);
+            asked.ask(call, label).set("keys", list(keys.iter().copied()))
+        };
+        let rows = self.table("mirror.nodes", call, &COLUMNS).await?;
+        Ok(rows.into_iter().map(|row| node(label, row)).collect())
+    }
+
+    /// What is joined to nodes of a label, either way: of one type, or of all. Only key and edges are filled in.
+    ///
+    /// # Errors
+    /// Of the connection or the statement.
+    pub async fn mirrored_around(
+        &self,
+        asked: &Mirrored,
+        label: usize,
+        keys: &[&str],
+        kind: Option<&str>,
+    ) -> Result<Vec<(String, Vec<EndSeen>)>, Error> {
+        let call = || {
+            let call = MIRROR_AROUND.about(&asked.labels()[label..=label], &[]);
+            let kind = kind.map_or(BoltType::Null(BoltNull), BoltType::from);
+            asked.ask(call, label).set("keys", list(keys.iter().copied())).set("type", kind)
+        };
+        let rows = self.table("mirror.around", call, &["key", "edges"]).await?;
+        Ok(rows
+            .into_iter()
+            .map(|row| {
+                let [key, edges] = columns(row);
+                (text(key).unwrap_or_default(), ends(edges))
+            })
+            .collect())
+    }
+
+    async fn table(
+        &self,
+        name: &'static str,
+        call: impl Fn() -> Call,
+        columns: &[&str],
+    ) -> Result<Vec<Vec<BoltType>>, Error> {
+        let columns: Vec<String> = columns.iter().map(|column| (*column).to_owned()).collect();
+        self.transactions.run(name, Mode::Read, async |tx: &mut Tx| tx.table(call(), &columns).await).await
+    }
+}
+
+/// A row as so many columns, null where it has fewer.
+fn columns<const N: usize>(row: Vec<BoltType>) -> [BoltType; N] {
+    let mut row = row.into_iter();
+    std::array::from_fn(|_| row.next().unwrap_or(BoltType::Null(BoltNull)))
+}
+
+fn node(label: usize, row: Vec<BoltType>) -> NodeSeen {
+    let [key, name, content, tier, session, last_accessed, created, access_count, tags, edges] = columns(row);
+    NodeSeen {
+        label,
+        key: text(key).unwrap_or_default(),
+        name: text(name),
+        content: text(content),
+        tier: text(tier),
+        session: text(session),
+        last_accessed: whole(&last_accessed),
+        created: whole(&created),
+        access_count: whole(&access_count),
+        tags: items(tags).into_iter().filter_map(text).collect(),
+        edges: ends(edges),
+    }
+}
+
+fn ends(edges: BoltType) -> Vec<EndSeen> {
+    let end = |edge: BoltType| {
+        let [kind, label, key, amount, begins] = columns(items(edge));
+        Some(EndSeen {
+            kind: text(kind)?,
+            label: usize::try_from(whole(&label)?).ok()?,
+            key: text(key)?,
+            amount: amount_of(amount),
+            begins: !matches!(begins, BoltType::Boolean(begins) if !begins.value),
+        })
+    };
+    items(edges).into_iter().filter_map(end).collect()
+}
+
+fn amount_of(value: BoltType) -> Amount {
+    match value {
+        BoltType::Null(_) => Amount::None,
+        BoltType::List(_) => tied(items(value)),
+        value => number(&value).map_or(Amount::Unusable, Amount::Number),
+    }
+}
+
+/// A relation as its statement lists it. One that no job has taken under the laws yet has no anchor: it weighs what it says,
+/// or what it costs, or half, and does not fade.
+fn tied(list: Vec<BoltType>) -> Amount {
+    let [kind, base, pinned, confidence, weight_at, last_observed, cost, weight] = columns(list);
+    let instant = |value: &BoltType| whole(value).and_then(|ms| Timestamp::from_millis(ms).ok());
+    let confidence = match number(&confidence) {
+        None if !matches!(confidence, BoltType::Null(_)) => return Amount::Unusable,
+        confidence => confidence,
+    };
+    let (at, observed) = (instant(&weight_at), instant(&last_observed));
+    let foreign = || number(&weight).or_else(|| number(&cost).map(|cost| (-cost).exp())).unwrap_or(PLAIN);
+    let anchored = at.zip(observed);
+    let base = if anchored.is_some() { number(&base) } else { Some(foreign()) };
+    let Some(base) = base.and_then(|base| Weight::new(base).ok()) else { return Amount::Unusable };
+    let pinned = matches!(pinned, BoltType::Boolean(pinned) if pinned.value);
+    let bond = match anchored {
+        Some((at, observed)) => Bond::stored(base, at, observed, pinned),
+        None => Bond {
+            base,
+            weight_at: Timestamp::EPOCH,
+            last_observed: observed.unwrap_or(Timestamp::EPOCH),
+            pinned: true,
+        },
+    };
+    Amount::Relation(Tied { kind: text(kind).unwrap_or_default(), bond, confidence })
+}
+
+fn items(value: BoltType) -> Vec<BoltType> {
+    match value {
+        BoltType::List(list) => list.value,
+        _ => Vec::new(),
+    }
+}
+
+fn text(value: BoltType) -> Option<String> {
+    match value {
+        BoltType::String(text) => Some(text.value),
+        _ => None,
+    }
+}
+
+fn whole(value: &BoltType) -> Option<i64> {
+    match value {
+        BoltType::Integer(whole) => Some(whole.value),
+        _ => None,
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a weight that is a whole number is small")]
+fn number(value: &BoltType) -> Option<f64> {
+    match value {
+        BoltType::Float(number) => Some(number.value),
+        BoltType::Integer(whole) => Some(whole.value as f64),
+        _ => None,
+    }
+}

@@ -1,0 +1,280 @@
+//! What came back to mind, and why.
+
+use super::Rfc3339;
+use crate::service::recall::{Answered, Evidence, Freshness, Ground, Held, Hit};
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// An answer of the mirror.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Recall")]
+pub struct Recall {
+    /// A name for it, the same for the same question to the same state; nothing is kept under it.
+    pub recall_id: String,
+    /// Which state of the mirror was asked.
+    pub generation: u64,
+    /// The instant up to which the graph was seen.
+    pub as_of: Rfc3339,
+    /// Milliseconds since the graph was last looked at.
+    pub stale_ms: u64,
+    /// Whether that is longer than is configured.
+    pub stale: bool,
+    /// Whether something was cut short: flags says what.
+    pub truncated: bool,
+    /// What was found, the best first.
+    pub hits: Vec<Recollection>,
+    /// Where the search began, the strongest first.
+    pub seeds: Vec<Seed>,
+    /// Seeds of the question that are not in the mirror.
+    pub unknown_seeds: Vec<String>,
+    /// What was cut short.
+    pub flags: Vec<&'static str>,
+    /// What finding took.
+    pub counters: Counters,
+}
+
+/// A hit.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Hit")]
+pub struct Recollection {
+    /// Its id; of an entity its name.
+    pub id: String,
+    /// What people read: the name, or the first 200 bytes of a memory.
+    pub label: String,
+    /// Its label in the graph.
+    pub kind: String,
+    /// By what hits are ordered; comparable inside one answer only.
+    pub score: f32,
+    /// How it does by each kind of evidence, 0 to 1.
+    pub dimensions: Dimensions,
+    /// What agreement of several kinds of evidence multiplied its score by.
+    pub bonus: f32,
+    /// The strongest way from a seed to it, by ids; empty where its words alone speak for it.
+    pub path: Vec<String>,
+    /// With why: the relationships of that way, and what they weigh.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub steps: Option<Vec<Step>>,
+    /// Its place among memories by their words, from 1.
+    pub text_rank: Option<u32>,
+    /// With content: what the memory says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub content: Option<String>,
+    /// Where it comes from, if anybody said.
+    pub provenance: Option<Provenance>,
+    /// Whether it lacks relationships because there was no room for their other ends.
+    pub partial: bool,
+}
+
+/// How a hit does by each kind of evidence, 0 to 1.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Dimensions {
+    /// What joins it to the seeds.
+    pub structural: f32,
+}
+
+/// A relationship of a way.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "PathStep")]
+pub struct Step {
+    /// Its type.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// What it weighs.
+    pub weight: f32,
+}
+
+/// Where something comes from.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Provenance {
+    /// In which source.
+    pub source_path: Option<String>,
+    /// From which line on.
+    pub line_start: Option<u32>,
+    /// To which line.
+    pub line_end: Option<u32>,
+    /// Some of it.
+    pub excerpt: Option<String>,
+    /// In which namespace.
+    pub namespace: Option<String>,
+    /// Whether it is the original.
+    pub canonical: bool,
+}
+
+/// Where the search began.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "RecallSeed")]
+pub struct Seed {
+    /// Its id.
+    pub id: String,
+    /// What people read.
+    pub label: String,
+    /// Above 0, up to 1.
+    pub score: f32,
+    /// With why: what speaks for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<Vec<Speaks>>,
+}
+
+/// What speaks for a seed.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "SeedEvidence")]
+pub struct Speaks {
+    /// How it was found: name, exact, prefix, contains, tag, spelling, fact, external or text.
+    pub ground: &'static str,
+    /// By what: a word of the question, or the other end of a fact.
+    pub of: String,
+    /// What that alone would give it.
+    pub score: f32,
+}
+
+/// What finding took.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "RecallCounters")]
+pub struct Counters {
+    /// Relationships that were read, each way by itself.
+    pub slots_read: u64,
+    /// Of these, how many carried something.
+    pub useful_slots: u64,
+    /// Nodes that passed something on.
+    pub rows_touched: u64,
+    /// Nodes that were reached.
+    pub nodes_touched: u64,
+    /// Of these, how many lack relationships for want of room.
+    pub partial_nodes: u64,
+    /// Places of words that were looked at.
+    pub postings_read: u64,
+}
+
+const fn ground(ground: Ground) -> &'static str {
+    match ground {
+        Ground::Name => "name",
+        Ground::Exact => "exact",
+        Ground::Prefix => "prefix",
+        Ground::Contains => "contains",
+        Ground::Tag => "tag",
+        Ground::Trigram => "spelling",
+        Ground::Fact => "fact",
+        Ground::External => "external",
+        Ground::Text => "text",
+    }
+}
+
+impl Recall {
+    /// As it is told, with reasons where they are asked for.
+    #[must_use]
+    pub fn of(answered: Answered, why: bool) -> Self {
+        let Answered { recalled, mut contents, mut steps, freshness } = answered;
+        let hit = |hit: Hit| {
+            let steps = steps.remove(&hit.id).filter(|_| why);
+            Recollection {
+                content: contents.remove(&hit.id),
+                steps: steps
+                    .map(|steps| steps.into_iter().map(|(kind, weight)| Step { kind, weight }).collect()),
+                id: hit.id,
+                label: hit.label,
+                kind: hit.kind,
+                score: hit.score,
+                dimensions: Dimensions { structural: hit.dimensions.structural },
+                bonus: hit.bonus,
+                path: hit.route.map_or_else(Vec::new, |route| route.ids),
+                text_rank: hit.text_rank,
+                provenance: hit.provenance.map(|from| Provenance {
+                    source_path: from.source_path,
+                    line_start: from.line_start,
+                    line_end: from.line_end,
+                    excerpt: from.excerpt,
+                    namespace: from.namespace,
+                    canonical: from.canonical,
+                }),
+                partial: hit.partial,
+            }
+        };
+        let speaks = |one: Evidence| Speaks { ground: ground(one.ground), of: one.of, score: one.score };
+        let counters = recalled.counters;
+        let flags: Vec<&'static str> = recalled.flags.names().collect();
+        Self {
+            recall_id: recalled.id,
+            generation: recalled.generation.0,
+            as_of: Rfc3339(freshness.as_of),
+            stale_ms: milliseconds(&freshness),
+            stale: freshness.stale,
+            truncated: !flags.is_empty(),
+            hits: recalled.hits.into_iter().map(hit).collect(),
+            seeds: recalled
+                .seeds
+                .into_iter()
+                .map(|seed| Seed {
+                    id: seed.id,
+                    label: seed.label,
+                    score: seed.score,
+                    evidence: why.then(|| seed.evidence.into_iter().map(speaks).collect()),
+                })
+                .collect(),
+            unknown_seeds: recalled.unknown,
+            flags,
+            counters: Counters {
+                slots_read: counters.slots_read,
+                useful_slots: counters.useful_slots,
+                rows_touched: counters.rows_touched,
+                nodes_touched: counters.nodes_touched,
+                partial_nodes: counters.partial_nodes,
+                postings_read: counters.postings_read,
+            },
+        }
+    }
+}
+
+fn milliseconds(freshness: &Freshness) -> u64 {
+    u64::try_from(freshness.age.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// What is held of a scope in memory.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Mirror")]
+pub struct Mirrored {
+    /// Whose.
+    pub scope: String,
+    /// Whether it was loaded yet.
+    pub loaded: bool,
+    /// Which state.
+    pub generation: Option<u64>,
+    /// The instant up to which the graph was seen.
+    pub as_of: Option<Rfc3339>,
+    /// Milliseconds since the graph was last looked at.
+    pub stale_ms: Option<u64>,
+    /// Whether that is longer than is configured.
+    pub stale: bool,
+    /// Whether everything that may be held is.
+    pub whole: Option<bool>,
+    /// Nodes.
+    pub nodes: Option<usize>,
+    /// Relationships, each way by itself.
+    pub slots: Option<usize>,
+    /// Bytes.
+    pub bytes: Option<usize>,
+    /// What could not be held, since some property is none of its kind: nodes and relationships.
+    pub skipped: BTreeMap<&'static str, u64>,
+}
+
+impl From<Held> for Mirrored {
+    fn from(held: Held) -> Self {
+        let state = held.state;
+        let skipped = state.map_or_else(BTreeMap::new, |state| {
+            BTreeMap::from([("nodes", state.skipped.0), ("relationships", state.skipped.1)])
+        });
+        Self {
+            scope: held.scope.to_string(),
+            loaded: state.is_some(),
+            generation: state.map(|state| state.generation),
+            as_of: state.map(|state| Rfc3339(state.freshness.as_of)),
+            stale_ms: state.map(|state| milliseconds(&state.freshness)),
+            stale: state.is_some_and(|state| state.freshness.stale),
+            whole: state.map(|state| state.freshness.whole),
+            nodes: state.map(|state| state.nodes),
+            slots: state.map(|state| state.slots),
+            bytes: state.map(|state| state.bytes),
+            skipped,
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! `ebb recall`: what a question reminds of, and with `--why` what speaks for it.
+
+use super::exit::CliError;
+use super::instant::Moment;
+use super::output::Output;
+use super::page::{Column, Page};
+use crate::service::Service;
+use crate::service::recall::{Ask, Error, Filter, Fusion, Profile, Spread};
+use crate::surfaces::answer::recall::{Recall, Recollection};
+use clap::{Args, ValueEnum};
+
+/// `ebb recall`
+#[derive(Debug, Clone, Args)]
+#[command(
+    after_help = "Examples:\n  ebb recall \"who maintains the parser\"\n  ebb recall \"deployment\" --top 5 --kind Memory --why\n  ebb recall --seed Alex --seed ProjectAlpha=0.5"
+)]
+pub struct RecallArgs {
+    /// The question, in words
+    #[arg(value_name = "WORDS", required_unless_present = "seeds")]
+    pub words: Vec<String>,
+    /// Begin at this id, of an entity its name; =SCORE says how much it counts, up to 1
+    #[arg(long = "seed", value_name = "ID[=SCORE]", value_parser = seed)]
+    pub seeds: Vec<(String, f32)>,
+    /// How many hits at most
+    #[arg(long, value_name = "K", default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=1_000))]
+    pub top: u16,
+    /// Only nodes of this label, such as Memory; may be repeated
+    #[arg(long = "kind", value_name = "LABEL")]
+    pub kinds: Vec<String>,
+    /// Only memories of this tier; may be repeated
+    #[arg(long = "tier", value_name = "TIER")]
+    pub tiers: Vec<String>,
+    /// Only what was used since: RFC 3339, a date, or relative such as -3h
+    #[arg(long, value_name = "INSTANT", allow_hyphen_values = true)]
+    pub since: Option<Moment>,
+    /// Only memories made in this session
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
+    /// By which rule signals spread
+    #[arg(long, value_enum, value_name = "PROFILE", default_value_t = ProfileName::Recall)]
+    pub profile: ProfileName,
+    /// Leave the words of memories out of account
+    #[arg(long)]
+    pub no_words: bool,
+    /// Say what speaks for each seed, and by which relationships each hit was reached
+    #[arg(long)]
+    pub why: bool,
+}
+
+/// By which rule signals spread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ProfileName {
+    /// Evidence adds up, and neighbours share
+    Recall,
+    /// The strongest signal alone counts
+    Reference,
+}
+
+/// An id, and how much it counts.
+pub(super) fn seed(text: &str) -> Result<(String, f32), String> {
+    let (id, score) = match text.rsplit_once('=') {
+        Some((id, score)) => match score.parse::<f32>() {
+            Ok(score) => (id, score),
+            Err(_) => (text, 1.0),
+        },
+        None => (text, 1.0),
+    };
+    let within = score > 0.0 && score <= 1.0;
+    if within { Ok((id.to_owned(), score)) } else { Err("a score is a number above 0, up to 1".to_owned()) }
+}
+
+impl From<ProfileName> for Profile {
+    fn from(name: ProfileName) -> Self {
+        match name {
+            ProfileName::Recall => Self::Recall,
+            ProfileName::Reference => Self::Reference,
+        }
+    }
+}
+
+/// Runs the verb.
+///
+/// # Errors
+/// How the program ends, unless well.
+pub async fn run(args: &RecallArgs, service: &Service, output: &Output) -> Result<(), CliError> {
+    let since = match args.since {
+        None => None,
+        Some(Moment::At(at)) => Some(at),
+        Some(from_now) => {
+            let now = service.instant(None).await?;
+            let resolved = from_now.resolve(now);
+            Some(resolved.map_err(|why| CliError::usage("--since leads out of the calendar").why(why))?)
+        }
+    };
+    let ask = Ask {
+        text: args.words.join(" "),
+        seeds: args.seeds.clone(),
+        top_k: usize::from(args.top),
+        filter: Filter {
+            kinds: args.kinds.clone(),
+            tiers: args.tiers.clone(),
+            since: since.map(|at| at.millis()),
+            session: args.session.clone(),
+        },
+        profile: args.profile.into(),
+        spread: Spread::Activation,
+        fusion: if args.no_words { Fusion::Off } else { Fusion::Text },
+    };
+    let answered = service.recall(service.scope(), ask, true).await?;
+    let answer = Recall::of(answered, args.why);
+    output.emit("recall", &answer, |page| lay_out(&answer, args.why, page))
+}
+
+/// The answer as a page: hits, and with reasons where each begins and how it was reached.
+pub(super) fn lay_out(answer: &Recall, why: bool, page: &mut Page) {
+    if answer.hits.is_empty() {
+        page.line("Nothing comes to mind.");
+    } else {
+        let columns = [Column::right("SCORE"), Column::left("KIND"), Column::cut("ID"), Column::cut("SAYS")];
+        let row = |hit: &Recollection| {
+            let says = hit.content.as_deref().unwrap_or(&hit.label).to_owned();
+            [format!("{:.4}", hit.score), hit.kind.clone(), hit.id.clone(), says]
+        };
+        page.table(&columns, answer.hits.iter().map(row));
+    }
+    if why {
+        reasons(answer, page);
+    }
+    for id in &answer.unknown_seeds {
+        page.line(&format!("There is nothing called {id}."));
+    }
+    let stale = if answer.stale { ", which is long ago" } else { "" };
+    page.line("");
+    page.line(&format!(
+        "Generation {}, as the graph was {} ms ago{stale}; {} nodes reached over {} of {} relationships read.",
+        answer.generation,
+        answer.stale_ms,
+        answer.counters.nodes_touched,
+        answer.counters.useful_slots,
+        answer.counters.slots_read
+    ));
+    if answer.truncated {
+        page.line(&format!("Cut short: {}.", answer.flags.join(", ")));
+    }
+}
+
+fn reasons(answer: &Recall, page: &mut Page) {
+    page.line("");
+    page.heading("Where it began");
+    for seed in &answer.seeds {
+        let grounds: Vec<String> = seed
+            .evidence
+            .iter()
+            .flatten()
+            .map(|one| {
+                if one.of.is_empty() {
+                    one.ground.to_owned()
+                } else {
+                    format!("{} \"{}\"", one.ground, one.of)
+                }
+            })
+            .collect();
+        page.line(&format!("  {:.4}  {}  {}", seed.score, seed.label, grounds.join(", ")));
+    }
+    page.line("");
+    page.heading("How each was reached");
+    for hit in &answer.hits {
+        let rank = hit.text_rank.map(|rank| format!("place {rank} by its words"));
+        let steps = hit.steps.iter().flatten();
+        let way: String = hit
+            .path
+            .iter()
+            .take(1)
+            .cloned()
+            .chain(
+                steps
+                    .zip(hit.path.iter().skip(1))
+                    .map(|(step, id)| format!(" -{} {:.2}-> {id}", step.kind, step.weight)),
+            )
+            .collect();
+        let way = if way.is_empty() { None } else { Some(way) };
+        let reasons: Vec<String> = way.into_iter().chain(rank).collect();
+        page.line(&format!("  {}: {}", hit.id, reasons.join("; ")));
+    }
+}
+
+impl From<Error> for CliError {
+    fn from(why: Error) -> Self {
+        match why {
+            Error::Store(why) => why.into(),
+            Error::Invalid(why) => Self::usage(why),
+            other => Self::failed(other),
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! Recall, over HTTP.
+
+use super::input::{At, Name, Nothing};
+use super::problem::Problem;
+use super::route::{Answer, Call, Needs, Route};
+use crate::domain::ids::Scope;
+use crate::domain::key::Right;
+use crate::service::recall::{Ask, Error, Filter, Fusion, Profile, Spread};
+use crate::surfaces::answer::recall::{Mirrored, Recall};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The routes.
+pub(super) fn routes() -> Vec<Route> {
+    vec![
+        Route::post("/v1/recall", Needs::InScope(Right::Read), recall)
+            .says("Say what a question reminds of")
+            .note(
+                "From memory, where the hot part of the graph is held: it writes nothing. The first question after a start \
+                 waits until it is loaded. stale_ms says how old what was asked is.",
+            ),
+        Route::get("/v1/mirror", Needs::InScope(Right::Read), mirror)
+            .says("Say what is held in memory of a scope, and how current it is"),
+    ]
+}
+
+/// A question.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "RecallRequest")]
+struct Asked {
+    /// The question, in words.
+    #[serde(default)]
+    #[schemars(length(max = 65_536))]
+    text: String,
+    /// Ids to begin at, such as what a vector index found.
+    #[serde(default)]
+    #[schemars(length(max = 200))]
+    seeds: Vec<Given>,
+    /// How many hits at most.
+    #[serde(default = "top_k")]
+    #[schemars(range(min = 1, max = 1_000))]
+    top_k: usize,
+    /// Only nodes of these labels, such as Memory.
+    #[serde(default)]
+    #[schemars(length(max = 64))]
+    kinds: Vec<String>,
+    /// Only memories of these tiers.
+    #[serde(default)]
+    #[schemars(length(max = 64))]
+    tiers: Vec<String>,
+    /// Only what was used since.
+    since: Option<At>,
+    /// Only memories made in this session.
+    session: Option<String>,
+    /// Whose data.
+    #[schemars(with = "Option<Name>")]
+    scope: Option<Scope>,
+    /// By which rule signals spread.
+    #[serde(default)]
+    profile: Profiles,
+    /// What it means to be joined to the seeds.
+    #[serde(default)]
+    spread: Spreads,
+    /// Whether the words of memories count.
+    #[serde(default = "yes")]
+    words: bool,
+    /// Whether to say what speaks for each seed, and by which relationships each hit was reached.
+    #[serde(default)]
+    why: bool,
+    /// Whether to read what memories say; without it the answer comes from memory alone.
+    #[serde(default = "yes")]
+    content: bool,
+}
+
+const fn yes() -> bool {
+    true
+}
+
+const fn top_k() -> usize {
+    20
+}
+
+/// An id to begin at.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "GivenSeed")]
+struct Given {
+    /// Its id; of an entity its name.
+    id: String,
+    /// How much it counts, above 0 and up to 1.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    score: f32,
+}
+
+/// By which rule signals spread.
+#[derive(Debug, Clone, Copy, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+enum Profiles {
+    /// Evidence adds up, and neighbours share.
+    #[default]
+    Recall,
+    /// The strongest signal alone counts.
+    Reference,
+}
+
+/// What it means to be joined to the seeds.
+#[derive(Debug, Clone, Copy, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+enum Spreads {
+    /// To be lit by them.
+    #[default]
+    Activation,
+    /// To be met by a reader who starts at them again and again; costs the whole graph.
+    Ppr,
+}
+
+async fn recall(call: Call<Nothing, Nothing, Asked>) -> Result<Answer<Recall>, Problem> {
+    let scope = call.scope(call.body.scope.as_ref())?;
+    let asked = &call.body;
+    let ask = Ask {
+        text: asked.text.clone(),
+        seeds: asked.seeds.iter().map(|seed| (seed.id.clone(), seed.score)).collect(),
+        top_k: asked.top_k,
+        filter: Filter {
+            kinds: asked.kinds.clone(),
+            tiers: asked.tiers.clone(),
+            since: asked.since.map(|At(at)| at.millis()),
+            session: asked.session.clone(),
+        },
+        profile: match asked.profile {
+            Profiles::Recall => Profile::Recall,
+            Profiles::Reference => Profile::Reference,
+        },
+        spread: match asked.spread {
+            Spreads::Activation => Spread::Activation,
+            Spreads::Ppr => Spread::PersonalPageRank,
+        },
+        fusion: if asked.words { Fusion::Text } else { Fusion::Off },
+    };
+    let answered = call.service().recall(&scope, ask, asked.content).await?;
+    Ok(Answer::ok(Recall::of(answered, asked.why)))
+}
+
+/// Of which scope.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Whose {
+    /// Whose data.
+    #[schemars(with = "Option<Name>")]
+    scope: Option<Scope>,
+}
+
+async fn mirror(call: Call<Nothing, Whose>) -> Result<Answer<Mirrored>, Problem> {
+    let scope = call.scope(call.query.scope.as_ref())?;
+    Ok(Answer::ok(call.service().mirrored(&scope)?.into()))
+}
+
+impl From<Error> for Problem {
+    fn from(why: Error) -> Self {
+        match why {
+            Error::Store(why) => why.into(),
+            Error::Invalid(why) => Self::validation(why),
+            why @ Error::Busy(_) => Self::unavailable(why.to_string(), 1),
+            why => Self::own_fault(why),
+        }
+    }
+}

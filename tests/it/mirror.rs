@@ -1,0 +1,283 @@
+//! The mirror beside a changing graph: what is patched is what a load makes, what was forgotten is gone, what other writers
+//! changed is found, and what does not fit is said.
+
+use crate::harness::ebb::{access, id, remember, session};
+use crate::harness::neo4j::{Fresh, at, fresh};
+use crate::harness::random::Random;
+use ebb::clock::{Clock, new_id};
+use ebb::domain::event::{Event, Observe, PlaceName, Remember, Step, Tie, Trace, Walk};
+use ebb::domain::ids::{EntityName, PlaceId, RelationType, Scope};
+use ebb::domain::relation::Observation;
+use ebb::domain::units::Pheromone;
+use ebb::engine::activation::Params;
+use ebb::engine::activation::scratch::Scratch;
+use ebb::engine::recall::{Ask, Config as Rules, recall};
+use ebb::graph::builder::WeightRange;
+use ebb::graph::kinds::Kinds;
+use ebb::jobs::JobName;
+use ebb::mirror::{Config, Current, Done, Mirror};
+use ebb::store::{Lasting, Store};
+use std::sync::Arc;
+use std::time::Duration;
+
+pub(crate) fn config(max_bytes: u64) -> Config {
+    Config {
+        max_bytes,
+        expired: true,
+        refresh: Duration::from_secs(30),
+        staleness: Duration::from_secs(90),
+        scopes: vec![Scope::local()],
+        connections: 2,
+        kinds: Kinds::default(),
+        range: WeightRange::default(),
+    }
+}
+
+pub(crate) fn rules() -> Rules {
+    Rules::new(Params::RECALL, Params::REFERENCE, 0.5, 1_000).unwrap()
+}
+
+struct Bed {
+    db: Fresh,
+    clock: Clock,
+    mirror: Mirror,
+}
+
+impl Bed {
+    async fn new(max_bytes: u64) -> Self {
+        let db = fresh().await;
+        let clock = Clock::manual(at(0.0));
+        let store = Arc::new(Store::connect(&db.config).unwrap());
+        let mirror = Mirror::new(store, clock.clone(), config(max_bytes));
+        Self { db, clock, mirror }
+    }
+
+    async fn refresh(&self) -> (Done, Current) {
+        let done = self.mirror.refresh(&Scope::local()).await.unwrap();
+        (done, self.mirror.current(&Scope::local()).unwrap().unwrap())
+    }
+
+    async fn observe(&self, from: &str, kind: &str, to: &str, hours: f64) {
+        let tie = Tie {
+            scope: Scope::local(),
+            from: EntityName::new(from).unwrap(),
+            kind: RelationType::new(kind).unwrap(),
+            to: EntityName::new(to).unwrap(),
+        };
+        let seen = Observation { at: at(hours), weight: None, pinned: None };
+        let request = new_id();
+        let lasting = Lasting::Once { request: &request, hash: "h" };
+        self.db.store.observe(lasting, &[Observe { tie, seen }]).await.unwrap();
+    }
+
+    async fn trace(&self, what: Walk, hours: f64) {
+        let request = new_id();
+        let trace = Trace { at: at(hours), scope: Scope::local(), what };
+        self.db.store.trace(Lasting::Once { request: &request, hash: "h" }, &[trace]).await.unwrap();
+    }
+
+    async fn forget(&self, name: &str, hours: f64) {
+        let request = new_id();
+        let guard = crate::harness::ebb::UNGUARDED;
+        let lasting = Lasting::Once { request: &request, hash: "h" };
+        self.db.store.forget(lasting, &[id(name)], at(hours), (&guard, None)).await.unwrap();
+    }
+}
+
+fn about(name: &str, hours: f64, content: &str, mentions: &[&str]) -> Event {
+    Event::Remember(Remember {
+        content: content.to_owned(),
+        mentions: mentions.iter().map(|name| EntityName::new(name).unwrap()).collect(),
+        session: Some(session("s1")),
+        ..remember(name, hours)
+    })
+}
+
+fn place(label: &str, id: &str) -> (ebb::domain::trail::PlaceLabel, PlaceId) {
+    let allowed = crate::harness::neo4j::trails().allowed;
+    (allowed.label(label).unwrap().clone(), PlaceId::new(id).unwrap())
+}
+
+fn hits(current: &Current, text: &str) -> Vec<String> {
+    let ask = Ask { text: text.to_owned(), ..Ask::default() };
+    let recalled = recall(&current.view, &ask, &rules(), &mut Scratch::default()).unwrap();
+    recalled.hits.into_iter().map(|hit| hit.id).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_joined_comes_back_and_what_is_forgotten_does_not() {
+    let bed = Bed::new(1 << 30).await;
+    let said = [
+        about("m1", 0.0, "The parser was written by Alex in spring", &["Parser", "Alex"]),
+        about("m2", 0.1, "Lunch was good", &["Alex"]),
+        about("m3", 0.2, "Nothing to do with it", &["Weather"]),
+    ];
+    bed.db.apply(&said).await;
+    bed.observe("Alex", "works_on", "Compiler", 0.3).await;
+    let (done, current) = bed.refresh().await;
+    assert_eq!(done, Done::Loaded);
+    let found = hits(&current, "who wrote the Parser");
+    assert_eq!(found.first().map(String::as_str), Some("m1"), "{found:?}");
+    assert!(found.iter().any(|id| id == "m2") && found.iter().any(|id| id == "Alex"), "{found:?}");
+    assert!(!found.iter().any(|id| id == "m3"), "{found:?}");
+
+    bed.forget("m1", 0.4).await;
+    let (done, current) = bed.refresh().await;
+    assert_eq!(done, Done::Patched);
+    assert!(current.view.graph().find("m1").is_none());
+    assert!(!hits(&current, "who wrote the Parser").iter().any(|id| id == "m1"));
+    // What nobody changed makes no generation.
+    let generation = current.view.generation();
+    let (done, current) = bed.refresh().await;
+    assert_eq!((done, current.view.generation()), (Done::Same, generation));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn patched_is_loaded() {
+    let bed = Bed::new(1 << 30).await;
+    let mut random = Random::seeded(20_261_122);
+    let entities = ["Ada", "Ben", "Cleo", "Dan", "Eve", "Fay", "Gus"];
+    let rooms = ["r0", "r1", "r2", "r3"];
+    for room in rooms {
+        let (label, id) = place("Room", room);
+        bed.trace(Walk::Node { label, id, name: None }, 0.0).await;
+    }
+    bed.refresh().await;
+    let (mut made, mut patched) = (0, 0);
+    for step in 1..=160 {
+        let hours = f64::from(step) * 0.5;
+        let name = format!("m{}", random.below(made + 1));
+        match random.below(10) {
+            0..=2 => {
+                let mentions = [random.pick(&entities), random.pick(&entities)];
+                bed.db
+                    .apply(&[about(
+                        &format!("m{made}"),
+                        hours,
+                        &format!("word{made} about {}", mentions[0]),
+                        &mentions,
+                    )])
+                    .await;
+                made += 1;
+            }
+            3 | 4 => {
+                let known: i64 = bed.db.client.value(&format!("MATCH (m:Memory {{id: '{name}'}}) WHERE m.tier IN ['working', 'shortTerm', 'longTerm'] RETURN count(m)")).await;
+                if known == 1 {
+                    bed.db.apply(&[Event::Access(access(&name, hours))]).await;
+                }
+            }
+            5 | 6 => {
+                let (from, to) = (random.pick(&entities), random.pick(&entities));
+                bed.observe(from, random.pick(&["knows", "helps"]), to, hours).await;
+            }
+            7 => {
+                let (from, to) = (random.pick(&rooms), random.pick(&rooms));
+                let named = |id| PlaceName { label: None, id: PlaceId::new(id).unwrap() };
+                let kind = crate::harness::neo4j::trails().allowed.kind("HALL").unwrap().clone();
+                bed.trace(Walk::Edge { from: named(from), to: named(to), kind, base_cost: None }, hours)
+                    .await;
+                let step = |id| Step { to: named(id), via: None };
+                let path = vec![step(from), step(to)];
+                bed.trace(Walk::Deposit { path, reward: Pheromone::new(1.0).unwrap() }, hours).await;
+            }
+            8 if made > 0 => {
+                let known: i64 =
+                    bed.db.client.value(&format!("MATCH (m:Memory {{id: '{name}'}}) RETURN count(m)")).await;
+                if known == 1 {
+                    bed.forget(&name, hours).await;
+                }
+            }
+            _ => {
+                let jobs = [
+                    JobName::Decay,
+                    JobName::Promote,
+                    JobName::Coactivate,
+                    JobName::Cluster,
+                    JobName::Reinforce,
+                    JobName::Fade,
+                ];
+                bed.db.run(random.pick(&jobs), hours).await;
+            }
+        }
+        if random.once_in(6) {
+            bed.clock.set(at(hours));
+            let (done, _) = bed.refresh().await;
+            patched += i32::from(done == Done::Patched);
+        }
+    }
+    assert!(patched > 12, "{patched} refreshes merged something in");
+    bed.clock.set(at(81.0));
+    let difference = bed.mirror.verify(&Scope::local()).await.unwrap();
+    assert!(difference.is_none(), "{difference}");
+    let current = bed.mirror.current(&Scope::local()).unwrap().unwrap();
+    assert!(current.view.graph().node_count() > 30, "{}", current.view.graph().node_count());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_other_writers_changed_is_found_and_taken_over() {
+    let bed = Bed::new(1 << 30).await;
+    bed.db.apply(&[about("m1", 0.0, "one", &["Ada"]), about("m2", 0.0, "two", &["Ben"])]).await;
+    bed.refresh().await;
+    assert!(bed.mirror.verify(&Scope::local()).await.unwrap().is_none());
+    bed.db.client.run("MATCH (m:Memory {id: 'm1'}) DETACH DELETE m", &[]).await;
+    bed.db
+        .client
+        .run("MATCH (m:Memory {id: 'm2'}), (e:Entity {name: 'Ada'}) CREATE (m)-[:MENTIONS]->(e)", &[])
+        .await;
+    let difference = bed.mirror.verify(&Scope::local()).await.unwrap();
+    assert_eq!((difference.extra, difference.missing), (1, 0), "{difference}");
+    assert!(difference.differing >= 2, "{difference}");
+    assert!(bed.mirror.verify(&Scope::local()).await.unwrap().is_none());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_does_not_fit_is_left_out_and_said() {
+    // Room for a page and its neighbours, not for two.
+    let bed = Bed::new(300_000).await;
+    let all: Vec<Event> = (0..1_500_u32)
+        .map(|n| {
+            let hours = f64::from(n) * 0.001;
+            about(&format!("m{n:04}"), hours, "text", &[if n < 600 { "Old" } else { "New" }])
+        })
+        .collect();
+    bed.db.apply(&all).await;
+    bed.clock.set(at(2.0));
+    let (_, current) = bed.refresh().await;
+    let graph = current.view.graph();
+    assert!(!current.whole);
+    assert!(graph.node_count() < 1_502 && graph.node_count() >= 1_000, "{}", graph.node_count());
+    // The youngest are the hottest.
+    assert!(graph.find("m1499").is_some() && graph.find("m0000").is_none());
+    let partial = graph.nodes().filter(|node| graph.is_partial(*node)).count();
+    assert!(partial > 0, "a neighbour of what was left out says so");
+    assert!(graph.find("m1499").is_some_and(|node| !graph.is_partial(node)));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn relations_weigh_what_they_do_at_the_instant_of_their_generation() {
+    let bed = Bed::new(1 << 30).await;
+    bed.observe("Ada", "knows", "Ben", 0.0).await;
+    let weight = |current: &Current| {
+        let graph = current.view.graph();
+        let (ada, ben) = (graph.find("Ada").unwrap(), graph.find("Ben").unwrap());
+        graph.slot(ada, "RELATES_TO", ben).map(|slot| graph.base(slot))
+    };
+    let (_, current) = bed.refresh().await;
+    assert_eq!(weight(&current), Some(1.0));
+    // Half a half-life later, without any change.
+    bed.clock.set(at(45.0 * 24.0));
+    let (done, current) = bed.refresh().await;
+    assert_eq!(done, Done::Patched);
+    let half = weight(&current).unwrap();
+    assert!((f64::from(half) - 0.5_f64.sqrt()).abs() < 1e-6, "{half}");
+    // Below the minimum it is not there, nor a fact.
+    bed.clock.set(at(400.0 * 24.0));
+    let (_, current) = bed.refresh().await;
+    assert_eq!(weight(&current), None);
+    assert!(hits(&current, "who knows somebody").is_empty());
+    // It comes back when it is observed.
+    bed.observe("Ada", "knows", "Ben", 401.0 * 24.0).await;
+    bed.clock.set(at(401.0 * 24.0));
+    let (_, current) = bed.refresh().await;
+    assert_eq!(weight(&current), Some(1.0));
+}
