@@ -9,6 +9,7 @@ use ebb::clock::Clock;
 use ebb::domain::ids::Scope;
 use ebb::domain::units::Timestamp;
 use ebb::provision::{self, Origin};
+use ebb::service::recall::view_of_file;
 use ebb::service::{JobName, Rhythm};
 use ebb::settings::{self, Environment, Faults, Flag, Flags, Settings};
 use ebb::surfaces::cli::config::{self, Firings, Setting};
@@ -16,7 +17,7 @@ use ebb::surfaces::cli::exit::{CliError, Exit};
 use ebb::surfaces::cli::instant::{Rfc3339, spelt};
 use ebb::surfaces::cli::output::Output;
 use ebb::surfaces::cli::serve::Role;
-use ebb::surfaces::cli::{self, Cli, Command, Global, demo, neo4j, run_alone, server};
+use ebb::surfaces::cli::{self, Cli, Command, Global, demo, engine, neo4j, recall, run_alone, server};
 use ebb::surfaces::mcp::Tools;
 use ebb::telemetry;
 use ebb::{wiring, worker};
@@ -140,6 +141,12 @@ async fn verb(cli: &Cli, settings: &Settings, output: &Output) -> Result<(), Cli
             return neo4j::run(verb, &settings.neo4j, &keeper, output).await;
         }
         Command::Demo(_) => return play(settings, scope, output).await,
+        Command::Engine(verb) if verb.file().is_some() => {
+            return on_file(&cli.command, verb.file(), settings, output);
+        }
+        Command::Recall(args) if args.graph.is_some() => {
+            return on_file(&cli.command, args.graph.as_deref(), settings, output);
+        }
         Command::Init(args) => server::write_config(args, &settings::sample(), output, &cli.global).await?,
         _ => {}
     }
@@ -162,6 +169,23 @@ async fn verb(cli: &Cli, settings: &Settings, output: &Output) -> Result<(), Cli
     };
     let closed = open.close().await.map_err(not_open);
     ended.and(closed)
+}
+
+/// A verb that asks a snapshot file: no database is needed.
+fn on_file(
+    command: &Command,
+    file: Option<&Path>,
+    settings: &Settings,
+    output: &Output,
+) -> Result<(), CliError> {
+    let rules = settings.engine.rules().map_err(CliError::failed)?;
+    let range = settings.engine.range().map_err(CliError::failed)?;
+    let view = view_of_file(file.unwrap_or(Path::new("")), range)?;
+    match command {
+        Command::Engine(verb) => engine::run_on(verb, &view, &rules, output),
+        Command::Recall(args) => recall::run_on(args, &view, &rules, Clock::Real.now(), output),
+        _ => Err(CliError::usage("this verb does not work on a file")),
+    }
 }
 
 /// A managed server of its own for a replay: simulated time must not meet real memories. Each file has its folder, so

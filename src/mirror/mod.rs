@@ -21,7 +21,6 @@ mod load;
 pub mod persist;
 mod refresh;
 
-use crate::clock::Clock;
 use crate::domain::ids::Scope;
 use crate::domain::units::Timestamp;
 use crate::engine::{self, View};
@@ -125,7 +124,6 @@ struct Place {
 /// The mirrors of a process.
 pub struct Mirror {
     store: Arc<Store>,
-    clock: Clock,
     config: Config,
     places: BTreeMap<Scope, Place>,
 }
@@ -133,10 +131,10 @@ pub struct Mirror {
 impl Mirror {
     /// Of the scopes of the configuration; nothing is read before the first refresh.
     #[must_use]
-    pub fn new(store: Arc<Store>, clock: Clock, config: Config) -> Self {
+    pub fn new(store: Arc<Store>, config: Config) -> Self {
         let place = || Place { current: RwLock::new(None), held: tokio::sync::Mutex::new(None) };
         let places = config.scopes.iter().map(|scope| (scope.clone(), place())).collect();
-        Self { store, clock, config, places }
+        Self { store, config, places }
     }
 
     /// What it goes by.
@@ -154,26 +152,26 @@ impl Mirror {
         Ok(place.current.read().unwrap_or_else(PoisonError::into_inner).clone())
     }
 
-    /// The view of a scope, loaded if there is none yet.
+    /// The view of a scope, loaded as it is at `at` if there is none yet.
     ///
     /// # Errors
     /// [`Error::Scope`]; of the store.
-    pub async fn ready(&self, scope: &Scope) -> Result<Current, Error> {
+    pub async fn ready(&self, scope: &Scope, at: Timestamp) -> Result<Current, Error> {
         if let Some(current) = self.current(scope)? {
             return Ok(current);
         }
-        self.refresh(scope).await?;
+        self.refresh(scope, at).await?;
         self.current(scope)?.ok_or(Error::Broken)
     }
 
-    /// Brings the mirror of a scope up to date, loading it the first time. Needs a runtime of several threads.
+    /// Brings the mirror of a scope up to date, loading it the first time; `at` is the present by the laws' clock. Needs a runtime of several threads.
     ///
     /// # Errors
     /// [`Error::Scope`]; of the store. What there was stays.
-    pub async fn refresh(&self, scope: &Scope) -> Result<Done, Error> {
+    pub async fn refresh(&self, scope: &Scope, at: Timestamp) -> Result<Done, Error> {
         let place = self.place(scope)?;
         let mut held = place.held.lock().await;
-        let (at, looked) = (self.clock.now(), Instant::now());
+        let looked = Instant::now();
         let done = self.refresh_held(scope, &mut held, at, false).await?;
         self.publish(place, held.as_ref(), at, looked);
         Ok(done)
@@ -184,10 +182,10 @@ impl Mirror {
     ///
     /// # Errors
     /// As [`Self::refresh`].
-    pub async fn verify(&self, scope: &Scope) -> Result<Difference, Error> {
+    pub async fn verify(&self, scope: &Scope, at: Timestamp) -> Result<Difference, Error> {
         let place = self.place(scope)?;
         let mut held = place.held.lock().await;
-        let (at, looked) = (self.clock.now(), Instant::now());
+        let looked = Instant::now();
         self.refresh_held(scope, &mut held, at, true).await?;
         let before = held.as_ref().map(|held| Arc::clone(&held.view)).ok_or(Error::Broken)?;
         let anew = load::load(&self.store, scope, &self.config, at, before.generation().next()).await?;

@@ -87,6 +87,15 @@ impl Files {
     }
 }
 
+/// The graph of one file. See [`codec::read`].
+///
+/// # Errors
+/// [`Error::File`], also for one that is not there; [`Error::Content`] for a file that is none of its kind.
+pub fn read(path: &Path, kinds: Kinds, range: WeightRange) -> Result<Snapshot, Error> {
+    let file = File::open(path).map_err(fault("open", path))?;
+    codec::read(file, kinds, range).map_err(|source| Error::Content { path: path.to_owned(), source })
+}
+
 fn open(path: &Path) -> Result<Option<File>, Error> {
     match File::open(path) {
         Ok(file) => Ok(Some(file)),

@@ -15,7 +15,8 @@
 //! | [`Service::relation`], [`Service::fading`] | `plot decay` | – |
 //! | [`Service::pin_relation`] | `relation pin`, `unpin` | `pinned` of an observation |
 //! | [`Service::recall`] | `recall` | `POST /v1/recall` |
-//! | [`Service::refresh_mirror`], [`Service::verify_mirror`], [`Service::mirrored`] | `graph stats`, `verify` | `GET /v1/mirror` |
+//! | [`Service::activate`], [`Service::rank`] | `engine activate`, `pagerank` | `POST /v1/engine/activate`, `pagerank` |
+//! | [`Service::refresh_mirror`], [`Service::verify_mirror`], [`Service::mirrored`], [`Service::view`] | `graph stats`, `verify`, `save`, `export` | `GET /v1/mirror` |
 //! | [`Service::trace`] | `trail node add`, `edge add`, `deposit`, `explore` | `POST /v1/trails/nodes`, `edges`, `paths`, `explorations` |
 //! | [`Service::trail_status`], [`Service::hot_trails`], [`Service::cold_places`] | `trail status`, `hot`, `cold` | `GET /v1/trails/status`, `hot`, `cold` |
 //! | [`Service::cheapest_path`], [`Service::next_places`] | `trail path`, `next` | `GET /v1/trails/path`, `next` |
@@ -40,6 +41,7 @@
 pub mod admin;
 mod attempts;
 pub mod doctor;
+pub mod engine;
 pub mod events;
 pub mod explain;
 pub mod facts;
@@ -105,7 +107,7 @@ impl Service {
     #[must_use]
     pub fn new(store: Store, clock: Clock, config: Config) -> Self {
         let store = Arc::new(store);
-        let mirror = Mirror::new(Arc::clone(&store), clock.clone(), config.mirror.clone());
+        let mirror = Mirror::new(Arc::clone(&store), config.mirror.clone());
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         Self { store, clock, config, mirror, compute: Compute::new(cores), prepared: OnceCell::new() }
     }

@@ -6,13 +6,18 @@
 use super::Service;
 use crate::domain::ids::Scope;
 use crate::domain::units::Timestamp;
+use crate::engine::activation::scratch::Scratch;
 use crate::engine::recall::recall;
+use crate::graph::builder::WeightRange;
 use crate::graph::index::NodeId;
-use crate::graph::kinds::NodeType;
+use crate::graph::kinds::{Kinds, NodeType};
+use crate::graph::{codec, visit};
 use crate::mirror::compute::Refused;
-use crate::mirror::{self, Current};
+use crate::mirror::{self, Current, persist};
 use crate::store;
 use std::collections::BTreeMap;
+use std::io;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -54,8 +59,8 @@ impl From<mirror::Error> for Error {
 /// How current an answer is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Freshness {
-    /// The instant up to which the store was seen, by the laws' clock.
-    pub as_of: Timestamp,
+    /// The instant up to which the store was seen, by the laws' clock; of a file nobody knows.
+    pub as_of: Option<Timestamp>,
     /// How long ago the store was last seen.
     pub age: Duration,
     /// Whether that is longer than is configured.
@@ -103,13 +108,67 @@ pub struct State {
     pub skipped: (u64, u64),
 }
 
+impl Freshness {
+    /// That of a file: it is what it is.
+    pub const FILE: Self = Self { as_of: None, age: Duration::ZERO, stale: false, whole: true };
+}
+
+/// The view of a snapshot file, JSON version 3.
+///
+/// # Errors
+/// [`Error::Invalid`] for a file that cannot be read, or is none of its kind.
+pub fn view_of_file(path: &Path, range: WeightRange) -> Result<View, Error> {
+    let invalid = |why: mirror::Error| {
+        let cause = std::error::Error::source(&why).map(|cause| format!(": {cause}")).unwrap_or_default();
+        Error::Invalid(format!("{why}{cause}"))
+    };
+    let snapshot = persist::read(path, Kinds::default(), range).map_err(invalid)?;
+    View::of_file(snapshot).map_err(|why| Error::Invalid(why.to_string()))
+}
+
+/// Answers a question from a view that is no mirror's.
+///
+/// # Errors
+/// [`Error::Invalid`] for a question outside its ranges.
+pub fn recall_in(view: &View, ask: &Ask, rules: &Config) -> Result<Answered, Error> {
+    let recalled =
+        recall(view, ask, rules, &mut Scratch::default()).map_err(|why| Error::Invalid(why.to_string()))?;
+    let steps = recalled.hits.iter().map(|hit| (hit.id.clone(), steps(view, hit))).collect();
+    Ok(Answered { recalled, contents: BTreeMap::new(), steps, freshness: Freshness::FILE })
+}
+
+/// Saves the graph of a view as a snapshot file, JSON version 3: whole, or not at all.
+///
+/// # Errors
+/// [`Error::Fault`] of the system.
+pub fn save(view: &View, path: &Path) -> Result<(), Error> {
+    persist::replace(path, |into| codec::write(view.snapshot(), into)).map_err(|why| {
+        let cause = std::error::Error::source(&why).map(|cause| format!(": {cause}")).unwrap_or_default();
+        Error::Fault(format!("{why}{cause}"))
+    })
+}
+
+/// Writes the graph of a view as a snapshot, JSON version 3.
+///
+/// # Errors
+/// Those of the writer.
+pub fn export(view: &View, into: impl io::Write) -> io::Result<()> {
+    codec::write(view.snapshot(), into)
+}
+
+/// A picture of the `nodes_max` nodes with the most neighbours, in the language of GraphViz.
+#[must_use]
+pub fn dot(view: &View, nodes_max: usize) -> String {
+    visit::dot(view.graph(), nodes_max)
+}
+
 impl Service {
     /// Answers a question from the mirror of a scope, which is loaded for the first one.
     ///
     /// # Errors
     /// [`Error::Invalid`] for a question outside its ranges or another scope's; [`Error::Busy`]; of the store.
     pub async fn recall(&self, scope: &Scope, ask: Ask, content: bool) -> Result<Answered, Error> {
-        let current = self.mirror.ready(scope).await?;
+        let current = self.ready(scope).await?;
         let freshness = self.freshness(&current);
         let (view, rules) = (Arc::clone(&current.view), self.config.engine);
         let asked = self.compute.run(move |scratch| recall(&view, &ask, &rules, scratch)).await?;
@@ -145,10 +204,18 @@ impl Service {
         Ok(texts.collect())
     }
 
-    fn freshness(&self, current: &Current) -> Freshness {
+    /// The view of a scope, loaded for the first who asks.
+    pub(super) async fn ready(&self, scope: &Scope) -> Result<Current, Error> {
+        match self.mirror.current(scope)? {
+            Some(current) => Ok(current),
+            None => Ok(self.mirror.ready(scope, self.instant(None).await?).await?),
+        }
+    }
+
+    pub(super) fn freshness(&self, current: &Current) -> Freshness {
         let age = current.age();
         let stale = age > self.mirror.config().staleness;
-        Freshness { as_of: current.as_of, age, stale, whole: current.whole }
+        Freshness { as_of: Some(current.as_of), age, stale, whole: current.whole }
     }
 
     /// Brings the mirror of a scope up to date; answers what it holds then.
@@ -156,7 +223,7 @@ impl Service {
     /// # Errors
     /// [`Error::Invalid`] for a scope that is not mirrored here; of the store.
     pub async fn refresh_mirror(&self, scope: &Scope) -> Result<Held, Error> {
-        self.mirror.refresh(scope).await?;
+        self.mirror.refresh(scope, self.instant(None).await?).await?;
         self.mirrored(scope)
     }
 
@@ -165,7 +232,7 @@ impl Service {
     /// # Errors
     /// As [`Self::refresh_mirror`].
     pub async fn verify_mirror(&self, scope: &Scope) -> Result<Difference, Error> {
-        Ok(self.mirror.verify(scope).await?)
+        Ok(self.mirror.verify(scope, self.instant(None).await?).await?)
     }
 
     /// What the mirror of a scope holds.
@@ -200,7 +267,7 @@ impl Service {
     /// # Errors
     /// As [`Self::refresh_mirror`].
     pub async fn view(&self, scope: &Scope) -> Result<Arc<View>, Error> {
-        Ok(self.mirror.ready(scope).await?.view)
+        Ok(self.ready(scope).await?.view)
     }
 
     /// How often mirrors are to be brought up to date.

@@ -48,12 +48,12 @@ impl Bed {
         let db = fresh().await;
         let clock = Clock::manual(at(0.0));
         let store = Arc::new(Store::connect(&db.config).unwrap());
-        let mirror = Mirror::new(store, clock.clone(), config(max_bytes));
+        let mirror = Mirror::new(store, config(max_bytes));
         Self { db, clock, mirror }
     }
 
     async fn refresh(&self) -> (Done, Current) {
-        let done = self.mirror.refresh(&Scope::local()).await.unwrap();
+        let done = self.mirror.refresh(&Scope::local(), self.clock.now()).await.unwrap();
         (done, self.mirror.current(&Scope::local()).unwrap().unwrap())
     }
 
@@ -207,7 +207,7 @@ async fn patched_is_loaded() {
     }
     assert!(patched > 12, "{patched} refreshes merged something in");
     bed.clock.set(at(81.0));
-    let difference = bed.mirror.verify(&Scope::local()).await.unwrap();
+    let difference = bed.mirror.verify(&Scope::local(), bed.clock.now()).await.unwrap();
     assert!(difference.is_none(), "{difference}");
     let current = bed.mirror.current(&Scope::local()).unwrap().unwrap();
     assert!(current.view.graph().node_count() > 30, "{}", current.view.graph().node_count());
@@ -218,16 +218,16 @@ async fn what_other_writers_changed_is_found_and_taken_over() {
     let bed = Bed::new(1 << 30).await;
     bed.db.apply(&[about("m1", 0.0, "one", &["Ada"]), about("m2", 0.0, "two", &["Ben"])]).await;
     bed.refresh().await;
-    assert!(bed.mirror.verify(&Scope::local()).await.unwrap().is_none());
+    assert!(bed.mirror.verify(&Scope::local(), bed.clock.now()).await.unwrap().is_none());
     bed.db.client.run("MATCH (m:Memory {id: 'm1'}) DETACH DELETE m", &[]).await;
     bed.db
         .client
         .run("MATCH (m:Memory {id: 'm2'}), (e:Entity {name: 'Ada'}) CREATE (m)-[:MENTIONS]->(e)", &[])
         .await;
-    let difference = bed.mirror.verify(&Scope::local()).await.unwrap();
+    let difference = bed.mirror.verify(&Scope::local(), bed.clock.now()).await.unwrap();
     assert_eq!((difference.extra, difference.missing), (1, 0), "{difference}");
     assert!(difference.differing >= 2, "{difference}");
-    assert!(bed.mirror.verify(&Scope::local()).await.unwrap().is_none());
+    assert!(bed.mirror.verify(&Scope::local(), bed.clock.now()).await.unwrap().is_none());
 }
 
 #[tokio::test(flavor = "multi_thread")]

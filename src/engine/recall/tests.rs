@@ -7,7 +7,7 @@ use crate::engine::text::ranking::TextIndex;
 use crate::graph;
 use crate::graph::builder::{EdgeRow, GraphBuilder, WeightRange};
 use crate::graph::columns::NodeRow;
-use crate::graph::kinds::{EdgeDirection, Kinds, NodeType};
+use crate::graph::kinds::{Kinds, NodeType};
 use crate::graph::snapshot::{Skipped, Snapshot};
 use proptest::prelude::*;
 use std::fmt::Write;

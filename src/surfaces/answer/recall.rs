@@ -1,6 +1,7 @@
 //! What came back to mind, and why.
 
 use super::Rfc3339;
+use crate::service::engine::{Found, Scored};
 use crate::service::recall::{Answered, Evidence, Freshness, Ground, Held, Hit};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -15,7 +16,7 @@ pub struct Recall {
     /// Which state of the mirror was asked.
     pub generation: u64,
     /// The instant up to which the graph was seen.
-    pub as_of: Rfc3339,
+    pub as_of: Option<Rfc3339>,
     /// Milliseconds since the graph was last looked at.
     pub stale_ms: u64,
     /// Whether that is longer than is configured.
@@ -196,7 +197,7 @@ impl Recall {
         Self {
             recall_id: recalled.id,
             generation: recalled.generation.0,
-            as_of: Rfc3339(freshness.as_of),
+            as_of: freshness.as_of.map(Rfc3339),
             stale_ms: milliseconds(&freshness),
             stale: freshness.stale,
             truncated: !flags.is_empty(),
@@ -227,6 +228,66 @@ impl Recall {
 
 fn milliseconds(freshness: &Freshness) -> u64 {
     u64::try_from(freshness.age.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// What a mechanism of the engine found.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "EngineAnswer")]
+pub struct Engine {
+    /// Which state was asked.
+    pub generation: u64,
+    /// The instant up to which the graph was seen.
+    pub as_of: Option<Rfc3339>,
+    /// Milliseconds since the graph was last looked at.
+    pub stale_ms: u64,
+    /// Whether that is longer than is configured.
+    pub stale: bool,
+    /// Whether something was cut short: flags says what.
+    pub truncated: bool,
+    /// What was found, the best first.
+    pub hits: Vec<Standing>,
+    /// Seeds that are not there.
+    pub unknown_seeds: Vec<String>,
+    /// What was cut short.
+    pub flags: Vec<&'static str>,
+    /// Relationships that were read, each way by itself.
+    pub slots_read: u64,
+    /// Nodes that were reached.
+    pub nodes_touched: u64,
+}
+
+/// A node and how it does.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "EngineHit")]
+pub struct Standing {
+    /// Its id; of an entity its name.
+    pub id: String,
+    /// What people read.
+    pub label: String,
+    /// Its label in the graph.
+    pub kind: String,
+    /// How strongly it is lit, or how well it stands.
+    pub score: f32,
+}
+
+impl Engine {
+    /// As it is told.
+    #[must_use]
+    pub fn of(found: Found, freshness: &Freshness) -> Self {
+        let hit = |one: Scored| Standing { id: one.id, label: one.label, kind: one.kind, score: one.score };
+        Self {
+            generation: found.generation,
+            as_of: freshness.as_of.map(Rfc3339),
+            stale_ms: milliseconds(freshness),
+            stale: freshness.stale,
+            truncated: !found.flags.is_empty(),
+            hits: found.nodes.into_iter().map(hit).collect(),
+            unknown_seeds: found.unknown,
+            flags: found.flags,
+            slots_read: found.work.0,
+            nodes_touched: found.work.1,
+        }
+    }
 }
 
 /// What is held of a scope in memory.
@@ -267,7 +328,7 @@ impl From<Held> for Mirrored {
             scope: held.scope.to_string(),
             loaded: state.is_some(),
             generation: state.map(|state| state.generation),
-            as_of: state.map(|state| Rfc3339(state.freshness.as_of)),
+            as_of: state.and_then(|state| state.freshness.as_of).map(Rfc3339),
             stale_ms: state.map(|state| milliseconds(&state.freshness)),
             stale: state.is_some_and(|state| state.freshness.stale),
             whole: state.map(|state| state.freshness.whole),

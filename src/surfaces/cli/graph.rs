@@ -4,18 +4,63 @@ use super::exit::CliError;
 use super::output::Output;
 use super::page::Page;
 use crate::service::Service;
-use crate::service::recall::Difference;
+use crate::service::recall::{Difference, dot, export, save};
 use crate::surfaces::answer::recall::Mirrored;
-use clap::Subcommand;
+use clap::{Args, Subcommand, ValueEnum};
 use serde::Serialize;
+use std::path::PathBuf;
 
 /// The verbs of `ebb graph`.
 #[derive(Debug, Clone, Subcommand)]
 pub enum Verb {
     /// Load the mirror of a scope and say what it holds and takes
     Stats,
+    /// Save the mirror of a scope as a snapshot file (JSON version 3), which --graph asks without any database
+    Save(SaveArgs),
+    /// Print the mirror: as JSON version 3, or as a picture in the language of GraphViz
+    Export(ExportArgs),
     /// Bring the mirror up to date, then read everything anew and say where the two differ
     Verify,
+}
+
+/// `ebb graph save`
+#[derive(Debug, Clone, Args)]
+#[command(
+    after_help = "Examples:\n  ebb graph save memory.json\n  ebb recall --graph memory.json \"who wrote the parser\""
+)]
+pub struct SaveArgs {
+    /// Where to; a file that is there is replaced, whole or not at all
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+}
+
+/// `ebb graph export`
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "Examples:\n  ebb graph export --format dot --top 60 | dot -Tsvg > memory.svg")]
+pub struct ExportArgs {
+    /// In which language
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Language::Json)]
+    pub format: Language,
+    /// Of a picture: how many nodes, those with the most neighbours
+    #[arg(long, value_name = "K", default_value_t = 100, value_parser = clap::value_parser!(u16).range(1..=10_000))]
+    pub top: u16,
+}
+
+/// How a graph is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Language {
+    /// A snapshot, JSON version 3
+    Json,
+    /// A picture, for GraphViz
+    Dot,
+}
+
+/// What was saved.
+#[derive(Debug, Serialize)]
+struct Saved {
+    file: String,
+    bytes: u64,
+    mirror: Mirrored,
 }
 
 /// Where a mirror differed.
@@ -39,6 +84,23 @@ pub async fn run(verb: &Verb, service: &Service, output: &Output) -> Result<(), 
         Verb::Stats => {
             let mirror = Mirrored::from(held);
             output.emit("graph.stats", &mirror, |page| stats(&mirror, page))
+        }
+        Verb::Save(args) => {
+            let view = service.view(service.scope()).await?;
+            save(&view, &args.file)?;
+            let bytes = std::fs::metadata(&args.file).map_or(0, |file| file.len());
+            let saved = Saved { file: args.file.display().to_string(), bytes, mirror: held.into() };
+            output.emit("graph.save", &saved, |page| {
+                page.line(&format!("Saved {} ({} bytes).", saved.file, saved.bytes));
+                stats(&saved.mirror, page);
+            })
+        }
+        Verb::Export(args) => {
+            let view = service.view(service.scope()).await?;
+            match args.format {
+                Language::Json => output.stream(|to| export(&view, to)),
+                Language::Dot => output.raw(dot(&view, usize::from(args.top)).as_bytes()),
+            }
         }
         Verb::Verify => {
             let difference = service.verify_mirror(service.scope()).await?;

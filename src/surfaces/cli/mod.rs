@@ -12,6 +12,7 @@ pub mod config;
 pub mod confirm;
 pub mod demo;
 pub mod docs;
+pub mod engine;
 pub mod events;
 pub mod exit;
 pub mod fact;
@@ -114,6 +115,9 @@ pub enum Command {
     Relation(relation::Verb),
     /// Say what a question reminds of: memories, entities, places, by what joins them and by their words
     Recall(recall::RecallArgs),
+    /// Run a mechanism of recall on its own, on what is held in memory or on a snapshot file
+    #[command(subcommand)]
+    Engine(engine::Verb),
     /// Look at what recall holds in memory of the graph, and compare it with the graph
     #[command(subcommand)]
     Graph(graph::Verb),
@@ -322,6 +326,7 @@ pub async fn run(
         Command::Session(verb) => session::run(verb, service, output, global).await,
         Command::Relation(verb) => relation::run(verb, service, output, global).await,
         Command::Recall(args) => recall::run(args, service, output).await,
+        Command::Engine(verb) => engine::run(verb, service, output).await,
         Command::Graph(verb) => graph::run(verb, service, output).await,
         Command::Trail(verb) => trail::run(verb, service, output, global).await,
         Command::Key(verb) => key::run(verb, service, output).await,

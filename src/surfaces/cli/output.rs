@@ -128,6 +128,14 @@ impl Output {
         self.to_stdout(|to| to.write_all(bytes))
     }
 
+    /// Prints what is too long to be held: as it is written.
+    ///
+    /// # Errors
+    /// As [`Self::raw`].
+    pub fn stream(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), CliError> {
+        self.to_stdout(write)
+    }
+
     /// A remark on stderr, unless the user asked for quiet.
     pub fn remark(&self, text: &str) {
         if !self.quiet {

@@ -4,10 +4,14 @@ use super::exit::CliError;
 use super::instant::Moment;
 use super::output::Output;
 use super::page::{Column, Page};
+use crate::domain::units::Timestamp;
 use crate::service::Service;
-use crate::service::recall::{Ask, Error, Filter, Fusion, Profile, Spread};
+use crate::service::recall::{
+    Answered, Ask, Config, Error, Filter, Fusion, Profile, Spread, View, recall_in,
+};
 use crate::surfaces::answer::recall::{Recall, Recollection};
 use clap::{Args, ValueEnum};
+use std::path::PathBuf;
 
 /// `ebb recall`
 #[derive(Debug, Clone, Args)]
@@ -42,6 +46,9 @@ pub struct RecallArgs {
     /// Leave the words of memories out of account
     #[arg(long)]
     pub no_words: bool,
+    /// Ask this snapshot file (JSON version 3) instead of the database: labels are its texts
+    #[arg(long, value_name = "FILE")]
+    pub graph: Option<PathBuf>,
     /// Say what speaks for each seed, and by which relationships each hit was reached
     #[arg(long)]
     pub why: bool,
@@ -83,32 +90,49 @@ impl From<ProfileName> for Profile {
 /// # Errors
 /// How the program ends, unless well.
 pub async fn run(args: &RecallArgs, service: &Service, output: &Output) -> Result<(), CliError> {
-    let since = match args.since {
-        None => None,
-        Some(Moment::At(at)) => Some(at),
-        Some(from_now) => {
-            let now = service.instant(None).await?;
-            let resolved = from_now.resolve(now);
-            Some(resolved.map_err(|why| CliError::usage("--since leads out of the calendar").why(why))?)
-        }
-    };
-    let ask = Ask {
-        text: args.words.join(" "),
-        seeds: args.seeds.clone(),
-        top_k: usize::from(args.top),
-        filter: Filter {
-            kinds: args.kinds.clone(),
-            tiers: args.tiers.clone(),
-            since: since.map(|at| at.millis()),
-            session: args.session.clone(),
-        },
-        profile: args.profile.into(),
-        spread: Spread::Activation,
-        fusion: if args.no_words { Fusion::Off } else { Fusion::Text },
-    };
-    let answered = service.recall(service.scope(), ask, true).await?;
+    let now = service.instant(None).await?;
+    let answered = service.recall(service.scope(), args.ask(now)?, true).await?;
+    tell(args, answered, output)
+}
+
+/// Runs the verb on a graph that is no mirror's, at `now`.
+///
+/// # Errors
+/// How the program ends, unless well.
+pub fn run_on(
+    args: &RecallArgs,
+    view: &View,
+    rules: &Config,
+    now: Timestamp,
+    output: &Output,
+) -> Result<(), CliError> {
+    tell(args, recall_in(view, &args.ask(now)?, rules)?, output)
+}
+
+fn tell(args: &RecallArgs, answered: Answered, output: &Output) -> Result<(), CliError> {
     let answer = Recall::of(answered, args.why);
     output.emit("recall", &answer, |page| lay_out(&answer, args.why, page))
+}
+
+impl RecallArgs {
+    fn ask(&self, now: Timestamp) -> Result<Ask, CliError> {
+        let resolved = self.since.map(|since| since.resolve(now)).transpose();
+        let since = resolved.map_err(|why| CliError::usage("--since leads out of the calendar").why(why))?;
+        Ok(Ask {
+            text: self.words.join(" "),
+            seeds: self.seeds.clone(),
+            top_k: usize::from(self.top),
+            filter: Filter {
+                kinds: self.kinds.clone(),
+                tiers: self.tiers.clone(),
+                since: since.map(Timestamp::millis),
+                session: self.session.clone(),
+            },
+            profile: self.profile.into(),
+            spread: Spread::Activation,
+            fusion: if self.no_words { Fusion::Off } else { Fusion::Text },
+        })
+    }
 }
 
 /// The answer as a page: hits, and with reasons where each begins and how it was reached.

@@ -5,8 +5,9 @@ use super::problem::Problem;
 use super::route::{Answer, Call, Needs, Route};
 use crate::domain::ids::Scope;
 use crate::domain::key::Right;
+use crate::service::engine::{Activate, Rank};
 use crate::service::recall::{Ask, Error, Filter, Fusion, Profile, Spread};
-use crate::surfaces::answer::recall::{Mirrored, Recall};
+use crate::surfaces::answer::recall::{Engine, Mirrored, Recall};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -19,6 +20,10 @@ pub(super) fn routes() -> Vec<Route> {
                 "From memory, where the hot part of the graph is held: it writes nothing. The first question after a start \
                  waits until it is loaded. stale_ms says how old what was asked is.",
             ),
+        Route::post("/v1/engine/activate", Needs::InScope(Right::Read), activate)
+            .says("Say what lights up from seeds, without words"),
+        Route::post("/v1/engine/pagerank", Needs::InScope(Right::Read), rank)
+            .says("Say who stands well, for everybody or for a reader who begins at seeds"),
         Route::get("/v1/mirror", Needs::InScope(Right::Read), mirror)
             .says("Say what is held in memory of a scope, and how current it is"),
     ]
@@ -105,6 +110,15 @@ enum Profiles {
     Reference,
 }
 
+impl From<Profiles> for Profile {
+    fn from(profile: Profiles) -> Self {
+        match profile {
+            Profiles::Recall => Self::Recall,
+            Profiles::Reference => Self::Reference,
+        }
+    }
+}
+
 /// What it means to be joined to the seeds.
 #[derive(Debug, Clone, Copy, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -122,7 +136,7 @@ async fn recall(call: Call<Nothing, Nothing, Asked>) -> Result<Answer<Recall>, P
     let asked = &call.body;
     let ask = Ask {
         text: asked.text.clone(),
-        seeds: asked.seeds.iter().map(|seed| (seed.id.clone(), seed.score)).collect(),
+        seeds: given(&asked.seeds),
         top_k: asked.top_k,
         filter: Filter {
             kinds: asked.kinds.clone(),
@@ -130,10 +144,7 @@ async fn recall(call: Call<Nothing, Nothing, Asked>) -> Result<Answer<Recall>, P
             since: asked.since.map(|At(at)| at.millis()),
             session: asked.session.clone(),
         },
-        profile: match asked.profile {
-            Profiles::Recall => Profile::Recall,
-            Profiles::Reference => Profile::Reference,
-        },
+        profile: asked.profile.into(),
         spread: match asked.spread {
             Spreads::Activation => Spread::Activation,
             Spreads::Ppr => Spread::PersonalPageRank,
@@ -142,6 +153,70 @@ async fn recall(call: Call<Nothing, Nothing, Asked>) -> Result<Answer<Recall>, P
     };
     let answered = call.service().recall(&scope, ask, asked.content).await?;
     Ok(Answer::ok(Recall::of(answered, asked.why)))
+}
+
+/// What is to be lit.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "ActivateRequest")]
+struct Light {
+    /// Ids to begin at.
+    #[schemars(length(max = 200))]
+    seeds: Vec<Given>,
+    /// By which rule signals spread.
+    #[serde(default = "reference")]
+    profile: Profiles,
+    /// Hops at most; that of the profile where nothing is said.
+    #[schemars(range(min = 1, max = 20))]
+    depth: Option<u8>,
+    /// How many nodes at most.
+    #[serde(default = "top_k")]
+    #[schemars(range(min = 1, max = 1_000))]
+    top_k: usize,
+    /// Whose data.
+    #[schemars(with = "Option<Name>")]
+    scope: Option<Scope>,
+}
+
+const fn reference() -> Profiles {
+    Profiles::Reference
+}
+
+/// Who is asked for.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "PageRankRequest")]
+struct Standing {
+    /// Ids at which a reader begins again and again; none for everybody's standing.
+    #[serde(default)]
+    #[schemars(length(max = 200))]
+    seeds: Vec<Given>,
+    /// How many nodes at most.
+    #[serde(default = "top_k")]
+    #[schemars(range(min = 1, max = 1_000))]
+    top_k: usize,
+    /// Whose data.
+    #[schemars(with = "Option<Name>")]
+    scope: Option<Scope>,
+}
+
+fn given(seeds: &[Given]) -> Vec<(String, f32)> {
+    seeds.iter().map(|seed| (seed.id.clone(), seed.score)).collect()
+}
+
+async fn activate(call: Call<Nothing, Nothing, Light>) -> Result<Answer<Engine>, Problem> {
+    let scope = call.scope(call.body.scope.as_ref())?;
+    let Light { seeds, profile, depth, top_k, .. } = &call.body;
+    let asked = Activate { seeds: given(seeds), profile: (*profile).into(), depth: *depth, top_k: *top_k };
+    let (found, freshness) = call.service().activate(&scope, asked).await?;
+    Ok(Answer::ok(Engine::of(found, &freshness)))
+}
+
+async fn rank(call: Call<Nothing, Nothing, Standing>) -> Result<Answer<Engine>, Problem> {
+    let scope = call.scope(call.body.scope.as_ref())?;
+    let asked = Rank { seeds: given(&call.body.seeds), top_k: call.body.top_k };
+    let (found, freshness) = call.service().rank(&scope, asked).await?;
+    Ok(Answer::ok(Engine::of(found, &freshness)))
 }
 
 /// Of which scope.
