@@ -2,7 +2,6 @@
 // mode: read
 // params: $since: Integer
 // returns: element: String, at: Integer, everything: Boolean, labels: List, scopes: List, keys: List, kinds: List (a row for each transaction, in the order of their instants)
-// clock: server
 //
 // Epoch milliseconds of the server.
 MATCH (c:EbbChange)

@@ -1,25 +1,22 @@
-// purpose: Name a page of the nodes of a label and scope that may be mirrored, with what decides which of them are.
+// purpose: Name the nodes of a label and scope that may be mirrored, with what decides which of them are.
 // mode: read
-// params: $scope: String, $after: String, $rows.before: List, $expired: Boolean, $limit: Integer
-// returns: key: String, tier: String, energy: Float, energyAt: Integer, lastAccessed: Integer, pinned: Boolean, exploitation: Float, cycle: Integer, bytes: Integer, degree: Integer (at most $limit rows, by key)
+// params: $scope: String, $rows.before: List, $expired: Boolean
+// returns: key: String, tier: String, energy: Float, energyAt: Integer, lastAccessed: Integer, pinned: Boolean, exploitation: Float, cycle: Integer, bytes: Integer, degree: Integer (a row for each, in no order)
 // names: :Room, n.id
 //
 // Stubs, dissolved clusters and what is set aside are no memory; expired ones are where $expired says so. Instants are
 // epoch milliseconds. A value of a wrong type is null: such a row is found by the jobs, which set it aside.
 MATCH (n:Room)
-WHERE n.scope = $scope AND n.id > $after
+WHERE n.scope = $scope AND n.id IS :: STRING NOT NULL
   AND NOT n:EbbQuarantined AND n.dissolved IS NULL
   AND NOT coalesce(n.tier, '') IN ['archivedWorking', 'archivedShortTerm']
   AND ($expired OR NOT coalesce(n.tier, '') = 'expiredWorking')
   AND none(other IN $rows.before WHERE other IN labels(n))
-WITH n, n.id AS key
-ORDER BY key
-LIMIT $limit
-RETURN key, n.tier AS tier, toFloatOrNull(n.energy) AS energy,
+RETURN n.id AS key, n.tier AS tier, toFloatOrNull(n.energy) AS energy,
   CASE WHEN n.energyAt IS :: ZONED DATETIME NOT NULL THEN n.energyAt.epochMillis END AS energyAt,
   CASE WHEN n.lastAccessed IS :: ZONED DATETIME NOT NULL THEN n.lastAccessed.epochMillis END AS lastAccessed,
   n.pinned IS :: BOOLEAN NOT NULL AND n.pinned AS pinned,
   toFloatOrNull(n.exploitation_pheromone) AS exploitation,
   CASE WHEN n.pheromone_cycle IS :: INTEGER NOT NULL THEN n.pheromone_cycle END AS cycle,
-  CASE WHEN n.content IS :: STRING NOT NULL THEN size(n.content) ELSE 0 END + size(key) AS bytes,
+  CASE WHEN n.content IS :: STRING NOT NULL THEN size(n.content) ELSE 0 END + size(n.id) AS bytes,
   COUNT { (n)--() } AS degree

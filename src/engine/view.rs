@@ -9,7 +9,7 @@
 //! view of it. A copy shares all postings, since segments and runs never change. Everything else is derived anew: it hangs
 //! on ids of nodes, which a refresh moves.
 //!
-//! Invariant: whatever the order in which rows came, a view answers the same (held by `recall_order_free`).
+//! Invariant: whatever the order in which rows came, a view answers the same (held by `recall::recall_order_free`).
 
 use super::pagerank::pagerank;
 use super::seeds::Sources;
@@ -253,7 +253,8 @@ mod tests {
         let standing = |id: &str| view.standing(view.graph().find(id).unwrap());
         assert_eq!(standing("Dana").to_bits(), 1.0_f32.to_bits());
         assert!(standing("Rui") < 1.0 && standing("shelf") < standing("Rui") && standing("shelf") > 0.0);
-        assert_eq!(view.flags(), Flags::default());
+        // Two that have each other swing, and a swing takes longer to die down than there are rounds.
+        assert_eq!(view.flags().names().collect::<Vec<_>>(), ["pagerank_unconverged"]);
     }
 
     #[test]

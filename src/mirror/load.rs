@@ -4,7 +4,8 @@
 //! a request, over several connections, each on a thread of its own, which makes rows of a graph of them as they come. What
 //! was read is let go page by page, so a load takes little more than what it makes.
 //!
-//! A load notes the server's time before it begins: what changes meanwhile is left to the refresh that follows it.
+//! A load notes the server's time and the words of changes there are before it begins: what changes meanwhile is left to the
+//! refresh that follows it.
 
 use super::content::{Names, RELATES_TO, Relations, conductance, view_of};
 use super::hot::{Joined, Selection, bytes_of_all};
@@ -19,7 +20,7 @@ use crate::graph::columns::NodeRow;
 use crate::graph::index::Generation;
 use crate::graph::kinds::NEVER_MIRRORED;
 use crate::graph::snapshot::{Skipped, Snapshot};
-use crate::store::{Amount, Eligible, EndSeen, Mirrored, NodeSeen, Store, Tied};
+use crate::store::{Amount, Eligible, EndSeen, Mirrored, NodeSeen, OVERLAP_MS, Store, Tied};
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -83,7 +84,10 @@ pub(super) async fn load(
     generation: Generation,
 ) -> Result<Held, Error> {
     let asked = asked(store, scope, config)?;
-    let seen = store.server_now().await?;
+    // What was committed by now is read below; what comes later is left to the refresh.
+    let now = store.server_now().await?;
+    let recently = Timestamp::from_millis(now.millis() - OVERLAP_MS).unwrap_or(Timestamp::EPOCH);
+    let (seen, changes) = store.changes(recently).await?;
     let candidates = census(store, &asked, at).await?;
     let places = places(&asked, &candidates);
     let names = Names::new(&asked, candidates.iter().map(|candidate| candidate.key.as_str()));
@@ -100,7 +104,7 @@ pub(super) async fn load(
         whole,
         bytes,
         seen,
-        applied: HashSet::new(),
+        applied: changes.into_iter().map(|change| change.element).collect(),
     })
 }
 

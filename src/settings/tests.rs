@@ -300,6 +300,13 @@ fn table_structs_and_default_file_name_the_same_keys() {
     named("worker", fields::of::<super::worker::Config>());
     named("facts", fields::of::<super::facts::Config>());
     named("http", fields::of::<super::http::Config>());
+    named("mirror", fields::of::<super::mirror::Config>());
+    let profiles = ["recall", "reference"];
+    let own = fields::of::<super::engine::Config>().iter().copied().filter(|field| !profiles.contains(field));
+    named("engine", &own.collect::<Vec<_>>());
+    for profile in profiles {
+        named(&format!("engine.{profile}"), fields::of::<super::engine::Profile>());
+    }
     named("mcp", fields::of::<super::mcp::Config>());
     named("guard", fields::of::<super::guard::Config>());
     named("log", fields::of::<crate::telemetry::Config>());

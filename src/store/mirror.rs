@@ -23,8 +23,6 @@ use serde::Deserialize;
 
 /// What a relation weighs that says nothing of itself.
 const PLAIN: f64 = 0.5;
-/// Nodes of one page of a census.
-const CENSUS_PAGE: usize = 20_000;
 
 /// What is asked of the graph for one scope.
 #[derive(Debug, Clone)]
@@ -222,30 +220,22 @@ impl Store {
         now: Timestamp,
         (tunables, counter): (&Tunables, &Counter),
     ) -> Result<Vec<Eligible>, Error> {
-        let mut all: Vec<Eligible> = Vec::new();
-        loop {
-            let after = all.last().map_or("", |last| last.key.as_str()).to_owned();
-            let call = || {
-                let call = MIRROR_CENSUS.about(&asked.labels()[label..=label], &[]);
-                let limit = i64::try_from(CENSUS_PAGE).unwrap_or(i64::MAX);
-                asked.ask(call, label).set("after", after.as_str()).set("limit", limit)
-            };
-            let rows: Vec<CensusRow> = self
-                .transactions
-                .run("mirror.census", Mode::Read, async |tx: &mut Tx| tx.rows(call()).await)
-                .await?;
-            let full = rows.len() == CENSUS_PAGE;
-            all.extend(rows.into_iter().map(|row| Eligible {
-                label,
-                heat: row.heat(now, tunables, &self.trails, &counter.cycles),
-                key: row.key,
-                bytes: row.bytes,
-                degree: row.degree,
-            }));
-            if !full {
-                return Ok(all);
-            }
-        }
+        let call = || asked.ask(MIRROR_CENSUS.about(&asked.labels()[label..=label], &[]), label);
+        let rows: Vec<CensusRow> = self
+            .transactions
+            .run("mirror.census", Mode::Read, async |tx: &mut Tx| tx.rows(call()).await)
+            .await?;
+        let eligible = |row: CensusRow| Eligible {
+            label,
+            heat: row.heat(now, tunables, &self.trails, &counter.cycles),
+            key: row.key,
+            bytes: row.bytes,
+            degree: row.degree,
+        };
+        let mut all: Vec<Eligible> = rows.into_iter().map(eligible).collect();
+        // Neighbours in the order of keys lie side by side in the store.
+        all.sort_unstable_by(|a, b| a.key.cmp(&b.key));
+        Ok(all)
     }
 
     /// Nodes of a label by their keys, with what begins at each; those that are not there any more, or not to be

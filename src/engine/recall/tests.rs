@@ -57,7 +57,7 @@ impl World {
 
     fn view(&self) -> View {
         let mut builder = GraphBuilder::new(Kinds::default(), WeightRange::default());
-        self.nodes.iter().for_each(|row| drop(builder.add_node(row.clone()).unwrap()));
+        self.nodes.iter().for_each(|row| _ = builder.add_node(row.clone()).unwrap());
         self.edges.iter().for_each(|edge| builder.add_edge(edge).unwrap());
         let graph = builder.finalize().unwrap();
         let snapshot = Snapshot { graph, as_of: Some(1_000), skipped: Skipped::default() };
@@ -128,7 +128,7 @@ fn sentence(draw: &mut impl FnMut(usize) -> usize, length: usize) -> String {
 fn agent() -> World {
     let mut draw = drawn(1);
     let mut world = World::default();
-    NAMES.iter().for_each(|name| drop(world.node(*name, *name, NodeType::Concept)));
+    NAMES.iter().for_each(|name| _ = world.node(*name, *name, NodeType::Concept));
     for n in 0..150 {
         let (first, second) = (NAMES[draw(NAMES.len())], NAMES[draw(NAMES.len())]);
         let length = 4 + draw(20);
@@ -269,7 +269,7 @@ fn recall_order_free() {
     for (n, world) in (0..).zip([agent(), code(), bare()]) {
         let asks = questions(11, &world);
         let wanted = answers(&world.view(), &asks, 1);
-        assert!(wanted.iter().filter(|one| one.contains("Hit {")).count() > 150, "most have hits");
+        assert!(wanted.iter().filter(|one| one.contains("Hit {")).count() > 100, "most have hits");
         let mut draw = drawn(n);
         for threads in [2, 8] {
             assert_eq!(answers(&world.shuffled(&mut draw).view(), &asks, threads), wanted);
@@ -354,7 +354,7 @@ fn a_filtered_answer_is_the_answer_filtered() {
 /// Concepts `n00`, `n01`, ... that lead to each other over slots of weight 1.
 fn shape(count: usize, edges: impl IntoIterator<Item = (usize, usize)>) -> View {
     let mut world = World::default();
-    (0..count).for_each(|n| drop(world.node(format!("n{n:02}"), format!("n{n:02}"), NodeType::Concept)));
+    (0..count).for_each(|n| _ = world.node(format!("n{n:02}"), format!("n{n:02}"), NodeType::Concept));
     edges
         .into_iter()
         .for_each(|(a, b)| world.edge(&format!("n{a:02}"), &format!("n{b:02}"), "LEADS_TO", 1.0));
@@ -549,7 +549,7 @@ fn an_answer_is_named_by_all_that_was_asked() {
         Ask { seeds: Vec::new(), ..base.clone() },
         Ask { profile: Profile::Reference, ..base.clone() },
         Ask { spread: Spread::PersonalPageRank, ..base.clone() },
-        Ask { fusion: Fusion::Off, ..base.clone() },
+        Ask { fusion: Fusion::Text, ..base.clone() },
         filter(|filter| filter.kinds = vec!["Memory".to_owned()]),
         filter(|filter| filter.tiers = vec!["Memory".to_owned()]),
         filter(|filter| filter.since = Some(0)),

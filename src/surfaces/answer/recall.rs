@@ -21,7 +21,7 @@ pub struct Recall {
     pub stale_ms: u64,
     /// Whether that is longer than is configured.
     pub stale: bool,
-    /// Whether something was cut short: flags says what.
+    /// Whether something was cut short: which flag ends in truncated says what.
     pub truncated: bool,
     /// What was found, the best first.
     pub hits: Vec<Recollection>,
@@ -29,7 +29,7 @@ pub struct Recall {
     pub seeds: Vec<Seed>,
     /// Seeds of the question that are not in the mirror.
     pub unknown_seeds: Vec<String>,
-    /// What was cut short.
+    /// What was cut short, or was still moving when it was taken.
     pub flags: Vec<&'static str>,
     /// What finding took.
     pub counters: Counters,
@@ -200,7 +200,7 @@ impl Recall {
             as_of: freshness.as_of.map(Rfc3339),
             stale_ms: milliseconds(&freshness),
             stale: freshness.stale,
-            truncated: !flags.is_empty(),
+            truncated: cut_short(&flags),
             hits: recalled.hits.into_iter().map(hit).collect(),
             seeds: recalled
                 .seeds
@@ -226,6 +226,10 @@ impl Recall {
     }
 }
 
+fn cut_short(flags: &[&str]) -> bool {
+    flags.iter().any(|flag| flag.ends_with("_truncated"))
+}
+
 fn milliseconds(freshness: &Freshness) -> u64 {
     u64::try_from(freshness.age.as_millis()).unwrap_or(u64::MAX)
 }
@@ -242,13 +246,13 @@ pub struct Engine {
     pub stale_ms: u64,
     /// Whether that is longer than is configured.
     pub stale: bool,
-    /// Whether something was cut short: flags says what.
+    /// Whether something was cut short: which flag ends in truncated says what.
     pub truncated: bool,
     /// What was found, the best first.
     pub hits: Vec<Standing>,
     /// Seeds that are not there.
     pub unknown_seeds: Vec<String>,
-    /// What was cut short.
+    /// What was cut short, or was still moving when it was taken.
     pub flags: Vec<&'static str>,
     /// Relationships that were read, each way by itself.
     pub slots_read: u64,
@@ -280,7 +284,7 @@ impl Engine {
             as_of: freshness.as_of.map(Rfc3339),
             stale_ms: milliseconds(freshness),
             stale: freshness.stale,
-            truncated: !found.flags.is_empty(),
+            truncated: cut_short(&found.flags),
             hits: found.nodes.into_iter().map(hit).collect(),
             unknown_seeds: found.unknown,
             flags: found.flags,

@@ -9,7 +9,8 @@ use serde::Deserialize;
 use std::collections::HashSet;
 
 /// Labels of records about work done, and properties that only lock.
-const BOOKKEEPING: [&str; 7] = [
+const BOOKKEEPING: [&str; 8] = [
+    "EbbChange",
     "EbbRun",
     "EbbCounter",
     "EbbRequest",
@@ -30,10 +31,11 @@ pub(crate) async fn remembered(client: &Client) -> Vec<String> {
     lines(client, &BOOKKEEPING, &LOCKS).await
 }
 
-/// All but the ledger, the requests, the attempts, the dates of migrations and the locks: what a replay that was killed
+/// All but the ledger, the words of changes, the requests, the attempts, the dates of migrations and the locks: what a replay that was killed
 /// and repeated must leave to the bit.
 pub(crate) async fn replayed(client: &Client) -> Vec<String> {
-    lines(client, &["EbbRun", "EbbRequest", "ConsolidationAttempt", "EbbMigration"], &LOCKS).await
+    lines(client, &["EbbChange", "EbbRun", "EbbRequest", "ConsolidationAttempt", "EbbMigration"], &LOCKS)
+        .await
 }
 
 /// Asserts that two states are one, and says where they part.

@@ -87,7 +87,7 @@ async fn tools_that_write_are_off_until_somebody_allows_them() {
             call("forget", json!({"id": "m"})),
         ],
     );
-    assert_eq!(names(&answers[0]), ["decay_scope", "explain_memory", "maintenance_status"]);
+    assert_eq!(names(&answers[0]), ["decay_scope", "recall", "explain_memory", "maintenance_status"]);
     let documented = json!({
         "scope": {"type": "string", "enum": ["local", "team", "company", "public"], "description": "The fact scope to sweep."},
         "mode": {"type": "string", "enum": ["retract", "confidence", "dry_run"],
@@ -128,7 +128,7 @@ async fn over_http_a_sweep_wants_to_have_been_seen_and_a_key_says_what_may_be_ca
         served.ask(&Ask { method: "POST", path: "/mcp", headers, body: Some(&body) })
     };
     let open = |request: Value| ask(None, &request).json(200);
-    assert_eq!(names(&open(json!({"method": "tools/list"}))).len(), 5);
+    assert_eq!(names(&open(json!({"method": "tools/list"}))).len(), 6);
     let dry = open(call("decay_scope", json!({"scope": "local", "mode": "dry_run"})));
     let token = answered(&dry)["confirm"].clone();
     assert!(failed(&open(call("decay_scope", json!({"scope": "local"})))).contains("mode=dry_run first"));
@@ -144,7 +144,7 @@ async fn over_http_a_sweep_wants_to_have_been_seen_and_a_key_says_what_may_be_ca
     };
     let (read, write) = (key("read"), key("write"));
     let listed = ask(Some(&read), &json!({"method": "tools/list"})).json(200);
-    assert_eq!(names(&listed), ["decay_scope", "explain_memory", "maintenance_status"]);
+    assert_eq!(names(&listed), ["decay_scope", "recall", "explain_memory", "maintenance_status"]);
     ask(None, &json!({"method": "tools/list"})).fails(401, "authorization", "needs an API key");
     let remember = call("remember", json!({"content": "x", "id": "m"}));
     assert!(failed(&ask(Some(&read), &remember).json(200)).contains("no right to write"));

@@ -10,6 +10,7 @@ mod injection;
 mod mcp;
 mod memories;
 mod operations;
+mod recall;
 mod relations;
 mod trails;
 mod wrong;

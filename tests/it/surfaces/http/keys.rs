@@ -26,7 +26,7 @@ const fn writes(route: &'static str, path: &'static str, body: &'static str) -> 
     Row { method: "POST", route, path, body: Some(body), right: 1, everywhere: false }
 }
 
-const ROUTES: [Row; 41] = [
+const ROUTES: [Row; 45] = [
     looks("/memory/graph/edges", "/memory/graph/edges?scope=team", false),
     writes(
         "/memory/graph/edges",
@@ -102,6 +102,13 @@ const ROUTES: [Row; 41] = [
     Row { everywhere: true, ..writes("/v1/trails/evaporate", "/v1/trails/evaporate", r#"{"dry_run":true}"#) },
     looks("/v1/trails/cycle", "/v1/trails/cycle", true),
     Row { everywhere: true, ..writes("/v1/trails/cycle", "/v1/trails/cycle", r#"{"advance":1}"#) },
+    Row { right: 0, ..writes("/v1/recall", "/v1/recall", r#"{"text":"x","scope":"team"}"#) },
+    Row {
+        right: 0,
+        ..writes("/v1/engine/activate", "/v1/engine/activate", r#"{"seeds":[],"scope":"team"}"#)
+    },
+    Row { right: 0, ..writes("/v1/engine/pagerank", "/v1/engine/pagerank", r#"{"scope":"team"}"#) },
+    looks("/v1/mirror", "/v1/mirror?scope=team", false),
     looks("/v1/jobs", "/v1/jobs", true),
     Row { everywhere: true, ..writes("/v1/jobs/{name}/run", "/v1/jobs/decay/run", r#"{"dry_run":true}"#) },
     looks("/v1/attempts", "/v1/attempts", true),

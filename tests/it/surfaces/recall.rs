@@ -1,0 +1,129 @@
+//! Recall as people and programs meet it: `ebb recall`, `ebb engine`, `ebb graph`, with a database and without, over HTTP and MCP.
+
+use super::http::Served;
+use super::{command, ebb};
+use crate::harness::neo4j::{Fresh, fresh};
+use serde_json::Value;
+use std::fs;
+
+fn told(db: &Fresh) {
+    for (id, content, mention) in [
+        ("m1", "The parser was rewritten in spring", "Parser"),
+        ("m2", "Alex owns the parser and the lexer", "Alex"),
+        ("m3", "Lunch was good", "Lunch"),
+    ] {
+        ebb(db, &["memory", "add", content, "--id", id, "--mention", mention]).json();
+    }
+    ebb(db, &["relation", "observe", "Alex", "maintains", "Parser"]).json();
+}
+
+fn ids(answer: &Value) -> Vec<&str> {
+    answer["hits"].as_array().unwrap().iter().map(|hit| hit["id"].as_str().unwrap()).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_question_is_answered_with_its_reasons() {
+    let db = fresh().await;
+    told(&db);
+    let answer = ebb(&db, &["recall", "who maintains the Parser", "--why"]).json();
+    assert_eq!(answer["schema"], "ebb.recall/1");
+    let found = ids(&answer);
+    assert!(found.contains(&"m1") && found.contains(&"m2") && found.contains(&"Alex"), "{answer:#}");
+    assert!(!found.contains(&"m3"), "{answer:#}");
+    let m1 = answer["hits"].as_array().unwrap().iter().find(|hit| hit["id"] == "m1").unwrap();
+    assert_eq!(m1["content"], "The parser was rewritten in spring");
+    assert_eq!(m1["path"], serde_json::json!(["Parser", "m1"]));
+    assert_eq!(m1["steps"][0]["type"], "MENTIONS");
+    let grounds: Vec<&Value> =
+        answer["seeds"][0]["evidence"].as_array().unwrap().iter().map(|one| &one["ground"]).collect();
+    assert!(grounds.iter().any(|ground| **ground == "name" || **ground == "fact"), "{answer:#}");
+    assert_eq!((&answer["stale"], &answer["truncated"]), (&Value::from(false), &Value::from(false)));
+
+    let only = ebb(&db, &["recall", "who maintains the Parser", "--kind", "Entity", "--top", "1"]).json();
+    assert_eq!(only["hits"].as_array().unwrap().len(), 1);
+    assert_eq!(only["hits"][0]["kind"], "Entity");
+    let unknown = ebb(&db, &["recall", "--seed", "Nobody"]).json();
+    assert_eq!(unknown["unknown_seeds"], serde_json::json!(["Nobody"]));
+    assert_eq!(unknown["hits"], serde_json::json!([]));
+    ebb(&db, &["recall"]).fails(2, "WORDS");
+    ebb(&db, &["recall", "x", "--top", "0"]).fails(2, "1..=1000");
+    ebb(&db, &["recall", "--seed", "Alex=2"]).fails(2, "above 0, up to 1");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_saved_graph_is_asked_without_any_database() {
+    let db = fresh().await;
+    told(&db);
+    assert_eq!(ebb(&db, &["graph", "stats"]).json()["whole"], true);
+    assert_eq!(ebb(&db, &["graph", "verify"]).json()["same"], true);
+    let folder = tempfile::tempdir().unwrap();
+    let saved = command(&db, folder.path(), &["graph", "save", "memory.json"]).output().unwrap();
+    assert!(saved.status.success(), "{}", String::from_utf8_lossy(&saved.stderr));
+    let alone = |args: &[&str]| -> super::Said {
+        let mut command = command(&db, folder.path(), args);
+        command.env("NEO4J_URI", "bolt://127.0.0.1:1").output().unwrap().into()
+    };
+    let lit = alone(&["engine", "activate", "--seed", "Alex", "--graph", "memory.json"]).json();
+    assert_eq!(ids(&lit)[0], "Alex");
+    assert!(ids(&lit).contains(&"Parser"), "{lit:#}");
+    assert_eq!(lit["as_of"], Value::Null);
+    let with = ebb(&db, &["engine", "activate", "--seed", "Alex"]).json();
+    // A moment later relations weigh a little less.
+    assert_eq!(ids(&with), ids(&lit), "the same graph, the same answer");
+    let ranked = alone(&["engine", "pagerank", "--top", "2", "--graph", "memory.json"]).json();
+    assert_eq!(ranked["hits"].as_array().unwrap().len(), 2);
+    let recalled = alone(&["recall", "who maintains the Parser", "--graph", "memory.json"]).json();
+    assert!(ids(&recalled).contains(&"m1"), "{recalled:#}");
+    alone(&["engine", "pagerank", "--graph", "nowhere.json"]).fails(2, "nowhere.json");
+    fs::write(folder.path().join("broken.json"), "{\"version\":3,\"nodes\":[").unwrap();
+    alone(&["engine", "pagerank", "--graph", "broken.json"]).fails(2, "broken.json cannot be used");
+    let dot = ebb(&db, &["graph", "export", "--format", "dot"]);
+    assert!(dot.code == Some(0) && dot.out.starts_with("digraph"), "{}", dot.out);
+    let json = ebb(&db, &["graph", "export"]);
+    assert_eq!(json.out, fs::read_to_string(folder.path().join("memory.json")).unwrap());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn recall_over_http_follows_what_is_written() {
+    let db = fresh().await;
+    told(&db);
+    let api = Served::on(&db, &[("EBB__MIRROR__REFRESH", "1s")]);
+    let ask = |body: &str| api.post("/v1/recall", body);
+    let answer = ask(r#"{"text":"who maintains the Parser"}"#).json(200);
+    assert!(ids(&answer).contains(&"m1"), "{answer:#}");
+    let again = ask(r#"{"text":"who maintains the Parser"}"#).json(200);
+    assert_eq!((&again["recall_id"], &again["hits"]), (&answer["recall_id"], &answer["hits"]));
+    ebb(&db, &["memory", "forget", "m1", "--yes"]).json();
+    // With texts it is gone at once, without them at the next refresh.
+    let now = ask(r#"{"text":"who maintains the Parser"}"#).json(200);
+    assert!(!ids(&now).contains(&"m1"), "{now:#}");
+    crate::worker::process::eventually("the mirror follows", async || {
+        let later = ask(r#"{"text":"who maintains the Parser","content":false}"#).json(200);
+        !ids(&later).contains(&"m1")
+    })
+    .await;
+    assert_eq!(api.get("/v1/mirror").json(200)["loaded"], true);
+    let lit = api.post("/v1/engine/activate", r#"{"seeds":[{"id":"Alex","score":1}]}"#).json(200);
+    assert_eq!(ids(&lit)[0], "Alex");
+    assert_eq!(
+        api.post("/v1/engine/pagerank", "{\"top_k\":1}").json(200)["hits"].as_array().unwrap().len(),
+        1
+    );
+    assert_eq!(ask("{}").json(200)["hits"], serde_json::json!([]), "nothing asked, nothing answered");
+    for (body, says) in [
+        (r#"{"text":"x","top_k":0}"#, "top_k"),
+        (r#"{"text":"x","top_k":1001}"#, "top_k"),
+        (r#"{"text":"x","tokp":1}"#, "unknown field `tokp`"),
+        (r#"{"seeds":[{"id":"Alex","score":2}]}"#, "score of seed Alex"),
+        (r#"{"seeds":[{"id":"Alex","score":1e999}]}"#, ""),
+        (r#"{"text":"x","scope":"team"}"#, "not mirrored here"),
+    ] {
+        ask(body).fails(400, "validation", says);
+    }
+    for (body, says) in [
+        (r#"{"seeds":[{"id":"Alex","score":1}],"depth":0}"#, "depth"),
+        (r#"{"seeds":[{"id":"Alex","score":1}],"depth":21}"#, "depth"),
+    ] {
+        api.post("/v1/engine/activate", body).fails(400, "validation", says);
+    }
+}
