@@ -203,7 +203,7 @@ fn read(store: &Arc<Store>, plan: &Plan<'_>, candidates: &[Eligible]) -> Result<
     };
     std::thread::scope(|threads| {
         let readers: Vec<_> =
-            (0..plan.config.connections.min(pages.len())).map(|_| threads.spawn(&reader)).collect();
+            (0..plan.config.connections.min(pages.len())).map(|_| threads.spawn(reader)).collect();
         let ended = readers.into_iter().map(|thread| thread.join().unwrap_or(Err(Error::Broken)));
         ended.collect::<Vec<_>>().into_iter().collect::<Result<(), Error>>()
     })?;

@@ -17,14 +17,15 @@
 //!
 //! Invariant: a mirror that was brought up to date is one that was loaded (held by `mirror::patched_is_loaded`).
 
-use super::content::{RELATES_TO, conductance, view_of};
+use super::content::{RELATES_TO, Relations, conductance, view_of};
 use super::{Config, Error, Held, hot};
+use crate::domain::relation::Fading;
 use crate::domain::units::Timestamp;
 use crate::engine::Texts;
 use crate::graph::builder::{Batch, EdgeRow};
 use crate::graph::columns::NodeRow;
 use crate::graph::index::NodeId;
-use crate::graph::snapshot::Snapshot;
+use crate::graph::snapshot::{Skipped, Snapshot};
 use crate::store::{Amount, Change, EndSeen, KEPT_MS, NodeSeen, OVERLAP_MS, Store};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
@@ -209,16 +210,44 @@ async fn next(
         return Ok(Refreshed::Anew("the budget is spent"));
     }
     let fading = store.fading();
+    let (mut batch, relations, skipped) = merged(held, config, &read, (at, fading));
+    let observed = relations.observed();
+    let texts = texts(held, &read)?;
+    let graph = held.view.graph();
+    batch.nodes = read
+        .nodes
+        .iter()
+        .map(|(id, (seen, is_held))| {
+            let lacks = !held.whole && !is_held;
+            let partial = lacks || graph.find(id).is_some_and(|node| graph.is_partial(node));
+            let row = held.names.row(seen, partial);
+            let last_modified = observed.get(id.as_str()).copied().or(row.last_modified);
+            NodeRow { last_modified, ..row }
+        })
+        .collect();
+    let snapshot = Snapshot { graph: graph.apply(&batch)?, as_of: Some(at.millis()), skipped };
+    held.view = Arc::new(view_of(snapshot, texts, &relations, &held.names, (at, fading)));
+    held.relations = relations;
+    held.bytes += coming;
+    Ok(Refreshed::Next)
+}
+
+/// What was read as a batch without its nodes, all relations as they weigh at an instant among it; the relations that there
+/// are then; and what could not be used so far.
+fn merged(
+    held: &Held,
+    config: &Config,
+    read: &Read,
+    (at, fading): (Timestamp, &Fading),
+) -> (Batch, Relations, Skipped) {
     let mut relations = held.relations.clone();
     let mut batch = Batch { removed_nodes: read.gone.clone(), ..Batch::default() };
     let mut skipped = held.view.snapshot().skipped;
     let gone: HashSet<&str> = read.gone.iter().map(String::as_str).collect();
-    let again = |(id, kind, _): &'_ (String, Option<String>, Vec<EndSeen>)| {
-        kind.as_deref().is_none_or(|kind| kind == RELATES_TO).then(|| id.clone())
-    };
-    let related: Vec<String> = read.around.iter().filter_map(again).collect();
-    let dropped: HashSet<&str> = related.iter().map(String::as_str).chain(gone.iter().copied()).collect();
-    relations.drop_of(&dropped);
+    // What was read again stands instead of what was known.
+    let is_related = |kind: &Option<String>| kind.as_deref().is_none_or(|kind| kind == RELATES_TO);
+    let related = read.around.iter().filter(|(_, kind, _)| is_related(kind)).map(|(id, ..)| id.as_str());
+    relations.drop_of(&related.chain(gone.iter().copied()).collect());
     let is_there = |id: &str| {
         read.nodes.contains_key(id) || (held.view.graph().find(id).is_some() && !gone.contains(id))
     };
@@ -241,33 +270,12 @@ async fn next(
         }
     }
     for (from, to, weight) in relations.weighed(&config.kinds, at, fading) {
-        let ends = || (from.to_owned(), to.to_owned());
         batch.removed_edges.push((from.to_owned(), RELATES_TO.to_owned(), to.to_owned()));
         if let Some(weight) = weight.filter(|_| is_there(from) && is_there(to)) {
-            let (from, to) = ends();
-            batch.edges.push(config.edge(from, to, RELATES_TO, weight));
+            batch.edges.push(config.edge(from.to_owned(), to.to_owned(), RELATES_TO, weight));
         }
     }
-    let observed = relations.observed();
-    let texts = texts(held, &read)?;
-    batch.nodes = read
-        .nodes
-        .iter()
-        .map(|(id, (seen, is_held))| {
-            let lacks = !held.whole && !is_held;
-            let partial =
-                lacks || held.view.graph().find(id).is_some_and(|node| held.view.graph().is_partial(node));
-            let row = held.names.row(seen, partial);
-            let last_modified = observed.get(id.as_str()).copied().or(row.last_modified);
-            NodeRow { last_modified, ..row }
-        })
-        .collect();
-    let graph = held.view.graph().apply(&batch)?;
-    let snapshot = Snapshot { graph, as_of: Some(at.millis()), skipped };
-    held.view = Arc::new(view_of(snapshot, texts, &relations, &held.names, (at, fading)));
-    held.relations = relations;
-    held.bytes += coming;
-    Ok(Refreshed::Next)
+    (batch, relations, skipped)
 }
 
 /// The words of the memories after what was read.

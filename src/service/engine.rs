@@ -130,7 +130,9 @@ fn scored(view: &View, node: NodeId, score: f32) -> Scored {
 }
 
 /// Seeds that are there, and the ids of the others.
-fn seeds(view: &View, given: &[(String, f32)]) -> Result<(Vec<(NodeId, f32)>, Vec<String>), Error> {
+type Seeds = (Vec<(NodeId, f32)>, Vec<String>);
+
+fn seeds(view: &View, given: &[(String, f32)]) -> Result<Seeds, Error> {
     let (mut held, mut unknown) = (Vec::new(), Vec::new());
     for (id, score) in given {
         if !score.is_finite() || *score <= 0.0 || *score > 1.0 {

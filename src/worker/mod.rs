@@ -162,14 +162,7 @@ pub async fn run(
             let ended = tokio::join!(dispatching, reaping);
             ended.0.and(ended.1)
         };
-        let mirroring = async {
-            if !roles.http && !roles.mcp {
-                return Ok(());
-            }
-            let (service, told, ready) = (Arc::clone(service), stop.clone(), ready_in.subscribe());
-            looped(&panics, &stop, move || refreshing(Arc::clone(&service), ready.clone(), told.clone()))
-                .await
-        };
+        let mirroring = mirroring(service, roles, &ready_in, &panics, &stop);
         let ((), ended, (), mirrored) = tokio::join!(probing, jobs, drained, mirroring);
         over.cancel();
         ended.and(mirrored)
@@ -219,6 +212,21 @@ where
             }
         }
     }
+}
+
+/// Keeps the mirrors of a process that answers questions.
+async fn mirroring(
+    service: &Arc<Service>,
+    roles: Roles,
+    ready: &watch::Sender<Ready>,
+    panics: &Panics,
+    stop: &CancellationToken,
+) -> Result<(), TooManyPanics> {
+    if !roles.http && !roles.mcp {
+        return Ok(());
+    }
+    let (service, told, ready) = (Arc::clone(service), stop.clone(), ready.subscribe());
+    looped(panics, stop, move || refreshing(Arc::clone(&service), ready.clone(), told.clone())).await
 }
 
 /// Loads the mirrors, and brings them up to date at each of their turns, while the database answers.

@@ -13,7 +13,6 @@
 )]
 #![expect(
     clippy::cast_precision_loss,
-    clippy::cast_sign_loss,
     clippy::cast_possible_truncation,
     reason = "counts of a bench are small"
 )]

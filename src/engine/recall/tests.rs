@@ -461,7 +461,7 @@ fn rank_boost_before_cut() {
     // `b` is a little nearer; `a` is where everybody leads.
     let mut world = World::default();
     world.node("seed", "start", NodeType::Concept);
-    ["a", "b"].iter().for_each(|id| drop(world.node(*id, *id, NodeType::MEMORY)));
+    ["a", "b"].iter().for_each(|id| _ = world.node(*id, *id, NodeType::MEMORY));
     world.edge("seed", "a", "LEADS_TO", 0.50);
     world.edge("seed", "b", "LEADS_TO", 0.51);
     for n in 0..20 {

@@ -196,8 +196,8 @@ pub fn find(
     };
     let nothing = named.is_none() && facts.is_empty() && external.is_empty();
     let mut tokens = tokens(question.text);
-    let (cut, more) = (tokens.len() > TOKENS_MAX, TOKENS_MAX.min(tokens.len()));
-    tokens.truncate(more);
+    let cut = tokens.len() > TOKENS_MAX;
+    tokens.truncate(TOKENS_MAX);
     let (hits, more) = hits(sources.labels, &tokens);
     truncated |= cut || more;
     let whole = sources.labels.exact(&folded);

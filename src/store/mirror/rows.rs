@@ -1,0 +1,111 @@
+//! Rows of the mirror's statements, which hold values of any type.
+
+use super::{Amount, EndSeen, NodeSeen, Tied};
+use crate::domain::relation::Bond;
+use crate::domain::units::{Timestamp, Weight};
+use neo4rs::{BoltNull, BoltType};
+
+/// What a relation weighs that says nothing of itself.
+const PLAIN: f64 = 0.5;
+
+/// A row as so many columns, null where it has fewer.
+pub(super) fn columns<const N: usize>(row: Vec<BoltType>) -> [BoltType; N] {
+    let mut row = row.into_iter();
+    std::array::from_fn(|_| row.next().unwrap_or(BoltType::Null(BoltNull)))
+}
+
+pub(super) fn node(label: usize, row: Vec<BoltType>) -> NodeSeen {
+    let [key, name, content, tier, session, last_accessed, created, access_count, tags, edges] = columns(row);
+    NodeSeen {
+        label,
+        key: text(key).unwrap_or_default(),
+        name: text(name),
+        content: text(content),
+        tier: text(tier),
+        session: text(session),
+        last_accessed: whole(&last_accessed),
+        created: whole(&created),
+        access_count: whole(&access_count),
+        tags: items(tags).into_iter().filter_map(text).collect(),
+        edges: ends(edges),
+    }
+}
+
+pub(super) fn ends(edges: BoltType) -> Vec<EndSeen> {
+    let end = |edge: BoltType| {
+        let [kind, label, key, amount, begins] = columns(items(edge));
+        Some(EndSeen {
+            kind: text(kind)?,
+            label: usize::try_from(whole(&label)?).ok()?,
+            key: text(key)?,
+            amount: amount_of(amount),
+            begins: !matches!(begins, BoltType::Boolean(begins) if !begins.value),
+        })
+    };
+    items(edges).into_iter().filter_map(end).collect()
+}
+
+fn amount_of(value: BoltType) -> Amount {
+    match value {
+        BoltType::Null(_) => Amount::None,
+        BoltType::List(_) => tied(items(value)),
+        value => number(&value).map_or(Amount::Unusable, Amount::Number),
+    }
+}
+
+/// A relation as its statement lists it. One that no job has taken under the laws yet has no anchor: it weighs what it says,
+/// or what it costs, or half, and does not fade.
+fn tied(list: Vec<BoltType>) -> Amount {
+    let [kind, base, pinned, confidence, weight_at, last_observed, cost, weight] = columns(list);
+    let instant = |value: &BoltType| whole(value).and_then(|ms| Timestamp::from_millis(ms).ok());
+    let confidence = match number(&confidence) {
+        None if !matches!(confidence, BoltType::Null(_)) => return Amount::Unusable,
+        confidence => confidence,
+    };
+    let (at, observed) = (instant(&weight_at), instant(&last_observed));
+    let foreign = || number(&weight).or_else(|| number(&cost).map(|cost| (-cost).exp())).unwrap_or(PLAIN);
+    let anchored = at.zip(observed);
+    let base = if anchored.is_some() { number(&base) } else { Some(foreign()) };
+    let Some(base) = base.and_then(|base| Weight::new(base).ok()) else { return Amount::Unusable };
+    let pinned = matches!(pinned, BoltType::Boolean(pinned) if pinned.value);
+    let bond = match anchored {
+        Some((at, observed)) => Bond::stored(base, at, observed, pinned),
+        None => Bond {
+            base,
+            weight_at: Timestamp::EPOCH,
+            last_observed: observed.unwrap_or(Timestamp::EPOCH),
+            pinned: true,
+        },
+    };
+    Amount::Relation(Tied { kind: text(kind).unwrap_or_default(), bond, confidence })
+}
+
+fn items(value: BoltType) -> Vec<BoltType> {
+    match value {
+        BoltType::List(list) => list.value,
+        _ => Vec::new(),
+    }
+}
+
+pub(super) fn text(value: BoltType) -> Option<String> {
+    match value {
+        BoltType::String(text) => Some(text.value),
+        _ => None,
+    }
+}
+
+fn whole(value: &BoltType) -> Option<i64> {
+    match value {
+        BoltType::Integer(whole) => Some(whole.value),
+        _ => None,
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a weight that is a whole number is small")]
+fn number(value: &BoltType) -> Option<f64> {
+    match value {
+        BoltType::Float(number) => Some(number.value),
+        BoltType::Integer(whole) => Some(whole.value as f64),
+        _ => None,
+    }
+}
