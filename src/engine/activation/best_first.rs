@@ -90,7 +90,7 @@ pub fn activate(
         clippy::iter_over_hash_type,
         reason = "what is read of it is sorted by value and external id below"
     )]
-    let lit = {
+    let mut lit = {
         let mut lit = Vec::with_capacity(known.len());
         for (node, labels) in &known {
             let bits = labels.iter().map(|label| label.0).max().unwrap_or(0);
@@ -98,5 +98,5 @@ pub fn activate(
         }
         lit
     };
-    Activation { lit: strongest(graph, lit, most), work, truncated }
+    Activation { lit: strongest(graph, &mut lit, most), work, truncated }
 }

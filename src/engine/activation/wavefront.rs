@@ -5,7 +5,7 @@
 //! is listed once, with what it rose from, and fires in the next level.
 
 use super::scratch::{LISTED, Scratch};
-use super::{Activation, INHIBITORY_FACTOR, Lit, Mode, Params, Work, begun, send, strongest};
+use super::{Activation, INHIBITORY_FACTOR, Lit, Mode, Params, Work, begin, passes, send, strongest};
 use crate::graph::Graph;
 use crate::graph::index::NodeId;
 use crate::graph::raw::prefetch;
@@ -27,7 +27,8 @@ pub fn activate(
     let inhibits = graph.has_inhibition();
     scratch.fit(graph.node_count(), params.mode == Mode::Convergent, inhibits);
     let mut work = Work::default();
-    for (node, value) in begun(seeds, params) {
+    begin(seeds, params, &mut scratch.seeds);
+    for (node, value) in scratch.seeds.drain(..) {
         scratch.cells[node.at()] = value.to_bits();
         scratch.touched.push(node.0);
         if value > params.threshold {
@@ -50,16 +51,17 @@ pub fn activate(
         settle(params, scratch);
     }
     work.touched = scratch.touched.len() as u64;
-    let mut lit = Vec::new();
     for node in scratch.touched.drain(..) {
         // Reset as it is read, so that one listed twice counts once.
         let bits = std::mem::take(&mut scratch.cells[node as usize]);
         if bits != 0 {
-            lit.push(Lit { node: NodeId(node), value: f32::from_bits(bits) });
+            scratch.lit.push(Lit { node: NodeId(node), value: f32::from_bits(bits) });
         }
     }
     scratch.frontier.clear();
-    Activation { lit: strongest(graph, lit, most), work, truncated }
+    let lit = strongest(graph, &mut scratch.lit, most);
+    scratch.lit.clear();
+    Activation { lit, work, truncated }
 }
 
 /// Lets the front send.
@@ -81,17 +83,15 @@ fn fire(
         }
         let k = params.sends(graph, *node, *p);
         work.rows += 1;
-        let (read, useful) = send(&graph.excitatory(*node), k, params.threshold, |_, target, signal| {
-            arrive(scratch, target, signal)
-        });
-        work.slots_read += read;
-        work.useful_slots += useful;
-        if inhibits {
-            let (read, useful) = send(&graph.inhibitory(*node), k, params.threshold, |_, target, signal| {
-                inhibit(scratch, target, signal);
-            });
-            work.slots_read += read;
-            work.useful_slots += useful;
+        let (excitatory, inhibitory) = (graph.excitatory(*node), graph.inhibitory(*node));
+        // Where rows have two parts, one slot too many of each would be more than one a row: bounds are asked first.
+        if !inhibits || passes(&excitatory, k, params.threshold) {
+            let arrive = |_, target, signal| arrive(scratch, target, signal);
+            work.add(send(&excitatory, k, params.threshold, arrive));
+        }
+        if inhibits && passes(&inhibitory, k, params.threshold) {
+            let inhibit = |_, target, signal| inhibit(scratch, target, signal);
+            work.add(send(&inhibitory, k, params.threshold, inhibit));
         }
     }
     frontier.clear();
