@@ -9,6 +9,7 @@
 
 use crate::graph::Graph;
 use crate::graph::index::NodeId;
+use crate::graph::raw::in_large_pages;
 
 /// How often a link is followed rather than a page opened at random.
 pub const DAMPING: f64 = 0.85;
@@ -47,7 +48,10 @@ impl Standing {
 )]
 pub fn pagerank(graph: &Graph) -> Standing {
     let n = graph.node_count();
-    let mut standing = Standing { of: vec![1.0 / n.max(1) as f32; n], iterations: 0, change: 0.0 };
+    let even = 1.0 / n.max(1) as f32;
+    let mut of = in_large_pages(Vec::with_capacity(n));
+    of.resize(n, even);
+    let mut standing = Standing { of, iterations: 0, change: 0.0 };
     if n == 0 {
         return standing;
     }
@@ -56,7 +60,7 @@ pub fn pagerank(graph: &Graph) -> Standing {
         graph.nodes().map(|node| 1.0 / graph.excitatory_slots(node).max(1) as f32).collect();
     let dangling: Vec<NodeId> = graph.nodes().filter(|node| graph.excitatory_slots(*node) == 0).collect();
     let inhibits = graph.has_inhibition();
-    let mut passes = vec![0.0_f32; n];
+    let mut passes = in_large_pages(vec![0.0_f32; n]);
     while standing.iterations < ITERATIONS_MAX {
         for ((passes, value), share) in passes.iter_mut().zip(&standing.of).zip(&share) {
             *passes = value * share;

@@ -11,18 +11,24 @@
 
 mod apply;
 mod assemble;
+mod rows;
 
 pub use apply::Batch;
 
-use super::columns::{Columns, NodeRow, RowView};
+use super::columns::{Columns, NodeRow, RowView, shared};
 use super::csr::{SlotKind, causal_of};
 use super::index::{nodes, slots};
 use super::interner::StringInterner;
 use super::kinds::{EdgeDirection, Kinds};
 use super::number::check_amount;
+use super::raw::prefetch;
 use super::{Error, Graph};
-use assemble::{Parts, Slot, assemble, canonical, degrees, len, merged, ordered, ranked, sum_up};
+use assemble::{Parts, assemble, canonical, len, ordered, places, ranked};
+use rows::{Rows, Staging};
 use std::collections::{BTreeMap, BTreeSet};
+
+/// How many nodes ahead what they carry is asked for.
+const AHEAD: usize = 8;
 
 /// Between what effective weights lie.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -235,12 +241,10 @@ impl GraphBuilder {
     /// [`Error::InternerFull`] beyond 4 GiB of names.
     pub fn finalize(mut self) -> Result<Graph, Error> {
         let renamed = canonical(&mut self.slot_kinds);
-        let count = self.rows.len();
-        // Slots are counted into rows.
-        let mut begins = vec![0_u32; count + 1];
+        let slot_kinds = self.slot_kinds.clone();
         let doubles: Vec<bool> = renamed
             .iter()
-            .map(|kind| self.slot_kinds[*kind as usize].direction == EdgeDirection::Bidirectional)
+            .map(|kind| slot_kinds[*kind as usize].direction == EdgeDirection::Bidirectional)
             .collect();
         let halves = std::mem::take(&mut self.halves);
         let both = |at: usize, edge: &PendingEdge| {
@@ -248,52 +252,40 @@ impl GraphBuilder {
                 && edge.source != edge.target
                 && (halves.is_empty() || !halves.contains(&at))
         };
-        for (at, edge) in self.edges.iter().enumerate() {
-            begins[edge.source as usize + 1] += 1;
-            if both(at, edge) {
-                begins[edge.target as usize + 1] += 1;
+        let staging = Staging {
+            nodes: self.rows.len(),
+            edges: std::mem::take(&mut self.edges),
+            causal: std::mem::take(&mut self.causal),
+            kinds: &slot_kinds,
+            renamed: &renamed,
+        };
+        let (rows, degrees) = Rows::of(staging, both);
+        let by_rank = ranked(self.rows.iter().map(|row| row.external_id.as_str()));
+        let order = ordered(&degrees, &by_rank);
+        let shared = shared(self.rows.iter().map(RowView::New))?;
+        let near = |node: &u32| &self.rows[*node as usize];
+        let nodes = order.iter().enumerate().map(|(at, node)| {
+            // Rows come in no order, and their names lie elsewhere again.
+            if let Some(ahead) = order.get(at + 2 * AHEAD) {
+                prefetch(std::slice::from_ref(near(ahead)));
             }
-        }
-        sum_up(&mut begins);
-        let total = begins[count] as usize;
-        let empty = Slot { target: 0, kind: 0, weight: 0.0, causal: 0.0 };
-        let (mut staged, mut next) = (vec![empty; total], begins.clone());
-        for (at, edge) in std::mem::take(&mut self.edges).into_iter().enumerate() {
-            let kind = renamed[edge.kind as usize];
-            let of = &self.slot_kinds[kind as usize];
-            let causal = self.causal.get(&at).copied().unwrap_or_else(|| causal_of(edge.weight, of));
-            let ways = [(edge.source, edge.target), (edge.target, edge.source)];
-            for (source, target) in ways.into_iter().take(1 + usize::from(both(at, &edge))) {
-                let place = &mut next[source as usize];
-                staged[*place as usize] = Slot { target, kind, weight: edge.weight, causal };
-                *place += 1;
+            if let Some(ahead) = order.get(at + AHEAD) {
+                prefetch(near(ahead).external_id.as_bytes());
+                prefetch(near(ahead).label.as_bytes());
             }
-        }
-        drop(next);
-        // Equal ones of a row become one.
-        let mut ends = begins.clone();
-        for node in 0..count {
-            let row = &mut staged[begins[node] as usize..begins[node + 1] as usize];
-            let kept = merged(row, &self.slot_kinds);
-            ends[node] = begins[node] + u32::try_from(kept).unwrap_or(u32::MAX);
-        }
-        let row = |node: usize| &staged[begins[node] as usize..ends[node] as usize];
-        let degrees = degrees(count, &row);
-        let ranks = ranked((0..count).map(|at| self.rows[at].external_id.as_str()));
-        let order = ordered(&degrees, &ranks);
-        let columns = Columns::of(order.iter().map(|old| RowView::New(&self.rows[*old as usize])))?;
-        let total = (0..count).map(|node| row(node).len()).sum();
-        let fill = |old: u32, into: &mut Vec<Slot>| into.extend_from_slice(row(old as usize));
+            RowView::New(near(node))
+        });
+        let columns = Columns::of(shared, nodes)?;
         let parts = Parts {
             range: self.range,
             kinds: self.kinds,
             slot_kinds: self.slot_kinds,
+            ranks: places(&by_rank, by_rank.len()),
+            total: rows.len(),
             order,
             degrees,
-            ranks,
-            total,
         };
-        Ok(assemble(parts, columns, fill))
+        Ok(assemble(parts, columns, rows))
     }
 }
 

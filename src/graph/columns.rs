@@ -133,28 +133,99 @@ pub(super) struct Columns {
 const NONE: InternedStr = InternedStr(u32::MAX);
 const NEVER: i64 = i64::MIN;
 
+/// What rows have in common: strings in the order of their bytes, and what those of the graph before are called now.
+pub(super) struct Shared {
+    strings: StringInterner,
+    renamed: Vec<InternedStr>,
+}
+
+/// What these rows have in common. Old ones are all of one graph.
+pub(super) fn shared<'a>(rows: impl Iterator<Item = RowView<'a>>) -> Result<Shared, Error> {
+    let mut met = StringInterner::default();
+    let (mut before, mut used): (Option<&Columns>, Vec<bool>) = (None, Vec::new());
+    for row in rows {
+        match row {
+            RowView::New(row) => {
+                for text in row.tags.iter().chain(&row.tier).chain(&row.session) {
+                    met.intern(text)?;
+                }
+            }
+            RowView::Old(columns, at) => {
+                before = Some(columns);
+                used.resize(columns.strings.len(), false);
+                let own = columns.tags[at].iter().chain([&columns.tier[at], &columns.session[at]]);
+                own.filter(|handle| **handle != NONE).for_each(|handle| used[handle.at()] = true);
+            }
+        }
+    }
+    let held = before.into_iter().flat_map(|columns| columns.strings.iter().zip(&used));
+    let held = held.filter(|(_, used)| **used).map(|(text, _)| text);
+    let mut texts: Vec<&str> = met.iter().chain(held).collect();
+    texts.sort_unstable();
+    let mut strings = StringInterner::default();
+    for text in texts {
+        strings.intern(text)?;
+    }
+    let now = |text: &str| strings.find(text).unwrap_or(NONE);
+    let renamed = before.map_or_else(Vec::new, |columns| columns.strings.iter().map(now).collect());
+    Ok(Shared { strings, renamed })
+}
+
 impl Columns {
-    /// Columns of these rows, whose strings are kept in the order of their bytes.
-    pub(super) fn of<'a>(rows: impl Iterator<Item = RowView<'a>> + Clone) -> Result<Self, Error> {
-        let mut columns = Self::default();
-        let mut shared: Vec<&str> = rows.clone().flat_map(RowView::shared).collect();
-        shared.sort_unstable();
-        shared.dedup();
-        for text in shared {
-            columns.strings.intern(text)?;
-        }
+    /// Columns of these rows, which have this in common.
+    pub(super) fn of<'a>(
+        shared: Shared,
+        rows: impl ExactSizeIterator<Item = RowView<'a>>,
+    ) -> Result<Self, Error> {
+        let mut columns = Self::with_room(rows.len());
+        let Shared { strings, renamed } = shared;
         for row in rows {
-            columns.push(row)?;
+            columns.push(row, &strings, &renamed)?;
         }
+        columns.external_id.bytes.shrink_to_fit();
+        columns.label.bytes.shrink_to_fit();
+        columns.strings = strings;
         Ok(columns)
     }
 
-    fn push(&mut self, row: RowView<'_>) -> Result<(), Error> {
-        let strings = &self.strings;
-        let handle = |text: Option<&str>| text.and_then(|text| strings.find(text)).unwrap_or(NONE);
-        self.tier.push(handle(row.tier()));
-        self.session.push(handle(row.session()));
-        self.tags.push(row.tags().map(|tag| handle(Some(tag))).collect());
+    /// None, with room for so many.
+    fn with_room(count: usize) -> Self {
+        let names = || StringColumn { bytes: String::new(), ends: Vec::with_capacity(count) };
+        Self {
+            external_id: names(),
+            label: names(),
+            node_type: Vec::with_capacity(count),
+            tags: Vec::with_capacity(count),
+            last_modified: Vec::with_capacity(count),
+            change_frequency: Vec::with_capacity(count),
+            tier: Vec::with_capacity(count),
+            session: Vec::with_capacity(count),
+            partial: Vec::with_capacity(count),
+            provenance: Vec::with_capacity(count),
+            ..Self::default()
+        }
+    }
+
+    fn push(
+        &mut self,
+        row: RowView<'_>,
+        strings: &StringInterner,
+        renamed: &[InternedStr],
+    ) -> Result<(), Error> {
+        match row {
+            RowView::New(row) => {
+                let handle = |text: &String| strings.find(text).unwrap_or(NONE);
+                self.tier.push(row.tier.as_ref().map_or(NONE, handle));
+                self.session.push(row.session.as_ref().map_or(NONE, handle));
+                self.tags.push(row.tags.iter().map(handle).collect());
+            }
+            RowView::Old(columns, at) => {
+                let handle = |before: &InternedStr| renamed.get(before.at()).copied().unwrap_or(NONE);
+                self.tier.push(handle(&columns.tier[at]));
+                self.session.push(handle(&columns.session[at]));
+                self.tags.push(columns.tags[at].iter().map(handle).collect());
+            }
+        }
         self.external_id.push(row.external_id())?;
         self.label.push(row.label())?;
         self.node_type.push(row.node_type().code());
@@ -186,10 +257,6 @@ pub(super) enum RowView<'a> {
 }
 
 impl<'a> RowView<'a> {
-    fn shared(self) -> impl Iterator<Item = &'a str> {
-        self.tags().chain(self.tier()).chain(self.session())
-    }
-
     pub(super) fn external_id(self) -> &'a str {
         match self {
             Self::New(row) => &row.external_id,
@@ -297,7 +364,8 @@ mod tests {
             ..NodeRow::new(format!("n{n}"), "l", NodeType::Concept)
         };
         let rows: Vec<NodeRow> = [0, 6, 7].map(|n| row(n).checked().unwrap()).to_vec();
-        let columns = Columns::of(rows.iter().map(RowView::New)).unwrap();
+        let views = || rows.iter().map(RowView::New);
+        let columns = Columns::of(shared(views()).unwrap(), views()).unwrap();
         assert_eq!(columns.tags.iter().map(Tags::spilled).collect::<Vec<_>>(), [false, false, true]);
         for (at, row) in rows.iter().enumerate() {
             assert_eq!(RowView::Old(&columns, at).to_row(), *row);
@@ -308,7 +376,8 @@ mod tests {
     fn columns_bytes() {
         let rows: Vec<NodeRow> =
             (0..1_000).map(|i| NodeRow::new(format!("n{i}"), "label", NodeType::MEMORY)).collect();
-        let columns = Columns::of(rows.iter().map(RowView::New)).unwrap();
+        let views = || rows.iter().map(RowView::New);
+        let columns = Columns::of(shared(views()).unwrap(), views()).unwrap();
         assert_eq!(columns.len(), 1_000);
         let lengths = [
             columns.tags.len(),

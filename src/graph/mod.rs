@@ -287,21 +287,16 @@ impl Graph {
         self.csr.causal(slot.at())
     }
 
-    /// The slots of a relation from one node to another.
-    fn slots_between(&self, source: u32, target: u32, relation: &str) -> impl Iterator<Item = usize> {
-        let (begin, _, end) = self.csr.row(NodeId(source));
-        (begin..end).filter(move |slot| {
-            self.csr.targets[*slot] == target && self.csr.kinds[self.csr.kind(*slot)].relation == relation
-        })
+    /// The slots from one node to another, found by halves in the way back.
+    fn between(&self, source: NodeId, target: NodeId) -> impl Iterator<Item = EdgeIdx> {
+        let begin = self.sources(target).partition_point(|of| *of < source.0);
+        self.incoming(target).skip(begin).take_while(move |(of, _)| *of == source).map(|(_, slot)| slot)
     }
 
     /// The slot of a relation from one node to another, if there is one.
     #[must_use]
     pub fn slot(&self, source: NodeId, relation: &str, target: NodeId) -> Option<EdgeIdx> {
-        self.slots_between(source.0, target.0, relation)
-            .next()
-            .and_then(|slot| u32::try_from(slot).ok())
-            .map(EdgeIdx)
+        self.between(source, target).find(|slot| self.relation(*slot) == relation)
     }
 
     /// Gives a slot of `source` another effective weight, held between floor and cap. One writer at a time: bounds are

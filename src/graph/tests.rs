@@ -205,11 +205,18 @@ pub(super) struct Step {
 }
 
 pub(super) fn steps() -> impl Strategy<Value = Vec<Step>> {
-    let edges =
-        || proptest::collection::vec((0..14_u32, 0..14_u32, 0..4_usize, any::<u8>(), any::<bool>()), 0..8);
+    steps_of(14, 8)
+}
+
+/// Some of these nodes come and go, with up to so many edges a step.
+fn steps_of(nodes: u32, edges: usize) -> impl Strategy<Value = Vec<Step>> {
+    let edges = move || {
+        let edge = (0..nodes, 0..nodes, 0..4_usize, any::<u8>(), any::<bool>());
+        proptest::collection::vec(edge, 0..edges)
+    };
     let step = (
-        proptest::collection::vec(0..14_u32, 0..3),
-        proptest::collection::vec(0..14_u32, 0..3),
+        proptest::collection::vec(0..nodes, 0..3),
+        proptest::collection::vec(0..nodes, 0..3),
         edges(),
         edges(),
     );
@@ -294,16 +301,32 @@ fn build_slots(content: &Content, both: &[EdgeRow]) -> Graph {
 proptest! {
     #[test]
     fn apply_equals_build(content in content(12, 50), steps in steps()) {
-        let mut graph = build(&content);
-        for Step { mut batch } in steps {
-            let content = after(&graph, &mut batch);
-            let next = graph.apply(&batch).unwrap();
-            let built = build_slots(&content, &batch.edges);
-            prop_assert_eq!(arrays(&next), arrays(&built));
-            prop_assert_eq!(next.generation(), graph.generation().next());
-            check_shape(&next);
-            graph = next;
-        }
+        check_steps(&content, steps);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+
+    /// Rows of many slots, of equal weights and to the same targets by several relations among them.
+    #[test]
+    fn apply_equals_build_where_rows_are_long(content in content(60, 6_000), steps in steps_of(64, 400)) {
+        prop_assert_eq!(read(&build(&content)), model(&content));
+        check_shape(&build(&content));
+        check_steps(&content, steps);
+    }
+}
+
+fn check_steps(content: &Content, steps: Vec<Step>) {
+    let mut graph = build(content);
+    for Step { mut batch } in steps {
+        let content = after(&graph, &mut batch);
+        let next = graph.apply(&batch).unwrap();
+        let built = build_slots(&content, &batch.edges);
+        assert!(arrays(&next) == arrays(&built), "what is applied is what is built");
+        assert_eq!(next.generation(), graph.generation().next());
+        check_shape(&next);
+        graph = next;
     }
 }
 

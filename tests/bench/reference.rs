@@ -9,6 +9,8 @@
     reason = "as a textbook has it; values lie in 0 to 16"
 )]
 
+use std::collections::BTreeMap;
+
 /// A graph as plain rows.
 pub(crate) struct Plain {
     pub(crate) offsets: Vec<u32>,
@@ -114,4 +116,65 @@ pub(crate) fn pagerank(graph: &Plain, damping: f64, iterations: usize) -> Vec<f6
         rank = next;
     }
     rank
+}
+
+/// Texts by the windows of three characters that they have, each posting with what it weighs in a text of length 1.
+pub(crate) struct Trigrams {
+    postings: BTreeMap<u32, Vec<(u32, f64)>>,
+    texts: usize,
+}
+
+/// The windows of a text and how often each is there; by their hashes, FNV-1a cut to 24 bits.
+fn windows(text: &str) -> BTreeMap<u32, f64> {
+    let lower: Vec<char> = text.to_lowercase().chars().collect();
+    let mut counts = BTreeMap::new();
+    for window in lower.windows(3) {
+        let said: String = window.iter().collect();
+        let hash = said.bytes().fold(0x811c_9dc5_u32, |hash, byte| {
+            (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
+        });
+        *counts.entry(hash & 0x00ff_ffff).or_insert(0.0) += 1.0;
+    }
+    counts
+}
+
+impl Trigrams {
+    pub(crate) fn build(texts: &[String]) -> Self {
+        let mut postings: BTreeMap<u32, Vec<(u32, f64)>> = BTreeMap::new();
+        for (at, text) in (0..).zip(texts) {
+            for (window, count) in windows(text) {
+                postings.entry(window).or_default().push((at, count));
+            }
+        }
+        let mut squares = vec![0.0; texts.len()];
+        for of_window in postings.values_mut() {
+            let rarity = (texts.len() as f64 / of_window.len() as f64).ln() + 1.0;
+            for (text, weight) in of_window {
+                *weight *= rarity;
+                squares[*text as usize] += *weight * *weight;
+            }
+        }
+        for (text, weight) in postings.values_mut().flatten() {
+            *weight /= squares[*text as usize].sqrt();
+        }
+        Self { postings, texts: texts.len() }
+    }
+
+    /// The `most` texts with the greatest cosine, by reading every posting of every window; and how many those were.
+    pub(crate) fn like(&self, text: &str, most: usize) -> (Vec<(u32, f64)>, u64) {
+        let (mut scores, mut read, mut square) = (vec![0.0_f64; self.texts], 0, 0.0);
+        for (window, count) in windows(text) {
+            let of_window = self.postings.get(&window).map_or(&[][..], Vec::as_slice);
+            let weight = count * ((self.texts as f64 / of_window.len().max(1) as f64).ln() + 1.0);
+            square += weight * weight;
+            read += of_window.len() as u64;
+            for (text, held) in of_window {
+                scores[*text as usize] += weight * held;
+            }
+        }
+        let mut like: Vec<(u32, f64)> = (0..).zip(scores.iter().map(|score| score / square.sqrt())).collect();
+        like.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        like.truncate(most);
+        (like, read)
+    }
 }

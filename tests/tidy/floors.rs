@@ -28,6 +28,7 @@ const FLOORS: &[Floor] = &[
     Floor { module: "domain::trail", inside: &["domain"], outside: &["petgraph"] },
     Floor { module: "graph", inside: &[], outside: &["libm", "serde_json", "smallvec", "xxhash_rust"] },
     Floor { module: "graph::codec", inside: &["graph", "mutated"], outside: &["serde_json", "xxhash_rust"] },
+    Floor { module: "graph::raw", inside: &["graph"], outside: &["rustix"] },
     Floor { module: "graph::visit", inside: &["graph"], outside: &["petgraph"] },
     Floor {
         module: "engine",

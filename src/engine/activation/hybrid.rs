@@ -30,7 +30,11 @@ pub fn activate(
     most: usize,
     scratch: &mut Scratch,
 ) -> Activation {
-    spread(graph, seeds, params, scratch).strongest(graph, most)
+    if takes_best_first(graph, seeds.len(), params) {
+        best_first::activate(graph, seeds, params, most, scratch)
+    } else {
+        wavefront::activate(graph, seeds, params, most, scratch)
+    }
 }
 
 /// Lights up what seeds reach; answers all of it, in no order.

@@ -152,6 +152,14 @@ pub struct Work {
     pub touched: u64,
 }
 
+impl Work {
+    /// Counts what was read of a row and what of it arrived.
+    const fn add(&mut self, (read, useful): (u64, u64)) {
+        self.slots_read += read;
+        self.useful_slots += useful;
+    }
+}
+
 /// What is lit.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Activation {
@@ -166,23 +174,34 @@ pub struct Activation {
 impl Activation {
     /// The same with the strongest `most` of what is lit, in order; the rest is never sorted.
     #[must_use]
-    pub(crate) fn strongest(self, graph: &Graph, most: usize) -> Self {
-        Self { lit: strongest(graph, self.lit, most), ..self }
+    pub(crate) fn strongest(mut self, graph: &Graph, most: usize) -> Self {
+        Self { lit: strongest(graph, &mut self.lit, most), ..self }
     }
 }
 
 /// The value that each seed begins with, one for each node: the greatest of its scores, and at most the cap. Scores that are
 /// not above 0 seed nothing.
 fn begun(seeds: &[(NodeId, f32)], params: &Params) -> Vec<(NodeId, f32)> {
-    let mut seeds: Vec<(NodeId, f32)> =
-        seeds.iter().copied().filter(|(_, score)| *score > 0.0 && score.is_finite()).collect();
-    seeds.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)));
-    seeds.dedup_by_key(|(node, _)| *node);
-    let most = seeds.iter().map(|(_, score)| *score).fold(0.0, f32::max);
-    for (_, score) in &mut seeds {
+    let mut begun = Vec::new();
+    begin(seeds, params, &mut begun);
+    begun
+}
+
+/// The same into memory that is there.
+fn begin(seeds: &[(NodeId, f32)], params: &Params, begun: &mut Vec<(NodeId, f32)>) {
+    begun.clear();
+    begun.extend(seeds.iter().filter(|(_, score)| *score > 0.0 && score.is_finite()));
+    begun.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)));
+    begun.dedup_by_key(|(node, _)| *node);
+    let most = begun.iter().map(|(_, score)| *score).fold(0.0, f32::max);
+    for (_, score) in begun {
         *score = if params.normalised { *score / most } else { *score }.min(params.cap);
     }
-    seeds
+}
+
+/// Whether any slot of a part can pass the threshold.
+fn passes(part: &Part<'_>, k: f32, threshold: f32) -> bool {
+    part.bounds.first().is_some_and(|bound| k * weight_of(bound) > threshold)
 }
 
 /// Sends `k` times its weight over each slot of a part that passes the threshold; answers how many were read and how many
@@ -219,18 +238,18 @@ fn send(part: &Part<'_>, k: f32, threshold: f32, mut arrive: impl FnMut(usize, u
     (read, useful)
 }
 
-/// The strongest `most` of these, by value descending, then by external id; the rest is never sorted.
-fn strongest(graph: &Graph, mut lit: Vec<Lit>, most: usize) -> Vec<Lit> {
+/// The strongest `most` of these, by value descending, then by external id; the rest is never sorted. Nothing is allocated
+/// but the answer.
+fn strongest(graph: &Graph, lit: &mut Vec<Lit>, most: usize) -> Vec<Lit> {
     let by = |a: &Lit, b: &Lit| {
         b.value.total_cmp(&a.value).then_with(|| graph.rank(a.node).cmp(&graph.rank(b.node)))
     };
     if most < lit.len() {
-        if most == 0 {
-            return Vec::new();
+        if most > 0 {
+            lit.select_nth_unstable_by(most - 1, by);
         }
-        lit.select_nth_unstable_by(most - 1, by);
         lit.truncate(most);
     }
     lit.sort_unstable_by(by);
-    lit
+    lit.as_slice().to_vec()
 }

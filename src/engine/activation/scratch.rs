@@ -3,7 +3,9 @@
 //! Cells are zero between queries and are reset through the list of those that were written, so that a query costs what it
 //! touches and never what there is. One thread has one scratch, and keeps it.
 
+use super::Lit;
 use crate::graph::index::NodeId;
+use crate::graph::raw::in_large_pages;
 
 /// The bit of a cell that says its node is listed for the next level. Values are never negative, so theirs is free.
 pub(super) const LISTED: u32 = 1 << 31;
@@ -11,6 +13,8 @@ pub(super) const LISTED: u32 = 1 << 31;
 /// Reusable memory of one thread.
 #[derive(Debug, Default)]
 pub struct Scratch {
+    /// What seeds begin with.
+    pub(super) seeds: Vec<(NodeId, f32)>,
     /// Bits of values.
     pub(super) cells: Vec<u32>,
     /// Sums of one level, in Convergent mode.
@@ -24,18 +28,21 @@ pub struct Scratch {
     pub(super) frontier: Vec<(NodeId, f32)>,
     /// Who rises in this level, and from what.
     pub(super) rising: Vec<(u32, f32)>,
+    /// What is lit at the end, from which the strongest are taken.
+    pub(super) lit: Vec<Lit>,
 }
 
 impl Scratch {
-    /// Room for so many nodes.
+    /// Room for so many nodes. All cells are zero between queries, so nothing has to be kept of those there are.
     pub(super) fn fit(&mut self, nodes: usize, convergent: bool, inhibition: bool) {
-        let grow = |len: usize| if len < nodes { nodes } else { len };
-        self.cells.resize(grow(self.cells.len()), 0);
-        if convergent {
-            self.sums.resize(grow(self.sums.len()), 0.0);
+        if self.cells.len() < nodes {
+            self.cells = in_large_pages(vec![0; nodes]);
         }
-        if inhibition {
-            self.inhibition.resize(grow(self.inhibition.len()), 0);
+        if convergent && self.sums.len() < nodes {
+            self.sums = in_large_pages(vec![0.0; nodes]);
+        }
+        if inhibition && self.inhibition.len() < nodes {
+            self.inhibition = in_large_pages(vec![0; nodes]);
         }
     }
 
@@ -45,7 +52,9 @@ impl Scratch {
         4 * (self.cells.capacity() + self.touched.capacity() + self.inhibited.capacity())
             + 8 * (self.sums.capacity()
                 + self.inhibition.capacity()
+                + self.seeds.capacity()
                 + self.frontier.capacity()
-                + self.rising.capacity())
+                + self.rising.capacity()
+                + self.lit.capacity())
     }
 }

@@ -5,7 +5,7 @@
 //! is listed once, with what it rose from, and fires in the next level.
 
 use super::scratch::{LISTED, Scratch};
-use super::{Activation, INHIBITORY_FACTOR, Lit, Mode, Params, Work, begun, send};
+use super::{Activation, INHIBITORY_FACTOR, Lit, Mode, Params, Work, begin, passes, send, strongest};
 use crate::graph::Graph;
 use crate::graph::index::NodeId;
 use crate::graph::raw::prefetch;
@@ -24,7 +24,10 @@ pub fn activate(
     most: usize,
     scratch: &mut Scratch,
 ) -> Activation {
-    spread(graph, seeds, params, scratch).strongest(graph, most)
+    let (work, truncated) = light(graph, seeds, params, scratch);
+    let lit = strongest(graph, &mut scratch.lit, most);
+    scratch.lit.clear();
+    Activation { lit, work, truncated }
 }
 
 /// Lights up what seeds reach; answers all of it, in no order.
@@ -34,10 +37,17 @@ pub(crate) fn spread(
     params: &Params,
     scratch: &mut Scratch,
 ) -> Activation {
+    let (work, truncated) = light(graph, seeds, params, scratch);
+    Activation { lit: scratch.lit.drain(..).collect(), work, truncated }
+}
+
+/// Leaves what is lit in the scratch.
+fn light(graph: &Graph, seeds: &[(NodeId, f32)], params: &Params, scratch: &mut Scratch) -> (Work, bool) {
     let inhibits = graph.has_inhibition();
     scratch.fit(graph.node_count(), params.mode == Mode::Convergent, inhibits);
     let mut work = Work::default();
-    for (node, value) in begun(seeds, params) {
+    begin(seeds, params, &mut scratch.seeds);
+    for (node, value) in scratch.seeds.drain(..) {
         scratch.cells[node.at()] = value.to_bits();
         scratch.touched.push(node.0);
         if value > params.threshold {
@@ -60,16 +70,15 @@ pub(crate) fn spread(
         settle(params, scratch);
     }
     work.touched = scratch.touched.len() as u64;
-    let mut lit = Vec::new();
     for node in scratch.touched.drain(..) {
         // Reset as it is read, so that one listed twice counts once.
         let bits = std::mem::take(&mut scratch.cells[node as usize]);
         if bits != 0 {
-            lit.push(Lit { node: NodeId(node), value: f32::from_bits(bits) });
+            scratch.lit.push(Lit { node: NodeId(node), value: f32::from_bits(bits) });
         }
     }
     scratch.frontier.clear();
-    Activation { lit, work, truncated }
+    (work, truncated)
 }
 
 /// Lets the front send.
@@ -91,17 +100,15 @@ fn fire(
         }
         let k = params.sends(graph, *node, *p);
         work.rows += 1;
-        let (read, useful) = send(&graph.excitatory(*node), k, params.threshold, |_, target, signal| {
-            arrive(scratch, target, signal)
-        });
-        work.slots_read += read;
-        work.useful_slots += useful;
-        if inhibits {
-            let (read, useful) = send(&graph.inhibitory(*node), k, params.threshold, |_, target, signal| {
-                inhibit(scratch, target, signal);
-            });
-            work.slots_read += read;
-            work.useful_slots += useful;
+        let (excitatory, inhibitory) = (graph.excitatory(*node), graph.inhibitory(*node));
+        // Where rows have two parts, one slot too many of each would be more than one a row: bounds are asked first.
+        if !inhibits || passes(&excitatory, k, params.threshold) {
+            let arrive = |_, target, signal| arrive(scratch, target, signal);
+            work.add(send(&excitatory, k, params.threshold, arrive));
+        }
+        if inhibits && passes(&inhibitory, k, params.threshold) {
+            let inhibit = |_, target, signal| inhibit(scratch, target, signal);
+            work.add(send(&inhibitory, k, params.threshold, inhibit));
         }
     }
     frontier.clear();

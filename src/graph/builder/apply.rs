@@ -1,17 +1,23 @@
 //! The next graph from the one there is and what changed, while readers keep the one they hold.
 //!
 //! Only rows that the batch touches are worked out anew; all others pass through as they are, with the ids of their targets
-//! as they are called then. Degrees, and with them ids, move where a row changed or a neighbour came or went.
+//! as they are called then. Degrees, and with them ids, move where a pair of nodes is joined now or no longer is; whether
+//! it is stands in the way back, which is sorted. What a batch costs by itself thus goes by its size; what is streamed goes
+//! by that of the graph.
 
-use super::assemble::{Parts, Slot, assemble, canonical, merged};
+mod moved;
+mod names;
+
+use super::assemble::{Parts, Slot, Source, assemble, canonical, merged, places, ranked};
 use super::{EdgeRow, owned_key, part_of, stage_kind};
-use crate::graph::columns::{Columns, NodeRow, RowView};
+use crate::graph::columns::{Columns, NodeRow, RowView, shared};
 use crate::graph::csr::{SlotKind, causal_of};
-use crate::graph::index::{NodeId, nodes, slots};
+use crate::graph::index::{NodeId, slots};
 use crate::graph::kinds::EdgeDirection;
+use crate::graph::raw::{in_large_pages, prefetch};
 use crate::graph::{Error, Graph};
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+use names::{NOBODY, Named};
+use std::collections::BTreeMap;
 
 /// What changed between two states of a scope.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -34,10 +40,13 @@ impl Graph {
     /// As those of [`GraphBuilder::add_node`](super::GraphBuilder::add_node) and [`GraphBuilder::add_edge`](super::GraphBuilder::add_edge), but for a duplicate, which is a change.
     pub fn apply(&self, batch: &Batch) -> Result<Self, Error> {
         let change = Change::of(self, batch)?;
-        let ranks = change.ranks(self);
-        let (order, degrees) = change.order(self, &ranks);
-        let columns = Columns::of(order.iter().map(|old| change.row(self, *old)))?;
-        let total = slots(change.total(self))? as usize;
+        let (degrees, total) = change.degrees();
+        let total = slots(total)? as usize;
+        let by_rank = change.by_rank();
+        let ranks = places(&by_rank, self.node_count() + change.added.len());
+        let order = change.order(&degrees, &ranks);
+        let nodes = || order.iter().map(|old| change.row(*old));
+        let columns = Columns::of(shared(nodes())?, nodes())?;
         let parts = Parts {
             range: self.range,
             kinds: self.kinds.clone(),
@@ -47,256 +56,246 @@ impl Graph {
             ranks,
             total,
         };
-        let mut next = assemble(parts, columns, |old, into| change.fill(self, old, into));
+        let mut next = assemble(parts, columns, Rest::of(change));
         next.generation = self.generation.next();
         Ok(next)
     }
 }
 
+/// A slot that is gone or replaced: its source, its target, its relation as a number.
+type Gone = (u32, u32, u32);
+
 /// A batch in the ids of the graph it changes; new nodes come after its own.
 struct Change<'a> {
-    /// What a node carries from now on, where that is new.
-    rows: BTreeMap<u32, NodeRow>,
+    graph: &'a Graph,
+    /// What nodes carry from now on, and of each node, from 1, which of these it is.
+    rows: Vec<NodeRow>,
+    row_of: Vec<u32>,
     added: Vec<&'a str>,
-    removed: BTreeSet<u32>,
+    /// Ascending.
+    removed: Vec<u32>,
     slot_kinds: Vec<SlotKind>,
-    /// What the kinds of the graph are called now.
+    /// What the kinds of the graph are called now, and the number of the relation of each.
     renamed: Vec<u32>,
-    /// Of each changed row the slots that are gone or replaced, by target and relation, and those that are there instead.
-    gone: BTreeMap<u32, BTreeSet<(u32, &'a str)>>,
-    new: BTreeMap<u32, Vec<Slot>>,
-    /// Sources of changed slots by their target.
-    from: BTreeMap<u32, BTreeSet<u32>>,
+    relations: Vec<u32>,
+    /// Sorted.
+    gone: Vec<Gone>,
+    /// Slots that are there instead, by source.
+    new: Vec<(u32, Slot)>,
 }
 
 impl<'a> Change<'a> {
-    fn of(graph: &Graph, batch: &'a Batch) -> Result<Self, Error> {
-        let mut change = Self {
-            rows: BTreeMap::new(),
-            added: Vec::new(),
-            removed: BTreeSet::new(),
-            slot_kinds: graph.csr.kinds.clone(),
-            renamed: Vec::new(),
-            gone: BTreeMap::new(),
-            new: BTreeMap::new(),
-            from: BTreeMap::new(),
-        };
-        change.removed =
-            batch.removed_nodes.iter().filter_map(|id| graph.find(id)).map(|node| node.0).collect();
-        let ids = change.of_nodes(graph, batch)?;
-        let held = |id: &str| graph.find(id).map(|node| node.0).filter(|id| !change.removed.contains(id));
-        let find = |id: &str| ids.get(id).copied().or_else(|| held(id));
-        let mut gone: Vec<(u32, u32, &'a str)> = Vec::new();
-        for (source, relation, target) in &batch.removed_edges {
-            let (Some(source), Some(target)) = (held(source), held(target)) else { continue };
-            gone.push((source, target, relation));
+    fn of(graph: &'a Graph, batch: &'a Batch) -> Result<Self, Error> {
+        let named = Named::of(graph, batch)?;
+        let mut slot_kinds = graph.csr.kinds.clone();
+        let mut gone: Vec<(u32, u32, &str)> = Vec::new();
+        let held = |node: u32| (node as usize) < graph.node_count();
+        for ([source, target], (_, relation, _)) in named.removed_edges.iter().zip(&batch.removed_edges) {
+            if !held(*source) || !held(*target) {
+                continue;
+            }
+            gone.push((*source, *target, relation));
             let other_way = graph
-                .slots_between(source, target, relation)
-                .any(|slot| graph.csr.kinds[graph.csr.kind(slot)].direction == EdgeDirection::Bidirectional);
+                .slot(NodeId(*source), relation, NodeId(*target))
+                .is_some_and(|slot| graph.kind(slot).direction == EdgeDirection::Bidirectional);
             if other_way {
-                gone.push((target, source, relation));
+                gone.push((*target, *source, relation));
             }
         }
-        let mut known_kinds: BTreeMap<_, _> =
-            (0..).zip(&change.slot_kinds).map(|(at, kind)| (owned_key(kind), at)).collect();
-        let mut fresh: Vec<(u32, Slot)> = Vec::new();
-        for edge in &batch.edges {
-            let end = |name: &String| {
-                find(name).ok_or_else(|| Error::DanglingEdge {
-                    source_id: edge.source.clone(),
-                    target_id: edge.target.clone(),
-                    missing: name.clone(),
-                })
-            };
-            let (source, target) = (end(&edge.source)?, end(&edge.target)?);
-            let weight =
-                part_of("weight", edge.weight, f64::from(f32::MAX), edge)?.min(graph.range.cap) + 0.0;
-            let kind = stage_kind(
-                &graph.kinds,
-                &mut change.slot_kinds,
-                &mut known_kinds,
-                &edge.relation,
-                edge.direction,
-                edge.inhibitory,
-            )
-            .0;
-            let causal = match edge.causal {
-                Some(causal) => part_of("causal_strength", causal, 1.0, edge)?,
-                None => causal_of(weight, &change.slot_kinds[kind as usize]),
-            };
-            let both = edge.direction == EdgeDirection::Bidirectional && source != target;
-            for (source, target) in
-                [(source, target), (target, source)].into_iter().take(1 + usize::from(both))
-            {
-                fresh.push((source, Slot { target, kind, weight, causal }));
-                gone.push((source, target, &edge.relation));
+        let mut new = fresh(graph, batch, &named, &mut slot_kinds)?;
+        let replaced = new.iter().map(|(source, slot)| (*source, slot.target, slot.kind));
+        let (relations, gone) = {
+            let mut numbers: BTreeMap<&str, u32> = BTreeMap::new();
+            for kind in &slot_kinds {
+                let next = u32::try_from(numbers.len()).unwrap_or(u32::MAX);
+                numbers.entry(&kind.relation).or_insert(next);
             }
-        }
-        change.renamed = canonical(&mut change.slot_kinds);
-        for (source, slot) in fresh {
-            let slot = Slot { kind: change.renamed[slot.kind as usize], ..slot };
-            change.new.entry(source).or_default().push(slot);
-        }
-        for row in change.new.values_mut() {
-            let kept = merged(row, &change.slot_kinds);
-            row.truncate(kept);
-        }
-        for (source, target, relation) in gone {
-            change.gone.entry(source).or_default().insert((target, relation));
-            change.from.entry(target).or_default().insert(source);
-        }
+            let relations: Vec<u32> = slot_kinds.iter().map(|kind| numbers[kind.relation.as_str()]).collect();
+            let cut = gone.into_iter();
+            let cut = cut.filter_map(|(source, target, of)| Some((source, target, *numbers.get(of)?)));
+            let replaced = replaced.map(|(source, target, kind)| (source, target, relations[kind as usize]));
+            let mut gone: Vec<Gone> = cut.chain(replaced).collect();
+            gone.sort_unstable();
+            gone.dedup();
+            (relations, gone)
+        };
+        let renamed = canonical(&mut slot_kinds);
+        new.iter_mut().for_each(|(_, slot)| slot.kind = renamed[slot.kind as usize]);
+        let mut change = Self {
+            graph,
+            rows: Vec::new(),
+            row_of: Vec::new(),
+            added: named.added,
+            removed: named.removed,
+            new: merged_rows(new, &slot_kinds),
+            slot_kinds,
+            renamed,
+            relations,
+            gone,
+        };
+        change.take_rows(batch, &named.rows)?;
         Ok(change)
     }
 
-    /// Takes in what nodes carry from now on; answers their ids.
-    fn of_nodes(&mut self, graph: &Graph, batch: &'a Batch) -> Result<BTreeMap<&'a str, u32>, Error> {
-        let mut ids: BTreeMap<&'a str, u32> = BTreeMap::new();
-        for node in &batch.nodes {
-            let row = node.clone().checked()?;
-            let known = ids.get(node.external_id.as_str()).copied();
-            let id = match known.or_else(|| graph.find(&node.external_id).map(|node| node.0)) {
-                Some(id) if !self.removed.contains(&id) => id,
-                _ => {
-                    let id = nodes(graph.node_count() + self.added.len() + 1)? - 1;
-                    self.added.push(&node.external_id);
-                    id
-                }
-            };
-            ids.insert(&node.external_id, id);
-            self.rows.insert(id, row);
+    /// Takes in what nodes carry from now on; of several of one node the last counts.
+    fn take_rows(&mut self, batch: &Batch, ids: &[u32]) -> Result<(), Error> {
+        if ids.is_empty() {
+            return Ok(());
         }
-        Ok(ids)
+        self.row_of = vec![0; self.graph.node_count() + self.added.len()];
+        for (row, id) in batch.nodes.iter().zip(ids) {
+            self.rows.push(row.clone().checked()?);
+            self.row_of[*id as usize] = u32::try_from(self.rows.len()).unwrap_or(u32::MAX);
+        }
+        Ok(())
     }
 
     fn is_removed(&self, node: u32) -> bool {
-        !self.removed.is_empty() && self.removed.contains(&node)
+        !self.removed.is_empty() && self.removed.binary_search(&node).is_ok()
     }
 
-    fn row<'b>(&'b self, graph: &'b Graph, old: u32) -> RowView<'b> {
-        match self.rows.get(&old) {
+    fn row(&self, old: u32) -> RowView<'_> {
+        let changed = self.row_of.get(old as usize).and_then(|from_1| from_1.checked_sub(1));
+        match changed.and_then(|at| self.rows.get(at as usize)) {
             Some(row) => RowView::New(row),
-            None => RowView::Old(&graph.columns, old as usize),
+            None => RowView::Old(&self.graph.columns, old as usize),
         }
     }
 
-    /// The slots of a row after the change, in the ids before it.
-    fn fill(&self, graph: &Graph, old: u32, into: &mut Vec<Slot>) {
-        if (old as usize) < graph.node_count() {
-            let gone = self.gone.get(&old);
-            let (begin, _, end) = graph.csr.row(NodeId(old));
-            for slot in begin..end {
-                let (target, kind) = (graph.csr.targets[slot], graph.csr.kind(slot));
-                let is_gone = self.is_removed(target)
-                    || gone.is_some_and(|gone| {
-                        gone.contains(&(target, graph.csr.kinds[kind].relation.as_str()))
-                    });
-                if !is_gone {
-                    let (kind, weight) = (self.renamed[kind], graph.csr.base[slot]);
-                    into.push(Slot { target, kind, weight, causal: graph.csr.causal(slot) });
-                }
-            }
-        }
-        into.extend(self.new.get(&old).into_iter().flatten());
+    fn is_gone(&self, source: u32, target: u32, kind: usize) -> bool {
+        self.gone.binary_search(&(source, target, self.relations[kind])).is_ok()
     }
+}
 
-    fn total(&self, graph: &Graph) -> usize {
-        let mut changed: BTreeSet<u32> = self.gone.keys().copied().collect();
-        for removed in &self.removed {
-            changed.extend(graph.incoming(NodeId(*removed)).map(|(source, _)| source.0));
-            changed.insert(*removed);
-        }
-        let held = |node: &u32| (*node as usize) < graph.node_count();
-        let before: usize =
-            changed.iter().filter(|node| held(node)).map(|node| graph.out_slots(NodeId(*node))).sum();
-        let mut row = Vec::new();
-        let mut after = 0;
-        for node in changed.iter().filter(|node| !self.is_removed(**node)) {
-            row.clear();
-            self.fill(graph, *node, &mut row);
-            after += row.len();
-        }
-        graph.slot_count() - before + after
-    }
-
-    /// All nodes by the bytes of their external ids, as places in that order; of removed ones it means nothing.
-    fn ranks(&self, graph: &Graph) -> Vec<u32> {
-        let count = graph.node_count();
-        let mut added: Vec<(&str, u32)> =
-            self.added.iter().copied().zip(u32::try_from(count).unwrap_or(u32::MAX)..).collect();
-        added.sort_unstable();
-        let mut ranks = vec![u32::MAX; count + added.len()];
-        let mut added = added.into_iter().peekable();
-        let mut place = 0;
-        let mut put = |node: u32| {
-            ranks[node as usize] = place;
-            place += 1;
+/// The slots of the edges of a batch, by the kinds of the graph and those that are new.
+fn fresh(
+    graph: &Graph,
+    batch: &Batch,
+    named: &Named<'_>,
+    slot_kinds: &mut Vec<SlotKind>,
+) -> Result<Vec<(u32, Slot)>, Error> {
+    let mut known: BTreeMap<_, _> = (0..).zip(&*slot_kinds).map(|(at, kind)| (owned_key(kind), at)).collect();
+    // Edges of one kind come together, more often than not.
+    let mut last: Option<(&EdgeRow, u32)> = None;
+    let mut fresh = Vec::with_capacity(batch.edges.len());
+    for (edge, [source, target]) in batch.edges.iter().zip(&named.edges) {
+        let dangling = |missing: &String| Error::DanglingEdge {
+            source_id: edge.source.clone(),
+            target_id: edge.target.clone(),
+            missing: missing.clone(),
         };
-        for old in graph.columns.by_rank.iter().filter(|old| !self.is_removed(**old)) {
-            while let Some((_, node)) =
-                added.next_if(|(id, _)| *id < graph.columns.external_id.get(*old as usize))
-            {
-                put(node);
+        for (id, name) in [(source, &edge.source), (target, &edge.target)] {
+            if *id == NOBODY {
+                return Err(dangling(name));
             }
-            put(*old);
         }
-        added.for_each(|(_, node)| put(node));
-        ranks
+        let weight = part_of("weight", edge.weight, f64::from(f32::MAX), edge)?.min(graph.range.cap) + 0.0;
+        let key = |edge: &EdgeRow| (edge.direction, edge.inhibitory);
+        let kind = match last {
+            Some((of, kind)) if of.relation == edge.relation && key(of) == key(edge) => kind,
+            _ => {
+                let EdgeRow { relation, direction, inhibitory, .. } = edge;
+                stage_kind(&graph.kinds, slot_kinds, &mut known, relation, *direction, *inhibitory).0
+            }
+        };
+        last = Some((edge, kind));
+        let causal = match edge.causal {
+            Some(causal) => part_of("causal_strength", causal, 1.0, edge)?,
+            None => causal_of(weight, &slot_kinds[kind as usize]),
+        };
+        fresh.push((*source, Slot { target: *target, kind, weight, causal }));
+        if edge.direction == EdgeDirection::Bidirectional && source != target {
+            fresh.push((*target, Slot { target: *source, kind, weight, causal }));
+        }
+    }
+    Ok(fresh)
+}
+
+/// By source and target, of equal ones the heaviest.
+fn merged_rows(mut new: Vec<(u32, Slot)>, kinds: &[SlotKind]) -> Vec<(u32, Slot)> {
+    new.sort_unstable_by_key(|(source, slot)| (*source, slot.target));
+    let (mut kept, mut row) = (Vec::with_capacity(new.len()), Vec::new());
+    for of_source in new.chunk_by(|a, b| a.0 == b.0) {
+        row.clear();
+        row.extend(of_source.iter().map(|(_, slot)| *slot));
+        let left = merged(&mut row, kinds);
+        kept.extend(row[..left].iter().map(|slot| (of_source[0].0, *slot)));
+    }
+    kept
+}
+
+/// The rows of the graph after a change, one after the other.
+struct Rest<'a> {
+    change: Change<'a>,
+    /// Of each node, from 1, which row of the change is its.
+    changed: Vec<u32>,
+    /// Of each row of the change its part of what is gone and of what is new.
+    parts: Vec<[std::ops::Range<usize>; 2]>,
+    /// Of each node which row of the change, from 1, has lost a slot to it last.
+    lost: Vec<u32>,
+}
+
+impl<'a> Rest<'a> {
+    fn of(change: Change<'a>) -> Self {
+        let count = change.graph.node_count() + change.added.len();
+        let (mut changed, mut parts) = (in_large_pages(vec![0; count]), Vec::new());
+        let mut begin = 0;
+        let mut new = 0;
+        // Whatever is new is among what is gone, so that the sources of the one are those of the other.
+        for of_source in change.gone.chunk_by(|a, b| a.0 == b.0) {
+            let source = of_source[0].0;
+            let more = change.new[new..].iter().take_while(|(of, _)| *of == source).count();
+            parts.push([begin..begin + of_source.len(), new..new + more]);
+            changed[source as usize] = u32::try_from(parts.len()).unwrap_or(u32::MAX);
+            (begin, new) = (begin + of_source.len(), new + more);
+        }
+        Self { changed, parts, lost: in_large_pages(vec![0; count]), change }
     }
 
-    /// The nodes in the order of their next ids, and the undirected degrees of all.
-    fn order(&self, graph: &Graph, ranks: &[u32]) -> (Vec<u32>, Vec<u32>) {
-        let count = graph.node_count();
-        let mut touched: BTreeSet<u32> = self.gone.keys().chain(self.from.keys()).copied().collect();
-        touched.extend((count..count + self.added.len()).filter_map(|node| u32::try_from(node).ok()));
-        for removed in &self.removed {
-            touched.extend(graph.incoming(NodeId(*removed)).map(|(source, _)| source.0));
-            touched.extend(graph.targets(NodeId(*removed)));
+    /// Hands over the slots of a row of the graph that stay.
+    fn stay(&self, node: u32, into: &mut Vec<Slot>, goes: impl Fn(u32, usize) -> bool) {
+        let csr = &self.change.graph.csr;
+        let (begin, _, end) = csr.row(NodeId(node));
+        for slot in begin..end {
+            let (target, kind) = (csr.targets[slot], csr.kind(slot));
+            if !goes(target, kind) {
+                let (kind, weight) = (self.change.renamed[kind], csr.base[slot]);
+                into.push(Slot { target, kind, weight, causal: csr.causal(slot) });
+            }
         }
-        touched.retain(|node| !self.is_removed(*node));
-        let mut degrees = graph.columns.degree.clone();
-        degrees.resize(count + self.added.len(), 0);
-        let mut row = Vec::new();
-        for node in &touched {
-            row.clear();
-            self.fill(graph, *node, &mut row);
-            let mut others: Vec<u32> = row.iter().map(|slot| slot.target).collect();
-            // Who led here before and still does, and who does so since.
-            let held = (*node as usize) < count;
-            let before = held.then(|| graph.incoming(NodeId(*node))).into_iter().flatten();
-            for (source, slot) in before {
-                let relation = graph.relation(slot);
-                let gone = self.is_removed(source.0)
-                    || self.gone.get(&source.0).is_some_and(|gone| gone.contains(&(*node, relation)));
-                if !gone {
-                    others.push(source.0);
-                }
-            }
-            for source in self.from.get(node).into_iter().flatten() {
-                if self.new.get(source).is_some_and(|row| row.iter().any(|slot| slot.target == *node)) {
-                    others.push(*source);
-                }
-            }
-            others.sort_unstable();
-            others.dedup();
-            others.retain(|other| other != node);
-            degrees[*node as usize] = u32::try_from(others.len()).unwrap_or(u32::MAX);
+    }
+}
+
+impl Source for Rest<'_> {
+    /// The slots of a row after the change, in the ids before it.
+    fn fill(&mut self, node: u32, into: &mut Vec<Slot>) {
+        let row = self.changed[node as usize];
+        let [gone, new] = row.checked_sub(1).map_or([0..0, 0..0], |at| self.parts[at as usize].clone());
+        let mut lost = std::mem::take(&mut self.lost);
+        for (_, target, _) in &self.change.gone[gone.clone()] {
+            lost[*target as usize] = row;
         }
-        // Those that keep their degree are in order already.
-        let place = |node: u32| (Reverse(degrees[node as usize]), ranks[node as usize]);
-        let mut moved: Vec<u32> = touched.iter().copied().collect();
-        moved.sort_unstable_by_key(|node| place(*node));
-        let mut moved = moved.into_iter().peekable();
-        let mut order = Vec::with_capacity(count + self.added.len());
-        for old in 0..u32::try_from(count).unwrap_or(u32::MAX) {
-            if self.is_removed(old) || touched.contains(&old) {
-                continue;
+        if (node as usize) < self.change.graph.node_count() {
+            let is_gone = |target: u32, kind: usize| {
+                lost[target as usize] == row && self.change.is_gone(node, target, kind)
+            };
+            match (gone.is_empty(), self.change.removed.is_empty()) {
+                (true, true) => self.stay(node, into, |_, _| false),
+                (false, true) => self.stay(node, into, is_gone),
+                (_, false) => self
+                    .stay(node, into, |target, kind| self.change.is_removed(target) || row > 0 && is_gone(target, kind)),
             }
-            while let Some(node) = moved.next_if(|node| place(*node) < place(old)) {
-                order.push(node);
-            }
-            order.push(old);
         }
-        order.extend(moved);
-        (order, degrees)
+        into.extend(self.change.new[new].iter().map(|(_, slot)| *slot));
+        self.lost = lost;
+    }
+
+    fn ahead(&self, node: u32) {
+        let graph = self.change.graph;
+        if (node as usize) < graph.node_count() {
+            let (begin, _, _) = graph.csr.row(NodeId(node));
+            prefetch(&graph.csr.targets[begin..]);
+            prefetch(&graph.csr.base[begin..]);
+        }
     }
 }

@@ -5,9 +5,10 @@
 use super::WeightRange;
 use crate::graph::Graph;
 use crate::graph::columns::Columns;
-use crate::graph::csr::{BOUND_BLOCK, Csr, SlotKind, WIDE, causal_of};
+use crate::graph::csr::{BOUND_BLOCK, Csr, SlotKind, WIDE};
 use crate::graph::index::Generation;
 use crate::graph::kinds::Kinds;
+use crate::graph::raw::in_large_pages;
 use std::sync::atomic::AtomicU32;
 
 /// A slot between two rows, its target in the ids of whoever hands it over.
@@ -17,6 +18,15 @@ pub(super) struct Slot {
     pub(super) kind: u32,
     pub(super) weight: f32,
     pub(super) causal: f32,
+}
+
+/// Where slots come from, a row at a time, in the ids of whoever hands them over.
+pub(super) trait Source {
+    /// Hands over the slots of a node.
+    fn fill(&mut self, node: u32, into: &mut Vec<Slot>);
+
+    /// Says that those of a node are wanted soon.
+    fn ahead(&self, node: u32);
 }
 
 /// What a graph is assembled of, beside its columns and slots. `degrees` and `ranks` are by the ids before.
@@ -30,49 +40,26 @@ pub(super) struct Parts {
     pub(super) total: usize,
 }
 
-/// Puts rows in the order of the next ids into arrays. `fill` hands over the slots of a node, their targets in ids before.
-pub(super) fn assemble(
-    parts: Parts,
-    mut columns: Columns,
-    mut fill: impl FnMut(u32, &mut Vec<Slot>),
-) -> Graph {
+/// How many rows ahead slots are asked for.
+const AHEAD: usize = 12;
+
+/// Puts rows in the order of the next ids into arrays.
+pub(super) fn assemble(parts: Parts, mut columns: Columns, mut source: impl Source) -> Graph {
     let Parts { range, kinds, slot_kinds, order, degrees, ranks, total } = parts;
-    let count = order.len();
     let place = placed(&mut columns, &order, &degrees, &ranks);
-    let mut csr = Csr {
-        offsets: Vec::with_capacity(count + 1),
-        exc_end: Vec::with_capacity(count),
-        targets: Vec::with_capacity(total),
-        base: Vec::with_capacity(total),
-        weights: Vec::with_capacity(total),
-        kind: Vec::with_capacity(total),
-        block_offsets: Vec::with_capacity(count + 1),
-        bounds: Vec::with_capacity(total / BOUND_BLOCK + count),
-        learned: (0..count.div_ceil(32)).map(|_| AtomicU32::new(0)).collect(),
-        ..Csr::default()
-    };
-    csr.offsets.push(0);
-    csr.block_offsets.push(0);
-    let mut used = vec![false; slot_kinds.len()];
-    let (mut row, mut causal, mut deviates) = (Vec::new(), Vec::new(), false);
-    let mut bounds = Vec::new();
-    for old in &order {
+    drop((degrees, ranks));
+    let mut arrays = Arrays::of(&slot_kinds, range, order.len(), total);
+    let mut row = Vec::new();
+    for (at, old) in order.iter().enumerate() {
+        if let Some(ahead) = order.get(at + AHEAD) {
+            source.ahead(*ahead);
+        }
         row.clear();
-        fill(*old, &mut row);
+        source.fill(*old, &mut row);
         for slot in &mut row {
             slot.target = place[slot.target as usize];
         }
-        let key = |slot: &Slot| {
-            let polarity = u64::from(slot_kinds[slot.kind as usize].inhibitory) << 63;
-            (
-                polarity | u64::from(!slot.weight.to_bits() & 0x7fff_ffff) << 32 | u64::from(slot.target),
-                slot.kind,
-            )
-        };
-        if !row.is_sorted_by_key(key) {
-            row.sort_unstable_by_key(key);
-        }
-        let exc = row.partition_point(|slot| !slot_kinds[slot.kind as usize].inhibitory);
+        let exc = arrays.arrange(&mut row);
         let mut strength = 0.0_f64;
         for slot in &row[..exc] {
             let weight = f64::from(range.clamp(slot.weight));
@@ -81,51 +68,128 @@ pub(super) fn assemble(
         }
         #[expect(clippy::cast_possible_truncation, reason = "rounded once; at most 2^32 weights of 16")]
         columns.out_strength.push(strength as f32);
-        let begin = csr.targets.len();
-        for slot in &row {
-            let kind = slot.kind as usize;
-            used[kind] = true;
-            deviates |= slot.causal.to_bits() != causal_of(slot.weight, &slot_kinds[kind]).to_bits();
-            csr.kind.push(u8::try_from(kind).unwrap_or(WIDE));
-            if kind >= usize::from(WIDE) {
-                csr.wide.push((len(&csr.targets), slot.kind));
-            }
-            csr.targets.push(slot.target);
-            csr.base.push(slot.weight);
-            csr.weights.push(AtomicU32::new(range.clamp(slot.weight).to_bits()));
-            if deviates {
-                // From the first that deviates on; those before it are filled in at the end.
-                causal.push(slot.causal);
+        arrays.push(&row, exc);
+    }
+    // What was staged is not held while the way back is made.
+    drop((source, place));
+    let mut csr = arrays.finish();
+    csr.kinds = slot_kinds;
+    forget_unused(&mut csr);
+    turn_round(&mut csr, order.len());
+    Graph { generation: Generation::default(), range, kinds, csr, columns }
+}
+
+/// The way out, row by row.
+struct Arrays {
+    csr: Csr,
+    range: WeightRange,
+    /// Of each kind whether it holds back, and how much of a weight is cause.
+    inhibits: Vec<bool>,
+    causes: Vec<f32>,
+    keys: Vec<u64>,
+    sorted: Vec<Slot>,
+    /// What slots cause, from the first on that causes something else than its kind says.
+    causal: Vec<f32>,
+}
+
+impl Arrays {
+    fn of(kinds: &[SlotKind], range: WeightRange, count: usize, total: usize) -> Self {
+        let mut csr = Csr {
+            offsets: Vec::with_capacity(count + 1),
+            exc_end: Vec::with_capacity(count),
+            targets: in_large_pages(Vec::with_capacity(total)),
+            base: in_large_pages(Vec::with_capacity(total)),
+            weights: in_large_pages(Vec::with_capacity(total)),
+            kind: in_large_pages(Vec::with_capacity(total)),
+            block_offsets: Vec::with_capacity(count + 1),
+            bounds: Vec::with_capacity(total / BOUND_BLOCK + count),
+            learned: (0..count.div_ceil(32)).map(|_| AtomicU32::new(0)).collect(),
+            ..Csr::default()
+        };
+        csr.offsets.push(0);
+        csr.block_offsets.push(0);
+        Self {
+            csr,
+            range,
+            inhibits: kinds.iter().map(|kind| kind.inhibitory).collect(),
+            causes: kinds.iter().map(|kind| kind.causal).collect(),
+            keys: Vec::new(),
+            sorted: Vec::new(),
+            causal: Vec::new(),
+        }
+    }
+
+    /// Brings a row into its order: excitatory slots first, then by weight, greatest first, then by target, then by kind.
+    /// Answers how many are excitatory.
+    fn arrange(&mut self, row: &mut Vec<Slot>) -> usize {
+        let inhibits = &self.inhibits;
+        // Weights are not negative, so turned bits of them are in the opposite order and leave the first bit free.
+        let key = |slot: &Slot| {
+            u32::from(inhibits[slot.kind as usize]) << 31 | !slot.weight.to_bits() & 0x7fff_ffff
+        };
+        // Numbers sort faster than slots: the key, and where in the row its slot stands.
+        self.keys.clear();
+        self.keys.extend(row.iter().zip(0_u64..).map(|(slot, at)| u64::from(key(slot)) << 32 | at));
+        if !self.keys.is_sorted() {
+            self.keys.sort_unstable();
+            self.sorted.clear();
+            self.sorted.extend(self.keys.iter().map(|key| row[(key & 0xffff_ffff) as usize]));
+            std::mem::swap(row, &mut self.sorted);
+        }
+        let place = |slot: &Slot| (slot.target, slot.kind);
+        for equal in row.chunk_by_mut(|a, b| key(a) == key(b)) {
+            if !equal.is_sorted_by_key(place) {
+                equal.sort_unstable_by_key(place);
             }
         }
+        row.partition_point(|slot| !inhibits[slot.kind as usize])
+    }
+
+    /// Appends a row that is in its order.
+    fn push(&mut self, row: &[Slot], exc: usize) {
+        let Self { csr, range, causes, causal, .. } = self;
+        let begin = csr.targets.len();
+        csr.targets.extend(row.iter().map(|slot| slot.target));
+        csr.base.extend(row.iter().map(|slot| slot.weight));
+        let effective = |slot: &Slot| AtomicU32::new(range.clamp(slot.weight).to_bits());
+        csr.weights.extend(row.iter().map(effective));
+        csr.kind.extend(row.iter().map(|slot| u8::try_from(slot.kind).unwrap_or(WIDE)));
+        if causes.len() > usize::from(WIDE) {
+            let wide = (len(&csr.targets[..begin])..).zip(row).filter(|(_, slot)| slot.kind >= u32::from(WIDE));
+            csr.wide.extend(wide.map(|(at, slot)| (at, slot.kind)));
+        }
+        let deviates = |slot: &Slot| {
+            slot.causal.to_bits() != (slot.weight * causes[slot.kind as usize]).min(1.0).to_bits()
+        };
+        if !causal.is_empty() {
+            causal.extend(row.iter().map(|slot| slot.causal));
+        } else if let Some(first) = row.iter().position(deviates) {
+            causal.extend(row[first..].iter().map(|slot| slot.causal));
+        }
         for part in [&row[..exc], &row[exc..]] {
-            bounds.clear();
             // Base weights descend, so the greatest of a block and all later ones is its first.
-            bounds.extend(part.chunks(BOUND_BLOCK).map(|block| range.clamp(block[0].weight)));
-            csr.bounds.extend(bounds.iter().map(|bound| AtomicU32::new(bound.to_bits())));
+            csr.bounds.extend(part.chunks(BOUND_BLOCK).map(|block| effective(&block[0])));
         }
         csr.exc_end.push(u32::try_from(begin + exc).unwrap_or(u32::MAX));
         csr.offsets.push(len(&csr.targets));
         csr.block_offsets.push(len(&csr.bounds));
     }
-    csr.bounds.shrink_to_fit();
-    csr.kinds = slot_kinds;
-    if deviates {
-        let first = csr.targets.len() - causal.len();
-        let before = (0..first).map(|slot| causal_of(csr.base[slot], &csr.kinds[csr.kind(slot)]));
-        csr.causal = Some(before.chain(causal).collect());
+
+    fn finish(self) -> Csr {
+        let Self { mut csr, causes, causal, .. } = self;
+        csr.bounds.shrink_to_fit();
+        if !causal.is_empty() {
+            let first = csr.targets.len() - causal.len();
+            let before = (0..first).map(|slot| (csr.base[slot] * causes[csr.kind(slot)]).min(1.0));
+            csr.causal = Some(before.chain(causal).collect());
+        }
+        csr
     }
-    forget_unused(&mut csr, &used);
-    turn_round(&mut csr, count);
-    Graph { generation: Generation::default(), range, kinds, csr, columns }
 }
 
 /// Fills the columns that go by the place of a node; answers the next id of each by the one before.
 fn placed(columns: &mut Columns, order: &[u32], degrees: &[u32], ranks: &[u32]) -> Vec<u32> {
-    let mut place = vec![u32::MAX; ranks.len()];
-    for (new, old) in (0..).zip(order) {
-        place[*old as usize] = new;
-    }
+    let place = places(order, ranks.len());
     columns.degree = order.iter().map(|old| degrees[*old as usize]).collect();
     columns.rank = order.iter().map(|old| ranks[*old as usize]).collect();
     columns.by_rank = vec![0; order.len()];
@@ -140,18 +204,19 @@ fn placed(columns: &mut Columns, order: &[u32], degrees: &[u32], ranks: &[u32]) 
 
 /// The way back: for each node who leads to it, ascending, and over which slot.
 fn turn_round(csr: &mut Csr, count: usize) {
+    let total = csr.targets.len();
     let mut offsets = vec![0_u32; count + 1];
     for target in &csr.targets {
         offsets[*target as usize + 1] += 1;
     }
     sum_up(&mut offsets);
     let mut next = offsets.clone();
-    csr.rev_sources = vec![0; csr.targets.len()];
-    csr.rev_edge_idx = vec![0; csr.targets.len()];
-    for source in 0..count {
-        for slot in csr.offsets[source]..csr.offsets[source + 1] {
-            let place = &mut next[csr.targets[slot as usize] as usize];
-            csr.rev_sources[*place as usize] = u32::try_from(source).unwrap_or(u32::MAX);
+    csr.rev_sources = in_large_pages(vec![0; total]);
+    csr.rev_edge_idx = in_large_pages(vec![0; total]);
+    for (source, row) in (0..).zip(csr.offsets.windows(2)) {
+        for (slot, target) in (row[0]..).zip(&csr.targets[row[0] as usize..row[1] as usize]) {
+            let place = &mut next[*target as usize];
+            csr.rev_sources[*place as usize] = source;
             csr.rev_edge_idx[*place as usize] = slot;
             *place += 1;
         }
@@ -160,7 +225,10 @@ fn turn_round(csr: &mut Csr, count: usize) {
 }
 
 /// Leaves out kinds of which no slot is left. The rest keep their order, so rows keep theirs.
-fn forget_unused(csr: &mut Csr, used: &[bool]) {
+fn forget_unused(csr: &mut Csr) {
+    let mut used = vec![false; csr.kinds.len()];
+    csr.kind.iter().filter(|kind| **kind != WIDE).for_each(|kind| used[usize::from(*kind)] = true);
+    csr.wide.iter().for_each(|(_, kind)| used[*kind as usize] = true);
     if used.iter().all(|used| *used) {
         return;
     }
@@ -213,43 +281,7 @@ pub(super) fn merged(row: &mut [Slot], kinds: &[SlotKind]) -> usize {
     kept
 }
 
-/// With how many others each node is joined, whichever way; rows are in the order of their targets.
-pub(super) fn degrees<'a>(count: usize, row: &impl Fn(usize) -> &'a [Slot]) -> Vec<u32> {
-    let mut begins = vec![0_u32; count + 1];
-    for node in 0..count {
-        row(node).iter().for_each(|slot| begins[slot.target as usize + 1] += 1);
-    }
-    sum_up(&mut begins);
-    let (mut sources, mut next) = (vec![0_u32; begins[count] as usize], begins.clone());
-    for node in 0..count {
-        for slot in row(node) {
-            let place = &mut next[slot.target as usize];
-            sources[*place as usize] = u32::try_from(node).unwrap_or(u32::MAX);
-            *place += 1;
-        }
-    }
-    let joined = |node: usize| {
-        let back = &sources[begins[node] as usize..begins[node + 1] as usize];
-        let (mut out, mut back) =
-            (row(node).iter().map(|slot| slot.target).peekable(), back.iter().copied().peekable());
-        let (mut last, mut joined) = (None, 0);
-        loop {
-            let next = match (out.peek(), back.peek()) {
-                (Some(a), Some(b)) if a <= b => out.next(),
-                (_, Some(_)) => back.next(),
-                (_, None) => out.next(),
-            };
-            let Some(next) = next else { return joined };
-            if last != Some(next) && next as usize != node {
-                joined += 1;
-            }
-            last = Some(next);
-        }
-    };
-    (0..count).map(joined).collect()
-}
-
-/// The place of each by the bytes of its name.
+/// All by the bytes of their names.
 pub(super) fn ranked<'a>(names: impl Iterator<Item = &'a str>) -> Vec<u32> {
     let names: Vec<&str> = names.collect();
     // The first eight bytes decide most comparisons, and they are a number.
@@ -261,21 +293,33 @@ pub(super) fn ranked<'a>(names: impl Iterator<Item = &'a str>) -> Vec<u32> {
     };
     let mut order: Vec<(u64, u32)> = (0..).zip(&names).map(|(at, name)| (head(name), at)).collect();
     order.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| names[a.1 as usize].cmp(names[b.1 as usize])));
-    let mut ranks = vec![0; names.len()];
-    for (rank, (_, at)) in (0..).zip(order) {
-        ranks[at as usize] = rank;
-    }
-    ranks
+    order.into_iter().map(|(_, at)| at).collect()
 }
 
-/// Nodes by degree, greatest first, then by rank.
-pub(super) fn ordered(degrees: &[u32], ranks: &[u32]) -> Vec<u32> {
-    let mut order: Vec<(u64, u32)> = (0..)
-        .zip(degrees.iter().zip(ranks))
-        .map(|(at, (degree, rank))| (u64::from(!degree) << 32 | u64::from(*rank), at))
-        .collect();
-    order.sort_unstable();
-    order.into_iter().map(|(_, at)| at).collect()
+/// The place of each of `count` in an order; `u32::MAX` for those that are not in it.
+pub(super) fn places(order: &[u32], count: usize) -> Vec<u32> {
+    let mut places = vec![u32::MAX; count];
+    for (place, at) in (0..).zip(order) {
+        places[*at as usize] = place;
+    }
+    places
+}
+
+/// Nodes by degree, greatest first, then by rank: counted, since degrees are below the number of nodes.
+pub(super) fn ordered(degrees: &[u32], by_rank: &[u32]) -> Vec<u32> {
+    let most = degrees.iter().max().copied().unwrap_or(0);
+    let mut next = vec![0_u32; most as usize + 2];
+    for degree in degrees {
+        next[(most - degree) as usize + 1] += 1;
+    }
+    sum_up(&mut next);
+    let mut order = vec![0; degrees.len()];
+    for node in by_rank {
+        let place = &mut next[(most - degrees[*node as usize]) as usize];
+        order[*place as usize] = *node;
+        *place += 1;
+    }
+    order
 }
 
 /// Counts become where each begins.

@@ -1,0 +1,185 @@
+//! Edges into rows: counted, scattered, equal ones made one, and with how many others each node is joined.
+//!
+//! Nothing is sorted: what a row leads to is marked in a table of all nodes, by the row that marked it last, so that a
+//! second slot to the same target is seen as it comes, and so is a neighbour who leads back.
+
+use super::PendingEdge;
+use super::assemble::{Slot, Source, merged, sum_up};
+use crate::graph::csr::{SlotKind, causal_of};
+use crate::graph::raw::{in_large_pages, prefetch};
+use std::collections::BTreeMap;
+
+/// How many edges ahead their places are asked for.
+const AHEAD: usize = 24;
+
+/// Slots by source, in the ids and the order in which they were staged.
+pub(super) struct Rows<'a> {
+    kinds: &'a [SlotKind],
+    begins: Vec<u32>,
+    /// Where what is left of each row ends.
+    ends: Vec<u32>,
+    /// Target, kind, bits of the weight.
+    slots: Vec<[u32; 3]>,
+    /// What each slot causes; empty where all cause what their kinds say.
+    causal: Vec<f32>,
+}
+
+/// What edges become.
+pub(super) struct Staging<'a> {
+    pub(super) nodes: usize,
+    pub(super) edges: Vec<PendingEdge>,
+    /// By the place of an edge.
+    pub(super) causal: BTreeMap<usize, f32>,
+    pub(super) kinds: &'a [SlotKind],
+    /// What the kinds of edges are called now.
+    pub(super) renamed: &'a [u32],
+}
+
+impl<'a> Rows<'a> {
+    /// Rows of these edges, and the degrees of their nodes. `both`: whether an edge at a place is two slots.
+    pub(super) fn of(staging: Staging<'a>, both: impl Fn(usize, &PendingEdge) -> bool) -> (Self, Vec<u32>) {
+        let Staging { nodes, edges, causal, kinds, renamed } = staging;
+        let (mut begins, mut back) = (vec![0_u32; nodes + 1], vec![0_u32; nodes + 1]);
+        for (at, edge) in edges.iter().enumerate() {
+            begins[edge.source as usize + 1] += 1;
+            back[edge.target as usize + 1] += 1;
+            if both(at, edge) {
+                begins[edge.target as usize + 1] += 1;
+                back[edge.source as usize + 1] += 1;
+            }
+        }
+        sum_up(&mut begins);
+        sum_up(&mut back);
+        let total = begins[nodes] as usize;
+        let mut rows = Self {
+            kinds,
+            ends: begins[..nodes].to_vec(),
+            slots: in_large_pages(vec![[0; 3]; total]),
+            causal: if causal.is_empty() { Vec::new() } else { vec![0.0; total] },
+            begins,
+        };
+        let (mut sources, mut next) = (in_large_pages(vec![0_u32; total]), back.clone());
+        for (at, edge) in edges.iter().enumerate() {
+            if let Some(ahead) = edges.get(at + AHEAD) {
+                prefetch(&rows.slots[rows.ends[ahead.source as usize] as usize..]);
+                prefetch(&sources[next[ahead.target as usize] as usize..]);
+            }
+            let kind = renamed[edge.kind as usize];
+            let mut put = |source: u32, target: u32| {
+                let place = &mut rows.ends[source as usize];
+                rows.slots[*place as usize] = [target, kind, edge.weight.to_bits()];
+                if let Some(caused) = rows.causal.get_mut(*place as usize) {
+                    let of_its_kind = || causal_of(edge.weight, &kinds[kind as usize]);
+                    *caused = causal.get(&at).copied().unwrap_or_else(of_its_kind);
+                }
+                *place += 1;
+                let place = &mut next[target as usize];
+                sources[*place as usize] = source;
+                *place += 1;
+            };
+            put(edge.source, edge.target);
+            if both(at, edge) {
+                put(edge.target, edge.source);
+            }
+        }
+        drop((edges, next));
+        let degrees = rows.settle(&back, &sources);
+        (rows, degrees)
+    }
+
+    /// Makes equal slots of each row one; answers with how many others each node is joined.
+    fn settle(&mut self, back: &[u32], sources: &[u32]) -> Vec<u32> {
+        let nodes = self.ends.len();
+        // Of each node the row that met it last, from 1, and the place of the first slot to it.
+        let mut met = in_large_pages(vec![(0_u32, 0_u32); nodes]);
+        let mut degrees = vec![0; nodes];
+        for (node, row) in (0..nodes).zip(1..) {
+            let (begin, end) = (self.begins[node] as usize, self.ends[node] as usize);
+            let (mut kept, mut joined, mut crossed) = (begin, 0, false);
+            for at in begin..end {
+                let target = self.slots[at][0] as usize;
+                let (last, first) = met[target];
+                if last == row {
+                    if self.takes_in(first as usize, at) {
+                        continue;
+                    }
+                    crossed = true;
+                } else {
+                    met[target] = (row, u32::try_from(kept).unwrap_or(u32::MAX));
+                    joined += u32::from(target != node);
+                }
+                self.slots[kept] = self.slots[at];
+                if !self.causal.is_empty() {
+                    self.causal[kept] = self.causal[at];
+                }
+                kept += 1;
+            }
+            if crossed {
+                kept = begin + self.merge(begin, kept);
+            }
+            self.ends[node] = u32::try_from(kept).unwrap_or(u32::MAX);
+            for source in &sources[back[node] as usize..back[node + 1] as usize] {
+                let last = &mut met[*source as usize].0;
+                joined += u32::from(*last != row && *source as usize != node);
+                *last = row;
+            }
+            degrees[node] = joined;
+        }
+        degrees
+    }
+
+    /// Whether a slot is of the relation of an earlier one to the same target, which then is the heavier of both.
+    fn takes_in(&mut self, held: usize, at: usize) -> bool {
+        let ([_, held_kind, held_weight], [_, kind, weight]) = (self.slots[held], self.slots[at]);
+        let relation = |kind: u32| &self.kinds[kind as usize].relation;
+        if held_kind != kind && relation(held_kind) != relation(kind) {
+            return false;
+        }
+        let caused = |at: usize| self.causal.get(at).copied().unwrap_or(0.0);
+        // Bits of weights, which are not negative, are in the order of the weights.
+        let heavier = held_weight.cmp(&weight).then(kind.cmp(&held_kind));
+        if heavier.then(caused(held).total_cmp(&caused(at))).is_lt() {
+            self.slots[held] = self.slots[at];
+            if !self.causal.is_empty() {
+                self.causal[held] = self.causal[at];
+            }
+        }
+        true
+    }
+
+    /// The same for a row that leads to one target by several relations; answers how many are left.
+    fn merge(&mut self, begin: usize, end: usize) -> usize {
+        let mut row: Vec<Slot> = (begin..end).map(|at| self.slot(at)).collect();
+        let kept = merged(&mut row, self.kinds);
+        for (at, slot) in (begin..).zip(&row[..kept]) {
+            self.slots[at] = [slot.target, slot.kind, slot.weight.to_bits()];
+            if !self.causal.is_empty() {
+                self.causal[at] = slot.causal;
+            }
+        }
+        kept
+    }
+
+    fn slot(&self, at: usize) -> Slot {
+        let [target, kind, weight] = self.slots[at];
+        let weight = f32::from_bits(weight);
+        let of_its_kind = || causal_of(weight, &self.kinds[kind as usize]);
+        Slot { target, kind, weight, causal: self.causal.get(at).copied().unwrap_or_else(of_its_kind) }
+    }
+
+    /// How many slots are left.
+    pub(super) fn len(&self) -> usize {
+        self.begins.iter().zip(&self.ends).map(|(begin, end)| (end - begin) as usize).sum()
+    }
+}
+
+impl Source for Rows<'_> {
+    fn fill(&mut self, node: u32, into: &mut Vec<Slot>) {
+        let row = self.begins[node as usize] as usize..self.ends[node as usize] as usize;
+        into.extend(row.map(|at| self.slot(at)));
+    }
+
+    fn ahead(&self, node: u32) {
+        prefetch(&self.slots[self.begins[node as usize] as usize..]);
+    }
+}
