@@ -40,8 +40,9 @@ pub fn in_large_pages<T>(column: Vec<T>) -> Vec<T> {
             let at = column.as_ptr().cast::<u8>().wrapping_add(first - begin);
             #[expect(unsafe_code, reason = "advice on how memory is paged changes nothing of what is in it")]
             // SAFETY: the range lies inside what the column has allocated, and this advice keeps what pages hold.
-            let heard =
-                unsafe { rustix::mm::madvise(at.cast_mut().cast(), end - first, rustix::mm::Advice::LinuxHugepage) };
+            let heard = unsafe {
+                rustix::mm::madvise(at.cast_mut().cast(), end - first, rustix::mm::Advice::LinuxHugepage)
+            };
             // A system without large pages says no, and small ones do as well.
             heard.unwrap_or_default();
         }

@@ -77,7 +77,10 @@ fn spread(set: &Set, graph: &Graph, params: &Params) -> Work {
         let work = found.work;
         assert!(2 * work.slots_read <= 3 * work.useful_slots + 2 * work.rows, "T4 on {}: {work:?}", set.name);
         assert!(work.touched >= found.lit.len() as u64);
-        assert!(graph.has_inhibition() || work.touched == found.lit.len() as u64, "each touched node is reset once");
+        assert!(
+            graph.has_inhibition() || work.touched == found.lit.len() as u64,
+            "each touched node is reset once"
+        );
         sum.slots_read += work.slots_read;
         sum.useful_slots += work.useful_slots;
         sum.rows += work.rows;
@@ -196,7 +199,8 @@ fn a_graph_and_the_next_one_take_their_arrays_and_nothing_else() {
         let (graph, build) = built(&set);
         let apply = |count: usize| {
             let batch = set.batch(count);
-            let (next, allocated) = counted(graph.slot_count(), || graph.apply(&batch).expect("the next graph"));
+            let (next, allocated) =
+                counted(graph.slot_count(), || graph.apply(&batch).expect("the next graph"));
             let peak = graph.slot_bytes() as u64 + allocated.peak - next.column_bytes() as u64;
             (next.slot_count(), Allocated { peak, ..allocated })
         };
@@ -217,7 +221,11 @@ fn a_graph_and_the_next_one_take_their_arrays_and_nothing_else() {
             // T12, at 16 slots a node.
             let slots = graph.slot_count() as u64;
             let most = build.peak.max(many.peak);
-            assert!(graph.slot_bytes() as u64 <= 24 * slots, "{} bytes for {slots} slots", graph.slot_bytes());
+            assert!(
+                graph.slot_bytes() as u64 <= 24 * slots,
+                "{} bytes for {slots} slots",
+                graph.slot_bytes()
+            );
             assert!(most <= 52 * slots, "{most} bytes at most for {slots} slots");
         }
     }
@@ -247,11 +255,13 @@ fn a_look_up_reads_few_of_its_postings_and_finds_what_reading_all_finds() {
 
 #[test]
 fn sets_are_the_same_everywhere() {
-    let names = ["rmat-s12", "rmat-s14", "uniform-s12", "uniform-s14", "grid-s12", "code-1k", "hub-star", "chain"];
+    let names =
+        ["rmat-s12", "rmat-s14", "uniform-s12", "uniform-s14", "grid-s12", "code-1k", "hub-star", "chain"];
     let mut found = Section::new();
     for name in names.into_iter().chain(["island-1x", "island-4x", "island-16x"]) {
         let set = set(name);
-        let mut own = counts([("nodes", set.nodes.into()), ("edges", set.edges.len() as u64), ("seed", set.seed)]);
+        let mut own =
+            counts([("nodes", set.nodes.into()), ("edges", set.edges.len() as u64), ("seed", set.seed)]);
         own.insert("checksum".to_owned(), set.checksum().into());
         found.insert(name.to_owned(), own);
     }

@@ -150,7 +150,9 @@ fn tell(runs: &[Run]) {
     for Run { target, kernel, dataset, class, pairs, discarded, q1, median, q3, counters, correct } in runs {
         let target = target.as_deref().unwrap_or("-");
         let wrong = if *correct { "" } else { "  WRONG ANSWER" };
-        println!("{target:<12} {dataset:<12} {class:<13} {q1:>8.3} {median:>8.3} {q3:>8.3} ({pairs} + {discarded})  {kernel}{wrong}");
+        println!(
+            "{target:<12} {dataset:<12} {class:<13} {q1:>8.3} {median:>8.3} {q3:>8.3} ({pairs} + {discarded})  {kernel}{wrong}"
+        );
         let beside: Vec<String> = counters.iter().map(|(name, value)| format!("{name} {value:.5}")).collect();
         if !beside.is_empty() {
             println!("             {}", beside.join(", "));

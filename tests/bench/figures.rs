@@ -10,8 +10,11 @@ const END: &str = "<!-- end of the figures -->\n";
 pub(crate) fn files() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/bench/results");
     let entries = std::fs::read_dir(&folder).expect("a folder of results");
-    let is_file = |path: &PathBuf| path.extension().is_some_and(|kind| kind == "json") && !path.ends_with("schema.json");
-    let mut files: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).filter(is_file).collect();
+    let is_file = |path: &PathBuf| {
+        path.extension().is_some_and(|kind| kind == "json") && !path.ends_with("schema.json")
+    };
+    let mut files: Vec<PathBuf> =
+        entries.map(|entry| entry.expect("an entry").path()).filter(is_file).collect();
     files.sort();
     files
 }
@@ -20,7 +23,8 @@ pub(crate) fn files() -> Vec<PathBuf> {
 pub(crate) fn in_page(page: &str, newest: Option<(&str, &Record)>) -> String {
     let (before, rest) = page.split_once(BEGIN).expect("the mark that begins the figures");
     let (_, after) = rest.split_once(END).expect("the mark that ends them");
-    let figures = newest.map_or_else(|| "No release was measured yet.\n".to_owned(), |(name, record)| table(name, record));
+    let figures = newest
+        .map_or_else(|| "No release was measured yet.\n".to_owned(), |(name, record)| table(name, record));
     [before, BEGIN, &figures, END, after].concat()
 }
 
@@ -46,7 +50,12 @@ fn table(name: &str, record: &Record) -> String {
             State::Fail | State::NotRun => "missed",
         };
         let is = verdict.value.unwrap_or_default();
-        text.push_str(&format!("| {} | {what} | {sign} {} | {} | {state} |\n", verdict.target, verdict.must, short(is)));
+        text.push_str(&format!(
+            "| {} | {what} | {sign} {} | {} | {state} |\n",
+            verdict.target,
+            verdict.must,
+            short(is)
+        ));
     }
     let left: Vec<&str> = record.verdicts.iter().filter(|of| !run(of)).map(|of| of.target.as_str()).collect();
     if !left.is_empty() {

@@ -42,6 +42,9 @@ fn holds(path: &str, wanted: &str) {
         println!("{path} is written anew");
     } else {
         let held = std::fs::read_to_string(file(path)).unwrap_or_default();
-        assert!(held == wanted, "{path} is not what it must be; EBB_UPDATE=1 cargo test --test gates makes it so");
+        assert!(
+            held == wanted,
+            "{path} is not what it must be; EBB_UPDATE=1 cargo test --test gates makes it so"
+        );
     }
 }

@@ -45,9 +45,14 @@ pub(crate) struct Pairs {
 
 impl Pairs {
     /// Does `a` and `b` in turn, after each once untimed. Each answers what one of its items took, and so does the probe.
-    pub(crate) fn of(mut probe: impl FnMut() -> f64, mut a: impl FnMut() -> f64, mut b: impl FnMut() -> f64) -> Self {
+    pub(crate) fn of(
+        mut probe: impl FnMut() -> f64,
+        mut a: impl FnMut() -> f64,
+        mut b: impl FnMut() -> f64,
+    ) -> Self {
         let (mut kept, mut discarded) = (Vec::new(), 0);
-        (a(), b());
+        a();
+        b();
         while kept.len() < PAIRS {
             let before = probe();
             let pair = (a(), b());

@@ -99,7 +99,8 @@ pub(crate) fn around(work: impl FnOnce()) -> Vec<Probe> {
     let (small, large, mut push) = (Gather::new(4 << 20), Gather::new(64 << 20), Push::new(1 << 16, 1 << 20));
     let push_bytes = push.bytes() as u64;
     let mut look = || {
-        let best = |mut probe: Box<dyn FnMut() -> f64 + '_>| (0..5).map(|_| probe()).fold(f64::INFINITY, f64::min);
+        let best =
+            |mut probe: Box<dyn FnMut() -> f64 + '_>| (0..5).map(|_| probe()).fold(f64::INFINITY, f64::min);
         [
             best(Box::new(|| small.run())),
             best(Box::new(|| large.run())),

@@ -130,9 +130,9 @@ fn windows(text: &str) -> BTreeMap<u32, f64> {
     let mut counts = BTreeMap::new();
     for window in lower.windows(3) {
         let said: String = window.iter().collect();
-        let hash = said.bytes().fold(0x811c_9dc5_u32, |hash, byte| {
-            (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
-        });
+        let hash = said
+            .bytes()
+            .fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
         *counts.entry(hash & 0x00ff_ffff).or_insert(0.0) += 1.0;
     }
     counts

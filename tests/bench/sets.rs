@@ -271,7 +271,11 @@ fn code(modules: u32) -> Vec<Edge> {
     for function in 0..modules * 20 {
         let own = function / 20 * 20;
         for call in 0..7 {
-            let called = if call < 6 { own + random.below(20) as u32 } else { random.below(u64::from(modules) * 20) as u32 };
+            let called = if call < 6 {
+                own + random.below(20) as u32
+            } else {
+                random.below(u64::from(modules) * 20) as u32
+            };
             edges.push(Edge { source: function, target: called, unit: random.unit() });
         }
     }
@@ -288,13 +292,16 @@ fn alone(seed: u64, edges: impl Iterator<Item = (u32, u32)>) -> Vec<Edge> {
 pub(crate) fn labels(count: usize) -> Vec<String> {
     let mut random = SplitMix64(601);
     let onsets: Vec<&str> = "b c d f g h j l m n p r s t v br cr st tr pl ch sh th gr".split(' ').collect();
-    let (vowels, codas) = (["a", "e", "i", "o", "u", "ea", "io", "ou"], ["", "", "n", "r", "s", "t", "nd", "ck"]);
+    let (vowels, codas) =
+        (["a", "e", "i", "o", "u", "ea", "io", "ou"], ["", "", "n", "r", "s", "t", "nd", "ck"]);
     let common = ["handler", "service", "manager", "index", "memory"];
     let mut pick = |below: usize| random.below(below as u64) as usize;
     let mut words: Vec<String> = Vec::new();
     for _ in 0..3_000 {
         let syllables = 2 + pick(2);
-        words.push((0..syllables).map(|_| [onsets[pick(24)], vowels[pick(8)], codas[pick(8)]].concat()).collect());
+        words.push(
+            (0..syllables).map(|_| [onsets[pick(24)], vowels[pick(8)], codas[pick(8)]].concat()).collect(),
+        );
     }
     let mut label = |_| {
         let many = 1 + pick(4);

@@ -282,8 +282,9 @@ impl Source for Rest<'_> {
             match (gone.is_empty(), self.change.removed.is_empty()) {
                 (true, true) => self.stay(node, into, |_, _| false),
                 (false, true) => self.stay(node, into, is_gone),
-                (_, false) => self
-                    .stay(node, into, |target, kind| self.change.is_removed(target) || row > 0 && is_gone(target, kind)),
+                (_, false) => self.stay(node, into, |target, kind| {
+                    self.change.is_removed(target) || row > 0 && is_gone(target, kind)
+                }),
             }
         }
         into.extend(self.change.new[new].iter().map(|(_, slot)| *slot));

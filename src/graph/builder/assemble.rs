@@ -155,7 +155,8 @@ impl Arrays {
         csr.weights.extend(row.iter().map(effective));
         csr.kind.extend(row.iter().map(|slot| u8::try_from(slot.kind).unwrap_or(WIDE)));
         if causes.len() > usize::from(WIDE) {
-            let wide = (len(&csr.targets[..begin])..).zip(row).filter(|(_, slot)| slot.kind >= u32::from(WIDE));
+            let wide =
+                (len(&csr.targets[..begin])..).zip(row).filter(|(_, slot)| slot.kind >= u32::from(WIDE));
             csr.wide.extend(wide.map(|(at, slot)| (at, slot.kind)));
         }
         let deviates = |slot: &Slot| {

@@ -50,13 +50,15 @@ fn textbook(plain: &Plain, query: &Query) -> Vec<f32> {
 /// Whether these are the textbook's values to the bit, and the results the strongest of them in their order.
 fn is_right(graph: &Graph, plain: &Plain, query: &Query, scratch: &mut Scratch) -> bool {
     let values = textbook(plain, query);
-    let mut wanted: Vec<(NodeId, f32)> = graph.nodes().zip(values).filter(|(_, value)| *value > 0.0).collect();
+    let mut wanted: Vec<(NodeId, f32)> =
+        graph.nodes().zip(values).filter(|(_, value)| *value > 0.0).collect();
     wanted.sort_by(|a, b| b.1.total_cmp(&a.1).then(graph.rank(a.0).cmp(&graph.rank(b.0))));
     let found = |most, scratch: &mut Scratch| {
         let found = wavefront::activate(graph, query, &Params::REFERENCE, most, scratch);
         found.lit.into_iter().map(|lit| (lit.node, lit.value.to_bits())).collect::<Vec<_>>()
     };
-    let wanted: Vec<(NodeId, u32)> = wanted.into_iter().map(|(node, value)| (node, value.to_bits())).collect();
+    let wanted: Vec<(NodeId, u32)> =
+        wanted.into_iter().map(|(node, value)| (node, value.to_bits())).collect();
     found(usize::MAX, scratch) == wanted && found(MOST, scratch) == wanted[..MOST.min(wanted.len())]
 }
 
@@ -108,7 +110,8 @@ pub(crate) fn classes(name: &str, shape: &str) -> Part {
     let percent: f32 = shape.parse().unwrap_or(0.0);
     let mut part = Part { datasets: vec![set.told()], ..Part::default() };
     for (class, scale) in Shape::CLASSES {
-        let class_of = Class::new(&set, Shape { scale, inhibitory: percent / 100.0, skewed: shape == "skewed" });
+        let class_of =
+            Class::new(&set, Shape { scale, inhibitory: percent / 100.0, skewed: shape == "skewed" });
         // What is claimed is claimed of uniform weights, without edges that hold back and with a tenth of them.
         let claims = name.starts_with("rmat") && ["0", "10"].contains(&shape);
         let said = if shape == "0" { class.to_owned() } else { format!("{class}, {shape}") };
@@ -143,7 +146,8 @@ fn one_class(mut of: Class, name: &str, class: &str, said: &str, claims: bool, r
     );
     let target = format!("T2 {class}");
     let large = class == "heavy" && of.graph.node_count() >= LARGE;
-    let figure = run((claims && !large).then_some(&target), "textbook's full scan over activation", name, said);
+    let figure =
+        run((claims && !large).then_some(&target), "textbook's full scan over activation", name, said);
     let all_us = of.seconds(all, &Params::REFERENCE) * 1e6 / all as f64;
     let beside = [
         ("us_per_query", all_us),

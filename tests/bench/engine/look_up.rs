@@ -47,6 +47,11 @@ pub(crate) fn labels(thousands: usize) -> Part {
         ("exhaustive_us_per_look_up", exhaustive() * 1e6 / cues.len() as f64),
     ];
     let time = Run { correct, ..with(pairs.a_over_b(figure), beside) };
-    let share = counted(Some("T16 share"), "postings read over all of the asked windows", &name, read as f64 / all as f64);
+    let share = counted(
+        Some("T16 share"),
+        "postings read over all of the asked windows",
+        &name,
+        read as f64 / all as f64,
+    );
     Part { runs: vec![time, Run { correct, ..share }], ..Part::default() }
 }

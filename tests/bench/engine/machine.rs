@@ -27,7 +27,8 @@ fn value(file: &str, name: &str) -> String {
 
 fn caches() -> BTreeMap<String, u64> {
     let cache = |at: u32| {
-        let part = |name: &str| read_to_string(format!("/sys/devices/system/cpu/cpu0/cache/index{at}/{name}")).ok();
+        let part =
+            |name: &str| read_to_string(format!("/sys/devices/system/cpu/cpu0/cache/index{at}/{name}")).ok();
         let (level, kind, size) = (part("level")?, part("type")?, part("size")?);
         let kind = match kind.trim() {
             "Data" => "d",
@@ -42,7 +43,8 @@ fn caches() -> BTreeMap<String, u64> {
 /// The machine before anything is measured.
 pub(crate) fn look() -> Machine {
     let thp = read_to_string("/sys/kernel/mm/transparent_hugepage/enabled").unwrap_or_default();
-    let chosen = thp.split_once('[').and_then(|(_, rest)| rest.split_once(']')).map_or("", |(chosen, _)| chosen);
+    let chosen =
+        thp.split_once('[').and_then(|(_, rest)| rest.split_once(']')).map_or("", |(chosen, _)| chosen);
     let is_vm = value("/proc/cpuinfo", "flags").split(' ').any(|flag| flag == "hypervisor");
     let kib = value("/proc/meminfo", "MemTotal");
     Machine {

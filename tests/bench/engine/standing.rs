@@ -105,7 +105,8 @@ pub(crate) fn growth(small: &str, large: &str) -> Part {
     let mut push = Push::new(graphs[0].node_count(), graphs[0].slot_count());
     let pairs = Pairs::of(|| push.run(), each(1, 1), each(0, 4));
     let figure = run(Some("T6"), "large over small, an edge and iteration", large, "");
-    let beside = [("ns_per_edge_iteration", pairs.a() * 1e9), ("small_ns_per_edge_iteration", pairs.b() * 1e9)];
+    let beside =
+        [("ns_per_edge_iteration", pairs.a() * 1e9), ("small_ns_per_edge_iteration", pairs.b() * 1e9)];
     let runs = vec![with(pairs.a_over_b(figure), beside)];
     Part { datasets: sets.iter().map(Set::told).collect(), runs, ..Part::default() }
 }

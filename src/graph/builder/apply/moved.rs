@@ -19,7 +19,8 @@ impl Change<'_> {
 
     /// What becomes of the slots from one node to another.
     fn way(&self, source: u32, target: u32) -> Way {
-        let is_new = || self.new.binary_search_by_key(&(source, target), |(of, slot)| (*of, slot.target)).is_ok();
+        let is_new =
+            || self.new.binary_search_by_key(&(source, target), |(of, slot)| (*of, slot.target)).is_ok();
         if !self.held(source) || !self.held(target) {
             return Way { before: false, after: is_new(), going: 0 };
         }
@@ -101,8 +102,10 @@ impl Change<'_> {
         let ids = || (0..u32::MAX).zip(degrees);
         let moves = |node: u32, degree: u32| before.get(node as usize) != Some(&degree);
         let is_left = |node: u32| !self.is_removed(node);
-        let mut moved: Vec<u32> =
-            ids().filter(|(node, degree)| moves(*node, **degree) && is_left(*node)).map(|(node, _)| node).collect();
+        let mut moved: Vec<u32> = ids()
+            .filter(|(node, degree)| moves(*node, **degree) && is_left(*node))
+            .map(|(node, _)| node)
+            .collect();
         moved.sort_unstable_by_key(|node| place(*node));
         let mut moved = moved.into_iter().peekable();
         let mut order = Vec::with_capacity(degrees.len());

@@ -31,7 +31,9 @@ impl<'a> Named<'a> {
         let mut ids = vec![NOBODY; names.len()];
         let (mut added, mut removed) = (Vec::new(), Vec::new());
         let mut place = 0;
-        for same in super::ranked(names.iter().copied()).chunk_by(|a, b| names[*a as usize] == names[*b as usize]) {
+        for same in
+            super::ranked(names.iter().copied()).chunk_by(|a, b| names[*a as usize] == names[*b as usize])
+        {
             let name = names[same[0] as usize];
             place = graph.seek(place, name);
             let held = graph.columns.by_rank.get(place).copied();
