@@ -67,7 +67,6 @@ const SCANS: &[(&str, &str)] = &[
     ("fact/foreign", "the absence of a label has no index; asked only when the counts differ"),
     ("memory/health", "a person asks, now and then, about all memories"),
     ("session/adopt", "the absence of a label has no index; asked only when the counts differ"),
-    ("mirror/census", "all of a label and scope is what is asked, once a load"),
     ("attempt/list", "a person asks, now and then, about all of them"),
     ("attempt/marks", "claims are few and short-lived; the type is the list of them"),
     ("config/ensure", "a node made as documented has no name to find it by; there is one, or two"),
