@@ -9,7 +9,7 @@
 //! view of it. A copy shares all postings, since segments and runs never change. Everything else is derived anew: it hangs
 //! on ids of nodes, which a refresh moves.
 //!
-//! Invariant: whatever the order in which rows came, a view answers the same (held by `recall::recall_order_free`).
+//! Invariant: whatever the order in which rows came, a view answers the same (held by `recall::tests::recall_order_free`).
 
 use super::pagerank::pagerank;
 use super::seeds::Sources;
