@@ -168,10 +168,14 @@ pub(super) fn lay_out(answer: &Recall, why: bool, page: &mut Page) {
     }
 }
 
+/// Seeds that a page shows, and how much of what each is called.
+const SEEDS_SHOWN: usize = 10;
+const LABEL_CHARS: usize = 60;
+
 fn reasons(answer: &Recall, page: &mut Page) {
     page.line("");
     page.heading("Where it began");
-    for seed in &answer.seeds {
+    for seed in answer.seeds.iter().take(SEEDS_SHOWN) {
         let grounds: Vec<String> = seed
             .evidence
             .iter()
@@ -184,7 +188,11 @@ fn reasons(answer: &Recall, page: &mut Page) {
                 }
             })
             .collect();
-        page.line(&format!("  {:.4}  {}  {}", seed.score, seed.label, grounds.join(", ")));
+        let label: String = seed.label.chars().take(LABEL_CHARS).collect();
+        page.line(&format!("  {:.4}  {label}  {}", seed.score, grounds.join(", ")));
+    }
+    if let Some(more) = answer.seeds.len().checked_sub(SEEDS_SHOWN).filter(|more| *more > 0) {
+        page.line(&format!("  and {more} weaker ones"));
     }
     page.line("");
     page.heading("How each was reached");
