@@ -3,12 +3,12 @@
 //! | step | by | gives |
 //! |---|---|---|
 //! | text | BM25 over the contents of memories | the 200 best that pass the filter |
-//! | seeds | [`seeds::find`](super::seeds::find), reranked by spelling | where spreading begins, at most 5 for each hit asked for |
+//! | seeds | [`seeds::find`], reranked by spelling | where spreading begins, at most 5 for each hit asked for |
 //! | spread | [`activation`](super::activation), or personalised PageRank | what is joined to the seeds |
 //! | pool | the filter | the strongest of what passes, 10 for each hit and at least 200 |
 //! | score | the value over its greatest, where that is above 1; times `1 + 0.05 * PageRank / greatest PageRank` | a ranking |
 //! | fuse | [`fuse`](super::fuse) | both rankings in one |
-//! | explain | [`paths`](super::activation::paths) | the strongest way from a seed to each hit |
+//! | explain | [`paths`] | the strongest way from a seed to each hit |
 //!
 //! What does not pass a filter conducts and can be a seed, so who is asked about does not change how evidence spreads. A
 //! question without evidence has no hits, which is no error.
