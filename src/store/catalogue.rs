@@ -200,6 +200,8 @@ catalogue! {
     TRAIL_AROUND = "trail/around";
     TRAIL_BETWEEN = "trail/between";
     TRAIL_COLD = "trail/cold";
+    TRAIL_COUNT_EDGES = "trail/count_edges";
+    TRAIL_COUNT_PLACES = "trail/count_places";
     TRAIL_CYCLE = "trail/cycle";
     TRAIL_EDGE = "trail/edge";
     TRAIL_EVAPORATE_EDGES = "trail/evaporate_edges";
@@ -212,5 +214,4 @@ catalogue! {
     TRAIL_MARK_PLACES = "trail/mark_places";
     TRAIL_PLACE = "trail/place";
     TRAIL_TURN = "trail/turn";
-    TRAIL_USED = "trail/used";
 }

@@ -3,7 +3,8 @@
 
 use super::Store;
 use super::catalogue::{
-    TRAIL_ADOPT_EDGES, TRAIL_ADOPT_PLACES, TRAIL_EVAPORATE_EDGES, TRAIL_EVAPORATE_PLACES, TRAIL_USED,
+    TRAIL_ADOPT_EDGES, TRAIL_ADOPT_PLACES, TRAIL_COUNT_EDGES, TRAIL_COUNT_PLACES, TRAIL_EVAPORATE_EDGES,
+    TRAIL_EVAPORATE_PLACES,
 };
 use super::error::Error;
 use super::run::Run;
@@ -14,7 +15,6 @@ use super::tx::{Mode, Tx};
 use crate::domain::trail::{COST_MAX, EdgeType, NOISE_FLOOR, PlaceLabel, base_cost};
 use crate::domain::units::Pheromone;
 use serde::Deserialize;
-use std::collections::BTreeSet;
 
 /// Where pheromones lie: the places of a label, or the edges of a type.
 #[derive(Debug, Clone, Copy)]
@@ -40,25 +40,35 @@ struct Adopted {
 }
 
 impl Store {
-    /// Everything on which pheromones may lie: the labels and types of the list that the graph has. Each is a statement of
-    /// its own to the server, and most graphs have few of them.
+    /// Everything on which pheromones may lie: the labels and types of the list of which the graph has any. What is done to
+    /// each is a statement of its own, which a server plans anew, and most graphs have few of them.
     ///
     /// # Errors
     /// Of the connection or the statement.
     pub async fn grounds(&self) -> Result<Vec<Ground<'_>>, Error> {
         #[derive(Deserialize)]
         struct Row {
-            labels: BTreeSet<String>,
-            types: BTreeSet<String>,
+            count: i64,
         }
-        let there: Row = self
-            .transactions
-            .run("trail.used", Mode::Read, async |tx: &mut Tx| tx.only(TRAIL_USED.call()).await)
-            .await?;
         let allowed = &self.trails.allowed;
-        let places = allowed.labels().iter().filter(|label| there.labels.contains(label.as_str()));
-        let edges = allowed.types().iter().filter(|kind| there.types.contains(kind.as_str()));
-        Ok(places.map(Ground::Places).chain(edges.map(Ground::Edges)).collect())
+        let places = allowed.labels().iter().map(Ground::Places);
+        let grounds: Vec<Ground<'_>> = places.chain(allowed.types().iter().map(Ground::Edges)).collect();
+        self.transactions
+            .run("trails.count", Mode::Read, async |tx: &mut Tx| {
+                let mut there = Vec::new();
+                for &ground in &grounds {
+                    let call = match ground {
+                        Ground::Places(label) => TRAIL_COUNT_PLACES.about(std::slice::from_ref(label), &[]),
+                        Ground::Edges(kind) => TRAIL_COUNT_EDGES.about(&[], std::slice::from_ref(kind)),
+                    };
+                    let Row { count } = tx.only(call).await?;
+                    if count > 0 {
+                        there.push(ground);
+                    }
+                }
+                Ok(there)
+            })
+            .await
     }
 
     /// Whether it is time at `cycle` to bring all trails there, `decay_interval_cycles` after the last time.

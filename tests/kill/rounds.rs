@@ -360,7 +360,9 @@ impl Campaign<'_> {
 
     /// Waits until all jobs have run since the last write and nothing is open; then the workers stop.
     async fn rest(&mut self) -> Result<(), String> {
-        let limit = Duration::from_secs(if self.pace.defaults { 90 } else { 45 });
+        // Rest is promised, not when: a server that has just started takes seconds to plan each statement. This is where
+        // waiting ends for a campaign that never comes to it.
+        let limit = Duration::from_secs(240);
         for (worker, _) in &mut self.paused {
             worker.go_on();
         }
