@@ -9,6 +9,7 @@ use ebb::clock::Clock;
 use ebb::domain::ids::Scope;
 use ebb::domain::units::Timestamp;
 use ebb::provision::{self, Origin};
+use ebb::service::mirrors::contents_of_file;
 use ebb::service::recall::view_of_file;
 use ebb::service::{JobName, Rhythm};
 use ebb::settings::{self, Environment, Faults, Flag, Flags, Settings};
@@ -17,7 +18,7 @@ use ebb::surfaces::cli::exit::{CliError, Exit};
 use ebb::surfaces::cli::instant::{Rfc3339, spelt};
 use ebb::surfaces::cli::output::Output;
 use ebb::surfaces::cli::serve::Role;
-use ebb::surfaces::cli::{self, Cli, Command, Global, demo, engine, neo4j, recall, run_alone, server};
+use ebb::surfaces::cli::{self, Cli, Command, Global, demo, engine, graph, neo4j, recall, run_alone, server};
 use ebb::surfaces::mcp::Tools;
 use ebb::telemetry;
 use ebb::{wiring, worker};
@@ -146,6 +147,10 @@ async fn verb(cli: &Cli, settings: &Settings, output: &Output) -> Result<(), Cli
         }
         Command::Recall(args) if args.graph.is_some() => {
             return on_file(&cli.command, args.graph.as_deref(), settings, output);
+        }
+        Command::Graph(graph::Verb::Load(args)) => {
+            let range = settings.engine.range().map_err(CliError::failed)?;
+            return graph::load(args, contents_of_file(&args.file, range)?, output);
         }
         Command::Init(args) => server::write_config(args, &settings::sample(), output, &cli.global).await?,
         _ => {}

@@ -163,6 +163,11 @@ fn mirrored(settings: &Settings, scope: &Scope) -> Result<mirror::Config, Error>
         connections: settings.mirror.connections,
         kinds: Kinds::default(),
         range,
+        saves: settings
+            .mirror
+            .folder
+            .clone()
+            .map(|folder| mirror::saving::Config { folder, every: settings.mirror.persist_every }),
     })
 }
 

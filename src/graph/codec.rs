@@ -51,7 +51,7 @@ mod write;
 #[cfg(test)]
 mod tests;
 
-pub use read::read;
+pub use read::{read, read_summed};
 pub use write::write;
 
 /// The version that is written, and the only one that is read.

@@ -11,7 +11,7 @@
 //! | [`csr`] | slots, their weights and bounds, and the way back |
 //! | [`columns`], [`provenance`] | what a node carries |
 //! | [`snapshot`], [`codec`] | a graph at an instant, and as a file |
-//! | [`visit`] | a graph as petgraph knows graphs, and as a picture |
+//! | [`visit`], [`graphml`] | a graph as petgraph knows graphs, as a picture, and for other programs |
 //!
 //! Invariants: same content, same arrays, whatever the order it came in (`build_order_free`); what is applied equals what is
 //! built (`apply_equals_build`); a bound is never below a weight it stands for (`bounds_hold`).
@@ -20,6 +20,7 @@ pub mod builder;
 pub mod codec;
 pub mod columns;
 pub mod csr;
+pub mod graphml;
 pub mod index;
 pub mod interner;
 pub mod kinds;

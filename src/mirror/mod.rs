@@ -8,6 +8,7 @@
 //! | [`compare`] | whether it is what a load would make |
 //! | [`compute`] | how it is asked: one view, one permit, one thread |
 //! | [`persist`] | graphs and what was learned on them, as files |
+//! | [`saving`] | files that follow the mirror, in the background |
 //!
 //! A mirror of a scope is a [`View`] that nobody changes, and what is needed to make the next one. Whoever asks takes the view
 //! there is and keeps it; the one who refreshes makes another beside it and puts it in its place. So an answer is of one
@@ -20,6 +21,7 @@ pub mod hot;
 mod load;
 pub mod persist;
 mod refresh;
+pub mod saving;
 
 use crate::domain::ids::Scope;
 use crate::domain::units::Timestamp;
@@ -32,6 +34,7 @@ use crate::store::{self, Mirrored, Store};
 use compare::Difference;
 use content::{Names, Relations};
 use refresh::Refreshed;
+use saving::{Saves, Saving};
 use std::collections::{BTreeMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -58,6 +61,8 @@ pub struct Config {
     pub kinds: Kinds,
     /// Between what effective weights lie.
     pub range: WeightRange,
+    /// Where its graphs are saved as questions are asked, if they are.
+    pub saves: Option<saving::Config>,
 }
 
 impl Config {
@@ -126,6 +131,7 @@ pub struct Mirror {
     store: Arc<Store>,
     config: Config,
     places: BTreeMap<Scope, Place>,
+    saving: Option<Saving>,
 }
 
 impl Mirror {
@@ -134,7 +140,8 @@ impl Mirror {
     pub fn new(store: Arc<Store>, config: Config) -> Self {
         let place = || Place { current: RwLock::new(None), held: tokio::sync::Mutex::new(None) };
         let places = config.scopes.iter().map(|scope| (scope.clone(), place())).collect();
-        Self { store, config, places }
+        let saving = config.saves.clone().map(|saves| Saving::new(saves, &config.scopes));
+        Self { store, config, places, saving }
     }
 
     /// What it goes by.
@@ -150,6 +157,19 @@ impl Mirror {
     pub fn current(&self, scope: &Scope) -> Result<Option<Current>, Error> {
         let place = self.place(scope)?;
         Ok(place.current.read().unwrap_or_else(PoisonError::into_inner).clone())
+    }
+
+    /// Notes that a view answered a recall: every so many of them its graph is saved, in the background.
+    pub fn recalled(&self, scope: &Scope, view: &Arc<View>) {
+        if let Some(saving) = &self.saving {
+            saving.recalled(scope, view);
+        }
+    }
+
+    /// How saves of a scope went; `None` where nothing is saved.
+    #[must_use]
+    pub fn saves(&self, scope: &Scope) -> Option<Saves> {
+        self.saving.as_ref().map(|saving| saving.of(scope))
     }
 
     /// The view of a scope, loaded as it is at `at` if there is none yet.

@@ -11,8 +11,8 @@ use crate::scheduler::driver::{self, JobReport, Outcome, Wanted};
 use crate::scheduler::due::Schedule;
 use crate::store::BY_HAND;
 use crate::store::{
-    About, Answer, AttemptRow, Error, Initialised, OpenRun, Past, Store, Tally, TierCount, TierHealth,
-    Waiting,
+    About, Answer, AttemptRow, Error, Initialised, MirrorTold, OpenRun, Past, Store, Tally, TierCount,
+    TierHealth, Waiting,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -59,6 +59,8 @@ pub struct Status {
     pub attempts: Vec<AttemptRow>,
     /// Runs that are not over, with what is left of their leases.
     pub runs: Vec<OpenRun>,
+    /// What every process holds in memory of the graph.
+    pub mirrors: Vec<MirrorTold>,
 }
 
 /// The documented health check.
@@ -247,6 +249,7 @@ impl Service {
             unstamped: self.store.unstamped().await?,
             attempts: self.store.attempts(true, 20).await?,
             runs: self.store.open_runs().await?,
+            mirrors: self.store.mirrors_told().await?,
         })
     }
 

@@ -17,6 +17,7 @@
 //! | [`Service::recall`] | `recall` | `POST /v1/recall` |
 //! | [`Service::activate`], [`Service::rank`] | `engine activate`, `pagerank` | `POST /v1/engine/activate`, `pagerank` |
 //! | [`Service::refresh_mirror`], [`Service::verify_mirror`], [`Service::mirrored`], [`Service::view`] | `graph stats`, `verify`, `save`, `export` | `GET /v1/mirror` |
+//! | [`Service::refresh_all_mirrors`], [`Service::mirrors_told`] | `graph refresh` | in `GET /v1/status` |
 //! | [`Service::trace`] | `trail node add`, `edge add`, `deposit`, `explore` | `POST /v1/trails/nodes`, `edges`, `paths`, `explorations` |
 //! | [`Service::trail_status`], [`Service::hot_trails`], [`Service::cold_places`] | `trail status`, `hot`, `cold` | `GET /v1/trails/status`, `hot`, `cold` |
 //! | [`Service::cheapest_path`], [`Service::next_places`] | `trail path`, `next` | `GET /v1/trails/path`, `next` |
@@ -47,6 +48,7 @@ pub mod explain;
 pub mod facts;
 pub mod keys;
 pub mod memories;
+pub mod mirrors;
 mod past;
 pub mod recall;
 pub mod relations;

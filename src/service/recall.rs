@@ -11,9 +11,9 @@ use crate::engine::recall::recall;
 use crate::graph::builder::WeightRange;
 use crate::graph::index::NodeId;
 use crate::graph::kinds::{Kinds, NodeType};
-use crate::graph::{codec, visit};
+use crate::graph::{codec, graphml, visit};
 use crate::mirror::compute::Refused;
-use crate::mirror::{self, Current, persist};
+use crate::mirror::{self, persist};
 use crate::store;
 use std::collections::BTreeMap;
 use std::io;
@@ -26,7 +26,6 @@ pub use crate::engine::recall::{
     Ask, Config, Filter, Fusion, Hit, Profile, Recalled, Spread, TEXT_BYTES_MAX, TOP_K_MAX,
 };
 pub use crate::engine::seeds::{Evidence, Ground};
-pub use crate::mirror::compare::Difference;
 
 /// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
@@ -82,32 +81,6 @@ pub struct Answered {
     pub freshness: Freshness,
 }
 
-/// What a mirror holds.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Held {
-    /// Whose.
-    pub scope: Scope,
-    /// Its state; `None` before it was loaded.
-    pub state: Option<State>,
-}
-
-/// The state of a mirror.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct State {
-    /// How current it is.
-    pub freshness: Freshness,
-    /// Which generation.
-    pub generation: u64,
-    /// Nodes.
-    pub nodes: usize,
-    /// Slots.
-    pub slots: usize,
-    /// Bytes, without what is kept for the next generation.
-    pub bytes: usize,
-    /// Nodes and relationships that the store has and the graph cannot hold.
-    pub skipped: (u64, u64),
-}
-
 impl Freshness {
     /// That of a file: it is what it is.
     pub const FILE: Self = Self { as_of: None, age: Duration::ZERO, stale: false, whole: true };
@@ -118,12 +91,18 @@ impl Freshness {
 /// # Errors
 /// [`Error::Invalid`] for a file that cannot be read, or is none of its kind.
 pub fn view_of_file(path: &Path, range: WeightRange) -> Result<View, Error> {
+    read_file(path, range).map(|(view, _)| view)
+}
+
+/// The view of a snapshot file, and whether that has a checksum.
+pub(super) fn read_file(path: &Path, range: WeightRange) -> Result<(View, bool), Error> {
     let invalid = |why: mirror::Error| {
         let cause = std::error::Error::source(&why).map(|cause| format!(": {cause}")).unwrap_or_default();
         Error::Invalid(format!("{why}{cause}"))
     };
-    let snapshot = persist::read(path, Kinds::default(), range).map_err(invalid)?;
-    View::of_file(snapshot).map_err(|why| Error::Invalid(why.to_string()))
+    let (snapshot, summed) = persist::read_summed(path, Kinds::default(), range).map_err(invalid)?;
+    let view = View::of_file(snapshot).map_err(|why| Error::Invalid(why.to_string()))?;
+    Ok((view, summed))
 }
 
 /// Answers a question from a view that is no mirror's.
@@ -156,6 +135,14 @@ pub fn export(view: &View, into: impl io::Write) -> io::Result<()> {
     codec::write(view.snapshot(), into)
 }
 
+/// Writes the graph of a view as GraphML 1.0.
+///
+/// # Errors
+/// Those of the writer.
+pub fn export_graphml(view: &View, into: impl io::Write) -> io::Result<()> {
+    graphml::write(view.graph(), |node| view.kind(node), into)
+}
+
 /// A picture of the `nodes_max` nodes with the most neighbours, in the language of GraphViz.
 #[must_use]
 pub fn dot(view: &View, nodes_max: usize) -> String {
@@ -178,6 +165,7 @@ impl Service {
             contents = self.contents(&current.view, &mut recalled).await?;
         }
         let steps = recalled.hits.iter().map(|hit| (hit.id.clone(), steps(&current.view, hit))).collect();
+        self.mirror.recalled(scope, &current.view);
         Ok(Answered { recalled, contents, steps, freshness })
     }
 
@@ -202,78 +190,6 @@ impl Service {
         recalled.hits.retain(|hit| !is_memory(hit.node) || found(&hit.id).is_some());
         let texts = ids.iter().filter_map(|id| Some((id.clone(), found(id)?.clone()?)));
         Ok(texts.collect())
-    }
-
-    /// The view of a scope, loaded for the first who asks.
-    pub(super) async fn ready(&self, scope: &Scope) -> Result<Current, Error> {
-        match self.mirror.current(scope)? {
-            Some(current) => Ok(current),
-            None => Ok(self.mirror.ready(scope, self.instant(None).await?).await?),
-        }
-    }
-
-    pub(super) fn freshness(&self, current: &Current) -> Freshness {
-        let age = current.age();
-        let stale = age > self.mirror.config().staleness;
-        Freshness { as_of: Some(current.as_of), age, stale, whole: current.whole }
-    }
-
-    /// Brings the mirror of a scope up to date; answers what it holds then.
-    ///
-    /// # Errors
-    /// [`Error::Invalid`] for a scope that is not mirrored here; of the store.
-    pub async fn refresh_mirror(&self, scope: &Scope) -> Result<Held, Error> {
-        self.mirror.refresh(scope, self.instant(None).await?).await?;
-        self.mirrored(scope)
-    }
-
-    /// Reads a scope anew and says where its mirror differed; what was read takes its place.
-    ///
-    /// # Errors
-    /// As [`Self::refresh_mirror`].
-    pub async fn verify_mirror(&self, scope: &Scope) -> Result<Difference, Error> {
-        Ok(self.mirror.verify(scope, self.instant(None).await?).await?)
-    }
-
-    /// What the mirror of a scope holds.
-    ///
-    /// # Errors
-    /// [`Error::Invalid`] for a scope that is not mirrored here.
-    pub fn mirrored(&self, scope: &Scope) -> Result<Held, Error> {
-        let current = self.mirror.current(scope)?;
-        let state = current.map(|current| {
-            let (view, snapshot) = (&current.view, current.view.snapshot());
-            State {
-                freshness: self.freshness(&current),
-                generation: view.generation().0,
-                nodes: view.graph().node_count(),
-                slots: view.graph().slot_count(),
-                bytes: view.bytes().total(),
-                skipped: (snapshot.skipped.nodes, snapshot.skipped.relationships),
-            }
-        });
-        Ok(Held { scope: scope.clone(), state })
-    }
-
-    /// What every mirror of this process holds.
-    #[must_use]
-    pub fn mirrors(&self) -> Vec<Held> {
-        let scopes = self.mirror.config().scopes.iter();
-        scopes.filter_map(|scope| self.mirrored(scope).ok()).collect()
-    }
-
-    /// The view of a scope, loaded if there is none.
-    ///
-    /// # Errors
-    /// As [`Self::refresh_mirror`].
-    pub async fn view(&self, scope: &Scope) -> Result<Arc<View>, Error> {
-        Ok(self.ready(scope).await?.view)
-    }
-
-    /// How often mirrors are to be brought up to date.
-    #[must_use]
-    pub fn refresh_every(&self) -> Duration {
-        self.mirror.config().refresh
     }
 }
 

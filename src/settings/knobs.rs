@@ -159,6 +159,8 @@ pub(super) static KNOBS: LazyLock<Vec<Knob>> = LazyLock::new(|| {
             ("refresh", Kind::Span { least_ms: SECOND, greatest_ms: HOUR }),
             ("staleness", Kind::Span { least_ms: SECOND, greatest_ms: 24 * HOUR }),
             ("connections", Kind::Whole { least: 1, greatest: 64, unit: "connections" }),
+            ("folder", Kind::Text),
+            ("persist_every", Kind::Whole { least: 1, greatest: 1_000_000, unit: "recalls" }),
         ],
     );
     // What each number may be is a law of the engine: settings::agreement asks it.

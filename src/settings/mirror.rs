@@ -2,6 +2,7 @@
 
 use super::kind::duration;
 use serde::Deserialize;
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// What is held in memory for recall, and how current it is kept. Every field is described in `config/default.toml`.
@@ -16,4 +17,7 @@ pub struct Config {
     #[serde(deserialize_with = "duration")]
     pub staleness: Duration,
     pub connections: usize,
+    #[serde(default)]
+    pub folder: Option<PathBuf>,
+    pub persist_every: u64,
 }

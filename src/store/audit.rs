@@ -3,7 +3,7 @@
 use super::Store;
 use super::attempt::not_over;
 use super::catalogue::{
-    ATTEMPT_TRIM, CHANGE_TRIM, MEMORY_AUDIT, MEMORY_HEALTH, REQUEST_TRIM, RUN_TRIM, SWEEP_TRIM,
+    ATTEMPT_TRIM, CHANGE_TRIM, MEMORY_AUDIT, MEMORY_HEALTH, MIRROR_TRIM, REQUEST_TRIM, RUN_TRIM, SWEEP_TRIM,
 };
 use super::error::Error;
 use super::memory::TierHealth;
@@ -88,8 +88,9 @@ impl Store {
         Ok(last.into_inner().ok().flatten())
     }
 
-    /// Removes up to `limit` each of what Ebb recorded for itself and nobody needs any more, as a batch of `run`: requests and
-    /// changes of more than a day ago, runs and attempts that were over a month ago. Answers whether more may be left.
+    /// Removes up to `limit` each of what Ebb recorded for itself and nobody needs any more, as a batch of `run`: requests,
+    /// changes and words on mirrors of more than a day ago, runs and attempts that were over a month ago. Answers whether more
+    /// may be left.
     ///
     /// # Errors
     /// [`Error::Fenced`] if the run was lost.
@@ -130,16 +131,15 @@ impl Store {
     }
 }
 
-/// Requests, runs, attempts, sweeps and changes that were removed.
-async fn trim_page(tx: &mut Tx, limit: usize) -> Result<[i64; 5], Error> {
+/// Requests, runs, attempts, sweeps, changes and words on mirrors that were removed.
+async fn trim_page(tx: &mut Tx, limit: usize) -> Result<[i64; 6], Error> {
     #[derive(Deserialize)]
     struct Row {
         trimmed: i64,
     }
-    let mut trimmed = [0; 5];
-    for (trimmed, statement) in
-        trimmed.iter_mut().zip([&REQUEST_TRIM, &RUN_TRIM, &ATTEMPT_TRIM, &SWEEP_TRIM, &CHANGE_TRIM])
-    {
+    let statements = [&REQUEST_TRIM, &RUN_TRIM, &ATTEMPT_TRIM, &SWEEP_TRIM, &CHANGE_TRIM, &MIRROR_TRIM];
+    let mut trimmed = [0; 6];
+    for (trimmed, statement) in trimmed.iter_mut().zip(statements) {
         let call = statement.call().set("limit", i64::try_from(limit).unwrap_or(i64::MAX));
         *trimmed = tx.only::<Row>(call).await?.trimmed;
     }

@@ -55,7 +55,6 @@ catalogue! {
     ENTITY_OPEN = "entity/open";
     FACT_ABOUT = "fact/about";
     FACT_ADOPT = "fact/adopt";
-    FACT_AHEAD = "fact/ahead";
     FACT_ANY = "fact/any";
     FACT_COUNT = "fact/count";
     FACT_CREATE = "fact/create";
@@ -125,6 +124,10 @@ catalogue! {
     MIRROR_AROUND = "mirror/around";
     MIRROR_CENSUS = "mirror/census";
     MIRROR_NODES = "mirror/nodes";
+    MIRROR_QUIT = "mirror/quit";
+    MIRROR_TELL = "mirror/tell";
+    MIRROR_TOLD = "mirror/told";
+    MIRROR_TRIM = "mirror/trim";
     POLICY_OPEN = "policy/open";
     POLICY_READ = "policy/read";
     POLICY_REMOVE = "policy/remove";

@@ -136,6 +136,20 @@ impl Store {
             .await
     }
 
+    /// Leaves word that more changed than can be named: every mirror starts anew at its next look. For changes that others made
+    /// without a word; leaving it twice does no harm.
+    ///
+    /// # Errors
+    /// Of the connection or the statement.
+    pub async fn leave_word_of_everything(&self) -> Result<(), Error> {
+        self.transactions
+            .run("changes.everything", Mode::Write, async |tx: &mut Tx| {
+                tx.touch_everything();
+                Ok(())
+            })
+            .await
+    }
+
     /// What the server's clock shows.
     ///
     /// # Errors

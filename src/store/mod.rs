@@ -48,6 +48,7 @@ mod session;
 pub mod statement;
 mod sweep;
 mod tally;
+mod told;
 mod trail;
 mod tunables;
 mod tx;
@@ -80,6 +81,7 @@ pub use server::{About, Aside};
 pub use session::Ended;
 pub use sweep::SweepCursor;
 pub use tally::Tally;
+pub use told::{Holding, MirrorTold};
 pub use trail::{Candidate, Counter, EdgeSeen, Hot, Named, PlaceSeen, Seen, TraceDone, Traced, Trodden};
 pub use tx::TxCounters;
 

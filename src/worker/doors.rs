@@ -9,7 +9,6 @@ use crate::scheduler::meter::Meter;
 use crate::service::Service;
 use crate::service::keys::Keyring;
 use crate::settings::Settings;
-use crate::store::Store;
 use crate::surfaces::http::probes::{self, Ready};
 use crate::surfaces::http::{Answered, Api, Listener, Rules, router};
 use crate::surfaces::mcp::Tools;
@@ -94,13 +93,13 @@ impl Doors {
     /// Answers until it is over.
     pub(super) async fn serve(
         self,
-        store: &Arc<Store>,
+        service: &Arc<Service>,
         meter: &Arc<Meter>,
         ready: &watch::Receiver<Ready>,
         over: &CancellationToken,
     ) {
         let answered = self.api.as_ref().map(|(_, api)| api.answered());
-        let page = || page(Arc::clone(store), Arc::clone(meter), ready.clone(), answered.clone());
+        let page = || page(Arc::clone(service), Arc::clone(meter), ready.clone(), answered.clone());
         let api = async {
             if let Some((listener, api)) = self.api {
                 listener.serve(router(&api, ready.clone(), page()), over.clone()).await;
@@ -122,19 +121,20 @@ async fn bind(stated: Option<SocketAddr>, usual: u16) -> Result<Listener, Error>
 
 /// The page of metrics, from what is counted where it happens.
 fn page(
-    store: Arc<Store>,
+    service: Arc<Service>,
     meter: Arc<Meter>,
     ready: watch::Receiver<Ready>,
     answered: Option<Arc<Answered>>,
 ) -> impl Fn() -> String + Send + Sync + 'static {
     move || {
-        let counters = store.counters();
+        let counters = service.store().counters();
         let beside = Beside {
             ready: ready.borrow().is_ok(),
             retries: counters.retried.load(Ordering::Relaxed),
             unknown_commits: counters.unknown_commits.load(Ordering::Relaxed),
             answered: answered.as_ref().map(|answered| answered.by_class()),
+            mirrors: service.mirrors(),
         };
-        metrics::page(&meter.counts(), beside)
+        metrics::page(&meter.counts(), &beside)
     }
 }

@@ -22,16 +22,24 @@
 //! | `ebb_failed_reloads_total` | counter | changed configurations that had faults and were not taken over |
 //! | `ebb_panics_total` | counter | panics |
 //! | `ebb_http_responses_total` | counter, status | answers of the API, by the first digit of their status |
+//! | `ebb_mirror_age_seconds` | gauge, scope | how long ago this process last looked for what changed |
+//! | `ebb_mirror_generation` | gauge, scope | which state of the graph it holds, counted from its start |
+//! | `ebb_mirror_nodes` | gauge, scope | nodes that it holds |
+//! | `ebb_mirror_slots` | gauge, scope | relationships that it holds, each way by itself |
+//! | `ebb_mirror_bytes` | gauge, scope | bytes that they take |
+//! | `ebb_mirror_saved_generation` | gauge, scope | which state it saved last, where `mirror.folder` says where to |
+//! | `ebb_mirror_save_failures_total` | counter, scope | saves that failed, where `mirror.folder` says where to |
 //!
 //! Every worker prints its own counts; the gauges of what stands in the graph (lag, stuck attempts, quarantined rows)
 //! are the same in each.
 
 use crate::jobs::JobName;
 use crate::scheduler::meter::{Counts, Ending, JobCounts};
+use crate::service::mirrors::{Held, Saves, State};
 use std::fmt::Write;
 
 /// What is not counted by the scheduler.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Beside {
     /// Whether the worker is ready.
     pub ready: bool,
@@ -41,11 +49,13 @@ pub struct Beside {
     pub unknown_commits: u64,
     /// Answers of the API by the class of their status, where there is one.
     pub answered: Option<[(&'static str, u64); 4]>,
+    /// The mirrors of this process.
+    pub mirrors: Vec<Held>,
 }
 
 /// Writes the page.
 #[must_use]
-pub fn page(counts: &Counts, beside: Beside) -> String {
+pub fn page(counts: &Counts, beside: &Beside) -> String {
     let mut page = Page(String::new());
     page.one("ready", "gauge", "Whether the worker can do its work.", f64::from(u8::from(beside.ready)));
     page.jobs(counts);
@@ -86,11 +96,14 @@ pub fn page(counts: &Counts, beside: Beside) -> String {
     for (class, answers) in beside.answered.into_iter().flatten() {
         page.row("http_responses_total", &format!("{{status=\"{class}\"}}"), whole(answers));
     }
+    page.mirrors(&beside.mirrors);
     page.0
 }
 
 /// A counter of each job: its name, its help, and where its value is.
 type ByJob = (&'static str, &'static str, fn(&JobCounts) -> u64);
+/// A gauge of each mirror.
+type ByMirror = (&'static str, &'static str, fn(&State) -> f64);
 
 struct Page(String);
 
@@ -151,6 +164,41 @@ impl Page {
         }
     }
 
+    /// What mirrors hold, and how their saves went.
+    fn mirrors(&mut self, mirrors: &[Held]) {
+        let by_mirror: [ByMirror; 5] = [
+            ("mirror_age_seconds", "How long ago the graph was looked at.", |state| {
+                state.freshness.age.as_secs_f64()
+            }),
+            ("mirror_generation", "Which state is held.", |state| whole(state.generation)),
+            ("mirror_nodes", "Nodes that are held.", |state| whole(state.nodes as u64)),
+            ("mirror_slots", "Relationships that are held, each way by itself.", |state| {
+                whole(state.slots as u64)
+            }),
+            ("mirror_bytes", "Bytes that they take.", |state| whole(state.bytes as u64)),
+        ];
+        for (name, help, value) in by_mirror {
+            self.head(name, "gauge", help);
+            for held in mirrors {
+                if let Some(state) = &held.state {
+                    self.row(name, &of_scope(held), value(state));
+                }
+            }
+        }
+        self.head("mirror_saved_generation", "gauge", "Which state was saved last.");
+        for held in mirrors {
+            if let Some(Saves { generation: Some(generation), .. }) = held.saves {
+                self.row("mirror_saved_generation", &of_scope(held), whole(generation));
+            }
+        }
+        self.head("mirror_save_failures_total", "counter", "Saves that failed.");
+        for held in mirrors {
+            if let Some(saves) = held.saves {
+                self.row("mirror_save_failures_total", &of_scope(held), whole(saves.failures));
+            }
+        }
+    }
+
     fn head(&mut self, name: &str, kind: &str, help: &str) {
         // Writing to a string cannot fail.
         let _ = writeln!(self.0, "# HELP ebb_{name} {help}\n# TYPE ebb_{name} {kind}");
@@ -170,6 +218,12 @@ fn of(job: JobName) -> String {
     format!("{{job=\"{job}\"}}")
 }
 
+/// The label of a scope, which may hold what ends a label; it holds no line break.
+fn of_scope(held: &Held) -> String {
+    let scope = held.scope.as_str().replace('\\', r"\\").replace('"', "\\\"");
+    format!("{{scope=\"{scope}\"}}")
+}
+
 #[expect(clippy::cast_precision_loss, reason = "the format's numbers are floats; exact up to 2^53")]
 fn whole(count: u64) -> f64 {
     count as f64
@@ -183,6 +237,8 @@ fn signed(count: i64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::ids::Scope;
+    use crate::service::recall::Freshness;
     use crate::store::Tally;
     use std::collections::BTreeSet;
     use std::time::Duration;
@@ -193,7 +249,14 @@ mod tests {
         decay.ended(Ending::Done, Duration::from_millis(1_250));
         decay.worked(Tally { scanned: 7, changed: 5, ..Tally::default() });
         decay.last_done = crate::domain::units::Timestamp::from_millis(1_767_225_600_500).ok();
-        page(&counts, Beside { ready: true, retries: 2, unknown_commits: 1, answered: None })
+        let freshness = Freshness { age: Duration::from_millis(2_500), ..Freshness::FILE };
+        let state = State { freshness, generation: 3, nodes: 4, slots: 5, bytes: 6, skipped: (0, 0) };
+        let held = |scope, state, saves| Held { scope: Scope::new(scope).unwrap(), state, saves };
+        let mirrors = vec![
+            held("a \"b\\", Some(state), Some(Saves { generation: Some(2), failures: 1 })),
+            held("local", None, None),
+        ];
+        page(&counts, &Beside { ready: true, retries: 2, unknown_commits: 1, answered: None, mirrors })
     }
 
     fn names(page: &str) -> BTreeSet<&str> {
@@ -221,6 +284,10 @@ mod tests {
             "ebb_last_done_timestamp_seconds{job=\"decay\"} 1767225600.5",
             "ebb_runs_total{job=\"promote\",outcome=\"failed\"} 0",
             "ebb_clock_skew_seconds -1.5",
+            r#"ebb_mirror_age_seconds{scope="a \"b\\"} 2.5"#,
+            r#"ebb_mirror_bytes{scope="a \"b\\"} 6"#,
+            r#"ebb_mirror_saved_generation{scope="a \"b\\"} 2"#,
+            r#"ebb_mirror_save_failures_total{scope="a \"b\\"} 1"#,
         ] {
             assert!(page.lines().any(|found| found == line), "{line}\n{page}");
         }

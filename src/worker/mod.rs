@@ -2,8 +2,8 @@
 //! in good order.
 //!
 //! It builds its loops over an open database and takes them down again: the dispatcher of jobs, the tick that reaps, the
-//! probe that finds out whether the database answers, the watch on the configuration, and the port that says how all of
-//! this goes. Several workers share a database without knowing of each other.
+//! probe that finds out whether the database answers, the mirrors, the watch on the configuration, and the port that says how
+//! all of this goes. Several workers share a database without knowing of each other.
 //!
 //! # Stopping
 //! At SIGTERM or SIGINT `/readyz` says no, no run is begun, and those at work stop after the transaction in hand and give
@@ -15,6 +15,7 @@
 
 mod doors;
 pub mod metrics;
+mod mirrors;
 mod reload;
 
 pub use doors::{HTTP_PORT, PORT, Ports};
@@ -162,7 +163,7 @@ pub async fn run(
             let ended = tokio::join!(dispatching, reaping);
             ended.0.and(ended.1)
         };
-        let mirroring = mirroring(service, roles, &ready_in, &panics, &stop);
+        let mirroring = mirrors::keep(service, roles, &ready_in, &panics, &stop);
         let ((), ended, (), mirrored) = tokio::join!(probing, jobs, drained, mirroring);
         over.cancel();
         ended.and(mirrored)
@@ -182,7 +183,7 @@ pub async fn run(
             _ = interrupt.recv() => {}
         }
     };
-    let serving = doors.serve(&store, &meter, &ready, &over);
+    let serving = doors.serve(service, &meter, &ready, &over);
     let ended = tokio::select! {
         (worked, ()) = async { tokio::join!(work, serving) } => worked.map_err(Error::from),
         () = stopping => Err(Error::Impatient),
@@ -212,47 +213,6 @@ where
             }
         }
     }
-}
-
-/// Keeps the mirrors of a process that answers questions.
-async fn mirroring(
-    service: &Arc<Service>,
-    roles: Roles,
-    ready: &watch::Sender<Ready>,
-    panics: &Panics,
-    stop: &CancellationToken,
-) -> Result<(), TooManyPanics> {
-    if !roles.http && !roles.mcp {
-        return Ok(());
-    }
-    let (service, told, ready) = (Arc::clone(service), stop.clone(), ready.subscribe());
-    looped(panics, stop, move || refreshing(Arc::clone(&service), ready.clone(), told.clone())).await
-}
-
-/// Loads the mirrors, and brings them up to date at each of their turns, while the database answers.
-async fn refreshing(
-    service: Arc<Service>,
-    mut ready: watch::Receiver<Ready>,
-    stop: CancellationToken,
-) -> Result<(), TooManyPanics> {
-    let every = service.refresh_every();
-    let work = async {
-        loop {
-            let answers = ready.wait_for(Result::is_ok).await.is_ok();
-            for held in service.mirrors().into_iter().filter(|_| answers) {
-                if let Err(why) = service.refresh_mirror(&held.scope).await {
-                    warn!(scope = %held.scope, %why, "a mirror could not be brought up to date");
-                }
-            }
-            tokio::time::sleep(every).await;
-        }
-    };
-    tokio::select! {
-        biased;
-        () = stop.cancelled() => {}
-        () = work => {}
-    }
-    Ok(())
 }
 
 /// Ends attempts whose lease is over, at each tick, once jobs get on.

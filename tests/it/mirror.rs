@@ -30,11 +30,12 @@ pub(crate) fn config(max_bytes: u64) -> Config {
         connections: 2,
         kinds: Kinds::default(),
         range: WeightRange::default(),
+        saves: None,
     }
 }
 
 pub(crate) fn rules() -> Rules {
-    Rules::new(Params::RECALL, Params::REFERENCE, 0.75, 1_000).unwrap()
+    Rules::new(Params::RECALL, Params::REFERENCE, 0.5, 1_000).unwrap()
 }
 
 struct Bed {

@@ -52,6 +52,11 @@ const FLOORS: &[Floor] = &[
         outside: &["tokio", "tracing"],
     },
     Floor {
+        module: "mirror::saving",
+        inside: &["domain", "graph", "engine", "mirror"],
+        outside: &["tokio", "tracing", "xxhash_rust"],
+    },
+    Floor {
         module: "jobs",
         inside: &["domain", "clock", "engine", "store"],
         outside: &["tokio", "tokio_util", "tracing"],

@@ -24,6 +24,14 @@ mod fields;
 /// [`Error::UnsupportedVersion`], [`Error::DuplicateNode`], [`Error::DanglingEdge`], and those of a graph that is too
 /// large; [`Error::UnreadableSnapshot`] for those of the reader.
 pub fn read(from: impl Read, kinds: Kinds, range: WeightRange) -> Result<Snapshot, Error> {
+    read_summed(from, kinds, range).map(|(snapshot, _)| snapshot)
+}
+
+/// As [`read`], with whether the file has a checksum, which is right then.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_summed(from: impl Read, kinds: Kinds, range: WeightRange) -> Result<(Snapshot, bool), Error> {
     let mut bytes = SummedReader::new(from);
     let mut reading = Reading {
         builder: GraphBuilder::new(kinds, range.checked()?),
@@ -43,7 +51,7 @@ pub fn read(from: impl Read, kinds: Kinds, range: WeightRange) -> Result<Snapsho
         }
     }
     let graph = reading.builder.finalize()?;
-    Ok(Snapshot { graph, as_of: None, skipped: Skipped::default() })
+    Ok((Snapshot { graph, as_of: None, skipped: Skipped::default() }, reading.checksum.is_some()))
 }
 
 /// What is read, and where the reader is.

@@ -2,7 +2,8 @@
 
 use super::Rfc3339;
 use crate::service::engine::{Found, Scored};
-use crate::service::recall::{Answered, Evidence, Freshness, Ground, Held, Hit};
+use crate::service::mirrors::Held;
+use crate::service::recall::{Answered, Evidence, Freshness, Ground, Hit};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -320,6 +321,10 @@ pub struct Mirrored {
     pub bytes: Option<usize>,
     /// What could not be held, since some property is none of its kind: nodes and relationships.
     pub skipped: BTreeMap<&'static str, u64>,
+    /// Which state was saved last as a file, if mirror.folder says where.
+    pub saved_generation: Option<u64>,
+    /// How many saves failed since the process began.
+    pub save_failures: u64,
 }
 
 impl From<Held> for Mirrored {
@@ -340,6 +345,8 @@ impl From<Held> for Mirrored {
             slots: state.map(|state| state.slots),
             bytes: state.map(|state| state.bytes),
             skipped,
+            saved_generation: held.saves.and_then(|saves| saves.generation),
+            save_failures: held.saves.map_or(0, |saves| saves.failures),
         }
     }
 }

@@ -5,6 +5,7 @@ use super::job::Scheduled;
 use crate::domain::tier;
 use crate::domain::units::Timestamp;
 use crate::service::admin::{Health as Found, Status as Stand};
+use crate::service::mirrors::MirrorTold;
 use crate::service::{AttemptRow, OpenRun, TierCount};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -100,6 +101,34 @@ pub struct Status {
     pub attempts: Vec<Attempt>,
     /// Runs that are not over.
     pub runs: Vec<Run>,
+    /// What each process that answers from memory holds there of the graph.
+    pub mirrors: Vec<Kept>,
+}
+
+/// What a process holds in memory of a scope.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(rename = "KeptMirror")]
+pub struct Kept {
+    /// Whose.
+    pub scope: String,
+    /// Which process.
+    pub process: String,
+    /// Milliseconds since it looked at the graph, by the database's clock.
+    pub age_ms: i64,
+    /// Whether that is longer than its configuration has it: it is late, or was killed. Such a word goes after a day.
+    pub stale: bool,
+    /// Which state; each process counts its own.
+    pub generation: i64,
+    /// Nodes.
+    pub nodes: i64,
+    /// Relationships, each way by itself.
+    pub slots: i64,
+    /// Bytes.
+    pub bytes: i64,
+    /// Whether everything that may be held is.
+    pub whole: bool,
+    /// Milliseconds from one look to the next.
+    pub refresh_ms: i64,
 }
 
 /// An attempt that is not over.
@@ -212,7 +241,17 @@ impl From<Stand> for Status {
             },
             attempts: stand.attempts.into_iter().map(Attempt::from).collect(),
             runs: stand.runs.into_iter().map(Run::from).collect(),
+            mirrors: stand.mirrors.into_iter().map(Kept::from).collect(),
         }
+    }
+}
+
+impl From<MirrorTold> for Kept {
+    fn from(told: MirrorTold) -> Self {
+        let stale = told.is_stale();
+        let MirrorTold { scope, process, age_ms, generation, nodes, slots, bytes, whole, refresh_ms, .. } =
+            told;
+        Self { scope, process, age_ms, stale, generation, nodes, slots, bytes, whole, refresh_ms }
     }
 }
 

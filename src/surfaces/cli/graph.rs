@@ -1,10 +1,16 @@
 //! `ebb graph`: what is held in memory of the graph, beside it.
 
+mod load;
+mod refresh;
+
+pub use load::load;
+
 use super::exit::CliError;
 use super::output::Output;
 use super::page::Page;
 use crate::service::Service;
-use crate::service::recall::{Difference, dot, export, save};
+use crate::service::mirrors::Difference;
+use crate::service::recall::{dot, export, export_graphml, save};
 use crate::surfaces::answer::recall::Mirrored;
 use clap::{Args, Subcommand, ValueEnum};
 use serde::Serialize;
@@ -15,12 +21,39 @@ use std::path::PathBuf;
 pub enum Verb {
     /// Load the mirror of a scope and say what it holds and takes
     Stats,
+    /// Have the mirrors of all processes read the graph anew at their next look
+    ///
+    /// Whatever Ebb writes, mirrors take over by themselves. This is for what was changed past it, in Neo4j Browser or by other
+    /// programs, and should be seen before the next start.
+    Refresh(RefreshArgs),
     /// Save the mirror of a scope as a snapshot file (JSON version 3), which --graph asks without any database
     Save(SaveArgs),
-    /// Print the mirror: as JSON version 3, or as a picture in the language of GraphViz
+    /// Read a snapshot file (JSON version 3) strictly and say what it holds; needs no database
+    Load(LoadArgs),
+    /// Print the mirror: as JSON version 3, as GraphML, or as a picture in the language of GraphViz
     Export(ExportArgs),
     /// Bring the mirror up to date, then read everything anew and say where the two differ
     Verify,
+}
+
+/// `ebb graph refresh`
+#[derive(Debug, Clone, Args)]
+#[command(
+    after_help = "Examples:\n  ebb graph refresh\n  ebb graph refresh --dry-run      which processes have mirrors"
+)]
+pub struct RefreshArgs {
+    /// Say which mirrors would, and leave no word
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+/// `ebb graph load`
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "Examples:\n  ebb graph save memory.json; ebb graph load memory.json")]
+pub struct LoadArgs {
+    /// Which file
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
 }
 
 /// `ebb graph save`
@@ -36,7 +69,9 @@ pub struct SaveArgs {
 
 /// `ebb graph export`
 #[derive(Debug, Clone, Args)]
-#[command(after_help = "Examples:\n  ebb graph export --format dot --top 60 | dot -Tsvg > memory.svg")]
+#[command(
+    after_help = "Examples:\n  ebb graph export --format dot --top 60 | dot -Tsvg > memory.svg\n  ebb graph export --format graphml > memory.graphml"
+)]
 pub struct ExportArgs {
     /// In which language
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Language::Json)]
@@ -53,6 +88,8 @@ pub enum Language {
     Json,
     /// A picture, for GraphViz
     Dot,
+    /// GraphML 1.0, for other programs: an edge for each way of each relationship
+    Graphml,
 }
 
 /// What was saved.
@@ -79,6 +116,9 @@ struct Verified {
 /// # Errors
 /// How the program ends, unless well.
 pub async fn run(verb: &Verb, service: &Service, output: &Output) -> Result<(), CliError> {
+    if let Verb::Refresh(args) = verb {
+        return refresh::run(args, service, output).await;
+    }
     let held = service.refresh_mirror(service.scope()).await?;
     match verb {
         Verb::Stats => {
@@ -100,8 +140,10 @@ pub async fn run(verb: &Verb, service: &Service, output: &Output) -> Result<(), 
             match args.format {
                 Language::Json => output.stream(|to| export(&view, to)),
                 Language::Dot => output.raw(dot(&view, usize::from(args.top)).as_bytes()),
+                Language::Graphml => output.stream(|to| export_graphml(&view, to)),
             }
         }
+        Verb::Refresh(_) | Verb::Load(_) => Err(CliError::usage("this verb does not work on a mirror")),
         Verb::Verify => {
             let difference = service.verify_mirror(service.scope()).await?;
             let mirror = Mirrored::from(service.mirrored(service.scope())?);

@@ -8,6 +8,7 @@ mod status;
 pub use doctor::doctor;
 pub use health::health;
 pub use init::{init, write_config};
+pub(super) use status::mirrors;
 pub use status::status;
 
 use clap::Args;

@@ -71,7 +71,7 @@ function scoped(path, more = {}) {
 const ofTier = () => $('tier').value ? { tier: $('tier').value } : {};
 const ofOne = id => id && scoped(`/v1/memories/${encodeURIComponent(id)}/explain`);
 const sources = {
-  status: { path: () => '/v1/status', panels: { waiting, jobs } },
+  status: { path: () => '/v1/status', panels: { waiting, jobs, mirrors } },
   health: { path: () => '/v1/health', panels: { tiers, over } },
   memories: { path: () => scoped('/v1/memories', { limit: LIST, ...ofTier() }), panels: { memories, energies }, rest: 30e3 },
   explain: { path: () => ofOne(looked.get('memory')), panels: { memory } },
@@ -178,6 +178,16 @@ function jobs({ jobs, at }) {
       late ? el('span', { class: 'warn' }, `${lag} !`) : lag, el('span', { class: 'soft' }, job.about),
     ];
   }));
+}
+
+function mirrors({ mirrors }) {
+  if (!mirrors.length) return soft('No process says that it holds a part of the graph in memory.');
+  const numbers = ['generation', 'nodes', 'relationships', 'MiB'].map(name => [name, 'n']);
+  const age = m => m.stale ? el('span', { class: 'warn' }, `${span(m.age_ms)} ago !`) : `${span(m.age_ms)} ago`;
+  return table('Mirrors', [['scope'], ['process'], ['looked'], ...numbers, ['holds']], mirrors.map(m => [
+    text(m.scope, 40), text(m.process, 40), age(m), count(m.generation), count(m.nodes), count(m.slots),
+    (m.bytes / 2 ** 20).toFixed(1), m.whole ? 'everything' : 'the hottest',
+  ]));
 }
 
 function tiers({ tiers }) {

@@ -92,21 +92,22 @@ async fn what_nobody_needs_any_more_is_removed() {
         "UNWIND [29, 31] AS d CREATE (:ConsolidationAttempt {id: 'a' + d, state: 'done', \
            leaseUntil: (datetime() - duration({days: d})).epochMillis})",
         "CREATE (:ConsolidationAttempt {id: 'theirs', state: 'done', started: '2014'})",
+        "UNWIND [23, 25] AS h CREATE (:EbbCounter {name: 'mirror:local:p' + h, id: 'p' + h, seen: datetime() - duration({hours: h})})",
         "CREATE (:ConsolidationAttempt {id: 'noted', state: 'done', leaseUntil: 0})<-[:ABOUT]-(:Note)",
     ];
     for text in texts {
         db.client.run(text, &[]).await;
     }
     let before = everything(&db.client).await;
-    assert_eq!(rehearse_job(&db.store, JobName::Audit, at(1.0)).await.unwrap().changed, 3);
+    assert_eq!(rehearse_job(&db.store, JobName::Audit, at(1.0)).await.unwrap().changed, 4);
     same(&before, &everything(&db.client).await, "a rehearsal");
-    assert_eq!(db.run(JobName::Audit, 1.0).await.tally.changed, 3);
+    assert_eq!(db.run(JobName::Audit, 1.0).await.tally.changed, 4);
     let left: Vec<String> = db
         .client
         .column(
-            "MATCH (n) WHERE n:EbbRequest OR n:ConsolidationAttempt OR n.job = 'old' RETURN n.id AS id ORDER BY id",
+            "MATCH (n) WHERE n:EbbRequest OR n:ConsolidationAttempt OR n.job = 'old' OR n.name STARTS WITH 'mirror:' RETURN n.id AS id ORDER BY id",
         )
         .await;
-    assert_eq!(left, ["a29", "done29", "noted", "open29", "open31", "q23", "theirs"]);
+    assert_eq!(left, ["a29", "done29", "noted", "open29", "open31", "p23", "q23", "theirs"]);
     assert_eq!(db.run(JobName::Audit, 1.0).await.tally.changed, 0);
 }

@@ -14,6 +14,7 @@ async fn an_uninitialised_database_is_refused_by_all_but_those_that_look() {
         &["session", "end", "s"],
         &["inspect", "tiers"],
         &["plot", "tiers"],
+        &["graph", "refresh"],
     ] {
         ebb(&db, args).fails(1, "try: ebb init");
     }

@@ -6,7 +6,7 @@ use crate::harness::neo4j::{Fresh, fresh};
 use serde_json::Value;
 use std::fs;
 
-fn told(db: &Fresh) {
+pub(super) fn told(db: &Fresh) {
     for (id, content, mention) in [
         ("m1", "The parser was rewritten in spring", "Parser"),
         ("m2", "Alex owns the parser and the lexer", "Alex"),
@@ -17,7 +17,7 @@ fn told(db: &Fresh) {
     ebb(db, &["relation", "observe", "Alex", "maintains", "Parser"]).json();
 }
 
-fn ids(answer: &Value) -> Vec<&str> {
+pub(super) fn ids(answer: &Value) -> Vec<&str> {
     answer["hits"].as_array().unwrap().iter().map(|hit| hit["id"].as_str().unwrap()).collect()
 }
 

@@ -2,13 +2,14 @@
 
 use super::Status;
 use crate::service::Service;
-use crate::surfaces::answer::server::{Attempt, Run, Server, Status as Answer, Tier, Waiting};
+use crate::surfaces::answer::server::{Attempt, Kept, Run, Server, Status as Answer, Tier, Waiting};
 use crate::surfaces::cli::attempt::lease;
 use crate::surfaces::cli::exit::CliError;
-use crate::surfaces::cli::instant::readable;
+use crate::surfaces::cli::instant::{about, readable};
 use crate::surfaces::cli::job::Scheduled;
 use crate::surfaces::cli::output::Output;
 use crate::surfaces::cli::page::{Column, Page};
+use std::time::Duration;
 
 /// Runs `ebb status`.
 ///
@@ -67,6 +68,10 @@ impl Answer {
         }
         page.fields(&waits);
         self.lay_out_leases(page);
+        if !self.mirrors.is_empty() {
+            page.line("");
+            mirrors(&self.mirrors, page);
+        }
     }
 
     /// Who works on what: nothing at rest.
@@ -115,4 +120,32 @@ impl Answer {
             page.table(&columns, self.attempts.iter().map(row));
         }
     }
+}
+
+/// What each process holds in memory.
+pub(in crate::surfaces::cli) fn mirrors(mirrors: &[Kept], page: &mut Page) {
+    let columns = [
+        Column::left("MIRROR OF"),
+        Column::cut("PROCESS"),
+        Column::left("LOOKED"),
+        Column::right("GENERATION"),
+        Column::right("NODES"),
+        Column::right("RELATIONSHIPS"),
+        Column::right("BYTES"),
+        Column::left("HOLDS"),
+    ];
+    let row = |kept: &Kept| {
+        let age = about(Duration::from_millis(kept.age_ms.max(0).unsigned_abs()));
+        [
+            kept.scope.clone(),
+            kept.process.clone(),
+            if kept.stale { format!("{age} ago: late, or gone") } else { format!("{age} ago") },
+            kept.generation.to_string(),
+            kept.nodes.to_string(),
+            kept.slots.to_string(),
+            kept.bytes.to_string(),
+            if kept.whole { "everything" } else { "the hottest" }.to_owned(),
+        ]
+    };
+    page.table(&columns, mirrors.iter().map(row));
 }

@@ -1,0 +1,125 @@
+//! What processes say of the mirrors they keep, left in the graph for whoever asks how things stand.
+//!
+//! A process that answers from memory leaves a counter `mirror:<scope>:<process>` each time it has looked at the graph, with
+//! the server's time, and takes it away when it stops. One that was killed cannot: its row grows old, which is how it is told
+//! from one that looks, and the audit removes it after a day.
+
+use super::Store;
+use super::catalogue::{MIRROR_QUIT, MIRROR_TELL, MIRROR_TOLD};
+use super::error::Error;
+use super::tx::{Mode, Tx};
+use crate::domain::ids::Scope;
+use serde::Deserialize;
+use std::time::Duration;
+
+/// What a process holds of a scope, as it says it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Holding {
+    /// Whose.
+    pub scope: Scope,
+    /// Which state.
+    pub generation: u64,
+    /// Nodes.
+    pub nodes: usize,
+    /// Slots.
+    pub slots: usize,
+    /// Bytes.
+    pub bytes: usize,
+    /// Whether everything that may be mirrored is in it.
+    pub whole: bool,
+    /// Time from one look at the graph to the next.
+    pub refresh: Duration,
+    /// From which age on its answers say that they are stale.
+    pub staleness: Duration,
+}
+
+/// What a process said, and how long ago.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MirrorTold {
+    /// Whose.
+    pub scope: String,
+    /// Which process, by the name that its leases are held under.
+    pub process: String,
+    /// Milliseconds since it looked, by the server's clock.
+    pub age_ms: i64,
+    /// Which state it holds.
+    pub generation: i64,
+    /// Nodes.
+    pub nodes: i64,
+    /// Slots.
+    pub slots: i64,
+    /// Bytes.
+    pub bytes: i64,
+    /// Whether everything that may be mirrored is in it.
+    pub whole: bool,
+    /// Milliseconds from one look to the next.
+    pub refresh_ms: i64,
+    /// From how many milliseconds on its answers say that they are stale.
+    pub stale_ms: i64,
+}
+
+impl MirrorTold {
+    /// Whether it looked longer ago than it means to: it is late, or was killed.
+    #[must_use]
+    pub const fn is_stale(&self) -> bool {
+        self.age_ms > self.stale_ms
+    }
+}
+
+impl Store {
+    /// Says what this process holds of a scope, and that it has just looked. Tried once: there is a next time.
+    ///
+    /// # Errors
+    /// Of the connection or the statement.
+    pub async fn tell_mirror(&self, holding: &Holding) -> Result<(), Error> {
+        let whole = |number: u128| i64::try_from(number).unwrap_or(i64::MAX);
+        let size = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
+        self.transactions
+            .run_once("mirror.tell", Mode::Write, async |tx: &mut Tx| {
+                let call = MIRROR_TELL
+                    .call()
+                    .set("name", self.mirror_name(&holding.scope).as_str())
+                    .set("scope", holding.scope.as_str())
+                    .set("process", self.holder.as_str())
+                    .set("generation", whole(holding.generation.into()))
+                    .set("nodes", size(holding.nodes))
+                    .set("slots", size(holding.slots))
+                    .set("bytes", size(holding.bytes))
+                    .set("whole", holding.whole)
+                    .set("refreshMs", whole(holding.refresh.as_millis()))
+                    .set("staleMs", whole(holding.staleness.as_millis()));
+                tx.run(call).await
+            })
+            .await
+    }
+
+    /// Takes away what this process said of these scopes.
+    ///
+    /// # Errors
+    /// Of the connection or the statement.
+    pub async fn quit_mirrors(&self, scopes: &[Scope]) -> Result<(), Error> {
+        self.transactions
+            .run("mirror.quit", Mode::Write, async |tx: &mut Tx| {
+                for scope in scopes {
+                    tx.run(MIRROR_QUIT.call().set("name", self.mirror_name(scope).as_str())).await?;
+                }
+                Ok(())
+            })
+            .await
+    }
+
+    /// What all processes say that they hold.
+    ///
+    /// # Errors
+    /// Of the connection or the statement.
+    pub async fn mirrors_told(&self) -> Result<Vec<MirrorTold>, Error> {
+        self.transactions
+            .run("mirror.told", Mode::Read, async |tx: &mut Tx| tx.rows(MIRROR_TOLD.call()).await)
+            .await
+    }
+
+    fn mirror_name(&self, scope: &Scope) -> String {
+        format!("mirror:{scope}:{}", self.holder)
+    }
+}

@@ -1,0 +1,369 @@
+//! Mirrors as operators meet them: in the status of all processes, told to read anew, looked at in files, written for other
+//! programs, saved as questions are asked, and the same in four processes.
+
+use super::http::Served;
+use super::recall::{ids, told};
+use super::{Said, command, ebb};
+use crate::harness::ebb::{remember, session};
+use crate::harness::neo4j::{Fresh, fresh};
+use crate::harness::random::Random;
+use crate::worker::process::eventually;
+use ebb::domain::event::{Event, Remember};
+use ebb::domain::ids::EntityName;
+use ebb::jobs::JobName;
+use roxmltree::Document;
+use serde_json::{Value, json};
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+const OFTEN: (&str, &str) = ("EBB__MIRROR__REFRESH", "1s");
+const QUESTION: &str = r#"{"text":"who maintains the Parser"}"#;
+
+/// What processes say of their mirrors, as `ebb status` has it.
+fn mirrors(db: &Fresh) -> Vec<Value> {
+    ebb(db, &["status"]).json()["mirrors"].as_array().unwrap().clone()
+}
+
+async fn words(db: &Fresh) -> i64 {
+    db.client.value("MATCH (c:EbbChange) RETURN count(c) AS n").await
+}
+
+/// The program in a folder, without a database that answers.
+fn alone(db: &Fresh, folder: &Path, args: &[&str]) -> Said {
+    command(db, folder, args).env("NEO4J_URI", "bolt://127.0.0.1:1").output().unwrap().into()
+}
+
+fn saved(db: &Fresh, folder: &Path) -> Value {
+    Said::from(command(db, folder, &["graph", "save", "memory.json"]).output().unwrap()).json()
+}
+
+fn number(value: &Value) -> u64 {
+    value.as_u64().unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn status_shows_the_mirrors_of_serving_processes_until_they_stop() {
+    let db = fresh().await;
+    told(&db);
+    assert_eq!(ebb(&db, &["recall", "Parser"]).code, Some(0));
+    assert_eq!(mirrors(&db), [Value::Null; 0], "a verb of the command line leaves none");
+    let variables = [OFTEN, ("EBB__MIRROR__STALENESS", "5s"), ("EBB__MIRROR__SCOPES", "local,a \"b\"")];
+    let mut api = Served::on(&db, &variables);
+    eventually("both mirrors are told of", async || mirrors(&db).len() == 2).await;
+    let before = words(&db).await;
+    let kept = mirrors(&db);
+    assert_eq!([&kept[0]["scope"], &kept[1]["scope"]], ["a \"b\"", "local"]);
+    assert_eq!(kept[0]["process"], kept[1]["process"]);
+    let held = api.get("/v1/mirror").json(200);
+    for field in ["nodes", "slots", "generation", "whole", "bytes"] {
+        assert_eq!(kept[1][field], held[field], "{field}");
+    }
+    assert_eq!((&kept[1]["stale"], &kept[1]["refresh_ms"]), (&json!(false), &json!(1_000)));
+    let nodes = number(&held["nodes"]);
+    assert!(nodes > 5 && kept[0]["nodes"] == 0, "{kept:?}");
+
+    let over_http = api.get("/v1/status").json(200);
+    assert_eq!(over_http["mirrors"].as_array().unwrap().len(), 2);
+    let metrics = api.get("/metrics").body;
+    for line in [
+        format!("ebb_mirror_nodes{{scope=\"local\"}} {nodes}"),
+        "ebb_mirror_nodes{scope=\"a \\\"b\\\"\"} 0".to_owned(),
+        "ebb_mirror_generation{scope=\"local\"} 1".to_owned(),
+    ] {
+        assert!(metrics.lines().any(|told| told == line), "{line}\n{metrics}");
+    }
+    let table = ebb(&db, &["status", "-o", "table"]).out;
+    assert!(table.contains("MIRROR OF") && table.contains("everything"), "{table}");
+    assert_eq!(ebb(&db, &["doctor"]).code, Some(0));
+
+    // It is told of at every look, which is no change of the graph.
+    db.client.run("MATCH (c:EbbCounter) WHERE c.name STARTS WITH 'mirror:' DELETE c", &[]).await;
+    eventually("it is told of again", async || mirrors(&db).len() == 2).await;
+    assert_eq!(words(&db).await, before);
+    assert!(api.stop(), "{}", api.log());
+    assert_eq!(mirrors(&db), [Value::Null; 0], "{}", api.log());
+
+    // One that was killed leaves its word, which grows old.
+    let api = Served::on(&db, &variables);
+    eventually("it is told of", async || mirrors(&db).len() == 2).await;
+    drop(api);
+    eventually("it is late, or gone", async || mirrors(&db).iter().all(|kept| kept["stale"] == true)).await;
+    let told = ebb(&db, &["graph", "refresh", "--dry-run"]).json();
+    assert_eq!((told["mirrors"].as_array().unwrap().len(), &told["within_ms"]), (2, &Value::Null));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_word_makes_mirrors_take_over_what_others_changed() {
+    let db = fresh().await;
+    told(&db);
+    let api = Served::on(&db, &[OFTEN]);
+    let recalled =
+        || api.post("/v1/recall", r#"{"text":"who maintains the Parser","content":false}"#).json(200);
+    let before = recalled();
+    assert!(ids(&before).contains(&"m1"), "{before:#}");
+    eventually("its mirror is told of", async || mirrors(&db).len() == 1).await;
+    db.client.run("MATCH (m:Memory {id: 'm1'}) DETACH DELETE m", &[]).await;
+    db.client
+        .run("MATCH (e:Entity {name: 'Parser', scope: 'local'}) CREATE (:Memory {id: 'm9', scope: 'local', tier: 'working', content: 'The Parser again'})-[:MENTIONS]->(e)", &[])
+        .await;
+    // Looks go by, and nobody has told.
+    tokio::time::sleep(Duration::from_millis(2_500)).await;
+    let still = recalled();
+    assert_eq!((&still["generation"], &still["hits"]), (&before["generation"], &before["hits"]));
+
+    let left = words(&db).await;
+    let rehearsed = ebb(&db, &["graph", "refresh", "--dry-run"]).json();
+    assert_eq!((&rehearsed["dry_run"], words(&db).await), (&json!(true), left));
+    let refreshed = ebb(&db, &["graph", "refresh"]).json();
+    assert_eq!(refreshed["schema"], "ebb.graph.refresh/1");
+    assert_eq!((&refreshed["within_ms"], &refreshed["dry_run"]), (&json!(1_000), &json!(false)));
+    assert_eq!((refreshed["mirrors"].as_array().unwrap().len(), words(&db).await), (1, left + 1));
+    eventually("the mirror follows", async || {
+        let later = recalled();
+        !ids(&later).contains(&"m1") && ids(&later).contains(&"m9")
+    })
+    .await;
+    let table = ebb(&db, &["graph", "refresh", "-o", "table"]).out;
+    assert!(table.contains("reads the graph anew at its next look, within 1s"), "{table}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_says_what_it_holds_or_why_it_is_none() {
+    let db = fresh().await;
+    told(&db);
+    let folder = tempfile::tempdir().unwrap();
+    let mirror = &saved(&db, folder.path())["mirror"];
+    let load = |name: &str| alone(&db, folder.path(), &["graph", "load", name]);
+    let loaded = load("memory.json").json();
+    assert_eq!(loaded["schema"], "ebb.graph.load/1");
+    assert_eq!((&loaded["nodes"], &loaded["slots"]), (&mirror["nodes"], &mirror["slots"]));
+    assert_eq!(loaded["kinds"], json!({"Entity": 3, "Memory": 3}));
+    let relations = loaded["relations"].as_object().unwrap();
+    assert_eq!(relations.keys().collect::<Vec<_>>(), ["MENTIONS", "RELATES_TO"]);
+    assert_eq!(relations.values().map(number).sum::<u64>(), number(&loaded["slots"]));
+    assert_eq!((&loaded["checksum"], number(&loaded["bytes"]) > 0), (&json!(true), true));
+
+    let whole = fs::read(folder.path().join("memory.json")).unwrap();
+    assert_eq!(number(&loaded["file_bytes"]), whole.len() as u64);
+    let broken = |bytes: &[u8], why: &str| {
+        fs::write(folder.path().join("broken.json"), bytes).unwrap();
+        let said = load("broken.json");
+        assert_eq!(said.code, Some(2), "{why}: {}{}", said.out, said.err);
+        assert!(said.err.contains("broken.json cannot be used: "), "{why}: {}", said.err);
+    };
+    let mut random = Random::seeded(0x5eed_f11e);
+    for _ in 0..12 {
+        let length = random.below(whole.len());
+        broken(&whole[..length], &format!("cut to {length} bytes"));
+        let (at, bit) = (random.below(whole.len()), random.below(8));
+        let mut flipped = whole.clone();
+        flipped[at] ^= 1 << bit;
+        broken(&flipped, &format!("bit {bit} of byte {at}"));
+    }
+    broken(b"", "empty");
+    broken(b"{\"version\":4,\"nodes\":[],\"edges\":[]}", "another version");
+    load("nowhere.json").fails(2, "cannot open nowhere.json");
+    // One that others wrote may have no sum.
+    let text = String::from_utf8(whole).unwrap();
+    let unsummed = text.split(",\"checksum\"").next().unwrap().to_owned() + "}";
+    fs::write(folder.path().join("unsummed.json"), unsummed).unwrap();
+    let loaded = load("unsummed.json").json();
+    assert_eq!((&loaded["checksum"], &loaded["nodes"]), (&json!(false), &mirror["nodes"]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_graph_is_exported_for_other_programs() {
+    let db = fresh().await;
+    told(&db);
+    let odd = "</data> & \"quotes\" \u{1f9ed} and more";
+    ebb(&db, &["memory", "add", odd, "--id", "m <4>", "--mention", "Parser & Co"]).json();
+    let stats = ebb(&db, &["graph", "stats"]).json();
+    let written = ebb(&db, &["graph", "export", "--format", "graphml"]);
+    assert_eq!(written.code, Some(0), "{}", written.err);
+    let document = Document::parse(&written.out).unwrap();
+    let count = |name: &str| document.descendants().filter(|node| node.has_tag_name(name)).count() as u64;
+    assert_eq!((count("node"), count("edge")), (number(&stats["nodes"]), number(&stats["slots"])));
+    let texts: Vec<&str> = document.descendants().filter_map(|node| node.text()).collect();
+    for told in [odd, "m <4>", "Parser & Co", "Entity", "Memory", "MENTIONS"] {
+        assert!(texts.contains(&told), "{told}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn fifty_recalls_leave_a_file_that_answers_the_same() {
+    let db = fresh().await;
+    told(&db);
+    let folder = tempfile::tempdir().unwrap();
+    let home = folder.path().join("mirrors");
+    let api = Served::on(&db, &[("EBB__MIRROR__FOLDER", home.to_str().unwrap())]);
+    let ask = || api.post("/v1/recall", QUESTION).json(200);
+    for _ in 1..50 {
+        ask();
+    }
+    assert!(!home.exists(), "forty-nine are too few");
+    assert_eq!(api.get("/v1/mirror").json(200)["saved_generation"], Value::Null);
+    let answer = ask();
+    eventually("it is saved", async || {
+        api.get("/v1/mirror").json(200)["saved_generation"] == answer["generation"]
+    })
+    .await;
+    assert!(api.get("/metrics").body.contains("\nebb_mirror_saved_generation{scope=\"local\"} 1\n"));
+    let file =
+        alone(&db, folder.path(), &["recall", "who maintains the Parser", "--graph", "mirrors/local.json"])
+            .json();
+    assert!(!ids(&file).is_empty());
+    assert_eq!(ids(&file), ids(&answer), "the same hits in the same order");
+    drop(api);
+
+    // A folder that cannot be: answers go on, and the failure is told.
+    fs::write(folder.path().join("taken"), "").unwrap();
+    let taken = folder.path().join("taken/here");
+    let variables = [("EBB__MIRROR__FOLDER", taken.to_str().unwrap()), ("EBB__MIRROR__PERSIST_EVERY", "1")];
+    let api = Served::on(&db, &variables);
+    let again = api.post("/v1/recall", QUESTION).json(200);
+    assert_eq!(ids(&again), ids(&answer));
+    eventually("the failure is counted", async || api.get("/v1/mirror").json(200)["save_failures"] == 1)
+        .await;
+    let held = api.get("/v1/mirror").json(200);
+    assert_eq!(held["saved_generation"], Value::Null);
+    assert!(api.get("/metrics").body.contains("\nebb_mirror_save_failures_total{scope=\"local\"} 1\n"));
+    assert!(api.log().contains("the mirror could not be saved"), "{}", api.log());
+}
+
+/// A memory that mentions some entities, which it is not alone in mentioning.
+fn mentioning(name: &str, n: usize, content: &str) -> Event {
+    let entities = [format!("E{}", n % 40), format!("E{}", n * 7 % 40)];
+    Event::Remember(Remember {
+        content: content.to_owned(),
+        mentions: entities.iter().map(|name| EntityName::new(name).unwrap()).collect(),
+        session: Some(session(&format!("s{}", n % 30))),
+        ..remember(name, n as f64 * 0.01)
+    })
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_kill_while_saving_leaves_a_file_that_loads() {
+    let db = fresh().await;
+    let text = "What somebody said about something, at some length, ".repeat(4);
+    for part in 0..3_usize {
+        let all = (0..1_000).map(|n| mentioning(&format!("m{part}-{n}"), n, &text));
+        db.apply(&all.collect::<Vec<_>>()).await;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let (file, partial) = (folder.path().join("local.json"), folder.path().join("local.json.partial"));
+    let variables =
+        [("EBB__MIRROR__FOLDER", folder.path().to_str().unwrap()), ("EBB__MIRROR__PERSIST_EVERY", "1")];
+    let nodes = || {
+        let loaded = alone(&db, folder.path(), &["graph", "load", "local.json"]).json();
+        assert_eq!(loaded["checksum"], true);
+        number(&loaded["nodes"])
+    };
+    let ask = |api: &Served| api.post("/v1/recall", r#"{"text":"E7","content":false}"#).json(200);
+
+    let api = Served::on(&db, &variables);
+    ask(&api);
+    let begun = Instant::now();
+    eventually("the first is saved", async || file.exists()).await;
+    let took = begun.elapsed();
+    drop(api);
+    let first = nodes();
+    let (mut before, mut broken_off) = (first, 0);
+    let mut random = Random::seeded(0x6b11_19ed);
+    for round in 1..=8_u64 {
+        // So that a new file can be told from the old one.
+        db.apply(&[mentioning(&format!("new{round}"), 3, "new")]).await;
+        // What the one before left is written over, or there is none.
+        let fresh_start = round % 2 == 0;
+        if fresh_start {
+            let _ = fs::remove_file(&partial);
+        }
+        let api = Served::on(&db, &variables);
+        ask(&api);
+        if fresh_start {
+            let deadline = Instant::now() + took;
+            while !partial.exists() && Instant::now() < deadline {
+                std::hint::spin_loop();
+            }
+        }
+        // Somewhere in a save; now and then before it, or after.
+        std::thread::sleep(took.mul_f64(random.unit() * 0.8));
+        drop(api);
+        broken_off += u32::from(partial.exists());
+        let after = nodes();
+        assert!(after == before || after == first + round, "round {round}: {before} became {after}");
+        before = after;
+    }
+    eprintln!("{broken_off} of 8 were broken off; a save took {took:?}");
+    assert!(broken_off > 0, "no kill met a save: it took {took:?}");
+}
+
+/// An answer without the fields that tell when it was given.
+fn without(body: &str, fields: &[&str]) -> String {
+    let mut body = body.to_owned();
+    for field in fields {
+        let from = body.find(&format!("\"{field}\":")).unwrap_or_else(|| panic!("no {field} in {body}"));
+        let to = from + body[from..].find(',').unwrap() + 1;
+        body.replace_range(from..to, "");
+    }
+    body
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn four_processes_give_the_same_answers_to_the_byte() {
+    let db = fresh().await;
+    let all =
+        (0..300).map(|n| mentioning(&format!("m{n}"), n, &format!("word{} of thing {}", n % 17, n % 5)));
+    db.apply(&all.collect::<Vec<_>>()).await;
+    // What is pinned does not fade: of others the weight is that of the instant at which each process looked.
+    for (from, kind, to) in [("E1", "knows", "E2"), ("E2", "helps", "E3"), ("E5", "knows", "E1")] {
+        ebb(&db, &["relation", "observe", from, kind, to, "--pinned"]).json();
+    }
+    for job in [JobName::Coactivate, JobName::Cluster] {
+        db.run(job, 5.0).await;
+    }
+    let four: Vec<Served> = (0..4).map(|_| Served::on(&db, &[OFTEN])).collect();
+    let questions = [
+        r#"{"text":"E1"}"#,
+        r#"{"text":"who knows E1","why":true}"#,
+        r#"{"text":"word3 of thing 2","top_k":50}"#,
+        r#"{"text":"word3 of thing 2","words":false,"why":true}"#,
+        r#"{"seeds":[{"id":"E7","score":1},{"id":"m12","score":0.25}],"top_k":100}"#,
+        r#"{"text":"E2 E3","profile":"reference"}"#,
+        r#"{"text":"E2 E3","spread":"ppr","top_k":30}"#,
+        r#"{"text":"thing","kinds":["Memory"],"content":false}"#,
+        r#"{"text":"E4","session":"s4"}"#,
+        r#"{"text":"nothing of the kind"}"#,
+    ];
+    let same = |fields: &[&str]| {
+        let mut met = 0;
+        for question in questions {
+            let answers: Vec<String> = four
+                .iter()
+                .map(|api| {
+                    let told = api.post("/v1/recall", question);
+                    met += told.json(200)["hits"].as_array().unwrap().len();
+                    without(&told.body, fields)
+                })
+                .collect();
+            for answer in &answers[1..] {
+                assert_eq!(answer, &answers[0], "{question}");
+            }
+        }
+        assert!(met > 400, "{met} hits");
+    };
+    same(&["as_of", "stale_ms"]);
+
+    // After changes each has made its own generations, which the id of an answer tells apart.
+    db.apply(&[mentioning("late1", 1, "word3 of thing 2 came late")]).await;
+    tokio::time::sleep(Duration::from_millis(700)).await;
+    db.apply(&[mentioning("late2", 2, "word3 of thing 2 came last")]).await;
+    for api in &four {
+        eventually("it follows", async || {
+            let answer = api.post("/v1/recall", r#"{"text":"came last","content":false}"#).json(200);
+            ids(&answer).contains(&"late2")
+        })
+        .await;
+    }
+    same(&["as_of", "stale_ms", "generation", "recall_id"]);
+}
