@@ -133,59 +133,48 @@ async fn what_is_joined_comes_back_and_what_is_forgotten_does_not() {
     assert_eq!((done, current.view.generation()), (Done::Same, generation));
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn patched_is_loaded() {
-    let bed = Bed::new(1 << 30).await;
-    let mut random = Random::seeded(20_261_122);
-    let entities = ["Ada", "Ben", "Cleo", "Dan", "Eve", "Fay", "Gus"];
-    let rooms = ["r0", "r1", "r2", "r3"];
-    for room in rooms {
-        let (label, id) = place("Room", room);
-        bed.trace(Walk::Node { label, id, name: None }, 0.0).await;
+const ENTITIES: [&str; 7] = ["Ada", "Ben", "Cleo", "Dan", "Eve", "Fay", "Gus"];
+const ROOMS: [&str; 4] = ["r0", "r1", "r2", "r3"];
+
+/// Changes at random, through Ebb.
+struct Writer<'b> {
+    bed: &'b Bed,
+    random: Random,
+    made: usize,
+}
+
+impl Writer<'_> {
+    /// The name of a memory that was made, and whether it is there and lives.
+    async fn any(&mut self) -> (String, bool, bool) {
+        let name = format!("m{}", self.random.below(self.made + 1));
+        let tier = format!("MATCH (m:Memory {{id: '{name}'}}) RETURN m.tier");
+        let tier: Vec<String> = self.bed.db.client.column(&tier).await;
+        let lives = tier.iter().any(|tier| matches!(tier.as_str(), "working" | "shortTerm" | "longTerm"));
+        (name, !tier.is_empty(), lives)
     }
-    bed.refresh().await;
-    let (mut made, mut patched) = (0, 0);
-    for step in 1..=160 {
-        let hours = f64::from(step) * 0.5;
-        let name = format!("m{}", random.below(made + 1));
-        match random.below(10) {
+
+    async fn change(&mut self, hours: f64) {
+        match self.random.below(10) {
             0..=2 => {
-                let mentions = [random.pick(&entities), random.pick(&entities)];
-                bed.db
-                    .apply(&[about(
-                        &format!("m{made}"),
-                        hours,
-                        &format!("word{made} about {}", mentions[0]),
-                        &mentions,
-                    )])
-                    .await;
-                made += 1;
+                let mentions = [self.random.pick(&ENTITIES), self.random.pick(&ENTITIES)];
+                let name = format!("m{}", self.made);
+                let content = format!("word{} about {}", self.made, mentions[0]);
+                self.bed.db.apply(&[about(&name, hours, &content, &mentions)]).await;
+                self.made += 1;
             }
             3 | 4 => {
-                let known: i64 = bed.db.client.value(&format!("MATCH (m:Memory {{id: '{name}'}}) WHERE m.tier IN ['working', 'shortTerm', 'longTerm'] RETURN count(m)")).await;
-                if known == 1 {
-                    bed.db.apply(&[Event::Access(access(&name, hours))]).await;
+                if let (name, _, true) = self.any().await {
+                    self.bed.db.apply(&[Event::Access(access(&name, hours))]).await;
                 }
             }
             5 | 6 => {
-                let (from, to) = (random.pick(&entities), random.pick(&entities));
-                bed.observe(from, random.pick(&["knows", "helps"]), to, hours).await;
+                let (from, to) = (self.random.pick(&ENTITIES), self.random.pick(&ENTITIES));
+                self.bed.observe(from, self.random.pick(&["knows", "helps"]), to, hours).await;
             }
-            7 => {
-                let (from, to) = (random.pick(&rooms), random.pick(&rooms));
-                let named = |id| PlaceName { label: None, id: PlaceId::new(id).unwrap() };
-                let kind = crate::harness::neo4j::trails().allowed.kind("HALL").unwrap().clone();
-                bed.trace(Walk::Edge { from: named(from), to: named(to), kind, base_cost: None }, hours)
-                    .await;
-                let step = |id| Step { to: named(id), via: None };
-                let path = vec![step(from), step(to)];
-                bed.trace(Walk::Deposit { path, reward: Pheromone::new(1.0).unwrap() }, hours).await;
-            }
-            8 if made > 0 => {
-                let known: i64 =
-                    bed.db.client.value(&format!("MATCH (m:Memory {{id: '{name}'}}) RETURN count(m)")).await;
-                if known == 1 {
-                    bed.forget(&name, hours).await;
+            7 => self.walk(hours).await,
+            8 => {
+                if let (name, true, _) = self.any().await {
+                    self.bed.forget(&name, hours).await;
                 }
             }
             _ => {
@@ -197,21 +186,84 @@ async fn patched_is_loaded() {
                     JobName::Reinforce,
                     JobName::Fade,
                 ];
-                bed.db.run(random.pick(&jobs), hours).await;
+                self.bed.db.run(self.random.pick(&jobs), hours).await;
             }
         }
-        if random.once_in(6) {
-            bed.clock.set(at(hours));
+    }
+
+    async fn walk(&mut self, hours: f64) {
+        let (from, to) = (self.random.pick(&ROOMS), self.random.pick(&ROOMS));
+        let named = |id| PlaceName { label: None, id: PlaceId::new(id).unwrap() };
+        let kind = crate::harness::neo4j::trails().allowed.kind("HALL").unwrap().clone();
+        let edge = Walk::Edge { from: named(from), to: named(to), kind, base_cost: None };
+        self.bed.trace(edge, hours).await;
+        let step = |id| Step { to: named(id), via: None };
+        let path = vec![step(from), step(to)];
+        self.bed.trace(Walk::Deposit { path, reward: Pheromone::new(1.0).unwrap() }, hours).await;
+    }
+
+    /// A change by somebody who leaves no word of it.
+    async fn foreign(&mut self) {
+        let (name, _, _) = self.any().await;
+        let entity = self.random.pick(&ENTITIES);
+        let text = match self.random.below(4) {
+            0 => format!("MATCH (m:Memory {{id: '{name}'}}) DETACH DELETE m"),
+            1 => format!(
+                "MATCH (m:Memory {{id: '{name}'}}), (e:Entity {{name: '{entity}'}}) MERGE (m)-[:MENTIONS]->(e)"
+            ),
+            2 => format!("MATCH (m:Memory {{id: '{name}'}}) SET m.content = 'changed by hand'"),
+            _ => format!("MATCH (:Memory {{id: '{name}'}})-[r:MENTIONS]->() DELETE r"),
+        };
+        self.bed.db.client.run(&text, &[]).await;
+    }
+}
+
+/// Steps of the walk: 300, or as many as EBB_MIRROR_STEPS says.
+#[expect(clippy::disallowed_methods, reason = "a longer walk is asked for by the environment")]
+fn steps() -> u32 {
+    std::env::var("EBB_MIRROR_STEPS").ok().map_or(300, |steps| steps.parse().expect("a number of steps"))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn patched_is_loaded() {
+    let bed = Bed::new(1 << 30).await;
+    for room in ROOMS {
+        let (label, id) = place("Room", room);
+        bed.trace(Walk::Node { label, id, name: None }, 0.0).await;
+    }
+    bed.refresh().await;
+    let mut writer = Writer { bed: &bed, random: Random::seeded(20_261_122), made: 0 };
+    let (mut patched, mut found, steps) = (0, 0, steps());
+    for step in 1..=steps {
+        let hours = f64::from(step) * 0.5;
+        // The last fifty of each hundred have changes without word among them, which only an audit finds.
+        let foreign = step % 100 > 50 && writer.random.once_in(4);
+        if foreign {
+            writer.foreign().await;
+        } else {
+            writer.change(hours).await;
+        }
+        bed.clock.set(at(hours));
+        if writer.random.once_in(6) {
             let (done, _) = bed.refresh().await;
             patched += i32::from(done == Done::Patched);
         }
+        if step % 100 == 50 {
+            let difference = bed.mirror.verify(&Scope::local(), bed.clock.now()).await.unwrap();
+            assert!(difference.is_none(), "step {step}: {difference}");
+        }
+        if step % 100 == 0 {
+            let difference = bed.mirror.verify(&Scope::local(), bed.clock.now()).await.unwrap();
+            found += i32::from(!difference.is_none());
+            let difference = bed.mirror.verify(&Scope::local(), bed.clock.now()).await.unwrap();
+            assert!(difference.is_none(), "step {step}, just audited: {difference}");
+        }
     }
-    assert!(patched > 12, "{patched} refreshes merged something in");
-    bed.clock.set(at(81.0));
-    let difference = bed.mirror.verify(&Scope::local(), bed.clock.now()).await.unwrap();
-    assert!(difference.is_none(), "{difference}");
+    assert!(patched * 10 > i32::try_from(steps).unwrap(), "{patched} refreshes merged something in");
+    assert!(found > 0, "an audit found what somebody left no word of");
     let current = bed.mirror.current(&Scope::local()).unwrap().unwrap();
     assert!(current.view.graph().node_count() > 30, "{}", current.view.graph().node_count());
+    println!("{steps} steps: {patched} refreshes merged something in, {found} audits found something");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -490,6 +490,26 @@ async fn the_first_change_writes_the_policies_down() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_look_counts_each_lineage_once_however_many_pages_they_fill() {
+    let db = fresh().await;
+    let service = db
+        .service(r#"[{"id": "old", "relation": "memory:*", "scope": "*", "mode": "retract", "ttl_s": 60}]"#);
+    // A page of a look has 20,000, and two are read at once.
+    for (until, told) in [(20_000, 20_000), (40_000, 40_000), (40_001, 40_001)] {
+        let grown = format!(
+            "MATCH (l:EbbLineage) WITH count(l) AS from UNWIND range(from + 1, {until}) AS i
+             CREATE (f:Fact:EbbFact {{id: 'f' + i, entity: 'e' + i, relation: 'memory:x', scope: 'company', value: 'v',
+               valueType: 'text', confidence: 1.0, source: 'agent', assertedAt: datetime('2026-01-01T00:00:00Z')}})
+             CREATE (:EbbLineage {{key: 'company|' + i, scope: 'company', relation: 'memory:x'}})-[:HEAD]->(f)"
+        );
+        db.client.run(&grown, &[]).await;
+        let ask = request(FactScope::Company, Some(Mode::DryRun), 2.0);
+        let seen = done(service.sweep(&once(), &ask).await.unwrap());
+        assert_eq!((seen.facts_evaluated, seen.dry_run_would_retract), (told, told));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn counters_follow_mode_and_policy() {
     let db = fresh().await;
     let service = db.service(BOTH);
