@@ -20,6 +20,7 @@ mod look_up;
 mod machine;
 mod measure;
 mod probes;
+mod random;
 mod record;
 mod reference;
 mod sets;

@@ -13,6 +13,7 @@
 mod allocations;
 mod counters;
 mod figures;
+mod random;
 mod record;
 mod reference;
 mod results;

@@ -2,8 +2,8 @@
 //! engine's do.
 
 use crate::measure::seconds;
+use crate::random::SplitMix64;
 use crate::record::Probe;
-use crate::sets::SplitMix64;
 use ebb::graph::raw::{in_large_pages, prefetch};
 use std::hint::black_box;
 

@@ -1,5 +1,8 @@
 //! The generator that all benches share: SplitMix64, so that every run on every machine sees the same numbers.
 
+#![allow(dead_code, reason = "each program of this folder uses its own part")]
+#![expect(clippy::cast_possible_truncation, reason = "what is drawn is below what was given")]
+
 pub(crate) struct SplitMix64(pub(crate) u64);
 
 impl SplitMix64 {
@@ -14,5 +17,19 @@ impl SplitMix64 {
     /// A whole number below `n`.
     pub(crate) fn below(&mut self, n: u64) -> u64 {
         ((u128::from(self.next()) * u128::from(n)) >> 64) as u64
+    }
+
+    /// A number in `[0, 1)`.
+    pub(crate) fn unit(&mut self) -> f32 {
+        (self.next() >> 40) as f32 / 16_777_216.0
+    }
+
+    /// All numbers below `n`, in an order by lot.
+    pub(crate) fn shuffled(&mut self, n: u32) -> Vec<u32> {
+        let mut all: Vec<u32> = (0..n).collect();
+        for at in (1..all.len()).rev() {
+            all.swap(at, self.below(at as u64 + 1) as usize);
+        }
+        all
     }
 }

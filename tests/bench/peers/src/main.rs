@@ -8,6 +8,8 @@
 mod measure;
 #[path = "../../probes.rs"]
 mod probes;
+#[path = "../../random.rs"]
+mod random;
 #[path = "../../record.rs"]
 mod record;
 #[path = "../../sets.rs"]
