@@ -135,19 +135,32 @@ pub async fn let_through(
     Ok(store.guard().judge(found.retracted, found.live, accepted).map_err(Error::Guarded))
 }
 
-/// What a sweep of a scope would find at `now`; nothing is written.
+/// What a sweep of a scope would find at `now`; nothing is written. Two pages are read at once: one alone leaves the
+/// program waiting for the server and the server for the program.
 ///
 /// # Errors
 /// Of the store.
 pub async fn look(store: &Store, scope: FactScope, rules: &Rules, now: Timestamp) -> Result<Counters, Error> {
     let (mut all, mut after) = (Counters::default(), String::new());
     loop {
-        let page = store.look_at_heads(scope, rules, now, &after, LOOK).await?;
-        all += page.counters;
-        if page.lineages < LOOK {
+        let page = async |after: &str| store.look_at_heads(scope, rules, now, after, LOOK).await;
+        let Some(middle) = store.end_of_heads(scope, &after, LOOK).await? else {
+            all += page(&after).await?.counters;
+            return Ok(all);
+        };
+        let (one, two) = tokio::join!(page(&after), page(&middle));
+        let (one, two) = (one?, two?);
+        all += one.counters;
+        if one.last != middle {
+            // Lineages came or went meanwhile: the second page does not begin where the first ends.
+            after = one.last;
+            continue;
+        }
+        all += two.counters;
+        if two.lineages < LOOK {
             return Ok(all);
         }
-        after = page.last;
+        after = two.last;
     }
 }
 

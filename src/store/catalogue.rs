@@ -55,6 +55,7 @@ catalogue! {
     ENTITY_OPEN = "entity/open";
     FACT_ABOUT = "fact/about";
     FACT_ADOPT = "fact/adopt";
+    FACT_AHEAD = "fact/ahead";
     FACT_ANY = "fact/any";
     FACT_COUNT = "fact/count";
     FACT_CREATE = "fact/create";

@@ -199,7 +199,7 @@ fn current(mirror: &Mirror) -> Current {
 
 /// Median and 99th percentile of questions, in milliseconds.
 fn questions(mirror: &Mirror, seed: u64) -> (f64, f64) {
-    let rules = Rules::new(Params::RECALL, Params::REFERENCE, 0.5, 1_000).expect("the defaults");
+    let rules = Rules::new(Params::RECALL, Params::REFERENCE, 0.75, 1_000).expect("the defaults");
     let (mut random, mut scratch, mut times) = (SplitMix64(seed), Scratch::default(), Vec::new());
     for _ in 0..QUESTIONS {
         let [a, b] = [random.below(16), random.below(16)].map(|n| WORDS[n as usize]);

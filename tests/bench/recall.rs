@@ -166,7 +166,7 @@ fn view(events: &[Value], joined: bool) -> View {
 }
 
 fn config() -> Config {
-    Config::new(Params::RECALL, Params::REFERENCE, 0.5, 1_000).expect("the documented numbers")
+    Config::new(Params::RECALL, Params::REFERENCE, 0.75, 1_000).expect("the documented numbers")
 }
 
 /// The shares of gold ids among the first of a ranking.

@@ -35,7 +35,7 @@ pub(crate) fn config(max_bytes: u64) -> Config {
 }
 
 pub(crate) fn rules() -> Rules {
-    Rules::new(Params::RECALL, Params::REFERENCE, 0.5, 1_000).unwrap()
+    Rules::new(Params::RECALL, Params::REFERENCE, 0.75, 1_000).unwrap()
 }
 
 struct Bed {

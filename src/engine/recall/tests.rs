@@ -212,7 +212,7 @@ fn questions(seed: u64, world: &World) -> Vec<Ask> {
 }
 
 fn config() -> Config {
-    Config::new(Params::RECALL, Params::REFERENCE, 0.5, TOP_K_MAX).unwrap()
+    Config::new(Params::RECALL, Params::REFERENCE, 0.75, TOP_K_MAX).unwrap()
 }
 
 fn answer(view: &View, ask: &Ask, scratch: &mut Scratch) -> Recalled {

@@ -3,19 +3,24 @@
 //! | | finds | score |
 //! |---|---|---|
 //! | level 0 | labels whose words stand in the question in a row | 1 / memories with the rarest of them |
-//! | levels 1 to 5 | labels that are a token, begin with it, have it inside; tags; like spelling | below |
+//! | levels 1 to 5 | where nobody is named: labels that are a token, begin with it, have it inside; tags; like spelling | below |
 //! | facts | the ends of the relations that share most with the question | half of how well they answer / memories with them |
 //! | external | what somebody else found | as given |
 //! | text | where none but levels 1 to 5 find anything: the memories that say most of it | by the best of them |
 //!
 //! A node of levels 1 to 5 has for each token the score of the first level that holds. Its relevance is `0.5 * mean of the
 //! matched + 0.35 * matched / tokens + 0.15 * best`, 1 where the label is the whole question; its score `0.6 * relevance +
-//! 0.4 * D2`. Beside names only the ten best of these join, at a hundredth: undamped they drown the names.
+//! 0.4 * D2`.
 //!
 //! A node that several find keeps the largest score. Seeds go by score, then by standing, then by the bytes of external
 //! ids: the one place where PageRank decides before these.
 //!
 //! # Design notes
+//! Beside names levels 1 to 5 are not asked. What looks like a word of the question is no match for what is named in it:
+//! undamped they drown the names, and ten of them at a hundredth of their score still cost 4 points of R@5 on the multi-hop
+//! set (`cargo bench --bench recall`), and most of the time of a question. Words that name nobody count in the ranking by
+//! text, and in facts.
+//!
 //! The source document adds path biases, which would make seeds of what nothing in the question speaks for. There are none.
 //!
 //! Invariant: a naive scan of all labels finds the same seeds (held by `seeds_oracle`).
@@ -49,9 +54,6 @@ pub const MAX_SEEDS: usize = 200;
 const TOKENS_MAX: usize = 64;
 /// Relevance below this is none.
 const MIN_SEED: f64 = 0.1;
-/// How many of levels 1 to 5 join names, and at what part of their score.
-const LEVEL0_OTHERS: usize = 10;
-const LEVEL0_DAMP: f64 = 0.01;
 /// How many facts lend their ends, and at what part of their score.
 const FACT_SEEDS: usize = 2;
 const FACT_SHARE: f64 = 0.5;
@@ -187,31 +189,21 @@ pub fn find(
     let (mut joined, mut truncated) = names(sources, &folded);
     let facts = sources.facts.best(question.text, FACT_SEEDS);
     let named = joined.largest();
-    let named = match named {
-        Some(largest) if !facts.is_empty() => {
-            joined.scale(largest);
-            Some(1.0)
-        }
-        named => named,
-    };
+    if let Some(largest) = named.filter(|_| !facts.is_empty()) {
+        joined.scale(largest);
+    }
     let nothing = named.is_none() && facts.is_empty() && external.is_empty();
-    let mut tokens = tokens(question.text);
-    let cut = tokens.len() > TOKENS_MAX;
-    tokens.truncate(TOKENS_MAX);
-    let (hits, more) = hits(sources.labels, &tokens);
-    truncated |= cut || more;
+    let tokens = if named.is_none() { tokens(question.text) } else { Vec::new() };
+    let looked_up = &tokens[..tokens.len().min(TOKENS_MAX)];
+    let (hits, more) = hits(sources.labels, looked_up);
+    truncated |= looked_up.len() < tokens.len() || more;
     let whole = sources.labels.exact(&folded);
     let candidates = hits.chunk_by(|a, b| a.node == b.node).filter_map(|of_node| {
-        let node = NodeId(of_node[0].node);
-        let is_name = joined.0.contains_key(&node);
-        let relevance = relevance(of_node, tokens.len(), whole.binary_search(&node.0).is_ok());
-        (!is_name && relevance >= MIN_SEED).then_some((relevance, node))
+        let relevance = relevance(of_node, looked_up.len(), whole.binary_search(&of_node[0].node).is_ok());
+        (relevance >= MIN_SEED).then_some((relevance, NodeId(of_node[0].node)))
     });
-    let most = if named.is_some() { LEVEL0_OTHERS } else { question.limit };
-    let others = reranked(sources.graph, candidates, most, d2);
-    for (node, score) in others {
-        let damped = named.map(|largest| narrow(LEVEL0_DAMP * f64::from(score) * f64::from(largest)));
-        joined.join(node, damped.unwrap_or(score), None);
+    for (node, score) in reranked(sources.graph, candidates, question.limit, d2) {
+        joined.join(node, score, None);
     }
     lend_ends(sources, &facts, &mut joined);
     for (node, score) in external {

@@ -12,7 +12,7 @@ use crate::domain::ids::decay_id;
 use crate::domain::policy::{Counters, Rules, Verdict};
 use crate::domain::units::{Confidence, Timestamp};
 use crate::store::Store;
-use crate::store::catalogue::{FACT_COUNT, FACT_DECAY, FACT_HEADS, FACT_LOCK, FACT_QUARANTINE};
+use crate::store::catalogue::{FACT_AHEAD, FACT_COUNT, FACT_DECAY, FACT_HEADS, FACT_LOCK, FACT_QUARANTINE};
 use crate::store::encode::{list, slices};
 use crate::store::error::Error;
 use crate::store::run::Run;
@@ -93,6 +93,29 @@ impl Store {
                 Ok(Swept { counters: judge.counters(), lineages: distinct(&rows), last: last(&rows, after) })
             })
             .await
+    }
+
+    /// The last key of a page of `limit` lineages after the key `after`; `None` where fewer follow.
+    ///
+    /// # Errors
+    /// Of the connection or the statement.
+    pub async fn end_of_heads(
+        &self,
+        scope: FactScope,
+        after: &str,
+        limit: usize,
+    ) -> Result<Option<String>, Error> {
+        #[derive(Deserialize)]
+        struct Row {
+            key: String,
+        }
+        let skip = i64::try_from(limit).unwrap_or(i64::MAX) - 1;
+        let call = || FACT_AHEAD.call().set("scope", scope.name()).set("after", after).set("skip", skip);
+        let row: Option<Row> = self
+            .transactions
+            .run("facts.ahead", Mode::Read, async |tx: &mut Tx| tx.row(call()).await)
+            .await?;
+        Ok(row.map(|row| row.key))
     }
 
     /// Sweeps a page of heads at the run's `now`, after the key `after`, as a batch of `run`.
