@@ -143,7 +143,8 @@ pub async fn let_through(
 pub async fn look(store: &Store, scope: FactScope, rules: &Rules, now: Timestamp) -> Result<Counters, Error> {
     let (mut all, mut after) = (Counters::default(), String::new());
     loop {
-        let page = async |after: &str| store.look_at_heads(scope, rules, now, after, LOOK).await;
+        // On the heap: two of them at once are much for a stack.
+        let page = |after| Box::pin(store.look_at_heads(scope, rules, now, after, LOOK));
         let Some(middle) = store.end_of_heads(scope, &after, LOOK).await? else {
             all += page(&after).await?.counters;
             return Ok(all);

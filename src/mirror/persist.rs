@@ -87,18 +87,10 @@ impl Files {
     }
 }
 
-/// The graph of one file. See [`codec::read`].
+/// The graph of one file, and whether that has a checksum, which is right then. See [`codec::read`].
 ///
 /// # Errors
 /// [`Error::File`], also for one that is not there; [`Error::Content`] for a file that is none of its kind.
-pub fn read(path: &Path, kinds: Kinds, range: WeightRange) -> Result<Snapshot, Error> {
-    read_summed(path, kinds, range).map(|(snapshot, _)| snapshot)
-}
-
-/// As [`read`], with whether the file has a checksum, which is right then.
-///
-/// # Errors
-/// As [`read`].
 pub fn read_summed(path: &Path, kinds: Kinds, range: WeightRange) -> Result<(Snapshot, bool), Error> {
     let file = File::open(path).map_err(fault("open", path))?;
     codec::read_summed(file, kinds, range).map_err(|source| Error::Content { path: path.to_owned(), source })

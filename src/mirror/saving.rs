@@ -168,7 +168,7 @@ mod tests {
     }
 
     fn saved(file: &Path) -> Option<String> {
-        let snapshot = persist::read(file, Kinds::default(), WeightRange::default()).ok()?;
+        let (snapshot, _) = persist::read_summed(file, Kinds::default(), WeightRange::default()).ok()?;
         let graph = &snapshot.graph;
         graph.nodes().next().map(|node| graph.external_id(node).to_owned())
     }

@@ -75,7 +75,6 @@ fn some_d2(node: NodeId) -> f32 {
 }
 
 /// Every label, for every token, for every level.
-#[expect(clippy::too_many_lines, reason = "the definition, level by level, in one piece")]
 fn naive(world: &World, query: &str, limit: usize, by_text: &[Ranked]) -> Vec<(NodeId, f32)> {
     let graph = &world.graph;
     let folded = fold(query);
