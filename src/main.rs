@@ -168,7 +168,8 @@ async fn verb(cli: &Cli, settings: &Settings, output: &Output) -> Result<(), Cli
     let ended = match &cli.command {
         Command::Mcp => {
             let tools = Tools::of_user(Arc::clone(&open.service), settings.mcp.allow_writes);
-            tools.serve_stdio().await.map_err(CliError::failed)
+            let serving = Box::pin(tools.serve_stdio());
+            worker::mirrors::beside(&open.service, serving).await.map_err(CliError::failed)
         }
         command => cli::run(command, &open.service, output, global).await,
     };

@@ -11,14 +11,15 @@ WHERE n.scope = $scope AND n.id = key
 RETURN n.id AS key,
   COLLECT {
     MATCH (n)-[r]-(b)
-    WHERE NOT type(r) IN $rows.never AND ($type IS NULL OR type(r) = $type)
+    WHERE NOT type(r) IN $rows.never AND r.ebbReason IS NULL AND b.scope = $scope
+      AND ($type IS NULL OR type(r) = $type)
     WITH r, b, head([i IN range(0, size($rows.labels) - 1) WHERE $rows.labels[i] IN labels(b)]) AS label
     WHERE label IS NOT NULL
     RETURN [type(r), label, CASE WHEN b:Entity THEN b.name ELSE b.id END, CASE type(r)
-      WHEN 'RELATES_TO' THEN CASE WHEN r.ebbReason IS NULL THEN [r.type, r.baseWeight, r.pinned, r.confidence,
+      WHEN 'RELATES_TO' THEN [r.type, r.baseWeight, r.pinned, r.confidence,
         CASE WHEN r.weightAt IS :: ZONED DATETIME NOT NULL THEN r.weightAt.epochMillis END,
         CASE WHEN r.lastObserved IS :: ZONED DATETIME NOT NULL THEN r.lastObserved.epochMillis END,
-        coalesce(r.current_cost, r.base_cost), r.weight] END
+        coalesce(r.current_cost, r.base_cost), r.weight]
       WHEN 'REINFORCES' THEN r.strength
       ELSE CASE WHEN type(r) IN $rows.costed THEN coalesce(r.current_cost, r.base_cost) ELSE r.weight END END, startNode(r) = n]
   } AS edges

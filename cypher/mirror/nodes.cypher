@@ -7,7 +7,8 @@
 // An edge is [type, index of the label of its other end in $rows.labels, its key, a number or, for RELATES_TO, a list of all that
 // its law reads]. What the number is depends on the type: a cost, a strength, a weight. Values come as they are: what cannot be used is
 // skipped and counted by who reads. Types of $rows.never are never mirrored; those of $rows.costed are walked at a cost. A node with a
-// label of $rows.before is read as one of those.
+// label of $rows.before is read as one of those. What is set aside joins nothing, nor does what leads into
+// another scope: the same key is somebody else there.
 UNWIND $rows.keys AS key
 MATCH (n:Room)
 WHERE n.scope = $scope AND n.id = key
@@ -26,14 +27,14 @@ RETURN n.id AS key,
   CASE WHEN n.tags IS :: LIST<STRING NOT NULL> NOT NULL THEN n.tags END AS tags,
   COLLECT {
     MATCH (n)-[r]->(b)
-    WHERE NOT type(r) IN $rows.never
+    WHERE NOT type(r) IN $rows.never AND r.ebbReason IS NULL AND b.scope = $scope
     WITH r, b, head([i IN range(0, size($rows.labels) - 1) WHERE $rows.labels[i] IN labels(b)]) AS label
     WHERE label IS NOT NULL
     RETURN [type(r), label, CASE WHEN b:Entity THEN b.name ELSE b.id END, CASE type(r)
-      WHEN 'RELATES_TO' THEN CASE WHEN r.ebbReason IS NULL THEN [r.type, r.baseWeight, r.pinned, r.confidence,
+      WHEN 'RELATES_TO' THEN [r.type, r.baseWeight, r.pinned, r.confidence,
         CASE WHEN r.weightAt IS :: ZONED DATETIME NOT NULL THEN r.weightAt.epochMillis END,
         CASE WHEN r.lastObserved IS :: ZONED DATETIME NOT NULL THEN r.lastObserved.epochMillis END,
-        coalesce(r.current_cost, r.base_cost), r.weight] END
+        coalesce(r.current_cost, r.base_cost), r.weight]
       WHEN 'REINFORCES' THEN r.strength
       ELSE CASE WHEN type(r) IN $rows.costed THEN coalesce(r.current_cost, r.base_cost) ELSE r.weight END END]
   } AS edges

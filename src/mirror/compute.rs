@@ -4,13 +4,14 @@
 //! waits for one, not for long: an answer that comes too late is of no use to an agent. Buffers of the size of a graph are kept from one
 //! question to the next.
 
+use crate::domain::ids::Scope;
 use crate::engine::activation::scratch::Scratch;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::Semaphore;
 
-/// How long to wait for a permit.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// How long to wait for a permit, or for what somebody else loads.
+pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Why a view was not asked.
 #[derive(Debug, thiserror::Error)]
@@ -19,6 +20,12 @@ pub enum Refused {
     /// All permits are taken, and stay so.
     #[error("there are too many questions at work; ask again in a moment")]
     Full,
+    /// It is being loaded for somebody who asked before.
+    #[error("the scope {scope} is being loaded; ask again in a moment")]
+    Loading {
+        /// Which.
+        scope: Scope,
+    },
     /// The work panicked.
     #[error("a question met a fault of the engine; the log says which")]
     Fallen,

@@ -22,7 +22,7 @@ pub const NEIGHBOURS_MAX: usize = 100;
 /// Bytes of a node apart from its strings and postings.
 const NODE_BYTES: u64 = 128;
 /// Bytes of a slot, with the way back and its bounds.
-const SLOT_BYTES: u64 = 24;
+pub const SLOT_BYTES: u64 = 24;
 
 /// The hotter first; of equals the one whose label and key come first.
 fn by_heat(a: &Eligible, b: &Eligible) -> Ordering {

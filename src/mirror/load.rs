@@ -6,6 +6,9 @@
 //!
 //! A load notes the server's time and the words of changes there are before it begins: what changes meanwhile is left to the
 //! refresh that follows it.
+//!
+//! Its threads own what they work with. Where the future of a load is dropped, at Ctrl-C or at a stop, they
+//! end after the page in hand, and what was read is let go.
 
 use super::content::{Names, RELATES_TO, Relations, conductance, view_of};
 use super::hot::{Joined, Selection, bytes_of_all};
@@ -23,7 +26,8 @@ use crate::graph::snapshot::{Skipped, Snapshot};
 use crate::store::{Amount, Eligible, EndSeen, Mirrored, NodeSeen, OVERLAP_MS, Store, Tied};
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Instant;
 use tokio::runtime::Handle;
 
 /// Nodes of one request.
@@ -64,15 +68,24 @@ struct Page {
     skipped: u64,
 }
 
-/// What all threads of a load share.
-struct Plan<'a> {
-    config: &'a Config,
-    asked: &'a Mirrored,
-    names: &'a Names,
-    places: &'a Places<'a>,
-    taken: &'a [bool],
+/// What is to be loaded.
+struct Load {
+    store: Arc<Store>,
+    config: Config,
+    asked: Mirrored,
+    candidates: Vec<Eligible>,
+    taken: Vec<bool>,
     whole: bool,
     at: Timestamp,
+    /// Of what the future of the load holds, and nobody else.
+    waiting: Weak<()>,
+}
+
+/// What all threads of a load share.
+struct Plan<'a> {
+    load: &'a Load,
+    names: &'a Names,
+    places: &'a Places<'a>,
 }
 
 /// Reads a scope as it is at `at`, by the laws' clock, into the first graph of a mirror, or the next after `generation`.
@@ -83,26 +96,38 @@ pub(super) async fn load(
     at: Timestamp,
     generation: Generation,
 ) -> Result<Held, Error> {
+    let begun = Instant::now();
     let asked = asked(store, scope, config)?;
     // What was committed by now is read below; what comes later is left to the refresh.
     let now = store.server_now().await?;
     let recently = Timestamp::from_millis(now.millis() - OVERLAP_MS).unwrap_or(Timestamp::EPOCH);
     let (seen, changes) = store.changes(recently).await?;
     let candidates = census(store, &asked, at).await?;
-    let places = places(&asked, &candidates);
-    let names = Names::new(&asked, candidates.iter().map(|candidate| candidate.key.as_str()));
-    let (taken, bytes) = selected(store, config, &asked, &candidates, &places).await?;
+    let (taken, bytes) = selected(store, config, &asked, &candidates).await?;
     let whole = taken.iter().all(|taken| *taken);
-    let plan = Plan { config, asked: &asked, names: &names, places: &places, taken: &taken, whole, at };
-    let read = read(store, &plan, &candidates)?;
-    let built = build(store, &plan, &candidates, read, generation)?;
+    // Let go with this future at the latest, which tells the threads that nobody waits for them.
+    let waits = Arc::new(());
+    let load = Load {
+        store: Arc::clone(store),
+        config: config.clone(),
+        asked: asked.clone(),
+        candidates,
+        taken,
+        whole,
+        at,
+        waiting: Arc::downgrade(&waits),
+    };
+    let made = tokio::task::spawn_blocking(move || load.made(generation)).await;
+    drop(waits);
+    let (view, relations, names) = made.map_err(|_| Error::Broken)??;
     Ok(Held {
         asked,
-        view: Arc::new(built.0),
-        relations: built.1,
+        view: Arc::new(view),
+        relations,
         names,
         whole,
         bytes,
+        read: begun,
         seen,
         applied: changes.into_iter().map(|change| change.element).collect(),
     })
@@ -138,7 +163,6 @@ async fn selected(
     config: &Config,
     asked: &Mirrored,
     candidates: &[Eligible],
-    places: &Places<'_>,
 ) -> Result<(Vec<bool>, u64), Error> {
     #[expect(
         clippy::cast_precision_loss,
@@ -151,13 +175,14 @@ async fn selected(
     if all <= room {
         return Ok((vec![true; candidates.len()], all));
     }
+    let places = places(asked, candidates);
     let mut selection = Selection::new(candidates, room);
     loop {
         let page = selection.page();
         if page.is_empty() {
             return Ok(selection.done());
         }
-        let mut joined: Vec<Joined> = Vec::with_capacity(page.len());
+        let mut near: HashMap<u32, Vec<u32>> = HashMap::with_capacity(page.len());
         for label in 0..asked.labels().len() {
             let keys: Vec<&str> = page
                 .iter()
@@ -170,40 +195,64 @@ async fn selected(
             }
             for (key, ends) in store.mirrored_around(asked, label, &keys, None).await? {
                 let Some(place) = places[label].get(key.as_str()) else { continue };
-                let near = ends.iter().filter_map(|end| places.get(end.label)?.get(end.key.as_str()));
-                joined.push((*place, near.copied().collect()));
+                let ends = ends.iter().filter_map(|end| places.get(end.label)?.get(end.key.as_str()));
+                near.insert(*place, ends.copied().collect());
             }
         }
+        // One that went since the census has no row. It is offered too, or it would come with every page.
+        let joined: Vec<Joined> =
+            page.into_iter().map(|place| (place, near.remove(&place).unwrap_or_default())).collect();
         selection.offer(&joined);
     }
 }
 
+impl Load {
+    /// Reads what was taken, and makes of it a view, its relations and how its nodes are called.
+    fn made(&self, generation: Generation) -> Result<(View, Relations, Names), Error> {
+        let keys = self.candidates.iter().map(|candidate| candidate.key.as_str());
+        let names = Names::new(&self.asked, keys);
+        let places = places(&self.asked, &self.candidates);
+        let plan = Plan { load: self, names: &names, places: &places };
+        let read = read(&plan)?;
+        self.check_wanted()?;
+        let (view, relations) = build(&plan, read, generation)?;
+        Ok((view, relations, names))
+    }
+
+    /// Ends a load for which nobody waits any more.
+    fn check_wanted(&self) -> Result<(), Error> {
+        if self.waiting.strong_count() == 0 { Err(Error::Broken) } else { Ok(()) }
+    }
+}
+
 /// Reads all that was taken, over several connections.
-fn read(store: &Arc<Store>, plan: &Plan<'_>, candidates: &[Eligible]) -> Result<Read, Error> {
+fn read(plan: &Plan<'_>) -> Result<Read, Error> {
+    let Load { store, config, asked, candidates, taken, whole, .. } = plan.load;
     let taken: Vec<&Eligible> =
-        candidates.iter().zip(plan.taken).filter(|(_, taken)| **taken).map(|(one, _)| one).collect();
+        candidates.iter().zip(taken).filter(|(_, taken)| **taken).map(|(one, _)| one).collect();
     let pages: Vec<&[&Eligible]> =
         taken.chunk_by(|a, b| a.label == b.label).flat_map(|of_label| of_label.chunks(PAGE)).collect();
     let (next, all) = (AtomicUsize::new(0), Mutex::new(Read::default()));
     let runtime = Handle::current();
     let reader = || -> Result<(), Error> {
         while let Some(page) = pages.get(next.fetch_add(1, Ordering::Relaxed)) {
+            plan.load.check_wanted()?;
             let label = page.first().map_or(0, |candidate| candidate.label);
             let keys: Vec<&str> = page.iter().map(|candidate| candidate.key.as_str()).collect();
-            let nodes = runtime.block_on(store.mirrored(plan.asked, label, &keys))?;
-            let lacking = match plan.whole {
-                true => HashSet::new(),
-                false => plan
-                    .lacking(label, runtime.block_on(store.mirrored_around(plan.asked, label, &keys, None))?),
+            let nodes = runtime.block_on(store.mirrored(asked, label, &keys))?;
+            let around = match *whole {
+                true => Vec::new(),
+                false => runtime.block_on(store.mirrored_around(asked, label, &keys, None))?,
             };
+            let lacking = plan.lacking(label, around);
             let page = plan.page(nodes, &lacking);
             all.lock().unwrap_or_else(PoisonError::into_inner).take(page)?;
         }
         Ok(())
     };
     std::thread::scope(|threads| {
-        let readers: Vec<_> =
-            (0..plan.config.connections.min(pages.len())).map(|_| threads.spawn(reader)).collect();
+        let count = config.connections.min(pages.len());
+        let readers: Vec<_> = (0..count).map(|_| threads.spawn(reader)).collect();
         let ended = readers.into_iter().map(|thread| thread.join().unwrap_or(Err(Error::Broken)));
         ended.collect::<Vec<_>>().into_iter().collect::<Result<(), Error>>()
     })?;
@@ -217,8 +266,9 @@ impl Plan<'_> {
 
     /// Those whose other ends may be mirrored and are not.
     fn lacking(&self, label: usize, around: Vec<(String, Vec<EndSeen>)>) -> HashSet<u32> {
-        let is_out =
-            |end: &EndSeen| self.place(end.label, &end.key).is_some_and(|place| !self.taken[place as usize]);
+        let is_out = |end: &EndSeen| {
+            self.place(end.label, &end.key).is_some_and(|place| !self.load.taken[place as usize])
+        };
         let lacks = around.into_iter().filter(|(_, ends)| ends.iter().any(is_out));
         lacks.filter_map(|(key, _)| self.place(label, &key)).collect()
     }
@@ -235,14 +285,14 @@ impl Plan<'_> {
             let Some(from) = self.place(seen.label, &seen.key) else { continue };
             for edge in std::mem::take(&mut seen.edges) {
                 let Some(to) = self.place(edge.label, &edge.key) else { continue };
-                if !self.taken[to as usize] {
+                if !self.load.taken[to as usize] {
                     continue;
                 }
                 if let Amount::Relation(tied) = edge.amount {
                     page.relations.push((from, to, tied));
                     continue;
                 }
-                match conductance(&self.config.kinds, &edge.kind, &edge.amount) {
+                match conductance(&self.load.config.kinds, &edge.kind, &edge.amount) {
                     Some(weight) => page.edges.push((from, to, edge.kind, weight)),
                     None => page.skipped += 1,
                 }
@@ -279,13 +329,8 @@ impl Read {
 }
 
 /// The view of what was read, and its relations.
-fn build(
-    store: &Store,
-    plan: &Plan<'_>,
-    candidates: &[Eligible],
-    read: Read,
-    generation: Generation,
-) -> Result<(View, Relations), Error> {
+fn build(plan: &Plan<'_>, read: Read, generation: Generation) -> Result<(View, Relations), Error> {
+    let Load { store, config, candidates, at, .. } = plan.load;
     let Read { rows, edges, kinds, relations: tied, index, counts, mut skipped } = read;
     let id = |place: u32| {
         let candidate = &candidates[place as usize];
@@ -294,7 +339,7 @@ fn build(
     let mut relations = Relations::default();
     tied.into_iter().for_each(|(from, to, tied)| relations.put(id(from), id(to), tied));
     let observed = relations.observed();
-    let mut builder = GraphBuilder::new(plan.config.kinds.clone(), plan.config.range);
+    let mut builder = GraphBuilder::new(config.kinds.clone(), config.range);
     let mut staged = vec![None; candidates.len()];
     for (place, mut row) in rows {
         if let Some(at) = observed.get(row.external_id.as_str()) {
@@ -306,7 +351,7 @@ fn build(
         }
     }
     let mut both = |kind: &str| {
-        let rule = plan.config.kinds.of(kind).clone();
+        let rule = config.kinds.of(kind).clone();
         builder.kind(kind, rule.direction, rule.inhibitory)
     };
     let staged_kinds: Vec<_> = kinds.iter().map(|kind| both(kind)).collect();
@@ -317,14 +362,14 @@ fn build(
             builder.connect(from, to, staged_kinds[edge.kind as usize], edge.weight)?;
         }
     }
-    for (from, to, weight) in relations.weighed(&plan.config.kinds, plan.at, store.fading()) {
+    for (from, to, weight) in relations.weighed(&config.kinds, *at, store.fading()) {
         if let (Some(from), Some(to), Some(weight)) = (builder.find(from), builder.find(to), weight) {
             builder.connect(from, to, related, weight)?;
         }
     }
     let graph = builder.finalize()?.at_generation(generation);
-    let snapshot = Snapshot { graph, as_of: Some(plan.at.millis()), skipped };
+    let snapshot = Snapshot { graph, as_of: Some(at.millis()), skipped };
     let texts = Texts { index: Arc::new(index), counts: Arc::new(counts) };
-    let weighed = (plan.at, store.fading());
+    let weighed = (*at, store.fading());
     Ok((view_of(snapshot, texts, &relations, plan.names, weighed), relations))
 }

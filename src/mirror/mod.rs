@@ -32,6 +32,7 @@ use crate::graph::index::Generation;
 use crate::graph::kinds::Kinds;
 use crate::store::{self, Mirrored, Store};
 use compare::Difference;
+use compute::{PATIENCE, Refused};
 use content::{Names, Relations};
 use refresh::Refreshed;
 use saving::{Saves, Saving};
@@ -41,6 +42,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 use tracing::{info, warn};
+
+/// How often what is compared follows writers who do not rest.
+const FOLLOWED_MAX: usize = 10;
 
 /// What a mirror goes by.
 #[derive(Debug, Clone)]
@@ -82,6 +86,8 @@ struct Held {
     whole: bool,
     /// About how many bytes it takes.
     bytes: u64,
+    /// When all of the scope was last read, into it or beside it.
+    read: Instant,
     /// Up to when changes are heeded, by the server's clock.
     seen: Timestamp,
     /// Words of changes near that instant that are heeded.
@@ -97,6 +103,8 @@ pub struct Current {
     pub as_of: Timestamp,
     /// When that was, on this machine.
     looked: Instant,
+    /// When all of the scope was last read, on this machine.
+    read: Instant,
     /// Whether everything that may be mirrored is in it.
     pub whole: bool,
 }
@@ -106,6 +114,12 @@ impl Current {
     #[must_use]
     pub fn age(&self) -> Duration {
         self.looked.elapsed()
+    }
+
+    /// How long ago all of the scope was last read, to load it or to compare.
+    #[must_use]
+    pub fn since_read(&self) -> Duration {
+        self.read.elapsed()
     }
 }
 
@@ -124,6 +138,28 @@ pub enum Done {
 struct Place {
     current: RwLock<Option<Current>>,
     held: tokio::sync::Mutex<Option<Held>>,
+}
+
+impl Place {
+    fn published(&self) -> Option<Current> {
+        self.current.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The later of an instant and the one that is published: who asked first may have the lock last.
+    fn not_before(&self, at: Timestamp) -> Timestamp {
+        self.published().map_or(at, |current| at.max(current.as_of))
+    }
+
+    fn publish(&self, held: Option<&Held>, as_of: Timestamp, looked: Instant) {
+        let current = held.map(|held| Current {
+            view: Arc::clone(&held.view),
+            as_of,
+            looked,
+            read: held.read,
+            whole: held.whole,
+        });
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) = current;
+    }
 }
 
 /// The mirrors of a process.
@@ -155,8 +191,7 @@ impl Mirror {
     /// # Errors
     /// [`Error::Scope`] for one that is not mirrored here.
     pub fn current(&self, scope: &Scope) -> Result<Option<Current>, Error> {
-        let place = self.place(scope)?;
-        Ok(place.current.read().unwrap_or_else(PoisonError::into_inner).clone())
+        Ok(self.place(scope)?.published())
     }
 
     /// Notes that a view answered a recall: every so many of them its graph is saved, in the background.
@@ -172,29 +207,35 @@ impl Mirror {
         self.saving.as_ref().map(|saving| saving.of(scope))
     }
 
-    /// The view of a scope, loaded as it is at `at` if there is none yet.
+    /// The view of a scope, loaded as it is at `at` if there is none yet. For somebody else's load
+    /// this waits, though not for long.
     ///
     /// # Errors
-    /// [`Error::Scope`]; of the store.
+    /// [`Error::Scope`]; [`Error::Refused`] if it is still being loaded; of the store.
     pub async fn ready(&self, scope: &Scope, at: Timestamp) -> Result<Current, Error> {
-        if let Some(current) = self.current(scope)? {
+        let place = self.place(scope)?;
+        if let Some(current) = place.published() {
             return Ok(current);
         }
-        self.refresh(scope, at).await?;
-        self.current(scope)?.ok_or(Error::Broken)
+        let waiting = tokio::time::timeout(PATIENCE, place.held.lock());
+        let mut held = waiting.await.map_err(|_| Refused::Loading { scope: scope.clone() })?;
+        // Whoever had the lock before may have loaded it.
+        if let Some(current) = place.published() {
+            return Ok(current);
+        }
+        self.refresh_held((scope, place), &mut held, at, false).await?;
+        place.published().ok_or(Error::Broken)
     }
 
-    /// Brings the mirror of a scope up to date, loading it the first time; `at` is the present by the laws' clock. Needs a runtime of several threads.
+    /// Brings the mirror of a scope up to date, loading it the first time; `at` is the present by the laws'
+    /// clock.
     ///
     /// # Errors
     /// [`Error::Scope`]; of the store. What there was stays.
     pub async fn refresh(&self, scope: &Scope, at: Timestamp) -> Result<Done, Error> {
         let place = self.place(scope)?;
         let mut held = place.held.lock().await;
-        let looked = Instant::now();
-        let done = self.refresh_held(scope, &mut held, at, false).await?;
-        self.publish(place, held.as_ref(), at, looked);
-        Ok(done)
+        self.refresh_held((scope, place), &mut held, at, false).await
     }
 
     /// Brings the mirror of a scope up to date, then reads it anew and compares; what was read anew takes its place if they
@@ -205,20 +246,52 @@ impl Mirror {
     pub async fn verify(&self, scope: &Scope, at: Timestamp) -> Result<Difference, Error> {
         let place = self.place(scope)?;
         let mut held = place.held.lock().await;
-        let looked = Instant::now();
-        self.refresh_held(scope, &mut held, at, true).await?;
-        let before = held.as_ref().map(|held| Arc::clone(&held.view)).ok_or(Error::Broken)?;
-        let anew = load::load(&self.store, scope, &self.config, at, before.generation().next()).await?;
-        let difference = compare::compare(before.graph(), anew.view.graph());
+        if let Some(known) = held.as_mut() {
+            // Even if it fails: what reads everything is not to be tried again at every look.
+            known.read = Instant::now();
+        }
+        self.refresh_held((scope, place), &mut held, at, true).await?;
+        let (at, looked) = (place.not_before(at), Instant::now());
+        let known = held.as_mut().ok_or(Error::Broken)?;
+        let generation = known.view.generation().next();
+        let mut anew = load::load(&self.store, scope, &self.config, at, generation).await?;
+        // What was written meanwhile is no difference: both follow, until the mirror finds nothing new.
+        for _ in 0..FOLLOWED_MAX {
+            refresh::refresh(&self.store, &mut anew, &self.config, at, false).await?;
+            let found = refresh::refresh(&self.store, known, &self.config, at, false).await?;
+            if !matches!(found, Refreshed::Next) {
+                break;
+            }
+        }
+        let difference = compare::compare(known.view.graph(), anew.view.graph());
         if !difference.is_none() {
-            warn!(%scope, %difference, "the mirror differed from the store, and was loaded anew");
+            if known.whole && anew.whole {
+                warn!(%scope, %difference, "the mirror differed from the store, and was loaded anew");
+            } else {
+                // What is hot enough to be in it is chosen anew by each load.
+                info!(%scope, %difference, "the mirror, which does not hold everything, was loaded anew");
+            }
             *held = Some(anew);
         }
-        self.publish(place, held.as_ref(), at, looked);
+        place.publish(held.as_ref(), at, looked);
         Ok(difference)
     }
 
+    /// Makes the first generation or the next, and puts it where it is asked.
     async fn refresh_held(
+        &self,
+        (scope, place): (&Scope, &Place),
+        held: &mut Option<Held>,
+        at: Timestamp,
+        weigh: bool,
+    ) -> Result<Done, Error> {
+        let (at, looked) = (place.not_before(at), Instant::now());
+        let done = self.advance(scope, held, at, weigh).await?;
+        place.publish(held.as_ref(), at, looked);
+        Ok(done)
+    }
+
+    async fn advance(
         &self,
         scope: &Scope,
         held: &mut Option<Held>,
@@ -246,12 +319,6 @@ impl Mirror {
         }
         *held = Some(anew);
         Ok(Done::Loaded)
-    }
-
-    fn publish(&self, place: &Place, held: Option<&Held>, as_of: Timestamp, looked: Instant) {
-        let current =
-            held.map(|held| Current { view: Arc::clone(&held.view), as_of, looked, whole: held.whole });
-        *place.current.write().unwrap_or_else(PoisonError::into_inner) = current;
     }
 
     fn place(&self, scope: &Scope) -> Result<&Place, Error> {
@@ -293,6 +360,9 @@ pub enum Error {
         /// Which.
         scope: Scope,
     },
+    /// Too much is asked at once.
+    #[error(transparent)]
+    Refused(#[from] Refused),
     /// The store cannot be read.
     #[error(transparent)]
     Store(#[from] store::Error),

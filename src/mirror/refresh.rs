@@ -206,9 +206,6 @@ async fn next(
     };
     let coming: u64 =
         read.nodes.values().filter(|(_, is_held)| !is_held).map(|(seen, _)| bytes_of(seen)).sum();
-    if held.bytes + coming > config.bytes_each() {
-        return Ok(Refreshed::Anew("the budget is spent"));
-    }
     let fading = store.fading();
     let (mut batch, relations, skipped) = merged(held, config, &read, (at, fading));
     let observed = relations.observed();
@@ -225,10 +222,17 @@ async fn next(
             NodeRow { last_modified, ..row }
         })
         .collect();
-    let snapshot = Snapshot { graph: graph.apply(&batch)?, as_of: Some(at.millis()), skipped };
+    let (slots, graph) = (graph.slot_count(), graph.apply(&batch)?);
+    // Relationships come without nodes too.
+    let slots = graph.slot_count().saturating_sub(slots) as u64;
+    let bytes = held.bytes + coming + slots * hot::SLOT_BYTES;
+    if bytes > config.bytes_each() {
+        return Ok(Refreshed::Anew("the budget is spent"));
+    }
+    let snapshot = Snapshot { graph, as_of: Some(at.millis()), skipped };
     held.view = Arc::new(view_of(snapshot, texts, &relations, &held.names, (at, fading)));
     held.relations = relations;
-    held.bytes += coming;
+    held.bytes = bytes;
     Ok(Refreshed::Next)
 }
 

@@ -111,7 +111,7 @@ impl Service {
     /// Brings the mirror of a scope up to date; answers what it holds then.
     ///
     /// # Errors
-    /// [`Error::Invalid`] for a scope that is not mirrored here; of the store.
+    /// [`Error::NotMirrored`] for a scope that is not mirrored here; of the store.
     pub async fn refresh_mirror(&self, scope: &Scope) -> Result<Held, Error> {
         self.mirror.refresh(scope, self.instant(None).await?).await?;
         self.mirrored(scope)
@@ -125,10 +125,18 @@ impl Service {
         Ok(self.mirror.verify(scope, self.instant(None).await?).await?)
     }
 
+    /// How long ago all of a scope was last read, to load its mirror or to compare; `None` before that.
+    ///
+    /// # Errors
+    /// [`Error::NotMirrored`] for a scope that is not mirrored here.
+    pub fn since_read(&self, scope: &Scope) -> Result<Option<Duration>, Error> {
+        Ok(self.mirror.current(scope)?.map(|current| current.since_read()))
+    }
+
     /// What the mirror of a scope holds.
     ///
     /// # Errors
-    /// [`Error::Invalid`] for a scope that is not mirrored here.
+    /// [`Error::NotMirrored`] for a scope that is not mirrored here.
     pub fn mirrored(&self, scope: &Scope) -> Result<Held, Error> {
         let current = self.mirror.current(scope)?;
         let state = current.map(|current| {
@@ -158,15 +166,15 @@ impl Service {
         self.mirror.config().refresh
     }
 
-    /// Leaves word in the graph of what is held of a scope, if it was loaded.
+    /// Leaves word in the graph of what is held, if it was loaded.
     ///
     /// # Errors
-    /// [`Error::Invalid`] for a scope that is not mirrored here; of the store.
-    pub async fn tell_mirror(&self, scope: &Scope) -> Result<(), Error> {
-        let Some(state) = self.mirrored(scope)?.state else { return Ok(()) };
+    /// Of the store.
+    pub async fn tell_mirror(&self, held: &Held) -> Result<(), store::Error> {
+        let Some(state) = held.state else { return Ok(()) };
         let config = self.mirror.config();
         let holding = Holding {
-            scope: scope.clone(),
+            scope: held.scope.clone(),
             generation: state.generation,
             nodes: state.nodes,
             slots: state.slots,
@@ -175,7 +183,7 @@ impl Service {
             refresh: config.refresh,
             staleness: config.staleness,
         };
-        Ok(self.store.tell_mirror(&holding).await?)
+        self.store.tell_mirror(&holding).await
     }
 
     /// Takes away the word of what is held: this process is about to end.

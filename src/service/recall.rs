@@ -1,7 +1,7 @@
 //! Recall: a question to the mirror of a scope, and how current its answer is.
 //!
 //! The graph is asked in memory; of the store only the texts of the hits are read, once, and only if they are wanted. A
-//! memory that has gone from the store meanwhile is left out, so nobody is shown what was forgotten.
+//! memory that has gone from the store meanwhile is left out then, so nobody is shown what was forgotten.
 
 use super::Service;
 use crate::domain::ids::Scope;
@@ -9,13 +9,12 @@ use crate::domain::units::Timestamp;
 use crate::engine::activation::scratch::Scratch;
 use crate::engine::recall::recall;
 use crate::graph::builder::WeightRange;
-use crate::graph::index::NodeId;
 use crate::graph::kinds::{Kinds, NodeType};
 use crate::graph::{codec, graphml, visit};
 use crate::mirror::compute::Refused;
 use crate::mirror::{self, persist};
 use crate::store;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -31,9 +30,12 @@ pub use crate::engine::seeds::{Evidence, Ground};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// What was asked makes no question, or is not mirrored here.
+    /// What was asked makes no question.
     #[error("{0}")]
     Invalid(String),
+    /// Of this scope nothing is held in memory here.
+    #[error("{0}")]
+    NotMirrored(String),
     /// Too much is asked at once.
     #[error(transparent)]
     Busy(#[from] Refused),
@@ -49,7 +51,8 @@ impl From<mirror::Error> for Error {
     fn from(why: mirror::Error) -> Self {
         match why {
             mirror::Error::Store(why) => Self::Store(why),
-            mirror::Error::Scope { .. } => Self::Invalid(why.to_string()),
+            mirror::Error::Scope { .. } => Self::NotMirrored(why.to_string()),
+            mirror::Error::Refused(why) => Self::Busy(why),
             other => Self::Fault(other.to_string()),
         }
     }
@@ -153,10 +156,10 @@ impl Service {
     /// Answers a question from the mirror of a scope, which is loaded for the first one.
     ///
     /// # Errors
-    /// [`Error::Invalid`] for a question outside its ranges or another scope's; [`Error::Busy`]; of the store.
+    /// [`Error::Invalid`] for a question outside its ranges; [`Error::NotMirrored`]; [`Error::Busy`]; of the
+    /// store.
     pub async fn recall(&self, scope: &Scope, ask: Ask, content: bool) -> Result<Answered, Error> {
         let current = self.ready(scope).await?;
-        let freshness = self.freshness(&current);
         let (view, rules) = (Arc::clone(&current.view), self.config.engine);
         let asked = self.compute.run(move |scratch| recall(&view, &ask, &rules, scratch)).await?;
         let mut recalled = asked.map_err(|why| Error::Invalid(why.to_string()))?;
@@ -166,30 +169,41 @@ impl Service {
         }
         let steps = recalled.hits.iter().map(|hit| (hit.id.clone(), steps(&current.view, hit))).collect();
         self.mirror.recalled(scope, &current.view);
-        Ok(Answered { recalled, contents, steps, freshness })
+        Ok(Answered { recalled, contents, steps, freshness: self.freshness(&current) })
     }
 
-    /// The texts of the memories among the hits; a hit whose memory has gone is taken out.
+    /// The texts of the memories among the hits. Memories that have gone are taken out wherever they stand:
+    /// of hits and seeds, whose labels say how they begin, and of the ways of other hits, which are told
+    /// without one.
     async fn contents(
         &self,
         view: &View,
         recalled: &mut Recalled,
     ) -> Result<BTreeMap<String, String>, Error> {
-        let is_memory = |node: NodeId| view.graph().node_type(node) == NodeType::MEMORY;
-        let ids: Vec<String> =
-            recalled.hits.iter().filter(|hit| is_memory(hit.node)).map(|hit| hit.id.clone()).collect();
+        let graph = view.graph();
+        let is_memory = |id: &str| graph.find(id).is_some_and(|at| graph.node_type(at) == NodeType::MEMORY);
+        let hits = recalled.hits.iter().map(|hit| &hit.id);
+        let ways = recalled.hits.iter().filter_map(|hit| hit.route.as_ref()).flat_map(|route| &route.ids);
+        let met = recalled.seeds.iter().map(|seed| &seed.id).chain(hits).chain(ways);
+        let ids: BTreeSet<String> = met.filter(|id| is_memory(id)).cloned().collect();
         if ids.is_empty() {
             return Ok(BTreeMap::new());
         }
         // One of several labels that share a key is called by both.
         let plain = |id: &str| id.strip_prefix("Memory:").unwrap_or(id).to_owned();
-        let wanted: Vec<String> = ids.iter().flat_map(|id| [id.clone(), plain(id)]).collect();
+        let wanted: BTreeSet<String> = ids.iter().flat_map(|id| [id.clone(), plain(id)]).collect();
+        let wanted: Vec<String> = wanted.into_iter().collect();
         let there: BTreeMap<String, Option<String>> =
             self.store.memories(&wanted).await?.into_iter().map(|one| (one.id, one.content)).collect();
         let found = |id: &str| there.get(id).or_else(|| there.get(&plain(id)));
-        recalled.hits.retain(|hit| !is_memory(hit.node) || found(&hit.id).is_some());
-        let texts = ids.iter().filter_map(|id| Some((id.clone(), found(id)?.clone()?)));
-        Ok(texts.collect())
+        let is_gone = |id: &str| ids.contains(id) && found(id).is_none();
+        recalled.hits.retain(|hit| !is_gone(&hit.id));
+        recalled.seeds.retain(|seed| !is_gone(&seed.id));
+        for hit in &mut recalled.hits {
+            hit.route = hit.route.take().filter(|route| !route.ids.iter().any(|id| is_gone(id)));
+        }
+        let texts = recalled.hits.iter().filter(|hit| ids.contains(&hit.id));
+        Ok(texts.filter_map(|hit| Some((hit.id.clone(), found(&hit.id)?.clone()?))).collect())
     }
 }
 

@@ -134,7 +134,7 @@ async fn fade(
         .set("pinType", list(pins.0.iter().map(|pin| pin.kind.as_str())))
         .set("pinTo", list(pins.0.iter().map(|pin| pin.to.as_deref())));
     let row: FadedRow = tx.only(call).await?;
-    if row.held + row.quarantined + row.released > 0 {
+    if row.held + row.adopted + row.quarantined + row.released > 0 {
         tx.touch_everything();
     }
     let tally = Tally {

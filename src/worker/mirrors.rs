@@ -1,14 +1,24 @@
-//! The mirrors of a process that answers questions: loaded, brought up to date at each of their turns, and told of in the graph.
+//! The mirrors of a process that answers questions: brought up to date at each of their turns, and told of in
+//! the graph. A process that serves loads them before anybody asks; over stdio there are those that somebody
+//! asked.
+//!
+//! # Comparison
+//! Other writers may change the graph and leave no word. So a turn reads all of a scope and compares, a day
+//! after all of it was last read: a difference is a warning in the log, and what was read takes its place.
 //!
 //! # Stopping
-//! What is read is dropped where it stands. A word that is being left is left first, since one that is broken off in the middle
-//! would keep its row locked against the last thing that a process does here: it takes its words away. Both have limits that
-//! together stay below the ten seconds of a stop; what is left behind grows old, and is removed after a day.
+//! What is read is dropped where it stands. A word that is being left is left first, since one that is broken
+//! off in the middle would keep its row locked against the last thing that a process does here: it takes its
+//! words away. Both have limits that together stay below the ten seconds of a stop; what is left behind grows
+//! old, and is removed after a day. A generation that is being made heeds no stop: within the same ten
+//! seconds it is left where it stands, and goes with the process.
 
 use super::{Roles, looped};
 use crate::domain::ids::Scope;
 use crate::scheduler::panics::{Panics, TooManyPanics};
 use crate::service::Service;
+use crate::service::mirrors::Held;
+use crate::service::recall::Error;
 use crate::surfaces::http::probes::Ready;
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,6 +28,19 @@ use tracing::warn;
 
 /// How long leaving a word may take, and taking all away again.
 const WORD_LIMIT: Duration = Duration::from_secs(4);
+/// How long a stop waits for what is in hand: longer than both of these take.
+const STOP_LIMIT: Duration = Duration::from_secs(9);
+/// Time from one reading of all of a scope to the next, to compare.
+const COMPARED_EVERY: Duration = Duration::from_secs(24 * 3_600);
+
+/// Which mirrors are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kept {
+    /// All; what nobody asked is loaded.
+    All,
+    /// Those that somebody asked.
+    Asked,
+}
 
 /// Keeps the mirrors of a process with such roles, until it is told to stop.
 pub(super) async fn keep(
@@ -30,13 +53,53 @@ pub(super) async fn keep(
     if !roles.http && !roles.mcp {
         return Ok(());
     }
-    let (service, told, ready) = (Arc::clone(service), stop.clone(), ready.subscribe());
-    looped(panics, stop, move || refreshing(Arc::clone(&service), ready.clone(), told.clone())).await
+    kept(service, Kept::All, ready, panics, stop).await
 }
 
-/// Brings all mirrors up to date at each of their turns, while the database answers.
+/// Keeps those mirrors current that somebody asked, as long as `serving` goes on; answers what that answers.
+pub async fn beside<T>(service: &Arc<Service>, serving: impl Future<Output = T>) -> T {
+    // Nobody probes: a look at a database that is away fails, and there is a next one.
+    let (ready, _) = watch::channel(Ok(()));
+    let (panics, stop) = (Panics::default(), CancellationToken::new());
+    let served = async {
+        let ended = serving.await;
+        stop.cancel();
+        ended
+    };
+    let (ended, kept) = tokio::join!(served, kept(service, Kept::Asked, &ready, &panics, &stop));
+    if let Err(why) = kept {
+        warn!(%why, "mirrors were not kept current to the end");
+    }
+    ended
+}
+
+async fn kept(
+    service: &Arc<Service>,
+    which: Kept,
+    ready: &watch::Sender<Ready>,
+    panics: &Panics,
+    stop: &CancellationToken,
+) -> Result<(), TooManyPanics> {
+    let (service, told, ready) = (Arc::clone(service), stop.clone(), ready.subscribe());
+    let working =
+        looped(panics, stop, move || refreshing(Arc::clone(&service), which, ready.clone(), told.clone()));
+    let late = async {
+        stop.cancelled().await;
+        tokio::time::sleep(STOP_LIMIT).await;
+    };
+    tokio::select! {
+        ended = working => ended,
+        () = late => {
+            warn!("a generation of a mirror is still being made, and is left where it stands");
+            Ok(())
+        }
+    }
+}
+
+/// Brings mirrors up to date at each of their turns, while the database answers.
 async fn refreshing(
     service: Arc<Service>,
+    which: Kept,
     mut ready: watch::Receiver<Ready>,
     stop: CancellationToken,
 ) -> Result<(), TooManyPanics> {
@@ -45,16 +108,15 @@ async fn refreshing(
     while !stop.is_cancelled() {
         let answers = stop.run_until_cancelled(ready.wait_for(Result::is_ok)).await;
         let answers = answers.is_some_and(|answer| answer.is_ok());
-        for held in service.mirrors().into_iter().filter(|_| answers) {
-            match stop.run_until_cancelled(Box::pin(service.refresh_mirror(&held.scope))).await {
+        let is_kept = |held: &Held| answers && (which == Kept::All || held.state.is_some());
+        for Held { scope, .. } in service.mirrors().into_iter().filter(is_kept) {
+            match stop.run_until_cancelled(Box::pin(look(&service, &scope))).await {
                 None => break,
-                Some(Ok(_)) => {
+                Some(Ok(held)) => {
                     is_known = true;
-                    tell(&service, &held.scope).await;
+                    tell(&service, &held).await;
                 }
-                Some(Err(why)) => {
-                    warn!(scope = %held.scope, %why, "a mirror could not be brought up to date")
-                }
+                Some(Err(why)) => warn!(%scope, %why, "a mirror could not be brought up to date"),
             }
         }
         stop.run_until_cancelled(tokio::time::sleep(every)).await;
@@ -65,8 +127,19 @@ async fn refreshing(
     Ok(())
 }
 
-async fn tell(service: &Service, scope: &Scope) {
-    match tokio::time::timeout(WORD_LIMIT, service.tell_mirror(scope)).await {
+/// Brings a mirror up to date, or compares it when that is due.
+async fn look(service: &Service, scope: &Scope) -> Result<Held, Error> {
+    if service.since_read(scope)?.is_none_or(|ago| ago < COMPARED_EVERY) {
+        return service.refresh_mirror(scope).await;
+    }
+    // What differed is in the log by then.
+    service.verify_mirror(scope).await?;
+    service.mirrored(scope)
+}
+
+async fn tell(service: &Service, held: &Held) {
+    let scope = &held.scope;
+    match tokio::time::timeout(WORD_LIMIT, service.tell_mirror(held)).await {
         Ok(Ok(())) => {}
         Ok(Err(why)) => warn!(%scope, %why, "that a mirror is up to date could not be told"),
         Err(_) => warn!(%scope, "that a mirror is up to date could not be told in time"),

@@ -15,7 +15,7 @@
 
 mod doors;
 pub mod metrics;
-mod mirrors;
+pub mod mirrors;
 mod reload;
 
 pub use doors::{HTTP_PORT, PORT, Ports};

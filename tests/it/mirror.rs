@@ -4,8 +4,10 @@
 use crate::harness::ebb::{access, id, remember, session};
 use crate::harness::neo4j::{Fresh, at, fresh};
 use crate::harness::random::Random;
+use crate::jobs::sweep::fact;
 use ebb::clock::{Clock, new_id};
 use ebb::domain::event::{Event, Observe, PlaceName, Remember, Step, Tie, Trace, Walk};
+use ebb::domain::fact::FactScope;
 use ebb::domain::ids::{EntityName, PlaceId, RelationType, Scope};
 use ebb::domain::relation::Observation;
 use ebb::domain::units::Pheromone;
@@ -281,6 +283,72 @@ async fn what_other_writers_changed_is_found_and_taken_over() {
     assert_eq!((difference.extra, difference.missing), (1, 0), "{difference}");
     assert!(difference.differing >= 2, "{difference}");
     assert!(bed.mirror.verify(&Scope::local(), bed.clock.now()).await.unwrap().is_none());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_written_while_it_is_compared_is_no_difference() {
+    let bed = Bed::new(1 << 30).await;
+    bed.db.apply(&[about("m0", 0.0, "one", &["Ada"])]).await;
+    bed.refresh().await;
+    let (scope, now) = (Scope::local(), bed.clock.now());
+    let writing = async {
+        for n in 1..=5 {
+            bed.db.apply(&[about(&format!("m{n}"), 0.1, "another", &["Ada"])]).await;
+        }
+    };
+    let (compared, ()) = tokio::join!(bed.mirror.verify(&scope, now), writing);
+    let difference = compared.unwrap();
+    assert!(difference.is_none(), "{difference}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_set_aside_or_leads_to_another_scope_joins_nothing() {
+    let bed = Bed::new(1 << 30).await;
+    bed.db.apply(&[about("m1", 0.0, "one", &["Ada", "Ben"])]).await;
+    bed.observe("Ada", "knows", "Ben", 0.0).await;
+    bed.observe("Ada", "knows", "Dan", 0.0).await;
+    let joined = |current: &Current, a: &str, kind: &str, b: &str| {
+        let graph = current.view.graph();
+        let (a, b) = (graph.find(a).unwrap(), graph.find(b).unwrap());
+        graph.slot(a, kind, b).or_else(|| graph.slot(b, kind, a)).is_some()
+    };
+    let (_, current) = bed.refresh().await;
+    assert!(joined(&current, "Ada", "RELATES_TO", "Ben") && joined(&current, "m1", "MENTIONS", "Ben"));
+    for text in [
+        "MATCH (:Entity {name: 'Ada'})-[r:RELATES_TO]->(:Entity {name: 'Ben'}) SET r.ebbReason = 'spoilt'",
+        "MATCH (:Memory {id: 'm1'})-[r:MENTIONS]->(:Entity {name: 'Ben'}) SET r.ebbReason = 'spoilt'",
+        "MATCH (m:Memory {id: 'm1'}) CREATE (m)-[:MENTIONS]->(:Entity {scope: 'team', name: 'Dan'})",
+    ] {
+        bed.db.client.run(text, &[]).await;
+    }
+    let as_it_is = |current: &Current| {
+        assert!(joined(current, "Ada", "RELATES_TO", "Dan") && joined(current, "m1", "MENTIONS", "Ada"));
+        assert!(!joined(current, "Ada", "RELATES_TO", "Ben"), "set aside");
+        assert!(!joined(current, "m1", "MENTIONS", "Ben"), "set aside");
+        assert!(!joined(current, "m1", "MENTIONS", "Dan"), "the Dan of another scope");
+    };
+    let difference = bed.mirror.verify(&Scope::local(), bed.clock.now()).await.unwrap();
+    assert!(!difference.is_none());
+    as_it_is(&bed.mirror.current(&Scope::local()).unwrap().unwrap());
+    // All of the type are read around Ada.
+    bed.clock.set(at(0.2));
+    bed.observe("Ada", "helps", "Dan", 0.1).await;
+    let (done, current) = bed.refresh().await;
+    assert_eq!(done, Done::Patched);
+    as_it_is(&current);
+    assert!(bed.mirror.verify(&Scope::local(), bed.clock.now()).await.unwrap().is_none());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_entity_that_a_fact_made_is_there_at_the_next_look() {
+    let bed = Bed::new(1 << 30).await;
+    bed.refresh().await;
+    let mut said = fact("status", "on", 0.0);
+    said.tuple.scope = FactScope::Local;
+    bed.db.assert(&[said]).await;
+    let (done, current) = bed.refresh().await;
+    assert_eq!(done, Done::Patched);
+    assert!(current.view.graph().find("Atlas").is_some());
 }
 
 #[tokio::test(flavor = "multi_thread")]

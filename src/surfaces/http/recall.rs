@@ -16,16 +16,20 @@ pub(super) fn routes() -> Vec<Route> {
     vec![
         Route::post("/v1/recall", Needs::InScope(Right::Read), recall)
             .says("Say what a question reminds of")
+            .also(&[404])
             .note(
                 "From memory, where the hot part of the graph is held: it writes nothing. The first question after a start \
                  waits until it is loaded. stale_ms says how old what was asked is.",
             ),
         Route::post("/v1/engine/activate", Needs::InScope(Right::Read), activate)
-            .says("Say what lights up from seeds, without words"),
+            .says("Say what lights up from seeds, without words")
+            .also(&[404]),
         Route::post("/v1/engine/pagerank", Needs::InScope(Right::Read), rank)
-            .says("Say who stands well, for everybody or for a reader who begins at seeds"),
+            .says("Say who stands well, for everybody or for a reader who begins at seeds")
+            .also(&[404]),
         Route::get("/v1/mirror", Needs::InScope(Right::Read), mirror)
-            .says("Say what is held in memory of a scope, and how current it is"),
+            .says("Say what is held in memory of a scope, and how current it is")
+            .also(&[404]),
     ]
 }
 
@@ -238,6 +242,7 @@ impl From<Error> for Problem {
         match why {
             Error::Store(why) => why.into(),
             Error::Invalid(why) => Self::validation(why),
+            Error::NotMirrored(why) => Self::not_found(why),
             why @ Error::Busy(_) => Self::unavailable(why.to_string(), 1),
             why => Self::own_fault(why),
         }

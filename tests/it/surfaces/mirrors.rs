@@ -14,7 +14,9 @@ use ebb::jobs::JobName;
 use roxmltree::Document;
 use serde_json::{Value, json};
 use std::fs;
+use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 const OFTEN: (&str, &str) = ("EBB__MIRROR__REFRESH", "1s");
@@ -126,6 +128,46 @@ async fn a_word_makes_mirrors_take_over_what_others_changed() {
     .await;
     let table = ebb(&db, &["graph", "refresh", "-o", "table"]).out;
     assert!(table.contains("reads the graph anew at its next look, within 1s"), "{table}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn over_stdio_a_mirror_follows_from_its_first_question_to_the_end() {
+    let db = fresh().await;
+    told(&db);
+    let folder = tempfile::tempdir().unwrap();
+    let mut child = command(&db, folder.path(), &["mcp"])
+        .envs([OFTEN])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut to = child.stdin.take().unwrap();
+    let mut from = BufReader::new(child.stdout.take().unwrap()).lines();
+    let client = json!({"name": "by hand", "version": "1"});
+    let hello = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize",
+        "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client}});
+    writeln!(to, "{hello}").unwrap();
+    from.next().unwrap().unwrap();
+    writeln!(to, "{}", json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).unwrap();
+    let question = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+        "params": {"name": "recall", "arguments": {"text": "who maintains the Parser"}}});
+    let mut recalled = || {
+        writeln!(to, "{question}").unwrap();
+        let answer: Value = serde_json::from_str(&from.next().unwrap().unwrap()).unwrap();
+        answer["result"]["structuredContent"].clone()
+    };
+    // Looks go by, and nobody has asked.
+    tokio::time::sleep(Duration::from_millis(1_500)).await;
+    assert_eq!(mirrors(&db), [Value::Null; 0]);
+    let first = recalled();
+    assert!(ids(&first).contains(&"m1"), "{first:#}");
+    eventually("its mirror is told of", async || mirrors(&db).len() == 1).await;
+    ebb(&db, &["memory", "add", "The Parser again", "--id", "m9", "--mention", "Parser"]).json();
+    eventually("the mirror follows", async || ids(&recalled()).contains(&"m9")).await;
+    drop(to);
+    assert!(child.wait().unwrap().success(), "it ends with its client");
+    assert_eq!(mirrors(&db), [Value::Null; 0], "its word is taken away");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -86,6 +86,31 @@ async fn a_saved_graph_is_asked_without_any_database() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_was_forgotten_stands_nowhere_in_an_answer_with_texts() {
+    let db = fresh().await;
+    told(&db);
+    // No look at the graph falls into the test.
+    let api = Served::on(&db, &[("EBB__MIRROR__REFRESH", "1h"), ("EBB__MIRROR__STALENESS", "2h")]);
+    let ask = |content: bool| {
+        let asked = r#""text":"rewritten in spring","seeds":[{"id":"m1","score":1}],"why":true"#;
+        api.post("/v1/recall", &format!("{{{asked},\"content\":{content}}}")).json(200)
+    };
+    let path = |answer: &Value| {
+        let parser = answer["hits"].as_array().unwrap().iter().find(|hit| hit["id"] == "Parser");
+        parser.unwrap()["path"].clone()
+    };
+    let before = ask(true);
+    assert_eq!(path(&before), serde_json::json!(["m1", "Parser"]), "{before:#}");
+    assert!(before["seeds"].to_string().contains("rewritten"), "{before:#}");
+    ebb(&db, &["memory", "forget", "m1", "--yes"]).json();
+    assert!(ids(&ask(false)).contains(&"m1"), "without texts it is gone at the next look");
+    let after = ask(true);
+    assert_eq!(path(&after), serde_json::json!([]), "{after:#}");
+    let whole = after.to_string();
+    assert!(!whole.contains("rewritten") && !whole.contains(r#""m1""#), "{after:#}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn recall_over_http_follows_what_is_written() {
     let db = fresh().await;
     told(&db);
@@ -118,10 +143,11 @@ async fn recall_over_http_follows_what_is_written() {
         (r#"{"text":"x","tokp":1}"#, "unknown field `tokp`"),
         (r#"{"seeds":[{"id":"Alex","score":2}]}"#, "score of seed Alex"),
         (r#"{"seeds":[{"id":"Alex","score":1e999}]}"#, ""),
-        (r#"{"text":"x","scope":"team"}"#, "not mirrored here"),
     ] {
         ask(body).fails(400, "validation", says);
     }
+    ask(r#"{"text":"x","scope":"team"}"#).fails(404, "not_found", "not mirrored here");
+    api.get("/v1/mirror?scope=team").fails(404, "not_found", "name it in mirror.scopes");
     for (body, says) in [
         (r#"{"seeds":[{"id":"Alex","score":1}],"depth":0}"#, "depth"),
         (r#"{"seeds":[{"id":"Alex","score":1}],"depth":21}"#, "depth"),
