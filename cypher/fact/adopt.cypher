@@ -19,7 +19,7 @@ FOREACH (_ IN CASE WHEN fault IS NULL THEN [1] ELSE [] END |
   SET f.id = $rows.id[i], f.scope = $rows.scope[i], f.confidence = $rows.confidence[i],
     f.valueType = coalesce(f.valueType, $rows.valueType[i]),
     f.assertedAt = coalesce(f.assertedAt, datetime({epochMillis: $rows.assertedAt[i]})))
-FOREACH (_ IN CASE WHEN fault IS NULL AND NOT EXISTS { (f)-[:ABOUT]->(:Entity) } THEN [1] ELSE [] END |
+FOREACH (_ IN CASE WHEN fault IS NULL AND NOT EXISTS { (f)-[:ABOUT]->(:Entity {scope: $rows.scope[i], name: $rows.entity[i]}) } THEN [1] ELSE [] END |
   MERGE (e:Entity {scope: $rows.scope[i], name: $rows.entity[i]})
   CREATE (f)-[:ABOUT]->(e))
 RETURN sum(CASE WHEN fault IS NULL THEN 1 ELSE 0 END) AS adopted, sum(CASE WHEN fault IS NULL THEN 0 ELSE 1 END) AS quarantined

@@ -5,7 +5,7 @@
 // bound: one key
 // idempotent: by the receipt of its transaction, and by the cursor
 MATCH (j:EbbSweepJob {id: $id})
-SET j.state = 'running', j.judged = true, j.cursor = $cursor, j.live = $live, j.evaluated = $evaluated,
+SET j.state = 'running', j.cursor = $cursor, j.live = $live, j.evaluated = $evaluated,
   j.retracted = $retracted, j.reduced = $reduced, j.wouldRetract = $wouldRetract, j.wouldReduce = $wouldReduce,
   j.matched = $rows.matched
 RETURN j.cursor AS cursor

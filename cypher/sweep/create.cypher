@@ -1,12 +1,12 @@
 // purpose: Record that a sweep was asked for; whoever works on it finds here what and when.
 // mode: write
-// params: $id: String, $scope: String, $mode: String, $policy: String, $accepted: Integer, $now: Integer, $heads: Integer, $judged: Boolean
+// params: $id: String, $scope: String, $mode: String, $policy: String, $accepted: Integer, $now: Integer, $heads: Integer
 // returns: id: String (one row)
 // bound: one key
 // idempotent: by the unique id
 CREATE (j:EbbSweepJob {
   id: $id, scope: $scope, mode: $mode, policy: $policy, accepted: $accepted, now: datetime({epochMillis: $now}),
-  heads: $heads, state: 'pending', cursor: '', judged: $judged,
+  heads: $heads, state: 'pending', cursor: '',
   live: 0, evaluated: 0, retracted: 0, reduced: 0, wouldRetract: 0, wouldReduce: 0, matched: []
 })
 RETURN j.id AS id

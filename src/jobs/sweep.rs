@@ -12,6 +12,7 @@
 //! # Design notes
 //! Where a policy retracts, a scope is looked through before anything is written: only then is it known how many the
 //! guard would have to let through. That costs a read of the scope, which is a tenth of what writing a fifth of it would.
+//! The facts of other writers are taken under the laws before that, so none of them gets past the guard.
 //! A sweep that somebody asked for heeds no limit of rows or time: it is divided by its pages, and lasts until it is done.
 //!
 //! With `guard.first_run_dry`, a policy only counts in its first run by the schedule, and so does each later wording of it:
@@ -90,10 +91,9 @@ async fn asked(mut work: Work<'_>, id: &str) -> Result<Reached, Error> {
         return Ok(Reached::End);
     }
     let ended = sweep(&mut work, job.asked).await;
-    match &ended {
-        // Whoever takes the run over goes on with it.
-        Ok(_) | Err(Error::Fenced(_) | Error::Unavailable { .. } | Error::OutcomeUnknown { .. }) => {}
-        Err(why) => work.store.end_sweep(work.run, id, Err(&why.to_string())).await?,
+    // Where it was cut off, whoever takes the run over goes on with it.
+    if let Some(why) = ended.as_ref().err().filter(|why| !why.is_cut_off()) {
+        work.store.end_sweep(work.run, id, Err(&why.to_string())).await?;
     }
     ended
 }
@@ -101,7 +101,8 @@ async fn asked(mut work: Work<'_>, id: &str) -> Result<Reached, Error> {
 async fn sweep(work: &mut Work<'_>, mut asked: Asked) -> Result<Reached, Error> {
     let policies = work.store.policies().await?.policies;
     let rules = policies.rules(asked.scope, asked.mode, asked.policy.as_deref());
-    if !asked.judged {
+    // One that has written was let through.
+    if asked.cursor.is_empty() {
         let_through(work.store, asked.scope, &rules, work.run.now, asked.accepted).await??;
     }
     let id = asked.id.clone();
@@ -117,11 +118,11 @@ async fn sweep(work: &mut Work<'_>, mut asked: Asked) -> Result<Reached, Error> 
     Ok(reached)
 }
 
-/// Whether the guard lets a sweep of a scope through, which it says before anything is written.
+/// Whether the guard lets a sweep of a scope through.
 ///
 /// # Errors
 /// Of the store; within the answer [`Error::Guarded`].
-pub async fn let_through(
+async fn let_through(
     store: &Store,
     scope: FactScope,
     rules: &Rules,

@@ -9,7 +9,7 @@ use crate::domain::units::Timestamp;
 use crate::jobs::{self, JobName, Reached, Request, Work, reap};
 use crate::store::{Asked, BY_HAND, Error, Held, Leaving, Opened, Outlook, Run, Store, Tally};
 use std::time::Instant;
-use tracing::{Instrument, debug, info, info_span};
+use tracing::{Instrument, debug, info, info_span, warn};
 
 /// Which occurrence is wanted, and by what right.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -140,11 +140,20 @@ pub async fn run_job_after(
             Opened::Predecessor(run) => {
                 info!(job = job.name(), run_id = run.run_id, "finishing what a former holder left open");
                 let whole = Request { limit: None, ..request.clone() };
-                if work(store, job, run, &outlook, wanted.right, whole).await?.outcome == Outcome::Done {
-                    outlook = store.outlook().await?;
-                    continue;
+                match work(store, job, run, &outlook, wanted.right, whole).await {
+                    Ok(left) if left.outcome == Outcome::Released => {
+                        "this program was told to stop".to_owned()
+                    }
+                    Err(why) if why.is_cut_off() => return Err(why),
+                    ended => {
+                        // Its record says so, and whoever asks now asked for another.
+                        if let Err(why) = ended {
+                            warn!(job = job.name(), %why, "what a former holder left open failed");
+                        }
+                        outlook = store.outlook().await?;
+                        continue;
+                    }
                 }
-                "this program was told to stop".to_owned()
             }
             Opened::Over(state) => format!("this occurrence is over already: {}", state.name()),
             Opened::Held { occurrence, holder } => {
@@ -193,9 +202,7 @@ async fn work(
                 return Ok(report(job, &run, Outcome::Released, Tally::default()));
             }
             Ok(reached) => reached == Reached::Budget,
-            Err(why @ (Error::Fenced(_) | Error::Unavailable { .. } | Error::OutcomeUnknown { .. })) => {
-                return Err(why);
-            }
+            Err(why) if why.is_cut_off() => return Err(why),
             Err(why) => {
                 let guarded = matches!(why, Error::Guarded(_));
                 let state = if guarded { RunState::Guarded } else { RunState::Failed };

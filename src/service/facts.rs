@@ -13,6 +13,7 @@ use crate::domain::units::Timestamp;
 use crate::jobs::{JobName, Request, sweep};
 use crate::scheduler::driver::{self, Wanted};
 use crate::store::{Asked, Error, Fact, FactFilter, InForce, Said, SweepJob, SweepState};
+use tokio_util::sync::CancellationToken;
 
 /// Facts of one request to the database.
 const PAGE: usize = 1_000;
@@ -122,48 +123,57 @@ impl Service {
         }
     }
 
-    /// Sweeps a scope.
+    /// Sweeps a scope. A sweep that is answered when it is done is left to a worker at `stop`,
+    /// if there is one.
     ///
     /// # Errors
-    /// [`Error::Invalid`] for a policy that there is not; [`Error::Guarded`], nothing written; [`Error::Policies`];
+    /// [`Error::Invalid`] for a policy that there is not; [`Error::Guarded`], no fact written; [`Error::Policies`];
     /// [`Error::Conflict`] for a request id that was used for other words.
-    pub async fn sweep(&self, intent: &Intent, request: &SweepRequest) -> Result<Sweep, Error> {
-        let policies = self.store.policies().await?.policies;
-        if let Some(id) = request.policy_id.as_deref().filter(|id| !policies.has(id)) {
-            return Err(Error::Invalid(format!("there is no policy {id}. See: ebb policy list")));
-        }
-        let rules = policies.rules(request.scope, request.mode, request.policy_id.as_deref());
-        if *intent == Intent::Rehearse || !rules.act() {
-            let rules = if *intent == Intent::Rehearse { rules.rehearsed() } else { rules };
-            let found = sweep::look(&self.store, request.scope, &rules, request.at).await?;
-            return Ok(Sweep::Done(answer(request.at, request.scope, rules.summary(&found))));
-        }
-        let heads = self.store.count_lineages(request.scope).await?;
-        let at_once = heads <= AT_ONCE_MAX;
-        if at_once {
-            sweep::let_through(&self.store, request.scope, &rules, request.at, request.accepted).await??;
-        }
-        let asked = Asked {
-            id: new_id(),
-            scope: request.scope,
-            mode: request.mode,
-            policy: request.policy_id.clone(),
-            accepted: request.accepted,
-            now: request.at,
-            heads,
-            cursor: String::new(),
-            judged: at_once,
-            counters: Counters::default(),
-        };
+    pub async fn sweep(
+        &self,
+        intent: &Intent,
+        request: &SweepRequest,
+        stop: Option<CancellationToken>,
+    ) -> Result<Sweep, Error> {
         // The instant apart: a client that tries again does so later.
-        let SweepRequest { scope, mode, policy_id, accepted, at: _ } = request;
+        let SweepRequest { scope, mode, policy_id, accepted, at } = request;
         let hash = hash(&format!("{:?}", ("sweep", scope, mode, policy_id, accepted)));
-        let id = self.store.ask_for_sweep(intent.lasting(&hash), &asked).await?;
-        if at_once {
-            let wanted = Wanted::asked(&id, request.at);
-            driver::run_job(&self.store, JobName::Sweep, &wanted, Request::default()).await?;
+        let lasting = intent.lasting(&hash);
+        let id = match self.store.sweep_under(lasting).await? {
+            Some(id) => id,
+            None => {
+                let policies = self.store.policies().await?.policies;
+                if let Some(id) = policy_id.as_deref().filter(|id| !policies.has(id)) {
+                    return Err(Error::Invalid(format!("there is no policy {id}. See: ebb policy list")));
+                }
+                let rules = policies.rules(*scope, *mode, policy_id.as_deref());
+                if *intent == Intent::Rehearse || !rules.act() {
+                    let rules = if *intent == Intent::Rehearse { rules.rehearsed() } else { rules };
+                    let found = sweep::look(&self.store, *scope, &rules, *at).await?;
+                    return Ok(Sweep::Done(answer(*at, *scope, rules.summary(&found))));
+                }
+                let asked = Asked {
+                    id: new_id(),
+                    scope: *scope,
+                    mode: *mode,
+                    policy: policy_id.clone(),
+                    accepted: *accepted,
+                    now: *at,
+                    heads: self.store.count_lineages(*scope).await?,
+                    cursor: String::new(),
+                    counters: Counters::default(),
+                };
+                self.store.ask_for_sweep(lasting, &asked).await?
+            }
+        };
+        let mut job = self.store.asked_sweep(&id).await?;
+        let is_over = matches!(job.state, SweepState::Done | SweepState::Failed);
+        if !is_over && job.asked.heads <= AT_ONCE_MAX {
+            let wanted = Wanted::asked(&id, job.asked.now);
+            let work = Request { stop: stop.unwrap_or_default(), ..Request::default() };
+            driver::run_job(&self.store, JobName::Sweep, &wanted, work).await?;
+            job = self.store.asked_sweep(&id).await?;
         }
-        let job = self.store.asked_sweep(&id).await?;
         match job.state {
             SweepState::Done => Ok(Sweep::Done(status(job).so_far)),
             SweepState::Failed => Err(Error::Conflict(format!(

@@ -2,7 +2,7 @@
 //!
 //! A secret has 256 random bits, so a plain SHA-256 of it is all that need be stored: there is nothing to guess, and a
 //! slow hash would only be a lever for whoever sends wrong keys. Hashes are compared in constant time, and for an id that
-//! is unknown or revoked against one that nothing meets, so that how long a refusal takes tells nothing.
+//! is unknown, revoked or expired against one that nothing meets, so that how long a refusal takes tells nothing.
 //!
 //! # How old the answer may be
 //! A [`Keyring`] reads the keys again when what it has is older than [`FRESH`], so a key that was revoked opens nothing
@@ -37,6 +37,8 @@ pub struct NewKey {
     pub secret: String,
     /// What it may do.
     pub grant: Grant,
+    /// Until when; `None` until it is revoked.
+    pub expires: Option<Timestamp>,
 }
 
 /// Why no key could be made.
@@ -58,11 +60,17 @@ pub enum KeyError {
 }
 
 impl Service {
-    /// Makes a key with a right over scopes, `*` for all.
+    /// Makes a key with a right over scopes, `*` for all, for good or for a while.
     ///
     /// # Errors
     /// [`KeyError`].
-    pub async fn create_key(&self, name: &str, right: Right, scopes: &[String]) -> Result<NewKey, KeyError> {
+    pub async fn create_key(
+        &self,
+        name: &str,
+        right: Right,
+        scopes: &[String],
+        lasts: Option<Duration>,
+    ) -> Result<NewKey, KeyError> {
         // A name is shown in tables: what is fit for a scope is fit for it.
         let name = Scope::new(name)?;
         let scopes = if scopes.iter().any(|scope| scope == EVERY_SCOPE) {
@@ -82,8 +90,9 @@ impl Service {
         let check = &hash(&format!("{PREFIX}{id}_{body}"))[..8];
         let secret = format!("{body}{check}");
         let now = self.clock.now();
-        self.store.create_key((&id, name.as_str(), &hash(&secret)), &grant, now).await?;
-        Ok(NewKey { secret: format!("{PREFIX}{id}_{secret}"), id, grant })
+        let expires = lasts.map(|lasts| now.after(lasts.as_secs_f64() * 1_000.0));
+        self.store.create_key((&id, name.as_str(), &hash(&secret)), &grant, now, expires).await?;
+        Ok(NewKey { secret: format!("{PREFIX}{id}_{secret}"), id, grant, expires })
     }
 
     /// All keys, the oldest first.
@@ -171,8 +180,8 @@ pub enum Denied {
     /// No key, and one is needed.
     #[error("this needs an API key: send Authorization: Bearer ebb_…")]
     NoKey,
-    /// A key that is unknown, wrong, revoked or spoilt: which of these is not told.
-    #[error("this API key is not known, or was revoked")]
+    /// A key that is unknown, wrong, revoked, expired or spoilt: which of these is not told.
+    #[error("this API key is not known, was revoked or has expired")]
     WrongKey,
     /// The keys cannot be read.
     #[error(transparent)]
@@ -286,7 +295,7 @@ impl Known {
 impl Keys {
     fn of(rows: Vec<KeyRow>) -> Self {
         let any = !rows.is_empty();
-        let live = rows.into_iter().filter(|row| !row.revoked).filter_map(|row| {
+        let live = rows.into_iter().filter(|row| !row.revoked && !row.expired).filter_map(|row| {
             let grant = Grant::of(&row.rights?, &row.scopes?)?;
             Some((row.id?, (row.hash?, grant)))
         });

@@ -205,13 +205,14 @@ impl Service {
     }
 
     /// Sees to it that memories belong to a scope, as far as they exist: nothing crosses scopes, though ids are unique
-    /// over all of them. A row that is set aside may have lost its scope and belongs to everybody.
+    /// over all of them. A row that has lost its scope is theirs who may see every scope.
     ///
     /// # Errors
     /// [`Error::NotFound`] for one that belongs to another.
-    pub async fn belong(&self, scope: &Scope, ids: &[MemoryId]) -> Result<(), Error> {
+    pub async fn belong(&self, scope: &Scope, everywhere: bool, ids: &[MemoryId]) -> Result<(), Error> {
         let names: Vec<String> = ids.iter().map(ToString::to_string).collect();
-        let foreign = |record: &Record| record.life.as_ref().is_ok_and(|life| life.scope != *scope);
+        let foreign =
+            |record: &Record| record.scope.as_deref().map_or(!everywhere, |own| own != scope.as_str());
         match self.store.memories(&names).await?.into_iter().find(foreign) {
             Some(record) => Err(Error::NotFound { what: "memory", id: record.id }),
             None => Ok(()),

@@ -172,6 +172,12 @@ impl Error {
         matches!(self, Self::Query { class: Class::Transient | Class::TooBig | Class::Terminated, .. })
     }
 
+    /// Whether the work was cut off: the run is another's by now, or the server is away. It may go on elsewhere.
+    #[must_use]
+    pub const fn is_cut_off(&self) -> bool {
+        matches!(self, Self::Fenced(_) | Self::Unavailable { .. } | Self::OutcomeUnknown { .. })
+    }
+
     /// Whether a constraint or index was to be made that is there: another program has just made it, and `IF NOT EXISTS`
     /// looked before that.
     #[must_use]

@@ -32,6 +32,8 @@ pub struct Said {
     pub id: String,
     /// Whether it is what counts of its lineage; not where a later one was known.
     pub is_head: bool,
+    /// When it was asserted: of a request that is repeated, the first time.
+    pub at: Timestamp,
 }
 
 /// Which facts are asked for.
@@ -198,7 +200,8 @@ pub(super) async fn assert(tx: &mut Tx, facts: &[Assertion]) -> Result<Vec<Said>
         .zip(facts)
         .map(|(key, fact)| (key.as_str(), Rank { at: fact.at, is_asserted: true, id: fact.id.clone() }));
     let heads = move_heads(tx, &before, ranked).await?;
-    let said = |fact: &Assertion| Said { id: fact.id.clone(), is_head: heads.contains(&fact.id) };
+    let said =
+        |fact: &Assertion| Said { id: fact.id.clone(), is_head: heads.contains(&fact.id), at: fact.at };
     Ok(facts.iter().map(said).collect())
 }
 
@@ -270,6 +273,11 @@ async fn open_entities<'a>(
     tx: &mut Tx,
     named: impl Iterator<Item = (&'a str, &'a str)>,
 ) -> Result<(), Error> {
+    #[derive(Deserialize)]
+    struct Row {
+        scopes: Vec<String>,
+        names: Vec<String>,
+    }
     let named: BTreeSet<(&str, &str)> = named.collect();
     let named: Vec<(&str, &str)> = named.into_iter().collect();
     for slice in slices(&ENTITY_OPEN, &named, |(scope, name)| scope.len() + name.len() + 4) {
@@ -277,7 +285,9 @@ async fn open_entities<'a>(
             .call()
             .set("scope", list(slice.iter().map(|(scope, _)| *scope)))
             .set("name", list(slice.iter().map(|(_, name)| *name)));
-        tx.run(call).await?;
+        let Row { scopes, names } = tx.only(call).await?;
+        // A mirror learns by this alone of those that are new.
+        scopes.iter().zip(&names).for_each(|(scope, name)| tx.touch("Entity", scope, name, ""));
     }
     Ok(())
 }

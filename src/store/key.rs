@@ -32,6 +32,10 @@ pub struct KeyRow {
     pub revoked: bool,
     /// When, epoch milliseconds.
     pub revoked_at: Option<i64>,
+    /// Whether it has expired, by the server's clock.
+    pub expired: bool,
+    /// When it expires, epoch milliseconds.
+    pub expires: Option<i64>,
 }
 
 impl Store {
@@ -44,6 +48,7 @@ impl Store {
         (id, name, hash): (&str, &str, &str),
         grant: &Grant,
         now: Timestamp,
+        expires: Option<Timestamp>,
     ) -> Result<(), Error> {
         let call = || {
             KEY_CREATE
@@ -54,6 +59,7 @@ impl Store {
                 .set("rights", grant.right.name())
                 .set("scopes", list(grant.scope_names()))
                 .set("created", now.millis())
+                .set("expires", expires.map(Timestamp::millis))
         };
         self.transactions.run("key.create", Mode::Write, async |tx: &mut Tx| tx.run(call()).await).await
     }

@@ -108,6 +108,8 @@ pub struct Record {
     pub life: Result<Life, String>,
     /// Its id.
     pub id: String,
+    /// Whose it is, if the row says so, set aside or not.
+    pub scope: Option<String>,
     /// What it says.
     pub content: Option<String>,
     /// Which instance made it.
@@ -328,6 +330,7 @@ pub(super) async fn read(tx: &mut Tx, ids: &[String]) -> Result<Vec<Record>, Err
     let record = |row: RecordRow| Record {
         life: row.life.check(),
         id: row.life.id,
+        scope: row.life.scope,
         content: row.content,
         instance: row.instance,
         promoted_from: row.promoted_from,

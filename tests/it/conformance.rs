@@ -22,7 +22,7 @@ async fn swept(
     one.tuple.scope = asserted;
     db.assert(&[one]).await;
     let service = db.service(policy);
-    let answer = done(service.sweep(&once(), &request(FactScope::Company, mode, 2.0)).await.unwrap());
+    let answer = done(service.sweep(&once(), &request(FactScope::Company, mode, 2.0), None).await.unwrap());
     let filter = FactFilter { scope: asserted, entity: None, relation: None, history: true };
     (answer, service.facts(&filter, "", None).await.unwrap())
 }

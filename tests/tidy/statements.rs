@@ -17,9 +17,10 @@ const KEYS: [&str; 9] =
 const TYPES: [&str; 6] = ["String", "Integer", "Float", "Boolean", "List", "Map"];
 /// Words that write, wherever they stand in a statement.
 const WRITING: [&str; 8] = ["CREATE", "MERGE", "SET", "DELETE", "REMOVE", "FOREACH", "DROP", "LOAD"];
-/// Folders whose statements may ask the server what time it is: leases, the change log, signs of life of mirrors, what a person
+/// Folders whose statements may ask the server what time it is: leases, keys that expire, the change log, signs of life of mirrors, what a person
 /// pastes into Neo4j Browser, and the question what its clock shows.
-const CLOCKS: [&str; 7] = ["attempt", "change", "inspect", "mirror", "request", "run", "server/about"];
+const CLOCKS: [&str; 8] =
+    ["attempt", "change", "inspect", "key/list", "mirror", "request", "run", "server/about"];
 
 /// The header's lines that are a key and a value.
 fn keys(statement: &Statement) -> Vec<(&'static str, &'static str)> {

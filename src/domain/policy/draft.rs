@@ -146,7 +146,8 @@ impl Reader<'_> {
     /// A span of seconds, which must be above 0.
     fn seconds(&mut self, field: &str) -> Option<f64> {
         let seconds = self.number(field)?;
-        if seconds.is_finite() && seconds > 0.0 {
+        // The laws count milliseconds.
+        if (seconds * 1_000.0).is_finite() && seconds > 0.0 {
             return Some(seconds);
         }
         self.fault(field, format!("is {seconds}; it is a number of seconds above 0"));

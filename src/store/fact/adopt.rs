@@ -118,6 +118,9 @@ pub(in crate::store) async fn adopt(tx: &mut Tx, now: Timestamp, limit: usize) -
         let Row { adopted, quarantined } = tx.only(call).await?;
         tally += Tally { adopted, quarantined, ..Tally::default() };
     }
+    for Tuple { scope, entity, .. } in sound().map(|taken| &taken.tuple) {
+        tx.touch("Entity", scope.name(), entity.as_str(), "");
+    }
     move_heads(tx, &before, sound().map(|taken| (taken.key.as_str(), taken.rank.clone()))).await?;
     Ok(tally)
 }

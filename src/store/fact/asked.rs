@@ -55,8 +55,6 @@ pub struct Asked {
     pub heads: i64,
     /// The key of the last lineage that is done.
     pub cursor: String,
-    /// Whether the guard has let it through.
-    pub judged: bool,
     /// What was done so far.
     pub counters: Counters,
 }
@@ -89,7 +87,6 @@ struct Row {
     state: String,
     reason: Option<String>,
     cursor: String,
-    judged: bool,
     live: i64,
     evaluated: i64,
     retracted: i64,
@@ -147,11 +144,24 @@ impl Store {
                     .set("policy", asked.policy.as_deref())
                     .set("accepted", asked.accepted)
                     .set("now", asked.now.millis())
-                    .set("heads", asked.heads)
-                    .set("judged", asked.judged);
+                    .set("heads", asked.heads);
                 tx.run(call).await?;
                 answer(tx, lasting, &asked.id).await?;
                 Ok(asked.id.clone())
+            })
+            .await
+    }
+
+    /// The id of the sweep that was recorded under a request id before, if one was.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] for a request id that was used for other words; of the connection.
+    pub async fn sweep_under(&self, lasting: Lasting<'_>) -> Result<Option<String>, Error> {
+        self.transactions
+            .run("sweep.under", tx::Mode::Write, async |tx: &mut Tx| {
+                let found = open(tx, lasting).await?;
+                tx.abandon();
+                Ok(found)
             })
             .await
     }
@@ -252,7 +262,6 @@ impl Row {
                 now: Timestamp::from_millis(self.now).map_err(|why| unfit(&why.to_string()))?,
                 heads: self.heads,
                 cursor: self.cursor,
-                judged: self.judged,
                 counters: Counters {
                     live: self.live,
                     evaluated: self.evaluated,

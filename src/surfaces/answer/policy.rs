@@ -2,7 +2,7 @@
 
 use crate::domain::policy::{Measure, Policy};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 /// A policy.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -17,15 +17,27 @@ pub struct Shown {
     /// What it does: retract, confidence or dry_run.
     pub mode: &'static str,
     /// Retract what is older, seconds.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "seconds")]
     pub ttl_s: Option<f64>,
     /// Halve confidence each, seconds.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "seconds")]
     pub half_life_s: Option<f64>,
     /// No confidence below this.
     pub min_confidence: f64,
     /// Relations that it does not match.
     pub exempt_relations: Vec<String>,
+}
+
+/// A whole number as the document writes it, without a point.
+#[expect(clippy::ref_option, reason = "serde hands over a reference to the field")]
+#[expect(clippy::cast_possible_truncation, reason = "exact: it is whole and below 2^53")]
+fn seconds<S: Serializer>(seconds: &Option<f64>, to: S) -> Result<S::Ok, S::Error> {
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    match *seconds {
+        Some(seconds) if seconds.fract() == 0.0 && seconds.abs() < EXACT => to.serialize_i64(seconds as i64),
+        Some(seconds) => to.serialize_f64(seconds),
+        None => to.serialize_none(),
+    }
 }
 
 impl From<&Policy> for Shown {

@@ -203,7 +203,7 @@ async fn assert(
         scope: assertion.tuple.scope,
         confidence: assertion.confidence.value(),
         source: args.source.clone(),
-        asserted_at: Rfc3339(at),
+        asserted_at: Rfc3339(said.at),
         valid_until: valid_until.map(Rfc3339),
         head: said.is_head,
         dry_run: args.write.dry_run,
@@ -289,7 +289,7 @@ pub async fn sweep(
         accepted: args.accept_affected,
         at: args.write.instant(service, global).await?,
     };
-    match service.sweep(&args.write.intent(&args.once), &request).await? {
+    match service.sweep(&args.write.intent(&args.once), &request, None).await? {
         Sweep::Done(answer) => {
             let swept = Swept::from(answer);
             output.emit("sweep", &swept, |page| page.line(&told(&swept)))

@@ -1,7 +1,7 @@
 //! `ebb key`: who may ask over HTTP.
 
 use super::exit::CliError;
-use super::instant::{Rfc3339, readable};
+use super::instant::{Rfc3339, readable, span};
 use super::output::Output;
 use super::page::Column;
 use crate::domain::key::Right;
@@ -11,6 +11,7 @@ use crate::service::{KeyRow, Service};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
 use serde::Serialize;
+use std::time::Duration;
 
 /// The verbs of `ebb key`.
 #[derive(Debug, Clone, Subcommand)]
@@ -36,7 +37,7 @@ pub enum Verb {
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
 Examples:
-  ebb key create --name agent-7 --right write --scope team
+  ebb key create --name agent-7 --right write --scope team --lasts 90d
   ebb key create --name operator --right admin --scope '*' -o json")]
 pub struct Create {
     /// What you call it
@@ -48,6 +49,9 @@ pub struct Create {
     /// Over whose data; may be repeated. '*' is every scope, and what concerns the database as a whole
     #[arg(long, value_name = "SCOPE", required = true)]
     pub scope: Vec<String>,
+    /// For how long, such as 90d [default: until it is revoked]
+    #[arg(long, value_name = "SPAN", value_parser = span)]
+    pub lasts: Option<Duration>,
 }
 
 /// `ebb key revoke`
@@ -82,16 +86,18 @@ struct Created {
     secret: String,
     rights: &'static str,
     scopes: Vec<String>,
+    expires: Option<Rfc3339>,
 }
 
 async fn create(args: &Create, service: &Service, output: &Output) -> Result<(), CliError> {
-    let made = service.create_key(&args.name, args.right, &args.scope).await.map_err(failed)?;
+    let made = service.create_key(&args.name, args.right, &args.scope, args.lasts).await.map_err(failed)?;
     let created = Created {
         id: made.id,
         name: args.name.clone(),
         secret: made.secret,
         rights: made.grant.right.name(),
         scopes: made.grant.scope_names(),
+        expires: made.expires.map(Rfc3339),
     };
     output.emit("key.create", &created, |page| {
         page.line(&created.secret);
@@ -101,6 +107,9 @@ async fn create(args: &Create, service: &Service, output: &Output) -> Result<(),
             created.rights,
             scopes(&created.scopes)
         ));
+        if let Some(at) = created.expires {
+            page.line(&format!("It expires at {} (UTC)", readable(at.0)));
+        }
         page.line(&format!("Revoke it with: ebb key revoke {}", created.id));
     })
 }
@@ -128,6 +137,7 @@ struct Row {
     scopes: Vec<String>,
     created: Option<Rfc3339>,
     revoked: Option<Rfc3339>,
+    expires: Option<Rfc3339>,
     #[serde(skip)]
     in_force: bool,
 }
@@ -142,6 +152,7 @@ impl From<KeyRow> for Row {
             scopes: row.scopes.unwrap_or_default(),
             created: instant(row.created),
             revoked: instant(row.revoked_at),
+            expires: instant(row.expires),
             in_force: !row.revoked,
         }
     }
@@ -161,6 +172,7 @@ async fn list(service: &Service, output: &Output) -> Result<(), CliError> {
             Column::left("SCOPES"),
             Column::left("MADE (UTC)"),
             Column::left("REVOKED (UTC)"),
+            Column::left("EXPIRES (UTC)"),
         ];
         let or = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".to_owned());
         let at = |at: Option<Rfc3339>| at.map(|at| readable(at.0));
@@ -170,7 +182,9 @@ async fn list(service: &Service, output: &Output) -> Result<(), CliError> {
         };
         let row = |key: &Row| {
             let made = at(key.created).unwrap_or_else(|| "-".to_owned());
-            [or(&key.id), or(&key.name), or(&key.rights), key.scopes.join(", "), made, revoked(key)]
+            let expires = at(key.expires).unwrap_or_else(|| "-".to_owned());
+            let scopes = key.scopes.join(", ");
+            [or(&key.id), or(&key.name), or(&key.rights), scopes, made, revoked(key), expires]
         };
         page.table(&columns, keys.iter().map(row));
     })

@@ -68,7 +68,7 @@ fn memory_id(text: &str) -> Result<MemoryId, CliError> {
 /// The id of a memory as it was typed, which must not belong to another scope.
 pub(super) async fn own(text: &str, service: &Service) -> Result<MemoryId, CliError> {
     let id = memory_id(text)?;
-    service.belong(service.scope(), std::slice::from_ref(&id)).await?;
+    service.belong(service.scope(), true, std::slice::from_ref(&id)).await?;
     Ok(id)
 }
 

@@ -4,6 +4,7 @@
 //! document lists them, and the tests ask each of them with every kind of key.
 
 use super::door::{Door, Rules};
+use super::input::{self, BODY_MAX};
 use super::openapi;
 use super::probes::{self, Ready};
 use super::problem::{Code, Problem};
@@ -13,7 +14,7 @@ use crate::clock::new_id;
 use crate::domain::key::Right;
 use crate::service::Service;
 use crate::service::keys::{Caller, Keyring};
-use crate::surfaces::mcp::OverHttp;
+use crate::surfaces::mcp::{OverHttp, Place};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request, State};
@@ -219,10 +220,13 @@ pub fn router(
             let tools = tools.clone();
             async move {
                 let caller = api.enter(request.headers(), Needs::InScope(Right::Read)).await?;
-                let _held = api.room().await?;
-                let (mut parts, body) = request.into_parts();
+                let (mut parts, sent) = request.into_parts();
+                // A place is taken by whoever has said all: one that dawdles keeps nobody out.
+                let sent = input::body(&parts.headers, sent, BODY_MAX).await?;
+                let place: Place = Arc::new(api.room().await?);
                 parts.extensions.insert(caller);
-                Ok::<_, Problem>(tools.handle(Request::from_parts(parts, body)).await)
+                parts.extensions.insert(place);
+                Ok::<_, Problem>(tools.handle(Request::from_parts(parts, Body::from(sent))).await)
             }
         };
         router = router.route("/mcp", any(answer));

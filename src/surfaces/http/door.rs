@@ -124,7 +124,7 @@ impl Door {
             let mut response = Response::new(Body::empty());
             *response.status_mut() = StatusCode::NO_CONTENT;
             let allow = [
-                (header::ACCESS_CONTROL_ALLOW_METHODS, "GET, POST, DELETE"),
+                (header::ACCESS_CONTROL_ALLOW_METHODS, "GET, POST, PUT, DELETE"),
                 (header::ACCESS_CONTROL_ALLOW_HEADERS, "authorization, content-type, idempotency-key"),
                 (header::ACCESS_CONTROL_MAX_AGE, "600"),
             ];

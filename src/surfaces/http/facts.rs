@@ -94,6 +94,7 @@ async fn list(call: Call<Nothing, Asked>) -> Result<Answer<Facts>, Problem> {
         history: asked.history,
     };
     let limit = asked.limit.unwrap_or(PAGE);
+    let _large = if limit > PAGE { Some(call.api.room_for_large().await?) } else { None };
     let size = usize::try_from(limit).unwrap_or(usize::MAX);
     let after = asked.cursor.as_deref().unwrap_or_default();
     // One more than is shown says whether there are more.
@@ -172,7 +173,7 @@ fn wrote(assertion: Assertion, said: Said) -> Wrote {
         scope,
         confidence: assertion.confidence.value(),
         source: assertion.source.to_string(),
-        asserted_at: Rfc3339(assertion.at),
+        asserted_at: Rfc3339(said.at),
         valid_until: assertion.valid_until.map(Rfc3339),
         head: said.is_head,
         dry_run: false,

@@ -19,7 +19,7 @@ use std::borrow::Cow;
 use std::marker::PhantomData;
 use std::time::Duration;
 
-/// Bytes of a body at most.
+/// Bytes of a body at most: a text of 64 KiB, the longest that is taken, may be written in escapes of six bytes each.
 pub(super) const BODY_MAX: usize = 1 << 20;
 /// Bytes of the body of a batch at most.
 pub(super) const BATCH_MAX: usize = 16 << 20;
@@ -28,7 +28,7 @@ pub(super) const ITEMS_MAX: usize = 10_000;
 /// How long a body may take to arrive.
 const BODY_LIMIT: Duration = Duration::from_secs(30);
 /// Bytes of an `Idempotency-Key` at most.
-const KEY_MAX: usize = 255;
+pub(in crate::surfaces) const KEY_MAX: usize = 255;
 
 /// Nothing is said here.
 #[derive(Debug, Default, Deserialize, JsonSchema)]

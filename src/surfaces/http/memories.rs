@@ -93,7 +93,8 @@ impl<Q, B> Call<Which, Q, B> {
     /// The memory meant, which must not belong to another scope than the caller asks about.
     async fn own(&self, scope: &Scope) -> Result<MemoryId, Problem> {
         let id = self.path.id.clone();
-        self.service().belong(scope, std::slice::from_ref(&id)).await?;
+        let everywhere = self.caller.grant.allows_everywhere(Right::Read);
+        self.service().belong(scope, everywhere, std::slice::from_ref(&id)).await?;
         Ok(id)
     }
 }

@@ -25,5 +25,5 @@ mod trails;
 
 pub use api::{Answered, Api, router};
 pub use door::Rules;
-pub(super) use input::{Name, told};
+pub(super) use input::{KEY_MAX, Name, told};
 pub use listener::Listener;

@@ -88,6 +88,14 @@ impl Problem {
         Self::new(StatusCode::NOT_FOUND, Code::NotFound, detail)
     }
 
+    /// What a body names and is not there makes the request no sense, 400: only the URL names what can be found or not.
+    pub(super) fn of_body(self) -> Self {
+        match self.code {
+            Code::NotFound => Self::validation(self.detail),
+            _ => self,
+        }
+    }
+
     /// 409: it does not go with what is there.
     pub(super) fn conflict(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::CONFLICT, Code::Conflict, detail)

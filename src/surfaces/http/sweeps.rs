@@ -86,7 +86,8 @@ async fn sweep(call: Call<Nothing, Nothing, Asked>) -> Result<Answer<Came>, Prob
         accepted: call.body.accept_affected,
         at: call.written_at(call.body.at).await?,
     };
-    Ok(match call.service().sweep(&Intent::Do(call.request().clone()), &request).await? {
+    let (intent, stop) = (Intent::Do(call.request().clone()), call.api.stop.clone());
+    Ok(match call.service().sweep(&intent, &request, Some(stop)).await? {
         Sweep::Done(answer) => Answer::ok(Came::Done(answer.into())),
         Sweep::Queued(queued) => Answer::accepted(Came::Queued(queued.into())),
     })

@@ -34,8 +34,8 @@ pub(super) fn routes() -> Vec<Route> {
             .also(&[201, 404, 409]),
         Route::post("/v1/trails/paths", write, deposit)
             .says("Say that a path led to something: its edges become cheaper, its places more worth coming back to")
-            .note("The first edge earns the reward whole, later ones less.")
-            .also(&[404, 409]),
+            .note("The first edge earns the reward whole, later ones less. 400 for a place or an edge that is not there.")
+            .also(&[409]),
         Route::post("/v1/trails/explorations", write, explore)
             .says("Say that somebody searched at a place: others are sent elsewhere for a while")
             .also(&[404, 409]),
@@ -177,7 +177,7 @@ async fn deposit(call: Call<Nothing, Nothing, Deposit>) -> Result<Answer<Wrote>,
     let path = path.iter().enumerate().map(step).collect::<Result<_, _>>()?;
     let what =
         Walk::deposit(path, reward.unwrap_or(1.0)).map_err(|why| Problem::validation(why.to_string()))?;
-    Ok(Answer::ok(call.trace(scope, *at, what).await?))
+    Ok(Answer::ok(call.trace(scope, *at, what).await.map_err(Problem::of_body)?))
 }
 
 /// A place where somebody searched.

@@ -2,7 +2,7 @@
 //!
 //! Name, description and schema are those of the document, word for word; `confirm` is ours. A sweep that writes wants in
 //! it the token of a dry run of the same scope and policy, so that whoever acts has seen what would be done. A token says
-//! nothing but that: it is a hash over a secret that lives as long as the process, and is good for [`GOOD_FOR`].
+//! nothing but that: it is a hash over a secret that lives as long as the process, and is good once, for [`GOOD_FOR`].
 
 use super::Fault;
 use super::tools::{Call, said};
@@ -17,6 +17,8 @@ use rmcp::model::JsonObject;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use subtle::ConstantTimeEq;
 use uuid::Uuid;
@@ -26,7 +28,7 @@ pub(super) const DESCRIPTION: &str = "Apply configured decay policies to a Stigm
     stale/aged facts per operator-defined DecayPolicy. Use mode='dry_run' to preview what would change without writing. \
     Complement to lint_scope — lint identifies decay candidates; decay_scope acts on them.";
 /// How long a dry run counts as seen.
-const GOOD_FOR: Duration = Duration::from_secs(15 * 60);
+const GOOD_FOR: Duration = Duration::from_secs(5 * 60);
 
 /// The document's schema, and `confirm`.
 pub(super) fn schema() -> JsonObject {
@@ -68,36 +70,49 @@ pub(super) struct Asked {
     confirm: Option<String>,
 }
 
-/// The secret of the tokens of this process.
+/// The secret of the tokens of this process, and those that were used.
 pub(super) struct Tokens {
     secret: String,
     since: Instant,
+    /// Each with when it was given; one that is too old is forgotten.
+    used: Mutex<BTreeMap<String, Duration>>,
 }
 
 impl Default for Tokens {
     fn default() -> Self {
-        Self { secret: format!("{}{}", Uuid::new_v4(), Uuid::new_v4()), since: Instant::now() }
+        let secret = format!("{}{}", Uuid::new_v4(), Uuid::new_v4());
+        Self { secret, since: Instant::now(), used: Mutex::default() }
     }
 }
 
 impl Tokens {
     /// Of a dry run that is done now.
     fn of(&self, asked: &Asked) -> String {
-        self.at(asked, self.since.elapsed())
+        self.at(asked, self.since.elapsed(), &Uuid::new_v4().simple().to_string())
     }
 
-    fn at(&self, asked: &Asked, age: Duration) -> String {
+    /// Of the dry run of this name.
+    fn at(&self, asked: &Asked, age: Duration, name: &str) -> String {
         let seconds = age.as_secs();
-        let said = (&self.secret, asked.scope.name(), &asked.policy_id, seconds);
-        format!("{seconds}.{}", hex(&Sha256::digest(format!("{said:?}"))))
+        let said = (&self.secret, asked.scope.name(), &asked.policy_id, seconds, name);
+        format!("{seconds}.{name}.{}", hex(&Sha256::digest(format!("{said:?}"))))
     }
 
-    /// Whether it is that of a dry run of the same, not too long ago.
-    fn accepts(&self, asked: &Asked, token: &str, now: Duration) -> bool {
-        let seconds = token.split_once('.').and_then(|(seconds, _)| seconds.parse().ok());
-        let Some(then) = seconds.map(Duration::from_secs) else { return false };
+    /// Whether it is that of a dry run of the same, not too long ago, and was not used. It is from now on.
+    fn takes(&self, asked: &Asked, token: &str, now: Duration) -> bool {
+        let mut parts = token.splitn(3, '.');
+        let (Some(Ok(seconds)), Some(name)) = (parts.next().map(str::parse), parts.next()) else {
+            return false;
+        };
+        let then = Duration::from_secs(seconds);
         let is_fresh = now.checked_sub(then).is_some_and(|age| age <= GOOD_FOR);
-        is_fresh && bool::from(self.at(asked, then).as_bytes().ct_eq(token.as_bytes()))
+        let is_own = bool::from(self.at(asked, then, name).as_bytes().ct_eq(token.as_bytes()));
+        if !is_fresh || !is_own {
+            return false;
+        }
+        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        used.retain(|_, then| now.saturating_sub(*then) <= GOOD_FOR);
+        used.insert(token.to_owned(), then).is_none()
     }
 }
 
@@ -121,10 +136,10 @@ pub(super) async fn call(call: Call, asked: Asked) -> Result<Value, Fault> {
             return Err(Fault(why.to_owned()));
         }
         let token = asked.confirm.as_deref().unwrap_or_default();
-        if !tools.tokens.accepts(&asked, token, tools.tokens.since.elapsed()) {
+        if !tools.tokens.takes(&asked, token, tools.tokens.since.elapsed()) {
             return Err(Fault(format!(
                 "a sweep that writes wants in confirm the token of a dry run of the same scope and policy_id, not older \
-                 than {} minutes: call with mode=dry_run first, and look at what it would change",
+                 than {} minutes and not used before: call with mode=dry_run first, and look at what it would change",
                 GOOD_FOR.as_secs() / 60
             )));
         }
@@ -137,7 +152,7 @@ pub(super) async fn call(call: Call, asked: Asked) -> Result<Value, Fault> {
         at: call.service().instant(None).await?,
     };
     let intent = Intent::Do(call.caller.request(None));
-    match call.service().sweep(&intent, &request).await? {
+    match call.service().sweep(&intent, &request, Some(tools.stop.clone())).await? {
         Sweep::Done(answer) if is_dry => {
             said(Seen { answer: answer.into(), confirm: tools.tokens.of(&asked) })
         }
@@ -158,17 +173,31 @@ mod tests {
     fn a_token_is_good_for_its_own_scope_and_policy_and_a_while() {
         let (tokens, local) = (Tokens::default(), asked(FactScope::Local, None));
         let second = Duration::from_secs(1);
-        let token = tokens.at(&local, second);
-        assert!(tokens.accepts(&local, &token, second) && tokens.accepts(&local, &token, second + GOOD_FOR));
-        assert!(
-            !tokens.accepts(&local, &token, 2 * second + GOOD_FOR)
-                && !tokens.accepts(&local, &token, Duration::ZERO)
-        );
-        assert!(!tokens.accepts(&asked(FactScope::Team, None), &token, second));
-        assert!(!tokens.accepts(&asked(FactScope::Local, Some("p")), &token, second));
-        assert!(!Tokens::default().accepts(&local, &token, second), "another process has another secret");
-        for none in ["", ".", "1.", "x.y", "-1.0", "99999999999999999999.a"] {
-            assert!(!tokens.accepts(&local, none, second), "{none}");
+        let token = tokens.at(&local, second, "a");
+        for late in [2 * second + GOOD_FOR, Duration::ZERO] {
+            assert!(!tokens.takes(&local, &token, late));
         }
+        assert!(!tokens.takes(&asked(FactScope::Team, None), &token, second));
+        assert!(!tokens.takes(&asked(FactScope::Local, Some("p")), &token, second));
+        assert!(!Tokens::default().takes(&local, &token, second), "another process has another secret");
+        for none in ["", ".", "1.", "1.a", "1.a.", "x.y.z", "-1.0.0", "99999999999999999999.a.b"] {
+            assert!(!tokens.takes(&local, none, second), "{none}");
+        }
+        assert!(tokens.takes(&local, &token, second + GOOD_FOR), "what was refused used nothing up");
+    }
+
+    #[test]
+    fn a_token_is_good_once() {
+        let (tokens, local) = (Tokens::default(), asked(FactScope::Local, None));
+        let (one, other) = (tokens.of(&local), tokens.of(&local));
+        assert_ne!(one, other, "each dry run has its own");
+        let now = tokens.since.elapsed();
+        assert!(tokens.takes(&local, &one, now) && !tokens.takes(&local, &one, now));
+        assert!(tokens.takes(&local, &other, now));
+        let later = now + GOOD_FOR + Duration::from_secs(1);
+        assert!(!tokens.takes(&local, &other, later));
+        let third = tokens.at(&local, later, "c");
+        assert!(tokens.takes(&local, &third, later));
+        assert_eq!(tokens.used.lock().unwrap().len(), 1, "those too old to count are forgotten");
     }
 }

@@ -3,7 +3,8 @@
 //! A tool is a translation of the service, like every surface: what it takes is read strictly, what it answers has the
 //! shapes of `surfaces::answer`, as JSON in the structured content and, for clients that know only text, the same JSON as
 //! text. Memories and names are written by others and may hold anything, so they appear inside JSON strings alone, never
-//! as words of Ebb's own, and the instructions say so.
+//! as words of Ebb's own, and the instructions say so. Such a string is cut at 4 KiB, and what a person would not see of
+//! it is taken out: see `plain`.
 //!
 //! Whoever may call what follows from the key, as over HTTP; over stdio the caller is the user of this machine. Tools that
 //! write are neither listed nor called unless `mcp.allow_writes` says so: an agent that reads hostile text must not be one
@@ -13,6 +14,7 @@
 //! error of the protocol.
 
 mod decay;
+mod plain;
 mod tools;
 
 use crate::domain::key::Right;
@@ -30,6 +32,7 @@ use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, Stream
 use rmcp::{ErrorData, ServiceExt};
 use serde_json::Value;
 use std::sync::Arc;
+use tokio::sync::OwnedSemaphorePermit;
 use tokio_util::sync::CancellationToken;
 use tools::{Call, TOOLS};
 
@@ -39,6 +42,9 @@ const INSTRUCTIONS: &str = "Ebb keeps an agent's memory alive in Neo4j: memories
 
 /// Bytes of a request at most.
 const BODY_MAX: usize = 1 << 20;
+
+/// A place among the requests at work, which is held as long as the work goes on, whoever waits for it.
+pub type Place = Arc<OwnedSemaphorePermit>;
 
 /// The tools as a part of an HTTP server.
 pub type OverHttp = StreamableHttpService<Tools, NeverSessionManager>;
@@ -60,6 +66,8 @@ pub enum StdioError {
 pub struct Tools {
     service: Arc<Service>,
     allow_writes: bool,
+    /// Told when what is at work is to be left to another process.
+    stop: CancellationToken,
     tokens: Arc<Tokens>,
     /// Who calls, where every call comes from one caller.
     caller: Option<Caller>,
@@ -79,7 +87,8 @@ impl Tools {
     /// For callers who show a key, over HTTP.
     #[must_use]
     pub fn of_callers(service: Arc<Service>, allow_writes: bool) -> Self {
-        Self { service, allow_writes, tokens: Arc::default(), caller: None }
+        let (stop, tokens) = (CancellationToken::new(), Arc::default());
+        Self { service, allow_writes, stop, tokens, caller: None }
     }
 
     /// For the user of this machine.
@@ -102,9 +111,10 @@ impl Tools {
     }
 
     /// The tools over streamable HTTP, without sessions: each request stands for itself. Whoever mounts them puts the
-    /// [`Caller`] into the request's extensions.
+    /// [`Caller`] and a [`Place`] into the request's extensions.
     #[must_use]
     pub fn over_http(self, stop: CancellationToken) -> OverHttp {
+        let tools = Self { stop: stop.clone(), ..self };
         let config = StreamableHttpServerConfig::default()
             .with_legacy_session_mode(false)
             .with_json_response(true)
@@ -113,16 +123,12 @@ impl Tools {
             // The door of the API has looked at both before.
             .disable_allowed_hosts()
             .disable_allowed_origins();
-        StreamableHttpService::new(move || Ok(self.clone()), Arc::default(), config)
+        StreamableHttpService::new(move || Ok(tools.clone()), Arc::default(), config)
     }
 
     fn caller(&self, context: &RequestContext<RoleServer>) -> Result<Caller, ErrorData> {
-        let of_request = || {
-            let parts = context.extensions.get::<axum::http::request::Parts>()?;
-            parts.extensions.get::<Caller>().cloned()
-        };
         let nobody = || ErrorData::internal_error("nobody knows who calls", None);
-        self.caller.clone().or_else(of_request).ok_or_else(nobody)
+        self.caller.clone().or_else(|| of_request(context)).ok_or_else(nobody)
     }
 
     /// Whether a caller is shown a tool, and may try it. Over which scope is looked at when it is known which.
@@ -130,6 +136,12 @@ impl Tools {
         let writes_allowed = self.allow_writes || tool.needs == Right::Read;
         writes_allowed && tool.needs <= caller.grant.right
     }
+}
+
+/// What whoever mounts the tools has put into the extensions of a request.
+fn of_request<T: Clone + Send + Sync + 'static>(context: &RequestContext<RoleServer>) -> Option<T> {
+    let parts = context.extensions.get::<axum::http::request::Parts>()?;
+    parts.extensions.get::<T>().cloned()
 }
 
 impl ServerHandler for Tools {
@@ -163,7 +175,8 @@ impl ServerHandler for Tools {
         };
         let arguments = Value::Object(request.arguments.unwrap_or_default());
         let done = if self.offers(tool, &caller) {
-            tool.call(Call { tools: self.clone(), caller }, arguments).await
+            let place = of_request(&context);
+            tool.call(Call { tools: self.clone(), caller, place }, arguments).await
         } else if tool.needs > caller.grant.right {
             Err(Fault(format!("this key has no right to {}, which {} needs", tool.needs.name(), tool.name)))
         } else {
@@ -173,8 +186,8 @@ impl ServerHandler for Tools {
             )))
         };
         let result = match done {
-            Ok(answer) => CallToolResult::structured(answer),
-            Err(Fault(why)) => CallToolResult::error(vec![ContentBlock::text(why)]),
+            Ok(answer) => CallToolResult::structured(plain::value(answer)),
+            Err(Fault(why)) => CallToolResult::error(vec![ContentBlock::text(plain::text(&why))]),
         };
         Ok(result.into())
     }

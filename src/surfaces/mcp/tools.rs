@@ -1,20 +1,20 @@
 //! The tools: what each is called, what it takes, whose right it needs, and what it does.
 
-use super::{Fault, Tools, decay};
+use super::{Fault, Place, Tools, decay};
 use crate::domain::event::{Observe, Remember, Tie};
 use crate::domain::ids::{EntityName, MemoryId, RelationType, Scope, SessionId};
 use crate::domain::key::Right;
 use crate::domain::relation::Observation;
 use crate::domain::units::Weight;
 use crate::service::keys::Caller;
-use crate::service::memories::Intent;
+use crate::service::memories::{Intent, RequestId};
 use crate::service::recall::{Ask, Filter};
 use crate::service::{Observed, Service};
 use crate::surfaces::answer::memory::{Explained, Shown};
 use crate::surfaces::answer::recall::Recall;
 use crate::surfaces::answer::relation::Wrote;
 use crate::surfaces::answer::server::Status;
-use crate::surfaces::http::{Name, told};
+use crate::surfaces::http::{KEY_MAX, Name, told};
 use rmcp::model::{JsonObject, Tool as Described, ToolAnnotations};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -45,6 +45,8 @@ pub(super) struct Tool {
 pub(super) struct Call {
     pub(super) tools: Tools,
     pub(super) caller: Caller,
+    /// Held until the work has ended; over stdio there is none.
+    pub(super) place: Option<Place>,
 }
 
 /// Every tool, listed in this order. `decay_scope` is named and described as the decay document has it.
@@ -87,6 +89,8 @@ impl Tool {
             Box::pin(async move {
                 let (said, runtime) = (read(said)?, Handle::current());
                 let task = spawn_blocking(move || {
+                    // Given back when the work has ended, whoever waits for it.
+                    let _place = call.place.clone();
                     runtime.block_on(async {
                         call.service().prepared().await?;
                         work(call, said).await
@@ -169,6 +173,14 @@ impl Call {
     pub(super) fn scope(&self, named: Option<&Scope>, right: Right) -> Result<Scope, Fault> {
         self.caller.scope(named, self.service().scope(), right).map_err(|why| Fault(why.to_string()))
     }
+
+    /// What makes a write count once.
+    fn request(&self, named: Option<&str>) -> Result<RequestId, Fault> {
+        if named.is_some_and(|named| named.is_empty() || named.len() > KEY_MAX) {
+            return Err(Fault(format!("request_id: it must have 1 to {KEY_MAX} bytes")));
+        }
+        Ok(self.caller.request(named))
+    }
 }
 
 /// A question.
@@ -189,6 +201,9 @@ struct Question {
     /// Only nodes of these labels, such as Memory.
     #[serde(default)]
     kinds: Vec<String>,
+    /// Whether to answer the texts of memories, 4 KiB of each at most; their first 200 bytes stand in label.
+    #[serde(default)]
+    content: bool,
     /// Whose data; the usual scope where none is named.
     #[schemars(with = "Option<Name>")]
     scope: Option<Scope>,
@@ -204,7 +219,7 @@ async fn recall(call: Call, asked: Question) -> Result<Value, Fault> {
         filter: Filter { kinds: asked.kinds, ..usual.filter },
         ..usual
     };
-    let answered = call.service().recall(&scope, ask, true).await;
+    let answered = call.service().recall(&scope, ask, asked.content).await;
     said(Recall::of(answered.map_err(|why| Fault(why.to_string()))?, true))
 }
 
@@ -237,7 +252,7 @@ struct New {
 async fn remember(call: Call, new: New) -> Result<Value, Fault> {
     let service = call.service();
     let scope = call.scope(new.scope.as_ref(), Right::Write)?;
-    let request = call.caller.request(new.request_id.as_deref());
+    let request = call.request(new.request_id.as_deref())?;
     let id = match new.id {
         Some(id) => id,
         None => MemoryId::new(&request.names(0)).map_err(|why| Fault(why.to_string()))?,
@@ -290,7 +305,7 @@ async fn observe(call: Call, seen: Seen) -> Result<Value, Fault> {
     let at = service.instant(None).await?;
     let tie = Tie { scope, from: seen.from, kind: seen.kind, to: seen.to };
     let observe = Observe { tie, seen: Observation { at, weight: seen.weight, pinned: seen.pinned } };
-    let intent = Intent::Do(call.caller.request(seen.request_id.as_deref()));
+    let intent = Intent::Do(call.request(seen.request_id.as_deref())?);
     let done = service.observe(&intent, std::slice::from_ref(&observe)).await?;
     let outcome = done.first().copied().unwrap_or(Observed::Late);
     said(Wrote::of(&observe.tie, Some(outcome), None, at, false))
@@ -310,7 +325,8 @@ struct Which {
 
 async fn explain(call: Call, which: Which) -> Result<Value, Fault> {
     let scope = call.scope(which.scope.as_ref(), Right::Read)?;
-    call.service().belong(&scope, std::slice::from_ref(&which.id)).await?;
+    let everywhere = call.caller.grant.allows_everywhere(Right::Read);
+    call.service().belong(&scope, everywhere, std::slice::from_ref(&which.id)).await?;
     let at = call.service().instant(None).await?;
     said(Explained::from(call.service().explain(&which.id, at).await?))
 }

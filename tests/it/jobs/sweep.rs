@@ -17,6 +17,7 @@ use ebb::service::memories::{Intent, RequestId};
 use ebb::service::{self, Service};
 use ebb::store::{Asked, Config, Error, Fact, FactFilter, Lasting, Said, Store, SweepState};
 use std::time::Duration;
+use tokio_util::sync::CancellationToken;
 
 pub(crate) fn policies(json: &str) -> Policies {
     let drafts: Vec<Draft> = serde_json::from_str(json).unwrap();
@@ -238,7 +239,7 @@ async fn eight_sweeps_at_once_say_each_thing_once() {
     db.assert(&facts).await;
     let services: Vec<Service> = (0..8).map(|_| db.service(BOTH)).collect();
     together(services.into_iter().map(|service| async move {
-        service.sweep(&once(), &request(FactScope::Company, None, 2.0)).await.unwrap()
+        service.sweep(&once(), &request(FactScope::Company, None, 2.0), None).await.unwrap()
     }))
     .await;
     let twice = "MATCH (f:Fact {source: 'system:stigmem:decay'}) WITH f.value AS value, f.assertedAt AS at, count(*) AS n
@@ -269,7 +270,7 @@ async fn exempt_facts_and_other_scopes_stay() {
     .await;
     let service =
         db.service(r#"[{"id": "all", "relation": "*", "scope": "*", "mode": "retract", "ttl_s": 60}]"#);
-    let swept = done(service.sweep(&once(), &request(FactScope::Company, None, 2.0)).await.unwrap());
+    let swept = done(service.sweep(&once(), &request(FactScope::Company, None, 2.0), None).await.unwrap());
     assert_eq!((swept.facts_evaluated, swept.facts_retracted), (1, 1), "release: is not rel:");
     let team = db.heads(FactScope::Team).await;
     assert_eq!(team[0].confidence, Some(1.0));
@@ -285,11 +286,11 @@ async fn the_guard_stops_before_it_writes_and_takes_the_number_it_named() {
     let service =
         db.service(r#"[{"id": "all", "relation": "*", "scope": "*", "mode": "retract", "ttl_s": 60}]"#);
     let ask = request(FactScope::Company, None, 2.0);
-    let why = service.sweep(&once(), &ask).await.unwrap_err();
+    let why = service.sweep(&once(), &ask, None).await.unwrap_err();
     assert!(matches!(&why, Error::Guarded(too_much) if too_much.affected == 60), "{why}");
     assert_eq!(db.count().await, 60);
     let wrong = SweepRequest { accepted: Some(59), ..ask.clone() };
-    assert!(matches!(service.sweep(&once(), &wrong).await, Err(Error::Guarded(_))));
+    assert!(matches!(service.sweep(&once(), &wrong, None).await, Err(Error::Guarded(_))));
     let job =
         run_job(service.store(), JobName::Sweep, &Wanted::by_hand(at(2.0), Right::Lease), Request::default())
             .await;
@@ -297,14 +298,51 @@ async fn the_guard_stops_before_it_writes_and_takes_the_number_it_named() {
     assert_eq!(service.history(Some(JobName::Sweep), 1).await.unwrap()[0].state, "guarded");
     let accepted = SweepRequest { accepted: Some(60), ..ask.clone() };
     let intent = once();
-    let swept = done(service.sweep(&intent, &accepted).await.unwrap());
+    let swept = done(service.sweep(&intent, &accepted, None).await.unwrap());
     assert_eq!(swept.facts_retracted, 60);
     assert_eq!(
-        done(service.sweep(&intent, &accepted).await.unwrap()),
+        done(service.sweep(&intent, &accepted, None).await.unwrap()),
         swept,
         "the same request, the same answer"
     );
     assert_eq!(db.count().await, 120);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_guard_counts_the_facts_of_other_writers() {
+    let db = fresh().await;
+    let write = "UNWIND range(1, 60) AS n
+        CREATE (:Fact {entity: 'e', relation: 'memory:' + n, value: n, scope: 'company',
+            assertedAt: datetime('2026-01-01T00:00Z')})";
+    db.client.run(write, &[]).await;
+    let service =
+        db.service(r#"[{"id": "all", "relation": "*", "scope": "*", "mode": "retract", "ttl_s": 60}]"#);
+    let ask = request(FactScope::Company, None, 2.0);
+    let intent = once();
+    let why = service.sweep(&intent, &ask, None).await.unwrap_err();
+    assert!(matches!(&why, Error::Guarded(too_much) if too_much.affected == 60), "{why}");
+    let heads = "MATCH (:EbbLineage)-[:HEAD]->(f:EbbFact {confidence: 1.0}) RETURN count(f) AS n";
+    assert_eq!(db.client.value::<i64>(heads).await, 60, "they are under the laws, and as they were");
+    let again = service.sweep(&intent, &ask, None).await.unwrap_err();
+    assert!(matches!(&again, Error::Conflict(why) if why.contains("60")), "the same request: {again}");
+    let accepted = SweepRequest { accepted: Some(60), ..ask };
+    let swept = done(service.sweep(&once(), &accepted, None).await.unwrap());
+    assert_eq!(swept.facts_retracted, 60);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_sweep_that_is_told_to_stop_is_left_to_a_worker() {
+    let db = fresh().await;
+    let facts: Vec<Assertion> = (0..1_001).map(|n| fact("memory:x", &format!("v{n}"), 0.0)).collect();
+    db.assert(&facts).await;
+    let service = db.service(BOTH);
+    let (stop, intent) = (CancellationToken::new(), once());
+    stop.cancel();
+    let ask = request(FactScope::Company, None, 2.0);
+    let left = service.sweep(&intent, &ask, Some(stop)).await.unwrap();
+    assert!(matches!(left, Sweep::Queued(_)), "{left:?}");
+    let swept = done(service.sweep(&intent, &ask, None).await.unwrap());
+    assert_eq!(swept.facts_reduced, 1_001, "the same request goes on behind the page that was done");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -348,7 +386,6 @@ async fn a_kill_loses_nothing() {
         now: at(2.0),
         heads: 3_000,
         cursor: String::new(),
-        judged: false,
         counters: Counters::default(),
     };
     let id = store.ask_for_sweep(Lasting::Once { request: "r", hash: "h" }, &asked).await.unwrap();
@@ -441,7 +478,7 @@ async fn hostile_words_are_data() {
         let json = serde_json::json!({"id": word, "relation": word, "scope": "*", "mode": "confidence", "half_life_s": 3600});
         service.set_policy(&once(), serde_json::from_value(json).unwrap()).await.unwrap();
     }
-    let swept = done(service.sweep(&once(), &request(FactScope::Company, None, 1.0)).await.unwrap());
+    let swept = done(service.sweep(&once(), &request(FactScope::Company, None, 1.0), None).await.unwrap());
     assert_eq!((swept.facts_evaluated, swept.facts_reduced), (7, 7));
     let heads = db.heads(FactScope::Company).await;
     let mut values: Vec<String> = heads.iter().map(|head| head.value().unwrap().to_string()).collect();
@@ -482,7 +519,7 @@ async fn the_first_change_writes_the_policies_down() {
     let why = wrong.unwrap_err().to_string();
     assert!(why.contains("scope is \"s\"") && why.contains("ttl_s is missing"), "{why}");
     db.client.run("MATCH (p:EbbPolicy {id: 'new'}) SET p.ttlS = 'soon'", &[]).await;
-    let why = service.sweep(&once(), &request(FactScope::Team, None, 1.0)).await.unwrap_err();
+    let why = service.sweep(&once(), &request(FactScope::Team, None, 1.0), None).await.unwrap_err();
     assert!(
         matches!(why, Error::Policies(_)) && why.to_string().contains("(new).ttl_s is \"soon\""),
         "{why}"
@@ -504,7 +541,7 @@ async fn a_look_counts_each_lineage_once_however_many_pages_they_fill() {
         );
         db.client.run(&grown, &[]).await;
         let ask = request(FactScope::Company, Some(Mode::DryRun), 2.0);
-        let seen = done(service.sweep(&once(), &ask).await.unwrap());
+        let seen = done(service.sweep(&once(), &ask, None).await.unwrap());
         assert_eq!((seen.facts_evaluated, seen.dry_run_would_retract), (told, told));
     }
 }
@@ -519,7 +556,7 @@ async fn counters_follow_mode_and_policy() {
             policy_id: policy_id.map(str::to_owned),
             ..request(FactScope::Company, mode, 2.0)
         };
-        done(service.sweep(&intent, &ask).await.unwrap())
+        done(service.sweep(&intent, &ask, None).await.unwrap())
     };
     let counts = |s: &SweepAnswer| {
         (
@@ -542,5 +579,5 @@ async fn counters_follow_mode_and_policy() {
     assert_eq!((rest.mode, counts(&rest)), (Mode::Retract, (3, 1, 0, 0, 0)));
     assert_eq!(rest.policies_applied, ["status", "memory"]);
     let ask = SweepRequest { policy_id: Some("none".to_owned()), ..request(FactScope::Company, None, 2.0) };
-    assert!(matches!(service.sweep(&once(), &ask).await, Err(Error::Invalid(_))));
+    assert!(matches!(service.sweep(&once(), &ask, None).await, Err(Error::Invalid(_))));
 }

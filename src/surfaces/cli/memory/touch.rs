@@ -88,7 +88,7 @@ pub(super) async fn pin(
 ) -> Result<(), CliError> {
     let ids = ids(&args.ids)?;
     let at = args.write.instant(service, global).await?;
-    service.belong(service.scope(), &ids).await?;
+    service.belong(service.scope(), true, &ids).await?;
     let memories = service.pin(&args.write.intent(&args.once), &ids, pin, at).await?;
     let dry_run = args.write.dry_run;
     let shown = |memory| Shown::after(memory, None, dry_run);
@@ -118,7 +118,7 @@ pub(super) async fn forget(
     let ids = ids(&args.ids)?;
     let at = args.write.instant(service, global).await?;
     let dry_run = args.write.dry_run;
-    service.belong(service.scope(), &ids).await?;
+    service.belong(service.scope(), true, &ids).await?;
     let many = match ids.as_slice() {
         [one] => format!("memory {one}"),
         several => format!("{} memories", several.len()),

@@ -219,6 +219,29 @@ async fn the_first_key_shuts_the_door_and_a_revoked_one_opens_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_key_opens_nothing_once_it_has_expired() {
+    let db = fresh().await;
+    let api = Served::on(&db, &[]);
+    let words = ["key", "create", "--name", "k", "--right", "read", "--scope", "team", "--lasts", "1h"];
+    let made = ebb(&db, &words).json();
+    let bearer = format!("Bearer {}", made["secret"].as_str().unwrap());
+    let with_key = || {
+        let headers = vec![("Authorization", bearer.as_str())];
+        api.ask(&Ask { method: "GET", path: "/v1/memories", headers, body: None }).status
+    };
+    assert_eq!(with_key(), 200);
+    assert_eq!(ebb(&db, &["key", "list"]).json()["keys"][0]["expires"], made["expires"]);
+    for expires in ["datetime() - duration('PT1S')", "'never'"] {
+        db.client.run(&format!("MATCH (k:EbbKey) SET k.expires = {expires}"), &[]).await;
+        eventually("it opens nothing", async || with_key() == 401).await;
+        db.client.run("MATCH (k:EbbKey) SET k.expires = datetime() + duration('PT1H')", &[]).await;
+        eventually("it opens again", async || with_key() == 200).await;
+    }
+    let endless = ["key", "create", "--name", "k", "--right", "read", "--scope", "a", "--lasts", "0s"];
+    ebb(&db, &endless).fails(2, "not a span of time");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn behind_a_proxy_a_key_must_exist_and_has_a_rate() {
     let db = fresh().await;
     let port = crate::worker::process::free_port();

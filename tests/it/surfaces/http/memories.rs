@@ -1,8 +1,10 @@
 //! Every other route, from a memory's first day to its last; jobs, status, health, attempts, the document.
 
-use super::Served;
+use super::{Ask, Served};
 use crate::harness::neo4j::fresh;
+use crate::surfaces::ebb;
 use crate::worker::process::eventually;
+use serde_json::Value;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_memory_from_its_first_day_to_its_last() {
@@ -35,6 +37,30 @@ async fn a_memory_from_its_first_day_to_its_last() {
         "conflict",
         "forgotten on request",
     );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_row_that_no_law_can_use_is_still_its_scopes_own() {
+    let db = fresh().await;
+    let api = Served::on(&db, &[]);
+    api.post("/v1/memories", r#"{"id":"m","content":"x","scope":"team"}"#).json(201);
+    db.client.run("MATCH (m:Memory {id: 'm'}) SET m.energy = 0.0 / 0.0", &[]).await;
+    api.get("/v1/memories/m").fails(404, "not_found", "there is no memory m");
+    api.delete("/v1/memories/m").fails(404, "not_found", "there is no memory m");
+    assert_eq!(api.get("/v1/memories/m?scope=team").json(200)["content"], "x");
+    db.client.run("MATCH (m:Memory {id: 'm'}) SET m.scope = 7", &[]).await;
+    let made = ebb(&db, &["key", "create", "--name", "k", "--right", "admin", "--scope", "local"]).json();
+    let bearer = format!("Bearer {}", made["secret"].as_str().unwrap());
+    let path = "/v1/memories/m";
+    let with_key = |method| {
+        api.ask(&Ask { method, path, headers: vec![("Authorization", bearer.as_str())], body: None })
+    };
+    eventually("the key is known", async || with_key("GET").status != 401).await;
+    for method in ["GET", "DELETE"] {
+        with_key(method).fails(404, "not_found", "there is no memory m");
+    }
+    let seen: Value = ebb(&db, &["memory", "show", "m"]).json();
+    assert_eq!(seen["content"], "x", "who sees every scope can look at it");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -94,13 +94,14 @@ async fn what_cannot_be_is_said_and_nothing_is_written() {
     wrong("paths", r#"{"path":["a"]}"#, "this one has 1");
     wrong("paths", r#"{"path":["a","b"],"reward":0}"#, "it must be above 0");
     wrong("paths", r#"{"path":["a",{"label":"EbbRun","id":"b"}]}"#, "path[1]: ");
+    wrong("paths", r#"{"path":["a","b","d"]}"#, "there is no edge between Room:b and Room:d");
+    wrong("paths", r#"{"path":["a","z"]}"#, "there is no place z");
     wrong("cycle", r#"{"advance":0}"#, "advance: ");
     wrong("evaporate", r#"{"dryrun":true}"#, "unknown field `dryrun`");
     let missing = |path: &str, body: &str, says: &str| {
         api.post(&format!("/v1/trails/{path}"), body).fails(404, "not_found", says);
     };
     missing("edges", r#"{"from":"a","to":"z","type":"HALL"}"#, "there is no place z");
-    missing("paths", r#"{"path":["a","b","d"]}"#, "there is no edge between Room:b and Room:d");
     missing("explorations", r#"{"node":"a","scope":"team"}"#, "there is no place a");
     api.get("/v1/trails/status?place=a&scope=team").fails(404, "not_found", "there is no place a");
     api.get("/v1/trails/next").fails(400, "validation", "missing field `place`");
