@@ -114,11 +114,15 @@ impl Service {
     /// Makes a memory, or meets one that says the same, which counts as an access.
     ///
     /// # Errors
-    /// [`Error::Conflict`] if the id is taken by other content.
+    /// [`Error::Conflict`] if the id is taken by other content, or if what this request made was forgotten since.
     pub async fn remember(&self, request: &RequestId, remember: Remember) -> Result<(Done, Memory), Error> {
         let (id, at) = (remember.id.clone(), remember.at);
         let done = self.apply(request, &[Event::Remember(remember)]).await?;
-        only(done, &id, self.show(&id, at).await)
+        let memory = self.show(&id, at).await.map_err(|why| match why {
+            Error::NotFound { .. } => forgotten(&id),
+            why => why,
+        });
+        only(done, &id, memory)
     }
 
     /// Uses a memory: its energy now plus 1.

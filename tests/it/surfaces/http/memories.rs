@@ -40,6 +40,16 @@ async fn a_memory_from_its_first_day_to_its_last() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_request_that_is_repeated_after_its_memory_was_forgotten_does_not_bring_it_back() {
+    let db = fresh().await;
+    let api = Served::on(&db, &[]);
+    let made = api.once("r1", "/v1/memories", r#"{"content":"x"}"#).json(201);
+    api.delete(&format!("/v1/memories/{}", made["id"].as_str().unwrap())).json(200);
+    api.once("r1", "/v1/memories", r#"{"content":"x"}"#).fails(409, "conflict", "forgotten on request");
+    assert_eq!(db.client.value::<i64>("MATCH (m:Memory) RETURN count(m)").await, 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_row_that_no_law_can_use_is_still_its_scopes_own() {
     let db = fresh().await;
     let api = Served::on(&db, &[]);
