@@ -24,7 +24,7 @@ use super::{Reached, Work, pages};
 use crate::domain::fact::FactScope;
 use crate::domain::policy::{Counters, Rules};
 use crate::domain::units::Timestamp;
-use crate::store::{Asked, Error, Store, SweepState, Tally};
+use crate::store::{Asked, Error, Store, Tally};
 use tracing::info;
 
 const PAGE_FIRST: usize = 1_000;
@@ -87,7 +87,7 @@ async fn all(mut work: Work<'_>) -> Result<Reached, Error> {
 async fn asked(mut work: Work<'_>, id: &str) -> Result<Reached, Error> {
     work.budget.until_stopped();
     let job = work.store.asked_sweep(id).await?;
-    if matches!(job.state, SweepState::Done | SweepState::Failed) {
+    if job.state.is_over() {
         return Ok(Reached::End);
     }
     let ended = sweep(&mut work, job.asked).await;

@@ -167,8 +167,7 @@ impl Service {
             }
         };
         let mut job = self.store.asked_sweep(&id).await?;
-        let is_over = matches!(job.state, SweepState::Done | SweepState::Failed);
-        if !is_over && job.asked.heads <= AT_ONCE_MAX {
+        if !job.state.is_over() && job.asked.heads <= AT_ONCE_MAX {
             let wanted = Wanted::asked(&id, job.asked.now);
             let work = Request { stop: stop.unwrap_or_default(), ..Request::default() };
             driver::run_job(&self.store, JobName::Sweep, &wanted, work).await?;

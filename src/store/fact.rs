@@ -165,6 +165,10 @@ pub(super) async fn assert(tx: &mut Tx, facts: &[Assertion]) -> Result<Vec<Said>
         .collect();
     let lines: Vec<Line<'_>> = lines.into_values().collect();
     let before = lineages(tx, &lines).await?;
+    // Of an entity that is new every lineage is, and a mirror learns of it by this alone.
+    for (_, fact) in keys.iter().zip(facts).filter(|(key, _)| !before.contains_key(*key)) {
+        tx.touch("Entity", fact.tuple.scope.name(), fact.tuple.entity.as_str(), "");
+    }
     open_entities(tx, facts.iter().map(|fact| (fact.tuple.scope.name(), fact.tuple.entity.as_str()))).await?;
     let weight = |fact: &Assertion| {
         let value = match &fact.tuple.value {
@@ -273,11 +277,6 @@ async fn open_entities<'a>(
     tx: &mut Tx,
     named: impl Iterator<Item = (&'a str, &'a str)>,
 ) -> Result<(), Error> {
-    #[derive(Deserialize)]
-    struct Row {
-        scopes: Vec<String>,
-        names: Vec<String>,
-    }
     let named: BTreeSet<(&str, &str)> = named.collect();
     let named: Vec<(&str, &str)> = named.into_iter().collect();
     for slice in slices(&ENTITY_OPEN, &named, |(scope, name)| scope.len() + name.len() + 4) {
@@ -285,9 +284,7 @@ async fn open_entities<'a>(
             .call()
             .set("scope", list(slice.iter().map(|(scope, _)| *scope)))
             .set("name", list(slice.iter().map(|(_, name)| *name)));
-        let Row { scopes, names } = tx.only(call).await?;
-        // A mirror learns by this alone of those that are new.
-        scopes.iter().zip(&names).for_each(|(scope, name)| tx.touch("Entity", scope, name, ""));
+        tx.run(call).await?;
     }
     Ok(())
 }

@@ -100,6 +100,14 @@ struct Row {
     run_reason: Option<String>,
 }
 
+impl SweepState {
+    /// Whether nothing more will come of it.
+    #[must_use]
+    pub const fn is_over(self) -> bool {
+        matches!(self, Self::Done | Self::Failed)
+    }
+}
+
 impl std::fmt::Display for SweepState {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.pad(match self {
