@@ -182,7 +182,10 @@ impl Csr {
         let part = if slot.at() < tail { self.excitatory(source) } else { self.inhibitory(source) };
         let from = if slot.at() < tail { begin } else { tail };
         let bit = 1 << (source.at() % 32);
-        self.learned[source.at() / 32].fetch_or(bit, Ordering::Release);
+        let learned = &self.learned[source.at() / 32];
+        if learned.load(Ordering::Relaxed) & bit == 0 {
+            learned.fetch_or(bit, Ordering::Release);
+        }
         for bound in part.bounds[..=(slot.at() - from) / BOUND_BLOCK].iter().rev() {
             if !atomic_max_weight(bound, weight, slot, CAS_RETRY_LIMIT)? {
                 break;

@@ -9,6 +9,7 @@
 //! | [`kinds`] | what nodes and relationships are, and how well these conduct |
 //! | [`builder`] | rows to a graph, a batch to the next one |
 //! | [`csr`] | slots, their weights and bounds, and the way back |
+//! | [`pairs`] | the same without direction, read when asked |
 //! | [`columns`], [`provenance`] | what a node carries |
 //! | [`snapshot`], [`codec`] | a graph at an instant, and as a file |
 //! | [`visit`], [`graphml`] | a graph as petgraph knows graphs, as a picture, and for other programs |
@@ -25,6 +26,7 @@ pub mod index;
 pub mod interner;
 pub mod kinds;
 pub mod number;
+pub mod pairs;
 pub mod provenance;
 pub mod raw;
 pub mod snapshot;
@@ -290,8 +292,11 @@ impl Graph {
 
     /// The slots from one node to another, found by halves in the way back.
     fn between(&self, source: NodeId, target: NodeId) -> impl Iterator<Item = EdgeIdx> {
-        let begin = self.sources(target).partition_point(|of| *of < source.0);
-        self.incoming(target).skip(begin).take_while(move |(of, _)| *of == source).map(|(_, slot)| slot)
+        let row = self.csr.rev_offsets[target.at()] as usize..self.csr.rev_offsets[target.at() + 1] as usize;
+        let sources = &self.csr.rev_sources[row.clone()];
+        let begin = sources.partition_point(|of| *of < source.0);
+        let count = sources[begin..].partition_point(|of| *of == source.0);
+        self.csr.rev_edge_idx[row][begin..begin + count].iter().map(|slot| EdgeIdx(*slot))
     }
 
     /// The slot of a relation from one node to another, if there is one.
