@@ -9,11 +9,39 @@ pub enum Flag {
     SeedsTruncated,
     /// Standing was still moving when it was taken.
     PagerankUnconverged,
+    /// Contrast had more pulses than it may have, and kept the largest.
+    XlrTruncated,
+    /// Contrast would have left nothing, and was left out.
+    XlrOverCancelled,
+    /// There was nothing to contrast with.
+    XlrNoAntiSeeds,
+    /// Waves had more pulses than they may have, and kept the largest.
+    ResonanceTruncated,
+    /// The search for causes ended before it had seen all that it could reach.
+    CausalTruncated,
+    /// The graph is too large for co-occurrence, which was left out.
+    CooccurrenceDisabled,
+    /// Communities were still moving when they were taken.
+    CommunitiesUnconverged,
+    /// There were more pairs that changed together than are kept.
+    CochangeFull,
 }
 
 impl Flag {
     /// All, in the order of their bits.
-    pub const ALL: [Self; 3] = [Self::ActivationTruncated, Self::SeedsTruncated, Self::PagerankUnconverged];
+    pub const ALL: [Self; 11] = [
+        Self::ActivationTruncated,
+        Self::SeedsTruncated,
+        Self::PagerankUnconverged,
+        Self::XlrTruncated,
+        Self::XlrOverCancelled,
+        Self::XlrNoAntiSeeds,
+        Self::ResonanceTruncated,
+        Self::CausalTruncated,
+        Self::CooccurrenceDisabled,
+        Self::CommunitiesUnconverged,
+        Self::CochangeFull,
+    ];
 
     /// What it is called in answers.
     #[must_use]
@@ -22,6 +50,14 @@ impl Flag {
             Self::ActivationTruncated => "activation_truncated",
             Self::SeedsTruncated => "seeds_truncated",
             Self::PagerankUnconverged => "pagerank_unconverged",
+            Self::XlrTruncated => "xlr_truncated",
+            Self::XlrOverCancelled => "xlr_over_cancelled",
+            Self::XlrNoAntiSeeds => "xlr_no_anti_seeds",
+            Self::ResonanceTruncated => "resonance_truncated",
+            Self::CausalTruncated => "causal_truncated",
+            Self::CooccurrenceDisabled => "cooccurrence_disabled",
+            Self::CommunitiesUnconverged => "communities_unconverged",
+            Self::CochangeFull => "cochange_full",
         }
     }
 
@@ -39,6 +75,12 @@ impl Flags {
     #[must_use]
     pub const fn with(self, flag: Flag, holds: bool) -> Self {
         if holds { Self(self.0 | flag.bit()) } else { self }
+    }
+
+    /// Those of either.
+    #[must_use]
+    pub const fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
     }
 
     /// Whether it has a flag.
@@ -66,6 +108,6 @@ mod tests {
             assert_eq!(raised.with(flag, false), raised);
         }
         let all = Flag::ALL.into_iter().fold(Flags::default(), |flags, flag| flags.with(flag, true));
-        assert_eq!(all.names().count(), 3);
+        assert_eq!(all.names().count(), Flag::ALL.len());
     }
 }

@@ -8,15 +8,23 @@
 
 pub mod activation;
 mod best;
+pub mod causal;
+pub mod communities;
 mod error;
 mod flags;
 pub mod fuse;
+pub mod merge;
 pub mod pagerank;
+pub mod plasticity;
+pub mod random;
 pub mod recall;
+pub mod resonance;
 pub mod seeds;
 pub mod semantic;
+pub mod temporal;
 pub mod text;
 pub mod view;
+pub mod xlr;
 
 pub use error::Error;
 pub use flags::{Flag, Flags};

@@ -45,6 +45,7 @@
 //! error.
 
 mod checksum;
+pub mod plasticity;
 mod read;
 mod write;
 

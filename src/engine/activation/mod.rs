@@ -119,7 +119,7 @@ impl Params {
     }
 
     /// What a node that fires `p` sends over a slot of weight 1.
-    fn sends(&self, graph: &Graph, node: NodeId, p: f32) -> f32 {
+    pub(super) fn sends(&self, graph: &Graph, node: NodeId, p: f32) -> f32 {
         let strength = || graph.out_strength(node).max(1.0);
         let k = p * self.decay;
         match self.fan {
@@ -188,7 +188,7 @@ fn begun(seeds: &[(NodeId, f32)], params: &Params) -> Vec<(NodeId, f32)> {
 }
 
 /// The same into memory that is there.
-fn begin(seeds: &[(NodeId, f32)], params: &Params, begun: &mut Vec<(NodeId, f32)>) {
+pub(super) fn begin(seeds: &[(NodeId, f32)], params: &Params, begun: &mut Vec<(NodeId, f32)>) {
     begun.clear();
     begun.extend(seeds.iter().filter(|(_, score)| *score > 0.0 && score.is_finite()));
     begun.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)));
@@ -200,14 +200,19 @@ fn begin(seeds: &[(NodeId, f32)], params: &Params, begun: &mut Vec<(NodeId, f32)
 }
 
 /// Whether any slot of a part can pass the threshold.
-fn passes(part: &Part<'_>, k: f32, threshold: f32) -> bool {
+pub(super) fn passes(part: &Part<'_>, k: f32, threshold: f32) -> bool {
     part.bounds.first().is_some_and(|bound| k * weight_of(bound) > threshold)
 }
 
 /// Sends `k` times its weight over each slot of a part that passes the threshold; answers how many were read and how many
 /// arrived. What cannot pass is left unread, in blocks where something was learned, else from the first on.
 #[inline]
-fn send(part: &Part<'_>, k: f32, threshold: f32, mut arrive: impl FnMut(usize, u32, f32)) -> (u64, u64) {
+pub(super) fn send(
+    part: &Part<'_>,
+    k: f32,
+    threshold: f32,
+    mut arrive: impl FnMut(usize, u32, f32),
+) -> (u64, u64) {
     let (mut read, mut useful) = (0, 0);
     if !part.learned {
         for (at, (target, weight)) in part.targets.iter().zip(part.weights).enumerate() {

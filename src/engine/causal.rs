@@ -1,0 +1,236 @@
+//! The causal dimension: what the seeds lead to, and what leads to them.
+//!
+//! Two searches, forward along causal slots and backward against them, each with the strongest chain first. A hop
+//! multiplies by `0.7 * strength` of its slot; a chain begins with the score of its seed, has at most six hops, and ends
+//! where it is no longer above 0.01. A node scores the strongest chain of either search that ends at it.
+//!
+//! A node keeps each chain that no other beats in strength at no more hops, so the limit of hops is obeyed: what is
+//! weaker and nearer may go on where what is stronger must stop. Each hop loses, so chains settle in the order of their
+//! strength, and the first to settle at a node is its best.
+//!
+//! # Design notes
+//! A chain has a hop at least, and ends at another node than it begins at: to be asked about is no cause. But one seed can
+//! lead to another, and then their evidence agrees. So a chain is beaten by two others only if these come from two seeds,
+//! since one of the two goes on to whatever seed the third would have reached; its own seed alone beats it, too.
+//!
+//! The budget counts chains that settle, in each direction apart: what is thrown away as beaten is not among them, so what
+//! the budget cuts off is the weakest, whatever the order of slots. Products are rounded at each hop, as in activation.
+//!
+//! Invariant: without the budget the scores are those of all simple chains (held by `causal_enumeration`).
+
+use super::activation::DEPTH_MAX;
+use super::merge::greatest;
+use crate::graph::builder::within;
+use crate::graph::index::{EdgeIdx, NodeId};
+use crate::graph::{Error, Graph};
+use smallvec::SmallVec;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+
+/// What is left after a hop over a slot of strength 1.
+pub const DISCOUNT: f32 = 0.7;
+/// Hops of a chain at most, however deep one asks.
+pub const HOPS_MAX: u8 = 6;
+/// What a chain must be above.
+pub const STRENGTH_MIN: f32 = 0.01;
+/// Chains that settle in one direction at most.
+pub const POPS_MAX: usize = 10_000;
+
+/// Which way a chain goes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Way {
+    /// From a cause to what it leads to.
+    #[default]
+    Forward,
+    /// From what happened to what led to it.
+    Backward,
+}
+
+impl Way {
+    /// One hop from a node over each of its slots that pass on.
+    fn each(self, graph: &Graph, node: NodeId, mut hop: impl FnMut(NodeId, EdgeIdx)) {
+        match self {
+            Self::Forward => {
+                let slots = graph.slots(node).take(graph.excitatory_slots(node));
+                slots.for_each(|slot| hop(graph.target(slot), slot));
+            }
+            Self::Backward => {
+                let slots = graph.incoming(node).filter(|(source, slot)| graph.is_excitatory(*source, *slot));
+                slots.for_each(|(source, slot)| hop(source, slot));
+            }
+        }
+    }
+}
+
+/// A chain of causes, from a seed to a node.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Chain {
+    /// Whether its nodes lead to each other as they stand, or backwards.
+    pub way: Way,
+    /// Its nodes, a seed first; two at least.
+    pub nodes: Vec<NodeId>,
+    /// The slot of each hop. Backward it leads from the later node to the earlier.
+    pub slots: Vec<EdgeIdx>,
+    /// The score of the seed times what the hops leave of it, in `(0.01, 0.7]`.
+    pub strength: f32,
+}
+
+/// A chain that settled, by its last hop.
+#[derive(Debug, Clone, Copy)]
+struct Settled {
+    node: NodeId,
+    seed: NodeId,
+    strength: f32,
+    hops: u8,
+    /// The place of the chain without its last hop, and the slot of that; `None` of a seed alone.
+    before: Option<(usize, EdgeIdx)>,
+}
+
+/// A chain that waits. The greatest goes first: strongest, then by external id, then fewest hops, then by the external id of
+/// the node before it.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Waiting {
+    bits: u32,
+    rank: Reverse<u32>,
+    hops: Reverse<u8>,
+    before: Reverse<Option<(u32, usize, EdgeIdx)>>,
+    node: NodeId,
+}
+
+/// What one search found.
+#[derive(Debug, Clone, Default)]
+struct Found {
+    way: Way,
+    settled: Vec<Settled>,
+    /// The best chain to each node that has one, by node: its place.
+    reached: Vec<(NodeId, usize)>,
+    truncated: bool,
+}
+
+/// What seeds lead to, and what leads to them.
+#[derive(Debug, Clone, Default)]
+pub struct Causal {
+    /// The strongest chain of either direction to each node that has one, in `(0.01, 0.7]`, by node.
+    pub scores: Vec<(NodeId, f32)>,
+    /// Whether the budget ended a search: what raises [`Flag::CausalTruncated`](super::Flag::CausalTruncated).
+    pub truncated: bool,
+    found: [Found; 2],
+}
+
+impl Causal {
+    /// The best chain to a node in each direction that has one: by strength descending, then by hops, then by the external
+    /// ids of its nodes.
+    #[must_use]
+    pub fn chains(&self, graph: &Graph, node: NodeId) -> Vec<Chain> {
+        let mut chains: Vec<Chain> = self.found.iter().filter_map(|found| found.chain(node)).collect();
+        let ids = |chain: &Chain| chain.nodes.iter().map(|node| graph.rank(*node)).collect::<Vec<_>>();
+        chains.sort_by_key(|chain| (Reverse(chain.strength.to_bits()), chain.slots.len(), ids(chain)));
+        chains
+    }
+}
+
+/// Finds chains of causes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CausalChainDetector {
+    hops_max: u8,
+}
+
+impl CausalChainDetector {
+    /// As deep as this, `1 ..= 20`, but six hops at most.
+    ///
+    /// # Errors
+    /// [`Error::ParameterOutOfRange`].
+    pub fn new(depth: u8) -> Result<Self, Error> {
+        within("depth", f32::from(depth), 1.0, f64::from(DEPTH_MAX))?;
+        Ok(Self { hops_max: depth.min(HOPS_MAX) })
+    }
+
+    /// The chains from seeds, whose scores are in `(0, 1]`; of a node that is there twice the greater counts.
+    #[must_use]
+    pub fn detect(&self, graph: &Graph, seeds: &[(NodeId, f32)]) -> Causal {
+        let mut begun = greatest(seeds.to_vec());
+        begun.retain(|(_, score)| *score > STRENGTH_MIN);
+        begun.iter_mut().for_each(|(_, score)| *score = score.min(1.0));
+        let found = [Way::Forward, Way::Backward].map(|way| search(graph, &begun, way, self.hops_max));
+        let scores = greatest(found.iter().flat_map(Found::scores).collect());
+        let truncated = found.iter().any(|found| found.truncated);
+        Causal { scores, truncated, found }
+    }
+}
+
+/// The chains of one direction.
+fn search(graph: &Graph, seeds: &[(NodeId, f32)], way: Way, hops_max: u8) -> Found {
+    let mut found = Found { way, ..Found::default() };
+    let wait = |node: NodeId, strength: f32, hops: u8, before| Waiting {
+        bits: strength.to_bits(),
+        rank: Reverse(graph.rank(node)),
+        hops: Reverse(hops),
+        before: Reverse(before),
+        node,
+    };
+    let mut waiting: BinaryHeap<Waiting> =
+        seeds.iter().map(|(node, score)| wait(*node, *score, 0, None)).collect();
+    // Seeds and hops of the chains that settled at a node.
+    let mut known: HashMap<u32, SmallVec<[(NodeId, u8); 2]>> = HashMap::new();
+    while let Some(Waiting { bits, hops: Reverse(hops), before: Reverse(before), node, .. }) = waiting.pop() {
+        let seed = before.map_or(node, |(_, at, _)| found.settled[at].seed);
+        let held = known.entry(node.0).or_default();
+        if beaten(held, seed, hops) {
+            continue;
+        }
+        if found.settled.len() == POPS_MAX {
+            found.truncated = true;
+            break;
+        }
+        held.push((seed, hops));
+        let (at, strength) = (found.settled.len(), f32::from_bits(bits));
+        let before = before.map(|(_, at, slot)| (at, slot));
+        found.settled.push(Settled { node, seed, strength, hops, before });
+        if hops == hops_max {
+            continue;
+        }
+        way.each(graph, node, |next, slot| {
+            let strength = strength * (graph.causal(slot) * DISCOUNT);
+            if strength > STRENGTH_MIN && known.get(&next.0).is_none_or(|held| !beaten(held, seed, hops + 1))
+            {
+                waiting.push(wait(next, strength, hops + 1, Some((graph.rank(node), at, slot))));
+            }
+        });
+    }
+    let chains = found.settled.iter().enumerate().filter(|(_, settled)| settled.hops > 0);
+    found.reached = chains.map(|(at, settled)| (settled.node, at)).collect();
+    found.reached.sort_unstable();
+    found.reached.dedup_by_key(|(node, _)| *node);
+    found
+}
+
+/// Whether stronger chains at the same node leave one from `seed` nothing to add: one of the same seed or two of different
+/// seeds, with no more hops.
+fn beaten(held: &[(NodeId, u8)], seed: NodeId, hops: u8) -> bool {
+    let mut seeds = held.iter().filter(|(_, other)| *other <= hops).map(|(seed, _)| *seed);
+    let first = seeds.next();
+    first.is_some_and(|first| first == seed || seeds.any(|other| other != first))
+}
+
+impl Found {
+    fn scores(&self) -> impl Iterator<Item = (NodeId, f32)> {
+        self.reached.iter().map(|(node, at)| (*node, self.settled[*at].strength))
+    }
+
+    fn chain(&self, node: NodeId) -> Option<Chain> {
+        let at = self.reached.binary_search_by_key(&node, |(node, _)| *node).ok()?;
+        let mut here = &self.settled[self.reached[at].1];
+        let (strength, mut nodes, mut slots) = (here.strength, vec![here.node], Vec::new());
+        while let Some((before, slot)) = here.before {
+            here = &self.settled[before];
+            nodes.push(here.node);
+            slots.push(slot);
+        }
+        nodes.reverse();
+        slots.reverse();
+        Some(Chain { way: self.way, nodes, slots, strength })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,277 @@
+//! Chains against all simple paths, and the worked example.
+
+use super::*;
+use crate::graph::builder::{EdgeRow, GraphBuilder, WeightRange};
+use crate::graph::columns::NodeRow;
+use crate::graph::kinds::{EdgeDirection, Kinds, NodeType};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+
+#[derive(Debug, Clone, Copy)]
+enum Is {
+    OneWay,
+    BothWays,
+    Inhibitory,
+}
+
+fn name(node: u32) -> String {
+    format!("n{node:05}")
+}
+
+fn graph(nodes: u32, edges: &[(u32, u32, f32, Is)]) -> Graph {
+    let mut builder = GraphBuilder::new(Kinds::default(), WeightRange::default());
+    for node in 0..nodes {
+        builder.add_node(NodeRow::new(name(node), "", NodeType::Concept)).unwrap();
+    }
+    for (source, target, causal, is) in edges {
+        let direction = match is {
+            Is::BothWays => EdgeDirection::Bidirectional,
+            Is::OneWay | Is::Inhibitory => EdgeDirection::Forward,
+        };
+        let edge = EdgeRow {
+            source: name(*source),
+            target: name(*target),
+            relation: format!("{is:?}"),
+            weight: 0.5,
+            direction,
+            inhibitory: matches!(is, Is::Inhibitory),
+            causal: Some(*causal),
+        };
+        builder.add_edge(&edge).unwrap();
+    }
+    builder.finalize().unwrap()
+}
+
+/// Edges that lead one way.
+fn leads(nodes: u32, edges: &[(u32, u32, f32)]) -> Graph {
+    let edges: Vec<_> = edges.iter().map(|(a, b, causal)| (*a, *b, *causal, Is::OneWay)).collect();
+    graph(nodes, &edges)
+}
+
+fn named(graph: &Graph, seeds: &[(u32, f32)]) -> Vec<(NodeId, f32)> {
+    seeds.iter().map(|(node, score)| (graph.find(&name(*node)).unwrap(), *score)).collect()
+}
+
+fn detect(graph: &Graph, seeds: &[(u32, f32)], depth: u8) -> Causal {
+    CausalChainDetector::new(depth).unwrap().detect(graph, &named(graph, seeds))
+}
+
+#[track_caller]
+fn check(graph: &Graph, found: &Causal, want: &[(u32, f32)]) {
+    assert_eq!(found.scores.len(), want.len(), "{:?}", found.scores);
+    for (node, want) in named(graph, want) {
+        let got = found.scores.iter().find(|(of, _)| *of == node);
+        let id = graph.external_id(node);
+        assert!(got.is_some_and(|(_, got)| (got - want).abs() < 1e-6), "{id} is {got:?}, not {want}");
+    }
+}
+
+/// The only chain to a node.
+#[track_caller]
+fn only(graph: &Graph, found: &Causal, node: u32) -> Chain {
+    let mut chains = found.chains(graph, graph.find(&name(node)).unwrap());
+    assert_eq!(chains.len(), 1);
+    chains.remove(0)
+}
+
+fn ids(graph: &Graph, chain: &Chain) -> Vec<String> {
+    chain.nodes.iter().map(|node| graph.external_id(*node).to_owned()).collect()
+}
+
+/// The strongest of all simple paths that go on from one, by where they end.
+fn walk(
+    graph: &Graph,
+    way: Way,
+    hops: usize,
+    path: &mut Vec<NodeId>,
+    value: f32,
+    best: &mut BTreeMap<NodeId, u32>,
+) {
+    let here = path[path.len() - 1];
+    let steps: Vec<(NodeId, EdgeIdx)> = match way {
+        Way::Forward => graph.slots(here).map(|slot| (graph.target(slot), slot)).collect(),
+        Way::Backward => graph.incoming(here).collect(),
+    };
+    for (next, slot) in steps.into_iter().filter(|(_, slot)| !graph.kind(*slot).inhibitory) {
+        let arrives = value * (graph.causal(slot) * 0.7);
+        if path.len() <= hops && arrives > 0.01 && !path.contains(&next) {
+            let held = best.entry(next).or_default();
+            *held = arrives.to_bits().max(*held);
+            path.push(next);
+            walk(graph, way, hops, path, arrives, best);
+            path.pop();
+        }
+    }
+}
+
+/// Whether a chain is one, from a seed, and replays to its strength.
+fn is_sound(graph: &Graph, chain: &Chain, seeds: &[(NodeId, f32)]) -> bool {
+    let begins = seeds.iter().filter(|(of, _)| *of == chain.nodes[0]);
+    let mut strength = begins.map(|(_, score)| *score).fold(0.0, f32::max);
+    for (pair, slot) in chain.nodes.windows(2).zip(&chain.slots) {
+        let (source, target) = match chain.way {
+            Way::Forward => (pair[0], pair[1]),
+            Way::Backward => (pair[1], pair[0]),
+        };
+        if graph.target(*slot) != target || !graph.slots(source).any(|of| of == *slot) {
+            return false;
+        }
+        strength *= graph.causal(*slot) * 0.7;
+    }
+    chain.nodes.len() == chain.slots.len() + 1 && strength.to_bits() == chain.strength.to_bits()
+}
+
+fn edge() -> impl Strategy<Value = (u32, u32, f32, Is)> {
+    let is = prop_oneof![4 => Just(Is::OneWay), 2 => Just(Is::BothWays), 1 => Just(Is::Inhibitory)];
+    (0..12_u32, 0..12_u32, 0..=8_u8, is).prop_map(|(a, b, eighths, is)| (a, b, f32::from(eighths) / 8.0, is))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+    #[test]
+    fn causal_enumeration(
+        edges in vec(edge(), 0..30),
+        seeds in vec((0..12_u32, 1..=4_u8), 0..5),
+        depth in 1..=8_u8,
+    ) {
+        let graph = graph(12, &edges);
+        let seeds: Vec<(u32, f32)> =
+            seeds.into_iter().map(|(node, quarters)| (node, f32::from(quarters) / 4.0)).collect();
+        let found = detect(&graph, &seeds, depth);
+        let seeds = named(&graph, &seeds);
+        let ways = [Way::Forward, Way::Backward].map(|way| {
+            let mut best = BTreeMap::new();
+            for (seed, score) in &seeds {
+                walk(&graph, way, usize::from(depth.min(6)), &mut vec![*seed], *score, &mut best);
+            }
+            best
+        });
+        let mut want = ways[0].clone();
+        for (node, bits) in &ways[1] {
+            let held = want.entry(*node).or_default();
+            *held = (*bits).max(*held);
+        }
+        let got: BTreeMap<NodeId, u32> =
+            found.scores.iter().map(|(node, score)| (*node, score.to_bits())).collect();
+        prop_assert_eq!(&got, &want);
+        prop_assert!(found.scores.is_sorted_by(|a, b| a.0 < b.0) && !found.truncated);
+        for node in graph.nodes() {
+            let chains = found.chains(&graph, node);
+            let strengths: BTreeMap<Way, u32> =
+                chains.iter().map(|chain| (chain.way, chain.strength.to_bits())).collect();
+            let [forward, backward] = ways.each_ref().map(|best| best.get(&node).copied());
+            prop_assert_eq!(strengths.get(&Way::Forward).copied(), forward);
+            prop_assert_eq!(strengths.get(&Way::Backward).copied(), backward);
+            prop_assert_eq!(strengths.len(), chains.len());
+            prop_assert!(chains.is_sorted_by(|a, b| a.strength >= b.strength));
+            for chain in &chains {
+                prop_assert!(is_sound(&graph, chain, &seeds), "{chain:?}");
+                prop_assert_eq!(chain.nodes.last(), Some(&node));
+                prop_assert!((1..=usize::from(depth.min(6))).contains(&chain.slots.len()));
+            }
+        }
+    }
+}
+
+#[test]
+fn example_4_12() {
+    let graph = leads(3, &[(0, 1, 0.8), (1, 2, 0.5)]);
+    let forward = detect(&graph, &[(0, 0.9)], 20);
+    check(&graph, &forward, &[(1, 0.504), (2, 0.1764)]);
+    let backward = detect(&graph, &[(2, 0.9)], 20);
+    check(&graph, &backward, &[(1, 0.315), (0, 0.1764)]);
+    let chain = only(&graph, &forward, 2);
+    assert_eq!((chain.way, ids(&graph, &chain)), (Way::Forward, vec![name(0), name(1), name(2)]));
+    let chain = only(&graph, &backward, 0);
+    assert_eq!((chain.way, ids(&graph, &chain)), (Way::Backward, vec![name(2), name(1), name(0)]));
+}
+
+#[test]
+fn six_hops_and_no_more() {
+    let chain: Vec<(u32, u32, f32)> = (0..9).map(|n| (n, n + 1, 1.0)).collect();
+    let graph = leads(10, &chain);
+    let reached = |depth| detect(&graph, &[(0, 1.0)], depth).scores.len();
+    assert_eq!([1, 5, 6, 7, 20].map(reached), [1, 5, 6, 6, 6]);
+    // What is weaker and nearer goes on where what is stronger must stop.
+    let mut edges = chain;
+    edges.push((0, 5, 0.2));
+    let graph = leads(10, &edges);
+    let found = detect(&graph, &[(0, 1.0)], 6);
+    assert_eq!(found.scores.len(), 9);
+    assert_eq!([5, 6, 7, 9].map(|node| only(&graph, &found, node).slots.len()), [5, 6, 3, 5]);
+    assert!(CausalChainDetector::new(0).is_err() && CausalChainDetector::new(21).is_err());
+}
+
+#[test]
+fn above_a_hundredth_and_no_less() {
+    // 0.7 * 0.7 * 0.02 is below, 0.7 * 0.7 * 0.03 above.
+    let graph = leads(4, &[(0, 1, 1.0), (1, 2, 0.02), (1, 3, 0.03), (0, 0, 1.0)]);
+    check(&graph, &detect(&graph, &[(0, 1.0)], 6), &[(1, 0.7), (3, 0.0147)]);
+    // What is at the border is not above it: this times 0.7 is 0.01 to the bit.
+    let border = f32::from_bits(0x3c6a_0ea1);
+    assert_eq!((border * DISCOUNT).to_bits(), STRENGTH_MIN.to_bits());
+    let graph = leads(3, &[(0, 1, border), (0, 2, border.next_up())]);
+    check(&graph, &detect(&graph, &[(0, 1.0)], 6), &[(2, 0.01)]);
+}
+
+#[test]
+fn a_seed_counts_where_another_reaches_it() {
+    let cycle = leads(3, &[(0, 1, 1.0), (1, 0, 1.0)]);
+    check(&cycle, &detect(&cycle, &[(0, 1.0)], 6), &[(1, 0.7)]);
+    check(&cycle, &detect(&cycle, &[(0, 1.0), (1, 0.5)], 6), &[(0, 0.35), (1, 0.7)]);
+    // Both ways over one in the middle, where the chains of the two meet: each reaches the other.
+    let middle = graph(3, &[(0, 2, 1.0, Is::BothWays), (1, 2, 1.0, Is::BothWays)]);
+    let found = detect(&middle, &[(0, 1.0), (1, 0.8)], 6);
+    check(&middle, &found, &[(0, 0.392), (1, 0.49), (2, 0.7)]);
+    let chains = found.chains(&middle, middle.find(&name(0)).unwrap());
+    assert_eq!(chains.len(), 2, "one of each direction");
+    assert!(chains.iter().all(|chain| ids(&middle, chain) == [name(1), name(2), name(0)]));
+}
+
+#[test]
+fn of_equals_the_one_whose_ids_come_first() {
+    // Over 1 or over 2, alike.
+    let graph = leads(4, &[(0, 2, 0.5), (2, 3, 0.5), (0, 1, 0.5), (1, 3, 0.5)]);
+    let found = detect(&graph, &[(0, 1.0)], 6);
+    assert_eq!(ids(&graph, &only(&graph, &found, 3)), [name(0), name(1), name(3)]);
+    // Stronger before weaker, whichever way it goes.
+    let loops = leads(2, &[(0, 1, 0.5), (1, 0, 0.9)]);
+    let found = detect(&loops, &[(0, 1.0)], 6);
+    check(&loops, &found, &[(1, 0.63)]);
+    let chains = found.chains(&loops, loops.find(&name(1)).unwrap());
+    assert_eq!(chains.iter().map(|chain| chain.way).collect::<Vec<_>>(), [Way::Backward, Way::Forward]);
+}
+
+#[test]
+fn causal_truncated() {
+    // A hub with as many leaves as settle beside it, and a node of its own.
+    let leaves = 9_999;
+    let edges: Vec<(u32, u32, f32)> = (1..=leaves).map(|leaf| (0, leaf, 1.0)).collect();
+    let graph = leads(leaves + 2, &edges);
+    let found = detect(&graph, &[(0, 1.0)], 6);
+    assert_eq!((found.scores.len(), found.truncated), (9_999, false));
+    let found = detect(&graph, &[(0, 1.0), (leaves + 1, 1.0)], 6);
+    assert_eq!((found.scores.len(), found.truncated), (9_998, true));
+    let last = graph.find(&name(leaves)).unwrap();
+    assert!(found.scores.iter().all(|(node, _)| *node != last), "of equals the last is cut off");
+    assert!(found.chains(&graph, last).is_empty());
+    // What is cut off forward cuts off nothing backward.
+    let found = detect(&graph, &[(0, 1.0), (5, 1.0), (leaves + 1, 1.0)], 6);
+    assert_eq!((only(&graph, &found, 0).way, found.truncated), (Way::Backward, true));
+}
+
+#[test]
+fn nothing_comes_of_nothing() {
+    let empty = leads(0, &[]);
+    check(&empty, &detect(&empty, &[], 6), &[]);
+    let graph = graph(3, &[(0, 1, 1.0, Is::Inhibitory), (1, 2, 0.0, Is::BothWays)]);
+    let found = detect(&graph, &[(0, 1.0), (1, 1.0), (2, 1.0)], 6);
+    check(&graph, &found, &[]);
+    assert!(graph.nodes().all(|node| found.chains(&graph, node).is_empty()) && !found.truncated);
+    let pair = leads(2, &[(0, 1, 1.0)]);
+    for nothing in [f32::NAN, f32::NEG_INFINITY, -1.0, 0.0, -0.0, f32::from_bits(1)] {
+        check(&pair, &detect(&pair, &[(0, nothing)], 6), &[]);
+    }
+    check(&pair, &detect(&pair, &[(0, f32::INFINITY), (0, 0.1)], 6), &[(1, 0.7)]);
+}

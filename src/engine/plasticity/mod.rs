@@ -1,0 +1,116 @@
+//! Learning: what outcomes leave in the weights of a graph, and what questions leave for those that come after them.
+//!
+//! | | |
+//! |---|---|
+//! | [`synapses`] | what was learned, one record a slot: rows of a store, bound to a graph, as a file |
+//! | [`tick`] | what one outcome changes |
+//! | [`query_memory`] | the last thousand questions, counted |
+//! | [`priming`] | nodes that used to come together with the seeds of a question |
+//!
+//! Of a scope one program learns. It binds the rows of its store to a graph, lets each outcome tick and commits what that
+//! touched:
+//!
+//! ```text
+//! let mut synapses = Synapses::bind(graph, rules, tick, records)?;
+//! let ticked = synapses.tick(graph, &active)?;
+//! let rows = synapses.rows(graph, &ticked.touched)?;   // to be written and deleted, with ticked.tick
+//! ```
+//!
+//! Every program that answers takes the rows over and moves the weights of its graph:
+//!
+//! ```text
+//! synapses.take(graph, tick, changed, dropped)?;       // or rebind, where the graph is another
+//! ticks.begin(tick);
+//! synapses.settle(graph)?;
+//! ticks.finish(tick);
+//! ```
+//!
+//! # Design notes
+//! *Computing and writing are apart.* A tick reads the structure of a graph and moves nothing in it; weights move in
+//! [`Synapses::settle`] alone. So a learner whose commit fails has shown nobody what the store does not have: it drops its
+//! set and binds the rows again. That costs no copy, since a set has one owner, and a tick changes it in place.
+//!
+//! *A base weight never changes here.* What is learned stands beside it, so it can fade, be scaled and be forgotten, and the
+//! next state of the graph brings its own base.
+
+pub mod priming;
+pub mod query_memory;
+pub mod synapses;
+pub mod tick;
+
+#[cfg(test)]
+mod tests;
+
+pub use priming::prime;
+pub use query_memory::{Query, QueryMemory};
+pub use synapses::{Key, Place, Record, Rows, Synapse, Synapses};
+pub use tick::{Counts, Ticked};
+
+use crate::graph::Error;
+use crate::graph::builder::within;
+use crate::graph::number::LearningRate;
+use std::sync::atomic::{AtomicU64, Ordering, fence};
+
+/// How fast is learned and forgotten. All programs of a scope need the same: readers replay what the learner did.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Rules {
+    learning_rate: LearningRate,
+    /// What a tick leaves of what fades, above 0 and at most 1.
+    keep: f32,
+}
+
+impl Rules {
+    /// `learning_rate` above 0 and at most 1, `decay_rate` from 0 to less than 1.
+    ///
+    /// # Errors
+    /// [`Error::NonFinite`], [`Error::ParameterOutOfRange`].
+    pub fn new(learning_rate: f32, decay_rate: f32) -> Result<Self, Error> {
+        let learning_rate = LearningRate::new(learning_rate)?;
+        // The greatest number below 1 that an f32 holds.
+        let most = 1.0 - f64::from(f32::EPSILON) / 2.0;
+        Ok(Self { learning_rate, keep: 1.0 - within("decay rate", decay_rate, 0.0, most)? })
+    }
+}
+
+/// The ticks of a graph that is read while its weights move: one writer, any number of readers.
+///
+/// An answer whose two numbers are equal has read no weight of a tick that was under way; any other has read each weight
+/// before or after, both valid.
+#[derive(Debug, Default)]
+pub struct Ticks {
+    begun: AtomicU64,
+    finished: AtomicU64,
+}
+
+impl Ticks {
+    /// Those of a graph whose weights are as a tick left them.
+    #[must_use]
+    pub const fn new(tick: u64) -> Self {
+        Self { begun: AtomicU64::new(tick), finished: AtomicU64::new(tick) }
+    }
+
+    /// Says that weights are about to move to those of a tick.
+    pub fn begin(&self, tick: u64) {
+        self.begun.store(tick, Ordering::Relaxed);
+        // Whoever sees a weight that is written after this sees that the tick has begun.
+        fence(Ordering::Release);
+    }
+
+    /// Says that all weights are those of a tick.
+    pub fn finish(&self, tick: u64) {
+        self.finished.store(tick, Ordering::Release);
+    }
+
+    /// The tick that was last finished, to be asked before the first weight is read.
+    #[must_use]
+    pub fn at_start(&self) -> u64 {
+        self.finished.load(Ordering::Acquire)
+    }
+
+    /// The tick that was last begun, to be asked after the last weight was read.
+    #[must_use]
+    pub fn at_end(&self) -> u64 {
+        fence(Ordering::Acquire);
+        self.begun.load(Ordering::Relaxed)
+    }
+}

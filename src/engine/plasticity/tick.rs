@@ -1,0 +1,401 @@
+//! One outcome: what was used together is tied together, all else fades, and no node is drowned in what it learned.
+//!
+//! | phase | of what | what |
+//! |---|---|---|
+//! | 1 | slots that pass on, both ends active | `delta += rate * a * b`, as far as the cap lets the weight rise |
+//! | 2 | every other record | `delta *= 1 - decay rate`; below 0.0001 it is 0, and a record with nothing else is dropped |
+//! | 3 | records with an active source | the fifth strengthening in a row leaves 0.15 that stays, the fifth weakening -0.15 |
+//! | 4 | targets that were strengthened | what was learned on the way to one is scaled until all of it is `max(5, 1.25 * B)` |
+//!
+//! Weakened is a record whose source was active while its target was not; when its source is silent a record only fades. What
+//! stays is given once for the life of a record. `B` is what leads to a node by base weights: only what lies above these is
+//! scaled, so an imported hub keeps its own.
+//!
+//! A tick reads the rows of active nodes and passes once over what was learned; it costs nothing that the graph has besides.
+//! It works in `f64` and rounds each number once, but for fading, which is one product of two `f32`, so that replaying it is
+//! what it was.
+//!
+//! Invariants: as the rule has it, slot by slot in double precision (held by `plast_oracle`); what leads to a node never
+//! exceeds its ceiling, and no weight its range (held by `ceiling_floor_and_cap_always_hold`); without active nodes records
+//! only fade (held by `an_empty_outcome_only_fades`).
+//!
+//! # Design notes
+//! *Rows that are not written.* A record that faded and nothing else is not among what a tick touched: readers replay it.
+//! So what is written goes by the outcome, not by all that was ever learned. For the same reason a run of weakenings is not
+//! counted beyond the fifth, on which nothing depends: else a hub would have the rows of all its silent synapses written
+//! each time that it fires.
+//!
+//! *Long rows.* A hub may lead to a million nodes. A row that is long beside the active set is not read: the few targets are
+//! looked up in their ways back.
+
+use super::synapses::{Learned, Place, Synapse, Synapses};
+use crate::engine::Error;
+use crate::graph::builder::WeightRange;
+use crate::graph::index::{EdgeIdx, NodeId};
+use crate::graph::raw::prefetch;
+use crate::graph::{self, Graph};
+use std::cmp::Reverse;
+
+/// Strengthenings in a row that leave a lasting bonus.
+pub const LTP_THRESHOLD: u32 = 5;
+/// Weakenings in a row that leave a lasting penalty.
+pub const LTD_THRESHOLD: u32 = 5;
+/// The bonus.
+pub const LTP_BONUS: f32 = 0.15;
+/// The penalty.
+pub const LTD_PENALTY: f32 = 0.15;
+/// What may lead to a node in all, where its bases leave room for that.
+pub const HOMEOSTATIC_CEILING: f64 = 5.0;
+/// What may lead to any node beside its bases, as a share of these.
+pub const HOMEOSTATIC_HEADROOM: f64 = 0.25;
+/// What of a delta is nothing.
+pub const DELTA_MIN: f32 = 0.0001;
+/// Nodes of one outcome at most.
+pub const ACTIVE_MAX: usize = 256;
+
+/// Slots of a row that are read for each active node; a longer row is not read.
+const SCAN_EACH: usize = 16;
+/// How many rows ahead their first slots are asked for.
+const AHEAD: usize = 8;
+
+/// What a tick did.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Ticked {
+    /// Which it was.
+    pub tick: u64,
+    /// Slots whose records changed otherwise than by fading, or were dropped; ascending.
+    pub touched: Vec<Place>,
+    /// How many of each.
+    pub counts: Counts,
+}
+
+/// What a tick did, by phase.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Nodes that were active.
+    pub active: u64,
+    /// Records that were strengthened, new ones among them.
+    pub strengthened: u64,
+    /// Records that faded.
+    pub decayed: u64,
+    /// Records of which nothing was left.
+    pub dropped: u64,
+    /// Lasting bonuses.
+    pub ltp: u64,
+    /// Lasting penalties.
+    pub ltd: u64,
+    /// Records that were scaled down.
+    pub scaled: u64,
+}
+
+/// One bit a node.
+#[derive(Debug, Clone)]
+pub(super) struct Marks(Vec<u64>);
+
+impl Marks {
+    pub(super) fn of(nodes: usize) -> Self {
+        Self(vec![0; nodes.div_ceil(64)])
+    }
+
+    /// Marks nodes that are not marked, or takes the marks of those that are.
+    fn turn(&mut self, nodes: &[(NodeId, f32)]) {
+        for (node, _) in nodes {
+            if let Some(word) = self.0.get_mut(node.at() / 64) {
+                *word ^= 1_u64 << (node.at() % 64);
+            }
+        }
+    }
+
+    fn has(&self, node: NodeId) -> bool {
+        self.0.get(node.at() / 64).is_some_and(|word| (word >> (node.at() % 64)) & 1 == 1)
+    }
+}
+
+/// What fades, one tick on.
+pub(super) fn faded(delta: f32, keep: f32) -> f32 {
+    let left = delta * keep;
+    if left < DELTA_MIN { 0.0 } else { left }
+}
+
+impl Synapse {
+    /// Adds what an outcome teaches; says whether that came with the lasting bonus.
+    fn strengthen(&mut self, gain: f64, base: f32, cap: f32) -> bool {
+        let room = (f64::from(cap) - f64::from(base) - f64::from(self.perm)).max(0.0);
+        #[expect(clippy::cast_possible_truncation, reason = "at most the cap, rounded once")]
+        let delta = (f64::from(self.delta) + gain).min(room) as f32;
+        self.delta = delta;
+        self.strengthened = self.strengthened.saturating_add(1);
+        self.weakened = 0;
+        let bonus = self.strengthened >= LTP_THRESHOLD && !self.ltp;
+        if bonus {
+            self.perm = (self.perm + LTP_BONUS).min(LTP_BONUS);
+            self.ltp = true;
+        }
+        bonus
+    }
+
+    /// Counts that its source was active and its target was not; says whether that changed it, and whether it came with the
+    /// lasting penalty.
+    fn weaken(&mut self) -> (bool, bool) {
+        let before = *self;
+        self.strengthened = 0;
+        if self.weakened < LTD_THRESHOLD {
+            self.weakened += 1;
+        }
+        let penalty = self.weakened >= LTD_THRESHOLD && !self.ltd;
+        if penalty {
+            self.perm = (self.perm - LTD_PENALTY).max(-LTD_PENALTY);
+            self.ltd = true;
+        }
+        (*self != before, penalty)
+    }
+}
+
+impl Learned {
+    /// How much its weight differs from that of its base.
+    fn contribution(&self, range: WeightRange) -> f64 {
+        f64::from(self.weight(range)) - f64::from(range.clamp(self.base))
+    }
+
+    /// Leaves a share of what it adds to its base, if it adds anything.
+    #[expect(clippy::cast_possible_truncation, reason = "at most the cap, rounded once")]
+    fn scale(&mut self, share: f64, range: WeightRange) -> bool {
+        let added = self.contribution(range);
+        if added <= 0.0 {
+            return false;
+        }
+        let Synapse { delta, perm, .. } = &mut self.synapse;
+        let learned = f64::from(range.clamp(self.base)) + share * added - f64::from(self.base);
+        if *perm > 0.0 {
+            *perm = (share * f64::from(*perm)).min(learned) as f32;
+        }
+        *delta = (learned - f64::from(*perm)).max(0.0) as f32;
+        true
+    }
+}
+
+/// A record that leads to an active node.
+struct Incoming {
+    target: NodeId,
+    /// Its place among all records.
+    at: usize,
+    strengthened: bool,
+}
+
+/// What a pass leaves to be done.
+#[derive(Default)]
+struct Left {
+    incoming: Vec<Incoming>,
+    /// Places of records of which nothing is left, ascending.
+    spent: Vec<usize>,
+}
+
+impl Synapses {
+    /// Learns from one outcome: the nodes of the ways that led to what was used, each with how much it is worth, above 0;
+    /// more than 1 counts as 1. Of a node that is there twice the larger counts, and of more than [`ACTIVE_MAX`] nodes the
+    /// strongest. No weight of the graph moves; that is for [`Self::settle`].
+    ///
+    /// # Errors
+    /// [`Error::GenerationMismatch`]; [`graph::Error::NonFinite`], [`graph::Error::ParameterOutOfRange`] for an activation
+    /// that is none. Nothing is changed then.
+    pub fn tick(&mut self, graph: &Graph, active: &[(NodeId, f32)]) -> Result<Ticked, Error> {
+        self.check(graph)?;
+        let active = chosen(graph, active)?;
+        self.marks.turn(&active);
+        let fresh = self.unlearned(graph, &active);
+        self.insert(&fresh);
+        self.tick = self.tick.saturating_add(1);
+        let counts = Counts { active: active.len() as u64, ..Counts::default() };
+        let mut ticked = Ticked { tick: self.tick, touched: Vec::new(), counts };
+        let Left { incoming, spent } = self.pass(&active, graph.range(), &mut ticked);
+        self.marks.turn(&active);
+        self.normalise(graph, incoming, &mut ticked);
+        self.drop_spent(spent);
+        Ok(ticked)
+    }
+
+    /// Records for the slots between active nodes that have none, ascending.
+    fn unlearned(&self, graph: &Graph, active: &[(NodeId, f32)]) -> Vec<Learned> {
+        let (mut fresh, mut row) = (Vec::new(), Vec::new());
+        for (at, (source, _)) in active.iter().enumerate() {
+            if let Some((ahead, _)) = active.get(at + AHEAD) {
+                prefetch(graph.excitatory(*ahead).targets);
+            }
+            row.clear();
+            self.slots_between(graph, *source, active, &mut row);
+            let Some(first) = row.first() else { continue };
+            let begin = self.learned.partition_point(|of| of.place.slot < *first);
+            let mut known = self.learned[begin..].iter().peekable();
+            for slot in &row {
+                while known.next_if(|of| of.place.slot < *slot).is_some() {}
+                if known.peek().is_none_or(|of| of.place.slot != *slot) {
+                    let place = Place { slot: *slot, source: *source };
+                    fresh.push(Learned::at(graph, place, Synapse::default()));
+                }
+            }
+        }
+        fresh
+    }
+
+    /// Appends the slots that pass on from a node to marked ones, ascending.
+    fn slots_between(
+        &self,
+        graph: &Graph,
+        source: NodeId,
+        active: &[(NodeId, f32)],
+        into: &mut Vec<EdgeIdx>,
+    ) {
+        let row = graph.excitatory(source);
+        if row.targets.len() <= SCAN_EACH * active.len() {
+            let slots = (row.first.0..).zip(row.targets);
+            into.extend(slots.filter(|(_, to)| self.marks.has(NodeId(**to))).map(|(slot, _)| EdgeIdx(slot)));
+            return;
+        }
+        for (target, _) in active {
+            let sources = graph.sources(*target);
+            let begin = sources.partition_point(|of| *of < source.0);
+            if sources.get(begin) == Some(&source.0) {
+                let slots = graph.incoming(*target).skip(begin).take_while(|(of, _)| *of == source);
+                into.extend(slots.map(|(_, slot)| slot).filter(|slot| graph.is_excitatory(source, *slot)));
+            }
+        }
+        into.sort_unstable();
+    }
+
+    /// Puts records, ascending and of slots that have none, where they belong.
+    fn insert(&mut self, fresh: &[Learned]) {
+        let mut end = self.learned.len();
+        self.learned.extend_from_slice(fresh);
+        let mut to = self.learned.len();
+        // From the last on: what lies behind a new one moves once, to where it stays.
+        for new in fresh.iter().rev() {
+            let begin = self.learned[..end].partition_point(|of| of.place < new.place);
+            to -= end - begin;
+            self.learned.copy_within(begin..end, to);
+            to -= 1;
+            self.learned[to] = *new;
+            end = begin;
+        }
+    }
+
+    /// The first three phases, over all records.
+    fn pass(&mut self, active: &[(NodeId, f32)], range: WeightRange, ticked: &mut Ticked) -> Left {
+        let (rate, keep) = (f64::from(self.rules.learning_rate.get()), self.rules.keep);
+        let Ticked { touched, counts, .. } = ticked;
+        let mut left = Left::default();
+        // Records are by slot, and so by source, as active nodes are.
+        let mut sources = active.iter().peekable();
+        for (at, of) in self.learned.iter_mut().enumerate() {
+            while sources.next_if(|(node, _)| *node < of.place.source).is_some() {}
+            let source = sources.peek().filter(|(node, _)| *node == of.place.source).map(|(_, a)| *a);
+            let lit = self.marks.has(of.target);
+            if let Some(source) = source.filter(|_| lit) {
+                let gain = rate * f64::from(source) * f64::from(activation(active, of.target));
+                counts.strengthened += 1;
+                counts.ltp += u64::from(of.synapse.strengthen(gain, of.base, range.cap));
+                touched.push(of.place);
+            } else {
+                counts.decayed += u64::from(of.synapse.delta > 0.0);
+                of.synapse.delta = faded(of.synapse.delta, keep);
+                if of.synapse.is_spent() {
+                    counts.dropped += 1;
+                    touched.push(of.place);
+                    left.spent.push(at);
+                } else if source.is_some() {
+                    let (changed, penalty) = of.synapse.weaken();
+                    counts.ltd += u64::from(penalty);
+                    if changed {
+                        touched.push(of.place);
+                    }
+                }
+            }
+            if lit {
+                left.incoming.push(Incoming { target: of.target, at, strengthened: source.is_some() });
+            }
+        }
+        left
+    }
+
+    /// The fourth phase.
+    fn normalise(&mut self, graph: &Graph, mut incoming: Vec<Incoming>, ticked: &mut Ticked) {
+        let range = graph.range();
+        // Stable: on the way to one node records stay in the order of their slots, in which they are summed.
+        incoming.sort_by_key(|one| one.target);
+        for of_target in incoming.chunk_by(|a, b| a.target == b.target) {
+            let Some(one) = of_target.iter().find(|one| one.strengthened) else { continue };
+            let bases = graph.in_strength(one.target);
+            let ceiling = HOMEOSTATIC_CEILING.max((1.0 + HOMEOSTATIC_HEADROOM) * bases);
+            let (mut more, mut less) = (0.0, 0.0);
+            for one in of_target {
+                let differs = self.learned[one.at].contribution(range);
+                if differs > 0.0 {
+                    more += differs;
+                } else {
+                    less += differs;
+                }
+            }
+            if bases + less + more <= ceiling {
+                continue;
+            }
+            let share = (ceiling - bases - less) / more;
+            for one in of_target {
+                let of = &mut self.learned[one.at];
+                if of.scale(share, range) {
+                    ticked.counts.scaled += 1;
+                    if !one.strengthened {
+                        ticked.touched.push(of.place);
+                    }
+                }
+            }
+        }
+        ticked.touched.sort_unstable();
+    }
+
+    /// Takes records away, by their places.
+    fn drop_spent(&mut self, spent: Vec<usize>) {
+        if spent.is_empty() {
+            return;
+        }
+        let (mut spent, mut at) = (spent.into_iter().peekable(), 0_usize);
+        let freed = &mut self.freed;
+        self.learned.retain(|of| {
+            let stays = spent.next_if_eq(&at).is_none();
+            if !stays {
+                freed.push(of.place);
+            }
+            at += 1;
+            stays
+        });
+    }
+}
+
+/// The nodes of an outcome by id, each once.
+fn chosen(graph: &Graph, active: &[(NodeId, f32)]) -> Result<Vec<(NodeId, f32)>, graph::Error> {
+    let mut chosen = Vec::with_capacity(active.len());
+    for (node, value) in active.iter().filter(|(node, _)| node.at() < graph.node_count()) {
+        let owner = graph.external_id(*node);
+        if !value.is_finite() {
+            return Err(graph::Error::NonFinite { field: "activation", owner: owner.to_owned() });
+        }
+        if *value <= 0.0 {
+            let (name, value) = (format!("activation of {owner}"), f64::from(*value));
+            return Err(graph::Error::ParameterOutOfRange { name, value, min: 0.0, max: 1.0 });
+        }
+        chosen.push((*node, value.min(1.0)));
+    }
+    // Bits of numbers above 0 are in the order of the numbers.
+    chosen.sort_unstable_by_key(|(node, value)| (*node, Reverse(value.to_bits())));
+    chosen.dedup_by_key(|(node, _)| *node);
+    if chosen.len() > ACTIVE_MAX {
+        chosen.sort_unstable_by_key(|(node, value)| (Reverse(value.to_bits()), graph.rank(*node)));
+        chosen.truncate(ACTIVE_MAX);
+        chosen.sort_unstable_by_key(|(node, _)| *node);
+    }
+    Ok(chosen)
+}
+
+/// How active a node of the outcome is.
+fn activation(active: &[(NodeId, f32)], node: NodeId) -> f32 {
+    let at = active.binary_search_by_key(&node, |(of, _)| *of).ok();
+    at.and_then(|at| active.get(at)).map_or(0.0, |(_, value)| *value)
+}

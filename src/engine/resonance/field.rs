@@ -1,0 +1,152 @@
+//! Waves put together for one frequency: `Z = sum over hops h of S_h * e^(i * 2 * pi * f * h / wavelength)` at each node.
+//!
+//! Where hops meet in step a node swings by as much as came to it, where they meet out of step it is still. Energy is the
+//! sum of `|Z|^2` over ascending nodes, and each `Z` a sum over ascending hops.
+
+use super::HOPS_MAX;
+use super::waves::{CELLS, Resonance, Wave};
+use crate::graph::Graph;
+use crate::graph::index::NodeId;
+use crate::graph::number::PosF32;
+use std::cmp::Reverse;
+use std::f64::consts::TAU;
+
+/// From which share of the largest amplitude on a node is an antinode, and what comes to a node is worth the name quiet.
+const LARGE: f32 = 0.5;
+/// Up to which coherence a node is quiet.
+const QUIET_COHERENCE: f32 = 0.1;
+
+/// A wave at a node, as a complex number.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct WaveAccumulator {
+    /// Sum of `amplitude * cos(phase)`.
+    pub real: f64,
+    /// Sum of `amplitude * sin(phase)`.
+    pub imaginary: f64,
+}
+
+impl WaveAccumulator {
+    /// What came to a node, read with the phases of a frequency.
+    pub(super) fn of(wave: &Wave, phases: &Phases) -> Self {
+        let mut sum = Self::default();
+        for (amplitude, (cos, sin)) in wave.s.iter().zip(phases) {
+            sum.real += amplitude * cos;
+            sum.imaginary += amplitude * sin;
+        }
+        sum
+    }
+
+    /// `|Z|^2`.
+    #[must_use]
+    pub fn energy(self) -> f64 {
+        self.real * self.real + self.imaginary * self.imaginary
+    }
+
+    /// `|Z|`, at least 0.
+    #[must_use]
+    pub fn amplitude(self) -> f64 {
+        self.energy().sqrt()
+    }
+
+    /// `arg Z`, in `[0, 2 * pi)`; 0 where there is nothing.
+    #[must_use]
+    pub fn phase(self) -> f64 {
+        let phase = libm::atan2(self.imaginary, self.real);
+        let phase = if phase < 0.0 { phase + TAU } else { phase + 0.0 };
+        // A phase just below 0 is rounded to a whole turn.
+        if phase < TAU { phase } else { 0.0 }
+    }
+
+    /// Its amplitude, rounded once.
+    #[expect(clippy::cast_possible_truncation, reason = "worked out in f64 and rounded once")]
+    pub(super) fn rounded(self) -> f32 {
+        self.amplitude() as f32
+    }
+}
+
+/// Cosine and sine of the phase at each hop.
+pub(super) type Phases = [(f64, f64); CELLS];
+
+/// Those of a frequency; `turns` is the share of a whole turn that one hop makes, which is frequency over wavelength.
+pub(super) fn phases(turns: f64) -> Phases {
+    let mut phases = [(1.0, 0.0); CELLS];
+    for (hop, phase) in (0..=HOPS_MAX).zip(&mut phases) {
+        let angle = TAU * (turns * f64::from(hop)).fract();
+        *phase = (libm::cos(angle), libm::sin(angle));
+    }
+    phases
+}
+
+/// The share of a whole turn that one hop makes.
+pub(super) fn turns(frequency: PosF32, wavelength: PosF32) -> f64 {
+    f64::from(frequency.get()) / f64::from(wavelength.get())
+}
+
+/// The energy of waves, which come by ascending nodes.
+pub(super) fn energy(waves: &[&Wave], phases: &Phases) -> f64 {
+    waves.iter().fold(0.0, |sum, wave| sum + WaveAccumulator::of(wave, phases).energy())
+}
+
+/// A node that waves came to.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Resonant {
+    /// Which.
+    pub node: NodeId,
+    /// What they make together.
+    pub field: WaveAccumulator,
+    /// How far it swings, `|Z|`.
+    pub amplitude: f32,
+    /// How much of what came is in step, `|Z| / sum of |S_h|`, `0 ..= 1`.
+    pub coherence: f32,
+    /// Whether it swings at least half as far as the node that swings farthest.
+    pub antinode: bool,
+    /// Whether much came, half of the farthest swing at least, and at most a tenth of it is left.
+    pub quiet: bool,
+}
+
+/// What waves of one frequency make of all nodes they came to.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Report {
+    /// Nodes by amplitude descending, then by external id.
+    pub nodes: Vec<Resonant>,
+    /// Sum of `|Z|^2`.
+    pub energy: f64,
+}
+
+impl Resonance {
+    /// Nodes by ascending id, which is the order of sums over them.
+    pub(super) fn by_id(&self) -> Vec<&Wave> {
+        let mut waves: Vec<&Wave> = self.waves.iter().collect();
+        waves.sort_unstable_by_key(|wave| wave.node);
+        waves
+    }
+
+    /// What they make at a frequency. The graph is the one they ran on.
+    #[must_use]
+    #[expect(clippy::cast_possible_truncation, reason = "worked out in f64 and rounded once")]
+    pub fn report(&self, graph: &Graph, frequency: PosF32) -> Report {
+        let phases = phases(turns(frequency, self.wavelength));
+        let waves = self.by_id();
+        let swing = |wave: &&Wave| WaveAccumulator::of(wave, &phases).rounded();
+        let most = waves.iter().map(swing).fold(0.0, f32::max);
+        let mut nodes: Vec<Resonant> = waves
+            .iter()
+            .map(|wave| {
+                let field = WaveAccumulator::of(wave, &phases);
+                let came: f64 = wave.s.iter().map(|amplitude| amplitude.abs()).sum();
+                let coherence = if came > 0.0 { (field.amplitude() / came).min(1.0) as f32 } else { 0.0 };
+                let amplitude = field.rounded();
+                Resonant {
+                    node: wave.node,
+                    field,
+                    amplitude,
+                    coherence,
+                    antinode: amplitude > 0.0 && amplitude >= LARGE * most,
+                    quiet: came as f32 >= LARGE * most && coherence <= QUIET_COHERENCE,
+                }
+            })
+            .collect();
+        nodes.sort_unstable_by_key(|of| (Reverse(of.amplitude.to_bits()), graph.rank(of.node)));
+        Report { nodes, energy: energy(&waves, &phases) }
+    }
+}

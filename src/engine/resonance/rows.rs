@@ -1,0 +1,111 @@
+//! Rows of the undirected view, each read once for a query and kept for its later hops.
+//!
+//! # Design notes
+//! [`crate::graph::pairs::neighbours`] sorts what it reads. A wave needs no order within a row, since each pair sends one pulse
+//! at most, so pairs are found by a place for each node instead: a number that counts only if what it points at says that
+//! it is that node's. Such places are never cleared. Rows hold the same pairs and numbers as that function's (held by
+//! `rows_are_the_undirected_view`).
+
+use crate::graph::Graph;
+use crate::graph::csr::weight_of;
+use crate::graph::index::NodeId;
+use crate::graph::raw::in_large_pages;
+
+/// What is left of a wave where a pair only holds back, and that it is turned upside down.
+const INHIBITORY: f32 = -0.5;
+
+/// A pair, from one of its ends.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Crossing {
+    /// The other end.
+    pub(super) node: u32,
+    /// How well it conducts, in `[-0.5, 0)` or `(0, 1]`.
+    pub(super) conducts: f32,
+}
+
+/// Where a row lies.
+#[derive(Debug, Clone, Copy)]
+struct Span {
+    node: u32,
+    begin: usize,
+    end: usize,
+}
+
+/// All rows that a query has read.
+#[derive(Debug, Default)]
+pub(super) struct Rows {
+    crossings: Vec<Crossing>,
+    spans: Vec<Span>,
+    /// Of each node where its span stands; it counts if that span is the node's.
+    span: Vec<u32>,
+    /// Of each node where it stands in the row that is being read; it counts if the crossing there is the node's.
+    seen: Vec<u32>,
+    /// Whether any slot holds back.
+    inhibits: bool,
+}
+
+impl Rows {
+    /// Forgets all rows, and has room for those of a graph.
+    pub(super) fn begin(&mut self, graph: &Graph) {
+        self.crossings.clear();
+        self.spans.clear();
+        if self.span.len() < graph.node_count() {
+            self.span = in_large_pages(vec![0; graph.node_count()]);
+            self.seen = in_large_pages(vec![0; graph.node_count()]);
+        }
+        self.inhibits = graph.has_inhibition();
+    }
+
+    /// The row of a node.
+    pub(super) fn of(&mut self, graph: &Graph, node: NodeId) -> &[Crossing] {
+        let held = self.spans.get(self.span[node.at()] as usize).copied().filter(|span| span.node == node.0);
+        let Span { begin, end, .. } = held.unwrap_or_else(|| self.read(graph, node));
+        &self.crossings[begin..end]
+    }
+
+    /// How many pairs were read.
+    #[cfg(test)]
+    pub(super) fn read_pairs(&self) -> usize {
+        self.crossings.len()
+    }
+
+    fn read(&mut self, graph: &Graph, node: NodeId) -> Span {
+        let begin = self.crossings.len();
+        for (part, factor) in [(graph.excitatory(node), 1.0), (graph.inhibitory(node), INHIBITORY)] {
+            for (target, weight) in part.targets.iter().zip(part.weights) {
+                self.join(node, begin, *target, factor * weight_of(weight).min(1.0));
+            }
+        }
+        for (source, slot) in graph.incoming(node) {
+            let excitatory = !self.inhibits || graph.is_excitatory(source, slot);
+            let factor = if excitatory { 1.0 } else { INHIBITORY };
+            self.join(node, begin, source.0, factor * graph.weight(slot).min(1.0));
+        }
+        let span = Span { node: node.0, begin, end: self.crossings.len() };
+        self.span[node.at()] = u32::try_from(self.spans.len()).unwrap_or(u32::MAX);
+        self.spans.push(span);
+        span
+    }
+
+    /// Adds a slot to the row of `own`, which begins at `begin`.
+    #[inline]
+    fn join(&mut self, own: NodeId, begin: usize, node: u32, conducts: f32) {
+        if node == own.0 {
+            return;
+        }
+        let place = &mut self.seen[node as usize];
+        match self.crossings.get_mut(begin + *place as usize).filter(|held| held.node == node) {
+            Some(held) => held.conducts = stronger(held.conducts, conducts),
+            None => {
+                *place = u32::try_from(self.crossings.len() - begin).unwrap_or(u32::MAX);
+                self.crossings.push(Crossing { node, conducts });
+            }
+        }
+    }
+}
+
+/// What two slots of one pair conduct: the larger of those that pass on, else the larger of those that hold back.
+fn stronger(a: f32, b: f32) -> f32 {
+    let most = a.max(b);
+    if most > 0.0 { most } else { a.min(b) }
+}

@@ -1,0 +1,167 @@
+//! How fresh a node is: `2^(-age / half-life)`, with a half-life for each kind of node.
+//!
+//! What slept longer than five weeks gets a little back, `0.3 * (1 - 840 / age)`, ages in hours: it grows from nothing at
+//! the border, and what is very old ends at 0.3. A node whose time nobody knows is not fresh at all.
+//!
+//! # Design notes
+//! What is given back is added. A bonus that multiplies would be nothing at such ages, since nothing is left of what it
+//! multiplies; a bonus that begins at once would make a node fresher from one millisecond to the next.
+//!
+//! Invariant: a node does not become fresher or staler at once when it becomes dormant (held by `dormancy_continuous`).
+
+use crate::graph::kinds::NodeType;
+use crate::graph::number::PosF32;
+
+/// Hours after which a node is dormant.
+pub const DORMANCY: f64 = 840.0;
+/// What a dormant node gets back in the end.
+pub const RESURRECTION_FLOOR: f64 = 0.3;
+const HOUR_MS: f64 = 3_600_000.0;
+
+/// Hours in which half is lost, by kind of node.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct HalfLives {
+    file: f32,
+    function: f32,
+    other: f32,
+}
+
+impl Default for HalfLives {
+    fn default() -> Self {
+        Self { file: 168.0, function: 336.0, other: 720.0 }
+    }
+}
+
+impl HalfLives {
+    /// Of files, of functions, and of everything else, in hours.
+    #[must_use]
+    pub const fn new(file: PosF32, function: PosF32, other: PosF32) -> Self {
+        Self { file: file.get(), function: function.get(), other: other.get() }
+    }
+
+    fn of(&self, node_type: NodeType) -> f64 {
+        f64::from(match node_type {
+            NodeType::File => self.file,
+            NodeType::Function => self.function,
+            _ => self.other,
+        })
+    }
+}
+
+/// Tells how fresh nodes are.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct TemporalDecayScorer {
+    half_lives: HalfLives,
+}
+
+impl TemporalDecayScorer {
+    /// With these half-lives.
+    #[must_use]
+    pub const fn new(half_lives: HalfLives) -> Self {
+        Self { half_lives }
+    }
+
+    /// How fresh a node of a kind is at `now_ms` if it last changed at `last_modified`, both epoch milliseconds: `0 ..= 1`.
+    /// What changes in the future is as fresh as what changes now.
+    #[must_use]
+    pub fn score(&self, node_type: NodeType, last_modified: Option<i64>, now_ms: i64) -> f64 {
+        let Some(last_modified) = last_modified else { return 0.0 };
+        let age = now_ms.saturating_sub(last_modified).max(0) as f64 / HOUR_MS;
+        let raw = libm::exp2(-age / self.half_lives.of(node_type));
+        if age > DORMANCY { (raw + RESURRECTION_FLOOR * (1.0 - DORMANCY / age)).min(1.0) } else { raw }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const HOUR: i64 = 3_600_000;
+    const NOW: i64 = 1_700_000_000_000;
+
+    /// What is left after so many half-lives.
+    const LEFT: [(i64, f64); 5] = [(0, 1.0), (1, 0.5), (2, 0.25), (5, 0.031_25), (10, 0.000_976_562_5)];
+
+    fn at(node_type: NodeType, hours: i64) -> f64 {
+        TemporalDecayScorer::default().score(node_type, Some(NOW - hours * HOUR), NOW)
+    }
+
+    #[test]
+    fn decay_closed_form() {
+        let kinds = [
+            (NodeType::File, 168_i64),
+            (NodeType::Function, 336),
+            (NodeType::Module, 720),
+            (NodeType::Concept, 720),
+            (NodeType::MEMORY, 720),
+        ];
+        for (node_type, half_life) in kinds {
+            for (times, left) in LEFT {
+                let hours = times * half_life;
+                let back = if hours > 840 { 0.3 * (1.0 - 840.0 / hours as f64) } else { 0.0 };
+                let got = at(node_type, hours);
+                assert!((got - (left + back)).abs() < 1e-12, "{node_type:?} after {hours} h: {got}");
+            }
+        }
+    }
+
+    #[test]
+    fn example_4_9() {
+        for (days, want) in [(7, 0.5), (35, 0.031_25), (70, 0.150_977)] {
+            let got = at(NodeType::File, 24 * days);
+            assert!((got - want).abs() < 1e-6, "{days} days: {got}");
+        }
+    }
+
+    #[test]
+    fn half_lives_are_those_of_the_kind() {
+        let hours = [1.0, 2.0, 3.0].map(|hours| PosF32::new(hours).unwrap());
+        let scorer = TemporalDecayScorer::new(HalfLives::new(hours[0], hours[1], hours[2]));
+        for (node_type, hours) in [(NodeType::File, 1), (NodeType::Function, 2), (NodeType::Directory, 3)] {
+            let got = scorer.score(node_type, Some(NOW - hours * HOUR), NOW);
+            assert!((got - 0.5).abs() < 1e-12, "{node_type:?}: {got}");
+        }
+        let least = PosF32::new(f32::from_bits(1)).unwrap();
+        let scorer = TemporalDecayScorer::new(HalfLives::new(least, least, least));
+        let score = |age: i64| scorer.score(NodeType::File, Some(NOW - age), NOW);
+        assert_eq!([score(0).to_bits(), score(1).to_bits()], [1.0_f64.to_bits(), 0]);
+    }
+
+    #[test]
+    fn no_time_and_times_at_the_edge() {
+        let scorer = TemporalDecayScorer::default();
+        let score = |last_modified, now_ms| scorer.score(NodeType::MEMORY, last_modified, now_ms);
+        assert_eq!(score(None, NOW).to_bits(), 0.0_f64.to_bits());
+        for (last_modified, now_ms) in [(NOW + HOUR, NOW), (i64::MAX, i64::MIN), (i64::MAX, 0), (NOW, NOW)] {
+            assert_eq!(score(Some(last_modified), now_ms).to_bits(), 1.0_f64.to_bits());
+        }
+        let ages = score(Some(i64::MIN), i64::MAX);
+        assert!((ages - RESURRECTION_FLOOR).abs() < 1e-6, "{ages}");
+    }
+
+    #[test]
+    fn dormancy_continuous() {
+        for node_type in [NodeType::File, NodeType::Function, NodeType::MEMORY] {
+            let scorer = TemporalDecayScorer::default();
+            let score = |age: i64| scorer.score(node_type, Some(NOW - age), NOW);
+            let border = 840 * HOUR;
+            for age in [border - 1, border, border + 1] {
+                assert!((score(age) - score(age + 1)).abs() < 1e-8, "{node_type:?} at {age} ms");
+            }
+            let raw = libm::exp2(-841.0 / HalfLives::default().of(node_type));
+            assert!(score(841 * HOUR) > raw + 0.000_3, "an hour later something was given back");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn fresh_from_0_to_1_and_without_jumps(age in 0_i64..100_000_000_000_000, code in 0_u16..17) {
+            let scorer = TemporalDecayScorer::default();
+            let node_type = NodeType::of_code(code).unwrap();
+            let [now, next] = [age, age + 1].map(|age| scorer.score(node_type, Some(NOW - age), NOW));
+            prop_assert!((0.0..=1.0).contains(&now));
+            prop_assert!((now - next).abs() < 1e-6);
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! Whom to contrast seeds with: up to three nodes that are as well connected and have other neighbours.
+//!
+//! Candidates are drawn by chance that the external ids of the seeds name, so each question has others and the same question
+//! always the same. A small graph gives all its nodes in an order that is named so.
+//!
+//! # Design notes
+//! Bounds are compared as fractions in whole numbers, so that their edges are exact. Seeds without neighbours are contrasted
+//! with nodes without neighbours.
+//!
+//! Likeness costs little. A candidate of another degree is refused before its neighbours are read. Only its neighbours that
+//! are near a seed can be shared; most often they are too few for any seed, whatever they are joined to. Where they are not,
+//! each is looked up in the way back by halves, and the rows of seeds are not read again.
+
+use super::near::Near;
+use crate::engine::random::{below, mixed, stable_hash};
+use crate::graph::Graph;
+use crate::graph::index::NodeId;
+
+/// Anti-seeds at most.
+const ANTI_SEEDS: usize = 3;
+/// Candidates that are drawn.
+const DRAWS: u64 = 1_024;
+/// What a degree is of the mean degree of the seeds at least, and the mean of it: 3 of 10.
+const DEGREE_LEAST: (u64, u64) = (3, 10);
+/// Neighbours in common are less than one of so many: `MAX_JACCARD`, 0.2.
+const JACCARD_PARTS: u64 = 5;
+
+/// Reusable memory.
+#[derive(Debug, Default)]
+pub(super) struct Room {
+    /// Candidates of a small graph by what names their places, then by external id.
+    drawn: Vec<(u64, u32, NodeId)>,
+    /// Seeds by external id, then neighbours of a candidate that are near one.
+    nodes: Vec<NodeId>,
+}
+
+impl Room {
+    pub(super) fn bytes(&self) -> usize {
+        16 * self.drawn.capacity() + 4 * self.nodes.capacity()
+    }
+}
+
+/// The first three that will do, by external id. The seeds are distinct, and `near` marks their neighbours.
+pub(super) fn choose(graph: &Graph, seeds: &[(NodeId, f32)], near: &Near, room: &mut Room) -> Vec<NodeId> {
+    let degrees = seeds.iter().map(|(seed, _)| u64::from(graph.degree(*seed))).sum();
+    let judge = Judge { graph, seeds, near, degrees };
+    let Room { drawn, nodes } = room;
+    let named = named(graph, seeds, nodes);
+    let count = graph.node_count() as u64;
+    let mut chosen = if count <= DRAWS {
+        drawn.clear();
+        let fitting = graph.nodes().filter(|node| judge.fits(*node));
+        drawn.extend(fitting.map(|node| (mixed(named ^ stable_hash(graph, node)), graph.rank(node), node)));
+        drawn.sort_unstable();
+        first(drawn.iter().map(|(_, _, node)| *node), |node| judge.is_unlike(node, nodes))
+    } else {
+        let places = (0..DRAWS).map(|draw| below(mixed(named.wrapping_add(draw)), count));
+        let candidates = places.filter_map(|place| u32::try_from(place).ok()).map(NodeId);
+        first(candidates, |node| judge.fits(node) && judge.is_unlike(node, nodes))
+    };
+    chosen.sort_unstable_by_key(|node| graph.rank(*node));
+    chosen
+}
+
+/// What the chance of a question begins with: a hash of the external ids of its seeds.
+fn named(graph: &Graph, seeds: &[(NodeId, f32)], order: &mut Vec<NodeId>) -> u64 {
+    order.clear();
+    order.extend(seeds.iter().map(|(seed, _)| *seed));
+    order.sort_unstable_by_key(|seed| graph.rank(*seed));
+    let bytes = order.iter().flat_map(|seed| graph.external_id(*seed).bytes().chain([0xFF]));
+    bytes.fold(0, |state, byte| mixed(state ^ u64::from(byte)))
+}
+
+/// The first distinct candidates that will do.
+fn first(candidates: impl Iterator<Item = NodeId>, mut does: impl FnMut(NodeId) -> bool) -> Vec<NodeId> {
+    let mut chosen = Vec::new();
+    for node in candidates {
+        if !chosen.contains(&node) && does(node) {
+            chosen.push(node);
+            if chosen.len() == ANTI_SEEDS {
+                break;
+            }
+        }
+    }
+    chosen
+}
+
+/// What candidates are held to.
+struct Judge<'a> {
+    graph: &'a Graph,
+    seeds: &'a [(NodeId, f32)],
+    near: &'a Near,
+    /// The sum of the degrees of the seeds.
+    degrees: u64,
+}
+
+impl Judge<'_> {
+    /// Whether a node is as well connected as the seeds, and neither one of them nor joined to one.
+    fn fits(&self, node: NodeId) -> bool {
+        // Both times the number of seeds, which leaves the mean a whole number.
+        let (own, mean) = (u64::from(self.graph.degree(node)) * self.seeds.len() as u64, self.degrees);
+        let (part, of) = DEGREE_LEAST;
+        of * own >= part * mean && part * own <= of * mean && !self.near.within_one(node.0)
+    }
+
+    /// Whether a node that [fits](Self::fits) has other neighbours than each of the seeds. Each node counts among its own.
+    fn is_unlike(&self, node: NodeId, common: &mut Vec<NodeId>) -> bool {
+        self.near.common(self.graph, node, common);
+        let degree = u64::from(self.graph.degree(node));
+        self.seeds.iter().all(|(seed, _)| {
+            let of_seed = u64::from(self.graph.degree(*seed));
+            let unlike = |shared: u64| JACCARD_PARTS * shared < degree + of_seed + 2 - shared;
+            let shared = || common.iter().filter(|other| joined(self.graph, **other, *seed)).count() as u64;
+            unlike(of_seed.min(common.len() as u64)) || unlike(shared())
+        })
+    }
+}
+
+/// Whether a slot joins two nodes, whichever way it leads.
+fn joined(graph: &Graph, a: NodeId, b: NodeId) -> bool {
+    graph.sources(a).binary_search(&b.0).is_ok() || graph.sources(b).binary_search(&a.0).is_ok()
+}

@@ -1,0 +1,298 @@
+//! One wave: pulses run from where it begins, level by level, and leave a field.
+//!
+//! A level's pulses fire in ascending id, as the front of an activation, over the same part of each row: what cannot pass
+//! the threshold is left unread. Arrivals at one node in one level are one pulse of the next.
+//!
+//! Nodes get places in the order in which the waves of a question reach them. A cell of four bytes a node holds its place;
+//! all else lies in columns by place, which are as long as what was reached and stay in a near cache.
+
+use super::{F_COLD, F_HOT, IMMUNITY_HOPS, SPECTRAL_WAVELENGTH};
+use crate::engine::activation::{Params, passes, send};
+use crate::graph::Graph;
+use crate::graph::index::NodeId;
+use crate::graph::raw::{in_large_pages, prefetch};
+use std::cmp::Reverse;
+
+/// How far a wave of frequency 1 turns in a hop.
+const TURN: f64 = std::f64::consts::TAU / SPECTRAL_WAVELENGTH;
+/// What every node pulls frequencies towards.
+const MIDDLE: f64 = (F_HOT + F_COLD) / 2.0;
+/// The greatest amplitude of a pulse that was merged.
+const AMPLITUDE_MAX: f64 = 16.0;
+/// How many rows ahead their first slots are asked for.
+const AHEAD: usize = 12;
+/// No node: ids end before it.
+const NOBODY: u32 = u32::MAX;
+
+/// What a wave runs through.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Medium<'a> {
+    pub(super) graph: &'a Graph,
+    pub(super) params: &'a Params,
+    pub(super) mean_degree: f64,
+}
+
+impl Medium<'_> {
+    /// How far a node pulls a frequency towards the middle, `0 .. 1`.
+    fn pull(&self, node: NodeId) -> f64 {
+        let degree = f64::from(self.graph.degree(node));
+        if degree > 0.0 { degree / (degree + self.mean_degree) } else { 0.0 }
+    }
+}
+
+/// What a pulse is beside its strength: a phase, as a point of the unit circle, and a frequency.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Wave {
+    pub(super) x: f64,
+    pub(super) y: f64,
+    pub(super) frequency: f64,
+}
+
+impl Wave {
+    /// That of a source.
+    pub(super) const fn begun(frequency: f64) -> Self {
+        Self { x: 1.0, y: 0.0, frequency }
+    }
+
+    /// The same a hop further.
+    pub(super) fn onward(&self) -> Self {
+        let (sin, cos) = libm::sincos(TURN * self.frequency);
+        Self { x: self.x * cos - self.y * sin, y: self.x * sin + self.y * cos, frequency: self.frequency }
+    }
+
+    /// The same after a node that pulls so far.
+    pub(super) fn drifted(&self, pull: f64) -> Self {
+        Self { frequency: self.frequency + (MIDDLE - self.frequency) * pull, ..*self }
+    }
+}
+
+/// What many pulses are together: amplitudes, and phases and frequencies weighed by them.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Sums {
+    pub(super) amplitude: f64,
+    x: f64,
+    y: f64,
+    frequency: f64,
+}
+
+impl Sums {
+    #[inline]
+    fn add(&mut self, amplitude: f64, wave: &Wave) {
+        self.amplitude += amplitude;
+        self.x += amplitude * wave.x;
+        self.y += amplitude * wave.y;
+        self.frequency += amplitude * wave.frequency;
+    }
+
+    /// The wave they make, of any amplitude above 0. Phases that cancel each other out are phase 0.
+    pub(super) fn wave(&self) -> Wave {
+        let length = (self.x * self.x + self.y * self.y).sqrt();
+        let (x, y) = if length > 0.0 { (self.x / length, self.y / length) } else { (1.0, 0.0) };
+        Wave { x, y, frequency: self.frequency / self.amplitude }
+    }
+}
+
+/// What is at a node in a level.
+#[derive(Debug, Clone, Copy)]
+struct SpectralPulse {
+    node: NodeId,
+    amplitude: f32,
+    wave: Wave,
+    /// Where it was last, the latest at the end.
+    path: [u32; 3],
+}
+
+/// What comes to a node in a level.
+#[derive(Debug, Clone, Copy, Default)]
+struct Arrivals {
+    sums: Sums,
+    /// Bits of the strongest; 0 before the first.
+    strongest: u32,
+    /// The place of its sender in the front; of equals the one whose external id comes first.
+    sender: u32,
+}
+
+impl Arrivals {
+    #[expect(clippy::cast_possible_truncation, reason = "summed in f64, rounded once")]
+    fn amplitude(&self, most: f64) -> f32 {
+        self.sums.amplitude.min(most) as f32
+    }
+}
+
+/// What became of a wave.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Ran {
+    pub(super) pulses: u64,
+    /// Whether pulses were dropped.
+    pub(super) truncated: bool,
+    /// Places that there were after [`IMMUNITY_HOPS`] hops.
+    pub(super) near: usize,
+}
+
+/// What waves run in, one after the other.
+#[derive(Debug, Default)]
+pub(super) struct Channel {
+    /// One more than the place of each node; 0 where it has none.
+    pub(super) cells: Vec<u32>,
+    /// The node of each place.
+    pub(super) touched: Vec<u32>,
+    /// What comes to each place; all zero between levels.
+    arrivals: Vec<Arrivals>,
+    /// Where something comes to in this level: nodes and their places.
+    rising: Vec<(u32, u32)>,
+    frontier: Vec<SpectralPulse>,
+    next: Vec<SpectralPulse>,
+}
+
+impl Channel {
+    pub(super) fn fit(&mut self, nodes: usize) {
+        if self.cells.len() < nodes {
+            self.cells = in_large_pages(vec![0; nodes]);
+        }
+    }
+
+    /// Takes all places back.
+    pub(super) fn reset(&mut self) {
+        for node in self.touched.drain(..) {
+            self.cells[node as usize] = 0;
+        }
+        self.arrivals.clear();
+    }
+
+    /// Runs a wave of at most so many pulses from where it begins; adds what it leaves at each place to `field`.
+    pub(super) fn run(
+        &mut self,
+        medium: &Medium<'_>,
+        begin: impl Iterator<Item = (NodeId, f32)>,
+        frequency: f64,
+        budget: u32,
+        field: &mut Vec<Sums>,
+    ) -> Ran {
+        let begun = Wave::begun(frequency);
+        for (node, amplitude) in begin.filter(|(_, amplitude)| *amplitude > 0.0) {
+            let coming = self.coming(node.0);
+            coming.strongest = amplitude.to_bits();
+            coming.sums.add(f64::from(amplitude), &begun);
+        }
+        let (mut ran, mut left, depth) = (Ran::default(), budget as usize, medium.params.max_depth);
+        for level in 0..=depth {
+            if level > 0 {
+                self.fire(medium);
+            }
+            // What a wave begins with is no sum, and has no cap.
+            let most = if level > 0 { AMPLITUDE_MAX } else { f64::INFINITY };
+            ran.truncated = self.rising.len() > left;
+            if ran.truncated {
+                self.keep(medium.graph, left, most);
+            }
+            left -= self.rising.len();
+            ran.pulses += self.rising.len() as u64;
+            self.settle(medium, level < depth && !ran.truncated, most, field);
+            if level <= IMMUNITY_HOPS {
+                ran.near = self.touched.len();
+            }
+            if self.frontier.is_empty() {
+                break;
+            }
+        }
+        ran
+    }
+
+    /// What comes to a node in this level. Who asks adds to it.
+    #[inline]
+    fn coming(&mut self, node: u32) -> &mut Arrivals {
+        let cell = &mut self.cells[node as usize];
+        if *cell == 0 {
+            self.touched.push(node);
+            self.arrivals.push(Arrivals::default());
+            *cell = u32::try_from(self.touched.len()).unwrap_or(u32::MAX);
+        }
+        let place = *cell - 1;
+        let coming = &mut self.arrivals[place as usize];
+        if coming.strongest == 0 {
+            self.rising.push((node, place));
+        }
+        coming
+    }
+
+    /// Lets the front send.
+    fn fire(&mut self, medium: &Medium<'_>) {
+        let Medium { graph, params, .. } = *medium;
+        let frontier = std::mem::take(&mut self.frontier);
+        for (at, pulse) in (0_u32..).zip(&frontier) {
+            if let Some(ahead) = frontier.get(at as usize + AHEAD) {
+                let part = graph.excitatory(ahead.node);
+                prefetch(part.targets);
+                prefetch(part.weights);
+            }
+            let part = graph.excitatory(pulse.node);
+            let k = params.sends(graph, pulse.node, pulse.amplitude);
+            // Most of the last fronts send nothing, and need not be turned.
+            if !passes(&part, k, params.threshold) {
+                continue;
+            }
+            let wave = pulse.wave.onward();
+            let comes_first = |other: &SpectralPulse| graph.rank(pulse.node) < graph.rank(other.node);
+            send(&part, k, params.threshold, |_, target, signal| {
+                if pulse.path.contains(&target) {
+                    return;
+                }
+                let (bits, coming) = (signal.to_bits(), self.coming(target));
+                if bits > coming.strongest
+                    || bits == coming.strongest && comes_first(&frontier[coming.sender as usize])
+                {
+                    (coming.strongest, coming.sender) = (bits, at);
+                }
+                coming.sums.add(f64::from(signal), &wave);
+            });
+        }
+        self.frontier = frontier;
+    }
+
+    /// Keeps the so many strongest of what comes in this level, of equals those whose external id comes first.
+    fn keep(&mut self, graph: &Graph, count: usize, most: f64) {
+        let Self { arrivals, rising, .. } = self;
+        if count > 0 {
+            rising.select_nth_unstable_by_key(count - 1, |(node, place)| {
+                let amplitude = arrivals[*place as usize].amplitude(most);
+                (Reverse(amplitude.to_bits()), graph.rank(NodeId(*node)))
+            });
+        }
+        for (_, place) in rising.drain(count..) {
+            arrivals[place as usize] = Arrivals::default();
+        }
+    }
+
+    /// Ends a level: what came is added to the field, and makes the next front where that `fires`.
+    fn settle(&mut self, medium: &Medium<'_>, fires: bool, most: f64, field: &mut Vec<Sums>) {
+        let Self { touched, arrivals, rising, frontier, next, .. } = self;
+        if fires {
+            rising.sort_unstable();
+        }
+        field.resize(touched.len(), Sums::default());
+        for (node, place) in rising.drain(..) {
+            let came = std::mem::take(&mut arrivals[place as usize]);
+            let (node, amplitude, mut wave) = (NodeId(node), came.amplitude(most), came.sums.wave());
+            // Where a wave begins nobody has sent it: it has no path yet, and keeps its frequency.
+            let sender = frontier.get(came.sender as usize);
+            if sender.is_some() {
+                wave = wave.drifted(medium.pull(node));
+            }
+            field[place as usize].add(f64::from(amplitude), &wave);
+            if fires {
+                let onto = |sender: &SpectralPulse| [sender.path[1], sender.path[2], sender.node.0];
+                let path = sender.map_or([NOBODY; 3], onto);
+                next.push(SpectralPulse { node, amplitude, wave, path });
+            }
+        }
+        frontier.clear();
+        std::mem::swap(frontier, next);
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        4 * (self.cells.capacity() + self.touched.capacity())
+            + 8 * self.rising.capacity()
+            + size_of::<Arrivals>() * self.arrivals.capacity()
+            + size_of::<SpectralPulse>() * (self.frontier.capacity() + self.next.capacity())
+    }
+}

@@ -1,0 +1,285 @@
+//! What was learned, as a file beside that of the graph it was learned on: JSON, exact, and refused as a whole if anything is
+//! wrong.
+//!
+//! ```json
+//! {"generation":7,"tick":12,"synapses":[
+//! {"source_id":"herbert","relation":"MENTIONS","target_id":"m1","original_weight":0.5,"current_weight":0.732,"delta":0.082,"perm":0.15,"strengthen_count":6,"weaken_count":0,"ltp_applied":true,"ltd_applied":false}
+//! ]}
+//! ```
+//!
+//! | field | what it says |
+//! |---|---|
+//! | `generation`, `tick` | of the graph, and of what was learned |
+//! | `original_weight` | the base weight, at least 0 |
+//! | `current_weight` | what a query reads, at least 0 |
+//! | `delta` | what was learned and fades, at least 0 |
+//! | `perm` | what was learned and stays |
+//! | `strengthen_count`, `weaken_count` | the runs, as they stand |
+//! | `ltp_applied`, `ltd_applied` | whether the lasting bonus and the lasting penalty were given, which happens once |
+//! | `checksum` | as in the file of a graph; it is written, and checked if it is there |
+//!
+//! The parts come in this order. Every field but the checksum must be there, once, and no other may be; no slot may be named
+//! twice.
+//!
+//! Invariants: what is read is what was written (held by `what_is_read_is_what_was_written`); a file with a checksum that
+//! differs in any byte is refused (held by `flips_and_cuts_are_refused`).
+
+use super::checksum::{SummedReader, SummedWriter};
+use crate::graph::Error;
+use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::io::{self, BufWriter, Read, Write};
+
+#[cfg(test)]
+mod tests;
+
+/// The parts of a file, in their order.
+const PARTS: [&str; 4] = ["generation", "tick", "synapses", "checksum"];
+
+/// What was learned, by names that outlive a graph.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct SynapticState {
+    /// Which state of the graph it was learned on.
+    pub generation: u64,
+    /// How many outcomes were learned.
+    pub tick: u64,
+    /// One for each slot that learned.
+    pub synapses: Vec<SynapticRow>,
+}
+
+/// What one slot learned.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct SynapticRow {
+    /// The external id of the node it begins at.
+    pub source_id: String,
+    /// The type of its relationship.
+    pub relation: String,
+    /// The external id of the node it leads to.
+    pub target_id: String,
+    /// Its base weight, at least 0.
+    pub original_weight: f32,
+    /// Its effective weight, at least 0.
+    pub current_weight: f32,
+    /// What of that fades, at least 0.
+    pub delta: f32,
+    /// What of that stays.
+    pub perm: f32,
+    /// How often it was strengthened in a row.
+    pub strengthen_count: u32,
+    /// How often it was weakened in a row.
+    pub weaken_count: u32,
+    /// Whether the lasting bonus was given.
+    pub ltp_applied: bool,
+    /// Whether the lasting penalty was given.
+    pub ltd_applied: bool,
+}
+
+/// Writes what was learned. Same content, same bytes.
+///
+/// # Errors
+/// Those of the writer, and [`io::ErrorKind::InvalidData`] for a number that is none. What is written by then is no such
+/// file, and is refused when read.
+pub fn write(state: &SynapticState, into: impl Write) -> io::Result<()> {
+    let mut out = BufWriter::with_capacity(64 * 1024, SummedWriter::new(into));
+    write!(out, "{{\"generation\":{},\"tick\":{},\"synapses\":[", state.generation, state.tick)?;
+    let mut separator = "\n";
+    for (at, row) in state.synapses.iter().enumerate() {
+        let numbers = [row.original_weight, row.current_weight, row.delta, row.perm];
+        if !numbers.iter().all(|number| number.is_finite()) {
+            let reason = format!("synapses[{at}] has a number that is none");
+            return Err(io::Error::new(io::ErrorKind::InvalidData, reason));
+        }
+        out.write_all(separator.as_bytes())?;
+        serde_json::to_writer(&mut out, row)?;
+        separator = ",\n";
+    }
+    out.write_all(b"\n],")?;
+    // The sum is of what has left the buffer.
+    out.flush()?;
+    let sum = out.get_ref().sum();
+    write!(out, "\"checksum\":\"{sum:016x}\"}}")?;
+    out.flush()
+}
+
+/// Reads what was learned.
+///
+/// # Errors
+/// [`Error::CorruptSnapshot`] and [`Error::NonFinite`] for what is no such file, with the path of what is wrong;
+/// [`Error::UnreadableSnapshot`] for those of the reader.
+pub fn read(from: impl Read) -> Result<SynapticState, Error> {
+    let mut bytes = SummedReader::new(from);
+    let mut reading = Reading::default();
+    let mut json = serde_json::Deserializer::from_reader(&mut bytes);
+    let end = File(&mut reading).deserialize(&mut json).and_then(|()| json.end());
+    end.map_err(|why| reading.refusal(&why))?;
+    if let Some(given) = &reading.checksum {
+        let sum = bytes.sum_before_name().map(|sum| format!("{sum:016x}"));
+        if sum.as_ref() != Some(given) {
+            let reason = format!("it is {given}, of bytes whose sum is {}", sum.unwrap_or_default());
+            return Err(Error::CorruptSnapshot { path: "checksum".to_owned(), reason });
+        }
+    }
+    let mut slots: Vec<_> =
+        reading.state.synapses.iter().map(|row| (&row.source_id, &row.relation, &row.target_id)).collect();
+    slots.sort_unstable();
+    if let Some(twice) = slots.windows(2).find(|two| two[0] == two[1]) {
+        let (source, relation, target) = twice[0];
+        let reason = format!("{source} -{relation}-> {target} is there twice");
+        return Err(Error::CorruptSnapshot { path: "synapses".to_owned(), reason });
+    }
+    Ok(reading.state)
+}
+
+/// What is read, and where the reader is.
+#[derive(Default)]
+struct Reading {
+    state: SynapticState,
+    checksum: Option<String>,
+    /// The part that is being read; none between two.
+    part: Option<&'static str>,
+    /// Why it ended, where that has a name of its own.
+    refused: Option<Error>,
+}
+
+impl Reading {
+    fn refusal(&mut self, why: &serde_json::Error) -> Error {
+        if let Some(refused) = self.refused.take() {
+            return refused;
+        }
+        let reason = why.to_string();
+        if let Some(kind) = why.io_error_kind() {
+            return Error::UnreadableSnapshot { kind, reason };
+        }
+        let path = match self.part {
+            None => "the file".to_owned(),
+            Some("synapses") => format!("synapses[{}]", self.state.synapses.len()),
+            Some(part) => part.to_owned(),
+        };
+        Error::CorruptSnapshot { path, reason }
+    }
+}
+
+/// The four parts, in their order.
+struct File<'r>(&'r mut Reading);
+
+impl<'de> DeserializeSeed<'de> for File<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<(), D::Error> {
+        from.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for File<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "what was learned")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let Self(reading) = self;
+        for part in PARTS {
+            match map.next_key::<String>()? {
+                Some(name) if name == part => {}
+                Some(name) => return Err(A::Error::custom(format!("{name} stands where {part} should"))),
+                // The checksum is the only one that may be missing.
+                None if part == "checksum" => return Ok(()),
+                None => return Err(A::Error::custom(format!("{part} is missing"))),
+            }
+            reading.part = Some(part);
+            match part {
+                "generation" => reading.state.generation = map.next_value()?,
+                "tick" => reading.state.tick = map.next_value()?,
+                "synapses" => map.next_value_seed(Rows(&mut *reading))?,
+                _ => reading.checksum = Some(map.next_value()?),
+            }
+            reading.part = None;
+        }
+        match map.next_key::<String>()? {
+            Some(name) => Err(A::Error::custom(format!("{name} stands after the checksum"))),
+            None => Ok(()),
+        }
+    }
+}
+
+/// What each slot learned.
+struct Rows<'r>(&'r mut Reading);
+
+impl<'de> DeserializeSeed<'de> for Rows<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<(), D::Error> {
+        from.deserialize_seq(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Rows<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a list")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
+        let Self(reading) = self;
+        while let Some(row) = list.next_element::<RawRow>()? {
+            match row.checked(reading.state.synapses.len()) {
+                Ok(row) => reading.state.synapses.push(row),
+                Err(why) => {
+                    reading.refused = Some(why);
+                    return Err(A::Error::custom("refused"));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A row as it stands in a file: a number may be `null`, which is how some write NaN.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawRow {
+    source_id: String,
+    relation: String,
+    target_id: String,
+    #[serde(deserialize_with = "Option::deserialize")]
+    original_weight: Option<f32>,
+    #[serde(deserialize_with = "Option::deserialize")]
+    current_weight: Option<f32>,
+    #[serde(deserialize_with = "Option::deserialize")]
+    delta: Option<f32>,
+    #[serde(deserialize_with = "Option::deserialize")]
+    perm: Option<f32>,
+    strengthen_count: u32,
+    weaken_count: u32,
+    ltp_applied: bool,
+    ltd_applied: bool,
+}
+
+impl RawRow {
+    fn checked(self, at: usize) -> Result<SynapticRow, Error> {
+        let number = |field: &'static str, value: Option<f32>, min: f32| match value {
+            None => Err(Error::NonFinite { field, owner: format!("synapses[{at}]") }),
+            Some(value) if (min..=f32::MAX).contains(&value) => Ok(value + 0.0),
+            Some(value) => {
+                let reason = format!("{value} is not {min:e} to {:e}", f32::MAX);
+                Err(Error::CorruptSnapshot { path: format!("synapses[{at}].{field}"), reason })
+            }
+        };
+        Ok(SynapticRow {
+            original_weight: number("original_weight", self.original_weight, 0.0)?,
+            current_weight: number("current_weight", self.current_weight, 0.0)?,
+            delta: number("delta", self.delta, 0.0)?,
+            perm: number("perm", self.perm, f32::MIN)?,
+            source_id: self.source_id,
+            relation: self.relation,
+            target_id: self.target_id,
+            strengthen_count: self.strengthen_count,
+            weaken_count: self.weaken_count,
+            ltp_applied: self.ltp_applied,
+            ltd_applied: self.ltd_applied,
+        })
+    }
+}
