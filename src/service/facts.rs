@@ -13,6 +13,7 @@ use crate::domain::units::Timestamp;
 use crate::jobs::{JobName, Request, sweep};
 use crate::scheduler::driver::{self, Wanted};
 use crate::store::{Asked, Error, Fact, FactFilter, InForce, Said, SweepJob, SweepState};
+use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 /// Facts of one request to the database.
@@ -21,6 +22,8 @@ const PAGE: usize = 1_000;
 const AT_ONCE_MAX: i64 = 100_000;
 /// Lineages that a sweep gets through in a second at the least, where every one of them changes.
 const PER_SECOND: i64 = 2_000;
+/// Time between two looks at a sweep that a worker has and somebody waits for.
+const LOOK_AGAIN: Duration = Duration::from_millis(500);
 
 /// What is to be swept.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -169,9 +172,17 @@ impl Service {
         let mut job = self.store.asked_sweep(&id).await?;
         if !job.state.is_over() && job.asked.heads <= AT_ONCE_MAX {
             let wanted = Wanted::asked(&id, job.asked.now);
-            let work = Request { stop: stop.unwrap_or_default(), ..Request::default() };
-            driver::run_job(&self.store, JobName::Sweep, &wanted, work).await?;
-            job = self.store.asked_sweep(&id).await?;
+            let stop = stop.unwrap_or_default();
+            loop {
+                let work = Request { stop: stop.clone(), ..Request::default() };
+                driver::run_job(&self.store, JobName::Sweep, &wanted, work).await?;
+                job = self.store.asked_sweep(&id).await?;
+                // A worker that looked in between has it: what it comes to is the answer.
+                if job.state != SweepState::Running || stop.is_cancelled() {
+                    break;
+                }
+                tokio::time::sleep(LOOK_AGAIN).await;
+            }
         }
         match job.state {
             SweepState::Done => Ok(Sweep::Done(status(job).so_far)),

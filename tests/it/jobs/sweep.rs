@@ -3,7 +3,7 @@
 use crate::harness::ebb::{by_hand, close, together};
 use crate::harness::neo4j::{Fresh, at, documented, fresh};
 use ebb::clock::{Clock, new_id};
-use ebb::domain::attempt::Right;
+use ebb::domain::attempt::{Right, RunState};
 use ebb::domain::fact::{Assertion, DECAY_SOURCE, FactScope, Tuple, Value};
 use ebb::domain::guard::Guard;
 use ebb::domain::ids::{EntityName, FactRelation, Scope, Source};
@@ -343,6 +343,29 @@ async fn a_sweep_that_is_told_to_stop_is_left_to_a_worker() {
     assert!(matches!(left, Sweep::Queued(_)), "{left:?}");
     let swept = done(service.sweep(&intent, &ask, None).await.unwrap());
     assert_eq!(swept.facts_reduced, 1_001, "the same request goes on behind the page that was done");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_sweep_that_a_worker_has_is_answered_when_it_is_done() {
+    let db = fresh().await;
+    let facts: Vec<Assertion> = (0..1_001).map(|n| fact("memory:x", &format!("v{n}"), 0.0)).collect();
+    db.assert(&facts).await;
+    let service = db.service(BOTH);
+    let (stop, intent, ask) = (CancellationToken::new(), once(), request(FactScope::Company, None, 2.0));
+    stop.cancel();
+    let Sweep::Queued(left) = service.sweep(&intent, &ask, Some(stop)).await.unwrap() else { panic!("done") };
+    let worker = db.governed(BOTH);
+    let mut run = worker.take_open_run("sweep", Right::Lease).await.unwrap().unwrap();
+    let working = async {
+        // Long enough for one who does not wait to have answered.
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        let rules = policies(BOTH).rules(FactScope::Company, None, None);
+        let (all, _) = worker.sweep_asked(&mut run, &left.job_id, &rules, 1_000).await.unwrap();
+        worker.end_sweep(&mut run, &left.job_id, Ok(&rules.summary(&all.counters))).await.unwrap();
+        worker.close_run(&run, RunState::Done, false, None).await.unwrap();
+    };
+    let (swept, ()) = tokio::join!(service.sweep(&intent, &ask, None), working);
+    assert_eq!(done(swept.unwrap()).facts_reduced, 1_001);
 }
 
 #[tokio::test(flavor = "multi_thread")]
