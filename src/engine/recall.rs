@@ -37,7 +37,7 @@ mod ask;
 mod tests;
 
 pub use answer::{Counters, Dimensions, Hit, Recalled, Route, Seed};
-pub use ask::{Ask, Config, Filter, Fusion, Profile, Spread, TEXT_BYTES_MAX, TOP_K_MAX};
+pub use ask::{Ask, Config, Filter, Fusion, NAMES_MAX, Profile, Spread, TEXT_BYTES_MAX, TOP_K_MAX};
 
 use super::activation::scratch::Scratch;
 use super::activation::{Activation, Lit, Params, Work, hybrid, paths};
@@ -74,7 +74,7 @@ struct Scored {
 /// Answers a question.
 ///
 /// # Errors
-/// [`crate::graph::Error::ParameterOutOfRange`] for a text, a `top_k` or a score of a seed outside its range,
+/// [`crate::graph::Error::ParameterOutOfRange`] for a text, a filter, a `top_k` or a score of a seed outside its range,
 /// [`crate::graph::Error::NonFinite`] for a score that is none.
 pub fn recall(view: &View, ask: &Ask, config: &Config, scratch: &mut Scratch) -> Result<Recalled, Error> {
     ask.check(config)?;

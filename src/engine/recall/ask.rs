@@ -9,6 +9,8 @@ use crate::graph::kinds::NodeType;
 use crate::graph::number::PosF32;
 use xxhash_rust::xxh3::xxh3_128;
 
+/// Kinds or tiers of a filter at most.
+pub const NAMES_MAX: usize = 64;
 /// How long a question may be, in bytes.
 pub const TEXT_BYTES_MAX: usize = 64 * 1024;
 /// How many hits anybody may ask for, whatever is configured.
@@ -93,6 +95,8 @@ pub enum Fusion {
 impl Ask {
     pub(super) fn check(&self, config: &Config) -> Result<(), Error> {
         count("text", self.text.len(), 0, TEXT_BYTES_MAX)?;
+        count("kinds", self.filter.kinds.len(), 0, NAMES_MAX)?;
+        count("tiers", self.filter.tiers.len(), 0, NAMES_MAX)?;
         count("top_k", self.top_k, 1, config.top_k_max)
     }
 

@@ -415,6 +415,14 @@ fn what_cannot_be_asked_is_refused_by_name() {
     asked(&view, &from_n00(1_000));
     let long = |bytes: usize| Ask { text: "a".repeat(bytes), ..from_n00(1) };
     assert!(refused(&long(TEXT_BYTES_MAX + 1)).contains("text"));
+    let names = |count: usize| vec!["Memory".to_owned(); count];
+    let of = |kinds: usize, tiers: usize| Ask {
+        filter: Filter { kinds: names(kinds), tiers: names(tiers), ..Filter::default() },
+        ..Ask::default()
+    };
+    assert!(refused(&of(NAMES_MAX + 1, 0)).contains("kinds"));
+    assert!(refused(&of(0, NAMES_MAX + 1)).contains("tiers"));
+    assert!(recall(&view, &of(NAMES_MAX, NAMES_MAX), &config(), &mut Scratch::default()).is_ok());
     assert_eq!(asked(&view, &long(TEXT_BYTES_MAX)).hits.len(), 1);
     for score in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, -1.0, -0.0, 0.0, 1.5] {
         let seeds = vec![("n00".to_owned(), score)];

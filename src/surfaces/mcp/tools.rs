@@ -200,6 +200,7 @@ struct Question {
     top_k: Option<usize>,
     /// Only nodes of these labels, such as Memory.
     #[serde(default)]
+    #[schemars(length(max = 64))]
     kinds: Vec<String>,
     /// Whether to answer the texts of memories, 4 KiB of each at most; their first 200 bytes stand in label.
     #[serde(default)]
