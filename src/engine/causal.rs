@@ -135,6 +135,12 @@ pub struct CausalChainDetector {
     hops_max: u8,
 }
 
+impl Default for CausalChainDetector {
+    fn default() -> Self {
+        Self { hops_max: HOPS_MAX }
+    }
+}
+
 impl CausalChainDetector {
     /// As deep as this, `1 ..= 20`, but six hops at most.
     ///

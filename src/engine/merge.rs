@@ -91,7 +91,18 @@ pub struct Merged {
 /// their order, scores in `0 ..= 1`; of a node that stands twice in one the greater counts. Who scores 0 is left out.
 #[must_use]
 pub fn merge(graph: &Graph, weights: Weights, lists: [&[(NodeId, f32)]; 4]) -> Vec<Merged> {
-    let shares = weights.shares(lists.map(|list| !list.is_empty()));
+    merge_active(graph, weights, lists.map(|list| !list.is_empty()), lists)
+}
+
+/// The same where lists were filtered: which dimensions found anything is known from before.
+#[must_use]
+pub fn merge_active(
+    graph: &Graph,
+    weights: Weights,
+    active: [bool; 4],
+    lists: [&[(NodeId, f32)]; 4],
+) -> Vec<Merged> {
+    let shares = weights.shares(active);
     let mut found: BTreeMap<NodeId, [f32; 4]> = BTreeMap::new();
     for (dimension, list) in lists.iter().enumerate() {
         for (node, value) in *list {

@@ -19,6 +19,7 @@ pub mod plasticity;
 pub mod random;
 pub mod recall;
 pub mod resonance;
+pub mod scratch;
 pub mod seeds;
 pub mod semantic;
 pub mod temporal;

@@ -6,7 +6,9 @@
 //! | seeds | [`seeds::find`], reranked by spelling | where spreading begins, at most 5 for each hit asked for |
 //! | spread | [`activation`](super::activation), or personalised PageRank | what is joined to the seeds |
 //! | pool | the filter | the strongest of what passes, 10 for each hit and at least 200 |
-//! | score | the value over its greatest, where that is above 1; times `1 + 0.05 * PageRank / greatest PageRank` | a ranking |
+//! | hear | [`semantic`](super::semantic), [`causal`](super::causal), [`temporal`](super::temporal), those that are asked for | what else speaks for whom |
+//! | contrast | [`xlr`](super::xlr), if it is asked for | less of what would light up for any question |
+//! | score | [`merge`](super::merge), times `1 + 0.05 * PageRank / greatest PageRank` | a ranking |
 //! | fuse | [`fuse`](super::fuse) | both rankings in one |
 //! | explain | [`paths`] | the strongest way from a seed to each hit |
 //!
@@ -32,44 +34,36 @@
 
 mod answer;
 mod ask;
+mod weigh;
 
 #[cfg(test)]
 mod tests;
 
 pub use answer::{Counters, Dimensions, Hit, Recalled, Route, Seed};
-pub use ask::{Ask, Config, Filter, Fusion, NAMES_MAX, Profile, Spread, TEXT_BYTES_MAX, TOP_K_MAX};
+pub use ask::{
+    Ask, Config, Filter, Fusion, NAMES_MAX, Profile, RANDOM_SEED, SeedMass, Spread, TEXT_BYTES_MAX,
+    TOP_K_MAX, Weighing, Xlr,
+};
 
-use super::activation::scratch::Scratch;
-use super::activation::{Activation, Lit, Params, Work, hybrid, paths};
+use super::activation::{self, Activation, Lit, Params, Work, hybrid, paths};
 use super::fuse::fuse;
+use super::merge::Merged;
 use super::pagerank::personalised;
+use super::scratch::Scratch;
 use super::seeds::{self, MAX_SEEDS, Question, Seeds};
-use super::semantic::trigram::SCORE_MIN;
+use super::semantic::pipeline::spelling;
 use super::text::ranking::{RANKED_MAX, Ranking};
+use super::xlr::Contrast;
 use super::{Error, Flag, View};
 use crate::graph::index::NodeId;
 use ask::Sieve;
-use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
+use weigh::{Asking, Weighed};
 
 /// Seeds for each hit that is asked for.
 const SEEDS_EACH: usize = 5;
-/// Nodes that are scored, for each hit that is asked for and at least.
-const POOL_EACH: usize = 10;
-const POOL_MIN: usize = 200;
-/// How much the best standing lifts a score.
-const RANK_BOOST: f64 = 0.05;
 /// Hops of an explanation at most.
 const ROUTE_HOPS_MAX: u8 = 5;
-
-/// A node on its way to be a hit.
-#[derive(Debug, Clone, Copy)]
-struct Scored {
-    node: NodeId,
-    dimensions: Dimensions,
-    bonus: f32,
-    score: f32,
-}
 
 /// Answers a question.
 ///
@@ -86,10 +80,14 @@ pub fn recall(view: &View, ask: &Ask, config: &Config, scratch: &mut Scratch) ->
     let found = find(view, ask, &sieve, &texts)?;
     let begun: Vec<(NodeId, f32)> = found.seeds.iter().map(|seed| (seed.node, seed.score)).collect();
     let params = config.params(ask.profile);
-    let lit = spread(view, ask.spread, params, &begun, scratch);
+    let mut lit = spread(view, ask.spread, params, &begun, &mut scratch.activation);
     let (work, truncated) = (lit.work, lit.truncated);
     let partial_nodes = lit.lit.iter().filter(|lit| graph.is_partial(lit.node)).count() as u64;
-    let scored = scored(view, pool(view, ask.top_k, &sieve, lit));
+    if ask.seed_mass == SeedMass::Subtract && ask.spread == Spread::Activation {
+        subtract(&mut lit, &begun, params);
+    }
+    let asking = Asking { view, ask, config, sieve: &sieve, begun: &begun };
+    let Weighed { scored, contrast, flags } = asking.weigh(lit, &mut scratch.xlr);
     let by_score: Vec<NodeId> = scored.iter().map(|scored| scored.node).collect();
     let by_text: Vec<NodeId> = texts.ranked.iter().map(|ranked| ranked.node).collect();
     let mut ranked: Vec<(NodeId, f32)> = match ask.fusion {
@@ -97,7 +95,7 @@ pub fn recall(view: &View, ask: &Ask, config: &Config, scratch: &mut Scratch) ->
         Fusion::Off => scored.iter().map(|scored| (scored.node, scored.score)).collect(),
     };
     ranked.truncate(ask.top_k);
-    let flags = view.flags();
+    let flags = view.flags().and(flags);
     let flags = flags.with(Flag::SeedsTruncated, found.truncated).with(Flag::ActivationTruncated, truncated);
     let postings_read = texts.postings_read;
     let Work { slots_read, useful_slots, rows: rows_touched, touched: nodes_touched } = work;
@@ -105,9 +103,12 @@ pub fn recall(view: &View, ask: &Ask, config: &Config, scratch: &mut Scratch) ->
         id: ask.id(view.generation()),
         generation: view.generation(),
         as_of: view.snapshot().as_of,
-        hits: hits(view, params, &begun, &ranked, (&scored, &by_text)),
+        hits: hits(view, params, &begun, &ranked, (&scored, &by_text, contrast.as_ref())),
         seeds: used(view, &found),
         unknown: found.unknown,
+        anti_seeds: contrast.map_or_else(Vec::new, |contrast| {
+            contrast.anti_seeds.iter().map(|node| graph.external_id(*node).to_owned()).collect()
+        }),
         flags,
         counters: Counters {
             slots_read,
@@ -131,10 +132,7 @@ fn find(view: &View, ask: &Ask, sieve: &Sieve<'_>, texts: &Ranking) -> Result<Se
         Fusion::Text => view.by_text(&ask.text, most, |_| true).ranked,
     };
     let spelt = view.sources().labels.ngrams().asked(&ask.text);
-    let d2 = |node: NodeId| match spelt.score(node.0) {
-        like if f64::from(like) > SCORE_MIN => like,
-        _ => 0.0,
-    };
+    let d2 = |node: NodeId| spelling(&spelt, node);
     seeds::find(&view.sources(), &question, by_text, d2)
 }
 
@@ -144,7 +142,7 @@ fn spread(
     spread: Spread,
     params: &Params,
     seeds: &[(NodeId, f32)],
-    scratch: &mut Scratch,
+    scratch: &mut activation::scratch::Scratch,
 ) -> Activation {
     let graph = view.graph();
     if spread == Spread::Activation {
@@ -159,29 +157,13 @@ fn spread(
     Activation { lit, work, truncated: false }
 }
 
-/// The strongest that pass, by strength, and the greatest value of all.
-fn pool(view: &View, top_k: usize, sieve: &Sieve<'_>, mut lit: Activation) -> (Vec<Lit>, f32) {
-    let most = lit.lit.iter().map(|lit| lit.value).fold(0.0, f32::max);
-    if !sieve.is_open() {
-        lit.lit.retain(|lit| sieve.passes(view, lit.node));
+/// Takes off what seeds began with, so that each counts for what came back to it.
+fn subtract(lit: &mut Activation, seeds: &[(NodeId, f32)], params: &Params) {
+    let begun: BTreeMap<NodeId, f32> = activation::begun(seeds, params).into_iter().collect();
+    for one in &mut lit.lit {
+        one.value = (one.value - begun.get(&one.node).copied().unwrap_or(0.0)).max(0.0);
     }
-    (lit.strongest(view.graph(), POOL_MIN.max(POOL_EACH * top_k)).lit, most)
-}
-
-/// The ranking by score: all evidence that there is, and standing. One kind of evidence weighs all there is to weigh, and
-/// agrees with no other.
-fn scored(view: &View, (pool, most): (Vec<Lit>, f32)) -> Vec<Scored> {
-    let score = |lit: &Lit| {
-        let structural = lit.value / most.max(1.0);
-        let boost = 1.0 + RANK_BOOST * f64::from(view.standing(lit.node));
-        #[expect(clippy::cast_possible_truncation, reason = "at most 1.05, rounded once")]
-        let score = (f64::from(structural) * boost) as f32;
-        Scored { node: lit.node, dimensions: Dimensions { structural }, bonus: 1.0, score }
-    };
-    let mut scored: Vec<Scored> = pool.iter().map(score).collect();
-    let graph = view.graph();
-    scored.sort_unstable_by_key(|scored| (Reverse(scored.score.to_bits()), graph.rank(scored.node)));
-    scored
+    lit.lit.retain(|one| one.value > 0.0);
 }
 
 /// Seeds, as they are told.
@@ -202,14 +184,14 @@ fn hits(
     params: &Params,
     seeds: &[(NodeId, f32)],
     ranked: &[(NodeId, f32)],
-    (by_score, by_text): (&[Scored], &[NodeId]),
+    (by_score, by_text, contrast): (&[Merged], &[NodeId], Option<&Contrast>),
 ) -> Vec<Hit> {
     let graph = view.graph();
-    let by_score: BTreeMap<NodeId, &Scored> = by_score.iter().map(|scored| (scored.node, scored)).collect();
+    let by_score: BTreeMap<NodeId, &Merged> = by_score.iter().map(|scored| (scored.node, scored)).collect();
     let by_text: BTreeMap<NodeId, u32> = by_text.iter().copied().zip(1..).collect();
-    // What is in the pool was reached; what is in by its text alone would keep the search going to its end.
-    let reached: BTreeSet<NodeId> =
-        ranked.iter().map(|(node, _)| *node).filter(|node| by_score.contains_key(node)).collect();
+    // What was not reached would keep the search going to its end.
+    let is_reached = |node: &NodeId| by_score.get(node).is_some_and(|scored| scored.dimensions[0] > 0.0);
+    let reached: BTreeSet<NodeId> = ranked.iter().map(|(node, _)| *node).filter(is_reached).collect();
     let params = Params { max_depth: params.max_depth.min(ROUTE_HOPS_MAX), ..*params };
     let mut paths = paths::strongest(graph, seeds, &params, &reached);
     let route = |path: paths::Path| {
@@ -225,10 +207,11 @@ fn hits(
             label: graph.label(*node).to_owned(),
             kind: view.kind(*node).into_owned(),
             score: *score,
-            dimensions: scored.map_or_else(Dimensions::default, |scored| scored.dimensions),
+            dimensions: scored.map_or_else(Dimensions::default, |scored| scored.dimensions.into()),
             bonus: scored.map_or(1.0, |scored| scored.bonus),
             route: paths.remove(node).map(route),
             text_rank: by_text.get(node).copied(),
+            contrast: contrast.and_then(|contrast| contrast.field(*node)).copied(),
             provenance: graph.provenance(*node).cloned(),
             partial: graph.is_partial(*node),
         }

@@ -15,6 +15,9 @@ use super::pagerank::pagerank;
 use super::seeds::Sources;
 use super::seeds::facts::Facts;
 use super::seeds::labels::Labels;
+use super::semantic::cooccurrence::CoOccurrenceIndex;
+use super::temporal::co_change::CoChangeMatrix;
+use super::temporal::velocity::VelocityScorer;
 use super::text::counts::WordCounts;
 use super::text::ranking::{Documents, Ranking, TextIndex};
 use super::{Error, Flag, Flags};
@@ -23,7 +26,7 @@ use crate::graph::index::{Generation, NodeId};
 use crate::graph::kinds::NodeType;
 use crate::graph::snapshot::Snapshot;
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// The words of memories: where each stands, and in how many.
 #[derive(Debug, Clone, Default)]
@@ -46,6 +49,16 @@ pub struct View {
     standing_max: f32,
     flags: Flags,
     further: Vec<String>,
+    mean_degree: f64,
+    asked: Asked,
+}
+
+/// What not every question needs: made for the first that does, and kept.
+#[derive(Debug, Default)]
+struct Asked {
+    velocity: OnceLock<VelocityScorer>,
+    co_change: OnceLock<CoChangeMatrix>,
+    cooccurrence: OnceLock<Option<CoOccurrenceIndex>>,
 }
 
 /// Bytes that the parts of a view take. Texts may be shared with views of other generations.
@@ -65,13 +78,29 @@ pub struct Bytes {
     pub counts: usize,
     /// Which nodes the postings stand for.
     pub documents: usize,
+    /// What was made for questions that needed it: pairs that change together, and the company of nodes.
+    pub asked: usize,
+}
+
+impl Asked {
+    fn bytes(&self) -> usize {
+        let company = self.cooccurrence.get().and_then(Option::as_ref).map_or(0, CoOccurrenceIndex::bytes);
+        company + self.co_change.get().map_or(0, CoChangeMatrix::bytes)
+    }
 }
 
 impl Bytes {
     /// All together.
     #[must_use]
     pub const fn total(self) -> usize {
-        self.slots + self.columns + self.labels + self.facts + self.texts + self.counts + self.documents
+        self.slots
+            + self.columns
+            + self.labels
+            + self.facts
+            + self.texts
+            + self.counts
+            + self.documents
+            + self.asked
     }
 }
 
@@ -110,8 +139,20 @@ impl View {
         let graph = snapshot.graph.with_pagerank(standing.of);
         let labels = Labels::build(&graph);
         let documents = texts.index.documents(&graph);
+        let mean_degree = graph.mean_degree();
         let snapshot = Snapshot { graph, ..snapshot };
-        Self { snapshot, labels, facts, texts, documents, standing_max, flags, further: Vec::new() }
+        Self {
+            snapshot,
+            labels,
+            facts,
+            texts,
+            documents,
+            standing_max,
+            flags,
+            further: Vec::new(),
+            mean_degree,
+            asked: Asked::default(),
+        }
     }
 
     /// The same with names for the types of nodes that come after [`NodeType::LABELS`].
@@ -162,6 +203,31 @@ impl View {
         if self.standing_max > 0.0 { self.graph().pagerank(node) / self.standing_max } else { 0.0 }
     }
 
+    /// Of how many pairs a node is part in the mean.
+    #[must_use]
+    pub const fn mean_degree(&self) -> f64 {
+        self.mean_degree
+    }
+
+    /// How fast its nodes change. Made for the first who asks.
+    #[must_use]
+    pub fn velocity(&self) -> VelocityScorer {
+        *self.asked.velocity.get_or_init(|| VelocityScorer::of(self.graph()))
+    }
+
+    /// What was seen to change together. Made for the first who asks.
+    #[must_use]
+    pub fn co_change(&self) -> &CoChangeMatrix {
+        self.asked.co_change.get_or_init(|| CoChangeMatrix::of_slots(self.graph()))
+    }
+
+    /// Which nodes keep company, by walks that the first who asks begins with a seed; none in a graph that is too large.
+    #[must_use]
+    pub fn cooccurrence(&self, random_seed: u64) -> Option<&CoOccurrenceIndex> {
+        let made = || CoOccurrenceIndex::build(self.graph(), random_seed);
+        self.asked.cooccurrence.get_or_init(made).as_ref()
+    }
+
     /// What of it was cut short when it was made.
     #[must_use]
     pub const fn flags(&self) -> Flags {
@@ -201,6 +267,7 @@ impl View {
             texts: self.texts.index.bytes(),
             counts: self.texts.counts.bytes(),
             documents: self.documents.bytes(),
+            asked: self.asked.bytes(),
         }
     }
 }

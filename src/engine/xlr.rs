@@ -109,8 +109,14 @@ impl Contrast {
     /// What to multiply the value of a node by; `None` where it stays as it is.
     #[must_use]
     pub fn gate(&self, node: NodeId) -> Option<f32> {
+        self.field(node).map(|field| field.gate)
+    }
+
+    /// What both waves left at a node; `None` where the hot one did not come.
+    #[must_use]
+    pub fn field(&self, node: NodeId) -> Option<&Field> {
         let at = self.nodes.binary_search_by_key(&node, |field| field.node).ok()?;
-        self.nodes.get(at).map(|field| field.gate)
+        self.nodes.get(at)
     }
 }
 

@@ -5,7 +5,7 @@
 //! question to the next.
 
 use crate::domain::ids::Scope;
-use crate::engine::activation::scratch::Scratch;
+use crate::engine::scratch::Scratch;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::Semaphore;

@@ -5,10 +5,10 @@
 use super::Service;
 use super::recall::{Config, Error, Freshness, Profile, View};
 use crate::domain::ids::Scope;
-use crate::engine::activation::scratch::Scratch;
 use crate::engine::activation::{DEPTH_MAX, Params, hybrid};
 use crate::engine::pagerank::personalised;
 use crate::engine::recall::TOP_K_MAX;
+use crate::engine::scratch::Scratch;
 use crate::graph::index::NodeId;
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -79,7 +79,7 @@ pub fn activate(
     within("depth", usize::from(max_depth), usize::from(DEPTH_MAX))?;
     let params = Params { max_depth, ..profile };
     let (seeds, unknown) = seeds(view, &asked.seeds)?;
-    let lit = hybrid::activate(view.graph(), &seeds, &params, asked.top_k, scratch);
+    let lit = hybrid::activate(view.graph(), &seeds, &params, asked.top_k, &mut scratch.activation);
     let nodes = lit.lit.iter().map(|lit| scored(view, lit.node, lit.value)).collect();
     let flags = if lit.truncated { vec!["activation_truncated"] } else { Vec::new() };
     let work = (lit.work.slots_read, lit.work.touched);
@@ -162,7 +162,7 @@ impl Service {
     /// As [`Service::recall`].
     pub async fn activate(&self, scope: &Scope, asked: Activate) -> Result<(Found, Freshness), Error> {
         let current = self.ready(scope).await?;
-        let (view, rules) = (Arc::clone(&current.view), self.config.engine);
+        let (view, rules) = (Arc::clone(&current.view), self.config.engine.clone());
         let found = self.compute.run(move |scratch| activate(&view, &asked, &rules, scratch)).await??;
         Ok((found, self.freshness(&current)))
     }

@@ -6,8 +6,8 @@
 use super::Service;
 use crate::domain::ids::Scope;
 use crate::domain::units::Timestamp;
-use crate::engine::activation::scratch::Scratch;
 use crate::engine::recall::recall;
+use crate::engine::scratch::Scratch;
 use crate::graph::builder::WeightRange;
 use crate::graph::kinds::{Kinds, NodeType};
 use crate::graph::{codec, graphml, visit};
@@ -22,9 +22,11 @@ use std::time::Duration;
 
 pub use crate::engine::View;
 pub use crate::engine::recall::{
-    Ask, Config, Filter, Fusion, Hit, Profile, Recalled, Spread, TEXT_BYTES_MAX, TOP_K_MAX,
+    Ask, Config, Dimensions, Filter, Fusion, Hit, Profile, Recalled, SeedMass, Spread, TEXT_BYTES_MAX,
+    TOP_K_MAX, Xlr,
 };
 pub use crate::engine::seeds::{Evidence, Ground};
+pub use crate::graph::kinds::Dimension;
 
 /// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
@@ -160,7 +162,7 @@ impl Service {
     /// store.
     pub async fn recall(&self, scope: &Scope, ask: Ask, content: bool) -> Result<Answered, Error> {
         let current = self.ready(scope).await?;
-        let (view, rules) = (Arc::clone(&current.view), self.config.engine);
+        let (view, rules) = (Arc::clone(&current.view), self.config.engine.clone());
         let asked = self.compute.run(move |scratch| recall(&view, &ask, &rules, scratch)).await?;
         let mut recalled = asked.map_err(|why| Error::Invalid(why.to_string()))?;
         let mut contents = BTreeMap::new();

@@ -11,8 +11,8 @@
 #![expect(clippy::cast_precision_loss, reason = "counts of questions")]
 
 use ebb::engine::activation::Params;
-use ebb::engine::activation::scratch::Scratch;
 use ebb::engine::recall::{Ask, Config, Filter, Fusion, Spread, recall};
+use ebb::engine::scratch::Scratch;
 use ebb::engine::text::counts::WordCounts;
 use ebb::engine::text::fold::cut;
 use ebb::engine::text::ranking::TextIndex;

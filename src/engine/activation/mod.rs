@@ -181,7 +181,7 @@ impl Activation {
 
 /// The value that each seed begins with, one for each node: the greatest of its scores, and at most the cap. Scores that are
 /// not above 0 seed nothing.
-fn begun(seeds: &[(NodeId, f32)], params: &Params) -> Vec<(NodeId, f32)> {
+pub(super) fn begun(seeds: &[(NodeId, f32)], params: &Params) -> Vec<(NodeId, f32)> {
     let mut begun = Vec::new();
     begin(seeds, params, &mut begun);
     begun

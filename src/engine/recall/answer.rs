@@ -3,6 +3,7 @@
 use crate::engine::Flags;
 use crate::engine::activation::paths::Path;
 use crate::engine::seeds::Evidence;
+use crate::engine::xlr::Field;
 use crate::graph::index::{Generation, NodeId};
 use crate::graph::provenance::Provenance;
 
@@ -21,6 +22,8 @@ pub struct Recalled {
     pub seeds: Vec<Seed>,
     /// Seeds of the question that the graph does not hold, as they came in.
     pub unknown: Vec<String>,
+    /// What contrast was made with, by external id; empty where it was not asked.
+    pub anti_seeds: Vec<String>,
     /// What was cut short.
     pub flags: Flags,
     /// What it took.
@@ -48,6 +51,8 @@ pub struct Hit {
     pub route: Option<Route>,
     /// Its place among the memories that pass the filter by their texts, from 1; none beyond the first 200.
     pub text_rank: Option<u32>,
+    /// What contrast says of it, if it was asked and waves reached it.
+    pub contrast: Option<Field>,
     /// Where it comes from.
     pub provenance: Option<Provenance>,
     /// Whether it lacks relationships because their other ends were not loaded.
@@ -60,6 +65,18 @@ pub struct Hit {
 pub struct Dimensions {
     /// What joins it to the seeds.
     pub structural: f32,
+    /// How like the question it is called.
+    pub semantic: f32,
+    /// How fresh it is for what it is worth, or how it changes with the seeds.
+    pub temporal: f32,
+    /// How the seeds cause it, or it them.
+    pub causal: f32,
+}
+
+impl From<[f32; 4]> for Dimensions {
+    fn from([structural, semantic, temporal, causal]: [f32; 4]) -> Self {
+        Self { structural, semantic, temporal, causal }
+    }
 }
 
 /// A way from a seed to a hit.

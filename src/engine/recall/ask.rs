@@ -1,14 +1,23 @@
 //! What can be asked, and by which rules it is answered.
 
 use crate::engine::activation::Params;
+use crate::engine::causal::CausalChainDetector;
+use crate::engine::merge::Weights;
+use crate::engine::semantic::synonyms::SynonymExpander;
+use crate::engine::temporal::decay::HalfLives;
+use crate::engine::xlr::XLR_PULSE_BUDGET;
 use crate::engine::{Error, View};
 use crate::graph;
 use crate::graph::builder::within;
 use crate::graph::index::{Generation, NodeId};
-use crate::graph::kinds::NodeType;
+use crate::graph::kinds::{Dimension, NodeType};
 use crate::graph::number::PosF32;
+use std::collections::BTreeSet;
+use std::sync::Arc;
 use xxhash_rust::xxh3::xxh3_128;
 
+/// What chance begins with where nothing else is configured.
+pub const RANDOM_SEED: u64 = 42;
 /// Kinds or tiers of a filter at most.
 pub const NAMES_MAX: usize = 64;
 /// How long a question may be, in bytes.
@@ -33,6 +42,14 @@ pub struct Ask {
     pub spread: Spread,
     /// What is made of the words of memories.
     pub fusion: Fusion,
+    /// Which kinds of evidence are heard.
+    pub dimensions: BTreeSet<Dimension>,
+    /// The instant by which nodes are fresh or old, epoch milliseconds; that of the snapshot where nothing is said.
+    pub now_ms: Option<i64>,
+    /// What contrast does.
+    pub xlr: Xlr,
+    /// Whether a seed keeps the value it begins with.
+    pub seed_mass: SeedMass,
 }
 
 impl Default for Ask {
@@ -45,8 +62,34 @@ impl Default for Ask {
             profile: Profile::default(),
             spread: Spread::default(),
             fusion: Fusion::default(),
+            dimensions: BTreeSet::from([Dimension::Structural]),
+            now_ms: None,
+            xlr: Xlr::default(),
+            seed_mass: SeedMass::default(),
         }
     }
+}
+
+/// What contrast with other places of the graph does to an answer.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Xlr {
+    /// Nothing: it is not worked out.
+    #[default]
+    Off,
+    /// What would light up for any question counts for less.
+    Gate,
+    /// It is told, and changes nothing.
+    Report,
+}
+
+/// What becomes of the value that a seed begins with.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum SeedMass {
+    /// It counts: what is named is among what is meant.
+    #[default]
+    Keep,
+    /// It is taken off what is lit again, so that a seed counts for what comes back to it.
+    Subtract,
 }
 
 /// Which nodes can be hits. Others conduct, and can be seeds.
@@ -109,7 +152,15 @@ impl Ask {
         };
         put(&generation.0.to_le_bytes());
         put(self.text.as_bytes());
-        put(&[self.profile as u8, self.spread as u8, self.fusion as u8]);
+        put(&[
+            self.profile as u8,
+            self.spread as u8,
+            self.fusion as u8,
+            self.xlr as u8,
+            self.seed_mass as u8,
+        ]);
+        put(&self.dimensions.iter().map(|dimension| *dimension as u8).collect::<Vec<u8>>());
+        put(&self.now_ms.map_or_else(Vec::new, |now| now.to_le_bytes().to_vec()));
         put(&(self.top_k as u64).to_le_bytes());
         put(&(self.seeds.len() as u64).to_le_bytes());
         for (id, score) in &self.seeds {
@@ -164,12 +215,43 @@ impl<'a> Sieve<'a> {
 }
 
 /// By which rules questions are answered.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Config {
     recall: Params,
     reference: Params,
     pub(super) text_weight: PosF32,
     top_k_max: usize,
+    pub(super) weighing: Weighing,
+}
+
+/// How kinds of evidence are weighed and found.
+#[derive(Debug, Clone)]
+pub struct Weighing {
+    /// What each weighs.
+    pub weights: Weights,
+    /// How long nodes stay fresh.
+    pub half_lives: HalfLives,
+    /// How chains of causes are found.
+    pub causal: CausalChainDetector,
+    /// Words that mean the same.
+    pub synonyms: Arc<SynonymExpander>,
+    /// What chance begins with.
+    pub random_seed: u64,
+    /// Pulses of contrast at most, half for either wave.
+    pub pulses: u32,
+}
+
+impl Default for Weighing {
+    fn default() -> Self {
+        Self {
+            weights: Weights::default(),
+            half_lives: HalfLives::default(),
+            causal: CausalChainDetector::default(),
+            synonyms: Arc::default(),
+            random_seed: RANDOM_SEED,
+            pulses: XLR_PULSE_BUDGET,
+        }
+    }
 }
 
 impl Config {
@@ -182,7 +264,14 @@ impl Config {
         let (least, most) = (f64::from(f32::from_bits(1)), f64::from(f32::MAX));
         let text_weight = PosF32::new(within("text_weight", text_weight, least, most)?)?;
         count("top_k_max", top_k_max, 1, TOP_K_MAX)?;
-        Ok(Self { recall: recall.checked()?, reference: reference.checked()?, text_weight, top_k_max })
+        let (recall, reference) = (recall.checked()?, reference.checked()?);
+        Ok(Self { recall, reference, text_weight, top_k_max, weighing: Weighing::default() })
+    }
+
+    /// The same with other ways to weigh and find evidence.
+    #[must_use]
+    pub fn with_weighing(self, weighing: Weighing) -> Self {
+        Self { weighing, ..self }
     }
 
     /// How signals spread in a profile.

@@ -7,7 +7,7 @@ use crate::engine::text::ranking::TextIndex;
 use crate::graph;
 use crate::graph::builder::{EdgeRow, GraphBuilder, WeightRange};
 use crate::graph::columns::NodeRow;
-use crate::graph::kinds::{Kinds, NodeType};
+use crate::graph::kinds::{Dimension, Kinds, NodeType};
 use crate::graph::snapshot::{Skipped, Snapshot};
 use proptest::prelude::*;
 use std::fmt::Write;
@@ -211,6 +211,23 @@ fn questions(seed: u64, world: &World) -> Vec<Ask> {
     (0..200).map(&mut question).collect()
 }
 
+/// The same with every kind of evidence, and contrast.
+fn all_ears(ask: &Ask) -> Ask {
+    Ask {
+        dimensions: Dimension::ALL.into_iter().collect(),
+        now_ms: Some(1_000),
+        xlr: Xlr::Gate,
+        ..ask.clone()
+    }
+}
+
+/// Questions, and the same with all there is.
+fn both_ways(mut asks: Vec<Ask>) -> Vec<Ask> {
+    let more: Vec<Ask> = asks.iter().map(all_ears).collect();
+    asks.extend(more);
+    asks
+}
+
 fn config() -> Config {
     Config::new(Params::RECALL, Params::REFERENCE, 0.75, TOP_K_MAX).unwrap()
 }
@@ -267,7 +284,7 @@ fn recall_golden() {
 #[test]
 fn recall_order_free() {
     for (n, world) in (0..).zip([agent(), code(), bare()]) {
-        let asks = questions(11, &world);
+        let asks = both_ways(questions(11, &world));
         let wanted = answers(&world.view(), &asks, 1);
         assert!(wanted.iter().filter(|one| one.contains("Hit {")).count() > 100, "most have hits");
         let mut draw = drawn(n);
@@ -282,7 +299,7 @@ fn every_explanation_replays() {
     let (mut routes, mut hops_most) = (0, 0);
     for world in [agent(), code(), bare()] {
         let (view, mut scratch) = (world.view(), Scratch::default());
-        for ask in questions(13, &world) {
+        for ask in both_ways(questions(13, &world)) {
             let found = answer(&view, &ask, &mut scratch);
             for hit in &found.hits {
                 let Some(Route { ids, path }) = &hit.route else { continue };
@@ -327,7 +344,8 @@ fn a_filtered_answer_is_the_answer_filtered() {
             && (filter.session.is_none() || row.session == filter.session)
     };
     let (mut kept, mut left_out) = (0, 0);
-    for ask in questions(17, &world).into_iter().take(60) {
+    let asks = questions(17, &world);
+    for ask in asks[..60].iter().cloned().chain(asks[..12].iter().map(all_ears)) {
         for fusion in [Fusion::Off, Fusion::Text] {
             let open = Ask { filter: Filter::default(), top_k: TOP_K_MAX, fusion, ..ask.clone() };
             let whole = answer(&view, &open, &mut scratch);
@@ -403,6 +421,90 @@ fn unknown_seeds_are_told_and_others_count() {
     assert_eq!(found.unknown, ["nobody", ""]);
     assert_eq!(ids(&found), ["n00", "n01"]);
     assert_eq!(found.seeds.len(), 1);
+}
+
+/// A name, what is written like it, what it causes, and a memory that mentions it.
+fn four() -> View {
+    let mut world = World::default();
+    world.node("Alpha", "Alpha", NodeType::Concept);
+    world.node("Alphabet", "Alphabet", NodeType::Concept);
+    world.node("effect", "what follows", NodeType::Function);
+    world.memory("m", "this much was said", &["Alpha"]).last_modified = Some(1_000);
+    world.edge("Alpha", "effect", "CALLS", 0.9);
+    world.view()
+}
+
+#[test]
+fn a_kind_of_evidence_is_heard_when_it_is_asked_for() {
+    let view = four();
+    let hits = |dimensions: &[Dimension]| {
+        let dimensions = dimensions.iter().copied().collect();
+        let ask = Ask { text: "alpha".to_owned(), fusion: Fusion::Off, dimensions, ..Ask::default() };
+        let found = asked(&view, &ask);
+        let hit = |hit: &Hit| {
+            let Dimensions { structural, semantic, temporal, causal } = hit.dimensions;
+            (hit.id.clone(), [structural, semantic, temporal, causal], hit.bonus)
+        };
+        found.hits.iter().map(hit).collect::<Vec<_>>()
+    };
+    assert!(hits(&[]).is_empty(), "nobody is heard");
+    for (at, dimension) in Dimension::ALL.into_iter().enumerate() {
+        let found = hits(&[dimension]);
+        let alone =
+            |of: &[f32; 4]| of.iter().enumerate().all(|(other, value)| (*value > 0.0) == (other == at));
+        assert!(
+            found.iter().all(|(_, of, bonus)| alone(of) && bonus.to_bits() == 1.0_f32.to_bits()),
+            "{found:?}"
+        );
+        let ids: BTreeSet<&str> = found.iter().map(|(id, ..)| id.as_str()).collect();
+        let wanted: &[&str] = match dimension {
+            Dimension::Structural => &["Alpha", "effect", "m"],
+            Dimension::Semantic => &["Alpha", "Alphabet"],
+            // What changes with the seed: nothing else is relevant to anybody who is heard.
+            Dimension::Temporal => &["effect", "m"],
+            Dimension::Causal => &["effect"],
+        };
+        assert!(wanted.iter().all(|id| ids.contains(id)), "{dimension:?}: {ids:?}");
+        assert_eq!(ids.contains("Alphabet"), dimension == Dimension::Semantic);
+    }
+    let all = hits(&Dimension::ALL);
+    let of = |id: &str| all.iter().find(|(hit, ..)| hit == id).unwrap();
+    assert!(of("effect").1[3] > 0.5 && of("effect").2 >= 1.3, "{all:?}");
+    assert!(of("Alphabet").1[1] > 0.0);
+}
+
+#[test]
+fn contrast_is_told_and_gates() {
+    let (world, mut scratch, mut gated) = (agent(), Scratch::default(), 0);
+    let view = world.view();
+    for ask in questions(19, &world).into_iter().take(60) {
+        let with = |xlr| Ask { xlr, fusion: Fusion::Off, top_k: TOP_K_MAX, ..ask.clone() };
+        let [off, report, gate] =
+            [Xlr::Off, Xlr::Report, Xlr::Gate].map(|xlr| answer(&view, &with(xlr), &mut scratch));
+        assert!(off.anti_seeds.is_empty() && off.hits.iter().all(|hit| hit.contrast.is_none()));
+        let told: Vec<Hit> = report.hits.iter().map(|hit| Hit { contrast: None, ..hit.clone() }).collect();
+        assert_eq!(told, off.hits, "what is reported changes nothing");
+        assert_eq!(report.anti_seeds, gate.anti_seeds);
+        let plain: BTreeMap<&str, &Hit> = report.hits.iter().map(|hit| (hit.id.as_str(), hit)).collect();
+        for hit in &gate.hits {
+            let before = plain[hit.id.as_str()];
+            assert_eq!(hit.contrast, before.contrast);
+            let factor = hit.contrast.map_or(1.0, |field| field.gate);
+            let wanted = before.dimensions.structural * factor;
+            assert_eq!(hit.dimensions.structural.to_bits(), wanted.to_bits());
+            gated += usize::from(factor < 0.9);
+        }
+    }
+    assert!(gated > 100, "{gated}");
+}
+
+#[test]
+fn a_seed_without_its_mass_counts_for_what_comes_back() {
+    let view = shape(3, [(0, 1)]);
+    let without = Ask { seed_mass: SeedMass::Subtract, fusion: Fusion::Off, ..from_n00(3) };
+    assert_eq!(ids(&asked(&view, &without)), ["n01"], "nothing comes back to n00");
+    let with = Ask { seed_mass: SeedMass::Keep, ..without };
+    assert_eq!(ids(&asked(&view, &with)), ["n00", "n01"]);
 }
 
 #[test]

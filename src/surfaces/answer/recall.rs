@@ -3,7 +3,7 @@
 use super::Rfc3339;
 use crate::service::engine::{Found, Scored};
 use crate::service::mirrors::Held;
-use crate::service::recall::{Answered, Evidence, Freshness, Ground, Hit};
+use crate::service::recall::{Answered, Dimensions as Heard, Evidence, Freshness, Ground, Hit};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -30,6 +30,9 @@ pub struct Recall {
     pub seeds: Vec<Seed>,
     /// Seeds of the question that are not in the mirror.
     pub unknown_seeds: Vec<String>,
+    /// With xlr: what was contrasted with.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub anti_seeds: Vec<String>,
     /// What was cut short, or was still moving when it was taken.
     pub flags: Vec<&'static str>,
     /// What finding took.
@@ -59,6 +62,9 @@ pub struct Recollection {
     pub steps: Option<Vec<Step>>,
     /// Its place among memories by their words, from 1.
     pub text_rank: Option<u32>,
+    /// With xlr: what contrast says of it, if waves reached it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub contrast: Option<Contrast>,
     /// With content: what the memory says.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
@@ -73,6 +79,36 @@ pub struct Recollection {
 pub struct Dimensions {
     /// What joins it to the seeds.
     pub structural: f32,
+    /// How like the question it is called, or what stands with it.
+    pub semantic: f32,
+    /// How fresh it is for what it is worth, or how it changes with the seeds.
+    pub temporal: f32,
+    /// How the seeds lead to it as causes, or it to them.
+    pub causal: f32,
+}
+
+impl From<Heard> for Dimensions {
+    fn from(heard: Heard) -> Self {
+        let Heard { structural, semantic, temporal, causal, .. } = heard;
+        Self { structural, semantic, temporal, causal }
+    }
+}
+
+/// What contrast says of a hit.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Contrast {
+    /// What the wave from the seeds left there.
+    pub hot: f32,
+    /// What the wave from elsewhere left there.
+    pub cold: f32,
+    /// How alike and in step the two are, 0 to 1.
+    pub overlap: f32,
+    /// How well connected it is beside the mean, 0.3 to 2.
+    pub density: f32,
+    /// Whether it is too near a seed to be damped.
+    pub immune: bool,
+    /// By what its structural score is multiplied, 0 to 1, where contrast gates.
+    pub gate: f32,
 }
 
 /// A relationship of a way.
@@ -177,10 +213,18 @@ impl Recall {
                 label: hit.label,
                 kind: hit.kind,
                 score: hit.score,
-                dimensions: Dimensions { structural: hit.dimensions.structural },
+                dimensions: hit.dimensions.into(),
                 bonus: hit.bonus,
                 path: hit.route.map_or_else(Vec::new, |route| route.ids),
                 text_rank: hit.text_rank,
+                contrast: hit.contrast.map(|field| Contrast {
+                    hot: field.hot,
+                    cold: field.cold,
+                    overlap: field.overlap,
+                    density: field.density,
+                    immune: field.immune,
+                    gate: field.gate,
+                }),
                 provenance: hit.provenance.map(|from| Provenance {
                     source_path: from.source_path,
                     line_start: from.line_start,
@@ -214,6 +258,7 @@ impl Recall {
                 })
                 .collect(),
             unknown_seeds: recalled.unknown,
+            anti_seeds: recalled.anti_seeds,
             flags,
             counters: Counters {
                 slots_read: counters.slots_read,

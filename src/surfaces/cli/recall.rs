@@ -7,7 +7,7 @@ use super::page::{Column, Page};
 use crate::domain::units::Timestamp;
 use crate::service::Service;
 use crate::service::recall::{
-    Answered, Ask, Config, Error, Filter, Fusion, Profile, Spread, View, recall_in,
+    Answered, Ask, Config, Dimension, Error, Filter, Fusion, Profile, SeedMass, Spread, View, Xlr, recall_in,
 };
 use crate::surfaces::answer::recall::{Recall, Recollection};
 use clap::{Args, ValueEnum};
@@ -43,6 +43,21 @@ pub struct RecallArgs {
     /// By which rule signals spread
     #[arg(long, value_enum, value_name = "PROFILE", default_value_t = ProfileName::Recall)]
     pub profile: ProfileName,
+    /// Which kinds of evidence are heard, with commas between
+    #[arg(
+        long = "dimension",
+        value_enum,
+        value_name = "KIND",
+        value_delimiter = ',',
+        default_value = "structural"
+    )]
+    pub dimensions: Vec<DimensionName>,
+    /// What contrast with other places of the graph does
+    #[arg(long, value_enum, value_name = "HOW", default_value_t = XlrName::Off)]
+    pub xlr: XlrName,
+    /// Let a seed count for what comes back to it, and not for being one
+    #[arg(long)]
+    pub subtract_seeds: bool,
     /// Leave the words of memories out of account
     #[arg(long)]
     pub no_words: bool,
@@ -61,6 +76,51 @@ pub enum ProfileName {
     Recall,
     /// The strongest signal alone counts
     Reference,
+}
+
+/// A kind of evidence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum DimensionName {
+    /// What joins a node to the seeds
+    Structural,
+    /// How like the question it is called, or what stands with it
+    Semantic,
+    /// How fresh it is for what it is worth, or how it changes with the seeds
+    Temporal,
+    /// How the seeds lead to it as causes, or it to them
+    Causal,
+}
+
+impl From<DimensionName> for Dimension {
+    fn from(name: DimensionName) -> Self {
+        match name {
+            DimensionName::Structural => Self::Structural,
+            DimensionName::Semantic => Self::Semantic,
+            DimensionName::Temporal => Self::Temporal,
+            DimensionName::Causal => Self::Causal,
+        }
+    }
+}
+
+/// What contrast with other places of the graph does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum XlrName {
+    /// Nothing
+    Off,
+    /// What would light up for any question counts for less
+    Gate,
+    /// It is told of each hit, with --why and in JSON, and changes nothing
+    Report,
+}
+
+impl From<XlrName> for Xlr {
+    fn from(name: XlrName) -> Self {
+        match name {
+            XlrName::Off => Self::Off,
+            XlrName::Gate => Self::Gate,
+            XlrName::Report => Self::Report,
+        }
+    }
 }
 
 /// An id, and how much it counts.
@@ -131,6 +191,10 @@ impl RecallArgs {
             profile: self.profile.into(),
             spread: Spread::Activation,
             fusion: if self.no_words { Fusion::Off } else { Fusion::Text },
+            dimensions: self.dimensions.iter().map(|name| (*name).into()).collect(),
+            now_ms: Some(now.millis()).filter(|_| self.dimensions.contains(&DimensionName::Temporal)),
+            xlr: self.xlr.into(),
+            seed_mass: if self.subtract_seeds { SeedMass::Subtract } else { SeedMass::Keep },
         })
     }
 }
@@ -194,6 +258,9 @@ fn reasons(answer: &Recall, page: &mut Page) {
     if let Some(more) = answer.seeds.len().checked_sub(SEEDS_SHOWN).filter(|more| *more > 0) {
         page.line(&format!("  and {more} weaker ones"));
     }
+    if !answer.anti_seeds.is_empty() {
+        page.line(&format!("Contrasted with {}.", answer.anti_seeds.join(", ")));
+    }
     page.line("");
     page.heading("How each was reached");
     for hit in &answer.hits {
@@ -211,7 +278,10 @@ fn reasons(answer: &Recall, page: &mut Page) {
             )
             .collect();
         let way = if way.is_empty() { None } else { Some(way) };
-        let reasons: Vec<String> = way.into_iter().chain(rank).collect();
+        let contrast = hit.contrast.as_ref().map(|found| {
+            format!("contrast {:.2} (hot {:.3}, cold {:.3})", found.gate, found.hot, found.cold)
+        });
+        let reasons: Vec<String> = way.into_iter().chain(rank).chain(contrast).collect();
         page.line(&format!("  {}: {}", hit.id, reasons.join("; ")));
     }
 }

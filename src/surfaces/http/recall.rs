@@ -6,7 +6,7 @@ use super::route::{Answer, Call, Needs, Route};
 use crate::domain::ids::Scope;
 use crate::domain::key::Right;
 use crate::service::engine::{Activate, Rank};
-use crate::service::recall::{Ask, Error, Filter, Fusion, Profile, Spread};
+use crate::service::recall::{Ask, Dimension, Error, Filter, Fusion, Profile, SeedMass, Spread, Xlr};
 use crate::surfaces::answer::recall::{Engine, Mirrored, Recall};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -71,6 +71,16 @@ struct Asked {
     /// What it means to be joined to the seeds.
     #[serde(default)]
     spread: Spreads,
+    /// Which kinds of evidence are heard.
+    #[serde(default = "structural")]
+    #[schemars(length(max = 4))]
+    dimensions: Vec<Heard>,
+    /// What contrast with other places of the graph does.
+    #[serde(default)]
+    xlr: Contrasts,
+    /// Whether a seed keeps the value it begins with.
+    #[serde(default)]
+    seed_mass: Masses,
     /// Whether the words of memories count.
     #[serde(default = "yes")]
     words: bool,
@@ -88,6 +98,81 @@ const fn yes() -> bool {
 
 const fn top_k() -> usize {
     20
+}
+
+fn structural() -> Vec<Heard> {
+    vec![Heard::Structural]
+}
+
+/// A kind of evidence.
+#[derive(Debug, Clone, Copy, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+enum Heard {
+    /// What joins a node to the seeds.
+    Structural,
+    /// How like the question it is called, or what stands with it.
+    Semantic,
+    /// How fresh it is for what it is worth, or how it changes with the seeds.
+    Temporal,
+    /// How the seeds lead to it as causes, or it to them.
+    Causal,
+}
+
+impl From<Heard> for Dimension {
+    fn from(heard: Heard) -> Self {
+        match heard {
+            Heard::Structural => Self::Structural,
+            Heard::Semantic => Self::Semantic,
+            Heard::Temporal => Self::Temporal,
+            Heard::Causal => Self::Causal,
+        }
+    }
+}
+
+/// What contrast with other places of the graph does.
+#[derive(Debug, Clone, Copy, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+enum Contrasts {
+    /// Nothing: it is not worked out.
+    #[default]
+    Off,
+    /// What would light up for any question counts for less.
+    Gate,
+    /// It is told of each hit, and changes nothing.
+    Report,
+}
+
+impl From<Contrasts> for Xlr {
+    fn from(contrast: Contrasts) -> Self {
+        match contrast {
+            Contrasts::Off => Self::Off,
+            Contrasts::Gate => Self::Gate,
+            Contrasts::Report => Self::Report,
+        }
+    }
+}
+
+/// What becomes of the value that a seed begins with.
+#[derive(Debug, Clone, Copy, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+enum Masses {
+    /// It counts.
+    #[default]
+    Keep,
+    /// It is taken off again: a seed counts for what comes back to it.
+    Subtract,
+}
+
+impl From<Masses> for SeedMass {
+    fn from(mass: Masses) -> Self {
+        match mass {
+            Masses::Keep => Self::Keep,
+            Masses::Subtract => Self::Subtract,
+        }
+    }
 }
 
 /// An id to begin at.
@@ -154,6 +239,10 @@ async fn recall(call: Call<Nothing, Nothing, Asked>) -> Result<Answer<Recall>, P
             Spreads::Ppr => Spread::PersonalPageRank,
         },
         fusion: if asked.words { Fusion::Text } else { Fusion::Off },
+        dimensions: asked.dimensions.iter().map(|heard| (*heard).into()).collect(),
+        now_ms: None,
+        xlr: asked.xlr.into(),
+        seed_mass: asked.seed_mass.into(),
     };
     let answered = call.service().recall(&scope, ask, asked.content).await?;
     Ok(Answer::ok(Recall::of(answered, asked.why)))

@@ -1,0 +1,176 @@
+//! Which nodes are scored, and what the kinds of evidence that are asked for say of them together.
+//!
+//! What is lit most is in the pool, and with it whatever another kind of evidence finds. A node that was found by one is
+//! scored by all that are heard. A kind that is not asked for is not worked out, and weighs nothing.
+//!
+//! Time comes after likeness and before contrast: what is relevant is relevant whether or not it would light up for others.
+
+use super::ask::{Ask, Config, Sieve, Xlr};
+use crate::engine::activation::{Activation, Lit};
+use crate::engine::merge::{Merged, merge_active};
+use crate::engine::semantic::cooccurrence::CoOccurrenceIndex;
+use crate::engine::semantic::pipeline::Semantic;
+use crate::engine::temporal::co_change::co_changed;
+use crate::engine::temporal::decay::TemporalDecayScorer;
+use crate::engine::temporal::{Moment, temporal};
+use crate::engine::xlr::{self, Contrast, xlr};
+use crate::engine::{Flag, Flags, View};
+use crate::graph::index::NodeId;
+use crate::graph::kinds::Dimension;
+use std::cmp::Reverse;
+
+/// Nodes that are scored, for each hit that is asked for and at least.
+const POOL_EACH: usize = 10;
+const POOL_MIN: usize = 200;
+/// How much the best standing lifts a score.
+const RANK_BOOST: f64 = 0.05;
+
+/// A question on its way.
+pub(super) struct Asking<'a> {
+    pub(super) view: &'a View,
+    pub(super) ask: &'a Ask,
+    pub(super) config: &'a Config,
+    pub(super) sieve: &'a Sieve<'a>,
+    /// Where spreading began.
+    pub(super) begun: &'a [(NodeId, f32)],
+}
+
+/// The ranking by score, and what came with it.
+pub(super) struct Weighed {
+    pub(super) scored: Vec<Merged>,
+    pub(super) contrast: Option<Contrast>,
+    pub(super) flags: Flags,
+}
+
+/// What one kind of evidence says.
+#[derive(Default)]
+struct Heard {
+    /// Of nodes that pass the filter, `0 ..= 1`.
+    of: Vec<(NodeId, f32)>,
+    /// Whether it found anything, be it nothing that passes: a filter chooses hits and does not change what they score.
+    active: bool,
+}
+
+impl Asking<'_> {
+    fn hears(&self, dimension: Dimension) -> bool {
+        self.ask.dimensions.contains(&dimension)
+    }
+
+    fn passing(&self, mut found: Vec<(NodeId, f32)>) -> Heard {
+        let active = !found.is_empty();
+        if !self.sieve.is_open() {
+            found.retain(|(node, _)| self.sieve.passes(self.view, *node));
+        }
+        Heard { of: found, active }
+    }
+
+    /// Weighs what is lit with all else that is heard.
+    pub(super) fn weigh(&self, lit: Activation, scratch: &mut xlr::Scratch) -> Weighed {
+        let moment = self.hears(Dimension::Temporal).then(|| self.moment());
+        let graph = self.view.graph();
+        let timed =
+            moment.is_some_and(|moment| lit.lit.iter().any(|lit| moment.share(graph, lit.node) > 0.0));
+        let mut structural = self.structural(lit);
+        let semantic = self.semantic();
+        let (causal, truncated) = self.causal();
+        let temporal = moment.map_or_else(Heard::default, |moment| {
+            let heard = self.temporal(&moment, &structural, &semantic);
+            Heard { active: heard.active || timed, ..heard }
+        });
+        let alone = self.hears(Dimension::Semantic) && self.company().is_none();
+        let mut flags = Flags::default()
+            .with(Flag::CausalTruncated, truncated)
+            .with(Flag::CochangeFull, moment.is_some() && self.view.co_change().is_full())
+            .with(Flag::CooccurrenceDisabled, alone);
+        let contrast = (self.ask.xlr != Xlr::Off).then(|| self.contrast(scratch));
+        if let Some(contrast) = &contrast {
+            flags = flags.and(contrast.flags);
+            if self.ask.xlr == Xlr::Gate {
+                for (node, value) in &mut structural.of {
+                    *value *= contrast.gate(*node).unwrap_or(1.0);
+                }
+            }
+        }
+        let all = [structural, semantic, temporal, causal];
+        Weighed { scored: self.scored(&all), contrast, flags }
+    }
+
+    /// All that is heard as one score, lifted by standing.
+    fn scored(&self, all: &[Heard; 4]) -> Vec<Merged> {
+        let graph = self.view.graph();
+        let (active, lists) =
+            (all.each_ref().map(|heard| heard.active), all.each_ref().map(|heard| &heard.of[..]));
+        let mut scored = merge_active(graph, self.config.weighing.weights, active, lists);
+        for one in &mut scored {
+            let boost = 1.0 + RANK_BOOST * f64::from(self.view.standing(one.node));
+            #[expect(clippy::cast_possible_truncation, reason = "at most 1.575, rounded once")]
+            let score = (f64::from(one.score) * boost) as f32;
+            one.score = score;
+        }
+        scored.sort_unstable_by_key(|one| (Reverse(one.score.to_bits()), graph.rank(one.node)));
+        scored
+    }
+
+    /// The strongest of what is lit and passes, as parts of the greatest value of all where that is above 1.
+    fn structural(&self, mut lit: Activation) -> Heard {
+        if !self.hears(Dimension::Structural) {
+            return Heard::default();
+        }
+        let active = !lit.lit.is_empty();
+        let most = lit.lit.iter().map(|lit| lit.value).fold(1.0, f32::max);
+        if !self.sieve.is_open() {
+            lit.lit.retain(|lit| self.sieve.passes(self.view, lit.node));
+        }
+        let pool = lit.strongest(self.view.graph(), POOL_MIN.max(POOL_EACH * self.ask.top_k));
+        Heard { of: pool.lit.iter().map(|Lit { node, value }| (*node, value / most)).collect(), active }
+    }
+
+    /// What is called like the question, or stands with what is.
+    fn semantic(&self) -> Heard {
+        if !self.hears(Dimension::Semantic) || self.ask.text.is_empty() {
+            return Heard::default();
+        }
+        let sources = self.view.sources();
+        let semantic = Semantic {
+            graph: self.view.graph(),
+            ngrams: sources.labels.ngrams(),
+            cooccurrence: self.company(),
+            synonyms: &self.config.weighing.synonyms,
+        };
+        self.passing(semantic.ask(&self.ask.text, self.ask.top_k).ranked())
+    }
+
+    fn company(&self) -> Option<&CoOccurrenceIndex> {
+        self.view.cooccurrence(self.config.weighing.random_seed)
+    }
+
+    /// What the seeds cause, or are caused by; and whether that was cut short.
+    fn causal(&self) -> (Heard, bool) {
+        if !self.hears(Dimension::Causal) {
+            return (Heard::default(), false);
+        }
+        let found = self.config.weighing.causal.detect(self.view.graph(), self.begun);
+        (self.passing(found.scores), found.truncated)
+    }
+
+    fn moment(&self) -> Moment {
+        let now_ms = self.ask.now_ms.or(self.view.snapshot().as_of).unwrap_or(i64::MIN);
+        let decay = TemporalDecayScorer::new(self.config.weighing.half_lives);
+        Moment { decay, velocity: self.view.velocity(), now_ms }
+    }
+
+    /// What is fresh for what it is worth, or changes with the seeds.
+    fn temporal(&self, moment: &Moment, structural: &Heard, semantic: &Heard) -> Heard {
+        let graph = self.view.graph();
+        let with = self.passing(co_changed(graph, self.view.co_change(), self.begun));
+        let of = temporal(graph, moment, [&structural.of, &semantic.of], &with.of);
+        Heard { active: with.active || !of.is_empty(), of }
+    }
+
+    /// What would light up elsewhere too. By the rule of recall, whatever the profile.
+    fn contrast(&self, scratch: &mut xlr::Scratch) -> Contrast {
+        let (view, config) = (self.view, self.config);
+        let params = config.params(super::Profile::Recall);
+        xlr(view.graph(), view.mean_degree(), self.begun, params, config.weighing.pulses, scratch)
+    }
+}
