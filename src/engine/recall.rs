@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | text | BM25 over the contents of memories | the 200 best that pass the filter |
 //! | seeds | [`seeds::find`], reranked by spelling | where spreading begins, at most 5 for each hit asked for |
-//! | spread | [`activation`](super::activation), or personalised PageRank | what is joined to the seeds |
+//! | spread | [`activation`], or personalised PageRank | what is joined to the seeds |
 //! | pool | the filter | the strongest of what passes, 10 for each hit and at least 200 |
 //! | hear | [`semantic`](super::semantic), [`causal`](super::causal), [`temporal`](super::temporal), those that are asked for | what else speaks for whom |
 //! | contrast | [`xlr`](super::xlr), if it is asked for | less of what would light up for any question |
