@@ -55,11 +55,24 @@ mod tests;
 pub use read::{read, read_summed};
 pub use write::write;
 
+use super::Error;
+
 /// The version that is written, and the only one that is read.
 pub const SNAPSHOT_VERSION: u32 = 3;
 
 /// The parts of a file, in their order.
 const PARTS: [&str; 4] = ["version", "nodes", "edges", "checksum"];
+
+/// What a reader of JSON says that is told: what it was refused for where that has a name of its own, else why and at which
+/// path it could not go on.
+fn refusal(refused: Option<Error>, path: String, why: &serde_json::Error) -> Error {
+    let reason = why.to_string();
+    match (refused, why.io_error_kind()) {
+        (Some(refused), _) => refused,
+        (None, Some(kind)) => Error::UnreadableSnapshot { kind, reason },
+        (None, None) => Error::CorruptSnapshot { path, reason },
+    }
+}
 
 /// Instants nearer to 1970 than this keep their milliseconds.
 const EXACT_MS: u64 = 1 << 50;

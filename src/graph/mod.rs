@@ -291,7 +291,7 @@ impl Graph {
     }
 
     /// The slots from one node to another, found by halves in the way back.
-    fn between(&self, source: NodeId, target: NodeId) -> impl Iterator<Item = EdgeIdx> {
+    pub fn between(&self, source: NodeId, target: NodeId) -> impl Iterator<Item = EdgeIdx> {
         let row = self.csr.rev_offsets[target.at()] as usize..self.csr.rev_offsets[target.at() + 1] as usize;
         let sources = &self.csr.rev_sources[row.clone()];
         let begin = sources.partition_point(|of| *of < source.0);

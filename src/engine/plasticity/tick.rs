@@ -252,12 +252,7 @@ impl Synapses {
             return;
         }
         for (target, _) in active {
-            let sources = graph.sources(*target);
-            let begin = sources.partition_point(|of| *of < source.0);
-            if sources.get(begin) == Some(&source.0) {
-                let slots = graph.incoming(*target).skip(begin).take_while(|(of, _)| *of == source);
-                into.extend(slots.map(|(_, slot)| slot).filter(|slot| graph.is_excitatory(source, *slot)));
-            }
+            into.extend(graph.between(source, *target).filter(|slot| graph.is_excitatory(source, *slot)));
         }
         into.sort_unstable();
     }

@@ -1,10 +1,9 @@
 //! Rows of the undirected view, each read once for a query and kept for its later hops.
 //!
 //! # Design notes
-//! [`crate::graph::pairs::neighbours`] sorts what it reads. A wave needs no order within a row, since each pair sends one pulse
-//! at most, so pairs are found by a place for each node instead: a number that counts only if what it points at says that
-//! it is that node's. Such places are never cleared. Rows hold the same pairs and numbers as that function's (held by
-//! `rows_are_the_undirected_view`).
+//! A wave needs no order within a row, since each pair sends one pulse at most. So slots of one pair find each other by a place
+//! for each node, and nothing is sorted: a number that counts only if what it points at says that it is that node's. Such
+//! places are never cleared (rows are those of the undirected view: held by `rows_are_the_undirected_view`).
 
 use crate::graph::Graph;
 use crate::graph::csr::weight_of;

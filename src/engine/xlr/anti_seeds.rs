@@ -100,7 +100,7 @@ impl Judge<'_> {
         // Both times the number of seeds, which leaves the mean a whole number.
         let (own, mean) = (u64::from(self.graph.degree(node)) * self.seeds.len() as u64, self.degrees);
         let (part, of) = DEGREE_LEAST;
-        of * own >= part * mean && part * own <= of * mean && !self.near.within_one(node.0)
+        of * own >= part * mean && part * own <= of * mean && !self.near.within_one(node)
     }
 
     /// Whether a node that [fits](Self::fits) has other neighbours than each of the seeds. Each node counts among its own.

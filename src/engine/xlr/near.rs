@@ -7,6 +7,7 @@
 
 use crate::graph::Graph;
 use crate::graph::index::NodeId;
+use crate::graph::pairs::adjacent;
 use crate::graph::raw::in_large_pages;
 
 /// One bit a node.
@@ -35,26 +36,26 @@ impl Near {
 
     fn each(&mut self, graph: &Graph, seeds: &[(NodeId, f32)], mut set: impl FnMut(&mut u64, u64)) {
         for (seed, _) in seeds {
-            for node in around(graph, *seed).chain([seed.0]) {
-                set(&mut self.bits[node as usize / 64], 1 << (node % 64));
+            for node in adjacent(graph, *seed).chain([*seed]) {
+                set(&mut self.bits[node.at() / 64], 1 << (node.0 % 64));
             }
         }
     }
 
     /// Whether a node is a seed or joined to one.
-    pub(super) fn within_one(&self, node: u32) -> bool {
-        self.bits[node as usize / 64] >> (node % 64) & 1 == 1
+    pub(super) fn within_one(&self, node: NodeId) -> bool {
+        self.bits[node.at() / 64] >> (node.0 % 64) & 1 == 1
     }
 
     /// Whether a node is at most two steps from a seed.
     pub(super) fn within_two(&self, graph: &Graph, node: NodeId) -> bool {
-        self.within_one(node.0) || around(graph, node).any(|other| self.within_one(other))
+        self.within_one(node) || adjacent(graph, node).any(|other| self.within_one(other))
     }
 
     /// Which neighbours of a node are seeds or joined to one, each once and by id, in place of what `into` held.
     pub(super) fn common(&self, graph: &Graph, node: NodeId, into: &mut Vec<NodeId>) {
         into.clear();
-        into.extend(around(graph, node).filter(|other| self.within_one(*other)).map(NodeId));
+        into.extend(adjacent(graph, node).filter(|other| self.within_one(*other)));
         into.sort_unstable();
         into.dedup();
     }
@@ -62,10 +63,4 @@ impl Near {
     pub(super) fn bytes(&self) -> usize {
         8 * self.bits.capacity()
     }
-}
-
-/// Whoever a slot joins to a node, once for each slot. Those that lead to it come first: they are by id, so the best
-/// connected ones, which are near most often, are asked first.
-fn around(graph: &Graph, node: NodeId) -> impl Iterator<Item = u32> {
-    graph.sources(node).iter().copied().chain(graph.targets(node))
 }

@@ -3,7 +3,8 @@
 //! The checksum stands in the file that it is the sum of, so it covers what comes before the quotation mark of its name.
 //! A reader learns only at the end where that was, and until then holds back the last bytes.
 
-use std::io::{self, Read, Write};
+use crate::graph::Error;
+use std::io::{self, BufWriter, Read, Write};
 use xxhash_rust::xxh3::Xxh3Default;
 
 /// Bytes read at once.
@@ -24,9 +25,14 @@ impl<W: Write> SummedWriter<W> {
         Self { inner, sum: Xxh3Default::new() }
     }
 
-    /// The sum of all bytes until now.
-    pub(super) fn sum(&self) -> u64 {
-        self.sum.digest()
+    /// Ends a file whose last list is open: the list, the sum of all until then, and the whole.
+    pub(super) fn finish(mut out: BufWriter<Self>) -> io::Result<()> {
+        out.write_all(b"\n],")?;
+        // The sum is of what has left the buffer.
+        out.flush()?;
+        let sum = out.get_ref().sum.digest();
+        write!(out, "\"checksum\":\"{sum:016x}\"}}")?;
+        out.flush()
     }
 }
 
@@ -57,8 +63,18 @@ impl<R: Read> SummedReader<R> {
         Self { inner, chunk: vec![0; TAIL + CHUNK], at: 0, end: 0, sum: Xxh3Default::new() }
     }
 
+    /// Refuses what was read unless the checksum it gives is right.
+    pub(super) fn check(self, given: &str) -> Result<(), Error> {
+        let sum = self.sum_before_name().map(|sum| format!("{sum:016x}")).unwrap_or_default();
+        if sum == given {
+            return Ok(());
+        }
+        let reason = format!("it is {given}, of bytes whose sum is {sum}");
+        Err(Error::CorruptSnapshot { path: "checksum".to_owned(), reason })
+    }
+
     /// The sum of all that was read before the name of the checksum, if the name is among the last bytes.
-    pub(super) fn sum_before_name(mut self) -> Option<u64> {
+    fn sum_before_name(mut self) -> Option<u64> {
         let read = &self.chunk[..self.at];
         let name = read.windows(NAME.len()).rposition(|bytes| bytes == NAME)?;
         self.sum.update(&read[..name]);

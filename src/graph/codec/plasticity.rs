@@ -25,6 +25,7 @@
 //! differs in any byte is refused (held by `flips_and_cuts_are_refused`).
 
 use super::checksum::{SummedReader, SummedWriter};
+use super::refusal;
 use crate::graph::Error;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
@@ -94,12 +95,7 @@ pub fn write(state: &SynapticState, into: impl Write) -> io::Result<()> {
         serde_json::to_writer(&mut out, row)?;
         separator = ",\n";
     }
-    out.write_all(b"\n],")?;
-    // The sum is of what has left the buffer.
-    out.flush()?;
-    let sum = out.get_ref().sum();
-    write!(out, "\"checksum\":\"{sum:016x}\"}}")?;
-    out.flush()
+    SummedWriter::finish(out)
 }
 
 /// Reads what was learned.
@@ -112,13 +108,9 @@ pub fn read(from: impl Read) -> Result<SynapticState, Error> {
     let mut reading = Reading::default();
     let mut json = serde_json::Deserializer::from_reader(&mut bytes);
     let end = File(&mut reading).deserialize(&mut json).and_then(|()| json.end());
-    end.map_err(|why| reading.refusal(&why))?;
+    end.map_err(|why| refusal(reading.refused.take(), reading.path(), &why))?;
     if let Some(given) = &reading.checksum {
-        let sum = bytes.sum_before_name().map(|sum| format!("{sum:016x}"));
-        if sum.as_ref() != Some(given) {
-            let reason = format!("it is {given}, of bytes whose sum is {}", sum.unwrap_or_default());
-            return Err(Error::CorruptSnapshot { path: "checksum".to_owned(), reason });
-        }
+        bytes.check(given)?;
     }
     let mut slots: Vec<_> =
         reading.state.synapses.iter().map(|row| (&row.source_id, &row.relation, &row.target_id)).collect();
@@ -143,20 +135,12 @@ struct Reading {
 }
 
 impl Reading {
-    fn refusal(&mut self, why: &serde_json::Error) -> Error {
-        if let Some(refused) = self.refused.take() {
-            return refused;
-        }
-        let reason = why.to_string();
-        if let Some(kind) = why.io_error_kind() {
-            return Error::UnreadableSnapshot { kind, reason };
-        }
-        let path = match self.part {
+    fn path(&self) -> String {
+        match self.part {
             None => "the file".to_owned(),
             Some("synapses") => format!("synapses[{}]", self.state.synapses.len()),
             Some(part) => part.to_owned(),
-        };
-        Error::CorruptSnapshot { path, reason }
+        }
     }
 }
 

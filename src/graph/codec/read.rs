@@ -4,7 +4,7 @@
 //! as it stands where something fails.
 
 use super::checksum::SummedReader;
-use super::{PARTS, SNAPSHOT_VERSION};
+use super::{PARTS, SNAPSHOT_VERSION, refusal};
 use crate::graph::Error;
 use crate::graph::builder::{EdgeRow, GraphBuilder, WeightRange};
 use crate::graph::kinds::{EdgeDirection, Kinds};
@@ -42,13 +42,9 @@ pub fn read_summed(from: impl Read, kinds: Kinds, range: WeightRange) -> Result<
     };
     let mut json = serde_json::Deserializer::from_reader(&mut bytes);
     let end = File(&mut reading).deserialize(&mut json).and_then(|()| json.end());
-    end.map_err(|why| reading.refusal(&why))?;
+    end.map_err(|why| refusal(reading.refused.take(), reading.path(), &why))?;
     if let Some(given) = &reading.checksum {
-        let sum = bytes.sum_before_name().map(|sum| format!("{sum:016x}"));
-        if sum.as_ref() != Some(given) {
-            let reason = format!("it is {given}, of bytes whose sum is {}", sum.unwrap_or_default());
-            return Err(Error::CorruptSnapshot { path: "checksum".to_owned(), reason });
-        }
+        bytes.check(given)?;
     }
     let graph = reading.builder.finalize()?;
     Ok((Snapshot { graph, as_of: None, skipped: Skipped::default() }, reading.checksum.is_some()))
@@ -89,16 +85,6 @@ impl Reading {
     fn refuse<E: serde::de::Error>(&mut self, why: Error) -> E {
         self.refused = Some(why);
         E::custom("refused")
-    }
-
-    fn refusal(&mut self, why: &serde_json::Error) -> Error {
-        if let Some(refused) = self.refused.take() {
-            return refused;
-        }
-        match why.io_error_kind() {
-            Some(kind) => Error::UnreadableSnapshot { kind, reason: why.to_string() },
-            None => Error::CorruptSnapshot { path: self.path(), reason: why.to_string() },
-        }
     }
 }
 

@@ -37,12 +37,7 @@ pub fn write(snapshot: &Snapshot, into: impl Write) -> io::Result<()> {
             separator = ",\n";
         }
     }
-    out.write_all(b"\n],")?;
-    // The sum is of what has left the buffer.
-    out.flush()?;
-    let sum = out.get_ref().sum();
-    write!(out, "\"checksum\":\"{sum:016x}\"}}")?;
-    out.flush()
+    SummedWriter::finish(out)
 }
 
 #[derive(Serialize)]
