@@ -87,21 +87,11 @@ pub struct Merged {
     pub bonus: f32,
 }
 
-/// What the dimensions say together, by score descending, then by external id. `lists` are those of the dimensions in
-/// their order, scores in `0 ..= 1`; of a node that stands twice in one the greater counts. Who scores 0 is left out.
+/// What the dimensions say together, by node; [`ranked`] puts it in order. `active` are those that found anything, which is
+/// not for the lists to say: they may have been filtered. `lists` are in the order of the dimensions, scores in `0 ..= 1`; of
+/// a node that stands twice in one the greater counts. Who scores 0 is left out.
 #[must_use]
-pub fn merge(graph: &Graph, weights: Weights, lists: [&[(NodeId, f32)]; 4]) -> Vec<Merged> {
-    merge_active(graph, weights, lists.map(|list| !list.is_empty()), lists)
-}
-
-/// The same where lists were filtered: which dimensions found anything is known from before.
-#[must_use]
-pub fn merge_active(
-    graph: &Graph,
-    weights: Weights,
-    active: [bool; 4],
-    lists: [&[(NodeId, f32)]; 4],
-) -> Vec<Merged> {
+pub fn merge(weights: Weights, active: [bool; 4], lists: [&[(NodeId, f32)]; 4]) -> Vec<Merged> {
     let shares = weights.shares(active);
     let mut found: BTreeMap<NodeId, [f32; 4]> = BTreeMap::new();
     for (dimension, list) in lists.iter().enumerate() {
@@ -121,7 +111,12 @@ pub fn merge_active(
         let score = (sum * f64::from(bonus)) as f32;
         Merged { node, dimensions, score, bonus }
     };
-    let mut merged: Vec<Merged> = found.into_iter().map(one).filter(|merged| merged.score > 0.0).collect();
+    found.into_iter().map(one).filter(|merged| merged.score > 0.0).collect()
+}
+
+/// By score descending, then by external id.
+#[must_use]
+pub fn ranked(graph: &Graph, mut merged: Vec<Merged>) -> Vec<Merged> {
     merged.sort_unstable_by_key(|merged| (Reverse(merged.score.to_bits()), graph.rank(merged.node)));
     merged
 }

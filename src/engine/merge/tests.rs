@@ -28,7 +28,8 @@ fn lists(rows: &[[Option<f32>; 4]]) -> Lists {
 }
 
 fn merged(graph: &Graph, weights: Weights, lists: &Lists) -> Vec<Merged> {
-    merge(graph, weights, lists.each_ref().map(Vec::as_slice))
+    let active = lists.each_ref().map(|list| !list.is_empty());
+    ranked(graph, merge(weights, active, lists.each_ref().map(Vec::as_slice)))
 }
 
 fn of(merged: &[Merged], node: u32) -> Option<&Merged> {

@@ -474,6 +474,36 @@ fn a_kind_of_evidence_is_heard_when_it_is_asked_for() {
 }
 
 #[test]
+fn time_weighs_where_it_speaks_of_what_is_heard() {
+    // What causes a seed is heard, and no spreading: that the seed was lit, and when, counts for nothing.
+    let mut world = World::default();
+    world.node("seed", "", NodeType::Function).last_modified = Some(1_000);
+    world.node("cause", "", NodeType::Function);
+    world.edge("cause", "seed", "CALLS", 1.0);
+    let seeds = vec![("seed".to_owned(), 1.0)];
+    let dimensions = BTreeSet::from([Dimension::Temporal, Dimension::Causal]);
+    let ask = Ask { seeds, dimensions, fusion: Fusion::Off, ..Ask::default() };
+    let found = asked(&world.view(), &ask);
+    assert_eq!(ids(&found), ["cause"]);
+    assert!(found.hits[0].score >= found.hits[0].dimensions.causal, "{:?}", found.hits[0]);
+
+    // Time speaks of what is called alike and does not pass: what passes scores what it scores beside it.
+    let mut world = World::default();
+    world.node("dated", "alpine meadows", NodeType::Concept).last_modified = Some(1_000);
+    world.memory("undated", "alphorns were blown in the valley", &[]);
+    let (text, dimensions) = ("alpha".to_owned(), BTreeSet::from([Dimension::Semantic, Dimension::Temporal]));
+    let ask = Ask { text, dimensions, fusion: Fusion::Off, ..Ask::default() };
+    let of_undated = |kinds: Vec<String>| {
+        let ask = Ask { filter: Filter { kinds, ..Filter::default() }, ..ask.clone() };
+        let found = asked(&world.view(), &ask);
+        (found.hits.len(), found.hits.into_iter().find(|hit| hit.id == "undated").unwrap().score.to_bits())
+    };
+    let (all, score) = of_undated(Vec::new());
+    assert_eq!(all, 2);
+    assert_eq!(of_undated(vec!["Memory".to_owned()]), (1, score));
+}
+
+#[test]
 fn contrast_is_told_and_gates() {
     let (world, mut scratch, mut gated) = (agent(), Scratch::default(), 0);
     let view = world.view();

@@ -7,7 +7,7 @@
 
 use super::ask::{Ask, Config, Sieve, Xlr};
 use crate::engine::activation::{Activation, Lit};
-use crate::engine::merge::{Merged, merge_active};
+use crate::engine::merge::{Merged, merge, ranked};
 use crate::engine::semantic::cooccurrence::CoOccurrenceIndex;
 use crate::engine::semantic::pipeline::Semantic;
 use crate::engine::temporal::co_change::co_changed;
@@ -17,7 +17,6 @@ use crate::engine::xlr::{self, Contrast, xlr};
 use crate::engine::{Flag, Flags, View};
 use crate::graph::index::NodeId;
 use crate::graph::kinds::Dimension;
-use std::cmp::Reverse;
 
 /// Nodes that are scored, for each hit that is asked for and at least.
 const POOL_EACH: usize = 10;
@@ -68,10 +67,15 @@ impl Asking<'_> {
     pub(super) fn weigh(&self, lit: Activation, scratch: &mut xlr::Scratch) -> Weighed {
         let moment = self.hears(Dimension::Temporal).then(|| self.moment());
         let graph = self.view.graph();
-        let timed =
-            moment.is_some_and(|moment| lit.lit.iter().any(|lit| moment.share(graph, lit.node) > 0.0));
+        let like = self.semantic();
+        // Time speaks of what others found, be it nothing that passes.
+        let timed = moment.is_some_and(|moment| {
+            let lit = lit.lit.iter().filter(|_| self.hears(Dimension::Structural)).map(|lit| lit.node);
+            let like = like.iter().map(|(node, _)| *node);
+            lit.chain(like).any(|node| moment.share(graph, node) > 0.0)
+        });
         let mut structural = self.structural(lit);
-        let semantic = self.semantic();
+        let semantic = self.passing(like);
         let (causal, truncated) = self.causal();
         let temporal = moment.map_or_else(Heard::default, |moment| {
             let heard = self.temporal(&moment, &structural, &semantic);
@@ -97,18 +101,16 @@ impl Asking<'_> {
 
     /// All that is heard as one score, lifted by standing.
     fn scored(&self, all: &[Heard; 4]) -> Vec<Merged> {
-        let graph = self.view.graph();
         let (active, lists) =
             (all.each_ref().map(|heard| heard.active), all.each_ref().map(|heard| &heard.of[..]));
-        let mut scored = merge_active(graph, self.config.weighing.weights, active, lists);
+        let mut scored = merge(self.config.weighing.weights, active, lists);
         for one in &mut scored {
             let boost = 1.0 + RANK_BOOST * f64::from(self.view.standing(one.node));
             #[expect(clippy::cast_possible_truncation, reason = "at most 1.575, rounded once")]
             let score = (f64::from(one.score) * boost) as f32;
             one.score = score;
         }
-        scored.sort_unstable_by_key(|one| (Reverse(one.score.to_bits()), graph.rank(one.node)));
-        scored
+        ranked(self.view.graph(), scored)
     }
 
     /// The strongest of what is lit and passes, as parts of the greatest value of all where that is above 1.
@@ -126,9 +128,9 @@ impl Asking<'_> {
     }
 
     /// What is called like the question, or stands with what is.
-    fn semantic(&self) -> Heard {
+    fn semantic(&self) -> Vec<(NodeId, f32)> {
         if !self.hears(Dimension::Semantic) || self.ask.text.is_empty() {
-            return Heard::default();
+            return Vec::new();
         }
         let sources = self.view.sources();
         let semantic = Semantic {
@@ -137,7 +139,7 @@ impl Asking<'_> {
             cooccurrence: self.company(),
             synonyms: &self.config.weighing.synonyms,
         };
-        self.passing(semantic.ask(&self.ask.text, self.ask.top_k).ranked())
+        semantic.ask(&self.ask.text, self.ask.top_k).ranked()
     }
 
     fn company(&self) -> Option<&CoOccurrenceIndex> {
