@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | text | BM25 over the contents of memories | the 200 best that pass the filter |
 //! | seeds | [`seeds::find`], reranked by spelling | where spreading begins, at most 5 for each hit asked for |
+//! | prime | [`priming`](super::plasticity::priming), if it is asked for | what used to come together with the seeds |
 //! | spread | [`activation`], or personalised PageRank | what is joined to the seeds |
 //! | pool | the filter | the strongest of what passes, 10 for each hit and at least 200 |
 //! | hear | [`semantic`](super::semantic), [`causal`](super::causal), [`temporal`](super::temporal), those that are asked for | what else speaks for whom |
@@ -28,6 +29,11 @@
 //!
 //! Energy has no part in a score: it decides what is in the graph.
 //!
+//! What is primed is worth a tenth at most of the strongest seed, not of 1. Seeds that a name gives go by how rare it is, and
+//! under `Recall` they are divided by the greatest: beside a seed of 0.002 a primed node of 0.1 would be the question.
+//!
+//! Questions before this one are not here: who asks hands in what they primed, so that no lock is held while spreading.
+//!
 //! Invariants: the same content and question give the same bytes, whatever the order of insertion and the number of threads
 //! (held by `recall_order_free`); a filter chooses and does not change (`a_filtered_answer_is_the_answer_filtered`); every
 //! way that is told replays (`every_explanation_replays`).
@@ -39,7 +45,7 @@ mod weigh;
 #[cfg(test)]
 mod tests;
 
-pub use answer::{Counters, Dimensions, Hit, Recalled, Route, Seed};
+pub use answer::{Counters, Dimensions, Hit, Primed, Recalled, Route, Seed};
 pub use ask::{
     Ask, Config, Filter, Fusion, NAMES_MAX, Profile, RANDOM_SEED, SeedMass, Spread, TEXT_BYTES_MAX,
     TOP_K_MAX, Weighing, Xlr,
@@ -65,12 +71,27 @@ const SEEDS_EACH: usize = 5;
 /// Hops of an explanation at most.
 const ROUTE_HOPS_MAX: u8 = 5;
 
-/// Answers a question.
+/// Answers a question as if it were the first.
 ///
 /// # Errors
 /// [`crate::graph::Error::ParameterOutOfRange`] for a text, a filter, a `top_k` or a score of a seed outside its range,
 /// [`crate::graph::Error::NonFinite`] for a score that is none.
 pub fn recall(view: &View, ask: &Ask, config: &Config, scratch: &mut Scratch) -> Result<Recalled, Error> {
+    recall_primed(view, ask, config, |_| Vec::new(), scratch)
+}
+
+/// Answers a question after others: `prime` tells which nodes used to come together with its seeds, as
+/// [`prime`](super::plasticity::prime) does, and is asked only if the question wants it.
+///
+/// # Errors
+/// As [`recall`].
+pub fn recall_primed(
+    view: &View,
+    ask: &Ask,
+    config: &Config,
+    prime: impl FnOnce(&[(NodeId, f32)]) -> Vec<(NodeId, f32)>,
+    scratch: &mut Scratch,
+) -> Result<Recalled, Error> {
     ask.check(config)?;
     let (graph, sieve) = (view.graph(), Sieve::of(view, &ask.filter));
     let texts = match ask.fusion {
@@ -78,7 +99,13 @@ pub fn recall(view: &View, ask: &Ask, config: &Config, scratch: &mut Scratch) ->
         Fusion::Off => Ranking::default(),
     };
     let found = find(view, ask, &sieve, &texts)?;
-    let begun: Vec<(NodeId, f32)> = found.seeds.iter().map(|seed| (seed.node, seed.score)).collect();
+    let mut begun: Vec<(NodeId, f32)> = found.seeds.iter().map(|seed| (seed.node, seed.score)).collect();
+    let joining = if ask.priming { beside(&begun, prime(&begun)) } else { Vec::new() };
+    begun.extend_from_slice(&joining);
+    let primed: Vec<Primed> = joining
+        .iter()
+        .map(|(node, score)| Primed { id: graph.external_id(*node).to_owned(), score: *score })
+        .collect();
     let params = config.params(ask.profile);
     let mut lit = spread(view, ask.spread, params, &begun, &mut scratch.activation);
     let (work, truncated) = (lit.work, lit.truncated);
@@ -100,11 +127,12 @@ pub fn recall(view: &View, ask: &Ask, config: &Config, scratch: &mut Scratch) ->
     let postings_read = texts.postings_read;
     let Work { slots_read, useful_slots, rows: rows_touched, touched: nodes_touched } = work;
     Ok(Recalled {
-        id: ask.id(view.generation()),
+        id: ask.id(view.generation(), &primed),
         generation: view.generation(),
         as_of: view.snapshot().as_of,
         hits: hits(view, params, &begun, &ranked, (&scored, &by_text, contrast.as_ref())),
         seeds: used(view, &found),
+        primed,
         unknown: found.unknown,
         anti_seeds: contrast.map_or_else(Vec::new, |contrast| {
             contrast.anti_seeds.iter().map(|node| graph.external_id(*node).to_owned()).collect()
@@ -134,6 +162,12 @@ fn find(view: &View, ask: &Ask, sieve: &Sieve<'_>, texts: &Ranking) -> Result<Se
     let spelt = view.sources().labels.ngrams().asked(&ask.text);
     let d2 = |node: NodeId| spelling(&spelt, node);
     seeds::find(&view.sources(), &question, by_text, d2)
+}
+
+/// What is primed, with the score that it begins with beside the seeds.
+fn beside(seeds: &[(NodeId, f32)], primed: Vec<(NodeId, f32)>) -> Vec<(NodeId, f32)> {
+    let most = seeds.iter().map(|(_, score)| *score).fold(0.0, f32::max);
+    primed.into_iter().map(|(node, share)| (node, share * most)).filter(|(_, score)| *score > 0.0).collect()
 }
 
 /// What is joined to the seeds, in no order.
@@ -170,6 +204,7 @@ fn subtract(lit: &mut Activation, seeds: &[(NodeId, f32)], params: &Params) {
 fn used(view: &View, found: &Seeds) -> Vec<Seed> {
     let graph = view.graph();
     let seed = |seed: &seeds::Seed| Seed {
+        node: seed.node,
         id: graph.external_id(seed.node).to_owned(),
         label: graph.label(seed.node).to_owned(),
         score: seed.score,

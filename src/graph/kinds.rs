@@ -62,6 +62,23 @@ impl NodeType {
     pub const LABELS: [&str; 6] = ["Memory", "SemanticCluster", "Wing", "Room", "Closet", "Drawer"];
     /// A memory.
     pub const MEMORY: Self = Self::Custom(0);
+    /// How many have a name.
+    pub const NAMED_COUNT: usize = Self::NAMED.len() + Self::LABELS.len();
+
+    /// All that have a name, in the order of their numbers.
+    pub fn named() -> impl Iterator<Item = Self> {
+        let labels = (0..).zip(Self::LABELS).map(|(n, _)| Self::Custom(n));
+        Self::NAMED.into_iter().chain(labels)
+    }
+
+    /// Its place among these.
+    #[must_use]
+    pub fn place(self) -> Option<usize> {
+        match self {
+            Self::Custom(n) => Some(Self::NAMED.len() + usize::from(n)).filter(|at| *at < Self::NAMED_COUNT),
+            named => Self::NAMED.iter().position(|one| *one == named),
+        }
+    }
 
     /// Its number: 0 to 16, and from 256 on those that are not named.
     #[must_use]
@@ -297,6 +314,9 @@ mod tests {
             [Some("Entity"), Some("Memory")]
         );
         assert_eq!((NodeType::Custom(6).name(), NodeType::of_name("entity")), (None, None));
+        let named: Vec<NodeType> = NodeType::named().collect();
+        assert_eq!((named.len(), NodeType::Custom(6).place()), (NodeType::NAMED_COUNT, None));
+        assert!(named.iter().enumerate().all(|(at, kind)| kind.place() == Some(at) && kind.name().is_some()));
         let default = Kinds::default();
         assert_eq!(default.of("RELATES_TO").direction, EdgeDirection::Bidirectional);
         assert_eq!(default.of("CALLS").direction, EdgeDirection::Forward);

@@ -14,7 +14,7 @@
 //! | [`Service::relations`], [`Service::relations_after`] | `relation list` | `GET /memory/graph/edges` |
 //! | [`Service::relation`], [`Service::fading`] | `plot decay` | – |
 //! | [`Service::pin_relation`] | `relation pin`, `unpin` | `pinned` of an observation |
-//! | [`Service::recall`] | `recall` | `POST /v1/recall` |
+//! | [`Service::recall`], [`Service::usual`] | `recall` | `POST /v1/recall` |
 //! | [`Service::activate`], [`Service::rank`] | `engine activate`, `pagerank` | `POST /v1/engine/activate`, `pagerank` |
 //! | [`Service::refresh_mirror`], [`Service::verify_mirror`], [`Service::mirrored`], [`Service::view`] | `graph stats`, `verify`, `save`, `export` | `GET /v1/mirror` |
 //! | [`Service::refresh_all_mirrors`], [`Service::mirrors_told`] | `graph refresh` | in `GET /v1/status` |
@@ -101,6 +101,7 @@ pub struct Service {
     config: Config,
     mirror: Mirror,
     compute: Compute,
+    questions: recall::Questions,
     prepared: OnceCell<()>,
 }
 
@@ -111,7 +112,9 @@ impl Service {
         let store = Arc::new(store);
         let mirror = Mirror::new(Arc::clone(&store), config.mirror.clone());
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        Self { store, clock, config, mirror, compute: Compute::new(cores), prepared: OnceCell::new() }
+        let questions = recall::Questions::of(&config.mirror.scopes);
+        let compute = Compute::new(cores);
+        Self { store, clock, config, mirror, compute, questions, prepared: OnceCell::new() }
     }
 
     /// The database below.

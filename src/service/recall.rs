@@ -2,13 +2,21 @@
 //!
 //! The graph is asked in memory; of the store only the texts of the hits are read, once, and only if they are wanted. A
 //! memory that has gone from the store meanwhile is left out then, so nobody is shown what was forgotten.
+//!
+//! # Design notes
+//! Each process remembers the last questions of each scope that it answered, whether they wanted to be primed or not: a habit
+//! is one of all questions. Nothing of it is stored. Its lock is taken twice by a question, to prime and to be remembered, and
+//! not while signals spread. A graph from a file has no questions behind it.
 
 use super::Service;
 use crate::domain::ids::Scope;
 use crate::domain::units::Timestamp;
-use crate::engine::recall::recall;
+use crate::engine;
+use crate::engine::plasticity::{QueryMemory, prime};
+use crate::engine::recall::{recall, recall_primed};
 use crate::engine::scratch::Scratch;
 use crate::graph::builder::WeightRange;
+use crate::graph::index::NodeId;
 use crate::graph::kinds::{Kinds, NodeType};
 use crate::graph::{codec, graphml, visit};
 use crate::mirror::compute::Refused;
@@ -17,7 +25,7 @@ use crate::store;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 pub use crate::engine::View;
@@ -58,6 +66,40 @@ impl From<mirror::Error> for Error {
             other => Self::Fault(other.to_string()),
         }
     }
+}
+
+/// What was asked lately of each scope.
+#[derive(Debug)]
+pub(super) struct Questions(BTreeMap<Scope, Arc<Mutex<QueryMemory>>>);
+
+impl Questions {
+    /// Of these scopes; nothing was asked yet.
+    pub(super) fn of(scopes: &[Scope]) -> Self {
+        Self(scopes.iter().map(|scope| (scope.clone(), Arc::default())).collect())
+    }
+
+    /// That of a scope; of one that nobody may ask about, none that is kept.
+    fn of_scope(&self, scope: &Scope) -> Arc<Mutex<QueryMemory>> {
+        self.0.get(scope).cloned().unwrap_or_default()
+    }
+}
+
+fn open(memory: &Mutex<QueryMemory>) -> MutexGuard<'_, QueryMemory> {
+    memory.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Answers a question after those that a memory keeps, and has it keep this one.
+fn recall_after(
+    view: &View,
+    ask: &Ask,
+    rules: &Config,
+    memory: &Mutex<QueryMemory>,
+    scratch: &mut Scratch,
+) -> Result<Recalled, engine::Error> {
+    let primes = |seeds: &[(NodeId, f32)]| prime(view.graph(), &open(memory), seeds);
+    let recalled = recall_primed(view, ask, rules, primes, scratch)?;
+    recalled.remember(view.graph(), ask, &mut open(memory));
+    Ok(recalled)
 }
 
 /// How current an answer is.
@@ -163,7 +205,9 @@ impl Service {
     pub async fn recall(&self, scope: &Scope, ask: Ask, content: bool) -> Result<Answered, Error> {
         let current = self.ready(scope).await?;
         let (view, rules) = (Arc::clone(&current.view), self.config.engine.clone());
-        let asked = self.compute.run(move |scratch| recall(&view, &ask, &rules, scratch)).await?;
+        let memory = self.questions.of_scope(scope);
+        let asking = move |scratch: &mut Scratch| recall_after(&view, &ask, &rules, &memory, scratch);
+        let asked = self.compute.run(asking).await?;
         let mut recalled = asked.map_err(|why| Error::Invalid(why.to_string()))?;
         let mut contents = BTreeMap::new();
         if content {
@@ -174,9 +218,15 @@ impl Service {
         Ok(Answered { recalled, contents, steps, freshness: self.freshness(&current) })
     }
 
+    /// A question of which nothing is said yet: what is heard, and how, where a caller leaves it open.
+    #[must_use]
+    pub fn usual(&self) -> Ask {
+        self.config.engine.usual().clone()
+    }
+
     /// The texts of the memories among the hits. Memories that have gone are taken out wherever they stand:
-    /// of hits and seeds, whose labels say how they begin, and of the ways of other hits, which are told
-    /// without one.
+    /// of hits and seeds, whose labels say how they begin, of what was primed, and of the ways of other hits,
+    /// which are told without one.
     async fn contents(
         &self,
         view: &View,
@@ -186,7 +236,8 @@ impl Service {
         let is_memory = |id: &str| graph.find(id).is_some_and(|at| graph.node_type(at) == NodeType::MEMORY);
         let hits = recalled.hits.iter().map(|hit| &hit.id);
         let ways = recalled.hits.iter().filter_map(|hit| hit.route.as_ref()).flat_map(|route| &route.ids);
-        let met = recalled.seeds.iter().map(|seed| &seed.id).chain(hits).chain(ways);
+        let primed = recalled.primed.iter().map(|one| &one.id);
+        let met = recalled.seeds.iter().map(|seed| &seed.id).chain(primed).chain(hits).chain(ways);
         let ids: BTreeSet<String> = met.filter(|id| is_memory(id)).cloned().collect();
         if ids.is_empty() {
             return Ok(BTreeMap::new());
@@ -201,6 +252,7 @@ impl Service {
         let is_gone = |id: &str| ids.contains(id) && found(id).is_none();
         recalled.hits.retain(|hit| !is_gone(&hit.id));
         recalled.seeds.retain(|seed| !is_gone(&seed.id));
+        recalled.primed.retain(|one| !is_gone(&one.id));
         for hit in &mut recalled.hits {
             hit.route = hit.route.take().filter(|route| !route.ids.iter().any(|id| is_gone(id)));
         }

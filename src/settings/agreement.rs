@@ -77,19 +77,8 @@ pub(super) fn check(settings: &Settings, layers: &[Layer], faults: &mut Vec<Faul
         let keys = ["pheromones.labels", "pheromones.relationship_types"];
         faults.push(Fault { origin: blamed(layers, &keys), what: why.to_string() });
     }
-    if let Err(why) = settings
-        .engine
-        .rules()
-        .map(|_| ())
-        .map_err(|why| why.to_string())
-        .and_then(|()| settings.engine.range().map(|_| ()).map_err(|why| why.to_string()))
-    {
-        let keys: Vec<&str> = super::knobs::KNOBS
-            .iter()
-            .map(|knob| knob.key.as_str())
-            .filter(|key| key.starts_with("engine."))
-            .collect();
-        faults.push(Fault { origin: blamed(layers, &keys), what: format!("the section [engine]: {why}") });
+    for (key, why) in settings.engine.refused() {
+        faults.push(Fault { origin: blamed(layers, &[&key]), what: format!("`{key}`: {why}") });
     }
     for name in &settings.mirror.scopes {
         if let Err(why) = Scope::new(name) {

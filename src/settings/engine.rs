@@ -1,22 +1,108 @@
-//! The section `[engine]`.
+//! The section `[engine]`: how signals spread, what is heard and what it weighs, what is learned.
+//!
+//! # Design notes
+//! Each number is a law of its own to the engine, which is asked about each apart: so every fault is told, each at the key
+//! that it is about. Groups of synonyms replace the fifteen that are there: as any list does, and because a word can be in
+//! one group only, so beside groups that cannot be taken away many a word could not be given another meaning.
 
 use crate::engine::activation::Params;
-use crate::engine::recall;
-use crate::engine::{self};
+use crate::engine::causal::CausalChainDetector;
+use crate::engine::plasticity::Rules;
+use crate::engine::recall::{self, Ask, Weighing, Xlr};
+use crate::engine::semantic::synonyms::SynonymExpander;
+use crate::engine::temporal::decay::HalfLives;
+use crate::engine::{self, merge, resonance};
 use crate::graph;
 use crate::graph::builder::WeightRange;
+use crate::graph::kinds::{Dimension, NodeType};
+use crate::graph::number::PosF32;
 use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
-/// How signals spread and hits are ranked. Every field is described in `config/default.toml`.
+/// The kinds of evidence, in the order of [`Dimension::ALL`].
+pub(super) const DIMENSIONS: [&str; 4] = ["structural", "semantic", "temporal", "causal"];
+/// The key of the half-life of kinds that have none of their own.
+const OTHERS: &str = "others";
+
+/// The keys of half-lives: the kinds of nodes that have a name, and all others.
+pub(super) fn half_life_keys() -> impl Iterator<Item = &'static str> {
+    NodeType::named().filter_map(NodeType::name).chain([OTHERS])
+}
+
+/// How signals spread, what is heard, and what is learned. Every field is described in `config/default.toml`.
 #[derive(Debug, Clone, Deserialize)]
 #[expect(missing_docs, reason = "each is documented where it is set, in config/default.toml")]
 pub struct Config {
     pub text_weight: f32,
     pub top_k_max: usize,
+    pub dimensions: Vec<String>,
+    pub xlr: Contrast,
+    pub priming: bool,
+    pub xlr_pulses: u32,
+    pub resonance_pulses: u32,
+    pub wavelength: f32,
+    pub random_seed: u64,
+    pub learn: Learn,
+    pub learning_rate: f32,
+    pub decay_rate: f32,
+    pub synonyms: Vec<Vec<String>>,
     pub weight_floor: f32,
     pub weight_cap: f32,
+    pub weights: Weights,
+    pub half_lives: BTreeMap<String, f32>,
     pub recall: Profile,
     pub reference: Profile,
+}
+
+/// What contrast does to an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Contrast {
+    /// Nothing.
+    Off,
+    /// What would light up for any question counts for less.
+    Gate,
+    /// It is told, and changes nothing.
+    Report,
+}
+
+impl From<Contrast> for Xlr {
+    fn from(contrast: Contrast) -> Self {
+        match contrast {
+            Contrast::Off => Self::Off,
+            Contrast::Gate => Self::Gate,
+            Contrast::Report => Self::Report,
+        }
+    }
+}
+
+/// What teaches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Learn {
+    /// What somebody reports to have been of use.
+    OnOutcome,
+    /// That, and each recall by itself, as if all its hits had been of use.
+    Always,
+    /// Nothing; what was learned stays as it is.
+    Off,
+}
+
+/// What the kinds of evidence weigh.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[expect(missing_docs, reason = "each is documented where it is set, in config/default.toml")]
+pub struct Weights {
+    pub structural: f32,
+    pub semantic: f32,
+    pub temporal: f32,
+    pub causal: f32,
+}
+
+impl Weights {
+    const fn of(self) -> [f32; 4] {
+        [self.structural, self.semantic, self.temporal, self.causal]
+    }
 }
 
 /// The numbers of a profile.
@@ -39,16 +125,35 @@ impl Profile {
             ..params
         }
     }
+
+    /// Its numbers by their keys, each among others that are sound.
+    const fn each(self) -> [(&'static str, Params); 3] {
+        let sound = Params::RECALL;
+        [
+            ("threshold", Params { threshold: self.threshold, ..sound }),
+            ("decay", Params { decay: self.decay, ..sound }),
+            ("cap", Params { cap: self.cap, ..sound }),
+        ]
+    }
 }
 
 impl Config {
-    /// The rules by which questions are answered.
+    /// The rules by which questions are answered, and what is usual where a question leaves it open.
     ///
     /// # Errors
-    /// For a number outside its range.
+    /// For a number outside its range, or a word that means two things.
     pub fn rules(&self) -> Result<recall::Config, engine::Error> {
         let (recall, reference) = (self.recall.over(Params::RECALL), self.reference.over(Params::REFERENCE));
-        recall::Config::new(recall, reference, self.text_weight, self.top_k_max)
+        let rules = recall::Config::new(recall, reference, self.text_weight, self.top_k_max)?;
+        let weighing = Weighing {
+            weights: merge::Weights::new(self.weights.of())?,
+            half_lives: self.half_lives()?,
+            causal: CausalChainDetector::default(),
+            synonyms: Arc::new(SynonymExpander::new(&self.synonyms)?),
+            random_seed: self.random_seed,
+            pulses: self.xlr_pulses,
+        };
+        Ok(rules.with_weighing(weighing).with_usual(self.usual()))
     }
 
     /// Between what effective weights lie.
@@ -58,4 +163,86 @@ impl Config {
     pub fn range(&self) -> Result<WeightRange, graph::Error> {
         WeightRange { floor: self.weight_floor, cap: self.weight_cap }.checked()
     }
+
+    /// How fast is learned and forgotten.
+    ///
+    /// # Errors
+    /// For a number outside its range.
+    pub fn plasticity(&self) -> Result<Rules, graph::Error> {
+        Rules::new(self.learning_rate, self.decay_rate)
+    }
+
+    /// How far waves run, and how they are read.
+    ///
+    /// # Errors
+    /// For a number outside its range.
+    pub fn resonance(&self) -> Result<resonance::Config, graph::Error> {
+        Ok(resonance::Config {
+            wavelength: PosF32::new(self.wavelength)?,
+            pulse_budget: self.resonance_pulses,
+            max_hops: resonance::HOPS_MAX,
+        })
+    }
+
+    fn usual(&self) -> Ask {
+        let named = Dimension::ALL.into_iter().zip(DIMENSIONS);
+        let heard = named.filter(|(_, name)| self.dimensions.iter().any(|one| one == *name));
+        Ask {
+            dimensions: heard.map(|(dimension, _)| dimension).collect(),
+            xlr: self.xlr.into(),
+            priming: self.priming,
+            ..Ask::default()
+        }
+    }
+
+    fn half_lives(&self) -> Result<HalfLives, graph::Error> {
+        let others = PosF32::new(self.half_lives.get(OTHERS).copied().unwrap_or_default())?;
+        let mut own = Vec::new();
+        for (kind, hours) in &self.half_lives {
+            if let Some(node_type) = NodeType::of_name(kind) {
+                own.push((node_type, PosF32::new(*hours)?));
+            }
+        }
+        Ok(HalfLives::new(others, own))
+    }
+
+    /// What the engine refuses: the key of each value, and why.
+    pub(super) fn refused(&self) -> Vec<(String, String)> {
+        let mut refused = Vec::new();
+        let mut ask = |key: &str, answer: Result<(), engine::Error>| {
+            refused.extend(answer.err().map(|why| (format!("engine.{key}"), why.to_string())));
+        };
+        for (name, profile) in [("recall", self.recall), ("reference", self.reference)] {
+            for (key, params) in profile.each() {
+                ask(&format!("{name}.{key}"), made(params.checked()));
+            }
+        }
+        ask("text_weight", recall::Config::new(Params::RECALL, Params::REFERENCE, self.text_weight, 1).map(drop));
+        let sound = WeightRange::default();
+        ask("weight_floor", made(WeightRange { floor: self.weight_floor, ..sound }.checked()));
+        ask("weight_cap", made(WeightRange { cap: self.weight_cap, ..sound }.checked()));
+        ask("learning_rate", made(Rules::new(self.learning_rate, 0.0)));
+        ask("decay_rate", made(Rules::new(1.0, self.decay_rate)));
+        ask("wavelength", made(PosF32::new(self.wavelength)));
+        ask("synonyms", SynonymExpander::new(&self.synonyms).map(drop));
+        for (kind, hours) in &self.half_lives {
+            ask(&format!("half_lives.{kind}"), made(PosF32::new(*hours)));
+        }
+        let weights = self.weights.of();
+        for (at, name) in DIMENSIONS.into_iter().enumerate() {
+            let mut beside = [1.0; 4];
+            beside[at] = weights[at];
+            ask(&format!("weights.{name}"), made(merge::Weights::new(beside)));
+        }
+        // Each may be 0, but not all of them.
+        if weights.iter().all(|weight| *weight == 0.0) {
+            ask("weights.structural", made(merge::Weights::new(weights)));
+        }
+        refused
+    }
+}
+
+/// Whether something could be made.
+fn made<T>(of: Result<T, graph::Error>) -> Result<(), engine::Error> {
+    of.map(drop).map_err(engine::Error::from)
 }

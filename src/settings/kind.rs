@@ -49,6 +49,10 @@ pub(super) enum Kind {
     Filter,
     /// Texts, none empty, none twice.
     Texts,
+    /// Some of these words, at least one, none twice.
+    Words(&'static [&'static str]),
+    /// Lists of texts, none empty.
+    Groups,
     /// Names that may stand in a statement: labels and types of relationships. None twice, at least one.
     Names,
     /// A list of tables.
@@ -105,7 +109,11 @@ impl std::fmt::Display for Shown {
             Self::Number(number) => number.fmt(f),
             Self::Text(text) => text.fmt(f),
             Self::List(list) => {
-                let texts: Vec<String> = list.iter().map(ToString::to_string).collect();
+                let inner = |one: &Self| match one {
+                    Self::List(_) => format!("[{one}]"),
+                    other => other.to_string(),
+                };
+                let texts: Vec<String> = list.iter().map(inner).collect();
                 texts.join(", ").fmt(f)
             }
             Self::Table(fields) => {
@@ -183,6 +191,15 @@ impl Kind {
                 .filter(|given| !has_twins(given))
                 .map(|given| texts(&given))
                 .ok_or_else(|| "it must be a list of texts, none empty, none twice".to_owned()),
+            Self::Words(words) => raw
+                .texts()
+                .and_then(|given| among(words, &given))
+                .map(|given| texts(&given))
+                .ok_or_else(|| format!("it must be a list of \"{}\", none twice", words.join("\" or \""))),
+            Self::Groups => raw
+                .groups()
+                .map(|given| groups(&given))
+                .ok_or_else(|| "it must be a list of lists of texts, none empty".to_owned()),
             Self::Names => raw
                 .texts()
                 .filter(|given| !given.is_empty() && given.iter().all(|name| is_name(name)) && !has_twins(given))
@@ -268,6 +285,17 @@ impl Raw {
             .all(|text| !text.trim().is_empty())
             .then(|| texts.into_iter().map(str::to_owned).collect())
     }
+
+    /// Several lists of texts: in a variable they have semicolons between them.
+    fn groups(&self) -> Option<Vec<Vec<String>>> {
+        match self {
+            Self::Toml(value) => {
+                value.as_array()?.iter().map(|group| Self::Toml(group.clone()).texts()).collect()
+            }
+            Self::Text(text) => text.split(';').map(|group| Self::Text(group.to_owned()).texts()).collect(),
+            Self::Tables(_) | Self::Other(_) => None,
+        }
+    }
 }
 
 /// For faults: the value as it was written.
@@ -289,6 +317,18 @@ fn text(given: &str) -> (Value, Shown) {
 fn texts(given: &[String]) -> (Value, Shown) {
     let values: Vec<Value> = given.iter().map(|text| Value::from(text.as_str())).collect();
     (Value::from(values), Shown::List(given.iter().cloned().map(Shown::Text).collect()))
+}
+
+fn groups(given: &[Vec<String>]) -> (Value, Shown) {
+    let (values, shown): (Vec<Value>, Vec<Shown>) = given.iter().map(|group| texts(group)).unzip();
+    (Value::from(values), Shown::List(shown))
+}
+
+/// What is given as these words are written; nothing if it is empty, names one twice, or one that is none of these.
+fn among(words: &[&str], given: &[String]) -> Option<Vec<String>> {
+    let known = |one: &String| words.iter().find(|word| word.eq_ignore_ascii_case(one)).map(|word| (*word).to_owned());
+    let named: Vec<String> = given.iter().map(known).collect::<Option<_>>()?;
+    (!named.is_empty() && !has_twins(&named)).then_some(named)
 }
 
 fn has_twins(given: &[String]) -> bool {

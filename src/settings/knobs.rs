@@ -7,6 +7,7 @@
 //! Invariant: this table, the structs and `config/default.toml` name the same keys (held by
 //! `tests::table_structs_and_default_file_name_the_same_keys`).
 
+use super::engine::{DIMENSIONS, half_life_keys};
 use super::jobs::JOBS;
 use super::kind::Kind;
 use super::tables::Tables;
@@ -165,15 +166,30 @@ pub(super) static KNOBS: LazyLock<Vec<Knob>> = LazyLock::new(|| {
     );
     // What each number may be is a law of the engine: settings::agreement asks it.
     let profile = ["threshold", "decay", "cap"].map(|name| (name, Kind::Number));
+    let pulses = Kind::Whole { least: 1, greatest: 10_000_000, unit: "pulses" };
     section(
         "engine",
         &[
             ("text_weight", Kind::Number),
             ("top_k_max", Kind::Whole { least: 1, greatest: 1_000, unit: "hits" }),
+            ("dimensions", Kind::Words(&DIMENSIONS)),
+            ("xlr", Kind::OneOf(&["off", "gate", "report"])),
+            ("priming", Kind::Switch),
+            ("xlr_pulses", pulses.clone()),
+            ("resonance_pulses", pulses),
+            ("wavelength", Kind::Number),
+            ("random_seed", Kind::Whole { least: 0, greatest: u32::MAX, unit: "any of them" }),
+            ("learn", Kind::OneOf(&["on_outcome", "always", "off"])),
+            ("learning_rate", Kind::Number),
+            ("decay_rate", Kind::Number),
+            ("synonyms", Kind::Groups),
             ("weight_floor", Kind::Number),
             ("weight_cap", Kind::Number),
         ],
     );
+    section("engine.weights", &DIMENSIONS.map(|name| (name, Kind::Number)));
+    let half_lives: Vec<(&str, Kind)> = half_life_keys().map(|key| (key, Kind::Number)).collect();
+    section("engine.half_lives", &half_lives);
     for name in ["recall", "reference"] {
         section(&format!("engine.{name}"), &profile);
         let depth = Kind::Whole { least: 1, greatest: 20, unit: "hops" };

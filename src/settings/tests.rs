@@ -1,9 +1,18 @@
 //! Precedence of layers, each kind of fault with its place, and the agreement of table, structs and default file.
 
+use super::engine::Learn;
 use super::fault::Origin;
 use super::knobs::KNOBS;
 use super::layers::Layer;
 use super::{DEFAULT_TOML, Environment, Flag, Flags, Settings, sample};
+use crate::engine::activation::Params;
+use crate::engine::plasticity::Rules;
+use crate::engine::recall::{self, Ask, Xlr};
+use crate::engine::resonance;
+use crate::engine::temporal::decay::HalfLives;
+use crate::graph::builder::WeightRange;
+use crate::graph::kinds::{Dimension, NodeType};
+use crate::graph::number::PosF32;
 use secrecy::ExposeSecret;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -301,12 +310,15 @@ fn table_structs_and_default_file_name_the_same_keys() {
     named("facts", fields::of::<super::facts::Config>());
     named("http", fields::of::<super::http::Config>());
     named("mirror", fields::of::<super::mirror::Config>());
-    let profiles = ["recall", "reference"];
-    let own = fields::of::<super::engine::Config>().iter().copied().filter(|field| !profiles.contains(field));
+    let tables = ["recall", "reference", "weights", "half_lives"];
+    let own = fields::of::<super::engine::Config>().iter().copied().filter(|field| !tables.contains(field));
     named("engine", &own.collect::<Vec<_>>());
-    for profile in profiles {
+    for profile in ["recall", "reference"] {
         named(&format!("engine.{profile}"), fields::of::<super::engine::Profile>());
     }
+    named("engine.weights", fields::of::<super::engine::Weights>());
+    // A map, which has the keys that the engine has kinds.
+    named("engine.half_lives", &super::engine::half_life_keys().collect::<Vec<_>>());
     named("mcp", fields::of::<super::mcp::Config>());
     named("guard", fields::of::<super::guard::Config>());
     named("log", fields::of::<crate::telemetry::Config>());
@@ -476,4 +488,136 @@ fn no_text_makes_the_reader_of_configurations_fall() {
         assert!(given <= lines, "{text:?}");
     }
     assert!(sound > 100 && faulty > 10_000, "{sound} sound, {faulty} faulty");
+}
+
+#[test]
+fn the_engine_of_the_default_file_is_that_of_the_constants() {
+    let engine = load("", &[], &[]).unwrap().engine;
+    let wanted = recall::Config::new(Params::RECALL, Params::REFERENCE, 0.75, 1_000).unwrap();
+    assert_eq!(format!("{:?}", engine.rules().unwrap()), format!("{wanted:?}"));
+    assert_eq!(engine.range().unwrap(), WeightRange::default());
+    assert_eq!(engine.plasticity().unwrap(), Rules::new(0.08, 0.005).unwrap());
+    let waves = engine.resonance().unwrap();
+    assert_eq!((waves.pulse_budget, waves.max_hops), (resonance::DEFAULT_PULSE_BUDGET, resonance::HOPS_MAX));
+    assert_eq!(waves.wavelength.get().to_bits(), resonance::WAVELENGTH.to_bits());
+    assert_eq!(engine.learn, Learn::OnOutcome);
+    assert_eq!(*engine.rules().unwrap().usual(), Ask::default());
+}
+
+#[test]
+fn the_engine_is_configured_by_file_and_variables() {
+    let toml = "[engine]\nlearn = \"off\"\nlearning_rate = 1\nxlr = \"Gate\"\ndimensions = [\"Causal\", \"structural\"]\n\
+                synonyms = [[\"car\", \"auto\"], [\"plane\"]]\n[engine.weights]\nstructural = 2\ncausal = 0\n\
+                [engine.half_lives]\nmemory = 48\nothers = 96.5\n";
+    let engine = load(toml, &[], &[]).unwrap().engine;
+    assert_eq!((engine.learn, engine.xlr_pulses, engine.random_seed), (Learn::Off, 50_000, 42));
+    assert_eq!(engine.plasticity().unwrap(), Rules::new(1.0, 0.005).unwrap());
+    let usual = engine.rules().unwrap().usual().clone();
+    assert_eq!(usual.dimensions, BTreeSet::from([Dimension::Structural, Dimension::Causal]));
+    assert_eq!((usual.xlr, usual.priming), (Xlr::Gate, false));
+    let shown = format!("{:?}", engine.rules().unwrap());
+    assert!(shown.contains("Weights([2.0, 0.25, 0.15, 0.0])"), "{shown}");
+    let hours = |own: &[(NodeType, f32)], others: f32| {
+        let own = own.iter().map(|(node_type, hours)| (*node_type, PosF32::new(*hours).unwrap()));
+        format!("{:?}", HalfLives::new(PosF32::new(others).unwrap(), own))
+    };
+    // The kinds that the file does not name keep what the layer below says of them.
+    let own = [(NodeType::File, 168.0), (NodeType::Function, 336.0), (NodeType::MEMORY, 48.0)];
+    assert!(shown.contains(&hours(&own, 96.5)), "{shown}");
+    assert!(shown.contains("\"auto\"") && !shown.contains("\"insumo\""), "a list replaces the one below: {shown}");
+
+    let env = [
+        ("EBB__ENGINE__LEARN", "always"),
+        ("EBB__ENGINE__PRIMING", "true"),
+        ("EBB__ENGINE__DIMENSIONS", "semantic, temporal"),
+        ("EBB__ENGINE__XLR_PULSES", "1"),
+        ("EBB__ENGINE__RANDOM_SEED", "4294967295"),
+        ("EBB__ENGINE__WEIGHTS__CAUSAL", "0.5"),
+        ("EBB__ENGINE__HALF_LIVES__SEMANTICCLUSTER", "1"),
+        ("EBB__ENGINE__SYNONYMS", "erro, error; custo,cost"),
+    ];
+    let settings = load(toml, &env, &[]).unwrap();
+    let engine = &settings.engine;
+    assert_eq!((engine.learn, engine.xlr_pulses, engine.random_seed), (Learn::Always, 1, 4_294_967_295));
+    let usual = engine.rules().unwrap().usual().clone();
+    assert_eq!(usual.dimensions, BTreeSet::from([Dimension::Semantic, Dimension::Temporal]));
+    assert!(usual.priming);
+    assert_eq!(engine.weights.causal.to_bits(), 0.5_f32.to_bits());
+    assert_eq!(engine.half_lives["SemanticCluster"].to_bits(), 1.0_f32.to_bits());
+    assert_eq!(engine.synonyms, [["erro", "error"], ["custo", "cost"]]);
+    let said = row(&settings, "engine.synonyms");
+    assert_eq!(said, (Some("[erro, error], [custo, cost]".into()), "env EBB__ENGINE__SYNONYMS".into()));
+}
+
+#[test]
+fn what_the_engine_refuses_is_told_by_key_and_place() {
+    let laws = [
+        ("engine", "text_weight = 0", "text_weight is 0; it must be "),
+        ("engine", "weight_floor = 0.001", "WEIGHT_FLOOR is 0.001"),
+        ("engine", "weight_cap = 16.5", "WEIGHT_CAP is 16.5; it must be 1 to 16"),
+        ("engine", "wavelength = 0.0", "positive number is 0; it must be 0 to "),
+        ("engine", "wavelength = inf", "is not a finite number"),
+        ("engine", "learning_rate = 0", "learning rate is 0; it must be 0 to 1"),
+        ("engine", "learning_rate = 1.5", "learning rate is 1.5; it must be 0 to 1"),
+        ("engine", "decay_rate = 1", "decay rate is 1; it must be 0 to 0.99999"),
+        ("engine", "decay_rate = -0.5", "decay rate is -0.5; it must be 0 to 0.99999"),
+        ("engine", "synonyms = [[\"a\", \"Erro\"], [\"erro\"]]", "'Erro' is in two groups of synonyms"),
+        ("engine.weights", "causal = -1", "DIMENSION_WEIGHTS is -1; it must be 0 to "),
+        ("engine.weights", "temporal = nan", "DIMENSION_WEIGHTS of NaN is not a finite number"),
+        ("engine.half_lives", "Memory = 0", "positive number is 0; it must be 0 to "),
+        ("engine.recall", "threshold = 1", "threshold is 1; it must be "),
+        ("engine.recall", "cap = 16.5", "saturation_cap is 16.5; it must be "),
+        ("engine.reference", "decay = 0", "decay is 0; it must be "),
+    ];
+    for (section, line, says) in laws {
+        let key = line.split(' ').next().unwrap();
+        let said = faults(&format!("[{section}]\n{line}\n"), &[], &[]);
+        assert_eq!(said.len(), 1, "{said:?}");
+        let begins = format!("ebb.toml:2:1: `{section}.{key}`: ");
+        assert!(said[0].starts_with(&begins) && said[0].contains(says), "{said:?}");
+    }
+    // Each may weigh nothing, not all of them; and every fault is told at once.
+    let none = "[engine]\nlearning_rate = 2\n[engine.weights]\nstructural = 0\nsemantic = 0\ntemporal = 0\ncausal = 0\n";
+    let said = faults(none, &[("EBB__ENGINE__SYNONYMS", "a,b;b")], &[]);
+    assert_eq!(said.len(), 3, "{said:?}");
+    let zero = "ebb.toml:4:1: `engine.weights.structural`: sum of DIMENSION_WEIGHTS is 0";
+    assert!(said[1].starts_with(zero), "{said:?}");
+    let twice = "env EBB__ENGINE__SYNONYMS: `engine.synonyms`: 'b' is in two groups";
+    assert!(said[2].starts_with(twice), "{said:?}");
+    assert!(load("[engine]\nsynonyms = []\n", &[], &[]).is_ok());
+}
+
+#[test]
+fn a_value_of_the_engine_that_is_none_of_its_kind_is_told_by_key_and_place() {
+    let heard = "it must be a list of \"structural\" or \"semantic\" or \"temporal\" or \"causal\", none twice";
+    let shapes = [
+        ("dimensions = []", heard),
+        ("dimensions = [\"causal\", \"Causal\"]", "none twice"),
+        ("dimensions = [\"smell\"]", heard),
+        ("dimensions = \"causal\"", heard),
+        ("xlr = \"on\"", "it must be \"off\" or \"gate\" or \"report\""),
+        ("priming = 1", "it must be true or false"),
+        ("learn = \"sometimes\"", "it must be \"on_outcome\" or \"always\" or \"off\""),
+        ("xlr_pulses = 0", "it must be a whole number in 1 ..= 10000000 (pulses)"),
+        ("resonance_pulses = 10000001", "it must be a whole number in 1 ..= 10000000 (pulses)"),
+        ("random_seed = -1", "it must be a whole number in 0 ..= 4294967295"),
+        ("synonyms = [\"a\"]", "it must be a list of lists of texts, none empty"),
+        ("synonyms = [[\"a\", \" \"]]", "it must be a list of lists of texts, none empty"),
+        ("learning_rate = \"fast\"", "it must be a number"),
+    ];
+    for (line, says) in shapes {
+        let key = line.split(' ').next().unwrap();
+        let said = faults(&format!("[engine]\n{line}\n"), &[], &[]);
+        assert_eq!(said.len(), 1, "{said:?}");
+        assert!(said[0].starts_with(&format!("ebb.toml:2:1: `engine.{key}` is ")), "{said:?}");
+        assert!(said[0].contains(says), "{said:?}");
+    }
+    let said = faults("[engine.half_lives]\nMemmory = 3\n[engine]\nlern = \"off\"\n", &[], &[]);
+    assert_eq!(
+        said,
+        [
+            "ebb.toml:2:1: unknown key `engine.half_lives.Memmory`; the nearest name is `engine.half_lives.Memory`",
+            "ebb.toml:4:1: unknown key `engine.lern`; the nearest name is `engine.learn`",
+        ]
+    );
 }

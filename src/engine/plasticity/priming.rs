@@ -9,7 +9,7 @@ use crate::graph::index::NodeId;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The score of a node that came with a seed each time.
+/// The score of a node that came with a seed each time, in parts of the strongest seed.
 pub const PRIMING_GAIN: f64 = 0.1;
 /// Questions in which two nodes were seeds, at least.
 pub const PRIMING_MIN_COUNT: u32 = 2;

@@ -1,11 +1,18 @@
 //! What is answered: hits, where each comes from, and what finding them took.
 
+use super::ask::Ask;
 use crate::engine::Flags;
 use crate::engine::activation::paths::Path;
+use crate::engine::plasticity::{Query, QueryMemory};
 use crate::engine::seeds::Evidence;
+use crate::engine::text::fold::cut;
 use crate::engine::xlr::Field;
+use crate::graph::Graph;
 use crate::graph::index::{Generation, NodeId};
 use crate::graph::provenance::Provenance;
+
+/// What of a question is remembered, in bytes: a thousand long ones would take more room than what they say together.
+const REMEMBERED_BYTES: usize = 1_024;
 
 /// An answer.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,6 +27,8 @@ pub struct Recalled {
     pub hits: Vec<Hit>,
     /// Where spreading began, the strongest first.
     pub seeds: Vec<Seed>,
+    /// What joined them because it used to come together with them, the strongest first.
+    pub primed: Vec<Primed>,
     /// Seeds of the question that the graph does not hold, as they came in.
     pub unknown: Vec<String>,
     /// What contrast was made with, by external id; empty where it was not asked.
@@ -28,6 +37,18 @@ pub struct Recalled {
     pub flags: Flags,
     /// What it took.
     pub counters: Counters,
+}
+
+impl Recalled {
+    /// Has a memory keep the question for those that come after: where spreading began, without what was primed, and what
+    /// was found.
+    pub fn remember(&self, graph: &Graph, ask: &Ask, memory: &mut QueryMemory) {
+        let seeds: Vec<(NodeId, f32)> = self.seeds.iter().map(|seed| (seed.node, seed.score)).collect();
+        let activated: Vec<NodeId> = self.hits.iter().map(|hit| hit.node).collect();
+        let now_ms = ask.now_ms.or(self.as_of).unwrap_or_default();
+        let text = cut(&ask.text, REMEMBERED_BYTES);
+        memory.record(graph, &Query { text, seeds: &seeds, activated: &activated, now_ms });
+    }
 }
 
 /// A node that answers.
@@ -91,6 +112,8 @@ pub struct Route {
 /// Where spreading began.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Seed {
+    /// The node, in this generation.
+    pub node: NodeId,
     /// What the node is known by outside.
     pub id: String,
     /// What people read.
@@ -99,6 +122,15 @@ pub struct Seed {
     pub score: f32,
     /// What speaks for it.
     pub evidence: Vec<Evidence>,
+}
+
+/// A node that joined the seeds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Primed {
+    /// What the node is known by outside.
+    pub id: String,
+    /// What it begins with beside them, above 0 and at most a tenth of the strongest.
+    pub score: f32,
 }
 
 /// What an answer took.

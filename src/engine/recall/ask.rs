@@ -1,5 +1,6 @@
 //! What can be asked, and by which rules it is answered.
 
+use super::answer::Primed;
 use crate::engine::activation::Params;
 use crate::engine::causal::CausalChainDetector;
 use crate::engine::merge::Weights;
@@ -50,6 +51,8 @@ pub struct Ask {
     pub xlr: Xlr,
     /// Whether a seed keeps the value it begins with.
     pub seed_mass: SeedMass,
+    /// Whether nodes join that used to come together with the seeds.
+    pub priming: bool,
 }
 
 impl Default for Ask {
@@ -66,6 +69,7 @@ impl Default for Ask {
             now_ms: None,
             xlr: Xlr::default(),
             seed_mass: SeedMass::default(),
+            priming: false,
         }
     }
 }
@@ -143,8 +147,8 @@ impl Ask {
         count("top_k", self.top_k, 1, config.top_k_max)
     }
 
-    /// A name for it and its answer: what is asked of one generation twice has one.
-    pub(super) fn id(&self, generation: Generation) -> String {
+    /// A name for it and its answer: what is asked of one generation twice has one, unless other nodes were primed.
+    pub(super) fn id(&self, generation: Generation, primed: &[Primed]) -> String {
         let mut all = Vec::new();
         let mut put = |part: &[u8]| {
             all.extend_from_slice(&(part.len() as u64).to_le_bytes());
@@ -175,6 +179,13 @@ impl Ask {
         put(&since.map_or_else(Vec::new, |since| since.to_le_bytes().to_vec()));
         put(session.as_deref().map_or(&[], str::as_bytes));
         put(&[u8::from(session.is_some())]);
+        if self.priming {
+            put(b"priming");
+        }
+        for one in primed {
+            put(one.id.as_bytes());
+            put(&one.score.to_bits().to_le_bytes());
+        }
         format!("{:032x}", xxh3_128(&all))
     }
 }
@@ -222,6 +233,7 @@ pub struct Config {
     pub(super) text_weight: PosF32,
     top_k_max: usize,
     pub(super) weighing: Weighing,
+    usual: Ask,
 }
 
 /// How kinds of evidence are weighed and found.
@@ -265,13 +277,26 @@ impl Config {
         let text_weight = PosF32::new(within("text_weight", text_weight, least, most)?)?;
         count("top_k_max", top_k_max, 1, TOP_K_MAX)?;
         let (recall, reference) = (recall.checked()?, reference.checked()?);
-        Ok(Self { recall, reference, text_weight, top_k_max, weighing: Weighing::default() })
+        let (weighing, usual) = (Weighing::default(), Ask::default());
+        Ok(Self { recall, reference, text_weight, top_k_max, weighing, usual })
     }
 
     /// The same with other ways to weigh and find evidence.
     #[must_use]
     pub fn with_weighing(self, weighing: Weighing) -> Self {
         Self { weighing, ..self }
+    }
+
+    /// The same with another answer to what a caller leaves open.
+    #[must_use]
+    pub fn with_usual(self, usual: Ask) -> Self {
+        Self { usual, ..self }
+    }
+
+    /// A question of which nothing is said yet: what is heard, and how, where a caller leaves it open.
+    #[must_use]
+    pub const fn usual(&self) -> &Ask {
+        &self.usual
     }
 
     /// How signals spread in a profile.

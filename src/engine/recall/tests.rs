@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::engine::Texts;
+use crate::engine::plasticity::{QueryMemory, prime};
 use crate::engine::text::counts::WordCounts;
 use crate::engine::text::ranking::TextIndex;
 use crate::graph;
@@ -694,9 +695,100 @@ fn an_answer_is_named_by_all_that_was_asked() {
         filter(|filter| filter.tiers = vec!["Memory".to_owned()]),
         filter(|filter| filter.since = Some(0)),
         filter(|filter| filter.session = Some(String::new())),
+        Ask { priming: true, ..base.clone() },
     ];
-    let at = |generation: u64| asks.iter().map(move |ask| ask.id(graph::index::Generation(generation)));
-    let names: BTreeSet<String> = at(0).chain(at(1)).collect();
+    let at = |generation: u64| asks.iter().map(move |ask| ask.id(graph::index::Generation(generation), &[]));
+    let mut names: BTreeSet<String> = at(0).chain(at(1)).collect();
     assert_eq!(names.len(), 2 * asks.len());
+    // So is one by what joined its seeds.
+    let primed = |id: &str, score: f32| {
+        let primed = Primed { id: id.to_owned(), score };
+        Ask { priming: true, ..base.clone() }.id(graph::index::Generation(0), &[primed])
+    };
+    names.extend([primed("n01", 0.1), primed("n02", 0.1), primed("n02", 0.05)]);
+    assert_eq!(names.len(), 2 * asks.len() + 3);
     assert!(names.iter().all(|name| name.len() == 32));
+}
+
+/// Two names that nothing joins, and a memory that mentions the second.
+fn apart() -> View {
+    let mut world = World::default();
+    ["Ada", "Bea"].iter().for_each(|name| _ = world.node(*name, *name, NodeType::Concept));
+    world.memory("m", "what was said of her", &["Bea"]);
+    world.view()
+}
+
+/// Asks after all that a memory keeps, and has it keep this too.
+fn asked_after(view: &View, ask: &Ask, memory: &mut QueryMemory) -> Recalled {
+    let primes = |seeds: &[(NodeId, f32)]| prime(view.graph(), memory, seeds);
+    let found = recall_primed(view, ask, &config(), primes, &mut Scratch::default()).unwrap();
+    found.remember(view.graph(), ask, memory);
+    found
+}
+
+#[test]
+fn what_was_asked_together_twice_comes_along_the_third_time() {
+    let (view, mut memory) = (apart(), QueryMemory::default());
+    let mut about = |text: &str, priming: bool| {
+        let ask = Ask { text: text.to_owned(), priming, fusion: Fusion::Off, ..Ask::default() };
+        asked_after(&view, &ask, &mut memory)
+    };
+    let ids = |found: &Recalled| found.hits.iter().map(|hit| hit.id.clone()).collect::<BTreeSet<_>>();
+    assert_eq!(ids(&about("Ada and Bea", false)).len(), 3);
+    let once = about("Ada", true);
+    assert!(once.primed.is_empty() && ids(&once).len() == 1, "once is no habit: {once:?}");
+    let both = about("Ada and Bea", true);
+    assert!(both.primed.is_empty(), "who is a seed is not primed: {both:?}");
+    // Of three questions with Ada two were with Bea.
+    let third = about("Ada", true);
+    assert_eq!(third.primed.iter().map(|one| one.id.as_str()).collect::<Vec<_>>(), ["Bea"]);
+    let part = third.primed[0].score / third.seeds[0].score;
+    assert!((part - 0.2 / 3.0).abs() < 1e-6, "{part}");
+    assert_eq!(ids(&third).into_iter().collect::<Vec<_>>(), ["Ada", "Bea", "m"]);
+    assert_eq!(third.hits[0].id, "Ada", "a habit does not drown the question");
+    let m = third.hits.iter().find(|hit| hit.id == "m").unwrap();
+    assert_eq!(m.route.as_ref().unwrap().ids, ["Bea", "m"], "it was reached from what was primed");
+    let without = about("Ada", false);
+    assert!(without.primed.is_empty() && ids(&without).len() == 1);
+    assert!(without.id != third.id);
+}
+
+#[test]
+fn what_is_primed_is_a_part_of_the_strongest_seed() {
+    let (view, mut memory) = (apart(), QueryMemory::default());
+    let ask = |seeds: &[(&str, f32)]| Ask {
+        seeds: seeds.iter().map(|(id, score)| ((*id).to_owned(), *score)).collect(),
+        priming: true,
+        ..Ask::default()
+    };
+    for _ in 0..2 {
+        asked_after(&view, &ask(&[("Ada", 1.0), ("Bea", 1.0)]), &mut memory);
+    }
+    let found = asked_after(&view, &ask(&[("Ada", 0.002)]), &mut memory);
+    assert!((found.primed[0].score - 0.0002).abs() < 1e-9, "{found:?}");
+    let [ada, bea] = ["Ada", "Bea"].map(|id| found.hits.iter().find(|hit| hit.id == id).unwrap());
+    assert!(ada.dimensions.structural > 5.0 * bea.dimensions.structural, "{found:?}");
+}
+
+#[test]
+fn a_question_is_remembered_by_ids_and_without_what_was_primed() {
+    let (view, mut memory) = (apart(), QueryMemory::default());
+    for text in ["Ada Bea", "Ada Bea", "Ada"] {
+        let ask = Ask { text: text.to_owned(), priming: true, now_ms: Some(7), ..Ask::default() };
+        asked_after(&view, &ask, &mut memory);
+    }
+    let long = Ask { text: "é".repeat(10_000), ..Ask::default() };
+    asked_after(&view, &long, &mut memory);
+    let kept: Vec<_> = memory.queries().collect();
+    assert_eq!((kept.len(), kept[2].text, kept[2].now_ms), (4, "Ada", 7));
+    assert_eq!(kept[2].seeds, ["Ada"], "else what was guessed once would confirm itself");
+    assert!(kept[2].activated.contains(&"Bea") && kept[2].activated.contains(&"m"));
+    assert_eq!((kept[3].text.len(), kept[3].now_ms), (1_024, 1_000), "cut, at the instant of the graph");
+}
+
+#[test]
+fn what_a_caller_leaves_open_is_as_usual() {
+    assert_eq!(*config().usual(), Ask::default());
+    let usual = Ask { dimensions: Dimension::ALL.into(), priming: true, ..Ask::default() };
+    assert_eq!(*config().with_usual(usual.clone()).usual(), usual);
 }

@@ -21,30 +21,38 @@ const HOUR_MS: f64 = 3_600_000.0;
 /// Hours in which half is lost, by kind of node.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct HalfLives {
-    file: f32,
-    function: f32,
-    other: f32,
+    /// Of kinds that have a name, by their places.
+    own: [f32; NodeType::NAMED_COUNT],
+    others: f32,
 }
 
+/// A week for files, two for functions, thirty days for everything else.
 impl Default for HalfLives {
     fn default() -> Self {
-        Self { file: 168.0, function: 336.0, other: 720.0 }
+        Self::with(720.0, [(NodeType::File, 168.0), (NodeType::Function, 336.0)])
     }
 }
 
 impl HalfLives {
-    /// Of files, of functions, and of everything else, in hours.
+    /// Of some kinds that have a name, and of everything else, in hours.
     #[must_use]
-    pub const fn new(file: PosF32, function: PosF32, other: PosF32) -> Self {
-        Self { file: file.get(), function: function.get(), other: other.get() }
+    pub fn new(others: PosF32, own: impl IntoIterator<Item = (NodeType, PosF32)>) -> Self {
+        Self::with(others.get(), own.into_iter().map(|(node_type, hours)| (node_type, hours.get())))
+    }
+
+    fn with(others: f32, own: impl IntoIterator<Item = (NodeType, f32)>) -> Self {
+        let mut lives = Self { own: [others; NodeType::NAMED_COUNT], others };
+        for (node_type, hours) in own {
+            if let Some(held) = node_type.place().and_then(|at| lives.own.get_mut(at)) {
+                *held = hours;
+            }
+        }
+        lives
     }
 
     fn of(&self, node_type: NodeType) -> f64 {
-        f64::from(match node_type {
-            NodeType::File => self.file,
-            NodeType::Function => self.function,
-            _ => self.other,
-        })
+        let own = node_type.place().and_then(|at| self.own.get(at));
+        f64::from(own.copied().unwrap_or(self.others))
     }
 }
 
@@ -116,14 +124,24 @@ mod tests {
 
     #[test]
     fn half_lives_are_those_of_the_kind() {
-        let hours = [1.0, 2.0, 3.0].map(|hours| PosF32::new(hours).unwrap());
-        let scorer = TemporalDecayScorer::new(HalfLives::new(hours[0], hours[1], hours[2]));
-        for (node_type, hours) in [(NodeType::File, 1), (NodeType::Function, 2), (NodeType::Directory, 3)] {
+        let hours = |hours: f32| PosF32::new(hours).unwrap();
+        let own = [(NodeType::File, 1.0), (NodeType::MEMORY, 2.0), (NodeType::Custom(5), 4.0), (NodeType::Custom(6), 9.0)]
+            .map(|(node_type, of)| (node_type, hours(of)));
+        let scorer = TemporalDecayScorer::new(HalfLives::new(hours(3.0), own));
+        for (node_type, hours) in [
+            (NodeType::File, 1),
+            (NodeType::MEMORY, 2),
+            (NodeType::Custom(5), 4),
+            (NodeType::Function, 3),
+            (NodeType::Custom(1), 3),
+            // One without a name is everything else.
+            (NodeType::Custom(6), 3),
+            (NodeType::Custom(255), 3),
+        ] {
             let got = scorer.score(node_type, Some(NOW - hours * HOUR), NOW);
             assert!((got - 0.5).abs() < 1e-12, "{node_type:?}: {got}");
         }
-        let least = PosF32::new(f32::from_bits(1)).unwrap();
-        let scorer = TemporalDecayScorer::new(HalfLives::new(least, least, least));
+        let scorer = TemporalDecayScorer::new(HalfLives::new(hours(f32::from_bits(1)), []));
         let score = |age: i64| scorer.score(NodeType::File, Some(NOW - age), NOW);
         assert_eq!([score(0).to_bits(), score(1).to_bits()], [1.0_f64.to_bits(), 0]);
     }

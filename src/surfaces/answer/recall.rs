@@ -28,6 +28,9 @@ pub struct Recall {
     pub hits: Vec<Recollection>,
     /// Where the search began, the strongest first.
     pub seeds: Vec<Seed>,
+    /// With priming: what joined them because it came together with them in earlier questions, the strongest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub primed: Vec<Primed>,
     /// Seeds of the question that are not in the mirror.
     pub unknown_seeds: Vec<String>,
     /// With xlr: what was contrasted with.
@@ -154,6 +157,16 @@ pub struct Seed {
     pub evidence: Option<Vec<Speaks>>,
 }
 
+/// What joined the seeds.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "PrimedNode")]
+pub struct Primed {
+    /// Its id.
+    pub id: String,
+    /// Above 0, up to a tenth of the strongest seed.
+    pub score: f32,
+}
+
 /// What speaks for a seed.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "SeedEvidence")]
@@ -256,6 +269,11 @@ impl Recall {
                     score: seed.score,
                     evidence: why.then(|| seed.evidence.into_iter().map(speaks).collect()),
                 })
+                .collect(),
+            primed: recalled
+                .primed
+                .into_iter()
+                .map(|one| Primed { id: one.id, score: one.score })
                 .collect(),
             unknown_seeds: recalled.unknown,
             anti_seeds: recalled.anti_seeds,

@@ -11,6 +11,7 @@ use crate::service::recall::{
 };
 use crate::surfaces::answer::recall::{Recall, Recollection};
 use clap::{Args, ValueEnum};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// `ebb recall`
@@ -43,18 +44,19 @@ pub struct RecallArgs {
     /// By which rule signals spread
     #[arg(long, value_enum, value_name = "PROFILE", default_value_t = ProfileName::Recall)]
     pub profile: ProfileName,
-    /// Which kinds of evidence are heard, with commas between
-    #[arg(
-        long = "dimension",
-        value_enum,
-        value_name = "KIND",
-        value_delimiter = ',',
-        default_value = "structural"
-    )]
+    /// Which kinds of evidence are heard, with commas between [default: engine.dimensions]
+    #[arg(long = "dimension", value_enum, value_name = "KIND", value_delimiter = ',')]
     pub dimensions: Vec<DimensionName>,
-    /// What contrast with other places of the graph does
-    #[arg(long, value_enum, value_name = "HOW", default_value_t = XlrName::Off)]
-    pub xlr: XlrName,
+    /// What contrast with other places of the graph does [default: engine.xlr]
+    #[arg(long, value_enum, value_name = "HOW")]
+    pub xlr: Option<XlrName>,
+    // A process that asks once has no questions behind it: then nothing joins.
+    /// Let nodes join that came with the seeds in earlier questions [default: engine.priming]
+    #[arg(long, conflicts_with = "no_prime")]
+    pub prime: bool,
+    /// Let none join
+    #[arg(long)]
+    pub no_prime: bool,
     /// Let a seed count for what comes back to it, and not for being one
     #[arg(long)]
     pub subtract_seeds: bool,
@@ -151,7 +153,7 @@ impl From<ProfileName> for Profile {
 /// How the program ends, unless well.
 pub async fn run(args: &RecallArgs, service: &Service, output: &Output) -> Result<(), CliError> {
     let now = service.instant(None).await?;
-    let answered = service.recall(service.scope(), args.ask(now)?, true).await?;
+    let answered = service.recall(service.scope(), args.ask(now, service.usual())?, true).await?;
     tell(args, answered, output)
 }
 
@@ -166,7 +168,7 @@ pub fn run_on(
     now: Timestamp,
     output: &Output,
 ) -> Result<(), CliError> {
-    tell(args, recall_in(view, &args.ask(now)?, rules)?, output)
+    tell(args, recall_in(view, &args.ask(now, rules.usual().clone())?, rules)?, output)
 }
 
 fn tell(args: &RecallArgs, answered: Answered, output: &Output) -> Result<(), CliError> {
@@ -175,9 +177,12 @@ fn tell(args: &RecallArgs, answered: Answered, output: &Output) -> Result<(), Cl
 }
 
 impl RecallArgs {
-    fn ask(&self, now: Timestamp) -> Result<Ask, CliError> {
+    /// What is asked; where nothing is said, as usual.
+    fn ask(&self, now: Timestamp, usual: Ask) -> Result<Ask, CliError> {
         let resolved = self.since.map(|since| since.resolve(now)).transpose();
         let since = resolved.map_err(|why| CliError::usage("--since leads out of the calendar").why(why))?;
+        let heard: BTreeSet<Dimension> = self.dimensions.iter().map(|name| (*name).into()).collect();
+        let dimensions = if heard.is_empty() { usual.dimensions } else { heard };
         Ok(Ask {
             text: self.words.join(" "),
             seeds: self.seeds.clone(),
@@ -191,10 +196,11 @@ impl RecallArgs {
             profile: self.profile.into(),
             spread: Spread::Activation,
             fusion: if self.no_words { Fusion::Off } else { Fusion::Text },
-            dimensions: self.dimensions.iter().map(|name| (*name).into()).collect(),
-            now_ms: Some(now.millis()).filter(|_| self.dimensions.contains(&DimensionName::Temporal)),
-            xlr: self.xlr.into(),
+            now_ms: Some(now.millis()).filter(|_| dimensions.contains(&Dimension::Temporal)),
+            dimensions,
+            xlr: self.xlr.map_or(usual.xlr, Into::into),
             seed_mass: if self.subtract_seeds { SeedMass::Subtract } else { SeedMass::Keep },
+            priming: (usual.priming || self.prime) && !self.no_prime,
         })
     }
 }
@@ -257,6 +263,10 @@ fn reasons(answer: &Recall, page: &mut Page) {
     }
     if let Some(more) = answer.seeds.len().checked_sub(SEEDS_SHOWN).filter(|more| *more > 0) {
         page.line(&format!("  and {more} weaker ones"));
+    }
+    if !answer.primed.is_empty() {
+        let joined = answer.primed.iter().map(|one| format!("{} ({:.4})", one.id, one.score));
+        page.line(&format!("Joined by habit: {}.", joined.collect::<Vec<_>>().join(", ")));
     }
     if !answer.anti_seeds.is_empty() {
         page.line(&format!("Contrasted with {}.", answer.anti_seeds.join(", ")));

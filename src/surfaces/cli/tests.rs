@@ -70,6 +70,8 @@ fn every_verb_of_the_issue_parses() {
         "inspect tiers",
         "plot energy a --svg f.svg --at now",
         "plot tiers --svg f.svg",
+        "recall x --prime --dimension causal,semantic --xlr report",
+        "recall --seed x --no-prime",
         "graph refresh --dry-run",
         "graph load f.json",
         "graph export --format graphml",
@@ -94,6 +96,7 @@ fn what_makes_no_sense_is_a_usage_error() {
         ("replay f --step 0s", "not a span of time"),
         ("memory acess a", "a similar subcommand exists: 'access'"),
         ("-q -v status", "cannot be used with"),
+        ("recall x --prime --no-prime", "cannot be used with"),
     ] {
         let error = Cli::try_parse_from(std::iter::once("ebb").chain(line.split(' '))).unwrap_err();
         assert_eq!(error.exit_code(), 2, "ebb {line}");

@@ -10,6 +10,7 @@ use crate::service::recall::{Ask, Dimension, Error, Filter, Fusion, Profile, See
 use crate::surfaces::answer::recall::{Engine, Mirrored, Recall};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// The routes.
 pub(super) fn routes() -> Vec<Route> {
@@ -71,13 +72,13 @@ struct Asked {
     /// What it means to be joined to the seeds.
     #[serde(default)]
     spread: Spreads,
-    /// Which kinds of evidence are heard.
-    #[serde(default = "structural")]
+    /// Which kinds of evidence are heard; those of engine.dimensions where nothing is said.
     #[schemars(length(max = 4))]
-    dimensions: Vec<Heard>,
-    /// What contrast with other places of the graph does.
-    #[serde(default)]
-    xlr: Contrasts,
+    dimensions: Option<Vec<Heard>>,
+    /// What contrast with other places of the graph does; engine.xlr where nothing is said.
+    xlr: Option<Contrasts>,
+    /// Whether nodes join that came with the seeds in earlier questions; engine.priming where nothing is said.
+    priming: Option<bool>,
     /// Whether a seed keeps the value it begins with.
     #[serde(default)]
     seed_mass: Masses,
@@ -100,12 +101,8 @@ const fn top_k() -> usize {
     20
 }
 
-fn structural() -> Vec<Heard> {
-    vec![Heard::Structural]
-}
-
 /// A kind of evidence.
-#[derive(Debug, Clone, Copy, Deserialize, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(inline)]
 enum Heard {
@@ -131,12 +128,11 @@ impl From<Heard> for Dimension {
 }
 
 /// What contrast with other places of the graph does.
-#[derive(Debug, Clone, Copy, Default, Deserialize, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(inline)]
 enum Contrasts {
     /// Nothing: it is not worked out.
-    #[default]
     Off,
     /// What would light up for any question counts for less.
     Gate,
@@ -222,7 +218,8 @@ enum Spreads {
 
 async fn recall(call: Call<Nothing, Nothing, Asked>) -> Result<Answer<Recall>, Problem> {
     let scope = call.scope(call.body.scope.as_ref())?;
-    let asked = &call.body;
+    let (asked, usual) = (&call.body, call.service().usual());
+    let heard = |heard: &Vec<Heard>| -> BTreeSet<Dimension> { heard.iter().map(|one| (*one).into()).collect() };
     let ask = Ask {
         text: asked.text.clone(),
         seeds: given(&asked.seeds),
@@ -239,10 +236,11 @@ async fn recall(call: Call<Nothing, Nothing, Asked>) -> Result<Answer<Recall>, P
             Spreads::Ppr => Spread::PersonalPageRank,
         },
         fusion: if asked.words { Fusion::Text } else { Fusion::Off },
-        dimensions: asked.dimensions.iter().map(|heard| (*heard).into()).collect(),
+        dimensions: asked.dimensions.as_ref().map_or(usual.dimensions, heard),
         now_ms: None,
-        xlr: asked.xlr.into(),
+        xlr: asked.xlr.map_or(usual.xlr, Into::into),
         seed_mass: asked.seed_mass.into(),
+        priming: asked.priming.unwrap_or(usual.priming),
     };
     let answered = call.service().recall(&scope, ask, asked.content).await?;
     Ok(Answer::ok(Recall::of(answered, asked.why)))

@@ -212,7 +212,7 @@ struct Question {
 
 async fn recall(call: Call, asked: Question) -> Result<Value, Fault> {
     let scope = call.scope(asked.scope.as_ref(), Right::Read)?;
-    let usual = Ask::default();
+    let usual = call.service().usual();
     let ask = Ask {
         text: asked.text,
         seeds: asked.seeds.into_iter().map(|id| (id, 1.0)).collect(),

@@ -155,3 +155,81 @@ async fn recall_over_http_follows_what_is_written() {
         api.post("/v1/engine/activate", body).fails(400, "validation", says);
     }
 }
+
+/// What joined the seeds, with scores.
+fn primed(answer: &Value) -> Vec<(&str, f64)> {
+    let all = answer["primed"].as_array().into_iter().flatten();
+    all.map(|one| (one["id"].as_str().unwrap(), one["score"].as_f64().unwrap())).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_asked_together_comes_along_in_its_own_scope() {
+    let db = fresh().await;
+    told(&db);
+    for name in ["Lunch", "Alex"] {
+        ebb(&db, &["--scope", "team", "memory", "add", "of the team", "--mention", name]).json();
+    }
+    let api = Served::on(&db, &[("EBB__MIRROR__SCOPES", "local,team")]);
+    let ask = |body: &str| api.post("/v1/recall", body).json(200);
+    for _ in 0..2 {
+        let both = ask(r#"{"text":"Lunch with Alex"}"#);
+        assert!(ids(&both).contains(&"Lunch") && ids(&both).contains(&"Alex"), "{both:#}");
+        assert_eq!(both["primed"], Value::Null, "{both:#}");
+    }
+    let alone = ask(r#"{"text":"Lunch"}"#);
+    assert!(!ids(&alone).contains(&"Alex"), "{alone:#}");
+    // Of three questions with Lunch two were with Alex, and with what a fact joins to Alex.
+    let third = ask(r#"{"text":"Lunch","priming":true,"why":true}"#);
+    let joined = primed(&third);
+    assert!(joined.iter().any(|(id, _)| *id == "Alex") && joined.iter().all(|(id, _)| *id != "Lunch"), "{third:#}");
+    let strongest = third["seeds"][0]["score"].as_f64().unwrap();
+    assert!(joined.iter().all(|(_, score)| (score / strongest - 0.2 / 3.0).abs() < 1e-6), "{third:#}");
+    assert!(ids(&third).contains(&"Alex") && ids(&third).contains(&"m2"), "{third:#}");
+    assert_eq!(ids(&third)[..2].iter().filter(|id| ["Lunch", "m3"].contains(id)).count(), 2, "{third:#}");
+    assert!(third["recall_id"] != alone["recall_id"], "{third:#}");
+
+    let elsewhere = ask(r#"{"text":"Lunch","priming":true,"scope":"team"}"#);
+    assert!(ids(&elsewhere).contains(&"Lunch") && primed(&elsewhere).is_empty(), "{elsewhere:#}");
+    api.post("/v1/recall", r#"{"text":"x","priming":1}"#).fails(400, "validation", "priming");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_recall_leaves_open_is_as_configured() {
+    let db = fresh().await;
+    told(&db);
+    let variables = [
+        ("EBB__ENGINE__PRIMING", "true"),
+        ("EBB__ENGINE__DIMENSIONS", "semantic"),
+        ("EBB__ENGINE__SYNONYMS", "parser,lexer"),
+    ];
+    let api = Served::on(&db, &variables);
+    let ask = |body: &str| api.post("/v1/recall", body).json(200);
+    let most = |answer: &Value, of: &str| {
+        let hits = answer["hits"].as_array().unwrap();
+        hits.iter().map(|hit| hit["dimensions"][of].as_f64().unwrap()).fold(0.0, f64::max)
+    };
+    for _ in 0..2 {
+        let both = ask(r#"{"text":"Lunch with Alex"}"#);
+        assert!(most(&both, "semantic") > 0.0 && most(&both, "structural") == 0.0, "{both:#}");
+    }
+    let said = ask(r#"{"text":"Lunch","dimensions":["structural"]}"#);
+    assert!(most(&said, "semantic") == 0.0 && most(&said, "structural") > 0.0, "{said:#}");
+    assert!(primed(&said).iter().any(|(id, _)| *id == "Alex"), "{said:#}");
+    let unprimed = ask(r#"{"text":"Lunch","dimensions":["structural"],"priming":false}"#);
+    assert_eq!(unprimed["primed"], Value::Null, "{unprimed:#}");
+    let synonym = ask(r#"{"text":"lexer","words":false}"#);
+    assert!(ids(&synonym).contains(&"Parser"), "{synonym:#}");
+
+    // On the command line too, where a process has no questions behind it.
+    let folder = tempfile::tempdir().unwrap();
+    let said = |args: &[&str]| -> Value {
+        let output = command(&db, folder.path(), args).envs(variables).output().unwrap();
+        super::Said::from(output).json()
+    };
+    let usual = said(&["recall", "Lunch", "--prime"]);
+    assert!(most(&usual, "semantic") > 0.0 && most(&usual, "structural") == 0.0, "{usual:#}");
+    assert_eq!(usual["primed"], Value::Null, "{usual:#}");
+    let stated = said(&["recall", "Lunch", "--dimension", "structural", "--no-prime"]);
+    assert!(most(&stated, "semantic") == 0.0 && most(&stated, "structural") > 0.0, "{stated:#}");
+    ebb(&db, &["recall", "x", "--prime", "--no-prime"]).fails(2, "cannot be used with");
+}
