@@ -9,6 +9,7 @@ use crate::domain::ids::Scope;
 use crate::domain::policy::Regime;
 use crate::domain::relation::FadingError;
 use crate::domain::similarity::Similarity;
+use crate::engine::plasticity::Learn;
 use crate::graph::kinds::Kinds;
 use crate::mirror;
 use crate::provision::{self, Endpoint, Keeper, Origin};
@@ -139,6 +140,7 @@ pub fn over(endpoint: &Endpoint, settings: &Settings, scope: Scope) -> Result<Se
         guard: settings.guard.into(),
         mirror: mirrored(settings, &scope)?,
         engine: settings.engine.rules().map_err(|why| Error::Recall(why.to_string()))?,
+        learn: Learn::default(),
         scope,
     };
     Ok(Service::new(store, Clock::Real, config))
