@@ -139,6 +139,7 @@ pub fn over(endpoint: &Endpoint, settings: &Settings, scope: Scope) -> Result<Se
         guard: settings.guard.into(),
         mirror: mirrored(settings, &scope)?,
         engine: settings.engine.rules().map_err(|why| Error::Recall(why.to_string()))?,
+        learn: settings.engine.learn.into(),
         scope,
     };
     Ok(Service::new(store, Clock::Real, config))

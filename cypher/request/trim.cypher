@@ -5,8 +5,10 @@
 // bound: $limit rows
 // idempotent: by what is left
 // clock: server
+//
+// One on which something waits to be learned stays until that is done, however long it takes.
 MATCH (r:EbbRequest)
-WHERE r.at < datetime.realtime() - duration({hours: 24})
+WHERE r.at < datetime.realtime() - duration({hours: 24}) AND r.waits IS NULL
 WITH r LIMIT $limit
 DELETE r
 RETURN count(*) AS trimmed

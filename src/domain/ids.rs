@@ -103,6 +103,11 @@ name!(
     "the id of a place",
     "The id of a place of the palace, unique among those of its label in a scope; an entity's is its name."
 );
+name!(
+    RecallId,
+    "the id of a recall",
+    "The id of an answer of recall: a name for logs, under which nothing is kept."
+);
 name!(Scope, "a scope", "Whose data it is. Nothing crosses scopes.");
 
 impl Scope {

@@ -15,6 +15,7 @@
 //! | cluster | members, greatest weight | two members or more | [`cluster`] |
 //! | weight of a relation | – | `0 ..= 1` | [`relation`], on the [`decay`] kernel |
 //! | a pheromone | deposits | `0 ..= 1e6` | [`trail`], on the [`decay`] kernel |
+//! | what a recall was worth | deposits | above 0, `<= 10` | [`outcome`] |
 //! | cost of an edge | – | `0 ..= 10` | [`trail`] |
 //! | confidence of a fact | – | `0 ..= 1` | [`fact`], on the [`decay`] kernel |
 //! | which policy decides a fact | – | one, or none | [`policy`] |
@@ -35,6 +36,7 @@ pub mod guard;
 pub mod ids;
 pub mod key;
 pub mod memory;
+pub mod outcome;
 pub mod policy;
 pub mod relation;
 pub mod similarity;

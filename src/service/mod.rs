@@ -15,6 +15,7 @@
 //! | [`Service::relation`], [`Service::fading`] | `plot decay` | – |
 //! | [`Service::pin_relation`] | `relation pin`, `unpin` | `pinned` of an observation |
 //! | [`Service::recall`], [`Service::usual`] | `recall` | `POST /v1/recall` |
+//! | [`Service::report`] | `outcome` | `POST /v1/outcomes` |
 //! | [`Service::activate`], [`Service::rank`] | `engine activate`, `pagerank` | `POST /v1/engine/activate`, `pagerank` |
 //! | [`Service::refresh_mirror`], [`Service::verify_mirror`], [`Service::mirrored`], [`Service::view`] | `graph stats`, `verify`, `save`, `export` | `GET /v1/mirror` |
 //! | [`Service::refresh_all_mirrors`], [`Service::mirrors_told`] | `graph refresh` | in `GET /v1/status` |
@@ -49,6 +50,7 @@ pub mod facts;
 pub mod keys;
 pub mod memories;
 pub mod mirrors;
+mod outcomes;
 mod past;
 pub mod recall;
 pub mod relations;
@@ -61,7 +63,7 @@ pub use crate::scheduler::due::{Rhythm, Schedule};
 pub use crate::store::{
     Answer, AttemptRow, Candidate, Cell, Counter, Done, EdgeSeen, Ended, Error, Fact, FactFilter, Filter,
     Happened, Hot, InForce, Initialised, KeyRow, Named, Observed, OpenRun, Past, PlaceSeen, Record,
-    RefusedWhy, Relation, Said, Seen, SweepState, Tally, TierCount, Traced, Trodden, Waiting, Which,
+    RefusedWhy, Relation, Reported, Said, Seen, SweepState, Tally, TierCount, Traced, Trodden, Waiting, Which,
 };
 
 use crate::clock::Clock;
@@ -69,6 +71,7 @@ use crate::domain::guard::Guard;
 use crate::domain::ids::Scope;
 use crate::domain::tunables::ConsolidationConfig;
 use crate::domain::units::Timestamp;
+use crate::engine::plasticity::Learn;
 use crate::mirror::compute::Compute;
 use crate::mirror::{self, Mirror};
 use crate::scheduler;
@@ -92,6 +95,8 @@ pub struct Config {
     pub mirror: mirror::Config,
     /// By which rules questions are answered.
     pub engine: recall::Config,
+    /// What is learned from.
+    pub learn: Learn,
 }
 
 /// Everything Ebb does, over one database.

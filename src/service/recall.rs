@@ -20,7 +20,7 @@ use crate::graph::index::NodeId;
 use crate::graph::kinds::{Kinds, NodeType};
 use crate::graph::{codec, graphml, visit};
 use crate::mirror::compute::Refused;
-use crate::mirror::{self, persist};
+use crate::mirror::{self, Current, persist};
 use crate::store;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -197,13 +197,27 @@ pub fn dot(view: &View, nodes_max: usize) -> String {
 }
 
 impl Service {
-    /// Answers a question from the mirror of a scope, which is loaded for the first one.
+    /// Answers a question from the mirror of a scope, which is loaded for the first one. Where every recall is learned from,
+    /// this one is filed as an outcome before it is answered.
     ///
     /// # Errors
     /// [`Error::Invalid`] for a question outside its ranges; [`Error::NotMirrored`]; [`Error::Busy`]; of the
     /// store.
     pub async fn recall(&self, scope: &Scope, ask: Ask, content: bool) -> Result<Answered, Error> {
         let current = self.ready(scope).await?;
+        let answered = self.answered(scope, current, ask, content).await?;
+        Box::pin(self.file(scope, &answered.recalled)).await;
+        Ok(answered)
+    }
+
+    /// Answers a question from what is held of a scope.
+    pub(super) async fn answered(
+        &self,
+        scope: &Scope,
+        current: Current,
+        ask: Ask,
+        content: bool,
+    ) -> Result<Answered, Error> {
         let (view, rules) = (Arc::clone(&current.view), self.config.engine.clone());
         let memory = self.questions.of_scope(scope);
         let asking = move |scratch: &mut Scratch| recall_after(&view, &ask, &rules, &memory, scratch);

@@ -7,7 +7,7 @@
 
 use crate::engine::activation::Params;
 use crate::engine::causal::CausalChainDetector;
-use crate::engine::plasticity::Rules;
+use crate::engine::plasticity::{self, Rules};
 use crate::engine::recall::{self, Ask, Weighing, Xlr};
 use crate::engine::semantic::synonyms::SynonymExpander;
 use crate::engine::temporal::decay::HalfLives;
@@ -87,6 +87,16 @@ pub enum Learn {
     Always,
     /// Nothing; what was learned stays as it is.
     Off,
+}
+
+impl From<Learn> for plasticity::Learn {
+    fn from(learn: Learn) -> Self {
+        match learn {
+            Learn::OnOutcome => Self::OnOutcome,
+            Learn::Always => Self::Always,
+            Learn::Off => Self::Off,
+        }
+    }
 }
 
 /// What the kinds of evidence weigh.

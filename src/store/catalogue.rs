@@ -153,6 +153,7 @@ catalogue! {
     REQUEST_ANSWER = "request/answer";
     REQUEST_OPEN = "request/open";
     REQUEST_TRIM = "request/trim";
+    REQUEST_WAIT = "request/wait";
     RUN_ASK = "run/ask";
     RUN_CLOSE = "run/close";
     RUN_CREATE = "run/create";
@@ -214,6 +215,7 @@ catalogue! {
     TRAIL_FIND = "trail/find";
     TRAIL_HOLD = "trail/hold";
     TRAIL_HOT = "trail/hot";
+    TRAIL_JOINED = "trail/joined";
     TRAIL_LOCK = "trail/lock";
     TRAIL_MARK_EDGES = "trail/mark_edges";
     TRAIL_MARK_PLACES = "trail/mark_places";

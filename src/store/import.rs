@@ -8,7 +8,9 @@ use super::batch::{Applied, Batch, Done, apply};
 use super::catalogue::{IMPORT_ADVANCE, IMPORT_GUARD, IMPORT_OPEN};
 use super::error::Error;
 use super::fact::assert;
+use super::outcome::{Report, take_in};
 use super::relation::observe;
+use super::request::Lasting;
 use super::session::Ended;
 use super::trail::{TraceDone, trace};
 use super::tx::{Mode, Tx};
@@ -135,6 +137,29 @@ impl Store {
             Ok((ended, rest))
         })
         .await
+    }
+
+    /// Takes an outcome in as the next line of a file.
+    ///
+    /// # Errors
+    /// As [`Store::report`]; [`Error::Fenced`] as above.
+    pub async fn import_outcome(
+        &self,
+        key: &str,
+        from: i64,
+        progress: &Progress,
+        lasting: Lasting<'_>,
+        report: Report<'_>,
+    ) -> Result<(), Error> {
+        self.transactions
+            .run("import.outcome", Mode::Write, async |tx: &mut Tx| {
+                if !self.landed(tx, key, from, progress.lines).await? {
+                    take_in(tx, &self.trails, lasting, report).await?;
+                    advance(tx, key, progress).await?;
+                }
+                Ok(())
+            })
+            .await
     }
 
     /// Records lines that had nothing to apply, such as blank ones and those set aside.

@@ -130,6 +130,18 @@ pub struct Tied {
     pub confidence: Option<f64>,
 }
 
+/// The labels of what may be mirrored, in the order in which they are meant where a node has several.
+pub(super) fn labels(trails: &Trails) -> Result<Allowed, Error> {
+    let mut labels = vec!["Memory", "Entity", "SemanticCluster"];
+    for label in trails.allowed.labels() {
+        if !labels.contains(&label.as_str()) {
+            labels.push(label.as_str());
+        }
+    }
+    Allowed::new(&labels, &["RELATES_TO"])
+        .map_err(|why| Error::Conflict(format!("what is to be mirrored: {why}")))
+}
+
 impl Mirrored {
     /// What is asked for a scope; `trails` say which labels are places.
     ///
@@ -142,15 +154,7 @@ impl Mirrored {
         never: Vec<String>,
         costed: Vec<String>,
     ) -> Result<Self, Error> {
-        let mut labels = vec!["Memory", "Entity", "SemanticCluster"];
-        for label in trails.allowed.labels() {
-            if !labels.contains(&label.as_str()) {
-                labels.push(label.as_str());
-            }
-        }
-        let labels = Allowed::new(&labels, &["RELATES_TO"])
-            .map_err(|why| Error::Conflict(format!("what is to be mirrored: {why}")))?;
-        Ok(Self { scope, expired, never, costed, labels })
+        Ok(Self { scope, expired, never, costed, labels: labels(trails)? })
     }
 
     /// The labels, in the order in which they are meant where a node has several.

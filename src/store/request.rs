@@ -1,7 +1,8 @@
 //! Writes that somebody asks for: each counts once under its request id, or is only rehearsed.
 //!
 //! A caller that got no answer asks again. So the request's node is locked first; if it holds an answer, that is the
-//! answer, else the work is done and the answer recorded in the same transaction. Requests are kept for 24 hours.
+//! answer, else the work is done and the answer recorded in the same transaction. Requests are kept for 24 hours, and those
+//! on which an outcome waits until that is learned.
 //!
 //! A rehearsal is the same work by the same statements, looked at and then rolled back: what it says is what would
 //! have been written.

@@ -20,7 +20,7 @@ pub use palace::{TraceDone, Traced};
 pub use rows::{EdgeSeen, Named, PlaceSeen};
 
 pub(super) use cycle::{counter, hold, turn};
-pub(super) use palace::trace;
+pub(super) use palace::{succeed, trace};
 
 use super::Store;
 use super::error::Error;

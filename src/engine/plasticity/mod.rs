@@ -51,6 +51,18 @@ use crate::graph::builder::within;
 use crate::graph::number::LearningRate;
 use std::sync::atomic::{AtomicU64, Ordering, fence};
 
+/// What is learned from.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Learn {
+    /// What somebody says was of use.
+    #[default]
+    OnOutcome,
+    /// Every recall, too, as if all its hits had been of use: what the source document does.
+    Always,
+    /// Nothing.
+    Off,
+}
+
 /// How fast is learned and forgotten. All programs of a scope need the same: readers replay what the learner did.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rules {

@@ -1,10 +1,10 @@
 //! A file of events, read ahead in a thread of its own and cut into steps.
 //!
-//! A step is what one transaction takes: up to so many lines that touch memories, or one session's end. Each step says
-//! how many lines of the file are done after it, and the hash of all of them, so that a repeat can see that the part it
-//! skips is the part that was done.
+//! A step is what one transaction takes: up to so many lines that touch memories, or one session's end, or one outcome, whose
+//! question is asked of what the lines before it made. Each step says how many lines of the file are done after it, and the
+//! hash of all of them, so that a repeat can see that the part it skips is the part that was done.
 
-use super::line::{Line, Reading, SessionEnd, parse};
+use super::line::{Came, Line, Reading, SessionEnd, parse};
 use crate::domain::event::{Event, Observe, Trace};
 use crate::domain::fact::Assertion;
 use crate::domain::ids::hex;
@@ -97,6 +97,8 @@ pub(super) struct Step {
     pub(super) trace_places: Vec<(u64, String)>,
     /// A session's end, alone in its step.
     pub(super) session_end: Option<(u64, SessionEnd)>,
+    /// An outcome, alone in its step.
+    pub(super) outcome: Option<(u64, Came)>,
     /// Lines that are no events.
     pub(super) bad: Vec<(u64, BadLine)>,
     /// Lines of the file done after this step.
@@ -112,7 +114,9 @@ impl Step {
         let seen = self.seen.iter().map(|observe| observe.seen.at);
         let asserted = self.facts.iter().map(|fact| fact.at);
         let traced = self.traces.iter().map(|trace| trace.at);
-        self.events.iter().map(Event::at).chain(seen).chain(asserted).chain(traced).chain(ended).max()
+        let came = self.outcome.as_ref().map(|(_, came)| came.judged.at);
+        let beside = seen.chain(asserted).chain(traced).chain(came).chain(ended);
+        self.events.iter().map(Event::at).chain(beside).max()
     }
 }
 
@@ -226,7 +230,7 @@ impl Feed {
         for taken in 0..lines_max {
             let Some(read) = self.take().await? else { break };
             let at = read.line.as_ref().and_then(|line| line.as_ref().ok()).map(Line::at);
-            let alone = matches!(&read.line, Some(Ok(Line::SessionEnd(_))));
+            let alone = matches!(&read.line, Some(Ok(Line::SessionEnd(_) | Line::Outcome(_))));
             // What happens in the palace comes last in its step: it may be about places that the lines before make.
             let before_traces = matches!(&read.line, Some(Ok(Line::Event(_) | Line::Observe(_))));
             let apart = (alone && taken > 0) || (before_traces && !step.traces.is_empty());
@@ -250,6 +254,7 @@ impl Feed {
                     step.traces.push(trace);
                     step.trace_places.push((read.number, read.text));
                 }
+                Some(Ok(Line::Outcome(came))) => step.outcome = Some((read.number, came)),
                 Some(Ok(Line::SessionEnd(end))) => step.session_end = Some((read.number, end)),
                 Some(Err(why)) => {
                     step.bad.push((read.number, BadLine { text: read.text, why: Why::Words(why) }));

@@ -7,10 +7,13 @@ use crate::domain::ids::{
     EntityName, FactRelation, MemoryId, PlaceId, RelationType, Scope, SessionId, Source, event_id,
 };
 use crate::domain::memory::Revive;
+use crate::domain::outcome::{USED_MAX, worth};
 use crate::domain::relation::Observation;
 use crate::domain::similarity::{Embedding, Similarity};
 use crate::domain::trail::Allowed;
 use crate::domain::units::{Confidence, Timestamp, Weight};
+use crate::service::outcomes::Judged;
+use crate::service::recall::{Ask, TEXT_BYTES_MAX, TOP_K_MAX};
 use crate::service::trails::PlaceRef;
 use serde::Deserialize;
 
@@ -25,8 +28,20 @@ pub(super) enum Line {
     Fact(Assertion),
     /// Something that happened in the palace.
     Trace(Trace),
+    /// A question, and what of its answer was of use.
+    Outcome(Came),
     /// A session that ended.
     SessionEnd(SessionEnd),
+}
+
+/// A question, and what of its answer was of use.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Came {
+    pub(super) judged: Judged,
+    /// Under which request it counts once: it follows from its place.
+    pub(super) request: String,
+    /// The line as it came.
+    pub(super) text: String,
 }
 
 /// A session that ended.
@@ -46,6 +61,7 @@ impl Line {
             Self::Observe(observe) => observe.seen.at,
             Self::Fact(fact) => fact.at,
             Self::Trace(trace) => trace.at,
+            Self::Outcome(came) => came.judged.at,
             Self::SessionEnd(end) => end.at,
         }
     }
@@ -121,6 +137,14 @@ enum Raw {
     Explore {
         at: String,
         node: PlaceRef,
+        scope: Option<Scope>,
+    },
+    Outcome {
+        at: String,
+        query: String,
+        top_k: usize,
+        useful: Vec<String>,
+        reward: Option<f64>,
         scope: Option<Scope>,
     },
     SessionEnd {
@@ -215,6 +239,10 @@ pub(super) fn parse(text: &str, number: u64, reading: &Reading) -> Result<Line, 
         Raw::Explore { at, node, scope: own } => {
             traced(&at, own, scope, Walk::Explore { place: node.place(allowed)? })?
         }
+        Raw::Outcome { at, query, top_k, useful, reward, scope: own } => {
+            let judged = judged(own.unwrap_or_else(|| scope.clone()), &at, (query, top_k), useful, reward)?;
+            Line::Outcome(Came { judged, request: event_id(key, number), text: text.to_owned() })
+        }
         Raw::SessionEnd { at, session, _instance: _, scope: own } => Line::SessionEnd(SessionEnd {
             at: parse_rfc3339(&at)?,
             scope: own.unwrap_or_else(|| scope.clone()),
@@ -226,6 +254,33 @@ pub(super) fn parse(text: &str, number: u64, reading: &Reading) -> Result<Line, 
 
 fn traced(at: &str, own: Option<Scope>, scope: &Scope, what: Walk) -> Result<Line, String> {
     Ok(Line::Trace(Trace { at: parse_rfc3339(at)?, scope: own.unwrap_or_else(|| scope.clone()), what }))
+}
+
+/// A question as it is asked where nobody says more, and what of its answer was of use.
+fn judged(
+    scope: Scope,
+    at: &str,
+    (text, top_k): (String, usize),
+    useful: Vec<String>,
+    reward: Option<f64>,
+) -> Result<Judged, String> {
+    within("the number of bytes of query", text.len(), TEXT_BYTES_MAX)?;
+    within("top_k", top_k, TOP_K_MAX)?;
+    within("the number of ids in useful", useful.len(), USED_MAX)?;
+    Ok(Judged {
+        scope,
+        ask: Ask { text, top_k, ..Ask::default() },
+        at: parse_rfc3339(at)?,
+        useful,
+        reward: worth(reward.unwrap_or(1.0)).map_err(|why| why.to_string())?.value(),
+    })
+}
+
+fn within(name: &str, value: usize, most: usize) -> Result<(), String> {
+    match (1..=most).contains(&value) {
+        true => Ok(()),
+        false => Err(format!("{name} is {value}; it must be 1 to {most}")),
+    }
 }
 
 /// What is wrong with a line. The parser has seen one line and counts from 1; which one it is, the caller says.
@@ -273,7 +328,7 @@ mod tests {
             say(r#"{"at":"soon","kind":"access","id":"m"}"#).contains("\"soon\" is not an RFC 3339 instant")
         );
         assert!(say(r#"{"at":"2026-03-02T08:00:00Z","kind":"acess","id":"m"}"#).contains(
-            "unknown variant `acess`, expected one of `memory`, `access`, `observe`, `fact`, `node`, `edge`, `deposit`, `explore`, `session_end`, at column 4"
+            "unknown variant `acess`, expected one of `memory`, `access`, `observe`, `fact`, `node`, `edge`, `deposit`, `explore`, `outcome`, `session_end`, at column 4"
         ));
         assert!(
             say(r#"{"at":"2026-03-02T08:00:00Z","kind":"access","id":"m","x":1}"#)
@@ -304,6 +359,13 @@ mod tests {
         assert!(at(r#""kind":"deposit","path":["a"]"#).contains("this one has 1"));
         assert!(at(r#""kind":"deposit","path":["a","b"],"reward":0"#).contains("the reward is 0"));
         assert!(at(r#""kind":"explore","node":"a""#).contains("Explore"));
+        let outcome = |rest: &str| at(&format!(r#""kind":"outcome",{rest}"#));
+        assert!(outcome(r#""query":"q","top_k":5,"useful":["a"]"#).contains("reward: 1.0"));
+        assert!(outcome(r#""query":"","top_k":5,"useful":["a"]"#).contains("bytes of query is 0; it must be 1"));
+        assert!(outcome(r#""query":"q","top_k":0,"useful":["a"]"#).contains("top_k is 0; it must be 1 to 1000"));
+        assert!(outcome(r#""query":"q","top_k":5,"useful":[]"#).contains("ids in useful is 0; it must be 1"));
+        assert!(outcome(r#""query":"q","top_k":5,"useful":["a"],"reward":0"#).contains("reward is 0"));
+        assert!(outcome(r#""query":"q","useful":["a"]"#).contains("missing field `top_k`"));
         let embedded = |numbers: &str| {
             say(&format!(
                 r#"{{"at":"2026-03-02T08:00:00Z","kind":"memory","content":"x","embedding":[{numbers}]}}"#
@@ -333,6 +395,7 @@ mod tests {
             r#"{"at":"2026-03-02T08:00:00Z","kind":"fact","entity":"a","relation":"memory:x","value":3,"source":"s","confidence":0.5}"#,
             r#"{"at":"2026-03-02T08:00:00Z","kind":"edge","from":"Room:a","to":{"label":"Room","id":"b"},"type":"HALL","base_cost":0.5}"#,
             r#"{"at":"2026-03-02T08:00:00Z","kind":"deposit","path":["a",{"id":"b","via":"HALL"}],"reward":0.5}"#,
+            r#"{"at":"2026-03-02T08:00:00Z","kind":"outcome","query":"q","top_k":5,"useful":["a","b"],"reward":0.5}"#,
         ];
         let mut read = 0;
         for text in crate::mutated::mutated(&seeds, 2).take(crate::mutated::MANY) {

@@ -6,9 +6,10 @@
 
 mod feed;
 mod line;
+mod outcome;
 pub mod replay;
 
-use super::Service;
+use super::{Service, recall};
 use crate::domain::event::{Event, Trace, Walk};
 use crate::domain::tunables::Tunables;
 use crate::domain::units::Timestamp;
@@ -56,6 +57,8 @@ pub struct Imported {
     pub lines_before: u64,
     /// Transactions.
     pub batches: u64,
+    /// Outcomes of which nothing was left, since what was recalled held nothing of use.
+    pub outcomes_without_hit: u64,
     /// Lines set aside.
     pub skipped_bad: u64,
     /// Where they are.
@@ -104,6 +107,9 @@ pub enum ImportError {
     /// The database.
     #[error(transparent)]
     Store(#[from] Error),
+    /// What an outcome is asked of.
+    #[error(transparent)]
+    Recall(#[from] recall::Error),
     /// A line that the database refuses.
     #[error("{path}:{line}: {why}")]
     Line {
@@ -165,6 +171,7 @@ impl Service {
             for trace in &step.traces {
                 count(kind(trace), 1);
             }
+            count("outcome", usize::from(step.outcome.is_some()));
             count("session_end", usize::from(step.session_end.is_some()));
             for (line, fault) in step.bad {
                 let feed::Why::Words(why) = fault.why else { continue };
@@ -237,6 +244,7 @@ impl<'a> Feeder<'a> {
             by_kind: BTreeMap::new(),
             lines_before,
             batches: 0,
+            outcomes_without_hit: 0,
             skipped_bad: 0,
             set_aside_in: None,
             seconds: 0.0,
@@ -284,6 +292,10 @@ impl<'a> Feeder<'a> {
             }
             self.done.batches += 1;
             return Ok(());
+        }
+        if let Some((line, came)) = step.outcome {
+            self.done.batches += 1;
+            return Box::pin(self.take_in(line, came, from, &progress)).await;
         }
         let mut events = step.events;
         let mut places = step.places;

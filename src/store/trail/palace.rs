@@ -7,7 +7,10 @@
 //! Invariant: how traces are cut into batches changes no bit of the result (held by
 //! `jobs::evaporate::a_batch_ends_as_its_traces_would_one_by_one`).
 
+mod success;
 mod writes;
+
+pub(in crate::store) use success::succeed;
 
 use super::cycle::{Counter, counter, hold, turn};
 use super::rows::{EdgeRow, EdgeSeen, Named, PlaceRow, PlaceSeen};
@@ -69,6 +72,8 @@ struct EdgeState {
 struct Palace<'a> {
     trails: &'a Trails,
     places: Vec<PlaceState<'a>>,
+    /// Those that were there, by the server's name for them.
+    elements: BTreeMap<String, usize>,
     known: BTreeMap<(&'a str, PlaceLabel, String), Vec<usize>>,
     edges: Vec<EdgeState>,
     between: BTreeMap<(usize, usize), Vec<usize>>,
@@ -97,12 +102,19 @@ pub(in crate::store) async fn trace(
     }
     palace.write(tx).await?;
     let left = |trace: &&Trace| matches!(trace.what, Walk::Deposit { .. } | Walk::Explore { .. });
-    let first = traces.iter().filter(left).map(|trace| counter.cycles.at(trace.at)).min();
-    if let Some(first) = first.filter(|_| counter.evaporated.is_none()) {
+    if let Some(first) = traces.iter().filter(left).map(|trace| counter.cycles.at(trace.at)).min() {
+        begin(tx, trails, &counter, first).await?;
+    }
+    Ok(TraceDone::All(done))
+}
+
+/// Notes the cycle since which there is something to evaporate, unless that is known.
+async fn begin(tx: &mut Tx, trails: &Trails, counter: &Counter, first: i64) -> Result<(), Error> {
+    if counter.evaporated.is_none() {
         let held = hold(tx, trails).await?;
         turn(tx, &Counter { evaporated: Some(held.evaporated.unwrap_or(first)), ..held }).await?;
     }
-    Ok(TraceDone::All(done))
+    Ok(())
 }
 
 /// The places that a trace names, in its order.
@@ -120,24 +132,27 @@ fn quarantined(id: String, reason: &str) -> Error {
 }
 
 impl<'a> Palace<'a> {
-    async fn load(tx: &mut Tx, trails: &'a Trails, traces: &'a [Trace]) -> Result<Self, Error> {
-        let mut palace = Self {
+    const fn empty(trails: &'a Trails) -> Self {
+        Self {
             trails,
             places: Vec::new(),
+            elements: BTreeMap::new(),
             known: BTreeMap::new(),
             edges: Vec::new(),
             between: BTreeMap::new(),
-        };
+        }
+    }
+
+    async fn load(tx: &mut Tx, trails: &'a Trails, traces: &'a [Trace]) -> Result<Self, Error> {
+        let mut palace = Self::empty(trails);
         palace.load_places(tx, traces).await?;
         palace.load_edges(tx, traces).await?;
         Ok(palace)
     }
 
     async fn load_places(&mut self, tx: &mut Tx, traces: &'a [Trace]) -> Result<(), Error> {
-        let trails = self.trails;
         let scopes: BTreeSet<&'a str> = traces.iter().map(|trace| trace.scope.as_str()).collect();
-        let mut elements: BTreeMap<String, usize> = BTreeMap::new();
-        for label in trails.allowed.labels() {
+        for label in self.trails.allowed.labels() {
             let wanted = |name: &PlaceName| name.label.as_ref().is_none_or(|own| own == label);
             let keys: BTreeSet<(&str, String)> = traces
                 .iter()
@@ -146,47 +161,50 @@ impl<'a> Palace<'a> {
                 .map(|(scope, name)| (scope, name.id.to_string()))
                 .collect();
             let keys: Vec<(&str, String)> = keys.into_iter().collect();
-            for slice in slices(&TRAIL_LOCK, &keys, |(scope, id)| scope.len() + id.len() + 4) {
-                let call = TRAIL_LOCK
-                    .about(std::slice::from_ref(label), &[])
-                    .set("scope", list(slice.iter().map(|(scope, _)| *scope)))
-                    .set("id", list(slice.iter().map(|(_, id)| id.as_str())));
-                for row in tx.rows::<PlaceRow>(call).await? {
-                    let Some(scope) = scopes.get(row.scope.as_str()).copied() else { continue };
-                    let named = Named { label: label.to_string(), id: row.id.clone() };
-                    let key = (scope, label.clone(), row.id.clone());
-                    let (place, anchored) = (row.check(0), row.cycle.is_some());
-                    // One that has two labels of the list is one place.
-                    let at = *elements.entry(row.element.clone()).or_insert(self.places.len());
-                    if at == self.places.len() {
-                        self.places.push(PlaceState {
-                            named,
-                            label: label.clone(),
-                            scope,
-                            element: Some(row.element),
-                            name: None,
-                            place,
-                            anchored,
-                            touched: false,
-                        });
-                    }
-                    self.known.entry(key).or_default().push(at);
+            self.lock_places(tx, label, &keys, &scopes).await?;
+        }
+        Ok(())
+    }
+
+    /// Locks the places of a label that are there under these scopes and ids, in their order.
+    async fn lock_places(
+        &mut self,
+        tx: &mut Tx,
+        label: &PlaceLabel,
+        keys: &[(&str, String)],
+        scopes: &BTreeSet<&'a str>,
+    ) -> Result<(), Error> {
+        for slice in slices(&TRAIL_LOCK, keys, |(scope, id)| scope.len() + id.len() + 4) {
+            let call = TRAIL_LOCK
+                .about(std::slice::from_ref(label), &[])
+                .set("scope", list(slice.iter().map(|(scope, _)| *scope)))
+                .set("id", list(slice.iter().map(|(_, id)| id.as_str())));
+            for row in tx.rows::<PlaceRow>(call).await? {
+                let Some(scope) = scopes.get(row.scope.as_str()).copied() else { continue };
+                let named = Named { label: label.to_string(), id: row.id.clone() };
+                let key = (scope, label.clone(), row.id.clone());
+                let (place, anchored) = (row.check(0), row.cycle.is_some());
+                // One that has two labels of the list is one place.
+                let at = *self.elements.entry(row.element.clone()).or_insert(self.places.len());
+                if at == self.places.len() {
+                    self.places.push(PlaceState {
+                        named,
+                        label: label.clone(),
+                        scope,
+                        element: Some(row.element),
+                        name: None,
+                        place,
+                        anchored,
+                        touched: false,
+                    });
                 }
+                self.known.entry(key).or_default().push(at);
             }
         }
         Ok(())
     }
 
     async fn load_edges(&mut self, tx: &mut Tx, traces: &[Trace]) -> Result<(), Error> {
-        #[derive(Deserialize)]
-        struct Row {
-            element: String,
-            from: String,
-            to: String,
-            names: Vec<String>,
-            #[serde(flatten)]
-            edge: EdgeRow,
-        }
         let mut pairs: BTreeSet<(usize, usize)> = BTreeSet::new();
         for trace in traces.iter().filter(|trace| !matches!(trace.what, Walk::Node { .. })) {
             for step in names(&trace.what).windows(2) {
@@ -197,21 +215,34 @@ impl<'a> Palace<'a> {
                 }
             }
         }
-        let at: BTreeMap<String, usize> =
-            (0..self.places.len()).filter_map(|at| Some((self.places[at].element.clone()?, at))).collect();
+        self.lock_edges(tx, &pairs).await
+    }
+
+    /// Locks the edges that lead from the one place of a pair to the other.
+    async fn lock_edges(&mut self, tx: &mut Tx, pairs: &BTreeSet<(usize, usize)>) -> Result<(), Error> {
+        #[derive(Deserialize)]
+        struct Row {
+            element: String,
+            from: String,
+            to: String,
+            names: Vec<String>,
+            #[serde(flatten)]
+            edge: EdgeRow,
+        }
         let element = |at: usize| self.places[at].element.clone().unwrap_or_default();
-        let pairs: Vec<(String, String)> = pairs.into_iter().map(|(a, b)| (element(a), element(b))).collect();
+        let pairs: Vec<(String, String)> = pairs.iter().map(|(a, b)| (element(*a), element(*b))).collect();
         for slice in slices(&TRAIL_BETWEEN, &pairs, |(a, b)| a.len() + b.len() + 4) {
             let call = TRAIL_BETWEEN
                 .about(&[], self.trails.allowed.types())
                 .set("from", list(slice.iter().map(|(from, _)| from.as_str())))
                 .set("to", list(slice.iter().map(|(_, to)| to.as_str())));
             for row in tx.rows::<Row>(call).await? {
-                let (Some(from), Some(to)) = (at.get(&row.from), at.get(&row.to)) else { continue };
+                let ends = (self.elements.get(&row.from), self.elements.get(&row.to));
+                let (Some(from), Some(to)) = (ends.0.copied(), ends.1.copied()) else { continue };
                 let Ok(kind) = self.trails.allowed.kind(&row.edge.kind) else { continue };
-                self.between.entry((*from, *to)).or_default().push(self.edges.len());
+                self.between.entry((from, to)).or_default().push(self.edges.len());
                 self.edges.push(EdgeState {
-                    ends: (*from, *to),
+                    ends: (from, to),
                     kind: kind.clone(),
                     element: Some(row.element),
                     names: row.names,
@@ -354,13 +385,7 @@ impl<'a> Palace<'a> {
             .map(|(step, ends)| self.walked((ends[0], ends[1]), step.via.as_deref(), cycle))
             .collect::<Result<_, _>>()?;
         for (index, at) in edges.iter().enumerate() {
-            let id = self.edge_name(*at);
-            let evaporation = &self.trails.evaporation;
-            let state = &mut self.edges[*at];
-            let (edge, _) = state.edge.as_mut().map_err(|why| quarantined(id, why))?;
-            let now = Edge { cycle: if state.anchored { edge.cycle } else { cycle }, ..*edge };
-            *edge = now.succeeded((index, edges.len()), reward, cycle, evaporation);
-            (state.anchored, state.touched) = (true, true);
+            self.earn(*at, (index, edges.len()), reward, cycle)?;
         }
         for at in &places {
             self.on_place(*at, cycle, |place, trails| place.exploited(cycle, &trails.evaporation))?;
@@ -373,12 +398,44 @@ impl<'a> Palace<'a> {
         })
     }
 
-    /// The edge that a step went over: as somebody named it, else one that points that way, else the cheapest.
+    /// An edge led to something as one of so many of a path: its index, from 0, and their count.
+    fn earn(
+        &mut self,
+        at: usize,
+        place: (usize, usize),
+        reward: Pheromone,
+        cycle: i64,
+    ) -> Result<(), Error> {
+        let id = self.edge_name(at);
+        let evaporation = &self.trails.evaporation;
+        let state = &mut self.edges[at];
+        let (edge, _) = state.edge.as_mut().map_err(|why| quarantined(id, why))?;
+        let now = Edge { cycle: if state.anchored { edge.cycle } else { cycle }, ..*edge };
+        *edge = now.succeeded(place, reward, cycle, evaporation);
+        (state.anchored, state.touched) = (true, true);
+        Ok(())
+    }
+
+    /// The edge that a step went over: as somebody named it, else the one that is meant.
     fn walked(&self, ends: (usize, usize), via: Option<&str>, cycle: i64) -> Result<usize, Error> {
-        let named = |at: &usize| {
-            let edge = &self.edges[*at];
+        let named = |edge: &EdgeState| {
             via.is_none_or(|via| edge.kind.as_str() == via || edge.names.iter().any(|name| name == via))
         };
+        self.meant(ends, cycle, named).ok_or_else(|| {
+            let kind = via.map(|via| format!("{via} ")).unwrap_or_default();
+            let [from, to] = [ends.0, ends.1].map(|at| &self.places[at].named);
+            let id = format!("{kind}between {}:{} and {}:{}", from.label, from.id, to.label, to.id);
+            Error::NotFound { what: "edge", id }
+        })
+    }
+
+    /// Of the edges between two places that can be meant one that points that way, of several the cheapest.
+    fn meant(
+        &self,
+        ends: (usize, usize),
+        cycle: i64,
+        can_be: impl Fn(&EdgeState) -> bool,
+    ) -> Option<usize> {
         let rank = |at: &usize| {
             let edge = &self.edges[*at];
             let cost = self.edge_seen(*at, cycle).map_or(f64::INFINITY, |seen| seen.cost);
@@ -386,12 +443,7 @@ impl<'a> Palace<'a> {
         };
         let both = [ends, (ends.1, ends.0)];
         let all = both.iter().filter_map(|ends| self.between.get(ends)).flatten();
-        all.filter(|at| named(at)).min_by_key(|at| rank(at)).copied().ok_or_else(|| {
-            let kind = via.map(|via| format!("{via} ")).unwrap_or_default();
-            let [from, to] = [ends.0, ends.1].map(|at| &self.places[at].named);
-            let id = format!("{kind}between {}:{} and {}:{}", from.label, from.id, to.label, to.id);
-            Error::NotFound { what: "edge", id }
-        })
+        all.filter(|at| can_be(&self.edges[**at])).min_by_key(|at| rank(at)).copied()
     }
 
     fn on_place(

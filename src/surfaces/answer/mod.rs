@@ -7,6 +7,7 @@ pub mod attempt;
 pub mod fact;
 pub mod job;
 pub mod memory;
+pub mod outcome;
 pub mod policy;
 pub mod recall;
 pub mod relation;

@@ -18,8 +18,8 @@ use std::time::Duration;
 /// `ebb import`
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
-One JSON object a line: \"at\" (RFC 3339), \"kind\" (memory, access, session_end) and the fields of that kind. Repeating
-a file, or a longer version of it, goes on where it stopped.
+One JSON object a line: \"at\" (RFC 3339), \"kind\" (memory, access, session_end, observe, fact, node, edge, deposit,
+explore, outcome) and the fields of that kind. Repeating a file, or a longer version of it, goes on where it stopped.
 
 Examples:
   ebb import events.ndjson
@@ -67,6 +67,8 @@ struct Report {
     by_kind: BTreeMap<&'static str, u64>,
     batches: u64,
     skipped_bad: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    outcomes_without_hit: u64,
     seconds: f64,
     events_per_second: f64,
     lines_before: u64,
@@ -107,6 +109,10 @@ struct Bad {
     why: String,
 }
 
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
 impl From<Imported> for Report {
     fn from(done: Imported) -> Self {
         #[expect(clippy::cast_precision_loss, reason = "a count of events is far below 2^53")]
@@ -116,6 +122,7 @@ impl From<Imported> for Report {
             by_kind: done.by_kind,
             batches: done.batches,
             skipped_bad: done.skipped_bad,
+            outcomes_without_hit: done.outcomes_without_hit,
             seconds: (done.seconds * 1000.0).round() / 1000.0,
             events_per_second: rate.round(),
             lines_before: done.lines_before,
@@ -217,6 +224,10 @@ impl Report {
             };
             page.line(&format!("{many} set aside in {}.", path.display()));
         }
+        if self.outcomes_without_hit > 0 {
+            let many = self.outcomes_without_hit;
+            page.line(&format!("Outcomes that left nothing, since nothing of use was recalled: {many}."));
+        }
     }
 }
 
@@ -261,13 +272,20 @@ impl Replayed {
 }
 
 fn kinds(events: u64, by_kind: &BTreeMap<&'static str, u64>) -> String {
-    let name = |kind: &str, count: u64| match (kind, count) {
-        ("memory", 1) => "memory",
-        ("memory", _) => "memories",
-        ("access", 1) => "access",
-        ("access", _) => "accesses",
-        (_, 1) => "session end",
-        _ => "session ends",
+    let name = |kind: &str, count: u64| {
+        let (one, many) = match kind {
+            "memory" => ("memory", "memories"),
+            "access" => ("access", "accesses"),
+            "observe" => ("relation seen", "relations seen"),
+            "fact" => ("fact", "facts"),
+            "node" => ("node", "nodes"),
+            "edge" => ("edge", "edges"),
+            "deposit" => ("deposit", "deposits"),
+            "explore" => ("exploration", "explorations"),
+            "outcome" => ("outcome", "outcomes"),
+            _ => ("session end", "session ends"),
+        };
+        if count == 1 { one } else { many }
     };
     let parts: Vec<String> =
         by_kind.iter().map(|(kind, count)| format!("{count} {}", name(kind, *count))).collect();

@@ -84,6 +84,7 @@ impl From<ImportError> for CliError {
     fn from(error: ImportError) -> Self {
         match error {
             ImportError::Store(why) => why.into(),
+            ImportError::Recall(why) => why.into(),
             ImportError::File(why @ (FeedError::Line { .. } | FeedError::OutOfOrder { .. })) => {
                 bad_line(&why)
             }

@@ -24,6 +24,7 @@ pub mod job;
 pub mod key;
 pub mod memory;
 pub mod neo4j;
+pub mod outcome;
 pub mod output;
 pub mod page;
 pub mod plot;
@@ -115,6 +116,8 @@ pub enum Command {
     Relation(relation::Verb),
     /// Say what a question reminds of: memories, entities, places, by what joins them and by their words
     Recall(recall::RecallArgs),
+    /// Say which hits of a recall were of use, so that it is learned and trails lead there
+    Outcome(outcome::OutcomeArgs),
     /// Run a mechanism of recall on its own, on what is held in memory or on a snapshot file
     #[command(subcommand)]
     Engine(engine::Verb),
@@ -326,6 +329,7 @@ pub async fn run(
         Command::Session(verb) => session::run(verb, service, output, global).await,
         Command::Relation(verb) => relation::run(verb, service, output, global).await,
         Command::Recall(args) => recall::run(args, service, output).await,
+        Command::Outcome(args) => outcome::run(args, service, output, global).await,
         Command::Engine(verb) => engine::run(verb, service, output).await,
         Command::Graph(verb) => graph::run(verb, service, output).await,
         Command::Trail(verb) => trail::run(verb, service, output, global).await,

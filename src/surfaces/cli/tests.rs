@@ -72,6 +72,7 @@ fn every_verb_of_the_issue_parses() {
         "plot tiers --svg f.svg",
         "recall x --prime --dimension causal,semantic --xlr report",
         "recall --seed x --no-prime",
+        "outcome answer.json --used m1 --used Alex --reward 0.5 --at now --dry-run --request-id r",
         "graph refresh --dry-run",
         "graph load f.json",
         "graph export --format graphml",
@@ -95,6 +96,7 @@ fn what_makes_no_sense_is_a_usage_error() {
         ("session end s --threshold NaN", "an energy is a finite number"),
         ("replay f --step 0s", "not a span of time"),
         ("memory acess a", "a similar subcommand exists: 'access'"),
+        ("outcome answer.json", "--used <ID>"),
         ("-q -v status", "cannot be used with"),
         ("recall x --prime --no-prime", "cannot be used with"),
     ] {

@@ -1,7 +1,7 @@
 //! What a request says: its path, its query, its body, each read into a type, within limits.
 //!
 //! Names that nobody knows are errors, so that a misspelt `dry_run` never runs for real. A body is read as it arrives and
-//! cut off at its limit, whatever length it claims. Bodies nest only as deep as the types that they are read into, three
+//! cut off at its limit, whatever length it claims. Bodies nest only as deep as the types that they are read into, four
 //! levels at most: the first bracket beyond that is an error, and nothing is built of what follows. Only where a field
 //! takes several types (a value, a place, the fields of a policy) is it the parser that ends it, at 128 levels.
 

@@ -2,7 +2,7 @@
 //!
 //! `listener` is the port and its limits; `door` says who may come in; a `route` is a typed function; `input` reads what a
 //! request says, `problem` says what went wrong; `api` puts the families of routes together, `openapi` describes them. A
-//! family (`relations`, `memories`, `facts`, `sweeps`, `trails`, `recall`, `jobs`, `server`) is one file: its routes, and a few lines
+//! family (`relations`, `memories`, `facts`, `sweeps`, `trails`, `recall`, `outcomes`, `jobs`, `server`) is one file: its routes, and a few lines
 //! for each. `status` is the page for a browser, which asks them.
 
 mod api;
@@ -13,6 +13,7 @@ mod jobs;
 mod listener;
 mod memories;
 mod openapi;
+mod outcomes;
 pub mod probes;
 mod problem;
 mod recall;
@@ -27,3 +28,4 @@ pub use api::{Answered, Api, router};
 pub use door::Rules;
 pub(super) use input::{KEY_MAX, Name, told};
 pub use listener::Listener;
+pub(super) use outcomes::UsedHit;

@@ -2,8 +2,9 @@
 
 use super::{Fault, Place, Tools, decay};
 use crate::domain::event::{Observe, Remember, Tie};
-use crate::domain::ids::{EntityName, MemoryId, RelationType, Scope, SessionId};
+use crate::domain::ids::{EntityName, MemoryId, RecallId, RelationType, Scope, SessionId};
 use crate::domain::key::Right;
+use crate::domain::outcome::{self, Used};
 use crate::domain::relation::Observation;
 use crate::domain::units::Weight;
 use crate::service::keys::Caller;
@@ -11,10 +12,11 @@ use crate::service::memories::{Intent, RequestId};
 use crate::service::recall::{Ask, Filter};
 use crate::service::{Observed, Service};
 use crate::surfaces::answer::memory::{Explained, Shown};
+use crate::surfaces::answer::outcome::Outcome;
 use crate::surfaces::answer::recall::Recall;
 use crate::surfaces::answer::relation::Wrote;
 use crate::surfaces::answer::server::Status;
-use crate::surfaces::http::{KEY_MAX, Name, told};
+use crate::surfaces::http::{KEY_MAX, Name, UsedHit, told};
 use rmcp::model::{JsonObject, Tool as Described, ToolAnnotations};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -66,6 +68,10 @@ pub(super) static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
         Tool::new("observe_relation", Right::Write, observe).takes::<Seen>().settles().says(
             "Say that a relation between two entities was seen. It weighs 1 from now on, or what you say, and fades until \
              it is seen again.",
+        ),
+        Tool::new("report_outcome", Right::Write, report).takes::<Came>().says(
+            "Say which hits of a recall were of use, each with the path that its answer gave, and what they were worth. They \
+             come to mind more easily together from then on, and trails lead there.",
         ),
         Tool::new("explain_memory", Right::Read, explain).takes::<Which>().settles().says(
             "Say why a memory is where it is: its energy now, when it will cross which threshold, and what happened to it.",
@@ -310,6 +316,38 @@ async fn observe(call: Call, seen: Seen) -> Result<Value, Fault> {
     let done = service.observe(&intent, std::slice::from_ref(&observe)).await?;
     let outcome = done.first().copied().unwrap_or(Observed::Late);
     said(Wrote::of(&observe.tie, Some(outcome), None, at, false))
+}
+
+/// What came of a recall.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Came {
+    /// The recall_id of its answer.
+    #[schemars(with = "Name")]
+    recall_id: RecallId,
+    /// The hits that were of use, each once.
+    #[schemars(length(min = 1, max = 1_000))]
+    used: Vec<UsedHit>,
+    /// What they were worth together, above 0 and at most 10: 1 where nothing is said.
+    #[schemars(range(max = 10.0))]
+    reward: Option<f64>,
+    /// Whose data; the usual scope where none is named.
+    #[schemars(with = "Option<Name>")]
+    scope: Option<Scope>,
+    /// A name for this call: repeated under the same one, it counts once.
+    request_id: Option<String>,
+}
+
+async fn report(call: Call, came: Came) -> Result<Value, Fault> {
+    let service = call.service();
+    let scope = call.scope(came.scope.as_ref(), Right::Write)?;
+    let used = came.used.iter().map(Used::from).collect();
+    let outcome = outcome::Outcome::new(came.recall_id, used, came.reward.unwrap_or(1.0));
+    let outcome = outcome.map_err(|why| Fault(why.to_string()))?;
+    let intent = Intent::Do(call.request(came.request_id.as_deref())?);
+    let at = service.instant(None).await?;
+    let reported = service.report(&intent, &scope, &outcome, at).await?;
+    said(Outcome::of(&outcome, &reported, false))
 }
 
 /// A memory.

@@ -9,6 +9,7 @@ use ebb::domain::guard::Guard;
 use ebb::domain::ids::{EntityName, FactRelation, Scope, Source};
 use ebb::domain::policy::{Counters, Draft, Mode, Policies, Regime};
 use ebb::domain::units::Confidence;
+use ebb::engine::plasticity::Learn;
 use ebb::jobs::{JobName, Request};
 use ebb::scheduler::driver::{Wanted, finish_open, rehearse_job, run_job};
 use ebb::scheduler::{self, JobConfig};
@@ -65,6 +66,11 @@ impl Fresh {
 
     /// Ebb as its surfaces see it, with these policies in its configuration.
     pub(crate) fn service(&self, json: &str) -> Service {
+        self.learning(json, Learn::default())
+    }
+
+    /// The same, which learns from this.
+    pub(crate) fn learning(&self, json: &str, learn: Learn) -> Service {
         let job = JobConfig {
             enabled: true,
             rhythm: None,
@@ -78,6 +84,7 @@ impl Fresh {
             guard: Guard { enabled: true, max_affected_ratio: 0.2 },
             mirror: crate::mirror::config(1 << 30),
             engine: crate::mirror::rules(),
+            learn,
         };
         Service::new(self.governed(json), Clock::manual(at(0.0)), config)
     }

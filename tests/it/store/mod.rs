@@ -6,6 +6,7 @@ mod deadlock;
 mod eviction;
 mod failures;
 mod faults;
+mod outcomes;
 mod requests;
 mod schema;
 mod scratch;

@@ -11,6 +11,7 @@ mod mcp;
 mod memories;
 mod mirrors;
 mod operations;
+mod outcomes;
 mod recall;
 mod relations;
 mod trails;

@@ -26,7 +26,7 @@ const fn writes(route: &'static str, path: &'static str, body: &'static str) -> 
     Row { method: "POST", route, path, body: Some(body), right: 1, everywhere: false }
 }
 
-const ROUTES: [Row; 45] = [
+const ROUTES: [Row; 46] = [
     looks("/memory/graph/edges", "/memory/graph/edges?scope=team", false),
     writes(
         "/memory/graph/edges",
@@ -109,6 +109,11 @@ const ROUTES: [Row; 45] = [
     },
     Row { right: 0, ..writes("/v1/engine/pagerank", "/v1/engine/pagerank", r#"{"scope":"team"}"#) },
     looks("/v1/mirror", "/v1/mirror?scope=team", false),
+    writes(
+        "/v1/outcomes",
+        "/v1/outcomes",
+        r#"{"recall_id":"r","used":[{"id":"m","path":[]}],"reward":1,"scope":"team"}"#,
+    ),
     looks("/v1/jobs", "/v1/jobs", true),
     Row { everywhere: true, ..writes("/v1/jobs/{name}/run", "/v1/jobs/decay/run", r#"{"dry_run":true}"#) },
     looks("/v1/attempts", "/v1/attempts", true),

@@ -1,0 +1,54 @@
+//! The outcome of a file's line: its question is asked again, and what of the answer was of use is reported.
+//!
+//! The mirror that is asked is brought up to date first, as of the instant of the line, so an answer sees what all lines before
+//! it made. That costs the reading of what changed since the outcome before; a file in which outcomes follow each other
+//! closely is read as slowly as questions are answered.
+//!
+//! The request under which it counts follows from its place in the file, and the words by which a repeat is known are those of
+//! the line: what is answered to the same question may be another thing another time.
+
+use super::feed::{BadLine, Why};
+use super::line::Came;
+use super::{Feeder, ImportError};
+use crate::service::memories::hash;
+use crate::service::recall::Error;
+use crate::store::{Lasting, Progress, Report};
+
+impl Feeder<'_> {
+    /// Takes in an outcome, in one transaction with its place in the file. One whose question finds nothing of use leaves
+    /// nothing.
+    pub(super) async fn take_in(
+        &mut self,
+        line: u64,
+        came: Came,
+        from: i64,
+        progress: &Progress,
+    ) -> Result<(), ImportError> {
+        let Came { judged, request, text } = came;
+        let (service, store) = (self.service, &self.service.store);
+        let (scope, at) = (judged.scope.clone(), judged.at);
+        let outcome = match Box::pin(service.judged(judged)).await {
+            Ok(outcome) => outcome,
+            Err(Error::Store(why)) => return Err(why.into()),
+            Err(Error::Invalid(why) | Error::NotMirrored(why)) => {
+                self.refuse(line, BadLine { text, why: Why::Words(why) })?;
+                return Ok(store.skip_lines(&self.key, from, progress).await?);
+            }
+            Err(why) => return Err(why.into()),
+        };
+        match outcome {
+            Some(outcome) => {
+                let hash = hash(&text);
+                let lasting = Lasting::Once { request: &request, hash: &hash };
+                let report = Report { scope: &scope, outcome: &outcome, at, learns: service.learns() };
+                store.import_outcome(&self.key, from, progress, lasting, report).await?;
+            }
+            None => {
+                self.done.outcomes_without_hit += 1;
+                store.skip_lines(&self.key, from, progress).await?;
+            }
+        }
+        self.count("outcome", 1);
+        Ok(())
+    }
+}

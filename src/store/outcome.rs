@@ -1,0 +1,99 @@
+//! Outcomes taken in: what they leave on trails at once, and what waits for whoever learns.
+//!
+//! Both are written with the receipt of the request, in one transaction, so an outcome counts once. What waits stands on the
+//! request itself: `waits` says whose nodes they are, `active` which, `reward` how active. The one learner of a scope takes it
+//! by instant and id, and removes the three in the transaction of its tick; until then the request is kept, however old it is.
+//! So no outcome is lost or learned twice, whoever ends when.
+
+use super::Store;
+use super::catalogue::REQUEST_WAIT;
+use super::encode::list;
+use super::error::Error;
+use super::request::{Lasting, answer, open};
+use super::trail::succeed;
+use super::tx::{Mode, Tx};
+use crate::domain::ids::Scope;
+use crate::domain::outcome::Outcome;
+use crate::domain::trail::Trails;
+use crate::domain::units::Timestamp;
+use serde::{Deserialize, Serialize};
+
+/// An outcome, as somebody reports it.
+#[derive(Debug, Clone, Copy)]
+pub struct Report<'a> {
+    /// Whose.
+    pub scope: &'a Scope,
+    /// What came of which recall.
+    pub outcome: &'a Outcome,
+    /// When.
+    pub at: Timestamp,
+    /// Whether anything is learned from it.
+    pub learns: bool,
+}
+
+/// What was made of an outcome.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reported {
+    /// Nodes that it teaches.
+    pub active: usize,
+    /// Nodes beyond those that one outcome can teach.
+    pub left_out: usize,
+    /// Steps of its ways that left success on an edge.
+    pub deposits: usize,
+    /// Steps of its ways that went over no edge that carries pheromones.
+    pub passed_over: usize,
+    /// Whether anything is learned from it.
+    pub learns: bool,
+    /// When it came.
+    pub at: Timestamp,
+}
+
+impl Store {
+    /// Takes an outcome in, once under a request id, or only rehearsed: each way of it leaves success on those of its edges
+    /// that carry pheromones, and its nodes wait for the learner of their scope.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] for a request id that was used for other words, or a counter of cycles that somebody made unusable.
+    pub async fn report(&self, lasting: Lasting<'_>, report: Report<'_>) -> Result<Reported, Error> {
+        self.transactions
+            .run("outcome.report", Mode::Write, async |tx: &mut Tx| {
+                take_in(tx, &self.trails, lasting, report).await
+            })
+            .await
+    }
+}
+
+/// Takes an outcome in, inside a transaction of the caller.
+pub(super) async fn take_in(
+    tx: &mut Tx,
+    trails: &Trails,
+    lasting: Lasting<'_>,
+    report: Report<'_>,
+) -> Result<Reported, Error> {
+    if let Some(done) = open(tx, lasting).await? {
+        return Ok(done);
+    }
+    let Report { scope, outcome, at, learns } = report;
+    let ways: Vec<&[String]> = outcome.paths().collect();
+    let earned = succeed(tx, trails, scope, &ways, outcome.reward(), at).await?;
+    let active = outcome.active();
+    if let (Lasting::Once { request, .. }, true) = (lasting, learns) {
+        let call = REQUEST_WAIT
+            .call()
+            .set("id", request)
+            .set("scope", scope.as_str())
+            .set("active", list(active.nodes.iter().copied()))
+            .set("reward", outcome.activation());
+        tx.run(call).await?;
+    }
+    let reported = Reported {
+        active: active.nodes.len(),
+        left_out: active.left_out,
+        deposits: earned.deposits,
+        passed_over: earned.passed_over,
+        learns,
+        at,
+    };
+    answer(tx, lasting, &reported).await?;
+    Ok(reported)
+}

@@ -1,0 +1,124 @@
+//! `ebb outcome`: which hits of a recall were of use. It takes the answer as `ebb recall` printed it, since nothing else
+//! knows the ways to its hits.
+
+use super::exit::CliError;
+use super::output::Output;
+use super::page::Page;
+use super::{Global, Once, Write};
+use crate::domain::ids::RecallId;
+use crate::domain::outcome::{self, Used};
+use crate::service::Service;
+use crate::surfaces::answer::outcome::Outcome;
+use clap::Args;
+use serde::Deserialize;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+/// `ebb outcome`
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+Nodes on the ways to these hits are learned to come together, and edges of these ways that carry pheromones earn success.
+
+Examples:
+  ebb recall \"who maintains the parser\" -o json > answer.json
+  ebb outcome answer.json --used m1 --used Alex
+  ebb outcome - --used m1 --reward 0.5 < answer.json")]
+pub struct OutcomeArgs {
+    /// The answer: a file with what `ebb recall -o json` printed; - reads it from standard input
+    #[arg(value_name = "ANSWER")]
+    pub answer: PathBuf,
+    /// A hit that was of use; may be repeated
+    #[arg(long, value_name = "ID", required = true)]
+    pub used: Vec<String>,
+    /// What they were worth together, above 0 and at most 10
+    #[arg(long, value_name = "X", default_value_t = 1.0)]
+    pub reward: f64,
+    /// When, and whether for real.
+    #[command(flatten)]
+    pub write: Write,
+    /// What makes it count once.
+    #[command(flatten)]
+    pub once: Once,
+}
+
+/// What is read of an answer.
+#[derive(Debug, Deserialize)]
+struct Answer {
+    recall_id: RecallId,
+    hits: Vec<Hit>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Hit {
+    id: String,
+    path: Vec<String>,
+}
+
+impl Answer {
+    fn read(from: &Path) -> Result<Self, CliError> {
+        let mut text = String::new();
+        let read = if from == Path::new("-") {
+            io::stdin().lock().read_to_string(&mut text)
+        } else {
+            File::open(from).and_then(|mut file| file.read_to_string(&mut text))
+        };
+        let name = from.display();
+        read.map_err(|why| CliError::usage(format!("the answer {name} cannot be read")).why(why))?;
+        serde_json::from_str(&text).map_err(|why| {
+            CliError::usage(format!("{name} is no answer of a recall"))
+                .why(why)
+                .try_this("ebb recall WORDS -o json > answer.json")
+        })
+    }
+
+    /// The outcome in which these hits were of use.
+    fn outcome(self, used: &[String], reward: f64) -> Result<outcome::Outcome, CliError> {
+        let hit = |id: &String| match self.hits.iter().find(|hit| hit.id == *id) {
+            Some(hit) => Ok(Used { id: hit.id.clone(), path: hit.path.clone() }),
+            None => Err(CliError::usage(format!("the answer has no hit {id}"))),
+        };
+        let used = used.iter().map(hit).collect::<Result<Vec<Used>, CliError>>()?;
+        outcome::Outcome::new(self.recall_id, used, reward).map_err(CliError::usage)
+    }
+}
+
+/// Runs the verb.
+///
+/// # Errors
+/// How the program ends, unless well.
+pub async fn run(
+    args: &OutcomeArgs,
+    service: &Service,
+    output: &Output,
+    global: &Global,
+) -> Result<(), CliError> {
+    let from = args.answer.clone();
+    // In a thread of its own, so that an interrupt is heard while standard input is waited for.
+    let read = tokio::task::spawn_blocking(move || Answer::read(&from));
+    let answer = read.await.map_err(|gone| CliError::failed("the answer cannot be read").why(gone))??;
+    let outcome = answer.outcome(&args.used, args.reward)?;
+    let at = args.write.instant(service, global).await?;
+    let intent = args.write.intent(&args.once);
+    let reported = service.report(&intent, service.scope(), &outcome, at).await?;
+    let told = Outcome::of(&outcome, &reported, args.write.dry_run);
+    output.emit("outcome", &told, |page| lay_out(&told, page))
+}
+
+fn lay_out(told: &Outcome, page: &mut Page) {
+    let nodes = if told.active == 1 { "1 node".to_owned() } else { format!("{} nodes", told.active) };
+    page.line(&match (told.learns, told.dry_run) {
+        (false, _) => "Nothing is learned: learning is off.".to_owned(),
+        (true, false) => format!("{nodes} will be learned to come together."),
+        (true, true) => format!("{nodes} would be learned to come together."),
+    });
+    if told.left_out > 0 {
+        page.line(&format!("{} more are left out: one outcome can teach no more.", told.left_out));
+    }
+    let steps = told.deposits + told.not_in_trails;
+    let earned = if told.dry_run { "would earn success" } else { "earned success" };
+    page.line(&format!(
+        "Of {steps} steps {} {earned}; {} went over no edge that carries pheromones.",
+        told.deposits, told.not_in_trails
+    ));
+}
