@@ -9,7 +9,7 @@ use super::openapi;
 use super::probes::{self, Ready};
 use super::problem::{Code, Problem};
 use super::route::{Answer, Needs, Route};
-use super::{facts, jobs, memories, recall, relations, server, status, sweeps, trails};
+use super::{engine, facts, jobs, memories, recall, relations, server, status, sweeps, trails};
 use crate::clock::new_id;
 use crate::domain::key::Right;
 use crate::service::Service;
@@ -32,13 +32,14 @@ use tokio_util::task::TaskTracker;
 use tracing::{Instrument, Span, debug, info_span};
 
 /// Every family of routes.
-const FAMILIES: [fn() -> Vec<Route>; 8] = [
+const FAMILIES: [fn() -> Vec<Route>; 9] = [
     relations::routes,
     memories::routes,
     facts::routes,
     sweeps::routes,
     trails::routes,
     recall::routes,
+    engine::routes,
     jobs::routes,
     server::routes,
 ];
