@@ -10,7 +10,7 @@
 //!
 //! A level lets nodes move (`moving`), splits what came together into parts that hold (`refining`) and makes each part a
 //! node of the next level, which begins with the communities of this one. It ends when nothing is left to merge. It is
-//! worked out when somebody asks, and costs what the graph has.
+//! worked out when somebody asks, and costs what the graph has. [`bridges`] tells who joins communities to each other.
 //!
 //! # Design notes
 //! No chance is drawn: nodes move and merge by id, and ids follow from content. So the order in which a graph came cannot show
@@ -20,6 +20,7 @@
 //! is seen at the last level, where there is little to look at, and split into its components: then every community is
 //! connected (held by `connected`).
 
+pub mod bridges;
 mod level;
 mod moving;
 mod refining;

@@ -1,6 +1,6 @@
 //! What questions work in, one for each thread, and kept from one question to the next.
 
-use super::{activation, xlr};
+use super::{activation, resonance, xlr};
 
 /// Reusable memory of one thread.
 #[derive(Debug, Default)]
@@ -9,4 +9,6 @@ pub struct Scratch {
     pub activation: activation::scratch::Scratch,
     /// For contrast.
     pub xlr: xlr::Scratch,
+    /// For waves.
+    pub resonance: resonance::Scratch,
 }

@@ -11,6 +11,7 @@
 //!
 //! Invariant: whatever the order in which rows came, a view answers the same (held by `recall::tests::recall_order_free`).
 
+use super::communities::{Partition, communities};
 use super::pagerank::pagerank;
 use super::seeds::Sources;
 use super::seeds::facts::Facts;
@@ -24,6 +25,7 @@ use super::{Error, Flag, Flags};
 use crate::graph::Graph;
 use crate::graph::index::{Generation, NodeId};
 use crate::graph::kinds::NodeType;
+use crate::graph::number::PosF32;
 use crate::graph::snapshot::Snapshot;
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
@@ -59,6 +61,7 @@ struct Asked {
     velocity: OnceLock<VelocityScorer>,
     co_change: OnceLock<CoChangeMatrix>,
     cooccurrence: OnceLock<Option<CoOccurrenceIndex>>,
+    communities: OnceLock<Partition>,
 }
 
 /// Bytes that the parts of a view take. Texts may be shared with views of other generations.
@@ -78,14 +81,15 @@ pub struct Bytes {
     pub counts: usize,
     /// Which nodes the postings stand for.
     pub documents: usize,
-    /// What was made for questions that needed it: pairs that change together, and the company of nodes.
+    /// What was made for questions that needed it: pairs that change together, the company of nodes, and communities.
     pub asked: usize,
 }
 
 impl Asked {
     fn bytes(&self) -> usize {
         let company = self.cooccurrence.get().and_then(Option::as_ref).map_or(0, CoOccurrenceIndex::bytes);
-        company + self.co_change.get().map_or(0, CoChangeMatrix::bytes)
+        let divided = self.communities.get().map_or(0, |partition| size_of_val(partition.of.as_slice()));
+        company + self.co_change.get().map_or(0, CoChangeMatrix::bytes) + divided
     }
 }
 
@@ -228,6 +232,13 @@ impl View {
         self.asked.cooccurrence.get_or_init(made).as_ref()
     }
 
+    /// Who belongs together, at resolution 1 and by the weights of that moment. Made for the first who asks, which takes
+    /// seconds where there are a million nodes; all others wait for it.
+    #[must_use]
+    pub fn communities(&self) -> &Partition {
+        self.asked.communities.get_or_init(|| communities(self.graph(), PosF32::ONE))
+    }
+
     /// What of it was cut short when it was made.
     #[must_use]
     pub const fn flags(&self) -> Flags {
@@ -353,6 +364,15 @@ mod tests {
                 .iter()
                 .all(|part| *part > 0)
         );
+    }
+
+    #[test]
+    fn communities_are_worked_out_for_who_asks_and_kept() {
+        let view = View::of_file(snapshot()).unwrap();
+        assert_eq!(view.bytes().asked, 0);
+        assert_eq!(view.communities().of.len(), 4);
+        assert_eq!(view.bytes().asked, 4 * 4);
+        assert!(std::ptr::eq(view.communities(), view.communities()));
     }
 
     #[test]

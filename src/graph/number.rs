@@ -104,6 +104,11 @@ number!(
     /// A finite number above 0: a frequency, a wavelength.
     PosF32, "positive number", |value| value > 0.0, 0.0, f64::from(f32::MAX)
 );
+impl PosF32 {
+    /// 1: what a frequency or a resolution is where nobody says another.
+    pub const ONE: Self = Self(1.0);
+}
+
 number!(
     /// How much one outcome teaches, above 0 and at most 1.
     LearningRate, "learning rate", |value| value > 0.0 && value <= 1.0, 0.0, 1.0

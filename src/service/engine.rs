@@ -1,6 +1,30 @@
-//! Mechanisms of the engine on their own: what lights up, and who stands well.
+//! Mechanisms of the engine on their own.
+//!
+//! | | says |
+//! |---|---|
+//! | [`activate`] | what lights up from seeds |
+//! | [`contrast`] | what of that would light up for any question |
+//! | [`resonate`], [`harmonics`] | what seeds make swing, and at which frequencies |
+//! | [`rank`] | who stands well |
+//! | [`divide`] | who belongs together |
 //!
 //! They work on a view, whether it is that of a mirror or of a file, so that a graph can be looked at without any database.
+
+mod communities;
+mod waves;
+mod xlr;
+
+#[cfg(test)]
+mod tests;
+
+pub use communities::{Bridge, Divide, Divided, Member, divide};
+pub use waves::{
+    Harmonic, PULSES_MAX, Response, Run, Spectrum, Step, Swing, Swings, Sympathy, Waves, harmonics, resonate,
+};
+pub use xlr::{Contrast, Contrasted, Gated, contrast};
+
+pub use crate::engine::communities::bridges::Tie;
+pub use crate::engine::xlr::Field;
 
 use super::Service;
 use super::recall::{Config, Error, Freshness, Profile, View};
@@ -10,6 +34,7 @@ use crate::engine::pagerank::personalised;
 use crate::engine::recall::TOP_K_MAX;
 use crate::engine::scratch::Scratch;
 use crate::graph::index::NodeId;
+use crate::graph::number::PosF32;
 use std::cmp::Reverse;
 use std::sync::Arc;
 
@@ -33,6 +58,17 @@ pub struct Rank {
     pub seeds: Vec<(String, f32)>,
     /// How many nodes at most, `1 ..= 1,000`.
     pub top_k: usize,
+}
+
+/// A node, as it is known outside.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Node {
+    /// Its external id.
+    pub id: String,
+    /// What people read.
+    pub label: String,
+    /// What it is called by its type.
+    pub kind: String,
 }
 
 /// A node and how it does.
@@ -119,14 +155,18 @@ pub fn rank(view: &View, asked: &Rank) -> Result<Found, Error> {
 
 const UNCONVERGED: &str = "pagerank_unconverged";
 
-fn scored(view: &View, node: NodeId, score: f32) -> Scored {
+fn known(view: &View, node: NodeId) -> Node {
     let graph = view.graph();
-    Scored {
+    Node {
         id: graph.external_id(node).to_owned(),
         label: graph.label(node).to_owned(),
         kind: view.kind(node).into_owned(),
-        score,
     }
+}
+
+fn scored(view: &View, node: NodeId, score: f32) -> Scored {
+    let Node { id, label, kind } = known(view, node);
+    Scored { id, label, kind, score }
 }
 
 /// Seeds that are there, and the ids of the others.
@@ -153,6 +193,11 @@ fn within(name: &str, value: usize, max: usize) -> Result<(), Error> {
         true => Ok(()),
         false => Err(Error::Invalid(format!("{name} is {value}; it must be 1 to {max}"))),
     }
+}
+
+/// A number above 0; `name` stands in the error.
+fn positive(name: &str, value: f32) -> Result<PosF32, Error> {
+    PosF32::new(value).map_err(|_| Error::Invalid(format!("{name} is {value}; it must be a number above 0")))
 }
 
 impl Service {

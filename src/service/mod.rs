@@ -17,6 +17,7 @@
 //! | [`Service::recall`], [`Service::usual`] | `recall` | `POST /v1/recall` |
 //! | [`Service::report`] | `outcome` | `POST /v1/outcomes` |
 //! | [`Service::activate`], [`Service::rank`] | `engine activate`, `pagerank` | `POST /v1/engine/activate`, `pagerank` |
+//! | [`Service::contrast`], [`Service::resonate`], [`Service::harmonics`], [`Service::communities`] | `engine xlr`, `resonate`, `harmonics`, `communities` | `POST /v1/engine/xlr`, `resonate`, `harmonics`, `communities` |
 //! | [`Service::refresh_mirror`], [`Service::verify_mirror`], [`Service::mirrored`], [`Service::view`] | `graph stats`, `verify`, `save`, `export` | `GET /v1/mirror` |
 //! | [`Service::refresh_all_mirrors`], [`Service::mirrors_told`] | `graph refresh` | in `GET /v1/status` |
 //! | [`Service::trace`] | `trail node add`, `edge add`, `deposit`, `explore` | `POST /v1/trails/nodes`, `edges`, `paths`, `explorations` |

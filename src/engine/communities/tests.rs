@@ -1,5 +1,6 @@
 //! Modularity against a dense matrix, communities against petgraph, and the worked examples.
 
+use super::bridges::{bridges, ties};
 use super::level::{Level, Tally};
 use super::moving::settle;
 use super::refining::refine;
@@ -180,6 +181,39 @@ proptest! {
             total += sum(&own) + sum(&others);
         }
         prop_assert!((level.total() - total).abs() < 1e-9);
+    }
+
+    #[test]
+    fn bridges_as_defined(edges in edges(12, 40), salt: u64, most in 0_usize..14) {
+        let graph = graph(&(0..12).collect::<Vec<_>>(), &edges);
+        let mut stream = SplitMix64::new(salt);
+        let of: Vec<CommunityId> =
+            graph.nodes().map(|_| CommunityId(u32::try_from(stream.draw_below(4)).unwrap())).collect();
+        let mut outside: Vec<(f64, u32)> = Vec::new();
+        for node in graph.nodes() {
+            let mut sums: BTreeMap<CommunityId, f64> = BTreeMap::new();
+            let slots = graph.nodes().flat_map(|from| graph.slots(from).map(move |slot| (from, slot)));
+            for (source, slot) in slots {
+                let target = graph.target(slot);
+                let other = if source == node { target } else { source };
+                if graph.is_excitatory(source, slot) && source != target && (source == node || target == node) {
+                    *sums.entry(of[other.at()]).or_default() += f64::from(graph.weight(slot));
+                }
+            }
+            let ties = ties(&graph, &of, node);
+            let told: BTreeMap<CommunityId, f64> = ties.iter().map(|tie| (tie.community, tie.weight)).collect();
+            prop_assert_eq!((&told, told.len()), (&sums, ties.len()));
+            prop_assert!(ties.is_sorted_by_key(|tie| (std::cmp::Reverse(tie.weight.to_bits()), tie.community)));
+            let own = of[node.at()];
+            let out: f64 = sums.iter().filter(|(community, _)| **community != own).map(|(_, sum)| sum).sum();
+            if out > 0.0 {
+                outside.push((out, graph.rank(node)));
+            }
+        }
+        outside.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        outside.truncate(most);
+        let found: Vec<u32> = bridges(&graph, &of, most).into_iter().map(|node| graph.rank(node)).collect();
+        prop_assert_eq!(found, outside.into_iter().map(|(_, rank)| rank).collect::<Vec<_>>());
     }
 
     #[test]

@@ -299,6 +299,12 @@ impl Config {
         &self.usual
     }
 
+    /// How kinds of evidence are weighed and found.
+    #[must_use]
+    pub const fn weighing(&self) -> &Weighing {
+        &self.weighing
+    }
+
     /// How signals spread in a profile.
     #[must_use]
     pub const fn params(&self, profile: Profile) -> &Params {

@@ -79,12 +79,7 @@ impl<'a> HarmonicAnalyzer<'a> {
     /// How nodes answer to a frequency and its multiples.
     #[must_use]
     pub fn harmonics(&self, frequency: PosF32) -> Harmonics {
-        let turns = turns(frequency, self.resonance.wavelength);
-        let all: Vec<Phases> = (1..=MAX_HARMONIC)
-            .map(|harmonic| turns * f64::from(harmonic))
-            .take_while(|turns| *turns <= 0.5)
-            .map(phases)
-            .collect();
+        let all = self.multiples(frequency);
         let mut members: [Vec<Response>; HARMONICS] = Default::default();
         for wave in self.waves.iter().filter(|_| !all.is_empty()) {
             let mut amplitudes = [0.0; HARMONICS];
@@ -100,6 +95,22 @@ impl<'a> HarmonicAnalyzer<'a> {
             Group { harmonic, nodes }
         });
         Harmonics { count: u8::try_from(all.len()).unwrap_or(MAX_HARMONIC), groups: groups.collect() }
+    }
+
+    /// The energy at each harmonic of a frequency that there is.
+    #[must_use]
+    pub fn energies(&self, frequency: PosF32) -> Vec<f64> {
+        self.multiples(frequency).iter().map(|phases| energy(&self.waves, phases)).collect()
+    }
+
+    /// The phases of each harmonic of a frequency that there is.
+    fn multiples(&self, frequency: PosF32) -> Vec<Phases> {
+        let turns = turns(frequency, self.resonance.wavelength);
+        (1..=MAX_HARMONIC)
+            .map(|harmonic| turns * f64::from(harmonic))
+            .take_while(|turns| *turns <= 0.5)
+            .map(phases)
+            .collect()
     }
 
     /// The energy at all frequencies there are, from 0 on.

@@ -4,6 +4,7 @@
 //! are RFC 3339, UTC, with milliseconds.
 
 pub mod attempt;
+pub mod engine;
 pub mod fact;
 pub mod job;
 pub mod memory;

@@ -1,7 +1,7 @@
 //! What came back to mind, and why.
 
 use super::Rfc3339;
-use crate::service::engine::{Found, Scored};
+use crate::service::engine::{Field, Found, Scored};
 use crate::service::mirrors::Held;
 use crate::service::recall::{Answered, Dimensions as Heard, Evidence, Freshness, Ground, Hit};
 use schemars::JsonSchema;
@@ -110,8 +110,17 @@ pub struct Contrast {
     pub density: f32,
     /// Whether it is too near a seed to be damped.
     pub immune: bool,
+    /// What is left of hot, beside the greatest of it or 1; below 0 where cold takes more than there is.
+    pub net: f32,
     /// By what its structural score is multiplied, 0 to 1, where contrast gates.
     pub gate: f32,
+}
+
+impl From<Field> for Contrast {
+    fn from(field: Field) -> Self {
+        let Field { hot, cold, overlap, density, immune, net, gate, .. } = field;
+        Self { hot, cold, overlap, density, immune, net, gate }
+    }
 }
 
 /// A relationship of a way.
@@ -230,14 +239,7 @@ impl Recall {
                 bonus: hit.bonus,
                 path: hit.route.map_or_else(Vec::new, |route| route.ids),
                 text_rank: hit.text_rank,
-                contrast: hit.contrast.map(|field| Contrast {
-                    hot: field.hot,
-                    cold: field.cold,
-                    overlap: field.overlap,
-                    density: field.density,
-                    immune: field.immune,
-                    gate: field.gate,
-                }),
+                contrast: hit.contrast.map(Contrast::from),
                 provenance: hit.provenance.map(|from| Provenance {
                     source_path: from.source_path,
                     line_start: from.line_start,
@@ -290,11 +292,11 @@ impl Recall {
     }
 }
 
-fn cut_short(flags: &[&str]) -> bool {
+pub(super) fn cut_short(flags: &[&str]) -> bool {
     flags.iter().any(|flag| flag.ends_with("_truncated"))
 }
 
-fn milliseconds(freshness: &Freshness) -> u64 {
+pub(super) fn milliseconds(freshness: &Freshness) -> u64 {
     u64::try_from(freshness.age.as_millis()).unwrap_or(u64::MAX)
 }
 

@@ -1,12 +1,21 @@
 //! `ebb engine`: the mechanisms of recall, each on its own, on what is held in memory or on a snapshot file.
 
+mod communities;
+mod waves;
+mod xlr;
+
+pub use communities::CommunitiesArgs;
+pub use waves::{HarmonicsArgs, ResonateArgs, WavesArgs};
+pub use xlr::XlrArgs;
+
 use super::exit::CliError;
 use super::output::Output;
 use super::page::{Column, Page};
 use super::recall::{ProfileName, seed};
 use crate::service::Service;
-use crate::service::engine::{Activate, Rank, activate, rank};
+use crate::service::engine::{Activate, Rank, activate, contrast, divide, harmonics, rank, resonate};
 use crate::service::recall::{Config, Freshness, View};
+use crate::surfaces::answer::engine::{Contrasted, Divided, Spectrum, State, Swings};
 use crate::surfaces::answer::recall::{Engine, Standing};
 use clap::{Args, Subcommand};
 use std::path::{Path, PathBuf};
@@ -16,8 +25,16 @@ use std::path::{Path, PathBuf};
 pub enum Verb {
     /// Say what lights up from seeds
     Activate(ActivateArgs),
+    /// Say what of that would light up for any question, and what is left without it
+    Xlr(XlrArgs),
+    /// Say what seeds make swing, and what swings along far from them
+    Resonate(ResonateArgs),
+    /// Say at which frequencies nodes swing: multiples of one, and all there are
+    Harmonics(HarmonicsArgs),
     /// Say who stands well: everybody's standing, or that of a reader who begins at seeds
     Pagerank(RankArgs),
+    /// Say who belongs together, and who joins communities to each other
+    Communities(CommunitiesArgs),
 }
 
 /// `ebb engine activate`
@@ -71,14 +88,11 @@ impl Verb {
     pub fn file(&self) -> Option<&Path> {
         match self {
             Self::Activate(args) => args.common.graph.as_deref(),
+            Self::Xlr(args) => args.common.graph.as_deref(),
+            Self::Resonate(args) => args.waves.common.graph.as_deref(),
+            Self::Harmonics(args) => args.waves.common.graph.as_deref(),
             Self::Pagerank(args) => args.common.graph.as_deref(),
-        }
-    }
-
-    const fn name(&self) -> &'static str {
-        match self {
-            Self::Activate(_) => "engine.activate",
-            Self::Pagerank(_) => "engine.pagerank",
+            Self::Communities(args) => args.graph.as_deref(),
         }
     }
 }
@@ -105,11 +119,34 @@ impl RankArgs {
 /// # Errors
 /// How the program ends, unless well.
 pub async fn run(verb: &Verb, service: &Service, output: &Output) -> Result<(), CliError> {
-    let (found, freshness) = match verb {
-        Verb::Activate(args) => service.activate(service.scope(), args.asked()).await?,
-        Verb::Pagerank(args) => service.rank(service.scope(), args.asked()).await?,
-    };
-    tell(verb, &Engine::of(found, &freshness), output)
+    let scope = service.scope();
+    match verb {
+        Verb::Activate(args) => {
+            let (found, freshness) = service.activate(scope, args.asked()).await?;
+            tell("engine.activate", &Engine::of(found, &freshness), output)
+        }
+        Verb::Xlr(args) => {
+            let (found, freshness) = service.contrast(scope, args.asked()).await?;
+            xlr::tell(&Contrasted::of(found, &freshness), output)
+        }
+        Verb::Resonate(args) => {
+            let asked = args.waves.asked();
+            let (found, freshness) = service.resonate(scope, asked, args.sympathetic).await?;
+            waves::tell(&Swings::of(found, &freshness), output)
+        }
+        Verb::Harmonics(args) => {
+            let (found, freshness) = service.harmonics(scope, args.waves.asked()).await?;
+            waves::tell_spectrum(&Spectrum::of(found, &freshness), output)
+        }
+        Verb::Pagerank(args) => {
+            let (found, freshness) = service.rank(scope, args.asked()).await?;
+            tell("engine.pagerank", &Engine::of(found, &freshness), output)
+        }
+        Verb::Communities(args) => {
+            let (found, freshness) = service.communities(scope, args.asked()).await?;
+            communities::tell(args, &Divided::of(found, &freshness), output)
+        }
+    }
 }
 
 /// Runs a verb on a graph that is no mirror's.
@@ -117,15 +154,56 @@ pub async fn run(verb: &Verb, service: &Service, output: &Output) -> Result<(), 
 /// # Errors
 /// How the program ends, unless well.
 pub fn run_on(verb: &Verb, view: &View, rules: &Config, output: &Output) -> Result<(), CliError> {
-    let found = match verb {
-        Verb::Activate(args) => activate(view, &args.asked(), rules, &mut Default::default())?,
-        Verb::Pagerank(args) => rank(view, &args.asked())?,
-    };
-    tell(verb, &Engine::of(found, &Freshness::FILE), output)
+    let (file, scratch) = (&Freshness::FILE, &mut Default::default());
+    match verb {
+        Verb::Activate(args) => {
+            let found = activate(view, &args.asked(), rules, scratch)?;
+            tell("engine.activate", &Engine::of(found, file), output)
+        }
+        Verb::Xlr(args) => {
+            let found = contrast(view, &args.asked(), rules, scratch)?;
+            xlr::tell(&Contrasted::of(found, file), output)
+        }
+        Verb::Resonate(args) => {
+            let found = resonate(view, &args.waves.asked(), args.sympathetic, scratch)?;
+            waves::tell(&Swings::of(found, file), output)
+        }
+        Verb::Harmonics(args) => {
+            let found = harmonics(view, &args.waves.asked(), scratch)?;
+            waves::tell_spectrum(&Spectrum::of(found, file), output)
+        }
+        Verb::Pagerank(args) => {
+            let found = rank(view, &args.asked())?;
+            tell("engine.pagerank", &Engine::of(found, file), output)
+        }
+        Verb::Communities(args) => {
+            let found = divide(view, &args.asked())?;
+            communities::tell(args, &Divided::of(found, file), output)
+        }
+    }
 }
 
-fn tell(verb: &Verb, answer: &Engine, output: &Output) -> Result<(), CliError> {
-    output.emit(verb.name(), answer, |page| lay_out(answer, page))
+fn tell(verb: &str, answer: &Engine, output: &Output) -> Result<(), CliError> {
+    output.emit(verb, answer, |page| lay_out(answer, page))
+}
+
+/// Ends a page: what is not there, a line, and what was cut short.
+fn close(state: &State, line: &str, page: &mut Page) {
+    for id in &state.unknown_seeds {
+        page.line(&format!("There is nothing called {id}."));
+    }
+    page.line("");
+    page.line(line);
+    if !state.flags.is_empty() {
+        let how = if state.truncated { "Cut short" } else { "To be known" };
+        page.line(&format!("{how}: {}.", state.flags.join(", ")));
+    }
+}
+
+/// A number above 0.
+fn above_0(text: &str) -> Result<f32, String> {
+    let number = text.parse::<f32>().ok().filter(|number| number.is_finite() && *number > 0.0);
+    number.ok_or_else(|| "it must be a number above 0".to_owned())
 }
 
 fn lay_out(answer: &Engine, page: &mut Page) {

@@ -9,7 +9,9 @@ use super::openapi;
 use super::probes::{self, Ready};
 use super::problem::{Code, Problem};
 use super::route::{Answer, Needs, Route};
-use super::{facts, jobs, memories, outcomes, recall, relations, server, status, sweeps, trails};
+use super::{
+    engine, facts, jobs, memories, outcomes, recall, relations, server, status, sweeps, trails,
+};
 use crate::clock::new_id;
 use crate::domain::key::Right;
 use crate::service::Service;
@@ -32,13 +34,14 @@ use tokio_util::task::TaskTracker;
 use tracing::{Instrument, Span, debug, info_span};
 
 /// Every family of routes.
-const FAMILIES: [fn() -> Vec<Route>; 9] = [
+const FAMILIES: [fn() -> Vec<Route>; 10] = [
     relations::routes,
     memories::routes,
     facts::routes,
     sweeps::routes,
     trails::routes,
     recall::routes,
+    engine::routes,
     outcomes::routes,
     jobs::routes,
     server::routes,

@@ -2,11 +2,12 @@
 //!
 //! `listener` is the port and its limits; `door` says who may come in; a `route` is a typed function; `input` reads what a
 //! request says, `problem` says what went wrong; `api` puts the families of routes together, `openapi` describes them. A
-//! family (`relations`, `memories`, `facts`, `sweeps`, `trails`, `recall`, `outcomes`, `jobs`, `server`) is one file: its routes, and a few lines
-//! for each. `status` is the page for a browser, which asks them.
+//! family (`relations`, `memories`, `facts`, `sweeps`, `trails`, `recall`, `engine`, `outcomes`, `jobs`, `server`) is one file: its
+//! routes, and a few lines for each. `status` is the page for a browser, which asks them.
 
 mod api;
 mod door;
+mod engine;
 mod facts;
 mod input;
 mod jobs;

@@ -98,7 +98,7 @@ const fn yes() -> bool {
     true
 }
 
-const fn top_k() -> usize {
+pub(super) const fn top_k() -> usize {
     20
 }
 
@@ -176,7 +176,7 @@ impl From<Masses> for SeedMass {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "GivenSeed")]
-struct Given {
+pub(super) struct Given {
     /// Its id; of an entity its name.
     id: String,
     /// How much it counts, above 0 and up to 1.
@@ -292,7 +292,7 @@ struct Standing {
     scope: Option<Scope>,
 }
 
-fn given(seeds: &[Given]) -> Vec<(String, f32)> {
+pub(super) fn given(seeds: &[Given]) -> Vec<(String, f32)> {
     seeds.iter().map(|seed| (seed.id.clone(), seed.score)).collect()
 }
 

@@ -1,0 +1,209 @@
+//! `ebb engine resonate` and `ebb engine harmonics`: what seeds make swing, and at which frequencies.
+
+use super::{Common, above_0, close};
+use crate::service::engine::Waves;
+use crate::surfaces::answer::engine::{Harmonic, Response, Spectrum, Step, Swing, Swings, Sympathy};
+use crate::surfaces::cli::exit::CliError;
+use crate::surfaces::cli::output::Output;
+use crate::surfaces::cli::page::{Column, Page};
+use crate::surfaces::cli::recall::seed;
+use clap::Args;
+
+/// Where waves set out, how far they run, and how they are read.
+#[derive(Debug, Clone, Args)]
+pub struct WavesArgs {
+    /// Set out from this id, of an entity its name; =AMPLITUDE says how strongly, up to 1
+    #[arg(long = "seed", value_name = "ID[=AMPLITUDE]", value_parser = seed, required = true)]
+    pub seeds: Vec<(String, f32)>,
+    /// Read the waves at this frequency
+    #[arg(long, value_name = "F", default_value_t = 1.0, value_parser = above_0)]
+    pub frequency: f32,
+    /// Relationships from crest to crest at frequency 1 [default: 16]
+    #[arg(long, value_name = "N", value_parser = above_0)]
+    pub wavelength: Option<f32>,
+    /// Relationships that a wave crosses at most
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u8).range(1..=10))]
+    pub hops: u8,
+    /// Pulses that are followed at most [default: 50000]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub pulses: Option<u32>,
+    /// How many, and in which graph.
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// `ebb engine resonate`
+#[derive(Debug, Clone, Args)]
+#[command(
+    after_help = "Examples:\n  ebb engine resonate --seed Alex --sympathetic\n  ebb engine resonate --seed release --frequency 5.25 --graph docs/stories/team.json"
+)]
+pub struct ResonateArgs {
+    /// Where waves set out, how far they run, and how they are read.
+    #[command(flatten)]
+    pub waves: WavesArgs,
+    /// Say what swings along more than two relationships from every seed, and whether in another community
+    #[arg(long)]
+    pub sympathetic: bool,
+}
+
+/// `ebb engine harmonics`
+#[derive(Debug, Clone, Args)]
+#[command(
+    after_help = "Examples:\n  ebb engine harmonics --seed Alex\n  ebb engine harmonics --seed release --top 3 --graph docs/stories/team.json"
+)]
+pub struct HarmonicsArgs {
+    /// Where waves set out, how far they run, and how they are read.
+    #[command(flatten)]
+    pub waves: WavesArgs,
+}
+
+impl WavesArgs {
+    pub(super) fn asked(&self) -> Waves {
+        Waves {
+            seeds: self.seeds.clone(),
+            frequency: self.frequency,
+            wavelength: self.wavelength,
+            hops: self.hops,
+            pulses: self.pulses,
+            top_k: usize::from(self.common.top),
+        }
+    }
+}
+
+pub(super) fn tell(answer: &Swings, output: &Output) -> Result<(), CliError> {
+    output.emit("engine.resonate", answer, |page| lay_out(answer, page))
+}
+
+pub(super) fn tell_spectrum(answer: &Spectrum, output: &Output) -> Result<(), CliError> {
+    output.emit("engine.harmonics", answer, |page| lay_out_spectrum(answer, page))
+}
+
+/// The columns of a node that swings; `says` heads what is to be known of it.
+const fn columns(says: &str) -> [Column<'_>; 7] {
+    [
+        Column::right("AMPLITUDE"),
+        Column::right("PHASE"),
+        Column::right("COHERENCE"),
+        Column::left(says),
+        Column::left("KIND"),
+        Column::cut("ID"),
+        Column::cut("LABEL"),
+    ]
+}
+
+fn row(swing: &Swing, says: &str) -> [String; 7] {
+    [
+        format!("{:.4}", swing.amplitude),
+        format!("{:.2}", swing.phase),
+        format!("{:.2}", swing.coherence),
+        says.to_owned(),
+        swing.node.kind.clone(),
+        swing.node.id.clone(),
+        swing.node.label.clone(),
+    ]
+}
+
+fn lay_out(answer: &Swings, page: &mut Page) {
+    if answer.hits.is_empty() {
+        page.line("Nothing swings.");
+    } else {
+        let says = |swing: &Swing| match (swing.antinode, swing.quiet) {
+            (true, true) => "antinode, quiet",
+            (true, false) => "antinode",
+            (false, true) => "quiet",
+            (false, false) => "",
+        };
+        page.table(&columns("NODE"), answer.hits.iter().map(|swing| row(swing, says(swing))));
+    }
+    if let Some(found) = &answer.sympathetic {
+        lay_out_sympathy(found, page);
+    }
+    let mut line = format!(
+        "Energy {:.4}; {} nodes reached by {} pulses.",
+        answer.energy, answer.waves.nodes_touched, answer.waves.pulses
+    );
+    if answer.waves.dropped_energy > 0.0 {
+        line += &format!(" Energy {:.6} was dropped for want of pulses.", answer.waves.dropped_energy);
+    }
+    close(&answer.state, &line, page);
+}
+
+fn lay_out_sympathy(found: &Sympathy, page: &mut Page) {
+    page.line("");
+    page.heading("What swings along far from every seed");
+    if found.hits.is_empty() {
+        page.line("Nothing does.");
+    } else {
+        let says = |cross_region| if cross_region { "another" } else { "a seed's" };
+        let rows = found.hits.iter().map(|one| row(&one.swing, says(one.cross_region)));
+        page.table(&columns("COMMUNITY"), rows);
+    }
+    if found.left_out > 0 {
+        page.line(&format!("And {} more.", found.left_out));
+    }
+    if found.unreached > 0 {
+        page.line(&format!("No wave came to {} nodes; nothing is known of them.", found.unreached));
+    }
+}
+
+fn lay_out_spectrum(answer: &Spectrum, page: &mut Page) {
+    if answer.harmonics.is_empty() {
+        page.line("There is no harmonic: at this frequency a hop is more than half a turn.");
+    } else {
+        let columns = ["HARMONIC", "FREQUENCY", "ENERGY", "NODES"].map(Column::right);
+        let row = |one: &Harmonic| {
+            let (frequency, energy) = (format!("{:.2}", one.frequency), format!("{:.4}", one.energy));
+            [one.harmonic.to_string(), frequency, energy, one.nodes.to_string()]
+        };
+        page.table(&columns, answer.harmonics.iter().map(row));
+    }
+    if !answer.hits.is_empty() {
+        page.line("");
+        page.heading("Who answers most to which");
+        let columns = [
+            Column::right("HARMONIC"),
+            Column::right("AMPLITUDE"),
+            Column::left("KIND"),
+            Column::cut("ID"),
+            Column::cut("LABEL"),
+        ];
+        let row = |hit: &Response| {
+            let (harmonic, amplitude) = (hit.harmonic.to_string(), format!("{:.4}", hit.score));
+            [harmonic, amplitude, hit.node.kind.clone(), hit.node.id.clone(), hit.node.label.clone()]
+        };
+        page.table(&columns, answer.hits.iter().map(row));
+    }
+    page.line("");
+    page.heading("All frequencies");
+    lay_out_sweep(&answer.sweep, page);
+    let run = &answer.waves;
+    close(&answer.state, &format!("{} nodes reached by {} pulses.", run.nodes_touched, run.pulses), page);
+}
+
+/// Cells of the longest bar.
+const BAR: u8 = 40;
+
+fn lay_out_sweep(sweep: &[Step], page: &mut Page) {
+    let most = sweep.iter().map(|step| step.energy).fold(0.0, f32::max);
+    let bar = |energy: f32| {
+        let filled = |cell: &u8| most > 0.0 && f32::from(*cell) * most <= f32::from(BAR) * energy;
+        "█".repeat((1..=BAR).filter(filled).count())
+    };
+    let columns = [
+        Column::right("FREQUENCY"),
+        Column::right("HOPS A TURN"),
+        Column::right("ENERGY"),
+        Column::left(""),
+        Column::left(""),
+    ];
+    let row = |step: &Step| {
+        [
+            format!("{:.2}", step.frequency),
+            step.period.map_or_else(String::new, |period| format!("{period:.2}")),
+            format!("{:.4}", step.energy),
+            if step.resonant { "resonates" } else { "" }.to_owned(),
+            bar(step.energy),
+        ]
+    };
+    page.table(&columns, sweep.iter().map(row));
+}

@@ -1,0 +1,85 @@
+//! `ebb engine xlr`: what seeds light up, and what contrast leaves of it.
+
+use super::{Common, close};
+use crate::service::engine::Contrast;
+use crate::surfaces::answer::engine::{Contrasted, Gated};
+use crate::surfaces::cli::exit::CliError;
+use crate::surfaces::cli::output::Output;
+use crate::surfaces::cli::page::{Column, Page};
+use crate::surfaces::cli::recall::seed;
+use clap::Args;
+
+/// `ebb engine xlr`
+#[derive(Debug, Clone, Args)]
+#[command(
+    after_help = "Examples:\n  ebb engine xlr --seed Alex\n  ebb engine xlr --seed Ledger --top 16 --graph docs/stories/team.json"
+)]
+pub struct XlrArgs {
+    /// Begin at this id, of an entity its name; =SCORE says how much it counts, up to 1
+    #[arg(long = "seed", value_name = "ID[=SCORE]", value_parser = seed, required = true)]
+    pub seeds: Vec<(String, f32)>,
+    /// How many, and in which graph.
+    #[command(flatten)]
+    pub common: Common,
+}
+
+impl XlrArgs {
+    pub(super) fn asked(&self) -> Contrast {
+        Contrast { seeds: self.seeds.clone(), top_k: usize::from(self.common.top) }
+    }
+}
+
+pub(super) fn tell(answer: &Contrasted, output: &Output) -> Result<(), CliError> {
+    output.emit("engine.xlr", answer, |page| lay_out(answer, page))
+}
+
+fn lay_out(answer: &Contrasted, page: &mut Page) {
+    if answer.hits.is_empty() {
+        page.line("Nothing lights up.");
+    } else {
+        let columns = [
+            Column::right("SCORE"),
+            Column::right("WAS"),
+            Column::right("LIT"),
+            Column::right("GATE"),
+            Column::right("HOT"),
+            Column::right("COLD"),
+            Column::right("OVERLAP"),
+            Column::left("SPARED"),
+            Column::left("KIND"),
+            Column::cut("ID"),
+            Column::cut("LABEL"),
+        ];
+        page.table(&columns, answer.hits.iter().map(row));
+    }
+    if !answer.anti_seeds.is_empty() {
+        page.line("");
+        page.line(&format!("Contrasted with {}.", answer.anti_seeds.join(", ")));
+    }
+    let line = format!(
+        "{} nodes reached; {} relationships read, {} pulses.",
+        answer.nodes_touched, answer.slots_read, answer.pulses
+    );
+    close(&answer.state, &line, page);
+}
+
+fn row(hit: &Gated) -> [String; 11] {
+    let [gate, hot, cold, overlap] = match &hit.contrast {
+        Some(of) => [of.gate, of.hot, of.cold, of.overlap].map(|number| format!("{number:.4}")),
+        None => ["-"; 4].map(str::to_owned),
+    };
+    let is_spared = hit.contrast.as_ref().is_some_and(|of| of.immune);
+    [
+        format!("{:.6}", hit.score),
+        hit.was.to_string(),
+        format!("{:.6}", hit.activation),
+        gate,
+        hot,
+        cold,
+        overlap,
+        if is_spared { "yes" } else { "" }.to_owned(),
+        hit.node.kind.clone(),
+        hit.node.id.clone(),
+        hit.node.label.clone(),
+    ]
+}
