@@ -103,6 +103,8 @@ pub struct Contrast {
     pub flags: Flags,
     /// Pulses of both waves, those of seeds and anti-seeds among them.
     pub pulses: u64,
+    /// Slots that both waves read.
+    pub slots_read: u64,
 }
 
 impl Contrast {
@@ -156,7 +158,8 @@ pub fn xlr(
         .with(Flag::XlrTruncated, ran.truncated || ran_cold.truncated)
         .with(Flag::XlrOverCancelled, cancelled)
         .with(Flag::XlrNoAntiSeeds, anti_seeds.is_empty());
-    Contrast { nodes, anti_seeds, flags, pulses: ran.pulses + ran_cold.pulses }
+    let slots_read = ran.slots_read + ran_cold.slots_read;
+    Contrast { nodes, anti_seeds, flags, pulses: ran.pulses + ran_cold.pulses, slots_read }
 }
 
 /// What each of so many anti-seeds begins with, so that both waves carry the same.

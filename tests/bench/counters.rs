@@ -17,17 +17,17 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 /// Counts by what was counted, and that by data set and class.
-type Section = BTreeMap<String, BTreeMap<String, Value>>;
+pub(crate) type Section = BTreeMap<String, BTreeMap<String, Value>>;
 
 const EXPECTED: &str = "tests/bench/expected/counters.json";
 
-fn counts<const N: usize>(of: [(&str, u64); N]) -> BTreeMap<String, Value> {
+pub(crate) fn counts<const N: usize>(of: [(&str, u64); N]) -> BTreeMap<String, Value> {
     of.into_iter().map(|(name, count)| (name.to_owned(), count.into())).collect()
 }
 
 /// Holds one section of the file to what was found.
 #[track_caller]
-fn expect(section: &str, found: Section) {
+pub(crate) fn expect(section: &str, found: Section) {
     // Tests run side by side, and all write one file.
     static FILE: Mutex<()> = Mutex::new(());
     let _alone = FILE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -70,7 +70,7 @@ fn moved(held: &Section, found: &Section) -> Vec<String> {
 }
 
 /// The work of all queries of a mix, T4 held for each.
-fn spread(set: &Set, graph: &Graph, params: &Params) -> Work {
+pub(crate) fn spread(set: &Set, graph: &Graph, params: &Params) -> Work {
     let (mut scratch, mut sum) = (Scratch::default(), Work::default());
     for query in set.queries(graph) {
         let found = wavefront::activate(graph, &query, params, usize::MAX, &mut scratch);
@@ -89,7 +89,7 @@ fn spread(set: &Set, graph: &Graph, params: &Params) -> Work {
     sum
 }
 
-fn named(work: Work) -> BTreeMap<String, Value> {
+pub(crate) fn named(work: Work) -> BTreeMap<String, Value> {
     counts([
         ("edges_read", work.slots_read),
         ("useful_edges", work.useful_slots),
@@ -98,7 +98,7 @@ fn named(work: Work) -> BTreeMap<String, Value> {
     ])
 }
 
-fn set(name: &str) -> Set {
+pub(crate) fn set(name: &str) -> Set {
     Set::named(name).unwrap_or_else(|| panic!("there is no set {name}"))
 }
 

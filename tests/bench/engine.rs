@@ -4,28 +4,50 @@
 //! around each pair. Each kernel and data set has a process of its own, held to one core. An answer that differs from the
 //! textbook's fails its target, however fast it came. Verdicts go by the bad-side quartile of the worst run.
 //!
-//! `--scale 16` takes smaller graphs than 2^20 nodes, `--only T1` what counts for one target, `--peers PATH` the program of
-//! `peers/`, without which what is divided by a peer is not measured. `--record` writes the file of results.
+//! Each has its textbook (`reference.rs`) or its probe. What counts for no target is told all the same: a whole recall
+//! beside one of textbooks, Louvain on the largest graph.
+//!
+//! `--scale 16` takes smaller graphs than 2^20 nodes; `--quick` does that, and watches readers beside a learner for seconds
+//! and not for a minute. `--only T1` measures what counts for one target (`--only recall` a whole recall), `--peers PATH`
+//! names the program of `peers/`, without which what is divided by a peer is not measured. `--record` writes the file of
+//! results.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a benchmark talks to a person")]
 
 #[path = "engine/activation.rs"]
 mod activation;
+mod agreement;
 mod allocations;
 #[path = "engine/building.rs"]
 mod building;
+#[path = "engine/contrast.rs"]
+mod contrast;
+#[path = "engine/grouping.rs"]
+mod grouping;
+#[path = "engine/learning.rs"]
+mod learning;
 #[path = "engine/look_up.rs"]
 mod look_up;
 #[path = "engine/machine.rs"]
 mod machine;
 mod measure;
+#[path = "engine/memories.rs"]
+mod memories;
+mod outcomes;
+mod plain;
 mod probes;
 mod random;
+#[path = "engine/readers.rs"]
+mod readers;
+#[path = "engine/recalling.rs"]
+mod recalling;
 mod record;
 mod reference;
 mod sets;
 #[path = "engine/standing.rs"]
 mod standing;
+#[path = "engine/waves.rs"]
+mod waves;
 
 use record::{Part, Record, Run, SCHEMA, State, TARGETS, slug, verdicts};
 use std::path::{Path, PathBuf};
@@ -41,14 +63,19 @@ struct Job {
     targets: &'static [&'static str],
 }
 
+fn job(kernel: &str, sets: &[&str], targets: &'static [&'static str]) -> Job {
+    let words = std::iter::once(kernel).chain(sets.iter().copied()).map(str::to_owned).collect();
+    Job { words, of_peers: kernel.starts_with("peer"), targets }
+}
+
+/// The graphs of a run: a sixteenth of the largest, a quarter of it, and that.
+fn graphs(scale: u32) -> [String; 3] {
+    [scale.saturating_sub(4), scale.saturating_sub(2), scale].map(|scale| format!("rmat-s{}", scale.max(10)))
+}
+
 fn jobs(scale: u32) -> Vec<Job> {
-    let small = scale.saturating_sub(4).max(10);
-    let [small, large] = [small, scale].map(|scale| format!("rmat-s{scale}"));
+    let [small, _, large] = graphs(scale);
     let uniform = small.replace("rmat", "uniform");
-    let job = |kernel: &str, sets: &[&str], targets| {
-        let words = std::iter::once(kernel).chain(sets.iter().copied()).map(str::to_owned).collect();
-        Job { words, of_peers: kernel.starts_with("peer"), targets }
-    };
     let spread: &[&str] = &["T1", "T2", "T4"];
     let mut jobs = vec![job("build", &[&large], &["T11", "T12"]), job("peer-build", &[&large], &["T11"])];
     for shape in ["0", "10", "50", "skewed"] {
@@ -67,6 +94,38 @@ fn jobs(scale: u32) -> Vec<Job> {
     jobs
 }
 
+/// Learning, contrast, waves, communities, and all of it in one question.
+fn further_jobs(scale: u32, quick: bool) -> Vec<Job> {
+    let [small, middle, large] = graphs(scale);
+    let grid = small.replace("rmat", "grid");
+    let mut jobs = Vec::new();
+    for set in [small.as_str(), &middle, if quick { "code-10k" } else { "code-100k" }] {
+        jobs.push(job("communities", &[set], &["T7"]));
+    }
+    jobs.push(job("communities-growth", &[&small, &large], &["T7"]));
+    for set in [&small, &large] {
+        jobs.push(job("learning", &[set], &["T8"]));
+    }
+    // Sixteen times the nodes, of which the same few learn.
+    jobs.push(job("learning-growth", &["island-1x", "island-31x"], &["T8", "T8 growth"]));
+    for set in [&small, &large] {
+        for shape in ["0", "10"] {
+            jobs.push(job("contrast", &[set, shape], &["T9"]));
+        }
+    }
+    for set in [&small, &middle, &large, &grid] {
+        jobs.push(job("waves", &[set], &["T10"]));
+    }
+    for set in [&small, &large] {
+        jobs.push(job("readers", &[set], &["T17"]));
+    }
+    jobs.push(job("readers-long", &[&small, if quick { "5" } else { "60" }], &["T17"]));
+    // In a smaller graph nodes have company, which the textbook does not know.
+    let memories = format!("sparse-s{}", scale.max(16));
+    jobs.push(job("recall", &[&memories], &["recall"]));
+    jobs
+}
+
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
     if let Some(at) = words.iter().position(|word| word == "--measure") {
@@ -75,14 +134,16 @@ fn main() {
         return;
     }
     let after = |flag: &str| words.iter().position(|word| word == flag).and_then(|at| words.get(at + 1));
-    let scale = after("--scale").map_or(20, |scale| scale.parse().expect("a scale such as 16"));
+    let quick = words.iter().any(|word| word == "--quick");
+    let usual = if quick { 16 } else { 20 };
+    let scale = after("--scale").map_or(usual, |scale| scale.parse().expect("a scale such as 16"));
     let only = after("--only").cloned();
     let peers = after("--peers").map(PathBuf::from);
     let wanted = |job: &Job| only.as_deref().is_none_or(|only| job.targets.contains(&only));
     let begun = machine::look();
     let mut all = Part::default();
     let work = |all: &mut Part| {
-        for job in jobs(scale).iter().filter(|job| wanted(job)) {
+        for job in jobs(scale).iter().chain(&further_jobs(scale, quick)).filter(|job| wanted(job)) {
             run(job, peers.as_deref(), all);
         }
     };
@@ -111,8 +172,12 @@ fn main() {
 
 /// In the process of a job.
 fn measured(words: &[String]) -> Part {
-    measure::pin();
     let [kernel, of @ ..] = words else { panic!("which kernel?") };
+    if kernel.starts_with("readers") {
+        measure::free();
+    } else {
+        measure::pin();
+    }
     match (kernel.as_str(), of) {
         ("build", [set]) => building::build(set),
         ("activation", [set, shape]) => activation::classes(set, shape),
@@ -120,6 +185,15 @@ fn measured(words: &[String]) -> Part {
         ("pagerank", [set]) => standing::beside_textbook(set),
         ("pagerank-growth", [small, large]) => standing::growth(small, large),
         ("look-up", [thousands]) => look_up::labels(thousands.parse().expect("how many thousand labels")),
+        ("communities", [set]) => grouping::beside_textbook(set),
+        ("communities-growth", [small, large]) => grouping::growth(small, large),
+        ("learning", [set]) => learning::beside_writes(set),
+        ("learning-growth", [small, large]) => learning::growth(small, large),
+        ("contrast", [set, shape]) => contrast::beside_activation(set, shape),
+        ("waves", [set]) => waves::beside_queue(set),
+        ("readers", [set]) => readers::beside_a_learner(set),
+        ("readers-long", [set, seconds]) => readers::for_a_while(set, seconds.parse().expect("seconds")),
+        ("recall", [set]) => recalling::beside_textbooks(set),
         _ => panic!("there is no such kernel: {words:?}"),
     }
 }

@@ -1,8 +1,8 @@
 //! What of the benches gates every commit: counters, which are the same on every machine, and the file of results.
 //!
-//! `expected/counters.json` holds what each query class reads, writes and allocates on each data set. A counter that rose
-//! fails, and so does one that fell: what is cheaper is committed as the new value. To write these files, the schema of the
-//! results and the README's figures anew:
+//! `expected/counters.json` holds what each query class and each tick reads, writes and allocates on each data set. A
+//! counter that rose fails, and so does one that fell: what is cheaper is committed as the new value. To write these files,
+//! the schema of the results and the README's figures anew:
 //!
 //! ```sh
 //! EBB_UPDATE=1 cargo test --test gates
@@ -10,9 +10,13 @@
 
 #![expect(clippy::print_stdout, reason = "what is written anew is told")]
 
+mod agreement;
 mod allocations;
 mod counters;
 mod figures;
+mod mechanisms;
+mod outcomes;
+mod plain;
 mod random;
 mod record;
 mod reference;

@@ -24,6 +24,13 @@ pub(crate) fn pin() -> usize {
     core
 }
 
+/// Lets this process run on every core that there is, whatever the one that started it was held to.
+pub(crate) fn free() {
+    let mut cores = CpuSet::new();
+    (0..CpuSet::MAX_CPU).for_each(|core| cores.set(core));
+    sched_setaffinity(None, &cores).expect("on any core");
+}
+
 /// The processor time that this process took for some work.
 pub(crate) fn seconds<T>(work: impl FnOnce() -> T) -> f64 {
     let now = || {

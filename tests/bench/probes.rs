@@ -6,6 +6,7 @@ use crate::random::SplitMix64;
 use crate::record::Probe;
 use ebb::graph::raw::{in_large_pages, prefetch};
 use std::hint::black_box;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// P1: items of an array are gathered in an order by lot.
 pub(crate) struct Gather {
@@ -81,6 +82,42 @@ impl Push {
     }
 }
 
+/// P3: weights of an array are written in an order by lot, as learning writes them: by compare-and-swap, with nobody else
+/// there.
+pub(crate) struct Swap {
+    order: Vec<u32>,
+    weights: Vec<AtomicU32>,
+}
+
+impl Swap {
+    /// Over so many bytes.
+    pub(crate) fn new(bytes: usize) -> Self {
+        let count = u32::try_from(bytes / 4).expect("a size");
+        let mut weights = in_large_pages(Vec::with_capacity(bytes / 4));
+        weights.extend((0..count).map(AtomicU32::new));
+        Self { order: SplitMix64(13).shuffled(count), weights }
+    }
+
+    /// Seconds for each write.
+    pub(crate) fn run(&self) -> f64 {
+        let swaps = |at: &&u32| {
+            let weight = &self.weights[**at as usize];
+            let seen = weight.load(Ordering::Relaxed);
+            weight.compare_exchange_weak(seen, seen ^ 1, Ordering::Release, Ordering::Relaxed).is_ok()
+        };
+        seconds(|| self.order.iter().filter(swaps).count()) / self.order.len() as f64
+    }
+
+    /// The same by a load and a store.
+    pub(crate) fn plainly(&self) -> f64 {
+        let write = |at: &u32| {
+            let weight = &self.weights[*at as usize];
+            weight.store(weight.load(Ordering::Relaxed) ^ 1, Ordering::Relaxed);
+        };
+        seconds(|| self.order.iter().for_each(write)) / self.order.len() as f64
+    }
+}
+
 /// P4: `a = b + s c` over arrays that no cache holds.
 fn triad() -> f64 {
     const COUNT: usize = 8 << 20;
@@ -94,9 +131,11 @@ fn triad() -> f64 {
     took / COUNT as f64
 }
 
-/// What the machine does before and after some work: a gather over 4 and 64 MiB, a push at 2^16 nodes, a triad.
+/// What the machine does before and after some work: a gather over 4 and 64 MiB, a push at 2^16 nodes, writes over 4 MiB,
+/// a triad.
 pub(crate) fn around(work: impl FnOnce()) -> Vec<Probe> {
     let (small, large, mut push) = (Gather::new(4 << 20), Gather::new(64 << 20), Push::new(1 << 16, 1 << 20));
+    let swap = Swap::new(4 << 20);
     let push_bytes = push.bytes() as u64;
     let mut look = || {
         let best =
@@ -105,13 +144,15 @@ pub(crate) fn around(work: impl FnOnce()) -> Vec<Probe> {
             best(Box::new(|| small.run())),
             best(Box::new(|| large.run())),
             best(Box::new(|| push.run())),
+            best(Box::new(|| swap.run())),
             best(Box::new(triad)),
         ]
     };
     let before = look();
     work();
     let after = look();
-    let named = [("P1", 4_u64 << 20), ("P1", 64 << 20), ("P2", push_bytes), ("P4", 192 << 20)];
+    let named =
+        [("P1", 4_u64 << 20), ("P1", 64 << 20), ("P2", push_bytes), ("P3", 4 << 20), ("P4", 192 << 20)];
     let probe = |((id, size), (before, after)): ((&str, u64), (f64, f64))| Probe {
         id: id.to_owned(),
         size,

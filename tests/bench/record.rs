@@ -83,7 +83,7 @@ pub(crate) struct DataSet {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Probe {
-    /// `P1`: random gather; `P2`: frontier push; `P4`: stream triad.
+    /// `P1`: random gather; `P2`: frontier push; `P3`: compare-and-swap; `P4`: stream triad.
     pub(crate) id: String,
     /// Bytes of its state.
     pub(crate) size: u64,

@@ -1,5 +1,8 @@
-//! Mechanisms as a textbook has them: short, obvious, over dense arrays, every edge read. What the engine's answers are held
-//! to, bit for bit, and what its times are divided by. Nothing here is shared with what it judges.
+//! Mechanisms as a textbook has them: short, obvious, over dense arrays and hash maps, every edge read. What the engine's
+//! answers are held to, and what its times are divided by. Nothing here is shared with what it judges.
+//!
+//! Here is what finding and spreading is held to; in the folder beside it [`grouping`] by Louvain, [`learning`] over the
+//! whole graph, [`contrast`] and [`waves`] of pulses, and [`recall`], which puts all of it together.
 
 #![allow(dead_code, reason = "the tests of the library and each bench use their own part of it")]
 #![expect(
@@ -10,6 +13,17 @@
 )]
 
 use std::collections::BTreeMap;
+
+#[path = "reference/contrast.rs"]
+pub(crate) mod contrast;
+#[path = "reference/grouping.rs"]
+pub(crate) mod grouping;
+#[path = "reference/learning.rs"]
+pub(crate) mod learning;
+#[path = "reference/recall.rs"]
+pub(crate) mod recall;
+#[path = "reference/waves.rs"]
+pub(crate) mod waves;
 
 /// A graph as plain rows.
 pub(crate) struct Plain {

@@ -63,11 +63,19 @@ pub(crate) struct Set {
 }
 
 impl Set {
-    /// The set of a name: `rmat-s12`, `uniform-s12`, `grid-s12`, `code-1k`, `hub-star`, `chain`, `island-4x`.
+    /// The set of a name: `rmat-s12`, `sparse-s12`, `uniform-s12`, `grid-s12`, `code-1k`, `hub-star`, `chain`,
+    /// `island-4x`.
     pub(crate) fn named(name: &str) -> Option<Self> {
         let scale = || name.rsplit_once("-s").and_then(|(_, scale)| scale.parse::<u32>().ok());
         let (seed, nodes, core, edges) = match name.split('-').next()? {
-            "rmat" => (u64::from(scale()?) + 1, 1 << scale()?, None, rmat(scale()?)),
+            "rmat" => {
+                let seed = u64::from(scale()?) + 1;
+                (seed, 1 << scale()?, None, rmat(seed, scale()?, 16))
+            }
+            "sparse" => {
+                let seed = u64::from(scale()?) + 701;
+                (seed, 1 << scale()?, None, rmat(seed, scale()?, 8))
+            }
             "uniform" => {
                 let (seed, nodes) = (u64::from(scale()?) + 101, 1 << scale()?);
                 (seed, nodes, None, uniform(seed, 0..nodes))
@@ -82,7 +90,7 @@ impl Set {
             "island" => {
                 let times: u32 = name.strip_prefix("island-")?.strip_suffix('x')?.parse().ok()?;
                 let nodes = 1_024 * (1 + times);
-                let mut edges = rmat(10);
+                let mut edges = rmat(11, 10, 16);
                 edges.extend(uniform(501, 1_024..nodes));
                 (501, nodes, Some(1_024), edges)
             }
@@ -185,14 +193,14 @@ impl Set {
 }
 
 /// What a node is called.
-fn id(node: u32) -> String {
+pub(crate) fn id(node: u32) -> String {
     format!("n{node:07}")
 }
 
-/// 16 edges a node of 2^scale, with the usual quarters .57, .19, .19, .05, over permuted ids: few nodes with many
+/// So many edges a node of 2^scale, with the usual quarters .57, .19, .19, .05, over permuted ids: few nodes with many
 /// neighbours, many with few.
-fn rmat(scale: u32) -> Vec<Edge> {
-    let mut random = SplitMix64(u64::from(scale) + 1);
+fn rmat(seed: u64, scale: u32, each: usize) -> Vec<Edge> {
+    let mut random = SplitMix64(seed);
     let name = random.shuffled(1 << scale);
     let mut edge = |_| {
         let (mut source, mut target) = (0_usize, 0_usize);
@@ -204,7 +212,7 @@ fn rmat(scale: u32) -> Vec<Edge> {
         }
         Edge { source: name[source], target: name[target], unit: random.unit() }
     };
-    (0..16_usize << scale).map(&mut edge).collect()
+    (0..each << scale).map(&mut edge).collect()
 }
 
 /// 16 edges for each of these nodes, both ends by lot.

@@ -86,6 +86,8 @@ pub struct Counts {
     pub ltd: u64,
     /// Records that were scaled down.
     pub scaled: u64,
+    /// Slots that were read to find what joins active nodes; a row that is not read counts once for each of these.
+    pub slots_read: u64,
 }
 
 /// One bit a node.
@@ -202,10 +204,10 @@ impl Synapses {
         self.check(graph)?;
         let active = chosen(graph, active)?;
         self.marks.turn(&active);
-        let fresh = self.unlearned(graph, &active);
+        let (fresh, slots_read) = self.unlearned(graph, &active);
         self.insert(&fresh);
         self.tick = self.tick.saturating_add(1);
-        let counts = Counts { active: active.len() as u64, ..Counts::default() };
+        let counts = Counts { active: active.len() as u64, slots_read, ..Counts::default() };
         let mut ticked = Ticked { tick: self.tick, touched: Vec::new(), counts };
         let Left { incoming, spent } = self.pass(&active, graph.range(), &mut ticked);
         self.marks.turn(&active);
@@ -214,15 +216,15 @@ impl Synapses {
         Ok(ticked)
     }
 
-    /// Records for the slots between active nodes that have none, ascending.
-    fn unlearned(&self, graph: &Graph, active: &[(NodeId, f32)]) -> Vec<Learned> {
-        let (mut fresh, mut row) = (Vec::new(), Vec::new());
+    /// Records for the slots between active nodes that have none, ascending; and how many slots were read for them.
+    fn unlearned(&self, graph: &Graph, active: &[(NodeId, f32)]) -> (Vec<Learned>, u64) {
+        let (mut fresh, mut row, mut slots_read) = (Vec::new(), Vec::new(), 0);
         for (at, (source, _)) in active.iter().enumerate() {
             if let Some((ahead, _)) = active.get(at + AHEAD) {
                 prefetch(graph.excitatory(*ahead).targets);
             }
             row.clear();
-            self.slots_between(graph, *source, active, &mut row);
+            slots_read += self.slots_between(graph, *source, active, &mut row);
             let Some(first) = row.first() else { continue };
             let begin = self.learned.partition_point(|of| of.place.slot < *first);
             let mut known = self.learned[begin..].iter().peekable();
@@ -234,27 +236,29 @@ impl Synapses {
                 }
             }
         }
-        fresh
+        (fresh, slots_read)
     }
 
-    /// Appends the slots that pass on from a node to marked ones, ascending.
+    /// Appends the slots that pass on from a node to marked ones, ascending; answers how many slots were read, or marked
+    /// nodes asked.
     fn slots_between(
         &self,
         graph: &Graph,
         source: NodeId,
         active: &[(NodeId, f32)],
         into: &mut Vec<EdgeIdx>,
-    ) {
+    ) -> u64 {
         let row = graph.excitatory(source);
         if row.targets.len() <= SCAN_EACH * active.len() {
             let slots = (row.first.0..).zip(row.targets);
             into.extend(slots.filter(|(_, to)| self.marks.has(NodeId(**to))).map(|(slot, _)| EdgeIdx(slot)));
-            return;
+            return row.targets.len() as u64;
         }
         for (target, _) in active {
             into.extend(graph.between(source, *target).filter(|slot| graph.is_excitatory(source, *slot)));
         }
         into.sort_unstable();
+        active.len() as u64
     }
 
     /// Puts records, ascending and of slots that have none, where they belong.

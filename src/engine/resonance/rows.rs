@@ -63,7 +63,6 @@ impl Rows {
     }
 
     /// How many pairs were read.
-    #[cfg(test)]
     pub(super) fn read_pairs(&self) -> usize {
         self.crossings.len()
     }

@@ -131,6 +131,7 @@ fn by_hand(waves: &[(NodeId, &[(usize, f64)])], wavelength: f32) -> Resonance {
         seeds: Vec::new(),
         wavelength: positive(wavelength),
         pulses: 0,
+        pairs_read: 0,
         dropped_energy: 0.0,
         flags: Flags::default(),
     }

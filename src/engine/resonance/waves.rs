@@ -92,6 +92,8 @@ pub struct Resonance {
     pub wavelength: PosF32,
     /// Pulses that were followed, seeds among them.
     pub pulses: u64,
+    /// Pairs of the rows that were read. Each row is read once, however many pulses pass its node.
+    pub pairs_read: u64,
     /// Sum of the squared amplitudes of what was dropped for the budget.
     pub dropped_energy: f64,
     /// Whether anything was.
@@ -205,6 +207,7 @@ pub fn resonate(
         seeds: begun.into_iter().map(|(node, _)| node).collect(),
         wavelength: config.wavelength,
         pulses: followed,
+        pairs_read: scratch.rows.read_pairs() as u64,
         dropped_energy: dropped,
         flags: Flags::default().with(Flag::ResonanceTruncated, dropped > 0.0),
     })

@@ -123,6 +123,8 @@ impl Arrivals {
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Ran {
     pub(super) pulses: u64,
+    /// Slots that were read.
+    pub(super) slots_read: u64,
     /// Whether pulses were dropped.
     pub(super) truncated: bool,
     /// Places that there were after [`IMMUNITY_HOPS`] hops.
@@ -177,7 +179,7 @@ impl Channel {
         let (mut ran, mut left, depth) = (Ran::default(), budget as usize, medium.params.max_depth);
         for level in 0..=depth {
             if level > 0 {
-                self.fire(medium);
+                ran.slots_read += self.fire(medium);
             }
             // What a wave begins with is no sum, and has no cap.
             let most = if level > 0 { AMPLITUDE_MAX } else { f64::INFINITY };
@@ -215,9 +217,10 @@ impl Channel {
         coming
     }
 
-    /// Lets the front send.
-    fn fire(&mut self, medium: &Medium<'_>) {
+    /// Lets the front send; answers how many slots that read.
+    fn fire(&mut self, medium: &Medium<'_>) -> u64 {
         let Medium { graph, params, .. } = *medium;
+        let mut slots_read = 0;
         let frontier = std::mem::take(&mut self.frontier);
         for (at, pulse) in (0_u32..).zip(&frontier) {
             if let Some(ahead) = frontier.get(at as usize + AHEAD) {
@@ -233,7 +236,7 @@ impl Channel {
             }
             let wave = pulse.wave.onward();
             let comes_first = |other: &SpectralPulse| graph.rank(pulse.node) < graph.rank(other.node);
-            send(&part, k, params.threshold, |_, target, signal| {
+            let (read, _) = send(&part, k, params.threshold, |_, target, signal| {
                 if pulse.path.contains(&target) {
                     return;
                 }
@@ -245,8 +248,10 @@ impl Channel {
                 }
                 coming.sums.add(f64::from(signal), &wave);
             });
+            slots_read += read;
         }
         self.frontier = frontier;
+        slots_read
     }
 
     /// Keeps the so many strongest of what comes in this level, of equals those whose external id comes first.

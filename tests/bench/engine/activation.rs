@@ -1,6 +1,7 @@
 //! Activation beside a bare frontier push and beside the textbook's full scan, for three classes of queries.
 
 use crate::measure::{Pairs, counted, run, seconds, with};
+use crate::plain::plain;
 use crate::probes::Push;
 use crate::record::{Part, Run};
 use crate::reference::{self, Plain, Rule};
@@ -21,26 +22,6 @@ const LARGE: usize = 1 << 19;
 const RULE: Rule = Rule { strongest: true, fan: 0, threshold: 0.04, decay: 0.55, depth: 5, cap: 1.0 };
 
 type Query = Vec<(NodeId, f32)>;
-
-/// The graph as plain rows.
-pub(crate) fn plain(graph: &Graph) -> Plain {
-    let mut plain = Plain {
-        offsets: vec![0],
-        targets: Vec::with_capacity(graph.slot_count()),
-        weights: Vec::with_capacity(graph.slot_count()),
-        inhibitory: Vec::with_capacity(graph.slot_count()),
-        out_strength: graph.nodes().map(|node| graph.out_strength(node)).collect(),
-    };
-    for node in graph.nodes() {
-        for slot in graph.slots(node) {
-            plain.targets.push(graph.target(slot).0);
-            plain.weights.push(graph.weight(slot));
-            plain.inhibitory.push(!graph.is_excitatory(node, slot));
-        }
-        plain.offsets.push(u32::try_from(plain.targets.len()).expect("slots of a graph"));
-    }
-    plain
-}
 
 fn textbook(plain: &Plain, query: &Query) -> Vec<f32> {
     let seeds: Vec<(u32, f32)> = query.iter().map(|(node, score)| (node.0, *score)).collect();

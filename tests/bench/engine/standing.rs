@@ -1,7 +1,7 @@
 //! PageRank beside the textbook's pull loop, and on a larger graph.
 
-use crate::activation::plain;
 use crate::measure::{Pairs, run, seconds, with};
+use crate::plain::plain;
 use crate::probes::Push;
 use crate::record::{Part, Run};
 use crate::reference;

@@ -1,0 +1,30 @@
+//! What questions teach: outcomes to learn from, the same on every machine.
+
+use crate::random::SplitMix64;
+use crate::sets::Set;
+use ebb::engine::activation::scratch::Scratch;
+use ebb::engine::activation::{Params, wavefront};
+use ebb::engine::plasticity::Rules;
+use ebb::graph::Graph;
+use ebb::graph::index::NodeId;
+
+/// Nodes that were used together, with what they were worth.
+pub(crate) type Outcome = Vec<(NodeId, f32)>;
+
+/// Of each query of a set's mix the so many strongest nodes that it lights, as somebody names them who used all of it; worth
+/// what a draw says.
+pub(crate) fn outcomes(set: &Set, graph: &Graph, most: usize) -> Vec<Outcome> {
+    let (mut scratch, mut random) = (Scratch::default(), SplitMix64(17));
+    let mut outcomes = Vec::new();
+    for query in set.queries(graph) {
+        let reward = 0.25 + 0.75 * random.unit();
+        let found = wavefront::activate(graph, &query, &Params::RECALL, most, &mut scratch);
+        outcomes.push(found.lit.into_iter().map(|lit| (lit.node, reward)).collect());
+    }
+    outcomes
+}
+
+/// The documented rates.
+pub(crate) fn rules() -> Rules {
+    Rules::new(0.08, 0.005).expect("the documented rates")
+}
