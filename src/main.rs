@@ -141,7 +141,7 @@ async fn verb(cli: &Cli, settings: &Settings, output: &Output) -> Result<(), Cli
             let keeper = wiring::keeper().map_err(not_open)?;
             return neo4j::run(verb, &settings.neo4j, &keeper, output).await;
         }
-        Command::Demo(_) => return play(settings, scope, output).await,
+        Command::Demo(_) => return Box::pin(play(settings, scope, output)).await,
         Command::Engine(verb) if verb.file().is_some() => {
             return on_file(&cli.command, verb.file(), settings, output);
         }

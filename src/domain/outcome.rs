@@ -270,7 +270,8 @@ mod tests {
 
     #[test]
     fn each_node_is_active_once_in_the_order_of_its_first_standing() {
-        let all = vec![used("m", &["a", "b", "m"]), used("n", &[]), used("b", &["a", "b"]), used("a", &["a"])];
+        let all =
+            vec![used("m", &["a", "b", "m"]), used("n", &[]), used("b", &["a", "b"]), used("a", &["a"])];
         let one = outcome(all, 0.5).unwrap();
         assert_eq!(one.active(), Active { nodes: vec!["a", "b", "m", "n"], left_out: 0 });
         let paths: Vec<&[String]> = one.paths().collect();

@@ -1,11 +1,68 @@
 //! The undirected view: pairs of distinct nodes that some slot joins, whichever way it leads. A pair stands once, however many
 //! slots it has; a slot from a node to itself is no pair.
 //!
-//! Nothing is stored for it: who is near is read from a row and from the way back when somebody asks, so what asks pays for
-//! the nodes that it visits and not for the graph.
+//! Nothing is stored for it. Neighbours are read from a row and from the way back when somebody asks, sorted by id, so what
+//! asks pays for the nodes that it visits and not for the graph.
+//!
+//! # Design notes
+//! The sum of a pair is exact: weights lie between a hundredth and sixteen and have 24 bits, so an `f64` holds the sum of
+//! millions of them without rounding. It is the same from either end and in any order (`pairs_as_defined`).
 
 use super::Graph;
+use super::csr::weight_of;
 use super::index::NodeId;
+
+/// The other node of a pair, and what joins the two.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Neighbour {
+    /// Which node.
+    pub node: NodeId,
+    /// The largest effective weight of the slots between the two that pass on; `None` without any.
+    pub excitatory: Option<f32>,
+    /// The largest effective weight of those that hold back; `None` without any.
+    pub inhibitory: Option<f32>,
+    /// The sum of the effective weights of all that pass on.
+    pub sum: f64,
+}
+
+impl Neighbour {
+    fn over(node: u32, weight: f32, excitatory: bool) -> Self {
+        Self {
+            node: NodeId(node),
+            excitatory: excitatory.then_some(weight),
+            inhibitory: (!excitatory).then_some(weight),
+            sum: if excitatory { f64::from(weight) } else { 0.0 },
+        }
+    }
+
+    fn merge(&mut self, other: &Self) {
+        let larger = |a: Option<f32>, b: Option<f32>| a.into_iter().chain(b).reduce(f32::max);
+        self.excitatory = larger(self.excitatory, other.excitatory);
+        self.inhibitory = larger(self.inhibitory, other.inhibitory);
+        self.sum += other.sum;
+    }
+}
+
+/// The neighbours of a node by id, in place of what `into` held.
+pub fn neighbours(graph: &Graph, node: NodeId, into: &mut Vec<Neighbour>) {
+    into.clear();
+    for (part, excitatory) in [(graph.excitatory(node), true), (graph.inhibitory(node), false)] {
+        let slots = part.targets.iter().zip(part.weights);
+        into.extend(slots.map(|(target, weight)| Neighbour::over(*target, weight_of(weight), excitatory)));
+    }
+    into.extend(graph.incoming(node).map(|(source, slot)| {
+        Neighbour::over(source.0, graph.weight(slot), graph.is_excitatory(source, slot))
+    }));
+    into.retain(|neighbour| neighbour.node != node);
+    into.sort_unstable_by_key(|neighbour| neighbour.node);
+    into.dedup_by(|more, kept| {
+        let same = more.node == kept.node;
+        if same {
+            kept.merge(more);
+        }
+        same
+    });
+}
 
 /// Some nodes and their neighbours, to tell who is near.
 #[derive(Debug, Clone)]
@@ -45,67 +102,12 @@ pub fn adjacent(graph: &Graph, node: NodeId) -> impl Iterator<Item = NodeId> {
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
+mod tests {
     use super::*;
-    use crate::graph::csr::weight_of;
     use crate::graph::index::EdgeIdx;
     use crate::graph::tests::{build, content};
     use proptest::prelude::*;
     use std::collections::{BTreeMap, BTreeSet};
-
-    /// The other node of a pair, and what joins the two.
-    #[derive(Debug, Clone, Copy, PartialEq)]
-    pub(crate) struct Neighbour {
-        /// Which node.
-        pub(crate) node: NodeId,
-        /// The largest effective weight of the slots between the two that pass on; `None` without any.
-        pub(crate) excitatory: Option<f32>,
-        /// The largest effective weight of those that hold back; `None` without any.
-        pub(crate) inhibitory: Option<f32>,
-        /// The sum of the effective weights of all that pass on.
-        pub(crate) sum: f64,
-    }
-
-    impl Neighbour {
-        fn over(node: u32, weight: f32, excitatory: bool) -> Self {
-            Self {
-                node: NodeId(node),
-                excitatory: excitatory.then_some(weight),
-                inhibitory: (!excitatory).then_some(weight),
-                sum: if excitatory { f64::from(weight) } else { 0.0 },
-            }
-        }
-
-        fn merge(&mut self, other: &Self) {
-            let larger = |a: Option<f32>, b: Option<f32>| a.into_iter().chain(b).reduce(f32::max);
-            self.excitatory = larger(self.excitatory, other.excitatory);
-            self.inhibitory = larger(self.inhibitory, other.inhibitory);
-            self.sum += other.sum;
-        }
-    }
-
-    /// The neighbours of a node by id, in place of what `into` held: what rows of waves and of communities are held against.
-    pub(crate) fn neighbours(graph: &Graph, node: NodeId, into: &mut Vec<Neighbour>) {
-        into.clear();
-        for (part, excitatory) in [(graph.excitatory(node), true), (graph.inhibitory(node), false)] {
-            let slots = part.targets.iter().zip(part.weights);
-            into.extend(
-                slots.map(|(target, weight)| Neighbour::over(*target, weight_of(weight), excitatory)),
-            );
-        }
-        into.extend(graph.incoming(node).map(|(source, slot)| {
-            Neighbour::over(source.0, graph.weight(slot), graph.is_excitatory(source, slot))
-        }));
-        into.retain(|neighbour| neighbour.node != node);
-        into.sort_unstable_by_key(|neighbour| neighbour.node);
-        into.dedup_by(|more, kept| {
-            let same = more.node == kept.node;
-            if same {
-                kept.merge(more);
-            }
-            same
-        });
-    }
 
     /// What joins each pair, from all slots, by the smaller and the larger id.
     fn joined(graph: &Graph) -> BTreeMap<(NodeId, NodeId), Vec<(f32, bool)>> {

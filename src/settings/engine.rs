@@ -227,7 +227,10 @@ impl Config {
                 ask(&format!("{name}.{key}"), made(params.checked()));
             }
         }
-        ask("text_weight", recall::Config::new(Params::RECALL, Params::REFERENCE, self.text_weight, 1).map(drop));
+        ask(
+            "text_weight",
+            recall::Config::new(Params::RECALL, Params::REFERENCE, self.text_weight, 1).map(drop),
+        );
         let sound = WeightRange::default();
         ask("weight_floor", made(WeightRange { floor: self.weight_floor, ..sound }.checked()));
         ask("weight_cap", made(WeightRange { cap: self.weight_cap, ..sound }.checked()));

@@ -326,7 +326,9 @@ fn groups(given: &[Vec<String>]) -> (Value, Shown) {
 
 /// What is given as these words are written; nothing if it is empty, names one twice, or one that is none of these.
 fn among(words: &[&str], given: &[String]) -> Option<Vec<String>> {
-    let known = |one: &String| words.iter().find(|word| word.eq_ignore_ascii_case(one)).map(|word| (*word).to_owned());
+    let known = |one: &String| {
+        words.iter().find(|word| word.eq_ignore_ascii_case(one)).map(|word| (*word).to_owned())
+    };
     let named: Vec<String> = given.iter().map(known).collect::<Option<_>>()?;
     (!named.is_empty() && !has_twins(&named)).then_some(named)
 }

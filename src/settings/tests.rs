@@ -524,7 +524,10 @@ fn the_engine_is_configured_by_file_and_variables() {
     // The kinds that the file does not name keep what the layer below says of them.
     let own = [(NodeType::File, 168.0), (NodeType::Function, 336.0), (NodeType::MEMORY, 48.0)];
     assert!(shown.contains(&hours(&own, 96.5)), "{shown}");
-    assert!(shown.contains("\"auto\"") && !shown.contains("\"insumo\""), "a list replaces the one below: {shown}");
+    assert!(
+        shown.contains("\"auto\"") && !shown.contains("\"insumo\""),
+        "a list replaces the one below: {shown}"
+    );
 
     let env = [
         ("EBB__ENGINE__LEARN", "always"),
@@ -589,7 +592,8 @@ fn what_the_engine_refuses_is_told_by_key_and_place() {
 
 #[test]
 fn a_value_of_the_engine_that_is_none_of_its_kind_is_told_by_key_and_place() {
-    let heard = "it must be a list of \"structural\" or \"semantic\" or \"temporal\" or \"causal\", none twice";
+    let heard =
+        "it must be a list of \"structural\" or \"semantic\" or \"temporal\" or \"causal\", none twice";
     let shapes = [
         ("dimensions = []", heard),
         ("dimensions = [\"causal\", \"Causal\"]", "none twice"),

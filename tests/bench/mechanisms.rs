@@ -203,13 +203,8 @@ fn contrast(name: &str, share: u8) -> BTreeMap<String, Value> {
         for budget in [XLR_PULSE_BUDGET, SMALL_BUDGET].into_iter().filter(|_| at < FEW) {
             let found = asked(query, budget);
             assert!(budget > SMALL_BUDGET || found.flags.has(Flag::XlrTruncated));
-            let scene = Scene {
-                graph: &plain,
-                pairs: &pairs,
-                names: &names,
-                rule: RECALL,
-                budget: budget as usize,
-            };
+            let scene =
+                Scene { graph: &plain, pairs: &pairs, names: &names, rule: RECALL, budget: budget as usize };
             assert!(agreement::contrasted(&found, &scene.contrasted(&once(query))), "{name}, query {at}");
         }
     }

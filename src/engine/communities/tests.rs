@@ -13,7 +13,7 @@ use crate::graph::columns::NodeRow;
 use crate::graph::index::{CommunityId, EdgeIdx};
 use crate::graph::kinds::{EdgeDirection, Kinds, NodeType};
 use crate::graph::number::PosF32;
-use crate::graph::pairs::tests::neighbours;
+use crate::graph::pairs::neighbours;
 use petgraph::algo::connected_components;
 use petgraph::graph::{NodeIndex, UnGraph};
 use proptest::prelude::*;

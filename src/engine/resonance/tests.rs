@@ -11,7 +11,7 @@ use crate::graph::columns::NodeRow;
 use crate::graph::index::{CommunityId, NodeId};
 use crate::graph::kinds::{EdgeDirection, Kinds, NodeType};
 use crate::graph::number::PosF32;
-use crate::graph::pairs::tests::neighbours;
+use crate::graph::pairs::neighbours;
 use proptest::prelude::*;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;

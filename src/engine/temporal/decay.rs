@@ -125,8 +125,13 @@ mod tests {
     #[test]
     fn half_lives_are_those_of_the_kind() {
         let hours = |hours: f32| PosF32::new(hours).unwrap();
-        let own = [(NodeType::File, 1.0), (NodeType::MEMORY, 2.0), (NodeType::Custom(5), 4.0), (NodeType::Custom(6), 9.0)]
-            .map(|(node_type, of)| (node_type, hours(of)));
+        let own = [
+            (NodeType::File, 1.0),
+            (NodeType::MEMORY, 2.0),
+            (NodeType::Custom(5), 4.0),
+            (NodeType::Custom(6), 9.0),
+        ]
+        .map(|(node_type, of)| (node_type, hours(of)));
         let scorer = TemporalDecayScorer::new(HalfLives::new(hours(3.0), own));
         for (node_type, hours) in [
             (NodeType::File, 1),

@@ -6,6 +6,7 @@ use crate::graph::columns::NodeRow;
 use crate::graph::kinds::{Kinds, NodeType};
 use crate::graph::snapshot::{Skipped, Snapshot};
 use crate::service::recall::view_of_file;
+use std::f64::consts::{FRAC_PI_4, SQRT_2};
 use std::path::Path;
 
 fn view(nodes: u32, edges: &[(u32, u32, f32)]) -> View {
@@ -114,7 +115,7 @@ fn the_crowd_of_a_hub_is_damped_and_what_it_hid_comes_forward() {
 #[test]
 fn example_4_3b_a_dead_end_throws_waves_back() {
     let found = resonant(&chain(3), &waves("n0", 4), false);
-    let want = [("n0", 1.414_214, 5.497_787), ("n2", 1.0, 0.785_398), ("n1", 0.765_367, 5.497_787)];
+    let want = [("n0", SQRT_2, 5.497_787), ("n2", 1.0, FRAC_PI_4), ("n1", 0.765_367, 5.497_787)];
     assert_eq!(found.nodes.len(), 3);
     for (one, (id, amplitude, phase)) in found.nodes.iter().zip(want) {
         assert_eq!(one.node.id, id);
@@ -149,7 +150,7 @@ fn example_4_3d_harmonics_of_a_wave_that_comes_back() {
     let told: Vec<(u8, &str)> = found.nodes.iter().map(|one| (one.harmonic, one.node.id.as_str())).collect();
     assert_eq!(told, [(1, "n2"), (2, "n0"), (4, "n1")]);
     let of_n1 = &found.nodes[2];
-    for (got, want) in of_n1.amplitudes.iter().zip([0.765_367, 1.414_214, 1.847_759, 2.0, 1.847_759]) {
+    for (got, want) in of_n1.amplitudes.iter().zip([0.765_367, SQRT_2, 1.847_759, 2.0, 1.847_759]) {
         near(f64::from(*got), want);
     }
     assert_eq!((of_n1.amplitudes.len(), of_n1.amplitude.to_bits()), (5, of_n1.amplitudes[3].to_bits()));
@@ -239,7 +240,10 @@ fn the_community_of_a_node_is_told_alone_with_how_it_is_joined() {
     assert_eq!((found.bridges[0].node.id.as_str(), found.bridges[0].ties.len()), ("n4", 0));
     near(found.bridges[0].inside, 2.0);
     let nobody = of("nobody", None);
-    assert_eq!((nobody.unknown, nobody.members.len(), nobody.bridges.len()), (vec!["nobody".to_owned()], 0, 0));
+    assert_eq!(
+        (nobody.unknown, nobody.members.len(), nobody.bridges.len()),
+        (vec!["nobody".to_owned()], 0, 0)
+    );
     assert_eq!((nobody.communities.len(), nobody.left_out), (0, 0));
 }
 
@@ -302,7 +306,9 @@ fn what_lies_outside_its_range_is_refused_by_name() {
     ] {
         refused.push((name, divide(&view, &asked).map(drop)));
     }
-    for (name, seeds, top_k) in [("top_k", from("n0"), 0), ("score of seed n0", vec![("n0".to_owned(), 0.0)], 5)] {
+    for (name, seeds, top_k) in
+        [("top_k", from("n0"), 0), ("score of seed n0", vec![("n0".to_owned(), 0.0)], 5)]
+    {
         refused.push((name, contrast(&view, &Contrast { seeds, top_k }, &rules, scratch).map(drop)));
     }
     for (name, answer) in refused {

@@ -220,11 +220,7 @@ pub fn harmonics(view: &View, asked: &Waves, scratch: &mut Scratch) -> Result<Sp
 }
 
 /// Lets waves run; answers them, the frequency at which they are to be read, and how they ran.
-fn set_out(
-    view: &View,
-    asked: &Waves,
-    scratch: &mut Scratch,
-) -> Result<(Resonance, PosF32, Run), Error> {
+fn set_out(view: &View, asked: &Waves, scratch: &mut Scratch) -> Result<(Resonance, PosF32, Run), Error> {
     within("top_k", asked.top_k, TOP_K_MAX)?;
     within("hops", usize::from(asked.hops), usize::from(HOPS_MAX))?;
     let pulse_budget = asked.pulses.unwrap_or(DEFAULT_PULSE_BUDGET);
@@ -286,8 +282,7 @@ impl Service {
     ) -> Result<(Swings, Freshness), Error> {
         let current = self.ready(scope).await?;
         let view = Arc::clone(&current.view);
-        let found =
-            self.compute.run(move |scratch| resonate(&view, &asked, sympathetic, scratch)).await??;
+        let found = self.compute.run(move |scratch| resonate(&view, &asked, sympathetic, scratch)).await??;
         Ok((found, self.freshness(&current)))
     }
 

@@ -78,7 +78,8 @@ pub fn contrast(
     let budget = rules.weighing().pulses;
     let found = xlr(graph, view.mean_degree(), &seeds, params, budget, &mut scratch.xlr);
     let gate = |lit: &Lit| lit.value * found.gate(lit.node).unwrap_or(1.0);
-    let mut all: Vec<(usize, &Lit, f32)> = (1..).zip(&lit.lit).map(|(was, lit)| (was, lit, gate(lit))).collect();
+    let mut all: Vec<(usize, &Lit, f32)> =
+        (1..).zip(&lit.lit).map(|(was, lit)| (was, lit, gate(lit))).collect();
     all.sort_unstable_by_key(|(was, _, after)| (Reverse(after.to_bits()), *was));
     let gated = |(was, lit, after): &(usize, &Lit, f32)| Gated {
         node: known(view, lit.node),

@@ -361,8 +361,12 @@ mod tests {
         assert!(at(r#""kind":"explore","node":"a""#).contains("Explore"));
         let outcome = |rest: &str| at(&format!(r#""kind":"outcome",{rest}"#));
         assert!(outcome(r#""query":"q","top_k":5,"useful":["a"]"#).contains("reward: 1.0"));
-        assert!(outcome(r#""query":"","top_k":5,"useful":["a"]"#).contains("bytes of query is 0; it must be 1"));
-        assert!(outcome(r#""query":"q","top_k":0,"useful":["a"]"#).contains("top_k is 0; it must be 1 to 1000"));
+        assert!(
+            outcome(r#""query":"","top_k":5,"useful":["a"]"#).contains("bytes of query is 0; it must be 1")
+        );
+        assert!(
+            outcome(r#""query":"q","top_k":0,"useful":["a"]"#).contains("top_k is 0; it must be 1 to 1000")
+        );
         assert!(outcome(r#""query":"q","top_k":5,"useful":[]"#).contains("ids in useful is 0; it must be 1"));
         assert!(outcome(r#""query":"q","top_k":5,"useful":["a"],"reward":0"#).contains("reward is 0"));
         assert!(outcome(r#""query":"q","useful":["a"]"#).contains("missing field `top_k`"));

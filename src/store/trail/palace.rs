@@ -399,13 +399,7 @@ impl<'a> Palace<'a> {
     }
 
     /// An edge led to something as one of so many of a path: its index, from 0, and their count.
-    fn earn(
-        &mut self,
-        at: usize,
-        place: (usize, usize),
-        reward: Pheromone,
-        cycle: i64,
-    ) -> Result<(), Error> {
+    fn earn(&mut self, at: usize, place: (usize, usize), reward: Pheromone, cycle: i64) -> Result<(), Error> {
         let id = self.edge_name(at);
         let evaporation = &self.trails.evaporation;
         let state = &mut self.edges[at];
@@ -430,12 +424,7 @@ impl<'a> Palace<'a> {
     }
 
     /// Of the edges between two places that can be meant one that points that way, of several the cheapest.
-    fn meant(
-        &self,
-        ends: (usize, usize),
-        cycle: i64,
-        can_be: impl Fn(&EdgeState) -> bool,
-    ) -> Option<usize> {
+    fn meant(&self, ends: (usize, usize), cycle: i64, can_be: impl Fn(&EdgeState) -> bool) -> Option<usize> {
         let rank = |at: &usize| {
             let edge = &self.edges[*at];
             let cost = self.edge_seen(*at, cycle).map_or(f64::INFINITY, |seen| seen.cost);

@@ -272,11 +272,7 @@ impl Recall {
                     evidence: why.then(|| seed.evidence.into_iter().map(speaks).collect()),
                 })
                 .collect(),
-            primed: recalled
-                .primed
-                .into_iter()
-                .map(|one| Primed { id: one.id, score: one.score })
-                .collect(),
+            primed: recalled.primed.into_iter().map(|one| Primed { id: one.id, score: one.score }).collect(),
             unknown_seeds: recalled.unknown,
             anti_seeds: recalled.anti_seeds,
             flags,

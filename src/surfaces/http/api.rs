@@ -9,9 +9,7 @@ use super::openapi;
 use super::probes::{self, Ready};
 use super::problem::{Code, Problem};
 use super::route::{Answer, Needs, Route};
-use super::{
-    engine, facts, jobs, memories, outcomes, recall, relations, server, status, sweeps, trails,
-};
+use super::{engine, facts, jobs, memories, outcomes, recall, relations, server, status, sweeps, trails};
 use crate::clock::new_id;
 use crate::domain::key::Right;
 use crate::service::Service;

@@ -220,7 +220,8 @@ enum Spreads {
 async fn recall(call: Call<Nothing, Nothing, Asked>) -> Result<Answer<Recall>, Problem> {
     let scope = call.scope(call.body.scope.as_ref())?;
     let (asked, usual) = (&call.body, call.service().usual());
-    let heard = |heard: &Vec<Heard>| -> BTreeSet<Dimension> { heard.iter().map(|one| (*one).into()).collect() };
+    let heard =
+        |heard: &Vec<Heard>| -> BTreeSet<Dimension> { heard.iter().map(|one| (*one).into()).collect() };
     let ask = Ask {
         text: asked.text.clone(),
         seeds: given(&asked.seeds),

@@ -129,8 +129,7 @@ pub(crate) fn beside_writes(name: &str) -> Part {
     let tick = Run { correct, ..with(pairs.a_over_b(figure), beside) };
     let outcome = as_swept(&of.outcomes[of.at()]);
     let outcomes = of.outcomes.len() as f64;
-    let pairs =
-        Pairs::of(|| probe.run(), || of.rounds(1) / outcomes, || seconds(|| sweep.tick(&outcome)));
+    let pairs = Pairs::of(|| probe.run(), || of.rounds(1) / outcomes, || seconds(|| sweep.tick(&outcome)));
     let figure = run(None, "a sweep over every edge over a tick", name, "");
     let beside = [
         ("us_per_tick", pairs.a() * 1e6),
@@ -150,8 +149,7 @@ pub(crate) fn growth(small: &str, large: &str) -> Part {
     }
     let probe = Swap::new(1 << 20);
     let ticks = (MANY * small.outcomes.len()) as f64;
-    let pairs =
-        Pairs::of(|| probe.run(), || large.rounds(MANY) / ticks, || small.rounds(MANY) / ticks);
+    let pairs = Pairs::of(|| probe.run(), || large.rounds(MANY) / ticks, || small.rounds(MANY) / ticks);
     let figure = run(Some("T8 growth"), "a tick, large over small", &sets[1].name, "");
     let beside = [
         ("us_per_tick", pairs.a() * 1e6),

@@ -302,7 +302,8 @@ pub(crate) fn for_a_while(name: &str, seconds: u64) -> Part {
     ];
     let [torn, wrong] = judged(&twin, &mut again, ticks, seen);
     let records = |place: &Place, learner: &Learner| learner.synapses.records(place.graph()).expect("bound");
-    let lost = twin.weights().iter().zip(place.weights()).filter(|(wanted, is)| **wanted != *is).count() as u64
+    let lost = twin.weights().iter().zip(place.weights()).filter(|(wanted, is)| **wanted != *is).count()
+        as u64
         + u64::from(records(&twin, &again) != records(&place, &learner));
     let offences = torn + wrong + impossible + lost;
     let what = "torn weights, answers of no tick and updates lost beside a learner";

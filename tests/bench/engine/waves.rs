@@ -141,8 +141,7 @@ pub(crate) fn beside_queue(name: &str) -> Part {
     let probe = Gather::new(4 * of.graph.node_count().max(1 << 18));
     // Both need the pond, and one of them its scratch.
     let pond = RefCell::new(of);
-    let pairs =
-        Pairs::of(|| probe.run(), || pond.borrow_mut().pulse(), || pond.borrow().queued_pulse());
+    let pairs = Pairs::of(|| probe.run(), || pond.borrow_mut().pulse(), || pond.borrow().queued_pulse());
     let target = (claims && name.starts_with("rmat")).then_some("T10");
     let figure = run(target, "a pulse over one of a textbook's queue", name, "");
     let beside = [

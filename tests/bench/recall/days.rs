@@ -266,7 +266,10 @@ pub(crate) fn run(path: &str) -> Vec<Run> {
         println!("{name}: {:.0} s", begun.elapsed().as_secs_f64());
         rows.push((name, found));
     }
-    println!("\n| objects ranked by | MRR, days {FIRST} to {} | first ten | MRR, from day {TEST} | first ten | outcomes | records |", TEST - 1);
+    println!(
+        "\n| objects ranked by | MRR, days {FIRST} to {} | first ten | MRR, from day {TEST} | first ten | outcomes | records |",
+        TEST - 1
+    );
     println!("|---|---|---|---|---|---|---|");
     for (name, Found { sums, ticks, records }) in &rows {
         let [[mrr, ten], [test_mrr, test_ten]] = sums.map(Sums::means);

@@ -27,7 +27,8 @@ enum Used {
 
 /// The questions asked before anything was learned, and after each way to learn, as rows.
 pub(crate) fn rows(events: &[Value], questions: &[Question]) -> Vec<Row> {
-    let ways = [(Used::Gold, "taught by outcomes on even ones"), (Used::All, "taught by every hit of even ones")];
+    let ways =
+        [(Used::Gold, "taught by outcomes on even ones"), (Used::All, "taught by every hit of even ones")];
     let learned = |(used, name): (Used, &str)| {
         // Weights are those of the graph, so each way has a graph of its own.
         let view = view(events, true);
@@ -48,7 +49,8 @@ fn teach(view: &View, questions: &[Question], used: Used) -> (u64, usize) {
         for question in questions.iter().step_by(2) {
             let ask = Ask { text: question.text.clone(), ..whole() };
             let found = recall(view, &ask, &config, &mut scratch).expect("an answer");
-            let active = walked(graph, &found.hits, |hit| used == Used::All || question.gold.contains(&hit.id));
+            let active =
+                walked(graph, &found.hits, |hit| used == Used::All || question.gold.contains(&hit.id));
             if !active.is_empty() && synapses.ticks() < TICKS {
                 synapses.tick(graph, &active).expect("nodes of this graph");
             }

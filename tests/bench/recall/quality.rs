@@ -179,8 +179,6 @@ pub(crate) fn table(rows: &[Row]) {
     println!("|---|---|---|---|---|---|---|---|");
     for Row { name, shares, touched } in rows {
         let [[a, b, c, d], [_, even, ..], [_, odd, ..]] = shares;
-        println!(
-            "| {name} | {a:.1} | {b:.1} | {c:.1} | {d:.1} | {even:.1} | {odd:.1} | {touched:.0} |"
-        );
+        println!("| {name} | {a:.1} | {b:.1} | {c:.1} | {d:.1} | {even:.1} | {odd:.1} | {touched:.0} |");
     }
 }

@@ -75,7 +75,9 @@ impl Library {
                 *counts.entry(word).or_default() += 1.0;
             }
             lengths.push(counts.values().sum::<f64>());
-            counts.into_iter().for_each(|(word, count)| postings.entry(word).or_default().push((node, count)));
+            counts
+                .into_iter()
+                .for_each(|(word, count)| postings.entry(word).or_default().push((node, count)));
         }
         for source in 0..graph.nodes() {
             for slot in graph.row(source).filter(|slot| causal[*slot] > 0.0) {
@@ -125,8 +127,11 @@ impl Library {
         seeds.sort_unstable_by_key(|(node, _)| *node);
         let structural = self.structural(&seeds, usize::max(200, 10 * most));
         let (like, _) = self.trigrams.like(text, 3 * most);
-        let semantic: Vec<(u32, f32)> =
-            like.into_iter().filter(|(_, like)| *like > 0.01).map(|(node, like)| (node, like as f32)).collect();
+        let semantic: Vec<(u32, f32)> = like
+            .into_iter()
+            .filter(|(_, like)| *like > 0.01)
+            .map(|(node, like)| (node, like as f32))
+            .collect();
         let mut causal = self.causal(&seeds, true);
         causal.extend(self.causal(&seeds, false));
         let temporal = self.temporal(&structural, &semantic, &seeds);
@@ -184,8 +189,7 @@ impl Library {
         let begun: Vec<(u32, f32)> = seeds.iter().map(|(node, score)| (*node, score / greatest)).collect();
         let values = activate(&self.graph, &begun, self.rule);
         let lit = (0_u32..).zip(values).filter(|(_, value)| *value > 0.0);
-        let mut hits: Vec<Hit> =
-            lit.map(|(node, score)| Hit { node, score, dimensions: [0.0; 4] }).collect();
+        let mut hits: Vec<Hit> = lit.map(|(node, score)| Hit { node, score, dimensions: [0.0; 4] }).collect();
         self.sort(&mut hits);
         let scale = hits.first().map_or(1.0, |hit| hit.score.max(1.0));
         hits.into_iter().take(most).map(|hit| (hit.node, hit.score / scale)).collect()
@@ -257,7 +261,9 @@ impl Library {
 
     /// Whom a node may be expected to change with: the hundred best products over at most three slots, the best first.
     fn expected(&self, from: u32) -> Vec<(u32, f32)> {
-        let wait = |node: u32, value: f32, hops: u8| (value.to_bits(), Reverse(self.rank(node)), Reverse(hops), node);
+        let wait = |node: u32, value: f32, hops: u8| {
+            (value.to_bits(), Reverse(self.rank(node)), Reverse(hops), node)
+        };
         let mut waiting = BinaryHeap::from([wait(from, 1.0, 0)]);
         let (mut hops_at, mut found): (HashMap<u32, u8>, Vec<(u32, f32)>) = (HashMap::new(), Vec::new());
         while let Some((bits, _, Reverse(hops), node)) = waiting.pop() {
@@ -289,7 +295,8 @@ impl Library {
     fn merged(&self, heard: [Vec<(u32, f32)>; 4]) -> Vec<Hit> {
         let weights = [0.35_f32, 0.25, 0.15, 0.25].map(f64::from);
         let active = heard.each_ref().map(|list| !list.is_empty());
-        let sum: f64 = weights.iter().zip(active).filter(|(_, active)| *active).map(|(weight, _)| weight).sum();
+        let sum: f64 =
+            weights.iter().zip(active).filter(|(_, active)| *active).map(|(weight, _)| weight).sum();
         let mut found: HashMap<u32, [f32; 4]> = HashMap::new();
         for (dimension, list) in heard.into_iter().enumerate() {
             for (node, value) in list {

@@ -53,7 +53,8 @@ async fn success(db: &Fresh) -> Vec<f64> {
 #[tokio::test(flavor = "multi_thread")]
 async fn edges_of_the_list_earn_by_their_place_in_the_whole_way() {
     let db = fresh().await;
-    let write = "CREATE (m1:Memory {id: 'm1', scope: 'local'})-[:MENTIONS]->(a:Entity {name: 'A', scope: 'local'}),
+    let write =
+        "CREATE (m1:Memory {id: 'm1', scope: 'local'})-[:MENTIONS]->(a:Entity {name: 'A', scope: 'local'}),
         (a)-[:RELATES_TO {key: 'ab'}]->(b:Entity {name: 'B', scope: 'local'}),
         (c:Entity {name: 'C', scope: 'local'})-[:RELATES_TO {key: 'cb'}]->(b),
         (m2:Memory {id: 'm2', scope: 'local'})-[:MENTIONS]->(c)";
@@ -84,7 +85,8 @@ async fn edges_of_the_list_earn_by_their_place_in_the_whole_way() {
         )
         .await;
     assert_eq!(places, ["A", "B", "C"], "places that such an edge joins, each once");
-    let held: i64 = db.client.value("MATCH (m:Memory) WHERE m.ebbLock IS NOT NULL RETURN count(m) AS n").await;
+    let held: i64 =
+        db.client.value("MATCH (m:Memory) WHERE m.ebbLock IS NOT NULL RETURN count(m) AS n").await;
     assert_eq!(held, 0, "memories are not held up");
 }
 
@@ -175,10 +177,8 @@ async fn what_is_not_there_is_passed_over() {
     assert_eq!(left.len(), 2);
     close(left[0], 1.0);
     close(left[1], 1.0 / 3.0);
-    let aside: String = db
-        .client
-        .value("MATCH (:Room {id: 'r1'})-[r:HALL]->() RETURN r.success_pheromone AS value")
-        .await;
+    let aside: String =
+        db.client.value("MATCH (:Room {id: 'r1'})-[r:HALL]->() RETURN r.success_pheromone AS value").await;
     assert_eq!(aside, "much", "what was set aside keeps its values");
     let before = remembered(&db.client).await;
     let team = Scope::new("team").unwrap();
@@ -192,8 +192,7 @@ async fn what_is_not_there_is_passed_over() {
 async fn an_id_that_labels_share_is_named_with_its_label() {
     let db = fresh().await;
     rooms(&db).await;
-    let write =
-        "MATCH (a:Room {id: 'r0'}) CREATE (a)-[:HAS_CLOSET]->(:Closet {id: 'r1', scope: 'local'})";
+    let write = "MATCH (a:Room {id: 'r0'}) CREATE (a)-[:HAS_CLOSET]->(:Closet {id: 'r1', scope: 'local'})";
     db.client.run(write, &[]).await;
     let closet = async || -> Vec<Option<f64>> {
         db.client.column("MATCH ()-[r:HAS_CLOSET]->() RETURN r.success_pheromone AS success").await
@@ -237,7 +236,8 @@ async fn a_recall_files_itself_where_every_recall_is_learned_from() {
     let content = "the build needs a home".to_owned();
     db.apply(&[Event::Remember(Remember { mentions, content, ..remember("a", 0.0) })]).await;
     let filed = async || -> Vec<Vec<String>> {
-        let text = "MATCH (r:EbbRequest) WHERE r.waits = 'local' AND r.reward = 1.0 RETURN r.active AS active";
+        let text =
+            "MATCH (r:EbbRequest) WHERE r.waits = 'local' AND r.reward = 1.0 RETURN r.active AS active";
         db.client.column(text).await
     };
     let ask = || Ask { text: "what does the Build need".to_owned(), ..Ask::default() };

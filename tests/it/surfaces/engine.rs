@@ -58,10 +58,7 @@ fn communities_of_a_file_are_told_whole_or_in_part() {
     assert_eq!(some["schema"], "ebb.engine.communities/1");
     numbers(&some, &["modularity", "levels", "alone"]);
     assert_eq!((&some["count"], &some["left_out"]), (&json!(5), &json!(29)));
-    assert_eq!(
-        some["communities"],
-        json!([{"community": 0, "size": 8}, {"community": 1, "size": 7}])
-    );
+    assert_eq!(some["communities"], json!([{"community": 0, "size": 8}, {"community": 1, "size": 7}]));
     assert_eq!(ids(&some), ["Ledger", "standup"]);
     numbers(&some["hits"][0], &["score", "community"]);
     let bridge = &some["bridges"][0];

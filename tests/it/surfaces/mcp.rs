@@ -149,7 +149,10 @@ async fn over_http_a_sweep_wants_to_have_been_seen_and_a_key_says_what_may_be_ca
     assert!(failed(&open(call("remember", json!({"contents": "x"})))).contains("unknown field `contents`"));
     let used = json!({"recall_id": "r", "used": [{"id": "m", "path": ["prod", "m"]}], "request_id": "o"});
     let came = answered(&open(call("report_outcome", used.clone()))).clone();
-    assert_eq!((&came["active"], &came["not_in_trails"], &came["learns"]), (&json!(2), &json!(1), &json!(true)));
+    assert_eq!(
+        (&came["active"], &came["not_in_trails"], &came["learns"]),
+        (&json!(2), &json!(1), &json!(true))
+    );
     assert_eq!(answered(&open(call("report_outcome", used))), &came, "a call counts once");
     let elsewhere = json!({"recall_id": "r", "used": [{"id": "m", "path": ["prod"]}]});
     assert!(failed(&open(call("report_outcome", elsewhere))).contains("used[0].path ends at prod"));

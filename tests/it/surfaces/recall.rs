@@ -181,7 +181,10 @@ async fn what_was_asked_together_comes_along_in_its_own_scope() {
     // Of three questions with Lunch two were with Alex, and with what a fact joins to Alex.
     let third = ask(r#"{"text":"Lunch","priming":true,"why":true}"#);
     let joined = primed(&third);
-    assert!(joined.iter().any(|(id, _)| *id == "Alex") && joined.iter().all(|(id, _)| *id != "Lunch"), "{third:#}");
+    assert!(
+        joined.iter().any(|(id, _)| *id == "Alex") && joined.iter().all(|(id, _)| *id != "Lunch"),
+        "{third:#}"
+    );
     let strongest = third["seeds"][0]["score"].as_f64().unwrap();
     assert!(joined.iter().all(|(_, score)| (score / strongest - 0.2 / 3.0).abs() < 1e-6), "{third:#}");
     assert!(ids(&third).contains(&"Alex") && ids(&third).contains(&"m2"), "{third:#}");

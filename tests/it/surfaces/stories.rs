@@ -30,7 +30,8 @@ fn updates() -> bool {
 /// The pages, by name.
 fn pages() -> Vec<PathBuf> {
     let all = fs::read_dir(root().join("docs")).unwrap().map(|entry| entry.unwrap().path());
-    let mut pages: Vec<PathBuf> = all.filter(|path| path.extension().is_some_and(|end| end == "md")).collect();
+    let mut pages: Vec<PathBuf> =
+        all.filter(|path| path.extension().is_some_and(|end| end == "md")).collect();
     pages.sort();
     pages
 }

@@ -83,12 +83,7 @@ pub(in crate::store) async fn succeed(
 }
 
 impl<'a> Nodes<'a> {
-    async fn find(
-        tx: &mut Tx,
-        trails: &Trails,
-        scope: &Scope,
-        ways: &[&'a [String]],
-    ) -> Result<Self, Error> {
+    async fn find(tx: &mut Tx, trails: &Trails, scope: &Scope, ways: &[&'a [String]]) -> Result<Self, Error> {
         let ids: BTreeSet<&'a str> = ways.iter().copied().flatten().map(String::as_str).collect();
         let labels = labels(trails)?;
         let is_listed = |label: &&PlaceLabel| trails.allowed.labels().contains(label);
