@@ -400,7 +400,7 @@ fn shapes_at_the_edge() {
     assert_eq!(ids(&chain), ["n00", "n01", "n02", "n03", "n04", "n05"]);
     let last = chain.hits[5].route.as_ref().unwrap();
     assert_eq!(last.ids, ids(&chain));
-    assert!((f64::from(last.path.arrival) - 0.55_f64.powi(5)).abs() < 1e-6);
+    assert!((f64::from(last.path.arrival) - 0.85_f64.powi(5)).abs() < 1e-6);
     let empty = asked(&World::default().view(), &Ask { text: "anything".to_owned(), ..from_n00(5) });
     assert_eq!((empty.hits.len(), empty.unknown), (0, vec!["n00".to_owned()]));
 }

@@ -9,6 +9,9 @@ use crate::graph::kinds::{EdgeDirection, Kinds, NodeType};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
+/// The rule of recall with the decay of the worked examples.
+const RULE: Params = Params { decay: 0.55, ..Params::RECALL };
+
 type Edge = (u32, u32, f32, bool);
 
 /// The graph of so many nodes; rows come forwards or backwards.
@@ -77,7 +80,7 @@ fn asked(
 
 fn simply(graph: &Graph, scores: &[(u32, f32)]) -> Contrast {
     let seeds = seeds(graph, scores);
-    asked(graph, &seeds, &Params::RECALL, XLR_PULSE_BUDGET, &mut Scratch::default())
+    asked(graph, &seeds, &RULE, XLR_PULSE_BUDGET, &mut Scratch::default())
 }
 
 fn of(graph: &Graph, found: &Contrast, number: u32) -> Field {
@@ -298,7 +301,7 @@ proptest! {
             graph.write_weight(node, slot, weight).unwrap();
         }
         let seeds = seeds(&graph, &scores);
-        let params = Params { max_depth: depth, ..Params::RECALL };
+        let params = Params { max_depth: depth, ..RULE };
         let mut distinct: BTreeMap<NodeId, f32> = BTreeMap::new();
         for (node, score) in &seeds {
             let held = distinct.entry(*node).or_default();
@@ -436,7 +439,7 @@ fn xlr_overlap_is_live() {
     let lit = wavefront::activate(
         &held,
         &seeds(&held, &[(0, 1.0)]),
-        &Params::RECALL,
+        &RULE,
         usize::MAX,
         &mut scratch::Scratch::default(),
     );
@@ -455,7 +458,7 @@ fn xlr_overlap_is_live() {
 fn xlr_over_cancelled() {
     let held = contrasted(80);
     // Scores as they are given, and so small that every gate is closed.
-    let params = Params { normalised: false, ..Params::RECALL };
+    let params = Params { normalised: false, ..RULE };
     let seeds = seeds(&held, &[(0, 0.003)]);
     let found = asked(&held, &seeds, &params, XLR_PULSE_BUDGET, &mut Scratch::default());
     assert_eq!(found.flags, Flags::default().with(Flag::XlrOverCancelled, true));
@@ -563,7 +566,7 @@ fn xlr_budget() {
     let reached = |edges: &[Edge], budget: u32| {
         let graph = graph(11, edges);
         let seeds = seeds(&graph, &[(0, 1.0)]);
-        let found = asked(&graph, &seeds, &Params::RECALL, budget, &mut Scratch::default());
+        let found = asked(&graph, &seeds, &RULE, budget, &mut Scratch::default());
         let ids: BTreeSet<String> =
             found.nodes.iter().map(|field| graph.external_id(field.node)[3..].to_owned()).collect();
         assert_eq!(found.pulses, ids.len() as u64);
@@ -620,7 +623,7 @@ fn xlr_stays_bounded() {
     let scores: Vec<(u32, f32)> = (6..206).map(|leaf| (leaf, 1.0)).collect();
     let begun = seeds(&held, &scores);
     for max_depth in [5, 20] {
-        let params = Params { max_depth, ..Params::RECALL };
+        let params = Params { max_depth, ..RULE };
         let found = asked(&held, &begun, &params, XLR_PULSE_BUDGET, &mut Scratch::default());
         assert_eq!(found.anti_seeds, [306, 309].map(|number| node(&held, number)));
         let most = found.nodes.iter().map(|field| field.hot).fold(0.0, f32::max);

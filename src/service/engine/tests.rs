@@ -36,7 +36,9 @@ fn team() -> View {
 }
 
 fn rules() -> Config {
-    Config::new(Params::RECALL, Params::REFERENCE, 0.75, 1_000).unwrap()
+    // The decay of the worked examples.
+    let recall = Params { decay: 0.55, ..Params::RECALL };
+    Config::new(recall, Params::REFERENCE, 0.75, 1_000).unwrap()
 }
 
 fn from(id: &str) -> Vec<(String, f32)> {
