@@ -9,6 +9,7 @@ use crate::domain::ids::Scope;
 use crate::domain::policy::Regime;
 use crate::domain::relation::FadingError;
 use crate::domain::similarity::Similarity;
+use crate::engine::plasticity::Rules;
 use crate::graph::kinds::Kinds;
 use crate::mirror;
 use crate::provision::{self, Endpoint, Keeper, Origin};
@@ -163,6 +164,7 @@ fn mirrored(settings: &Settings, scope: &Scope) -> Result<mirror::Config, Error>
         connections: settings.mirror.connections,
         kinds: Kinds::default(),
         range,
+        rules: Rules::default(),
         saves: settings
             .mirror
             .folder
@@ -188,6 +190,7 @@ pub fn schedules(settings: &Settings) -> scheduler::Config {
         job(&jobs.evaporate),
         fade,
         job(&jobs.sweep),
+        job(&jobs.learn),
     ])
 }
 

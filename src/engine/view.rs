@@ -12,6 +12,7 @@
 //! Invariant: whatever the order in which rows came, a view answers the same (held by `recall::tests::recall_order_free`).
 
 use super::pagerank::pagerank;
+use super::plasticity::Ticks;
 use super::seeds::Sources;
 use super::seeds::facts::Facts;
 use super::seeds::labels::Labels;
@@ -51,6 +52,7 @@ pub struct View {
     further: Vec<String>,
     mean_degree: f64,
     asked: Asked,
+    ticks: Ticks,
 }
 
 /// What not every question needs: made for the first that does, and kept.
@@ -152,6 +154,7 @@ impl View {
             further: Vec::new(),
             mean_degree,
             asked: Asked::default(),
+            ticks: Ticks::default(),
         }
     }
 
@@ -159,6 +162,19 @@ impl View {
     #[must_use]
     pub fn with_labels(self, further: Vec<String>) -> Self {
         Self { further, ..self }
+    }
+
+    /// The same where the effective weights are those of a tick.
+    #[must_use]
+    pub fn with_tick(self, tick: u64) -> Self {
+        Self { ticks: Ticks::new(tick), ..self }
+    }
+
+    /// How many outcomes its effective weights have learned: told by whoever moves these, asked before and after they are
+    /// read.
+    #[must_use]
+    pub const fn ticks(&self) -> &Ticks {
+        &self.ticks
     }
 
     /// The snapshot that it is of.

@@ -121,7 +121,7 @@ pub fn run_on(verb: &Verb, view: &View, rules: &Config, output: &Output) -> Resu
         Verb::Activate(args) => activate(view, &args.asked(), rules, &mut Default::default())?,
         Verb::Pagerank(args) => rank(view, &args.asked())?,
     };
-    tell(verb, &Engine::of(found, &Freshness::FILE), output)
+    tell(verb, &Engine::of(found, &Freshness::of_file(view)), output)
 }
 
 fn tell(verb: &Verb, answer: &Engine, output: &Output) -> Result<(), CliError> {

@@ -7,6 +7,7 @@ mod events;
 mod facts;
 mod http;
 mod injection;
+mod learned;
 mod mcp;
 mod memories;
 mod mirrors;
