@@ -186,7 +186,10 @@ fn on_file(
 ) -> Result<(), CliError> {
     let rules = settings.engine.rules().map_err(CliError::failed)?;
     let range = settings.engine.range().map_err(CliError::failed)?;
-    let view = view_of_file(file.unwrap_or(Path::new("")), range)?;
+    let (view, learned) = view_of_file(file.unwrap_or(Path::new("")), range)?;
+    if let Some(learned) = learned {
+        output.remark(&format!("With what was learned, which stands beside it in {}", learned.file.display()));
+    }
     match command {
         Command::Engine(verb) => engine::run_on(verb, &view, &rules, output),
         Command::Recall(args) => recall::run_on(args, &view, &rules, Clock::Real.now(), output),

@@ -164,6 +164,7 @@ fn mirrored(settings: &Settings, scope: &Scope) -> Result<mirror::Config, Error>
         connections: settings.mirror.connections,
         kinds: Kinds::default(),
         range,
+        rules: settings.engine.plasticity().map_err(|why| Error::Recall(why.to_string()))?,
         saves: settings
             .mirror
             .folder
@@ -189,6 +190,7 @@ pub fn schedules(settings: &Settings) -> scheduler::Config {
         job(&jobs.evaporate),
         fade,
         job(&jobs.sweep),
+        job(&jobs.learn),
     ])
 }
 

@@ -240,6 +240,35 @@ fn i10_what_is_left_at_rest() {
 }
 
 #[test]
+fn i11_an_outcome_that_is_lost_or_learned_twice() {
+    let learned = r#""ticks": 1, "strengthened": 1"#;
+    breaks(
+        Invariant::Outcomes,
+        &[(learned, r#""ticks": 2, "strengthened": 2"#)],
+        "2 outcomes were learned, of 1 to 1",
+    );
+    breaks(
+        Invariant::Outcomes,
+        &[(learned, r#""ticks": 0, "strengthened": 0"#)],
+        "0 outcomes were learned, of 1 to 1",
+    );
+    breaks(Invariant::Outcomes, &[(learned, r#""ticks": 1, "strengthened": 2"#)], "strengthened");
+    breaks(
+        Invariant::Outcomes,
+        &[(
+            r#""waiting": 0, "ticks": 1, "strengthened": 1"#,
+            r#""waiting": 1, "ticks": 0, "strengthened": 0"#,
+        )],
+        "1 outcomes were not learned",
+    );
+    // One of which nobody knows whether it was filed counts once or not at all.
+    let filed = r#""op": 5, "known": "ok", "what": "outcome""#;
+    for seen in [learned, r#""ticks": 0, "strengthened": 0"#] {
+        keeps(&[(filed, r#""op": 5, "known": "info", "what": "outcome""#), (learned, seen)]);
+    }
+}
+
+#[test]
 fn a_take_that_landed_unseen_counts_before_its_holder_is_hurt_too() {
     let take = |at, process: &str, known, fence| Line {
         at,

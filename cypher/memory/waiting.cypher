@@ -1,7 +1,7 @@
 // purpose: Count what waits at an instant: for each job, and set aside.
 // mode: read
 // params: $now: Integer
-// returns: due: Integer, ripe: Integer, sessions: Integer, clusters: Integer, reinforce: Integer, quarantined: Integer (one row)
+// returns: due: Integer, ripe: Integer, sessions: Integer, clusters: Integer, reinforce: Integer, outcomes: Integer, quarantined: Integer (one row)
 CALL () {
   MATCH (m:Memory)
   WHERE m.dueAt <= datetime({epochMillis: $now}) AND m.energyAt < datetime({epochMillis: $now}) AND NOT m:EbbQuarantined
@@ -27,5 +27,11 @@ CALL () {
   WHERE m.reinforceDue <= datetime({epochMillis: $now}) AND NOT m:EbbQuarantined
   RETURN count(m) AS reinforce
 }
+CALL () {
+  MATCH (r:EbbRequest)
+  USING INDEX r:EbbRequest(waits, at, id)
+  WHERE r.waits > '' AND r.at IS NOT NULL AND r.id IS NOT NULL
+  RETURN count(r) AS outcomes
+}
 CALL () { MATCH (m:EbbQuarantined) RETURN count(m) AS quarantined }
-RETURN due, ripe, sessions, clusters, reinforce, quarantined
+RETURN due, ripe, sessions, clusters, reinforce, outcomes, quarantined

@@ -1,18 +1,25 @@
-// purpose: Read the relationships of nodes of a label and scope, either way, and who their other ends are.
+// purpose: Read the relationships between nodes of a label and scope and others, either way, as far as both ends may be mirrored.
 // mode: read
-// params: $scope: String, $rows.keys: List, $rows.labels: List, $rows.never: List, $rows.costed: List, $type: String
-// returns: key: String, edges: List (a row for each that is there)
+// params: $scope: String, $rows.keys: List, $rows.labels: List, $rows.before: List, $rows.never: List, $rows.costed: List, $expired: Boolean, $type: String
+// returns: key: String, edges: List (a row for each that is there and may be mirrored)
 // names: :Room, n.id
 //
 // Of one type, or of all where $type is null. An edge is as in mirror/nodes, with whether it begins at the node as a fifth.
 UNWIND $rows.keys AS key
 MATCH (n:Room)
 WHERE n.scope = $scope AND n.id = key
+  AND NOT n:EbbQuarantined AND n.dissolved IS NULL
+  AND NOT coalesce(n.tier, '') IN ['archivedWorking', 'archivedShortTerm']
+  AND ($expired OR NOT coalesce(n.tier, '') = 'expiredWorking')
+  AND none(other IN $rows.before WHERE other IN labels(n))
 RETURN n.id AS key,
   COLLECT {
     MATCH (n)-[r]-(b)
     WHERE NOT type(r) IN $rows.never AND r.ebbReason IS NULL AND b.scope = $scope
       AND ($type IS NULL OR type(r) = $type)
+      AND NOT b:EbbQuarantined AND b.dissolved IS NULL
+      AND NOT coalesce(b.tier, '') IN ['archivedWorking', 'archivedShortTerm']
+      AND ($expired OR NOT coalesce(b.tier, '') = 'expiredWorking')
     WITH r, b, head([i IN range(0, size($rows.labels) - 1) WHERE $rows.labels[i] IN labels(b)]) AS label
     WHERE label IS NOT NULL
     RETURN [type(r), label, CASE WHEN b:Entity THEN b.name ELSE b.id END, CASE type(r)

@@ -1,7 +1,7 @@
-// purpose: Say since when the longest-waiting memory or session waits for each job.
+// purpose: Say since when the longest-waiting memory or session waits for each job, and what may be worked on at any time.
 // mode: read
 // params: none
-// returns: due: Integer, ripe: Integer, coactivate: Integer, cluster: Integer, reinforce: Integer (epoch milliseconds or null), relations: Integer, facts: Integer (one row)
+// returns: due: Integer, ripe: Integer, coactivate: Integer, cluster: Integer, reinforce: Integer (epoch milliseconds or null), outcomes: Boolean, relations: Integer, facts: Integer (one row)
 //
 // The range, from the year 1 on, leaves out values that are no instants: one that somebody wrote by hand must not stop
 // every run.
@@ -30,7 +30,13 @@ CALL () {
   WHERE m.reinforceDue >= datetime({epochMillis: -62135596800000}) AND NOT m:EbbQuarantined
   RETURN m.reinforceDue AS reinforce ORDER BY reinforce LIMIT 1
 }
+CALL () {
+  OPTIONAL MATCH (r:EbbRequest)
+  USING INDEX r:EbbRequest(waits, at, id)
+  WHERE r.waits > '' AND r.at IS NOT NULL AND r.id IS NOT NULL
+  RETURN r IS NOT NULL AS outcomes LIMIT 1
+}
 CALL () { MATCH ()-[r:RELATES_TO]->() RETURN count(r) AS relations }
 CALL () { MATCH (f:Fact) RETURN count(f) AS facts }
 RETURN due.epochMillis AS due, ripe.epochMillis AS ripe, coactivate.epochMillis AS coactivate,
-  cluster.epochMillis AS cluster, reinforce.epochMillis AS reinforce, relations, facts
+  cluster.epochMillis AS cluster, reinforce.epochMillis AS reinforce, outcomes, relations, facts

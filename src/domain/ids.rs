@@ -150,6 +150,13 @@ pub fn relation_key(scope: &str, from: &str, kind: &str, to: &str) -> String {
     Uuid::new_v5(&NAMESPACE, format!("relation/{named}").as_bytes()).to_string()
 }
 
+/// What there is once only: what the relationship of that type between two nodes of a scope has learned, one way.
+#[must_use]
+pub fn synapse_key(scope: &str, source: &str, relation: &str, target: &str) -> String {
+    let named = [scope, source, relation, target].map(|name| format!("{}:{name}", name.len())).concat();
+    Uuid::new_v5(&NAMESPACE, format!("synapse/{named}").as_bytes()).to_string()
+}
+
 /// What there is once only: the lineage of all that was ever said of one tuple. `value` is a value with its type.
 #[must_use]
 pub fn lineage_key(scope: &str, entity: &str, relation: &str, value: &str) -> String {

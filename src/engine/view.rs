@@ -13,6 +13,7 @@
 
 use super::communities::{Partition, communities};
 use super::pagerank::pagerank;
+use super::plasticity::Ticks;
 use super::seeds::Sources;
 use super::seeds::facts::Facts;
 use super::seeds::labels::Labels;
@@ -53,6 +54,7 @@ pub struct View {
     further: Vec<String>,
     mean_degree: f64,
     asked: Asked,
+    ticks: Ticks,
 }
 
 /// What not every question needs: made for the first that does, and kept.
@@ -61,7 +63,8 @@ struct Asked {
     velocity: OnceLock<VelocityScorer>,
     co_change: OnceLock<CoChangeMatrix>,
     cooccurrence: OnceLock<Option<CoOccurrenceIndex>>,
-    communities: OnceLock<Partition>,
+    /// With the tick whose weights it is of.
+    communities: Mutex<Option<(u64, Arc<Partition>)>>,
 }
 
 /// Bytes that the parts of a view take. Texts may be shared with views of other generations.
@@ -88,7 +91,10 @@ pub struct Bytes {
 impl Asked {
     fn bytes(&self) -> usize {
         let company = self.cooccurrence.get().and_then(Option::as_ref).map_or(0, CoOccurrenceIndex::bytes);
-        let divided = self.communities.get().map_or(0, |partition| size_of_val(partition.of.as_slice()));
+        // Whoever works it out has the lock until it is there.
+        let kept = self.communities.try_lock().ok();
+        let partition = kept.as_ref().and_then(|kept| kept.as_ref());
+        let divided = partition.map_or(0, |(_, partition)| size_of_val(partition.of.as_slice()));
         company + self.co_change.get().map_or(0, CoChangeMatrix::bytes) + divided
     }
 }
@@ -156,6 +162,7 @@ impl View {
             further: Vec::new(),
             mean_degree,
             asked: Asked::default(),
+            ticks: Ticks::default(),
         }
     }
 
@@ -163,6 +170,19 @@ impl View {
     #[must_use]
     pub fn with_labels(self, further: Vec<String>) -> Self {
         Self { further, ..self }
+    }
+
+    /// The same where the effective weights are those of a tick.
+    #[must_use]
+    pub fn with_tick(self, tick: u64) -> Self {
+        Self { ticks: Ticks::new(tick), ..self }
+    }
+
+    /// How many outcomes its effective weights have learned: told by whoever moves these, asked before and after they are
+    /// read.
+    #[must_use]
+    pub const fn ticks(&self) -> &Ticks {
+        &self.ticks
     }
 
     /// The snapshot that it is of.
@@ -232,11 +252,18 @@ impl View {
         self.asked.cooccurrence.get_or_init(made).as_ref()
     }
 
-    /// Who belongs together, at resolution 1 and by the weights of that moment. Made for the first who asks, which takes
-    /// seconds where there are a million nodes; all others wait for it.
+    /// Who belongs together, at resolution 1 and by the weights of that moment. Made for the first who asks after a tick, which
+    /// takes seconds where there are a million nodes; all others wait for it.
     #[must_use]
-    pub fn communities(&self) -> &Partition {
-        self.asked.communities.get_or_init(|| communities(self.graph(), PosF32::ONE))
+    pub fn communities(&self) -> Arc<Partition> {
+        let mut kept = self.asked.communities.lock().unwrap_or_else(PoisonError::into_inner);
+        let tick = self.ticks.at_start();
+        if let Some((_, partition)) = kept.as_ref().filter(|(of, _)| *of == tick) {
+            return Arc::clone(partition);
+        }
+        let partition = Arc::new(communities(self.graph(), PosF32::ONE));
+        *kept = Some((tick, Arc::clone(&partition)));
+        partition
     }
 
     /// What of it was cut short when it was made.
@@ -372,7 +399,11 @@ mod tests {
         assert_eq!(view.bytes().asked, 0);
         assert_eq!(view.communities().of.len(), 4);
         assert_eq!(view.bytes().asked, 4 * 4);
-        assert!(std::ptr::eq(view.communities(), view.communities()));
+        let first = view.communities();
+        assert!(Arc::ptr_eq(&first, &view.communities()));
+        view.ticks().begin(1);
+        view.ticks().finish(1);
+        assert!(!Arc::ptr_eq(&first, &view.communities()), "weights have moved");
     }
 
     #[test]

@@ -118,6 +118,11 @@ number!(
     DecayFactor, "decay", |value| value > 0.0 && value <= 1.0, 0.0, 1.0
 );
 
+impl LearningRate {
+    /// What an outcome teaches where nobody says otherwise.
+    pub const USUAL: Self = Self(0.08);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -11,6 +11,7 @@ pub mod coactivate;
 pub mod decay;
 pub mod evaporate;
 pub mod fade;
+pub mod learn;
 mod pages;
 pub mod promote;
 pub mod reap;
@@ -19,19 +20,21 @@ pub mod sweep;
 
 use crate::domain::tunables::Tunables;
 use crate::domain::units::{HOUR_MS, Timestamp};
+pub use crate::mirror::Learning;
 use crate::store::{Backlog, Error, Outlook, Run, Store, Tally, Waiting};
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
 const DAY_MS: i64 = 24 * HOUR_MS;
+const MINUTE_MS: i64 = HOUR_MS / 60;
 
 /// Every job that the ledger knows, in the order in which jobs due at one instant run.
 ///
 /// The order is that of cause and effect, so that running all of them twice at one instant changes nothing the second
 /// time: the audit lays out what others find, expiry takes memories out of clusters, sessions make the pairs that
 /// clusters consist of, strengthening ripens what promotion then raises. Trails, relations and
-/// facts stand for themselves.
+/// facts stand for themselves, and outcomes teach what relationships are after all that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum JobName {
@@ -53,11 +56,13 @@ pub enum JobName {
     Fade,
     /// Policies applied to the facts of each scope.
     Sweep,
+    /// Outcomes learned, one after the other.
+    Learn,
 }
 
 impl JobName {
     /// In the order in which jobs due at one instant run.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Audit,
         Self::Decay,
         Self::Coactivate,
@@ -67,6 +72,7 @@ impl JobName {
         Self::Evaporate,
         Self::Fade,
         Self::Sweep,
+        Self::Learn,
     ];
 
     /// The name it has everywhere: on the command line, in configuration, in the graph, in metrics.
@@ -82,6 +88,7 @@ impl JobName {
             Self::Evaporate => "evaporate",
             Self::Fade => "fade",
             Self::Sweep => "sweep",
+            Self::Learn => "learn",
         }
     }
 
@@ -108,6 +115,7 @@ impl JobName {
             Self::Evaporate => "lets the pheromones of trails evaporate by the cycles that have passed",
             Self::Fade => "writes down what every relation weighs, always from the weight it was given",
             Self::Sweep => "applies the decay policies to the facts of each scope, by adding facts",
+            Self::Learn => "lets outcomes teach what relationships weigh, each once, in the order they came",
         }
     }
 
@@ -125,6 +133,8 @@ impl JobName {
             Self::Evaporate => HOUR_MS,
             // Its own times are in the configuration, by the week.
             Self::Fade => 7 * DAY_MS,
+            // Its own interval is in the configuration; mirrors hear of it at their next look.
+            Self::Learn => MINUTE_MS,
         }
     }
 
@@ -141,6 +151,7 @@ impl JobName {
             Self::Evaporate => backlog.evaporate,
             Self::Fade => backlog.fade,
             Self::Sweep => backlog.sweep,
+            Self::Learn => backlog.learn,
         }
     }
 
@@ -154,6 +165,7 @@ impl JobName {
             Self::Cluster => waiting.clusters,
             Self::Reinforce => waiting.reinforce,
             Self::Promote => waiting.ripe,
+            Self::Learn => waiting.outcomes,
         }
     }
 }
@@ -175,6 +187,8 @@ pub struct Request {
     pub stop: CancellationToken,
     /// Do what is not yet due: evaporation acts only each so many cycles.
     pub force: bool,
+    /// What is learned by.
+    pub learning: Learning,
 }
 
 /// What a job works with.
@@ -189,6 +203,7 @@ pub struct Work<'a> {
     pub run: &'a mut Run,
     budget: Budget,
     forced: bool,
+    learning: Learning,
 }
 
 /// Whether a job came to the end of what was due.
@@ -239,8 +254,8 @@ impl<'a> Work<'a> {
             ends: request.time_limit.and_then(|limit| Instant::now().checked_add(limit)),
             stop: request.stop,
         };
-        let forced = request.force;
-        Self { store, tunables: &outlook.tunables, outlook, run, budget, forced }
+        let (forced, learning) = (request.force, request.learning);
+        Self { store, tunables: &outlook.tunables, outlook, run, budget, forced, learning }
     }
 
     /// Takes memories that other writers made under the laws, before the job looks for its own.
@@ -270,6 +285,7 @@ pub async fn run(job: JobName, work: Work<'_>) -> Result<Reached, Error> {
         JobName::Evaporate => evaporate::run(work).await,
         JobName::Fade => fade::run(work).await,
         JobName::Sweep => sweep::run(work).await,
+        JobName::Learn => learn::run(work).await,
     }
 }
 
@@ -279,7 +295,7 @@ fn rehearsed(limit: Option<u64>) -> usize {
     limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(MOST).min(MOST)
 }
 
-/// What a run of a job at `now` would do, up to about `limit` rows, nothing written.
+/// What a run of a job at `now` would do, up to about `limit` rows, nothing written. `learning` is what is learned by.
 ///
 /// # Errors
 /// Of the store.
@@ -289,6 +305,7 @@ pub async fn rehearse(
     tunables: &Tunables,
     now: Timestamp,
     limit: Option<u64>,
+    learning: &Learning,
 ) -> Result<Tally, Error> {
     match job {
         JobName::Audit => audit::rehearse(store, tunables, now, limit).await,
@@ -302,5 +319,6 @@ pub async fn rehearse(
         JobName::Evaporate => evaporate::rehearse(store, now, limit, false).await,
         JobName::Fade => fade::rehearse(store, now, limit).await,
         JobName::Sweep => sweep::rehearse(store, now, limit).await,
+        JobName::Learn => learn::rehearse(store, learning, now, limit).await,
     }
 }

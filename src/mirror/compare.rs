@@ -45,11 +45,11 @@ impl fmt::Display for Difference {
     }
 }
 
-/// A slot by what it is of, to where it leads, and the bits of its base weight.
-fn slots(graph: &Graph, node: NodeId) -> Vec<(&str, &str, u32)> {
+/// A slot by what it is of, to where it leads, and the bits of its weights: its base, and what it learned on top of that.
+fn slots(graph: &Graph, node: NodeId) -> Vec<(&str, &str, u32, u32)> {
     let of = |slot| {
         let target = graph.external_id(graph.target(slot));
-        (graph.relation(slot), target, graph.base(slot).to_bits())
+        (graph.relation(slot), target, graph.base(slot).to_bits(), graph.weight(slot).to_bits())
     };
     let mut slots: Vec<_> = graph.slots(node).map(of).collect();
     slots.sort_unstable();
@@ -127,5 +127,18 @@ mod tests {
         assert_eq!((difference.missing, difference.extra, difference.differing), (1, 1, 2));
         assert_eq!(difference.named, ["b", "c", "d", "e"]);
         assert_eq!(difference.to_string(), "1 nodes missing, 1 too many, 2 differing, such as b, c, d, e");
+    }
+
+    #[test]
+    fn what_was_learned_is_compared_too() {
+        let one = || graph(&[("a", "x"), ("b", "x")], &[("a", "b", 0.5)]);
+        let (first, second) = (one(), one());
+        let a = second.find("a").unwrap();
+        let slot = second.slots(a).next().unwrap();
+        second.write_weight(a, slot, 0.75).unwrap();
+        let difference = compare(&first, &second);
+        assert_eq!((difference.differing, difference.named), (1, vec!["a".to_owned()]));
+        first.write_weight(a, slot, 0.75).unwrap();
+        assert!(compare(&first, &second).is_none());
     }
 }

@@ -4,26 +4,28 @@
 //! a request, over several connections, each on a thread of its own, which makes rows of a graph of them as they come. What
 //! was read is let go page by page, so a load takes little more than what it makes.
 //!
-//! A load notes the server's time and the words of changes there are before it begins: what changes meanwhile is left to the
-//! refresh that follows it.
+//! A load notes the server's time and the words of changes there are before it begins, and reads what was learned by then: what
+//! changes meanwhile is left to the refresh that follows it.
 //!
 //! Its threads own what they work with. Where the future of a load is dropped, at Ctrl-C or at a stop, they
 //! end after the page in hand, and what was read is let go.
 
 use super::content::{Names, RELATES_TO, Relations, conductance, view_of};
 use super::hot::{Joined, Selection, bytes_of_all};
+use super::learned::bound;
 use super::{Config, Error, Held};
 use crate::domain::ids::Scope;
 use crate::domain::units::Timestamp;
+use crate::engine::plasticity::Synapses;
 use crate::engine::text::counts::WordCounts;
 use crate::engine::text::ranking::TextIndex;
 use crate::engine::{Texts, View};
 use crate::graph::builder::GraphBuilder;
 use crate::graph::columns::NodeRow;
 use crate::graph::index::Generation;
-use crate::graph::kinds::NEVER_MIRRORED;
+use crate::graph::kinds::{Kinds, NEVER_MIRRORED};
 use crate::graph::snapshot::{Skipped, Snapshot};
-use crate::store::{Amount, Eligible, EndSeen, Mirrored, NodeSeen, OVERLAP_MS, Store, Tied};
+use crate::store::{Amount, Eligible, EndSeen, Learned, Mirrored, NodeSeen, OVERLAP_MS, Store, Tied};
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -77,8 +79,17 @@ struct Load {
     taken: Vec<bool>,
     whole: bool,
     at: Timestamp,
+    learned: Learned,
     /// Of what the future of the load holds, and nobody else.
     waiting: Weak<()>,
+}
+
+/// What a load comes to.
+struct Made {
+    view: View,
+    synapses: Synapses,
+    relations: Relations,
+    names: Names,
 }
 
 /// What all threads of a load share.
@@ -97,11 +108,12 @@ pub(super) async fn load(
     generation: Generation,
 ) -> Result<Held, Error> {
     let begun = Instant::now();
-    let asked = asked(store, scope, config)?;
+    let asked = asked(store, scope, &config.kinds, config.expired)?;
     // What was committed by now is read below; what comes later is left to the refresh.
     let now = store.server_now().await?;
     let recently = Timestamp::from_millis(now.millis() - OVERLAP_MS).unwrap_or(Timestamp::EPOCH);
     let (seen, changes) = store.changes(recently).await?;
+    let learned = store.learned(scope, 0).await?.unwrap_or_default();
     let candidates = census(store, &asked, at).await?;
     let (taken, bytes) = selected(store, config, &asked, &candidates).await?;
     let whole = taken.iter().all(|taken| *taken);
@@ -115,14 +127,16 @@ pub(super) async fn load(
         taken,
         whole,
         at,
+        learned,
         waiting: Arc::downgrade(&waits),
     };
     let made = tokio::task::spawn_blocking(move || load.made(generation)).await;
     drop(waits);
-    let (view, relations, names) = made.map_err(|_| Error::Broken)??;
+    let Made { view, synapses, relations, names } = made.map_err(|_| Error::Broken)??;
     Ok(Held {
         asked,
         view: Arc::new(view),
+        synapses,
         relations,
         names,
         whole,
@@ -134,10 +148,10 @@ pub(super) async fn load(
 }
 
 /// What is asked of the store for a scope.
-pub(super) fn asked(store: &Store, scope: &Scope, config: &Config) -> Result<Mirrored, Error> {
+pub(super) fn asked(store: &Store, scope: &Scope, kinds: &Kinds, expired: bool) -> Result<Mirrored, Error> {
     let never = NEVER_MIRRORED.iter().map(|kind| (*kind).to_owned()).collect();
-    let costed = config.kinds.costed().map(str::to_owned).collect();
-    Ok(Mirrored::new(scope.clone(), store.trails(), config.expired, never, costed)?)
+    let costed = kinds.costed().map(str::to_owned).collect();
+    Ok(Mirrored::new(scope.clone(), store.trails(), expired, never, costed)?)
 }
 
 async fn census(store: &Store, asked: &Mirrored, at: Timestamp) -> Result<Vec<Eligible>, Error> {
@@ -207,16 +221,18 @@ async fn selected(
 }
 
 impl Load {
-    /// Reads what was taken, and makes of it a view, its relations and how its nodes are called.
-    fn made(&self, generation: Generation) -> Result<(View, Relations, Names), Error> {
+    /// Reads what was taken, and makes of it a view that knows what was learned, its relations and how its nodes are called.
+    fn made(mut self, generation: Generation) -> Result<Made, Error> {
+        let learned = std::mem::take(&mut self.learned);
         let keys = self.candidates.iter().map(|candidate| candidate.key.as_str());
         let names = Names::new(&self.asked, keys);
         let places = places(&self.asked, &self.candidates);
-        let plan = Plan { load: self, names: &names, places: &places };
+        let plan = Plan { load: &self, names: &names, places: &places };
         let read = read(&plan)?;
         self.check_wanted()?;
         let (view, relations) = build(&plan, read, generation)?;
-        Ok((view, relations, names))
+        let synapses = bound(view.graph(), self.config.rules, learned)?;
+        Ok(Made { view: view.with_tick(synapses.ticks()), synapses, relations, names })
     }
 
     /// Ends a load for which nobody waits any more.

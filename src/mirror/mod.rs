@@ -5,6 +5,8 @@
 //! | [`hot`] | who is in it when not all fits |
 //! | `load` | all of it from nothing |
 //! | `refresh` | what changed since |
+//! | [`learned`] | what outcomes taught, and the weights that say so |
+//! | [`near`] | the part of a scope that a learner needs |
 //! | [`compare`] | whether it is what a load would make |
 //! | [`compute`] | how it is asked: one view, one permit, one thread |
 //! | [`persist`] | graphs and what was learned on them, as files |
@@ -12,28 +14,34 @@
 //!
 //! A mirror of a scope is a [`View`] that nobody changes, and what is needed to make the next one. Whoever asks takes the view
 //! there is and keeps it; the one who refreshes makes another beside it and puts it in its place. So an answer is of one
-//! generation, whatever happens meanwhile, and says which, and how old it is.
+//! generation, whatever happens meanwhile, and says which, and how old it is. What is learned without any other change moves
+//! weights in the view that there is: an answer says how many outcomes had been learned when it was begun and when it was done.
 
 pub mod compare;
 pub mod compute;
 mod content;
 pub mod hot;
+pub mod learned;
 mod load;
+pub mod near;
 pub mod persist;
 mod refresh;
 pub mod saving;
 
 use crate::domain::ids::Scope;
 use crate::domain::units::Timestamp;
+use crate::engine::plasticity::{Rules, Synapses};
 use crate::engine::{self, View};
 use crate::graph;
 use crate::graph::builder::WeightRange;
+use crate::graph::codec::plasticity::SynapticState;
 use crate::graph::index::Generation;
 use crate::graph::kinds::Kinds;
 use crate::store::{self, Mirrored, Store};
 use compare::Difference;
 use compute::{PATIENCE, Refused};
 use content::{Names, Relations};
+pub use near::Learning;
 use refresh::Refreshed;
 use saving::{Saves, Saving};
 use std::collections::{BTreeMap, HashSet};
@@ -65,6 +73,8 @@ pub struct Config {
     pub kinds: Kinds,
     /// Between what effective weights lie.
     pub range: WeightRange,
+    /// How fast is learned and forgotten: as whoever learns has it.
+    pub rules: Rules,
     /// Where its graphs are saved as questions are asked, if they are.
     pub saves: Option<saving::Config>,
 }
@@ -74,12 +84,25 @@ impl Config {
     fn bytes_each(&self) -> u64 {
         self.max_bytes / (self.scopes.len().max(1) as u64)
     }
+
+    /// What a learner goes by whose lessons these mirrors hear.
+    #[must_use]
+    pub fn learning(&self) -> Learning {
+        Learning {
+            kinds: self.kinds.clone(),
+            range: self.range,
+            expired: self.expired,
+            rules: self.rules,
+        }
+    }
 }
 
 /// What is held of a scope, and what the next generation is made from.
 struct Held {
     asked: Mirrored,
     view: Arc<View>,
+    /// What was learned on its graph.
+    synapses: Synapses,
     relations: Relations,
     names: Names,
     /// Whether everything that may be mirrored is.
@@ -107,6 +130,10 @@ pub struct Current {
     read: Instant,
     /// Whether everything that may be mirrored is in it.
     pub whole: bool,
+    /// For how many of its slots something was learned.
+    pub learned: usize,
+    /// How many outcomes its weights had learned when this was taken.
+    tick: u64,
 }
 
 impl Current {
@@ -114,6 +141,13 @@ impl Current {
     #[must_use]
     pub fn age(&self) -> Duration {
         self.looked.elapsed()
+    }
+
+    /// How many outcomes its weights had learned when this was taken, and how many they have learned or are learning now: equal
+    /// where no weight has moved meanwhile.
+    #[must_use]
+    pub fn ticks(&self) -> (u64, u64) {
+        (self.tick, self.view.ticks().at_end())
     }
 
     /// How long ago all of the scope was last read, to load it or to compare.
@@ -130,6 +164,8 @@ pub enum Done {
     Loaded,
     /// What changed was merged in.
     Patched,
+    /// Nothing had changed but what was learned.
+    Learned,
     /// Nothing had changed.
     Same,
 }
@@ -142,7 +178,15 @@ struct Place {
 
 impl Place {
     fn published(&self) -> Option<Current> {
-        self.current.read().unwrap_or_else(PoisonError::into_inner).clone()
+        let current = self.current.read().unwrap_or_else(PoisonError::into_inner).clone()?;
+        // Asked before any weight is read.
+        let tick = current.view.ticks().at_start();
+        Some(Current { tick, ..current })
+    }
+
+    /// What there is to save: a view, and what was learned on its graph. Waits for whoever refreshes, on a thread that may.
+    fn content(&self) -> Option<(Arc<View>, SynapticState)> {
+        self.held.blocking_lock().as_ref().and_then(Held::content)
     }
 
     /// The later of an instant and the one that is published: who asked first may have the lock last.
@@ -157,8 +201,18 @@ impl Place {
             looked,
             read: held.read,
             whole: held.whole,
+            learned: held.synapses.len(),
+            tick: held.synapses.ticks(),
         });
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = current;
+    }
+}
+
+impl Held {
+    /// Its view, and what was learned on its graph.
+    fn content(&self) -> Option<(Arc<View>, SynapticState)> {
+        let learned = self.synapses.export(self.view.graph()).ok()?;
+        Some((Arc::clone(&self.view), learned))
     }
 }
 
@@ -166,7 +220,7 @@ impl Place {
 pub struct Mirror {
     store: Arc<Store>,
     config: Config,
-    places: BTreeMap<Scope, Place>,
+    places: BTreeMap<Scope, Arc<Place>>,
     saving: Option<Saving>,
 }
 
@@ -175,7 +229,7 @@ impl Mirror {
     #[must_use]
     pub fn new(store: Arc<Store>, config: Config) -> Self {
         let place = || Place { current: RwLock::new(None), held: tokio::sync::Mutex::new(None) };
-        let places = config.scopes.iter().map(|scope| (scope.clone(), place())).collect();
+        let places = config.scopes.iter().map(|scope| (scope.clone(), Arc::new(place()))).collect();
         let saving = config.saves.clone().map(|saves| Saving::new(saves, &config.scopes));
         Self { store, config, places, saving }
     }
@@ -194,11 +248,21 @@ impl Mirror {
         Ok(self.place(scope)?.published())
     }
 
-    /// Notes that a view answered a recall: every so many of them its graph is saved, in the background.
-    pub fn recalled(&self, scope: &Scope, view: &Arc<View>) {
-        if let Some(saving) = &self.saving {
-            saving.recalled(scope, view);
+    /// Notes that a view answered a recall: every so many of them its graph is saved with what was learned on it, in the
+    /// background.
+    pub fn recalled(&self, scope: &Scope, view: &View) {
+        if let (Some(saving), Some(place)) = (&self.saving, self.places.get(scope)) {
+            let place = Arc::clone(place);
+            saving.recalled(scope, view, move || place.content());
         }
+    }
+
+    /// The view of a scope, and what was learned on its graph; `None` before the first refresh.
+    ///
+    /// # Errors
+    /// [`Error::Scope`] for one that is not mirrored here.
+    pub async fn content(&self, scope: &Scope) -> Result<Option<(Arc<View>, SynapticState)>, Error> {
+        Ok(self.place(scope)?.held.lock().await.as_ref().and_then(Held::content))
     }
 
     /// How saves of a scope went; `None` where nothing is saved.
@@ -259,7 +323,7 @@ impl Mirror {
         for _ in 0..FOLLOWED_MAX {
             refresh::refresh(&self.store, &mut anew, &self.config, at, false).await?;
             let found = refresh::refresh(&self.store, known, &self.config, at, false).await?;
-            if !matches!(found, Refreshed::Next) {
+            if !matches!(found, Refreshed::Next | Refreshed::Learned) {
                 break;
             }
         }
@@ -303,6 +367,7 @@ impl Mirror {
             Some(known) => match refresh::refresh(&self.store, known, &self.config, at, weigh).await? {
                 Refreshed::Same => return Ok(Done::Same),
                 Refreshed::Next => return Ok(Done::Patched),
+                Refreshed::Learned => return Ok(Done::Learned),
                 Refreshed::Anew(why) => {
                     info!(%scope, why, "the mirror is loaded anew");
                     known.view.generation().next()
@@ -322,7 +387,7 @@ impl Mirror {
     }
 
     fn place(&self, scope: &Scope) -> Result<&Place, Error> {
-        self.places.get(scope).ok_or_else(|| Error::Scope { scope: scope.clone() })
+        self.places.get(scope).map(Arc::as_ref).ok_or_else(|| Error::Scope { scope: scope.clone() })
     }
 }
 

@@ -17,6 +17,7 @@
 
 use super::Error;
 use crate::graph::builder::WeightRange;
+use crate::graph::codec::plasticity::{self, SynapticState};
 use crate::graph::kinds::Kinds;
 use crate::graph::snapshot::Snapshot;
 use crate::graph::{self, codec};
@@ -38,6 +39,22 @@ pub struct Files {
 }
 
 impl Files {
+    /// Those of a graph's file: what was learned stands beside it, `memory.learned.json` beside `memory.json`.
+    #[must_use]
+    pub fn beside(graph: PathBuf) -> Self {
+        Self { learned: graph.with_extension("learned.json"), graph }
+    }
+
+    /// What was learned, if it is there.
+    ///
+    /// # Errors
+    /// [`Error::File`]; [`Error::Content`] for a file that is none of its kind.
+    pub fn read_learned(&self) -> Result<Option<SynapticState>, Error> {
+        let Some(file) = open(&self.learned)? else { return Ok(None) };
+        let content = |source| Error::Content { path: self.learned.clone(), source };
+        plasticity::read(file).map(Some).map_err(content)
+    }
+
     /// Saves the graph, then what was learned: that is left alone if the graph cannot be saved. `None` is a graph whose
     /// file is current.
     ///

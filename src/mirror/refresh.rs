@@ -8,6 +8,9 @@
 //! Words are read from some seconds before the last look on: a transaction commits later than it wrote the instant. Those that
 //! were heeded already are known by their ids.
 //!
+//! What was learned comes last. Where nothing else changed, weights move in the graph that is asked; else the next graph has them
+//! before anybody asks it.
+//!
 //! Relations fade between generations, so each generation weighs all of them at its instant; without any change there is a
 //! new one only after an hour.
 //!
@@ -18,6 +21,7 @@
 //! Invariant: a mirror that was brought up to date is one that was loaded (held by `mirror::patched_is_loaded`).
 
 use super::content::{RELATES_TO, Relations, conductance, view_of};
+use super::learned::records;
 use super::{Config, Error, Held, hot};
 use crate::domain::relation::Fading;
 use crate::domain::units::Timestamp;
@@ -26,9 +30,10 @@ use crate::graph::builder::{Batch, EdgeRow};
 use crate::graph::columns::NodeRow;
 use crate::graph::index::NodeId;
 use crate::graph::snapshot::{Skipped, Snapshot};
-use crate::store::{Amount, Change, EndSeen, KEPT_MS, NodeSeen, OVERLAP_MS, Store};
+use crate::store::{Amount, Change, EndSeen, KEPT_MS, Learned, NodeSeen, OVERLAP_MS, Store};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
+use tracing::error;
 
 /// Keys of one request.
 const PAGE: usize = 2_000;
@@ -41,6 +46,8 @@ pub(super) enum Refreshed {
     Same,
     /// There is a next generation.
     Next,
+    /// Weights moved by what was learned, and nothing else changed.
+    Learned,
     /// It takes a load: more changed than can be named, or more than there is room for.
     Anew(&'static str),
 }
@@ -72,19 +79,34 @@ pub(super) async fn refresh(
     if fresh.iter().any(|change| change.everything) {
         return Ok(Refreshed::Anew("more changed than can be named"));
     }
+    let learned = store.learned(&held.asked.scope, held.synapses.ticks()).await?;
+    if learned.as_ref().is_some_and(|learned| learned.tick < held.synapses.ticks()) {
+        return Ok(Refreshed::Anew("what was learned is not what it was"));
+    }
     let touched = Touched::of(&fresh, held);
     let weighed = held.view.snapshot().as_of.unwrap_or(i64::MIN);
     let stale = at.millis().saturating_sub(weighed) > WEIGHED_MS && !held.relations.is_empty();
-    let refreshed = if touched.is_empty() && !stale && !weigh {
-        Refreshed::Same
+    let refreshed = if !touched.is_empty() || stale || weigh {
+        next(store, held, config, at, (touched, learned)).await?
     } else {
-        next(store, held, config, at, touched).await?
+        learned.map_or(Refreshed::Same, |learned| moved(held, learned))
     };
     if !matches!(refreshed, Refreshed::Anew(_)) {
         held.seen = now;
         held.applied = changes.into_iter().map(|change| change.element).collect();
     }
     Ok(refreshed)
+}
+
+/// Moves the weights of what is held.
+fn moved(held: &mut Held, learned: Learned) -> Refreshed {
+    match held.learn(learned) {
+        Ok(()) => Refreshed::Learned,
+        Err(why) => {
+            error!(scope = %held.asked.scope, %why, "what was learned could not be taken over");
+            Refreshed::Anew("what was learned could not be taken over")
+        }
+    }
 }
 
 impl Touched {
@@ -199,7 +221,7 @@ async fn next(
     held: &mut Held,
     config: &Config,
     at: Timestamp,
-    touched: Touched,
+    (touched, learned): (Touched, Option<Learned>),
 ) -> Result<Refreshed, Error> {
     let Some(read) = read(store, held, touched).await? else {
         return Ok(Refreshed::Anew("nodes of several labels share a key"));
@@ -230,7 +252,14 @@ async fn next(
         return Ok(Refreshed::Anew("the budget is spent"));
     }
     let snapshot = Snapshot { graph, as_of: Some(at.millis()), skipped };
-    held.view = Arc::new(view_of(snapshot, texts, &relations, &held.names, (at, fading)));
+    let view = view_of(snapshot, texts, &relations, &held.names, (at, fading));
+    let mut synapses = held.synapses.rebind(held.view.graph(), view.graph())?;
+    if let Some(learned) = learned {
+        synapses.take(view.graph(), learned.tick, records(learned.rows), [])?;
+    }
+    synapses.settle(view.graph())?;
+    held.view = Arc::new(view.with_tick(synapses.ticks()));
+    held.synapses = synapses;
     held.relations = relations;
     held.bytes = bytes;
     Ok(Refreshed::Next)

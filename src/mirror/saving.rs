@@ -1,9 +1,11 @@
-//! Saves that nobody asks for: every so many recalls of a scope its graph goes to a file, in the background, so that there is
-//! something to look at, and to ask without a database, should that be gone.
+//! Saves that nobody asks for: every so many recalls of a scope its graph goes to a file, and what was learned on it to another,
+//! in the background, so that there is something to look at, and to ask without a database, should that be gone.
 //!
 //! A save never keeps a question waiting: it has a thread of its own, one for each scope, and a turn that comes while the one
-//! before is at work is left out. So is one of a generation that was saved already. A save that fails is told in the log and
-//! counted; the file stays what it was, as [`persist`] has it, also where the process ends in the middle.
+//! before is at work is left out. So is one of a generation that was saved already, unless more was learned on it: then that
+//! alone is written. A save that fails is told in the log and counted; the files stay what they were, as
+//! [`persist`](super::persist) has it, also where the process ends in the middle. Where it is the graph that cannot be saved,
+//! what was learned on it is not either, which is counted too.
 //!
 //! # Design notes
 //! A mirror starts from the store and never from such a file: the file may be old, and lacks what is not the graph.
@@ -11,18 +13,22 @@
 //! Several processes may share a folder. One that finds another at work on the same file leaves it to that one, which is no
 //! failure: both have the same graph to save.
 //!
+//! What is saved is taken when the thread is at work, under the lock of whoever refreshes, so graph and weights are of one
+//! moment. Nothing is written under that lock.
+//!
 //! Invariants: no two scopes have one file, whatever they are called and however the system treats names (held by
 //! `a_scope_has_a_file_of_its_own`); a file is of a whole graph (held by `surfaces::mirrors::a_kill_while_saving_leaves_a_file_that_loads`).
 
-use super::{Error, persist};
+use super::Error;
+use super::persist::Files;
 use crate::domain::ids::Scope;
 use crate::engine::View;
-use crate::graph::codec;
+use crate::graph::codec::plasticity::{self, SynapticState};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, TryLockError};
 use tracing::{debug, info, warn};
@@ -47,7 +53,12 @@ pub struct Saves {
     pub generation: Option<u64>,
     /// How many failed.
     pub failures: u64,
+    /// How often what was learned was not saved, since its graph could not be.
+    pub skipped: u64,
 }
+
+/// What is saved: a view, and what was learned on its graph.
+type Content = (Arc<View>, SynapticState);
 
 /// The saves of all scopes.
 pub(super) struct Saving {
@@ -61,7 +72,10 @@ struct Place {
     recalls: AtomicU64,
     /// 0 where none was: a mirror begins with 1.
     generation: AtomicU64,
+    /// Of what was learned.
+    tick: AtomicU64,
     failures: AtomicU64,
+    skipped: AtomicU64,
     at_work: Mutex<()>,
 }
 
@@ -70,19 +84,26 @@ impl Saving {
         Self { config, of: scopes.iter().map(|scope| (scope.clone(), Arc::default())).collect() }
     }
 
-    /// Counts a recall that a view answered, and saves its graph if it is time. Needs a runtime.
-    pub(super) fn recalled(&self, scope: &Scope, view: &Arc<View>) {
+    /// Counts a recall that a view answered, and if it is time saves what there is then, as `content` tells it. Needs a
+    /// runtime.
+    pub(super) fn recalled(
+        &self,
+        scope: &Scope,
+        view: &View,
+        content: impl FnOnce() -> Option<Content> + Send + 'static,
+    ) {
         let Some(place) = self.of.get(scope) else { return };
         let recalls = place.recalls.fetch_add(1, Ordering::Relaxed) + 1;
+        let saved = (place.generation.load(Ordering::Relaxed), place.tick.load(Ordering::Relaxed));
         if !recalls.is_multiple_of(self.config.every.max(1))
-            || place.generation.load(Ordering::Relaxed) == view.generation().0
+            || saved == (view.generation().0, view.ticks().at_start())
         {
             return;
         }
-        let file = self.config.folder.join(file_name(scope));
-        let (place, view, scope) = (Arc::clone(place), Arc::clone(view), scope.clone());
-        // Nobody waits for it: a process that ends meanwhile leaves the old file.
-        drop(tokio::task::spawn_blocking(move || place.save(&scope, &view, &file)));
+        let files = Files::beside(self.config.folder.join(file_name(scope)));
+        let (place, scope) = (Arc::clone(place), scope.clone());
+        // Nobody waits for it: a process that ends meanwhile leaves the old files.
+        drop(tokio::task::spawn_blocking(move || place.save(&scope, &files, content)));
     }
 
     pub(super) fn of(&self, scope: &Scope) -> Saves {
@@ -90,28 +111,36 @@ impl Saving {
             let generation = place.generation.load(Ordering::Relaxed);
             Saves {
                 generation: (generation > 0).then_some(generation),
-                failures: place.failures.load(Ordering::Relaxed),
+                failures: place.failures.load(Ordering::Acquire),
+                skipped: place.skipped.load(Ordering::Relaxed),
             }
         })
     }
 }
 
 impl Place {
-    fn save(&self, scope: &Scope, view: &View, file: &Path) {
+    fn save(&self, scope: &Scope, files: &Files, content: impl FnOnce() -> Option<Content>) {
         let _held = match self.at_work.try_lock() {
             Ok(held) => held,
             Err(TryLockError::Poisoned(fallen)) => fallen.into_inner(),
             Err(TryLockError::WouldBlock) => return,
         };
-        let generation = view.generation().0;
-        match save(view, file) {
+        let Some((view, learned)) = content() else { return };
+        let (generation, tick) = (view.generation().0, learned.tick);
+        let is_saved = self.generation.load(Ordering::Relaxed) == generation;
+        match save(files, (!is_saved).then_some(&*view), &learned) {
             Ok(()) => {
                 self.generation.store(generation, Ordering::Relaxed);
-                info!(%scope, generation, file = %file.display(), "the mirror was saved");
+                self.tick.store(tick, Ordering::Relaxed);
+                info!(%scope, generation, tick, file = %files.graph.display(), "the mirror was saved");
             }
             Err(why @ Error::Busy { .. }) => debug!(%scope, %why, "the mirror is left to another process"),
             Err(why) => {
-                self.failures.fetch_add(1, Ordering::Relaxed);
+                if why.path() != Some(files.learned.as_path()) {
+                    self.skipped.fetch_add(1, Ordering::Relaxed);
+                }
+                // Last: whoever sees it sees the other too.
+                self.failures.fetch_add(1, Ordering::Release);
                 let cause = std::error::Error::source(&why).map(ToString::to_string).unwrap_or_default();
                 warn!(%scope, generation, %why, cause, "the mirror could not be saved; its file is what it was");
             }
@@ -119,12 +148,12 @@ impl Place {
     }
 }
 
-fn save(view: &View, file: &Path) -> Result<(), Error> {
-    if let Some(folder) = file.parent() {
+fn save(files: &Files, view: Option<&View>, learned: &SynapticState) -> Result<(), Error> {
+    if let Some(folder) = files.graph.parent() {
         let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
         made.map_err(|source| Error::File { doing: "make the folder", path: folder.to_owned(), source })?;
     }
-    persist::replace(file, |into| codec::write(view.snapshot(), into))
+    files.save(view.map(View::snapshot), |into| plasticity::write(learned, into))
 }
 
 /// The name of the file of a scope: small letters and digits as they are, all else by its bytes, since a scope may hold what
@@ -155,9 +184,11 @@ mod tests {
     use crate::graph::index::Generation;
     use crate::graph::kinds::{Kinds, NodeType};
     use crate::graph::snapshot::{Skipped, Snapshot};
+    use crate::mirror::persist;
     use std::collections::BTreeSet;
     use std::fs;
     use std::os::unix::fs::PermissionsExt;
+    use std::path::Path;
     use std::time::Duration;
 
     fn view(id: &str, generation: u64) -> Arc<View> {
@@ -171,6 +202,12 @@ mod tests {
         let (snapshot, _) = persist::read_summed(file, Kinds::default(), WeightRange::default()).ok()?;
         let graph = &snapshot.graph;
         graph.nodes().next().map(|node| graph.external_id(node).to_owned())
+    }
+
+    /// What there is to save: a view, and that so many outcomes were learned on its graph.
+    fn content(view: &Arc<View>, tick: u64) -> impl FnOnce() -> Option<Content> + Send + use<> {
+        let (view, learned) = (Arc::clone(view), SynapticState { tick, ..SynapticState::default() });
+        move || Some((view, learned))
     }
 
     async fn until(what: impl Fn() -> bool) {
@@ -187,8 +224,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (scope, inner) = (Scope::local(), folder.path().join("made/here"));
         let saving = Saving::new(Config { folder: inner.clone(), every: 3 }, std::slice::from_ref(&scope));
-        let file = inner.join("local.json");
-        let recall = |view: &Arc<View>, times: usize| (0..times).for_each(|_| saving.recalled(&scope, view));
+        let (file, learned) = (inner.join("local.json"), inner.join("local.learned.json"));
+        let tick = |view: &View| view.ticks().at_start();
+        let recall = |view: &Arc<View>, times: usize| {
+            (0..times).for_each(|_| saving.recalled(&scope, view, content(view, tick(view))));
+        };
         let is_free = || saving.of[&scope].at_work.try_lock().is_ok();
 
         recall(&view("a", 1), 2);
@@ -199,6 +239,9 @@ mod tests {
         assert_eq!(saved(&file).as_deref(), Some("a"));
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
         assert_eq!((mode(&inner), mode(&file)), (0o700, 0o600), "only its owner may read it");
+        assert_eq!(mode(&learned), 0o600);
+        let ticks = || Files::beside(file.clone()).read_learned().unwrap().map(|state| state.tick);
+        assert_eq!(ticks(), Some(0));
 
         until(is_free).await;
         // A generation that was saved is not saved again.
@@ -209,12 +252,20 @@ mod tests {
         assert_eq!(saved(&file).as_deref(), Some("b"));
 
         until(is_free).await;
+        // Of one on which more was learned that alone is written.
+        fs::remove_file(&file).unwrap();
+        let taught = Arc::new(Arc::into_inner(view("b", 2)).unwrap().with_tick(7));
+        recall(&taught, 3);
+        until(|| ticks() == Some(7)).await;
+        until(is_free).await;
+        assert!(!file.exists());
+        recall(&taught, 3);
         // A folder that is a file: told, counted, and the mirror goes on.
         fs::remove_dir_all(&inner).unwrap();
         fs::write(&inner, "in the way").unwrap();
         recall(&view("c", 3), 3);
         until(|| saving.of(&scope).failures == 1).await;
-        assert_eq!(saving.of(&scope), Saves { generation: Some(2), failures: 1 });
+        assert_eq!(saving.of(&scope), Saves { generation: Some(2), failures: 1, skipped: 1 });
         assert_eq!(saving.of(&Scope::new("other").unwrap()), Saves::default());
     }
 
@@ -227,7 +278,8 @@ mod tests {
         let place = Arc::clone(&saving.of[&scope]);
         {
             let _held = place.at_work.lock().unwrap();
-            place.save(&scope, &view("a", 1), &folder.path().join(file_name(&scope)));
+            let files = Files::beside(folder.path().join(file_name(&scope)));
+            place.save(&scope, &files, content(&view("a", 1), 0));
         }
         assert_eq!((saving.of(&scope), fs::read_dir(folder.path()).unwrap().count()), (Saves::default(), 0));
     }

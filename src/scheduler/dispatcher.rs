@@ -24,7 +24,7 @@ use super::warmth::Warmth;
 use crate::clock::Clock;
 use crate::domain::attempt::Right;
 use crate::domain::units::Timestamp;
-use crate::jobs::{JobName, Request};
+use crate::jobs::{JobName, Learning, Request};
 use crate::store::{Error, Facts, JobFacts, Leaving, Store};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -76,6 +76,8 @@ pub struct Dispatcher {
     pub panics: Arc<Panics>,
     /// Whether work gets on.
     pub warmth: Arc<Warmth>,
+    /// What is learned by.
+    pub learning: Learning,
 }
 
 /// What the look that is under way has seen; waits for ever if there is none.
@@ -280,6 +282,7 @@ impl Dispatcher {
             let request = Request {
                 time_limit: Some(settings.time_limit),
                 stop: self.stop.clone(),
+                learning: self.learning.clone(),
                 ..Request::default()
             };
             self.begin(desk, job, start, request);

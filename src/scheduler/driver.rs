@@ -6,7 +6,7 @@
 
 use crate::domain::attempt::{Right, RunState};
 use crate::domain::units::Timestamp;
-use crate::jobs::{self, JobName, Reached, Request, Work, reap};
+use crate::jobs::{self, JobName, Learning, Reached, Request, Work, reap};
 use crate::store::{Asked, BY_HAND, Error, Held, Leaving, Opened, Outlook, Run, Store, Tally};
 use std::time::Instant;
 use tracing::{Instrument, debug, info, info_span, warn};
@@ -304,10 +304,10 @@ pub async fn finish_open(
 /// # Errors
 /// Of the store.
 pub async fn rehearse_job(store: &Store, job: JobName, now: Timestamp) -> Result<Tally, Error> {
-    rehearse_limited(store, job, now, None).await
+    rehearse_limited(store, job, now, None, &Learning::default()).await
 }
 
-/// As [`rehearse_job`], for a run that stops after about `limit` rows.
+/// As [`rehearse_job`], for a run that stops after about `limit` rows and learns by `learning`.
 ///
 /// # Errors
 /// Of the store.
@@ -316,7 +316,8 @@ pub async fn rehearse_limited(
     job: JobName,
     now: Timestamp,
     limit: Option<u64>,
+    learning: &Learning,
 ) -> Result<Tally, Error> {
     let tunables = store.tunables().await?;
-    jobs::rehearse(job, store, &tunables, now, limit).await
+    jobs::rehearse(job, store, &tunables, now, limit, learning).await
 }

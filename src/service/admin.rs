@@ -154,7 +154,8 @@ impl Service {
         now: Timestamp,
         work: Request,
     ) -> Result<JobReport, Error> {
-        let work = Request { time_limit: Some(self.job_config(job).time_limit), ..work };
+        let time_limit = Some(self.job_config(job).time_limit);
+        let work = Request { time_limit, learning: self.learning(), ..work };
         let wanted = Wanted {
             occurrence: format!("{BY_HAND}{}", request.names(0)),
             ..Wanted::by_hand(now, Right::Lease)
@@ -189,9 +190,9 @@ impl Service {
         now: Timestamp,
         limit: Option<u64>,
     ) -> Result<Tally, Error> {
-        let mut tally = driver::rehearse_limited(&self.store, job, now, limit).await?;
+        let mut tally = driver::rehearse_limited(&self.store, job, now, limit, &self.learning()).await?;
         match job {
-            JobName::Evaporate | JobName::Fade => {}
+            JobName::Evaporate | JobName::Fade | JobName::Learn => {}
             JobName::Sweep => tally.adopted = self.store.foreign_facts().await?,
             _ => tally.adopted = self.store.unstamped().await?,
         }

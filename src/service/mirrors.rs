@@ -3,7 +3,7 @@
 //! Every process has mirrors of its own and knows of no other's, so each leaves word in the graph of what it holds.
 
 use super::Service;
-use super::recall::{Error, Freshness, View, read_file};
+use super::recall::{Error, Freshness, LearnedFile, View, read_file};
 use crate::domain::ids::Scope;
 use crate::graph::builder::WeightRange;
 use crate::mirror::Current;
@@ -41,6 +41,8 @@ pub struct State {
     pub slots: usize,
     /// Bytes, without what is kept for the next generation.
     pub bytes: usize,
+    /// For how many slots something was learned.
+    pub learned: usize,
     /// Nodes and relationships that the store has and the graph cannot hold.
     pub skipped: (u64, u64),
 }
@@ -60,6 +62,8 @@ pub struct Contents {
     pub bytes: usize,
     /// Whether it has a checksum, which is right then.
     pub summed: bool,
+    /// What was learned on it, if that stands beside it.
+    pub learned: Option<LearnedFile>,
 }
 
 /// Reads a snapshot file, JSON version 3, and says what it holds.
@@ -67,7 +71,7 @@ pub struct Contents {
 /// # Errors
 /// As [`super::recall::view_of_file`].
 pub fn contents_of_file(path: &Path, range: WeightRange) -> Result<Contents, Error> {
-    let (view, summed) = read_file(path, range)?;
+    let (view, learned, summed) = read_file(path, range)?;
     let graph = view.graph();
     let (mut kinds, mut relations) = (BTreeMap::<String, usize>::new(), BTreeMap::<String, usize>::new());
     for node in graph.nodes() {
@@ -82,7 +86,7 @@ pub fn contents_of_file(path: &Path, range: WeightRange) -> Result<Contents, Err
         }
     }
     let (nodes, slots, bytes) = (graph.node_count(), graph.slot_count(), view.bytes().total());
-    Ok(Contents { nodes, slots, kinds, relations, bytes, summed })
+    Ok(Contents { nodes, slots, kinds, relations, bytes, summed, learned })
 }
 
 impl Service {
@@ -94,10 +98,13 @@ impl Service {
         }
     }
 
+    /// How current an answer is that has just been found.
     pub(super) fn freshness(&self, current: &Current) -> Freshness {
         let age = current.age();
         let stale = age > self.mirror.config().staleness;
-        Freshness { as_of: Some(current.as_of), age, stale, whole: current.whole }
+        // Asked after the last weight was read.
+        let (tick_start, tick_end) = current.ticks();
+        Freshness { as_of: Some(current.as_of), age, stale, whole: current.whole, tick_start, tick_end }
     }
 
     /// The view of a scope, loaded if there is none.
@@ -147,6 +154,7 @@ impl Service {
                 nodes: view.graph().node_count(),
                 slots: view.graph().slot_count(),
                 bytes: view.bytes().total(),
+                learned: current.learned,
                 skipped: (snapshot.skipped.nodes, snapshot.skipped.relationships),
             }
         });
@@ -179,6 +187,8 @@ impl Service {
             nodes: state.nodes,
             slots: state.slots,
             bytes: state.bytes,
+            tick: state.freshness.tick_end,
+            learned: state.learned,
             whole: state.freshness.whole,
             refresh: config.refresh,
             staleness: config.staleness,

@@ -18,7 +18,7 @@
 //! | [`Service::report`] | `outcome` | `POST /v1/outcomes` |
 //! | [`Service::activate`], [`Service::rank`] | `engine activate`, `pagerank` | `POST /v1/engine/activate`, `pagerank` |
 //! | [`Service::contrast`], [`Service::resonate`], [`Service::harmonics`], [`Service::communities`] | `engine xlr`, `resonate`, `harmonics`, `communities` | `POST /v1/engine/xlr`, `resonate`, `harmonics`, `communities` |
-//! | [`Service::refresh_mirror`], [`Service::verify_mirror`], [`Service::mirrored`], [`Service::view`] | `graph stats`, `verify`, `save`, `export` | `GET /v1/mirror` |
+//! | [`Service::refresh_mirror`], [`Service::verify_mirror`], [`Service::mirrored`], [`Service::view`], [`Service::save_mirror`] | `graph stats`, `verify`, `save`, `export` | `GET /v1/mirror` |
 //! | [`Service::refresh_all_mirrors`], [`Service::mirrors_told`] | `graph refresh` | in `GET /v1/status` |
 //! | [`Service::trace`] | `trail node add`, `edge add`, `deposit`, `explore` | `POST /v1/trails/nodes`, `edges`, `paths`, `explorations` |
 //! | [`Service::trail_status`], [`Service::hot_trails`], [`Service::cold_places`] | `trail status`, `hot`, `cold` | `GET /v1/trails/status`, `hot`, `cold` |
@@ -75,7 +75,7 @@ use crate::domain::tunables::ConsolidationConfig;
 use crate::domain::units::Timestamp;
 use crate::engine::plasticity::Learn;
 use crate::mirror::compute::Compute;
-use crate::mirror::{self, Mirror};
+use crate::mirror::{self, Learning, Mirror};
 use crate::scheduler;
 use crate::store::Store;
 use std::sync::Arc;
@@ -172,6 +172,12 @@ impl Service {
         let server = self.store.about().await?.server_now;
         let ahead_ms = at.millis().saturating_sub(server.millis()).max(0);
         Ok(Duration::from_millis(ahead_ms.unsigned_abs()))
+    }
+
+    /// What is learned by: as the mirrors of this process hear it.
+    #[must_use]
+    pub fn learning(&self) -> Learning {
+        self.config.mirror.learning()
     }
 
     fn job_config(&self, job: JobName) -> &scheduler::JobConfig {

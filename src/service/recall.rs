@@ -7,24 +7,29 @@
 //! Each process remembers the last questions of each scope that it answered, whether they wanted to be primed or not: a habit
 //! is one of all questions. Nothing of it is stored. Its lock is taken twice by a question, to prime and to be remembered, and
 //! not while signals spread. A graph from a file has no questions behind it.
+//!
+//! Outcomes move the weights of a graph that is asked. So an answer says how many had been learned before its first weight was
+//! read and after its last: equal, it is that of a graph which nobody touched meanwhile.
 
 use super::Service;
 use crate::domain::ids::Scope;
 use crate::domain::units::Timestamp;
 use crate::engine;
-use crate::engine::plasticity::{QueryMemory, prime};
+use crate::engine::plasticity::{QueryMemory, Rules, Synapses, prime};
 use crate::engine::recall::{recall, recall_primed};
 use crate::engine::scratch::Scratch;
 use crate::graph::builder::WeightRange;
+use crate::graph::codec::plasticity;
 use crate::graph::index::NodeId;
 use crate::graph::kinds::{Kinds, NodeType};
 use crate::graph::{codec, graphml, visit};
 use crate::mirror::compute::Refused;
-use crate::mirror::{self, Current, persist};
+use crate::mirror::{self, Current};
+use crate::mirror::persist::{self, Files};
 use crate::store;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -113,6 +118,10 @@ pub struct Freshness {
     pub stale: bool,
     /// Whether everything that may be mirrored is.
     pub whole: bool,
+    /// How many outcomes had been learned when it was begun.
+    pub tick_start: u64,
+    /// How many when it was done, one that was being learned among them: another number says that weights moved meanwhile.
+    pub tick_end: u64,
 }
 
 /// An answer with how current it is.
@@ -129,27 +138,63 @@ pub struct Answered {
 }
 
 impl Freshness {
-    /// That of a file: it is what it is.
-    pub const FILE: Self = Self { as_of: None, age: Duration::ZERO, stale: false, whole: true };
+    /// That of a file on which nothing was learned: it is what it is.
+    pub const FILE: Self =
+        Self { as_of: None, age: Duration::ZERO, stale: false, whole: true, tick_start: 0, tick_end: 0 };
+
+    /// That of a view of a file.
+    #[must_use]
+    pub fn of_file(view: &View) -> Self {
+        let tick = view.ticks().at_start();
+        Self { tick_start: tick, tick_end: tick, ..Self::FILE }
+    }
 }
 
-/// The view of a snapshot file, JSON version 3.
+/// What a file beside that of a graph said was learned on it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LearnedFile {
+    /// Which file.
+    pub file: PathBuf,
+    /// How many outcomes were learned.
+    pub tick: u64,
+    /// For how many slots of the graph it says something.
+    pub matched: usize,
+    /// And for how many that are not there.
+    pub unmatched: usize,
+}
+
+/// The view of a snapshot file, JSON version 3, with what was learned on it, if that stands in a file beside it.
 ///
 /// # Errors
 /// [`Error::Invalid`] for a file that cannot be read, or is none of its kind.
-pub fn view_of_file(path: &Path, range: WeightRange) -> Result<View, Error> {
-    read_file(path, range).map(|(view, _)| view)
+pub fn view_of_file(path: &Path, range: WeightRange) -> Result<(View, Option<LearnedFile>), Error> {
+    read_file(path, range).map(|(view, learned, _)| (view, learned))
 }
 
-/// The view of a snapshot file, and whether that has a checksum.
-pub(super) fn read_file(path: &Path, range: WeightRange) -> Result<(View, bool), Error> {
-    let invalid = |why: mirror::Error| {
-        let cause = std::error::Error::source(&why).map(|cause| format!(": {cause}")).unwrap_or_default();
-        Error::Invalid(format!("{why}{cause}"))
-    };
+/// The view of a snapshot file, what was learned on it, and whether the file has a checksum.
+pub(super) fn read_file(
+    path: &Path,
+    range: WeightRange,
+) -> Result<(View, Option<LearnedFile>, bool), Error> {
+    let invalid = |why: mirror::Error| Error::Invalid(told(&why));
     let (snapshot, summed) = persist::read_summed(path, Kinds::default(), range).map_err(invalid)?;
     let view = View::of_file(snapshot).map_err(|why| Error::Invalid(why.to_string()))?;
-    Ok((view, summed))
+    let files = Files::beside(path.to_owned());
+    let Some(state) = files.read_learned().map_err(invalid)? else { return Ok((view, None, summed)) };
+    let file = files.learned;
+    let unusable =
+        |why: engine::Error| Error::Invalid(format!("{} cannot be used: {why}", file.display()));
+    // Nothing fades on the way from a file.
+    let mut synapses = Synapses::import(view.graph(), Rules::default(), state).map_err(unusable)?;
+    synapses.settle(view.graph()).map_err(unusable)?;
+    let (tick, matched, unmatched) = (synapses.ticks(), synapses.len(), synapses.unmatched());
+    Ok((view.with_tick(tick), Some(LearnedFile { file, tick, matched, unmatched }), summed))
+}
+
+/// What a fault of the mirror is, with its cause.
+fn told(why: &mirror::Error) -> String {
+    let cause = std::error::Error::source(why).map(|cause| format!(": {cause}")).unwrap_or_default();
+    format!("{why}{cause}")
 }
 
 /// Answers a question from a view that is no mirror's.
@@ -160,18 +205,7 @@ pub fn recall_in(view: &View, ask: &Ask, rules: &Config) -> Result<Answered, Err
     let recalled =
         recall(view, ask, rules, &mut Scratch::default()).map_err(|why| Error::Invalid(why.to_string()))?;
     let steps = recalled.hits.iter().map(|hit| (hit.id.clone(), steps(view, hit))).collect();
-    Ok(Answered { recalled, contents: BTreeMap::new(), steps, freshness: Freshness::FILE })
-}
-
-/// Saves the graph of a view as a snapshot file, JSON version 3: whole, or not at all.
-///
-/// # Errors
-/// [`Error::Fault`] of the system.
-pub fn save(view: &View, path: &Path) -> Result<(), Error> {
-    persist::replace(path, |into| codec::write(view.snapshot(), into)).map_err(|why| {
-        let cause = std::error::Error::source(&why).map(|cause| format!(": {cause}")).unwrap_or_default();
-        Error::Fault(format!("{why}{cause}"))
-    })
+    Ok(Answered { recalled, contents: BTreeMap::new(), steps, freshness: Freshness::of_file(view) })
 }
 
 /// Writes the graph of a view as a snapshot, JSON version 3.
@@ -197,6 +231,22 @@ pub fn dot(view: &View, nodes_max: usize) -> String {
 }
 
 impl Service {
+    /// Saves the mirror of a scope: its graph as a snapshot file, JSON version 3, and what was learned on it as another beside
+    /// that. Each is whole, or not written at all. Answers what was learned.
+    ///
+    /// # Errors
+    /// [`Error::Fault`] of the system; as [`Service::recall`].
+    pub async fn save_mirror(&self, scope: &Scope, path: &Path) -> Result<LearnedFile, Error> {
+        self.ready(scope).await?;
+        let fault = || Error::Fault(format!("the mirror of the scope {scope} is not there"));
+        let (view, learned) = self.mirror.content(scope).await?.ok_or_else(fault)?;
+        let files = Files::beside(path.to_owned());
+        let saved = files.save(Some(view.snapshot()), |into| plasticity::write(&learned, into));
+        saved.map_err(|why| Error::Fault(told(&why)))?;
+        let (tick, matched) = (learned.tick, learned.synapses.len());
+        Ok(LearnedFile { file: files.learned, tick, matched, unmatched: 0 })
+    }
+
     /// Answers a question from the mirror of a scope, which is loaded for the first one. Where every recall is learned from,
     /// this one is filed as an outcome before it is answered.
     ///

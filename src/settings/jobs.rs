@@ -7,8 +7,8 @@ use serde::Deserialize;
 use std::time::Duration;
 
 /// The names of the jobs that have a section.
-pub(super) const JOBS: [&str; 9] =
-    ["audit", "decay", "coactivate", "cluster", "reinforce", "promote", "evaporate", "fade", "sweep"];
+pub(super) const JOBS: [&str; 10] =
+    ["audit", "decay", "coactivate", "cluster", "reinforce", "promote", "evaporate", "fade", "sweep", "learn"];
 
 /// One section for each job.
 #[derive(Debug, Clone, Deserialize)]
@@ -23,6 +23,7 @@ pub struct Config {
     pub evaporate: JobConfig,
     pub fade: JobConfig,
     pub sweep: JobConfig,
+    pub learn: JobConfig,
 }
 
 /// What every job has. Every field is described in `config/default.toml`.

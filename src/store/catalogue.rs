@@ -81,6 +81,7 @@ catalogue! {
     INSPECT_FADING_SOON = "inspect/fading_soon";
     INSPECT_HEALTH = "inspect/health";
     INSPECT_LAST_RUNS = "inspect/last_runs";
+    INSPECT_LEARNED = "inspect/learned";
     INSPECT_PLACES_COLD = "inspect/places_cold";
     INSPECT_POLICIES = "inspect/policies";
     INSPECT_PROMOTIONS = "inspect/promotions";
@@ -129,6 +130,8 @@ catalogue! {
     MIRROR_TELL = "mirror/tell";
     MIRROR_TOLD = "mirror/told";
     MIRROR_TRIM = "mirror/trim";
+    OUTCOME_LEARNED = "outcome/learned";
+    OUTCOME_WAITING = "outcome/waiting";
     POLICY_OPEN = "policy/open";
     POLICY_READ = "policy/read";
     POLICY_REMOVE = "policy/remove";
@@ -177,6 +180,7 @@ catalogue! {
     SCHEMA_V005 = "schema/V005__fact";
     SCHEMA_V006 = "schema/V006__key";
     SCHEMA_V007 = "schema/V007__change";
+    SCHEMA_V008 = "schema/V008__synapse";
     SCHEMA_EDGE = "schema/edge";
     SCHEMA_PLACE = "schema/place";
     SCRATCH_ADVANCE = "scratch/advance";
@@ -201,6 +205,15 @@ catalogue! {
     SWEEP_END = "sweep/end";
     SWEEP_READ = "sweep/read";
     SWEEP_TRIM = "sweep/trim";
+    SYNAPSE_ADVANCE = "synapse/advance";
+    SYNAPSE_ARRIVING = "synapse/arriving";
+    SYNAPSE_FORGET = "synapse/forget";
+    SYNAPSE_HOLD = "synapse/hold";
+    SYNAPSE_LEAVING = "synapse/leaving";
+    SYNAPSE_SINCE = "synapse/since";
+    SYNAPSE_TICK = "synapse/tick";
+    SYNAPSE_TRIM = "synapse/trim";
+    SYNAPSE_WRITE = "synapse/write";
     TRAIL_ADOPT_EDGES = "trail/adopt_edges";
     TRAIL_ADOPT_PLACES = "trail/adopt_places";
     TRAIL_AROUND = "trail/around";

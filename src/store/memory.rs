@@ -193,7 +193,7 @@ pub struct TierHealth {
     pub max_energy: Option<f64>,
 }
 
-/// How many memories and sessions wait at an instant.
+/// How many memories, sessions and outcomes wait at an instant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 pub struct Waiting {
     /// For a sweep.
@@ -206,6 +206,8 @@ pub struct Waiting {
     pub clusters: i64,
     /// For strengthening what is like them.
     pub reinforce: i64,
+    /// Outcomes to be learned, whenever they came.
+    pub outcomes: i64,
     /// Set aside.
     pub quarantined: i64,
 }

@@ -41,6 +41,8 @@ pub struct Backlog {
     pub fade: Option<Timestamp>,
     /// Facts, all of them at any time.
     pub sweep: Option<Timestamp>,
+    /// Outcomes, all of them at any time: when they came is told by another clock.
+    pub learn: Option<Timestamp>,
 }
 
 #[derive(Deserialize)]
@@ -81,6 +83,7 @@ impl Store {
             coactivate: Option<i64>,
             cluster: Option<i64>,
             reinforce: Option<i64>,
+            outcomes: bool,
             relations: i64,
             facts: i64,
         }
@@ -100,6 +103,7 @@ impl Store {
             evaporate: counter.next(&self.trails).map(|cycle| counter.cycles.begins(cycle)),
             fade: (row.relations > 0).then_some(Timestamp::FIRST),
             sweep: (row.facts > 0).then_some(Timestamp::FIRST),
+            learn: row.outcomes.then_some(Timestamp::FIRST),
         })
     }
 }

@@ -15,6 +15,7 @@ use super::encode::list;
 use super::error::Error;
 use super::memory::{Record, lock, read, refused, tombstone_hash, write};
 use super::session::Ended;
+use super::synapse::forget_learned;
 use super::tx::{Mode, Tx};
 use crate::domain::guard::{FEW, Guard};
 use crate::domain::ids::{MemoryId, Scope, SessionId};
@@ -137,6 +138,7 @@ impl Store {
                 let mut gone = 0;
                 tx.touch_memories(ids.iter().map(MemoryId::as_str), "");
                 for id in ids {
+                    forget_learned(tx, id).await?;
                     let call = MEMORY_FORGET
                         .call()
                         .set("id", id.as_str())

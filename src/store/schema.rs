@@ -8,7 +8,7 @@ use super::Store;
 use super::catalogue::{
     MIGRATION_DUPLICATES, MIGRATION_LIST, MIGRATION_RECORD, SCHEMA_EDGE, SCHEMA_EMBEDDING, SCHEMA_PLACE,
     SCHEMA_V001, SCHEMA_V002, SCHEMA_V003, SCHEMA_V004, SCHEMA_V005, SCHEMA_V006, SCHEMA_V007,
-    SERVER_EMBEDDING, SERVER_PING, SERVER_SCHEMA,
+    SCHEMA_V008, SERVER_EMBEDDING, SERVER_PING, SERVER_SCHEMA,
 };
 use super::error::Error;
 use super::statement::Statement;
@@ -21,8 +21,16 @@ use neo4rs::{BoltMap, BoltString, BoltType};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
-static MIGRATIONS: [&Statement; 7] =
-    [&SCHEMA_V001, &SCHEMA_V002, &SCHEMA_V003, &SCHEMA_V004, &SCHEMA_V005, &SCHEMA_V006, &SCHEMA_V007];
+static MIGRATIONS: [&Statement; 8] = [
+    &SCHEMA_V001,
+    &SCHEMA_V002,
+    &SCHEMA_V003,
+    &SCHEMA_V004,
+    &SCHEMA_V005,
+    &SCHEMA_V006,
+    &SCHEMA_V007,
+    &SCHEMA_V008,
+];
 
 /// What initialising did.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -419,5 +427,6 @@ mod tests {
         assert_eq!(&checksum(&SCHEMA_V005)[..16], "587d00fc3a7fae7c");
         assert_eq!(&checksum(&SCHEMA_V006)[..16], "7dd85a26845bfd3c");
         assert_eq!(&checksum(&SCHEMA_V007)[..16], "3269fda0c36047dc");
+        assert_eq!(&checksum(&SCHEMA_V008)[..16], "5f6ebed8281a92ec");
     }
 }

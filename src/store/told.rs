@@ -25,6 +25,10 @@ pub struct Holding {
     pub slots: usize,
     /// Bytes.
     pub bytes: usize,
+    /// Outcomes that it has learned.
+    pub tick: u64,
+    /// Slots for which something was learned.
+    pub learned: usize,
     /// Whether everything that may be mirrored is in it.
     pub whole: bool,
     /// Time from one look at the graph to the next.
@@ -51,6 +55,10 @@ pub struct MirrorTold {
     pub slots: i64,
     /// Bytes.
     pub bytes: i64,
+    /// Outcomes that it has learned.
+    pub tick: i64,
+    /// Slots for which something was learned.
+    pub learned: i64,
     /// Whether everything that may be mirrored is in it.
     pub whole: bool,
     /// Milliseconds from one look to the next.
@@ -86,6 +94,8 @@ impl Store {
                     .set("nodes", size(holding.nodes))
                     .set("slots", size(holding.slots))
                     .set("bytes", size(holding.bytes))
+                    .set("tick", whole(holding.tick.into()))
+                    .set("learned", size(holding.learned))
                     .set("whole", holding.whole)
                     .set("refreshMs", whole(holding.refresh.as_millis()))
                     .set("staleMs", whole(holding.staleness.as_millis()));

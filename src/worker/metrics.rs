@@ -27,8 +27,11 @@
 //! | `ebb_mirror_nodes` | gauge, scope | nodes that it holds |
 //! | `ebb_mirror_slots` | gauge, scope | relationships that it holds, each way by itself |
 //! | `ebb_mirror_bytes` | gauge, scope | bytes that they take |
+//! | `ebb_mirror_tick` | gauge, scope | how many outcomes it has learned |
+//! | `ebb_mirror_learned` | gauge, scope | for how many relationships something was learned, each way by itself |
 //! | `ebb_mirror_saved_generation` | gauge, scope | which state it saved last, where `mirror.folder` says where to |
 //! | `ebb_mirror_save_failures_total` | counter, scope | saves that failed, where `mirror.folder` says where to |
+//! | `ebb_mirror_learned_saves_skipped_total` | counter, scope | times that what was learned was not saved, since its graph could not be |
 //!
 //! Every worker prints its own counts; the gauges of what stands in the graph (lag, stuck attempts, quarantined rows)
 //! are the same in each.
@@ -166,7 +169,7 @@ impl Page {
 
     /// What mirrors hold, and how their saves went.
     fn mirrors(&mut self, mirrors: &[Held]) {
-        let by_mirror: [ByMirror; 5] = [
+        let by_mirror: [ByMirror; 7] = [
             ("mirror_age_seconds", "How long ago the graph was looked at.", |state| {
                 state.freshness.age.as_secs_f64()
             }),
@@ -176,6 +179,10 @@ impl Page {
                 whole(state.slots as u64)
             }),
             ("mirror_bytes", "Bytes that they take.", |state| whole(state.bytes as u64)),
+            ("mirror_tick", "Outcomes that were learned.", |state| whole(state.freshness.tick_end)),
+            ("mirror_learned", "Relationships for which something was learned, each way by itself.", |state| {
+                whole(state.learned as u64)
+            }),
         ];
         for (name, help, value) in by_mirror {
             self.head(name, "gauge", help);
@@ -195,6 +202,12 @@ impl Page {
         for held in mirrors {
             if let Some(saves) = held.saves {
                 self.row("mirror_save_failures_total", &of_scope(held), whole(saves.failures));
+            }
+        }
+        self.head("mirror_learned_saves_skipped_total", "counter", "Times that what was learned was not saved.");
+        for held in mirrors {
+            if let Some(saves) = held.saves {
+                self.row("mirror_learned_saves_skipped_total", &of_scope(held), whole(saves.skipped));
             }
         }
     }
@@ -249,11 +262,12 @@ mod tests {
         decay.ended(Ending::Done, Duration::from_millis(1_250));
         decay.worked(Tally { scanned: 7, changed: 5, ..Tally::default() });
         decay.last_done = crate::domain::units::Timestamp::from_millis(1_767_225_600_500).ok();
-        let freshness = Freshness { age: Duration::from_millis(2_500), ..Freshness::FILE };
-        let state = State { freshness, generation: 3, nodes: 4, slots: 5, bytes: 6, skipped: (0, 0) };
+        let freshness = Freshness { age: Duration::from_millis(2_500), tick_end: 8, ..Freshness::FILE };
+        let state =
+            State { freshness, generation: 3, nodes: 4, slots: 5, bytes: 6, learned: 7, skipped: (0, 0) };
         let held = |scope, state, saves| Held { scope: Scope::new(scope).unwrap(), state, saves };
         let mirrors = vec![
-            held("a \"b\\", Some(state), Some(Saves { generation: Some(2), failures: 1 })),
+            held("a \"b\\", Some(state), Some(Saves { generation: Some(2), failures: 1, skipped: 1 })),
             held("local", None, None),
         ];
         page(&counts, &Beside { ready: true, retries: 2, unknown_commits: 1, answered: None, mirrors })
@@ -286,6 +300,9 @@ mod tests {
             "ebb_clock_skew_seconds -1.5",
             r#"ebb_mirror_age_seconds{scope="a \"b\\"} 2.5"#,
             r#"ebb_mirror_bytes{scope="a \"b\\"} 6"#,
+            r#"ebb_mirror_learned{scope="a \"b\\"} 7"#,
+            r#"ebb_mirror_tick{scope="a \"b\\"} 8"#,
+            r#"ebb_mirror_learned_saves_skipped_total{scope="a \"b\\"} 1"#,
             r#"ebb_mirror_saved_generation{scope="a \"b\\"} 2"#,
             r#"ebb_mirror_save_failures_total{scope="a \"b\\"} 1"#,
         ] {

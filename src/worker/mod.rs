@@ -137,6 +137,7 @@ pub async fn run(
         meter: Arc::clone(&meter),
         panics: Arc::clone(&panics),
         warmth: Arc::clone(&warmth),
+        learning: service.learning(),
     };
     let tick = settings.worker.tick;
     let reload =

@@ -27,6 +27,7 @@ use ebb::domain::ids::{MemoryId, Scope};
 use ebb::domain::memory::Revive;
 use ebb::domain::units::Timestamp;
 use ebb::engine::activation::Params;
+use ebb::engine::plasticity::Rules as Plasticity;
 use ebb::engine::recall::{Ask, Config as Rules, recall};
 use ebb::engine::scratch::Scratch;
 use ebb::graph::builder::WeightRange;
@@ -189,6 +190,7 @@ fn config(connections: usize) -> Config {
         connections,
         kinds: Kinds::default(),
         range: WeightRange::default(),
+        rules: Plasticity::default(),
         saves: None,
     }
 }

@@ -1,5 +1,5 @@
-//! The mirror beside a changing graph: what is patched is what a load makes, what was forgotten is gone, what other writers
-//! changed is found, and what does not fit is said.
+//! The mirror beside a changing graph: what is patched is what a load makes, what was learned is heard, what was forgotten is
+//! gone, what other writers changed is found, and what does not fit is said.
 
 use crate::harness::ebb::{access, id, remember, session};
 use crate::harness::neo4j::{Fresh, at, fresh};
@@ -12,11 +12,13 @@ use ebb::domain::ids::{EntityName, PlaceId, RelationType, Scope};
 use ebb::domain::relation::Observation;
 use ebb::domain::units::Pheromone;
 use ebb::engine::activation::Params;
+use ebb::engine::plasticity::Rules as Plasticity;
 use ebb::engine::recall::{Ask, Config as Rules, recall};
 use ebb::engine::scratch::Scratch;
 use ebb::graph::builder::WeightRange;
 use ebb::graph::kinds::Kinds;
 use ebb::jobs::JobName;
+use ebb::mirror::compare::compare;
 use ebb::mirror::{Config, Current, Done, Mirror};
 use ebb::store::{Lasting, Store};
 use std::sync::Arc;
@@ -32,6 +34,7 @@ pub(crate) fn config(max_bytes: u64) -> Config {
         connections: 2,
         kinds: Kinds::default(),
         range: WeightRange::default(),
+        rules: Plasticity::default(),
         saves: None,
     }
 }
@@ -156,7 +159,7 @@ impl Writer<'_> {
     }
 
     async fn change(&mut self, hours: f64) {
-        match self.random.below(10) {
+        match self.random.below(11) {
             0..=2 => {
                 let mentions = [self.random.pick(&ENTITIES), self.random.pick(&ENTITIES)];
                 let name = format!("m{}", self.made);
@@ -174,6 +177,7 @@ impl Writer<'_> {
                 self.bed.observe(from, self.random.pick(&["knows", "helps"]), to, hours).await;
             }
             7 => self.walk(hours).await,
+            10 => self.learn(hours).await,
             8 => {
                 if let (name, true, _) = self.any().await {
                     self.bed.forget(&name, hours).await;
@@ -191,6 +195,14 @@ impl Writer<'_> {
                 self.bed.db.run(self.random.pick(&jobs), hours).await;
             }
         }
+    }
+
+    /// Something that was of use together is learned.
+    async fn learn(&mut self, hours: f64) {
+        let (memory, _, _) = self.any().await;
+        let nodes = [memory, self.random.pick(&ENTITIES).to_owned(), self.random.pick(&ENTITIES).to_owned()];
+        crate::jobs::learn::file(&self.bed.db, "local", &[(nodes.to_vec(), self.random.unit())]).await;
+        self.bed.db.run(JobName::Learn, hours).await;
     }
 
     async fn walk(&mut self, hours: f64) {
@@ -401,4 +413,89 @@ async fn relations_weigh_what_they_do_at_the_instant_of_their_generation() {
     bed.clock.set(at(401.0 * 24.0));
     let (_, current) = bed.refresh().await;
     assert_eq!(weight(&current), Some(1.0));
+}
+
+/// Lets the mirror's scope learn one outcome.
+async fn teach(bed: &Bed, nodes: &[&str], hours: f64) {
+    let nodes = nodes.iter().map(|node| (*node).to_owned()).collect();
+    crate::jobs::learn::file(&bed.db, "local", &[(nodes, 1.0)]).await;
+    assert_eq!(bed.db.run(JobName::Learn, hours).await.tally.scanned, 1);
+}
+
+fn weight(current: &Current, from: &str, relation: &str, to: &str) -> Option<f32> {
+    let graph = current.view.graph();
+    graph.slot(graph.find(from)?, relation, graph.find(to)?).map(|slot| graph.weight(slot))
+}
+
+fn near(found: Option<f32>, wanted: f64) {
+    assert!(found.is_some_and(|found| (f64::from(found) - wanted).abs() < 1e-6), "{found:?}, not {wanted}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_learned_is_heard_in_place_and_loaded_the_same() {
+    let bed = Bed::new(1 << 30).await;
+    bed.db.apply(&[about("m1", 0.0, "one", &["Ada"]), about("m2", 0.0, "two", &["Ada", "Ben"])]).await;
+    let (_, first) = bed.refresh().await;
+    near(weight(&first, "m1", "MENTIONS", "Ada"), 0.5);
+    teach(&bed, &["m1", "Ada"], 0.1).await;
+    let (done, current) = bed.refresh().await;
+    assert_eq!((done, current.view.generation()), (Done::Learned, first.view.generation()));
+    assert_eq!((current.ticks(), current.learned), ((1, 1), 2));
+    near(weight(&current, "m1", "MENTIONS", "Ada"), 0.58);
+    near(weight(&current, "Ada", "MENTIONS", "m1"), 0.58);
+    near(weight(&current, "m2", "MENTIONS", "Ada"), 0.5);
+    assert_eq!(first.ticks(), (0, 1), "who asked before is told that weights moved");
+    assert_eq!(bed.refresh().await.0, Done::Same);
+
+    // A change of the graph and one of weights at once: the next generation has both before it is asked.
+    bed.db.apply(&[about("m3", 0.2, "three", &["Ben"])]).await;
+    teach(&bed, &["m2", "Ada", "Ben"], 0.2).await;
+    let (done, current) = bed.refresh().await;
+    assert_eq!((done, current.ticks(), current.learned), (Done::Patched, (2, 2), 6));
+    near(weight(&current, "m2", "MENTIONS", "Ben"), 0.58);
+    // Ada was active and m1 was not, so it faded.
+    near(weight(&current, "Ada", "MENTIONS", "m1"), 0.5 + 0.08 * 0.995);
+    assert!(bed.mirror.verify(&Scope::local(), bed.clock.now()).await.unwrap().is_none());
+    let another = Mirror::new(Arc::new(Store::connect(&bed.db.config).unwrap()), config(1 << 30));
+    another.refresh(&Scope::local(), bed.clock.now()).await.unwrap();
+    let loaded = another.current(&Scope::local()).unwrap().unwrap();
+    assert!(compare(current.view.graph(), loaded.view.graph()).is_none());
+    assert_eq!((loaded.ticks(), loaded.learned), ((2, 2), 6));
+
+    // What was forgotten is gone with what was learned of it.
+    bed.forget("m2", 0.3).await;
+    let (done, current) = bed.refresh().await;
+    assert_eq!((done, current.learned), (Done::Patched, 2));
+    // Somebody begins anew, past Ebb.
+    bed.db.client.run("MATCH (n) WHERE n:EbbSynapse OR n.name = 'tick:local' DELETE n", &[]).await;
+    let (done, current) = bed.refresh().await;
+    assert_eq!((done, current.ticks(), current.learned), (Done::Loaded, (0, 0), 0));
+    near(weight(&current, "m1", "MENTIONS", "Ada"), 0.5);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_learned_on_a_relation_comes_back_with_it() {
+    let bed = Bed::new(1 << 30).await;
+    bed.observe("Ada", "knows", "Ben", 0.0).await;
+    bed.observe("Cleo", "knows", "Dan", 0.0).await;
+    bed.refresh().await;
+    teach(&bed, &["Ada", "Ben"], 0.0).await;
+    let (_, current) = bed.refresh().await;
+    near(weight(&current, "Ada", "RELATES_TO", "Ben"), 1.08);
+    // Below the minimum it is not there, and what it learned fades meanwhile.
+    bed.clock.set(at(400.0 * 24.0));
+    let (done, current) = bed.refresh().await;
+    assert_eq!((done, current.learned), (Done::Patched, 0));
+    assert_eq!(weight(&current, "Ada", "RELATES_TO", "Ben"), None);
+    bed.observe("Cleo", "knows", "Dan", 401.0 * 24.0).await;
+    teach(&bed, &["Cleo", "Dan"], 401.0 * 24.0).await;
+    bed.clock.set(at(401.0 * 24.0));
+    let (_, current) = bed.refresh().await;
+    assert_eq!((current.ticks(), current.learned), ((2, 2), 2));
+    bed.observe("Ada", "knows", "Ben", 402.0 * 24.0).await;
+    bed.clock.set(at(402.0 * 24.0));
+    let (_, current) = bed.refresh().await;
+    assert_eq!(current.learned, 4);
+    near(weight(&current, "Ada", "RELATES_TO", "Ben"), 1.0 + 0.08 * 0.995);
+    assert!(bed.mirror.verify(&Scope::local(), bed.clock.now()).await.unwrap().is_none());
 }

@@ -58,6 +58,14 @@ impl Journal {
             .expect("room for the history");
     }
 
+    /// One that is asked for: what came of it is known if it went well.
+    pub(crate) async fn ask<T, E>(&self, what: &What, asked: impl Future<Output = Result<T, E>>) {
+        let op = self.next();
+        self.line(op, Known::Invoke, what);
+        let known = if asked.await.is_ok() { Known::Ok } else { Known::Info };
+        self.line(op, known, what);
+    }
+
     /// One that has happened.
     pub(crate) fn tell(&self, what: &What) {
         self.line(self.next(), Known::Ok, what);

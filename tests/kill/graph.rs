@@ -15,6 +15,20 @@ pub(crate) struct Graph {
     pub(crate) attempts: Vec<AttemptSeen>,
     /// Every mark: a memory, and the attempt that holds it.
     pub(crate) marks: Vec<(String, String)>,
+    /// What came of outcomes.
+    #[serde(default)]
+    pub(crate) learned: Learned,
+}
+
+/// What came of outcomes, all of which are of the same two nodes.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+pub(crate) struct Learned {
+    /// Those that are still to be learned.
+    pub(crate) waiting: i64,
+    /// How many were learned.
+    pub(crate) ticks: i64,
+    /// How often what joins the two was strengthened in a row.
+    pub(crate) strengthened: i64,
 }
 
 /// What the energies depend on.

@@ -68,6 +68,8 @@ pub(crate) enum What {
     Forget { id: String, now: i64 },
     /// A client ends a session.
     EndSession { session: String, now: i64 },
+    /// The harness files an outcome, to be learned.
+    Outcome { id: String },
     /// A worker opens a run, or takes one over: from its outcome on it holds that fence.
     Take { job: String, occurrence: String, fence: i64, holder: String },
     /// A worker commits a transaction of a run, perhaps one of an attempt.

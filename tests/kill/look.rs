@@ -6,7 +6,7 @@
     reason = "a second client, apart from the store that is judged"
 )]
 
-use super::graph::{Graph, Memory, Stub, Tunables};
+use super::graph::{Graph, Learned, Memory, Stub, Tunables};
 use super::history::{AttemptSeen, RunSeen, What};
 use super::server::Host;
 use neo4rs::{BoltType, query};
@@ -97,6 +97,23 @@ impl Eyes {
         Ok(What::Look { runs, attempts, doubly_marked })
     }
 
+    /// Two nodes and what joins them, for outcomes to teach.
+    pub(crate) async fn join_two(&self) -> Result<(), String> {
+        self.run(
+            "CREATE (:Entity {scope: 'local', name: 'Here'})-[:CALLS {weight: 0.5}]->(:Entity {scope: 'local', name: 'There'})",
+        )
+        .await
+    }
+
+    /// Files an outcome of these two.
+    pub(crate) async fn file(&self, id: &str) -> Result<(), String> {
+        self.run(&format!(
+            "CREATE (:EbbRequest {{id: {id:?}, hash: 'h', at: datetime.realtime(), waits: 'local', \
+             active: ['Here', 'There'], reward: 0.0625}})"
+        ))
+        .await
+    }
+
     /// Whether every job has run since that instant, and nothing is open.
     pub(crate) async fn is_at_rest(&self, since: i64) -> Result<bool, String> {
         #[derive(serde::Deserialize)]
@@ -106,7 +123,7 @@ impl Eyes {
         let text = format!(
             "RETURN NOT EXISTS {{ MATCH (r:EbbRun {{state: 'open'}}) }} \
              AND NOT EXISTS {{ MATCH (a:ConsolidationAttempt) WHERE a.state IN ['planned', 'claimed'] }} \
-             AND COUNT {{ MATCH (c:EbbCounter) WHERE c.name IN ['job:decay', 'job:promote'] AND c.last >= datetime({{epochMillis: {since}}}) }} = 2 AS rest"
+             AND COUNT {{ MATCH (c:EbbCounter) WHERE c.name IN ['job:decay', 'job:promote', 'job:learn'] AND c.last >= datetime({{epochMillis: {since}}}) }} = 3 AS rest"
         );
         Ok(self.rows::<Row>(&text).await?.first().is_some_and(|row| row.rest))
     }
@@ -156,7 +173,15 @@ impl Eyes {
         let marks: Vec<Pair> = self
             .rows("MATCH (m)-[:CONSOLIDATING]->(a) RETURN coalesce(m.id, '?') AS one, coalesce(a.id, '?') AS other")
             .await?;
+        let learned: Vec<Learned> = self
+            .rows(
+                "RETURN COUNT { MATCH (r:EbbRequest) WHERE r.waits IS NOT NULL } AS waiting, \
+                 coalesce(head(COLLECT { MATCH (c:EbbCounter {name: 'tick:local'}) RETURN c.tick }), 0) AS ticks, \
+                 coalesce(head(COLLECT { MATCH (s:EbbSynapse) RETURN s.strengthened }), 0) AS strengthened",
+            )
+            .await?;
         Ok(Graph {
+            learned: learned.first().copied().unwrap_or_default(),
             tunables: tunables.first().copied().ok_or("no ConsolidationConfig")?,
             memories,
             stubs,

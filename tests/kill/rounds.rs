@@ -102,6 +102,8 @@ struct Campaign<'a> {
     paused: Vec<(Worker, Instant)>,
     /// Attempts that were seen to hold something.
     met: BTreeSet<String>,
+    /// How many outcomes were filed.
+    filed: u64,
     /// The next round whose doom is to be given to a worker.
     next: u64,
     done: u64,
@@ -135,6 +137,7 @@ async fn campaign(arguments: &Arguments, bug: Option<&str>) -> Result<(), Ended>
         silent: Vec::new(),
         paused: Vec::new(),
         met: BTreeSet::new(),
+        filed: 0,
         next: arguments.from,
         done: 0,
     };
@@ -149,12 +152,13 @@ async fn campaign(arguments: &Arguments, bug: Option<&str>) -> Result<(), Ended>
 async fn prepare(host: &Host) -> Result<(), String> {
     let service = service(host, &host.uri)?;
     service.initialise().await.map_err(|why| why.to_string())?;
-    Eyes::open(host)?
-        .run(
-            "MATCH (c:ConsolidationConfig) SET c.workingDecay = 200.0, c.shortTermDecay = 40.0, c.longTermDecay = 1.0, \
-             c.shortToLongThreshold = 4.0 RETURN c.name AS name",
-        )
-        .await
+    let eyes = Eyes::open(host)?;
+    eyes.join_two().await?;
+    eyes.run(
+        "MATCH (c:ConsolidationConfig) SET c.workingDecay = 200.0, c.shortTermDecay = 40.0, c.longTermDecay = 1.0, \
+         c.shortToLongThreshold = 4.0 RETURN c.name AS name",
+    )
+    .await
 }
 
 impl Campaign<'_> {
@@ -208,6 +212,9 @@ impl Campaign<'_> {
                 if let Ok(look) = self.eyes.look().await {
                     self.journal.tell(&look);
                 }
+                self.filed += 1;
+                let id = format!("outcome-{}", self.filed);
+                self.journal.ask(&What::Outcome { id: id.clone() }, self.eyes.file(&id)).await;
                 if let Ok(claimed) = self.eyes.claimed().await {
                     // One that has just come: one that stays is a fault, and not to be put right by hand.
                     let new =

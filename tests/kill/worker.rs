@@ -68,6 +68,7 @@ impl Worker {
             .env("EBB__WORKER__LISTEN", port.to_string())
             .env("EBB__JOBS__DECAY__EVERY", "1s")
             .env("EBB__JOBS__PROMOTE__EVERY", "1s")
+            .env("EBB__JOBS__LEARN__EVERY", "1s")
             // What it adds to energies is no deposit that a client was told of.
             .env("EBB__JOBS__REINFORCE__ENABLED", "false")
             .env("EBB_HISTORY", folder.join(name))

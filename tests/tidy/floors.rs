@@ -58,7 +58,7 @@ const FLOORS: &[Floor] = &[
     },
     Floor {
         module: "jobs",
-        inside: &["domain", "clock", "engine", "store"],
+        inside: &["domain", "clock", "graph", "engine", "store", "mirror"],
         outside: &["tokio", "tokio_util", "tracing"],
     },
     Floor {

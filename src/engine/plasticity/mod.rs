@@ -8,12 +8,12 @@
 //! | [`priming`] | nodes that used to come together with the seeds of a question |
 //!
 //! Of a scope one program learns. It binds the rows of its store to a graph, lets each outcome tick and commits what that
-//! touched:
+//! touched, as it is after that tick:
 //!
 //! ```text
 //! let mut synapses = Synapses::bind(graph, rules, tick, records)?;
 //! let ticked = synapses.tick(graph, &active)?;
-//! let rows = synapses.rows(graph, &ticked.touched)?;   // to be written and deleted, with ticked.tick
+//! let rows = synapses.rows(graph, &ticked.touched)?;   // to be written, with ticked.tick
 //! ```
 //!
 //! Every program that answers takes the rows over and moves the weights of its graph:
@@ -29,6 +29,10 @@
 //! *Computing and writing are apart.* A tick reads the structure of a graph and moves nothing in it; weights move in
 //! [`Synapses::settle`] alone. So a learner whose commit fails has shown nobody what the store does not have: it drops its
 //! set and binds the rows again. That costs no copy, since a set has one owner, and a tick changes it in place.
+//!
+//! *No row has to be deleted for those who read it.* A record is spent when what fades of it has faded, and whoever replays
+//! its row drops it at the same tick. So rows follow from the outcomes alone, whichever of them were learned in one go, and
+//! those of which nothing can be left are the ones that are older than [`Rules::horizon`].
 //!
 //! *A base weight never changes here.* What is learned stands beside it, so it can fade, be scaled and be forgotten, and the
 //! next state of the graph brings its own base.
@@ -50,6 +54,13 @@ use crate::graph::Error;
 use crate::graph::builder::within;
 use crate::graph::number::LearningRate;
 use std::sync::atomic::{AtomicU64, Ordering, fence};
+use synapses::DELTA_MAX;
+use tick::faded;
+
+/// What a tick takes of what fades, where nobody says otherwise.
+const DECAY_RATE: f32 = 0.005;
+/// Ticks after which nobody waits for the rest to fade.
+const HORIZON_MAX: u64 = 1_000_000;
 
 /// What is learned from.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -81,6 +92,30 @@ impl Rules {
         // The greatest number below 1 that an f32 holds.
         let most = 1.0 - f64::from(f32::EPSILON) / 2.0;
         Ok(Self { learning_rate, keep: 1.0 - within("decay rate", decay_rate, 0.0, most)? })
+    }
+
+    /// After how many ticks nothing is left of what fades, however much it was; `None` where that takes longer than a million.
+    #[must_use]
+    pub fn horizon(&self) -> Option<u64> {
+        let mut delta = DELTA_MAX;
+        for ticks in 1..=HORIZON_MAX {
+            let left = faded(delta, self.keep);
+            if left == 0.0 {
+                return Some(ticks);
+            }
+            // What a product leaves as it is stays so.
+            if left.to_bits() == delta.to_bits() {
+                return None;
+            }
+            delta = left;
+        }
+        None
+    }
+}
+
+impl Default for Rules {
+    fn default() -> Self {
+        Self { learning_rate: LearningRate::USUAL, keep: 1.0 - DECAY_RATE }
     }
 }
 

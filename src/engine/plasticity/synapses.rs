@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 /// The greatest of what fades: the greatest cap of a weight.
-const DELTA_MAX: f32 = 16.0;
+pub(super) const DELTA_MAX: f32 = 16.0;
 
 /// What one slot learned.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -310,8 +310,8 @@ impl Synapses {
         self.aside.len()
     }
 
-    /// Of the records that were bound or taken last those of which nothing is left, with a slot or without: whoever learns
-    /// deletes their rows.
+    /// Of the records that were bound or taken last those of which nothing is left, with a slot or without: their rows say
+    /// nothing any more.
     #[must_use]
     pub fn spent(&self) -> &[Key] {
         &self.spent

@@ -466,6 +466,22 @@ fn idle_leaves_base_and_what_stays() {
 }
 
 #[test]
+fn beyond_the_horizon_nothing_is_left() {
+    assert_eq!(Rules::default(), rules());
+    let horizon = Rules::default().horizon().unwrap();
+    assert_eq!(horizon, 2_391);
+    let graph = built(2, &[(0, 1, 0.5)]);
+    for (later, left) in [(horizon - 1, 1), (horizon, 0)] {
+        let read = Synapses::bind(&graph, rules(), later, [record(0, 1, delta(16.0))]).unwrap();
+        assert_eq!((read.len(), read.spent().len()), (left, 1 - left), "{later}");
+    }
+    for never in [0.0, 1e-7] {
+        assert_eq!(Rules::new(0.08, never).unwrap().horizon(), None);
+    }
+    assert_eq!(Rules::new(0.08, 0.999_999_9).unwrap().horizon(), Some(1));
+}
+
+#[test]
 fn an_empty_outcome_only_fades() {
     let graph = built(4, &[(0, 1, 0.5), (1, 0, 0.5), (2, 3, 1.0)]);
     let perm = Synapse { perm: -0.15, ltd: true, weakened: 5, ..Synapse::default() };

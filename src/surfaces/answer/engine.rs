@@ -16,6 +16,10 @@ use serde::Serialize;
 pub struct State {
     /// Which state was asked.
     pub generation: u64,
+    /// How many outcomes had been learned when the question was begun.
+    pub tick_start: u64,
+    /// How many when it was done: another number says that weights moved meanwhile.
+    pub tick_end: u64,
     /// The instant up to which the graph was seen.
     pub as_of: Option<Rfc3339>,
     /// Milliseconds since the graph was last looked at.
@@ -34,6 +38,8 @@ impl State {
     fn of(generation: u64, flags: Vec<&'static str>, unknown: Vec<String>, freshness: &Freshness) -> Self {
         Self {
             generation,
+            tick_start: freshness.tick_start,
+            tick_end: freshness.tick_end,
             as_of: freshness.as_of.map(Rfc3339),
             stale_ms: milliseconds(freshness),
             stale: freshness.stale,

@@ -86,6 +86,13 @@ fn own(job: JobName, tally: &Tally) -> BTreeMap<&'static str, i64> {
             [("retracted", tally.retracted), ("reduced", tally.reduced), ("only_counted", tally.rehearsed)]
                 .into()
         }
+        JobName::Learn => [
+            ("outcomes", tally.scanned),
+            ("synapses", tally.changed),
+            ("unknown", tally.skipped),
+            ("trimmed", tally.trimmed),
+        ]
+        .into(),
         JobName::Decay | JobName::Promote => BTreeMap::new(),
     }
 }

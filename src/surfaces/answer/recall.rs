@@ -16,6 +16,10 @@ pub struct Recall {
     pub recall_id: String,
     /// Which state of the mirror was asked.
     pub generation: u64,
+    /// How many outcomes had been learned when the question was begun.
+    pub tick_start: u64,
+    /// How many when it was done: another number says that weights moved meanwhile.
+    pub tick_end: u64,
     /// The instant up to which the graph was seen.
     pub as_of: Option<Rfc3339>,
     /// Milliseconds since the graph was last looked at.
@@ -257,6 +261,8 @@ impl Recall {
         Self {
             recall_id: recalled.id,
             generation: recalled.generation.0,
+            tick_start: freshness.tick_start,
+            tick_end: freshness.tick_end,
             as_of: freshness.as_of.map(Rfc3339),
             stale_ms: milliseconds(&freshness),
             stale: freshness.stale,
@@ -302,6 +308,10 @@ pub(super) fn milliseconds(freshness: &Freshness) -> u64 {
 pub struct Engine {
     /// Which state was asked.
     pub generation: u64,
+    /// How many outcomes had been learned when the question was begun.
+    pub tick_start: u64,
+    /// How many when it was done: another number says that weights moved meanwhile.
+    pub tick_end: u64,
     /// The instant up to which the graph was seen.
     pub as_of: Option<Rfc3339>,
     /// Milliseconds since the graph was last looked at.
@@ -343,6 +353,8 @@ impl Engine {
         let hit = |one: Scored| Standing { id: one.id, label: one.label, kind: one.kind, score: one.score };
         Self {
             generation: found.generation,
+            tick_start: freshness.tick_start,
+            tick_end: freshness.tick_end,
             as_of: freshness.as_of.map(Rfc3339),
             stale_ms: milliseconds(freshness),
             stale: freshness.stale,
@@ -380,12 +392,18 @@ pub struct Mirrored {
     pub slots: Option<usize>,
     /// Bytes.
     pub bytes: Option<usize>,
+    /// How many outcomes it has learned.
+    pub tick: Option<u64>,
+    /// For how many relationships, each way by itself, something was learned.
+    pub learned: Option<usize>,
     /// What could not be held, since some property is none of its kind: nodes and relationships.
     pub skipped: BTreeMap<&'static str, u64>,
     /// Which state was saved last as a file, if mirror.folder says where.
     pub saved_generation: Option<u64>,
     /// How many saves failed since the process began.
     pub save_failures: u64,
+    /// How often what was learned was not saved, since the graph it was learned on could not be.
+    pub learned_saves_skipped: u64,
 }
 
 impl From<Held> for Mirrored {
@@ -405,9 +423,12 @@ impl From<Held> for Mirrored {
             nodes: state.map(|state| state.nodes),
             slots: state.map(|state| state.slots),
             bytes: state.map(|state| state.bytes),
+            tick: state.map(|state| state.freshness.tick_end),
+            learned: state.map(|state| state.learned),
             skipped,
             saved_generation: held.saves.and_then(|saves| saves.generation),
             save_failures: held.saves.map_or(0, |saves| saves.failures),
+            learned_saves_skipped: held.saves.map_or(0, |saves| saves.skipped),
         }
     }
 }

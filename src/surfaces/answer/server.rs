@@ -31,6 +31,8 @@ pub struct Health {
     pub clusters: i64,
     /// New memories, to strengthen what is like them.
     pub reinforce: i64,
+    /// Outcomes to be learned.
+    pub outcomes: i64,
 }
 
 /// A tier, with the energies of its memories now.
@@ -74,6 +76,7 @@ impl Health {
             sessions: waiting.sessions,
             clusters: waiting.clusters,
             reinforce: waiting.reinforce,
+            outcomes: waiting.outcomes,
         }
     }
 }
@@ -125,6 +128,10 @@ pub struct Kept {
     pub slots: i64,
     /// Bytes.
     pub bytes: i64,
+    /// How many outcomes it has learned.
+    pub tick: i64,
+    /// For how many relationships, each way by itself, something was learned.
+    pub learned: i64,
     /// Whether everything that may be held is.
     pub whole: bool,
     /// Milliseconds from one look to the next.
@@ -205,6 +212,8 @@ pub struct Waiting {
     pub clusters: i64,
     /// New memories, to strengthen what is like them.
     pub reinforce: i64,
+    /// Outcomes to be learned.
+    pub outcomes: i64,
     /// Rows that are set aside.
     pub quarantined: i64,
     /// Memories of other writers that the next run adopts.
@@ -236,6 +245,7 @@ impl From<Stand> for Status {
                 sessions: stand.waiting.sessions,
                 clusters: stand.waiting.clusters,
                 reinforce: stand.waiting.reinforce,
+                outcomes: stand.waiting.outcomes,
                 quarantined: stand.waiting.quarantined,
                 unstamped: stand.unstamped,
             },
@@ -249,9 +259,34 @@ impl From<Stand> for Status {
 impl From<MirrorTold> for Kept {
     fn from(told: MirrorTold) -> Self {
         let stale = told.is_stale();
-        let MirrorTold { scope, process, age_ms, generation, nodes, slots, bytes, whole, refresh_ms, .. } =
-            told;
-        Self { scope, process, age_ms, stale, generation, nodes, slots, bytes, whole, refresh_ms }
+        let MirrorTold {
+            scope,
+            process,
+            age_ms,
+            generation,
+            nodes,
+            slots,
+            bytes,
+            tick,
+            learned,
+            whole,
+            refresh_ms,
+            stale_ms: _,
+        } = told;
+        Self {
+            scope,
+            process,
+            age_ms,
+            stale,
+            generation,
+            nodes,
+            slots,
+            bytes,
+            tick,
+            learned,
+            whole,
+            refresh_ms,
+        }
     }
 }
 

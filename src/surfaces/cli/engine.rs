@@ -154,7 +154,7 @@ pub async fn run(verb: &Verb, service: &Service, output: &Output) -> Result<(), 
 /// # Errors
 /// How the program ends, unless well.
 pub fn run_on(verb: &Verb, view: &View, rules: &Config, output: &Output) -> Result<(), CliError> {
-    let (file, scratch) = (&Freshness::FILE, &mut Default::default());
+    let (file, scratch) = (&Freshness::of_file(view), &mut Default::default());
     match verb {
         Verb::Activate(args) => {
             let found = activate(view, &args.asked(), rules, scratch)?;

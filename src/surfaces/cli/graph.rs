@@ -10,7 +10,7 @@ use super::output::Output;
 use super::page::Page;
 use crate::service::Service;
 use crate::service::mirrors::Difference;
-use crate::service::recall::{dot, export, export_graphml, save};
+use crate::service::recall::{LearnedFile, dot, export, export_graphml};
 use crate::surfaces::answer::recall::Mirrored;
 use clap::{Args, Subcommand, ValueEnum};
 use serde::Serialize;
@@ -62,7 +62,7 @@ pub struct LoadArgs {
     after_help = "Examples:\n  ebb graph save memory.json\n  ebb recall --graph memory.json \"who wrote the parser\""
 )]
 pub struct SaveArgs {
-    /// Where to; a file that is there is replaced, whole or not at all
+    /// Where to, and beside it what was learned; each file is replaced whole, or not at all
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
 }
@@ -97,7 +97,26 @@ pub enum Language {
 struct Saved {
     file: String,
     bytes: u64,
+    learned: Learned,
     mirror: Mirrored,
+}
+
+/// What was learned on a graph, as a file.
+#[derive(Debug, Serialize)]
+struct Learned {
+    file: String,
+    /// How many outcomes.
+    tick: u64,
+    /// For how many slots it says something.
+    slots: usize,
+    /// And for how many that the graph does not have.
+    unmatched: usize,
+}
+
+impl From<LearnedFile> for Learned {
+    fn from(LearnedFile { file, tick, matched, unmatched }: LearnedFile) -> Self {
+        Self { file: file.display().to_string(), tick, slots: matched, unmatched }
+    }
 }
 
 /// Where a mirror differed.
@@ -126,12 +145,12 @@ pub async fn run(verb: &Verb, service: &Service, output: &Output) -> Result<(), 
             output.emit("graph.stats", &mirror, |page| stats(&mirror, page))
         }
         Verb::Save(args) => {
-            let view = service.view(service.scope()).await?;
-            save(&view, &args.file)?;
+            let learned = service.save_mirror(service.scope(), &args.file).await?.into();
             let bytes = std::fs::metadata(&args.file).map_or(0, |file| file.len());
-            let saved = Saved { file: args.file.display().to_string(), bytes, mirror: held.into() };
+            let saved = Saved { file: args.file.display().to_string(), bytes, learned, mirror: held.into() };
             output.emit("graph.save", &saved, |page| {
                 page.line(&format!("Saved {} ({} bytes).", saved.file, saved.bytes));
+                page.line(&format!("What was learned is in {}.", saved.learned.file));
                 stats(&saved.mirror, page);
             })
         }
@@ -164,6 +183,11 @@ pub async fn run(verb: &Verb, service: &Service, output: &Output) -> Result<(), 
     }
 }
 
+/// For how much something was learned, and from how much.
+fn learned(slots: usize, tick: u64) -> String {
+    format!("of {slots} relationships, each way, from {tick} outcomes")
+}
+
 fn stats(mirror: &Mirrored, page: &mut Page) {
     let number = |number: Option<usize>| number.unwrap_or(0).to_string();
     let skipped = |what| mirror.skipped.get(what).copied().unwrap_or(0);
@@ -173,6 +197,7 @@ fn stats(mirror: &Mirrored, page: &mut Page) {
         ("nodes", number(mirror.nodes)),
         ("relationships, each way", number(mirror.slots)),
         ("bytes", number(mirror.bytes)),
+        ("learned", learned(mirror.learned.unwrap_or(0), mirror.tick.unwrap_or(0))),
         (
             "holds everything",
             if mirror.whole == Some(true) { "yes" } else { "no: the hottest, as far as they fit" }.to_owned(),

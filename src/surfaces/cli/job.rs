@@ -184,6 +184,9 @@ impl Ran {
             many(own("below_minimum"), "below the minimum", "below the minimum"),
             many(own("pinned"), "pinned", "pinned"),
             many(self.promoted, "promoted", "promoted"),
+            many(own("outcomes"), "outcome learned", "outcomes learned"),
+            many(own("synapses"), "relationship taught", "relationships taught"),
+            many(own("unknown"), "node that is not there", "nodes that are not there"),
             many(self.quarantined, aside, aside),
             many(self.conflicts, "conflict", "conflicts"),
         ]

@@ -159,6 +159,7 @@ function waiting({ server, waiting: w, attempts, runs, stopped, scratch, simulat
     facts([
       ['due for decay', count(w.due)], ['ripe to rise', count(w.ripe)], ['sessions to count', count(w.sessions)],
       ['for clusters', count(w.clusters)], ['new, to strengthen others', count(w.reinforce)],
+      ['outcomes to learn', count(w.outcomes)],
       ['of other writers', count(w.unstamped)], ['open attempts', count(attempts.length)], ['open runs', count(runs.length)],
       ['stuck attempts', bad(sources.health.said?.stuck_attempts)], ['set aside', bad(w.quarantined)],
     ]),

@@ -8,6 +8,7 @@ mod decay;
 mod evaporate;
 mod fade;
 mod foreign;
+pub(crate) mod learn;
 mod ledger;
 mod promote;
 mod quarantine;

@@ -11,7 +11,7 @@ async fn init(db: &Fresh) -> Result<Initialised, Error> {
 }
 
 /// In the order in which they are applied.
-const MIGRATIONS: [&str; 7] = [
+const MIGRATIONS: [&str; 8] = [
     "schema/V001__memory",
     "schema/V002__coactivation",
     "schema/V003__relation",
@@ -19,6 +19,7 @@ const MIGRATIONS: [&str; 7] = [
     "schema/V005__fact",
     "schema/V006__key",
     "schema/V007__change",
+    "schema/V008__synapse",
 ];
 
 async fn names(db: &Fresh) -> Vec<String> {

@@ -8,6 +8,7 @@ mod events;
 mod facts;
 mod http;
 mod injection;
+mod learned;
 mod mcp;
 mod memories;
 mod mirrors;

@@ -3,6 +3,7 @@
 use super::process::eventually;
 use crate::harness::neo4j::{Fresh, at};
 use ebb::clock::Clock;
+use ebb::jobs::Learning;
 use ebb::scheduler::cron::Wake;
 use ebb::scheduler::dispatcher::Dispatcher;
 use ebb::scheduler::due::Rhythm;
@@ -54,6 +55,7 @@ impl Hand {
             meter: Arc::clone(&hand.meter),
             panics: Arc::new(Panics::default()),
             warmth: Arc::default(),
+            learning: Learning::default(),
         };
         (hand, dispatcher)
     }

@@ -1,4 +1,4 @@
-//! Judges a round by its history and the graph it left: ten invariants, each a function of its own.
+//! Judges a round by its history and the graph it left: eleven invariants, each a function of its own.
 //!
 //! It shares no code with the product, the law of decay included: what it says of an energy it has worked out again.
 //!
@@ -14,10 +14,12 @@
 //! | I8 | dry runs write nothing | `protocol` |
 //! | I9 | an occurrence is closed once, its batches numbered without gap or repeat | `protocol` |
 //! | I10 | at rest: no marks, nothing open, nothing due before the last run of its job | `rest` |
+//! | I11 | each acknowledged outcome is learned once, each unknown one 0 or 1 times | `outcomes` |
 
 mod energy;
 mod memories;
 mod operations;
+mod outcomes;
 mod protocol;
 mod rest;
 
@@ -39,6 +41,7 @@ pub(crate) enum Invariant {
     DryRuns,
     Batches,
     Rest,
+    Outcomes,
 }
 
 impl fmt::Display for Invariant {
@@ -96,6 +99,7 @@ pub(crate) fn check(history: &[Line], graph: &Graph) -> Verdict {
     protocol::dry_runs_write_nothing(history, &mut verdict);
     protocol::batches_are_numbered(&operations, graph, &mut verdict);
     rest::nothing_is_left(graph, &mut verdict);
+    outcomes::count_once(&operations, graph, &mut verdict);
     verdict.violations.sort();
     verdict.judged = operations.judged(graph);
     verdict

@@ -1,6 +1,6 @@
 //! `ebb graph load`: what a snapshot file holds, read as strictly as whoever asks it does.
 
-use super::LoadArgs;
+use super::{Learned, LoadArgs, learned};
 use crate::service::mirrors::Contents;
 use crate::surfaces::cli::exit::CliError;
 use crate::surfaces::cli::output::Output;
@@ -23,6 +23,8 @@ struct Loaded {
     kinds: BTreeMap<String, usize>,
     /// Slots by the type of their relationships.
     relations: BTreeMap<String, usize>,
+    /// What was learned on it, if that stands beside it.
+    learned: Option<Learned>,
 }
 
 /// Says what was read of a file.
@@ -30,7 +32,7 @@ struct Loaded {
 /// # Errors
 /// When stdout cannot be written.
 pub fn load(args: &LoadArgs, contents: Contents, output: &Output) -> Result<(), CliError> {
-    let Contents { nodes, slots, kinds, relations, bytes, summed } = contents;
+    let Contents { nodes, slots, kinds, relations, bytes, summed, learned } = contents;
     let loaded = Loaded {
         file: args.file.display().to_string(),
         file_bytes: std::fs::metadata(&args.file).map_or(0, |file| file.len()),
@@ -40,6 +42,7 @@ pub fn load(args: &LoadArgs, contents: Contents, output: &Output) -> Result<(), 
         slots,
         kinds,
         relations,
+        learned: learned.map(Learned::from),
     };
     output.emit("graph.load", &loaded, |page| lay_out(&loaded, page))
 }
@@ -55,6 +58,13 @@ fn lay_out(loaded: &Loaded, page: &mut Page) {
         ("relationships, each way", loaded.slots.to_string()),
         ("bytes in memory", loaded.bytes.to_string()),
     ]);
+    if let Some(of) = &loaded.learned {
+        page.fields(&[
+            ("learned", learned(of.slots, of.tick)),
+            ("learned, in", of.file.clone()),
+            ("learned, of what is not there", of.unmatched.to_string()),
+        ]);
+    }
     for (heading, counts) in [("KIND", &loaded.kinds), ("RELATIONSHIP", &loaded.relations)] {
         if !counts.is_empty() {
             page.line("");

@@ -57,6 +57,7 @@ impl Answer {
             ("sessions to be counted", self.sessions.to_string()),
             ("to be looked at by clusters", self.clusters.to_string()),
             ("new, to strengthen what is like them", self.reinforce.to_string()),
+            ("outcomes to be learned", self.outcomes.to_string()),
         ]);
     }
 }

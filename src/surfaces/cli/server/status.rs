@@ -52,13 +52,15 @@ impl Answer {
             page.table(&columns, self.tiers.iter().map(row));
         }
         page.line("");
-        let Waiting { due, ripe, sessions, clusters, reinforce, quarantined, unstamped } = &self.waiting;
+        let Waiting { due, ripe, sessions, clusters, reinforce, outcomes, quarantined, unstamped } =
+            &self.waiting;
         let mut waits = vec![
             ("due for decay", due.to_string()),
             ("ripe for promotion", ripe.to_string()),
             ("sessions to be counted", sessions.to_string()),
             ("to be looked at by clusters", clusters.to_string()),
             ("new, to strengthen what is like them", reinforce.to_string()),
+            ("outcomes to be learned", outcomes.to_string()),
         ];
         if *unstamped > 0 {
             waits.push(("not yet seen", format!("{unstamped} of other writers; the next run adopts them")));
@@ -131,6 +133,7 @@ pub(in crate::surfaces::cli) fn mirrors(mirrors: &[Kept], page: &mut Page) {
         Column::right("GENERATION"),
         Column::right("NODES"),
         Column::right("RELATIONSHIPS"),
+        Column::right("LEARNED"),
         Column::right("BYTES"),
         Column::left("HOLDS"),
     ];
@@ -143,6 +146,7 @@ pub(in crate::surfaces::cli) fn mirrors(mirrors: &[Kept], page: &mut Page) {
             kept.generation.to_string(),
             kept.nodes.to_string(),
             kept.slots.to_string(),
+            kept.learned.to_string(),
             kept.bytes.to_string(),
             if kept.whole { "everything" } else { "the hottest" }.to_owned(),
         ]

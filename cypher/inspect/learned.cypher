@@ -1,0 +1,20 @@
+// What was learned: the relationships that outcomes made to weigh more, and how much of that is left
+// purpose: Show what outcomes taught, the most first.
+// mode: read
+// params: none
+// returns: scope, from, relation, to, base, stays, fades, weight, strengthened, weakened, outcomes_ago (at most 50 rows)
+//
+// A row is one way of a relationship. base is what it weighed without what it learned, when it last learned; fades counts
+// with the usual decay rate, 0.005 an outcome. In an answer a weight is held between the floor and the cap.
+MATCH (s:EbbSynapse)
+MATCH (c:EbbCounter {name: 'tick:' + s.scope})
+WITH s, c.tick - s.tick AS ago
+WITH s, ago, s.delta * 0.995 ^ ago AS fades
+ORDER BY s.perm + fades DESC, s.key
+LIMIT 50
+OPTIONAL MATCH (a:Memory {id: s.source})
+OPTIONAL MATCH (b:Memory {id: s.target})
+RETURN s.scope AS scope, coalesce(left(toString(a.content), 60), s.source) AS from, s.relation AS relation,
+  coalesce(left(toString(b.content), 60), s.target) AS to, s.base AS base, s.perm AS stays, fades,
+  s.base + s.perm + fades AS weight, s.strengthened AS strengthened, s.weakened AS weakened, ago AS outcomes_ago
+ORDER BY stays + fades DESC, from, relation, to

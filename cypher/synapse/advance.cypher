@@ -1,0 +1,9 @@
+// purpose: Say how many outcomes a scope has learned now.
+// mode: write
+// params: $name: String, $tick: Integer
+// returns: advanced: Integer (one row)
+// bound: one key
+// idempotent: by the tick
+MATCH (c:EbbCounter {name: $name})
+SET c.tick = $tick
+RETURN count(c) AS advanced

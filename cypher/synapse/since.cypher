@@ -1,0 +1,13 @@
+// purpose: Read what a scope has learned since a tick.
+// mode: read
+// params: $scope: String, $tick: Integer
+// returns: source: String, relation: String, target: String, base: Float, delta: Float, perm: Float, strengthened: Integer, weakened: Integer, ltp: Boolean, ltd: Boolean, tick: Integer (a row for each relationship, one way, that changed otherwise than by fading)
+//
+// What is of another kind than it should be is null: whoever reads passes such a row over.
+MATCH (s:EbbSynapse)
+USING INDEX s:EbbSynapse(scope, tick)
+WHERE s.scope = $scope AND s.tick > $tick
+RETURN toStringOrNull(s.source) AS source, toStringOrNull(s.relation) AS relation, toStringOrNull(s.target) AS target,
+  toFloatOrNull(s.base) AS base, toFloatOrNull(s.delta) AS delta, toFloatOrNull(s.perm) AS perm,
+  toIntegerOrNull(s.strengthened) AS strengthened, toIntegerOrNull(s.weakened) AS weakened,
+  toBooleanOrNull(s.ltp) AS ltp, toBooleanOrNull(s.ltd) AS ltd, toIntegerOrNull(s.tick) AS tick
