@@ -188,7 +188,8 @@ fn on_file(
     let range = settings.engine.range().map_err(CliError::failed)?;
     let (view, learned) = view_of_file(file.unwrap_or(Path::new("")), range)?;
     if let Some(learned) = learned {
-        output.remark(&format!("With what was learned, which stands beside it in {}", learned.file.display()));
+        output
+            .remark(&format!("With what was learned, which stands beside it in {}", learned.file.display()));
     }
     match command {
         Command::Engine(verb) => engine::run_on(verb, &view, &rules, output),

@@ -29,7 +29,7 @@ use crate::graph::kinds::NodeType;
 use crate::graph::number::PosF32;
 use crate::graph::snapshot::Snapshot;
 use std::borrow::Cow;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// The words of memories: where each stands, and in how many.
 #[derive(Debug, Clone, Default)]

@@ -107,6 +107,8 @@ number!(
 impl PosF32 {
     /// 1: what a frequency or a resolution is where nobody says another.
     pub const ONE: Self = Self(1.0);
+    /// 16: what a wavelength is where nobody says another.
+    pub const SIXTEEN: Self = Self(16.0);
 }
 
 number!(

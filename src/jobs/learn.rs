@@ -158,9 +158,11 @@ impl Rehearsed {
 
     /// Rows of the store, and instead of them those that are known better.
     fn over(&self, rows: Vec<SynapseRow>, ids: &BTreeSet<&str>) -> Vec<SynapseRow> {
-        let is_near = |row: &&SynapseRow| ids.contains(row.source.as_str()) || ids.contains(row.target.as_str());
+        let is_near =
+            |row: &&SynapseRow| ids.contains(row.source.as_str()) || ids.contains(row.target.as_str());
         let known = self.rows.values().filter(is_near).cloned();
-        let others = rows.into_iter().filter(|row| self.rows.is_empty() || !self.rows.contains_key(&way(row)));
+        let others =
+            rows.into_iter().filter(|row| self.rows.is_empty() || !self.rows.contains_key(&way(row)));
         others.chain(known).collect()
     }
 }

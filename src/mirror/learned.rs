@@ -17,7 +17,8 @@ use tracing::warn;
 /// A row as a record; `None` for one that holds what no slot learns.
 #[must_use]
 pub fn record(row: SynapseRow) -> Option<Record> {
-    let SynapseRow { source, relation, target, base: _, delta, perm, strengthened, weakened, ltp, ltd, tick } = row;
+    let SynapseRow { source, relation, target, base: _, delta, perm, strengthened, weakened, ltp, ltd, tick } =
+        row;
     #[expect(clippy::cast_possible_truncation, reason = "what was written was one; what was not is refused")]
     let (delta, perm) = (delta as f32, perm as f32);
     let (strengthened, weakened) = (u32::try_from(strengthened).ok()?, u32::try_from(weakened).ok()?);

@@ -88,12 +88,7 @@ impl Config {
     /// What a learner goes by whose lessons these mirrors hear.
     #[must_use]
     pub fn learning(&self) -> Learning {
-        Learning {
-            kinds: self.kinds.clone(),
-            range: self.range,
-            expired: self.expired,
-            rules: self.rules,
-        }
+        Learning { kinds: self.kinds.clone(), range: self.range, expired: self.expired, rules: self.rules }
     }
 }
 

@@ -24,8 +24,8 @@ use crate::graph::index::NodeId;
 use crate::graph::kinds::{Kinds, NodeType};
 use crate::graph::{codec, graphml, visit};
 use crate::mirror::compute::Refused;
-use crate::mirror::{self, Current};
 use crate::mirror::persist::{self, Files};
+use crate::mirror::{self, Current};
 use crate::store;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -172,18 +172,14 @@ pub fn view_of_file(path: &Path, range: WeightRange) -> Result<(View, Option<Lea
 }
 
 /// The view of a snapshot file, what was learned on it, and whether the file has a checksum.
-pub(super) fn read_file(
-    path: &Path,
-    range: WeightRange,
-) -> Result<(View, Option<LearnedFile>, bool), Error> {
+pub(super) fn read_file(path: &Path, range: WeightRange) -> Result<(View, Option<LearnedFile>, bool), Error> {
     let invalid = |why: mirror::Error| Error::Invalid(told(&why));
     let (snapshot, summed) = persist::read_summed(path, Kinds::default(), range).map_err(invalid)?;
     let view = View::of_file(snapshot).map_err(|why| Error::Invalid(why.to_string()))?;
     let files = Files::beside(path.to_owned());
     let Some(state) = files.read_learned().map_err(invalid)? else { return Ok((view, None, summed)) };
     let file = files.learned;
-    let unusable =
-        |why: engine::Error| Error::Invalid(format!("{} cannot be used: {why}", file.display()));
+    let unusable = |why: engine::Error| Error::Invalid(format!("{} cannot be used: {why}", file.display()));
     // Nothing fades on the way from a file.
     let mut synapses = Synapses::import(view.graph(), Rules::default(), state).map_err(unusable)?;
     synapses.settle(view.graph()).map_err(unusable)?;

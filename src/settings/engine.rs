@@ -162,6 +162,7 @@ impl Config {
             synonyms: Arc::new(SynonymExpander::new(&self.synonyms)?),
             random_seed: self.random_seed,
             pulses: self.xlr_pulses,
+            waves: self.resonance()?,
         };
         Ok(rules.with_weighing(weighing).with_usual(self.usual()))
     }

@@ -7,8 +7,18 @@ use serde::Deserialize;
 use std::time::Duration;
 
 /// The names of the jobs that have a section.
-pub(super) const JOBS: [&str; 10] =
-    ["audit", "decay", "coactivate", "cluster", "reinforce", "promote", "evaporate", "fade", "sweep", "learn"];
+pub(super) const JOBS: [&str; 10] = [
+    "audit",
+    "decay",
+    "coactivate",
+    "cluster",
+    "reinforce",
+    "promote",
+    "evaporate",
+    "fade",
+    "sweep",
+    "learn",
+];
 
 /// One section for each job.
 #[derive(Debug, Clone, Deserialize)]

@@ -499,7 +499,7 @@ fn the_engine_of_the_default_file_is_that_of_the_constants() {
     assert_eq!(engine.plasticity().unwrap(), Rules::new(0.08, 0.005).unwrap());
     let waves = engine.resonance().unwrap();
     assert_eq!((waves.pulse_budget, waves.max_hops), (resonance::DEFAULT_PULSE_BUDGET, resonance::HOPS_MAX));
-    assert_eq!(waves.wavelength.get().to_bits(), resonance::WAVELENGTH.to_bits());
+    assert_eq!(waves.wavelength, resonance::WAVELENGTH);
     assert_eq!(engine.learn, Learn::OnOutcome);
     assert_eq!(*engine.rules().unwrap().usual(), Ask::default());
 }

@@ -157,9 +157,7 @@ impl Store {
     /// # Errors
     /// Of the connection or the statement.
     pub async fn ticks(&self, scope: &Scope) -> Result<u64, Error> {
-        self.transactions
-            .run("synapse.tick", Mode::Read, async |tx: &mut Tx| ticks(tx, scope).await)
-            .await
+        self.transactions.run("synapse.tick", Mode::Read, async |tx: &mut Tx| ticks(tx, scope).await).await
     }
 
     /// What a scope has learned since a tick; nothing if that was the last one. All of it, if the last one came before.

@@ -180,9 +180,11 @@ impl Page {
             }),
             ("mirror_bytes", "Bytes that they take.", |state| whole(state.bytes as u64)),
             ("mirror_tick", "Outcomes that were learned.", |state| whole(state.freshness.tick_end)),
-            ("mirror_learned", "Relationships for which something was learned, each way by itself.", |state| {
-                whole(state.learned as u64)
-            }),
+            (
+                "mirror_learned",
+                "Relationships for which something was learned, each way by itself.",
+                |state| whole(state.learned as u64),
+            ),
         ];
         for (name, help, value) in by_mirror {
             self.head(name, "gauge", help);
@@ -204,7 +206,11 @@ impl Page {
                 self.row("mirror_save_failures_total", &of_scope(held), whole(saves.failures));
             }
         }
-        self.head("mirror_learned_saves_skipped_total", "counter", "Times that what was learned was not saved.");
+        self.head(
+            "mirror_learned_saves_skipped_total",
+            "counter",
+            "Times that what was learned was not saved.",
+        );
         for held in mirrors {
             if let Some(saves) = held.saves {
                 self.row("mirror_learned_saves_skipped_total", &of_scope(held), whole(saves.skipped));

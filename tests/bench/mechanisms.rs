@@ -230,7 +230,7 @@ struct Pond {
 
 impl Pond {
     fn run(&mut self, query: &[(NodeId, f32)], budget: u32, hops: u8) -> Resonance {
-        let wavelength = PosF32::new(WAVELENGTH).expect("above 0");
+        let wavelength = WAVELENGTH;
         let config = Config { wavelength, pulse_budget: budget, max_hops: hops };
         let mean = self.graph.mean_degree();
         let found = resonate(&self.graph, mean, query, &config, &mut self.scratch).expect("seeds of it");
@@ -250,7 +250,7 @@ impl Pond {
     fn says_what_the_queue_says(&mut self, seed: (NodeId, f32)) -> bool {
         let found = self.run(&[seed], u32::MAX, 2);
         let limits = Limits { pulses: usize::MAX, hops: 2 };
-        let turns = 1.0 / f64::from(WAVELENGTH);
+        let turns = 1.0 / f64::from(WAVELENGTH.get());
         let mean = self.graph.mean_degree();
         let (field, pulses) = propagated(&self.rows, mean, &[(seed.0.0, seed.1)], turns, limits);
         let report = found.report(&self.graph, PosF32::new(1.0).expect("above 0"));

@@ -4,6 +4,7 @@ use super::answer::Primed;
 use crate::engine::activation::Params;
 use crate::engine::causal::CausalChainDetector;
 use crate::engine::merge::Weights;
+use crate::engine::resonance;
 use crate::engine::semantic::synonyms::SynonymExpander;
 use crate::engine::temporal::decay::HalfLives;
 use crate::engine::xlr::XLR_PULSE_BUDGET;
@@ -251,6 +252,8 @@ pub struct Weighing {
     pub random_seed: u64,
     /// Pulses of contrast at most, half for either wave.
     pub pulses: u32,
+    /// How far waves run that are asked for by themselves.
+    pub waves: resonance::Config,
 }
 
 impl Default for Weighing {
@@ -262,6 +265,7 @@ impl Default for Weighing {
             synonyms: Arc::default(),
             random_seed: RANDOM_SEED,
             pulses: XLR_PULSE_BUDGET,
+            waves: resonance::Config::default(),
         }
     }
 }

@@ -38,7 +38,7 @@ use crate::graph::number::PosF32;
 /// The frequency that is asked for where nobody says another.
 pub const BASE_FREQUENCY: f32 = 1.0;
 /// The wavelength in hops where nobody says another.
-pub const WAVELENGTH: f32 = 16.0;
+pub const WAVELENGTH: PosF32 = PosF32::SIXTEEN;
 /// Pulses of one query where nobody says another number.
 pub const DEFAULT_PULSE_BUDGET: u32 = 50_000;
 /// Hops of a wave at most.
@@ -53,4 +53,10 @@ pub struct Config {
     pub pulse_budget: u32,
     /// Hops at most, `0 ..= 10`.
     pub max_hops: u8,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self { wavelength: WAVELENGTH, pulse_budget: DEFAULT_PULSE_BUDGET, max_hops: HOPS_MAX }
+    }
 }

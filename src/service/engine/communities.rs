@@ -101,12 +101,9 @@ pub fn divide(view: &View, asked: &Divide) -> Result<Divided, Error> {
     within("members", asked.members.unwrap_or(1), TOP_K_MAX)?;
     let resolution = positive("resolution", asked.resolution)?;
     let graph = view.graph();
-    let own_partition;
-    let partition = if resolution == PosF32::ONE {
-        view.communities()
-    } else {
-        own_partition = communities(graph, resolution);
-        &own_partition
+    let partition = match resolution == PosF32::ONE {
+        true => view.communities(),
+        false => Arc::new(communities(graph, resolution)),
     };
     let mut sizes = vec![0_usize; partition.count];
     for of in &partition.of {

@@ -32,7 +32,7 @@ fn chain(nodes: u32) -> View {
 /// The memory that the stories of docs/ run on.
 fn team() -> View {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/stories/team.json");
-    view_of_file(&file, WeightRange::default()).unwrap()
+    view_of_file(&file, WeightRange::default()).unwrap().0
 }
 
 fn rules() -> Config {
@@ -63,7 +63,7 @@ fn contrasted(view: &View, id: &str, top_k: usize) -> Contrasted {
 }
 
 fn resonant(view: &View, asked: &Waves, sympathetic: bool) -> Swings {
-    resonate(view, asked, sympathetic, &mut Scratch::default()).unwrap()
+    resonate(view, asked, sympathetic, &rules(), &mut Scratch::default()).unwrap()
 }
 
 #[test]
@@ -148,7 +148,7 @@ fn example_4_3c_a_hub_passes_on_and_throws_back() {
 #[test]
 fn example_4_3d_harmonics_of_a_wave_that_comes_back() {
     let chain = chain(3);
-    let found = harmonics(&chain, &waves("n0", 4), &mut Scratch::default()).unwrap();
+    let found = harmonics(&chain, &waves("n0", 4), &rules(), &mut Scratch::default()).unwrap();
     let told: Vec<(u8, &str)> = found.nodes.iter().map(|one| (one.harmonic, one.node.id.as_str())).collect();
     assert_eq!(told, [(1, "n2"), (2, "n0"), (4, "n1")]);
     let of_n1 = &found.nodes[2];
@@ -171,13 +171,13 @@ fn example_4_3d_harmonics_of_a_wave_that_comes_back() {
     near(peaks[1], 5.75);
     // Beyond half a turn a hop there is none.
     let high = Waves { frequency: 8.5, ..waves("n0", 4) };
-    let none = harmonics(&chain, &high, &mut Scratch::default()).unwrap();
+    let none = harmonics(&chain, &high, &rules(), &mut Scratch::default()).unwrap();
     assert_eq!((none.harmonics.len(), none.nodes.len(), none.sweep.len()), (0, 0, 33));
 }
 
 #[test]
 fn a_ring_of_three_shows_where_a_turn_takes_three_hops() {
-    let found = harmonics(&team(), &waves("release", 10), &mut Scratch::default()).unwrap();
+    let found = harmonics(&team(), &waves("release", 10), &rules(), &mut Scratch::default()).unwrap();
     let peaks: Vec<&Step> = found.sweep.iter().filter(|step| step.resonant).collect();
     assert_eq!(peaks.len(), 1);
     near(peaks[0].frequency, 5.25);
@@ -270,11 +270,11 @@ fn seeds_that_are_not_there_are_told_and_light_nothing() {
     let found = contrast(&view, &Contrast { seeds: from("nobody"), top_k: 5 }, &rules(), scratch).unwrap();
     assert_eq!((found.nodes.len(), found.flags.len()), (0, 0));
     assert_eq!(found.unknown, ["nobody"]);
-    let found = resonate(&view, &waves("nobody", 10), true, scratch).unwrap();
+    let found = resonate(&view, &waves("nobody", 10), true, &rules(), scratch).unwrap();
     assert_eq!(found.nodes.len(), 0);
     assert_eq!(found.run.unknown, ["nobody"]);
     assert_eq!(found.sympathy.map(|far| (far.nodes.len(), far.unreached)), Some((0, 3)));
-    let found = harmonics(&view, &waves("nobody", 10), scratch).unwrap();
+    let found = harmonics(&view, &waves("nobody", 10), &rules(), scratch).unwrap();
     assert_eq!((found.nodes.len(), found.sweep.len(), found.run.reached), (0, 33, 0));
     assert!(found.sweep.iter().all(|step| step.energy.to_bits() == 0 && !step.resonant));
 }
@@ -297,8 +297,8 @@ fn what_lies_outside_its_range_is_refused_by_name() {
         ("wavelength", Waves { wavelength: Some(-1.0), ..usual() }),
         ("score of seed n0", Waves { seeds: vec![("n0".to_owned(), 1.5)], ..usual() }),
     ] {
-        refused.push((name, resonate(&view, &asked, false, scratch).map(drop)));
-        refused.push((name, harmonics(&view, &asked, scratch).map(drop)));
+        refused.push((name, resonate(&view, &asked, false, &rules, scratch).map(drop)));
+        refused.push((name, harmonics(&view, &asked, &rules, scratch).map(drop)));
     }
     for (name, asked) in [
         ("top_k", Divide { top_k: Some(0), ..whole() }),

@@ -8,13 +8,11 @@ use super::{Node, known, positive, seeds, within};
 use crate::domain::ids::Scope;
 use crate::engine::resonance::harmonics::HarmonicAnalyzer;
 use crate::engine::resonance::sympathetic::SympatheticResonanceDetector;
-use crate::engine::resonance::{
-    self, DEFAULT_PULSE_BUDGET, HOPS_MAX, Report, Resonance, Resonant, WAVELENGTH,
-};
+use crate::engine::resonance::{self, HOPS_MAX, Report, Resonance, Resonant};
 use crate::engine::scratch::Scratch;
 use crate::graph::number::PosF32;
 use crate::service::Service;
-use crate::service::recall::{Error, Freshness, TOP_K_MAX, View};
+use crate::service::recall::{Config, Error, Freshness, TOP_K_MAX, View};
 use std::sync::Arc;
 
 /// How many pulses anybody may ask for, so that no question takes memory without end.
@@ -157,9 +155,10 @@ pub fn resonate(
     view: &View,
     asked: &Waves,
     sympathetic: bool,
+    rules: &Config,
     scratch: &mut Scratch,
 ) -> Result<Swings, Error> {
-    let (waves, frequency, mut run) = set_out(view, asked, scratch)?;
+    let (waves, frequency, mut run) = set_out(view, asked, rules, scratch)?;
     let report = waves.report(view.graph(), frequency);
     let sympathy = sympathetic.then(|| sympathy(view, &waves, frequency, &report, asked.top_k));
     if sympathetic {
@@ -178,8 +177,13 @@ pub fn resonate(
 ///
 /// # Errors
 /// [`Error::Invalid`] for a number outside its range.
-pub fn harmonics(view: &View, asked: &Waves, scratch: &mut Scratch) -> Result<Spectrum, Error> {
-    let (waves, frequency, run) = set_out(view, asked, scratch)?;
+pub fn harmonics(
+    view: &View,
+    asked: &Waves,
+    rules: &Config,
+    scratch: &mut Scratch,
+) -> Result<Spectrum, Error> {
+    let (waves, frequency, run) = set_out(view, asked, rules, scratch)?;
     let analyzer = HarmonicAnalyzer::new(view.graph(), &waves);
     let answered = analyzer.harmonics(frequency);
     let size = |harmonic: u8| {
@@ -220,13 +224,19 @@ pub fn harmonics(view: &View, asked: &Waves, scratch: &mut Scratch) -> Result<Sp
 }
 
 /// Lets waves run; answers them, the frequency at which they are to be read, and how they ran.
-fn set_out(view: &View, asked: &Waves, scratch: &mut Scratch) -> Result<(Resonance, PosF32, Run), Error> {
+fn set_out(
+    view: &View,
+    asked: &Waves,
+    rules: &Config,
+    scratch: &mut Scratch,
+) -> Result<(Resonance, PosF32, Run), Error> {
     within("top_k", asked.top_k, TOP_K_MAX)?;
     within("hops", usize::from(asked.hops), usize::from(HOPS_MAX))?;
-    let pulse_budget = asked.pulses.unwrap_or(DEFAULT_PULSE_BUDGET);
+    let usual = rules.weighing().waves;
+    let pulse_budget = asked.pulses.unwrap_or(usual.pulse_budget);
     within("pulses", pulse_budget as usize, PULSES_MAX as usize)?;
     let frequency = positive("frequency", asked.frequency)?;
-    let wavelength = positive("wavelength", asked.wavelength.unwrap_or(WAVELENGTH))?;
+    let wavelength = asked.wavelength.map_or(Ok(usual.wavelength), |asked| positive("wavelength", asked))?;
     let (seeds, unknown) = seeds(view, &asked.seeds)?;
     let config = resonance::Config { wavelength, pulse_budget, max_hops: asked.hops };
     let mean_degree = view.mean_degree();
@@ -254,7 +264,8 @@ fn swing(view: &View, of: &Resonant) -> Swing {
 }
 
 fn sympathy(view: &View, waves: &Resonance, frequency: PosF32, report: &Report, most: usize) -> Sympathy {
-    let communities = Some(view.communities().of.as_slice());
+    let partition = view.communities();
+    let communities = Some(partition.of.as_slice());
     let found = SympatheticResonanceDetector { graph: view.graph(), communities }.detect(waves, frequency);
     // They come in the order of the report.
     let mut all = report.nodes.iter();
@@ -281,8 +292,9 @@ impl Service {
         sympathetic: bool,
     ) -> Result<(Swings, Freshness), Error> {
         let current = self.ready(scope).await?;
-        let view = Arc::clone(&current.view);
-        let found = self.compute.run(move |scratch| resonate(&view, &asked, sympathetic, scratch)).await??;
+        let (view, rules) = (Arc::clone(&current.view), self.config.engine.clone());
+        let found =
+            self.compute.run(move |scratch| resonate(&view, &asked, sympathetic, &rules, scratch)).await??;
         Ok((found, self.freshness(&current)))
     }
 
@@ -292,8 +304,8 @@ impl Service {
     /// As [`Service::recall`].
     pub async fn harmonics(&self, scope: &Scope, asked: Waves) -> Result<(Spectrum, Freshness), Error> {
         let current = self.ready(scope).await?;
-        let view = Arc::clone(&current.view);
-        let found = self.compute.run(move |scratch| harmonics(&view, &asked, scratch)).await??;
+        let (view, rules) = (Arc::clone(&current.view), self.config.engine.clone());
+        let found = self.compute.run(move |scratch| harmonics(&view, &asked, &rules, scratch)).await??;
         Ok((found, self.freshness(&current)))
     }
 }

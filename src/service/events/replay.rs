@@ -121,7 +121,12 @@ impl Service {
             let until = replay.until.map_or(boundary, |until| until.min(boundary));
             while let Some(step) = feeder.feed.next(BATCH_LINES, Some(until)).await? {
                 last = step.latest().map_or(last, |at| at.max(last));
+                let teaches = step.outcome.is_some();
                 feeder.apply(step).await?;
+                // What is learned from it may be due before the next line.
+                if teaches {
+                    break;
+                }
             }
             schedule.backlog = self.backlog(last).await?;
             watch(feeder.tick());

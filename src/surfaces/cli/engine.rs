@@ -165,11 +165,11 @@ pub fn run_on(verb: &Verb, view: &View, rules: &Config, output: &Output) -> Resu
             xlr::tell(&Contrasted::of(found, file), output)
         }
         Verb::Resonate(args) => {
-            let found = resonate(view, &args.waves.asked(), args.sympathetic, scratch)?;
+            let found = resonate(view, &args.waves.asked(), args.sympathetic, rules, scratch)?;
             waves::tell(&Swings::of(found, file), output)
         }
         Verb::Harmonics(args) => {
-            let found = harmonics(view, &args.waves.asked(), scratch)?;
+            let found = harmonics(view, &args.waves.asked(), rules, scratch)?;
             waves::tell_spectrum(&Spectrum::of(found, file), output)
         }
         Verb::Pagerank(args) => {

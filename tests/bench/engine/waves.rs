@@ -29,7 +29,7 @@ fn positive(value: f32) -> PosF32 {
 
 /// How much of a circle a wave of the base frequency turns at each hop.
 fn turns() -> f64 {
-    f64::from(BASE_FREQUENCY) / f64::from(WAVELENGTH)
+    f64::from(BASE_FREQUENCY) / f64::from(WAVELENGTH.get())
 }
 
 /// A graph, waves on it, and the same for the textbook.
@@ -46,11 +46,8 @@ struct Pond {
 impl Pond {
     fn new(set: &Set) -> Self {
         let graph = set.graph(Shape::PLAIN);
-        let config = Config {
-            wavelength: positive(WAVELENGTH),
-            pulse_budget: DEFAULT_PULSE_BUDGET,
-            max_hops: HOPS_MAX,
-        };
+        let config =
+            Config { wavelength: WAVELENGTH, pulse_budget: DEFAULT_PULSE_BUDGET, max_hops: HOPS_MAX };
         Self {
             rows: Undirected::of(&plain(&graph)),
             mean_degree: graph.mean_degree(),

@@ -312,7 +312,11 @@ async fn a_lesson_that_landed_is_not_learned_again() {
     assert_eq!(learned(&db, &local()).await, Learned { tick: 1, rows: vec![row] });
     // Who looks is told what came since it looked last, and nothing where nothing came.
     assert_eq!(db.store.learned(&local(), 1).await.unwrap(), None);
-    assert_eq!(db.store.learned(&local(), 7).await.unwrap().unwrap().rows.len(), 1, "it was another learner's");
+    assert_eq!(
+        db.store.learned(&local(), 7).await.unwrap().unwrap().rows.len(),
+        1,
+        "it was another learner's"
+    );
     db.store.close_run(&run, RunState::Done, false, None).await.unwrap();
 }
 
@@ -367,7 +371,9 @@ async fn what_is_not_there_or_worth_nothing_counts_and_teaches_nothing() {
     assert_eq!(db.run(JobName::Learn, 0.0).await.tally.changed, 2);
     let ways: Vec<String> = db
         .client
-        .column("MATCH (s:EbbSynapse {relation: 'TUNNEL'}) RETURN s.source + ' ' + s.target AS way ORDER BY way")
+        .column(
+            "MATCH (s:EbbSynapse {relation: 'TUNNEL'}) RETURN s.source + ' ' + s.target AS way ORDER BY way",
+        )
         .await;
     assert_eq!(ways, ["Room:twin r", "r Room:twin"]);
     // And so it is where only what is beside it was active: the way to it is weakened.
