@@ -8,21 +8,22 @@ use ebb::wiring;
 use std::path::Path;
 use tempfile::TempDir;
 
-/// A managed Neo4j with 1 GiB of heap and an initialised database, in a folder that goes with it.
+/// A managed Neo4j with 1 GiB of heap and an initialised database, in a folder that goes with it unless it was given.
 pub(crate) struct Bed {
     pub(crate) server: Server,
-    pub(crate) folder: TempDir,
+    pub(crate) folder: Option<TempDir>,
 }
 
 impl Bed {
-    /// The server, and the service over it.
-    pub(crate) async fn open() -> (Self, Service) {
-        let folder = tempfile::tempdir().expect("a folder");
+    /// The server, and the service over it. A folder that is given stays, with what is there already.
+    pub(crate) async fn open(given: Option<&Path>) -> (Self, Service) {
+        let folder = given.is_none().then(|| tempfile::tempdir().expect("a folder"));
+        let home = given.or(folder.as_ref().map(TempDir::path)).expect("a folder").join("neo4j");
         let flag = |key, value: String| Flag { key, value, written: "bench".to_owned() };
         let flags = Flags {
             config: None,
             set: vec![
-                flag("neo4j.home", folder.path().join("neo4j").display().to_string()),
+                flag("neo4j.home", home.display().to_string()),
                 flag("neo4j.heap_mb", "1024".to_owned()),
                 flag("neo4j.pagecache_mb", "512".to_owned()),
             ],

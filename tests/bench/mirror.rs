@@ -3,7 +3,8 @@
 //! Memories and entities are made straight in Neo4j, nine of ten a memory, with relationships of four types between them.
 //! Then the mirror is loaded, beside a client that drains the plain query of one row for each relationship into nothing, in
 //! turn, over one connection and over four: judged are ratios of relationships a second. After that the first answer, refreshes
-//! after a thousand changes, and questions with and without a writer beside them. Without numbers a tenth of a tenth.
+//! after a thousand changes, and questions with and without a writer beside them. Without numbers a tenth of a tenth. `--in
+//! FOLDER` keeps the server there, and measures what an earlier run left in it; `--rounds N` says how often is loaded.
 
 #![expect(clippy::print_stdout, reason = "a benchmark talks to a person")]
 #![expect(
@@ -38,6 +39,7 @@ use ebb::service::memories::RequestId;
 use neo4rs::{BoltType, ConfigBuilder, Graph, query};
 use random::SplitMix64;
 use secrecy::ExposeSecret;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -46,8 +48,8 @@ use std::time::{Duration, Instant};
 const AT: i64 = 1_767_225_600_000;
 /// Nodes or relationships of one request.
 const PAGE: usize = 10_000;
-/// Rounds of each measurement.
-const ROUNDS: usize = 3;
+/// Rounds of each measurement where nobody says another number.
+const ROUNDS: u64 = 3;
 /// Questions of each measurement.
 const QUESTIONS: u64 = 400;
 const WORDS: [&str; 16] = [
@@ -150,11 +152,17 @@ async fn fill(graph: &Graph, sizes: &Sizes) {
     }
 }
 
+/// The greatest number of a node; 0 where there is none.
+async fn greatest_id(graph: &Graph) -> i64 {
+    let mut rows =
+        graph.execute(query("MATCH (n) RETURN coalesce(max(id(n)), 0) AS id")).await.expect("read");
+    rows.next().await.expect("read").expect("a row").get("id").expect("a number")
+}
+
 /// Relationships a second of the plain query, over so many connections.
 async fn drain(graph: &Graph, connections: i64) -> (u64, f64) {
     let begun = Instant::now();
-    let mut greatest = graph.execute(query("MATCH (n) RETURN max(id(n)) AS id")).await.expect("read");
-    let greatest: i64 = greatest.next().await.expect("read").expect("a row").get("id").expect("a number");
+    let greatest = greatest_id(graph).await;
     let parts = (0..connections).map(|part| {
         let graph = graph.clone();
         tokio::task::spawn(async move {
@@ -249,7 +257,9 @@ async fn main() {
         entities: nodes / 10,
         relationships: number("--relationships", 80_000),
     };
-    let (Bed { server, folder }, service) = Bed::open().await;
+    let rounds = usize::try_from(number("--rounds", ROUNDS)).expect("few").max(1);
+    let given = words.iter().position(|word| word == "--in").and_then(|at| words.get(at + 1));
+    let (Bed { server, folder }, service) = Bed::open(given.map(Path::new)).await;
     let password = server.endpoint.password.expose_secret();
     let how = ConfigBuilder::default().uri(&server.endpoint.uri).user(&server.endpoint.username);
     let how = how
@@ -261,14 +271,16 @@ async fn main() {
         .expect("a configuration");
     let graph = Graph::connect(how).expect("an address");
     let begun = Instant::now();
-    fill(&graph, &sizes).await;
-    println!(
-        "{nodes} nodes and {} relationships made in {:.0} s",
-        sizes.relationships,
-        begun.elapsed().as_secs_f64()
-    );
+    if greatest_id(&graph).await < nodes as i64 {
+        fill(&graph, &sizes).await;
+        println!(
+            "{nodes} nodes and {} relationships made in {:.0} s",
+            sizes.relationships,
+            begun.elapsed().as_secs_f64()
+        );
+    }
 
-    let mirror = loads(&service, &graph).await;
+    let mirror = loads(&service, &graph, rounds).await;
     let view = current(&mirror).view;
     let bytes = view.bytes();
     let slots = view.graph().slot_count().max(1);
@@ -281,8 +293,8 @@ async fn main() {
     drop(view);
     let mut random = SplitMix64(11);
     let mut times = Vec::new();
-    for round in 0..ROUNDS as i64 {
-        let at = now().after(1_000.0 * (round + 1) as f64);
+    for round in 1..=rounds {
+        let at = now().after(1_000.0 * round as f64);
         change(&service, &sizes, 1_000, &mut random, at).await;
         let begun = Instant::now();
         let done = mirror.refresh(&Scope::local(), at).await.expect("refreshed");
@@ -299,11 +311,11 @@ async fn main() {
 }
 
 /// Loads, in turn with drains; answers the last mirror.
-async fn loads(service: &Service, graph: &Graph) -> Mirror {
+async fn loads(service: &Service, graph: &Graph, rounds: usize) -> Mirror {
     let mut last = None;
     for connections in [1_usize, 4] {
         let (mut ratios, mut loaded, mut drained) = (Vec::new(), Vec::new(), Vec::new());
-        for _ in 0..ROUNDS {
+        for _ in 0..rounds {
             let (count, plain) = drain(graph, connections as i64).await;
             let mirror = Mirror::new(service.share_store(), config(connections));
             let begun = Instant::now();

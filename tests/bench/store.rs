@@ -56,7 +56,7 @@ impl Bench {
 #[tokio::main]
 async fn main() {
     let quick = std::env::args().any(|word| word == "--quick");
-    let (Bed { server, folder }, service) = Bed::open().await;
+    let (Bed { server, folder }, service) = Bed::open(None).await;
     let mut bench = Bench { service, quick, misses: 0 };
     decay(&mut bench).await;
     import(&mut bench, folder.path()).await;

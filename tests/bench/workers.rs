@@ -41,7 +41,7 @@ RETURN ripe, due";
 async fn main() {
     let quick = std::env::args().any(|word| word == "--quick");
     let count: i64 = if quick { 5_000 } else { 50_000 };
-    let (Bed { server, folder }, _) = Bed::open().await;
+    let (Bed { server, folder }, _) = Bed::open(None).await;
     let (uri, password) = (server.endpoint.uri.clone(), server.endpoint.password.expose_secret().to_owned());
     let graph = Graph::new(&uri, "neo4j", &password).expect("an address");
     let ebb = |arguments: &[&str]| {

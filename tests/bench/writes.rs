@@ -111,7 +111,7 @@ async fn main() {
     let edges =
         words.iter().position(|word| word == "--edges").and_then(|at| words.get(at + 1)?.parse().ok());
     let edges: i64 = edges.unwrap_or(if quick { 100_000 } else { 1_000_000 });
-    let (Bed { server, folder }, service) = Bed::open().await;
+    let (Bed { server, folder }, service) = Bed::open(None).await;
     let password = server.endpoint.password.expose_secret();
     let graph = Graph::new(&server.endpoint.uri, &server.endpoint.username, password).expect("an address");
     let bench = Bench { service, graph };

@@ -7,6 +7,7 @@
 
 mod expected;
 mod facts;
+mod learning;
 mod relations;
 mod trails;
 
@@ -18,7 +19,6 @@ use super::plot::tiers::bars;
 use super::plot::trails::TrailsPlot;
 use super::plot::verbs::{now, over_time};
 use super::progress::Progress;
-use super::recall;
 use crate::clock::rfc3339;
 use crate::domain::units::Timestamp;
 use crate::provision::{Endpoint, browser_url};
@@ -26,10 +26,9 @@ use crate::service::Service;
 use crate::service::admin::Hour;
 use crate::service::events::replay::Replay;
 use crate::service::events::{BadLines, Imported};
-use crate::service::recall::Ask;
-use crate::surfaces::answer::recall::Recall;
 use expected::{Check, Fate};
 use facts::Facts;
+use learning::Learning;
 use relations::Relations;
 use serde::Serialize;
 use std::path::Path;
@@ -65,7 +64,7 @@ struct Told {
     relations: Relations,
     trails: Trails,
     facts: Facts,
-    recall: Recall,
+    learning: Learning,
     browser: Option<String>,
     queries: Vec<Query>,
 }
@@ -108,7 +107,7 @@ pub async fn run(
         relations::lay_out(page, &told.relations, &weights);
         trails::lay_out(page, &told.trails, &hot);
         facts::lay_out(page, &told.facts);
-        lay_out_recall(page, &told.recall);
+        learning::lay_out(page, &told.learning);
         lay_out_browser(page, &told, endpoint);
     })?;
     let fates = told.fates.iter().map(Fate::judge);
@@ -157,7 +156,7 @@ async fn tell(
         relations,
         trails,
         facts: facts::ask(&expected, service, done).await?,
-        recall: remind(service).await?,
+        learning: learning::teach(service, ends).await?,
         browser: browser_url(endpoint, None),
         queries: queries.collect(),
     };
@@ -166,23 +165,6 @@ async fn tell(
 
 /// What the month is asked at its end: it names a person, and means what others wrote of it.
 const QUESTION: &str = "what came of what Ruth reported";
-
-async fn remind(service: &Service) -> Result<Recall, CliError> {
-    let ask = Ask { text: QUESTION.to_owned(), top_k: 5, ..Ask::default() };
-    let answered = service.recall(service.scope(), ask, true).await?;
-    if answered.recalled.hits.is_empty() {
-        return Err(CliError::failed(
-            "nothing came to mind at the end of the demo, which is a defect of Ebb",
-        ));
-    }
-    Ok(Recall::of(answered, true))
-}
-
-fn lay_out_recall(page: &mut Page, recall: &Recall) {
-    page.line("");
-    page.heading(&format!("\u{201c}{QUESTION}\u{201d}, asked of the graph in memory"));
-    recall::lay_out(recall, true, page);
-}
 
 fn lay_out(page: &mut Page, told: &Told, hours: &[Hour]) {
     page.heading("A month in the life of three coding agents");

@@ -1,0 +1,108 @@
+//! What the demo tells of learning: a question, what of its answer was of use, and the same question again.
+//!
+//! What was of use is the last hit that something joins to a seed, so that there is a way to strengthen and room to rise. It is
+//! said as often as it takes until what was learned stays.
+
+use super::QUESTION;
+use crate::domain::ids::RecallId;
+use crate::domain::outcome::{Outcome, Used};
+use crate::domain::units::Timestamp;
+use crate::service::memories::{Intent, RequestId};
+use crate::service::recall::Ask;
+use crate::service::{JobName, Service};
+use crate::surfaces::answer::recall::{Recall, Recollection};
+use crate::surfaces::cli::exit::CliError;
+use crate::surfaces::cli::page::{Column, Page};
+use crate::surfaces::cli::recall;
+use serde::Serialize;
+
+/// Hits of the question.
+const TOP: usize = 5;
+/// What is strengthened so often in a row keeps a part of it for good.
+const TIMES: u32 = 5;
+
+/// A question asked twice, and what was said between.
+#[derive(Debug, Serialize)]
+pub(super) struct Learning {
+    before: Recall,
+    after: Recall,
+    useful: String,
+    said: u32,
+    relationships: i64,
+}
+
+/// Asks, says what was of use, lets it be learned and asks again.
+///
+/// # Errors
+/// Of the service; and if nothing comes to mind or what was of use does not weigh more, which would be defects of Ebb.
+pub(super) async fn teach(service: &Service, at: Timestamp) -> Result<Learning, CliError> {
+    let before = ask(service).await?;
+    let Some(hit) = before.hits.iter().rfind(|hit| hit.path.len() > 1) else {
+        return Err(CliError::failed(
+            "nothing came to mind at the end of the demo, which is a defect of Ebb",
+        ));
+    };
+    let (useful, weighed) = (hit.id.clone(), hit.dimensions.structural);
+    let used = vec![Used { id: hit.id.clone(), path: hit.path.clone() }];
+    let name = RecallId::new(&before.recall_id).map_err(CliError::failed)?;
+    let outcome = Outcome::new(name, used, 1.0).map_err(CliError::failed)?;
+    for _ in 0..TIMES {
+        service.report(&Intent::Do(RequestId::or_new(None)), service.scope(), &outcome, at).await?;
+    }
+    let run = service.run_job(JobName::Learn, at, None).await?;
+    service.refresh_mirror(service.scope()).await?;
+    let after = ask(service).await?;
+    if place(&after, &useful).is_none_or(|(_, hit)| hit.dimensions.structural <= weighed) {
+        return Err(CliError::failed(
+            "what was of use does not come forward at the end of the demo, which is a defect of Ebb",
+        ));
+    }
+    Ok(Learning { before, after, useful, said: TIMES, relationships: run.tally.changed })
+}
+
+async fn ask(service: &Service) -> Result<Recall, CliError> {
+    let ask = Ask { text: QUESTION.to_owned(), top_k: TOP, ..Ask::default() };
+    Ok(Recall::of(service.recall(service.scope(), ask, true).await?, true))
+}
+
+/// A hit with its place, from 1.
+fn place<'a>(answer: &'a Recall, id: &str) -> Option<(usize, &'a Recollection)> {
+    (1..).zip(&answer.hits).find(|(_, hit)| hit.id == id)
+}
+
+pub(super) fn lay_out(page: &mut Page, told: &Learning) {
+    page.line("");
+    page.heading(&format!("\u{201c}{QUESTION}\u{201d}, asked of the graph in memory"));
+    recall::lay_out(&told.before, true, page);
+    page.line("");
+    page.heading("What was of use comes forward");
+    page.line(&format!(
+        "{} times somebody said that {} was of use (ebb outcome). The job learn let {} relationships weigh more, there and \
+         back, and the same question has another answer:",
+        told.said, told.useful, told.relationships
+    ));
+    page.line("");
+    let row = |of: &(usize, &Recollection)| {
+        let (at, hit) = of;
+        let was = place(&told.before, &hit.id);
+        let before = was.map_or_else(|| ["-".to_owned(), "-".to_owned()], |(at, hit)| shown(at, hit));
+        let [now, joined] = shown(*at, hit);
+        let [was, was_joined] = before;
+        [was, now, was_joined, joined, hit.id.clone()]
+    };
+    let hits: Vec<(usize, &Recollection)> = (1..).zip(&told.after.hits).collect();
+    page.table(
+        &[
+            Column::right("place"),
+            Column::right("now"),
+            Column::right("joined"),
+            Column::right("now"),
+            Column::left("hit"),
+        ],
+        hits.iter().map(row),
+    );
+}
+
+fn shown(place: usize, hit: &Recollection) -> [String; 2] {
+    [place.to_string(), format!("{:.4}", hit.dimensions.structural)]
+}
