@@ -11,6 +11,8 @@ mod best;
 pub mod causal;
 pub mod communities;
 mod error;
+#[cfg(test)]
+mod extremes;
 mod flags;
 pub mod fuse;
 pub mod merge;

@@ -63,12 +63,12 @@ fn teach(view: &View, questions: &[Question], used: Used) -> (u64, usize) {
     (synapses.ticks(), synapses.len())
 }
 
-/// The nodes of the ways to the hits that were of use.
+/// The nodes that an outcome is about: those of the ways to the hits that were of use, and hits to which no way was told.
 fn walked(graph: &Graph, hits: &[Hit], of_use: impl Fn(&Hit) -> bool) -> Vec<(NodeId, f32)> {
-    let routes = hits.iter().filter(|hit| of_use(hit)).filter_map(|hit| hit.route.as_ref());
-    let nodes = routes.flat_map(|route| {
-        let later = route.path.slots.iter().map(move |slot| graph.target(*slot));
-        std::iter::once(route.path.seed).chain(later)
+    let nodes = hits.iter().filter(|hit| of_use(hit)).flat_map(|hit| {
+        let seed = hit.route.as_ref().map(|route| route.path.seed);
+        let slots = hit.route.iter().flat_map(|route| &route.path.slots);
+        seed.into_iter().chain(slots.map(|slot| graph.target(*slot))).chain([hit.node])
     });
     nodes.map(|node| (node, 1.0)).collect()
 }

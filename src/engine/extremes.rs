@@ -1,0 +1,115 @@
+//! Every mechanism where a graph is at its worst: a hub that a hundred thousand nodes lead to, a clique, and budgets of one.
+//! Bounds hold, and what is cut short says so.
+
+use super::activation::{Params, wavefront};
+use super::communities::communities;
+use super::plasticity::Rules;
+use super::plasticity::synapses::Synapses;
+use super::resonance::{Config, resonate};
+use super::scratch::Scratch;
+use super::xlr::{XLR_PULSE_BUDGET, xlr};
+use super::{Flag, Flags};
+use crate::graph::Graph;
+use crate::graph::builder::{GraphBuilder, WeightRange};
+use crate::graph::columns::NodeRow;
+use crate::graph::index::NodeId;
+use crate::graph::kinds::{EdgeDirection, Kinds, NodeType};
+use crate::graph::number::PosF32;
+
+/// So many nodes, these pairs of which are joined both ways.
+fn joined(nodes: u32, pairs: impl IntoIterator<Item = (u32, u32)>) -> Graph {
+    let mut builder = GraphBuilder::new(Kinds::default(), WeightRange::default());
+    let staged: Vec<_> = (0..nodes)
+        .map(|n| builder.add_node(NodeRow::new(format!("n{n:06}"), "l", NodeType::Concept)).unwrap())
+        .collect();
+    let kind = builder.kind("JOINS", EdgeDirection::Bidirectional, false);
+    for (a, b) in pairs {
+        builder.connect(staged[a as usize], staged[b as usize], kind, 0.9).unwrap();
+    }
+    builder.finalize().unwrap()
+}
+
+fn hub() -> Graph {
+    joined(100_001, (1..=100_000).map(|leaf| (0, leaf)))
+}
+
+fn clique() -> Graph {
+    joined(100, (0..100).flat_map(|a| (a + 1..100).map(move |b| (a, b))))
+}
+
+fn at(graph: &Graph, n: u32) -> NodeId {
+    graph.find(&format!("n{n:06}")).unwrap()
+}
+
+/// What all mechanisms say of a seed; bounds are looked at on the way.
+fn asked(graph: &Graph, seed: NodeId, pulses: u32, max_slots: u64) -> Flags {
+    let (mut scratch, seeds) = (Scratch::default(), [(seed, 1.0)]);
+    let params = Params { max_slots, ..Params::REFERENCE };
+    let lit = wavefront::activate(graph, &seeds, &params, usize::MAX, &mut scratch.activation);
+    assert!(lit.lit.iter().all(|lit| lit.value > 0.0 && lit.value <= params.cap));
+    let contrast = xlr(graph, graph.mean_degree(), &seeds, &Params::RECALL, pulses, &mut scratch.xlr);
+    assert!(contrast.pulses <= u64::from(pulses) + 4, "{}", contrast.pulses);
+    assert!(contrast.nodes.iter().all(|field| (0.0..1.0).contains(&field.gate)));
+    let config = Config { pulse_budget: pulses, ..Config::default() };
+    let waves = resonate(graph, graph.mean_degree(), &seeds, &config, &mut scratch.resonance).unwrap();
+    assert!(waves.pulses <= u64::from(pulses) && waves.dropped_energy.is_finite());
+    let report = waves.report(graph, PosF32::ONE);
+    assert!(report.nodes.iter().all(|of| of.amplitude.is_finite() && (0.0..=1.0).contains(&of.coherence)));
+    Flags::default().with(Flag::ActivationTruncated, lit.truncated).and(contrast.flags).and(waves.flags)
+}
+
+/// Learns that these were of use, so often; answers the greatest sum of what leads to one node, in parts of its ceiling.
+fn taught(graph: &Graph, active: &[NodeId], times: u32) -> f64 {
+    let active: Vec<(NodeId, f32)> = active.iter().map(|node| (*node, 1.0)).collect();
+    let mut synapses = Synapses::bind(graph, Rules::default(), 0, []).unwrap();
+    for _ in 0..times {
+        synapses.tick(graph, &active).unwrap();
+    }
+    synapses.settle(graph).unwrap();
+    let range = graph.range();
+    let of = |node: &(NodeId, f32)| {
+        let weights: Vec<f32> = graph.incoming(node.0).map(|(_, slot)| graph.weight(slot)).collect();
+        assert!(weights.iter().all(|weight| (range.floor..=range.cap).contains(weight)));
+        let sum: f64 = weights.into_iter().map(f64::from).sum();
+        sum / f64::max(5.0, 1.25 * graph.in_strength(node.0))
+    };
+    active.iter().map(of).fold(0.0, f64::max)
+}
+
+#[test]
+fn a_hub_of_a_hundred_thousand_edges() {
+    let graph = hub();
+    let (middle, leaf) = (at(&graph, 0), at(&graph, 77_777));
+    // What a hub passes on of a wave or of a shared signal is too little for each to count.
+    let flags = asked(&graph, leaf, XLR_PULSE_BUDGET, u64::MAX);
+    assert!(!flags.has(Flag::XlrTruncated) && !flags.has(Flag::ResonanceTruncated), "{flags:?}");
+    // A seed sends to each, and that is more than there may be.
+    let flags = asked(&graph, middle, XLR_PULSE_BUDGET, u64::MAX);
+    assert!(flags.has(Flag::ResonanceTruncated), "{flags:?}");
+    assert!(asked(&graph, leaf, 400, 10).has(Flag::ActivationTruncated));
+    let partition = communities(&graph, PosF32::ONE);
+    assert!(partition.q.is_finite() && partition.of.len() == graph.node_count());
+    let nodes: Vec<NodeId> = [middle].into_iter().chain((1..256).map(|n| at(&graph, n))).collect();
+    assert!(taught(&graph, &nodes, 40) <= 1.0 + 1e-6);
+}
+
+#[test]
+fn a_clique_of_a_hundred() {
+    let graph = clique();
+    let flags = asked(&graph, at(&graph, 0), XLR_PULSE_BUDGET, u64::MAX);
+    // Everybody is next to the seed, so there is nothing to contrast it with.
+    assert!(flags.has(Flag::XlrNoAntiSeeds), "{flags:?}");
+    assert_eq!(communities(&graph, PosF32::ONE).count, 1);
+    let nodes: Vec<NodeId> = graph.nodes().collect();
+    assert!(taught(&graph, &nodes, 200) <= 1.0 + 1e-6);
+}
+
+#[test]
+fn budgets_of_one() {
+    for graph in [clique(), joined(9, (1..9).map(|leaf| (0, leaf)))] {
+        let flags = asked(&graph, at(&graph, 0), 1, 1);
+        for flag in [Flag::ActivationTruncated, Flag::XlrTruncated, Flag::ResonanceTruncated] {
+            assert!(flags.has(flag), "{flag:?} of {flags:?}");
+        }
+    }
+}
