@@ -8,17 +8,17 @@ use ebb::wiring;
 use std::path::Path;
 use tempfile::TempDir;
 
-/// A managed Neo4j with 1 GiB of heap and an initialised database, in a folder that goes with it unless it was given.
+/// A managed Neo4j with 1 GiB of heap and an initialised database, in a folder that goes with it, or one that stays.
 pub(crate) struct Bed {
     pub(crate) server: Server,
-    pub(crate) folder: Option<TempDir>,
+    pub(crate) folder: TempDir,
 }
 
 impl Bed {
     /// The server, and the service over it. A folder that is given stays, with what is there already.
     pub(crate) async fn open(given: Option<&Path>) -> (Self, Service) {
-        let folder = given.is_none().then(|| tempfile::tempdir().expect("a folder"));
-        let home = given.or(folder.as_ref().map(TempDir::path)).expect("a folder").join("neo4j");
+        let folder = tempfile::tempdir().expect("a folder");
+        let home = given.unwrap_or(folder.path()).join("neo4j");
         let flag = |key, value: String| Flag { key, value, written: "bench".to_owned() };
         let flags = Flags {
             config: None,
