@@ -28,7 +28,7 @@ pub(super) struct Learning {
     after: Recall,
     useful: String,
     said: u32,
-    relationships: i64,
+    ways: i64,
 }
 
 /// Asks, says what was of use, lets it be learned and asks again.
@@ -57,7 +57,7 @@ pub(super) async fn teach(service: &Service, at: Timestamp) -> Result<Learning, 
             "what was of use does not come forward at the end of the demo, which is a defect of Ebb",
         ));
     }
-    Ok(Learning { before, after, useful, said: TIMES, relationships: run.tally.changed })
+    Ok(Learning { before, after, useful, said: TIMES, ways: run.tally.changed })
 }
 
 async fn ask(service: &Service) -> Result<Recall, CliError> {
@@ -77,9 +77,9 @@ pub(super) fn lay_out(page: &mut Page, told: &Learning) {
     page.line("");
     page.heading("What was of use comes forward");
     page.line(&format!(
-        "{} times somebody said that {} was of use (ebb outcome). The job learn let {} relationships weigh more, there and \
-         back, and the same question has another answer:",
-        told.said, told.useful, told.relationships
+        "{} times somebody said that {} was of use (ebb outcome). The job learn let {} ways weigh more, one for each direction \
+         of a relationship, and the same question has another answer:",
+        told.said, told.useful, told.ways
     ));
     page.line("");
     let row = |of: &(usize, &Recollection)| {
