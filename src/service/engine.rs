@@ -189,10 +189,7 @@ fn seeds(view: &View, given: &[(String, f32)]) -> Result<Seeds, Error> {
 }
 
 fn within(name: &str, value: usize, max: usize) -> Result<(), Error> {
-    match (1..=max).contains(&value) {
-        true => Ok(()),
-        false => Err(Error::Invalid(format!("{name} is {value}; it must be 1 to {max}"))),
-    }
+    super::within(name, value, max).map_err(Error::Invalid)
 }
 
 /// A number above 0; `name` stands in the error.

@@ -184,3 +184,11 @@ impl Service {
         self.config.jobs.of(job)
     }
 }
+
+/// Refuses a number that is not 1 to `most`, by its name.
+fn within(name: &str, value: usize, most: usize) -> Result<(), String> {
+    match (1..=most).contains(&value) {
+        true => Ok(()),
+        false => Err(format!("{name} is {value}; it must be 1 to {most}")),
+    }
+}

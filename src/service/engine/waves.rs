@@ -6,6 +6,7 @@
 
 use super::{Node, known, positive, seeds, within};
 use crate::domain::ids::Scope;
+use crate::engine::communities::Partition;
 use crate::engine::resonance::harmonics::HarmonicAnalyzer;
 use crate::engine::resonance::sympathetic::SympatheticResonanceDetector;
 use crate::engine::resonance::{self, HOPS_MAX, Report, Resonance, Resonant};
@@ -160,10 +161,11 @@ pub fn resonate(
 ) -> Result<Swings, Error> {
     let (waves, frequency, mut run) = set_out(view, asked, rules, scratch)?;
     let report = waves.report(view.graph(), frequency);
-    let sympathy = sympathetic.then(|| sympathy(view, &waves, frequency, &report, asked.top_k));
-    if sympathetic {
-        run.flags.extend(view.communities().flags.names());
-    }
+    let partition = sympathetic.then(|| view.communities());
+    let sympathy = partition.as_ref().map(|partition| {
+        run.flags.extend(partition.flags.names());
+        sympathy(view, partition, (&waves, frequency, &report), asked.top_k)
+    });
     Ok(Swings {
         generation: view.generation().0,
         nodes: report.nodes.iter().take(asked.top_k).map(|of| swing(view, of)).collect(),
@@ -263,8 +265,12 @@ fn swing(view: &View, of: &Resonant) -> Swing {
     }
 }
 
-fn sympathy(view: &View, waves: &Resonance, frequency: PosF32, report: &Report, most: usize) -> Sympathy {
-    let partition = view.communities();
+fn sympathy(
+    view: &View,
+    partition: &Partition,
+    (waves, frequency, report): (&Resonance, PosF32, &Report),
+    most: usize,
+) -> Sympathy {
     let communities = Some(partition.of.as_slice());
     let found = SympatheticResonanceDetector { graph: view.graph(), communities }.detect(waves, frequency);
     // They come in the order of the report.

@@ -15,6 +15,7 @@ use crate::domain::units::{Confidence, Timestamp, Weight};
 use crate::service::outcomes::Judged;
 use crate::service::recall::{Ask, TEXT_BYTES_MAX, TOP_K_MAX};
 use crate::service::trails::PlaceRef;
+use crate::service::within;
 use serde::Deserialize;
 
 /// A checked line.
@@ -274,13 +275,6 @@ fn judged(
         useful,
         reward: worth(reward.unwrap_or(1.0)).map_err(|why| why.to_string())?.value(),
     })
-}
-
-fn within(name: &str, value: usize, most: usize) -> Result<(), String> {
-    match (1..=most).contains(&value) {
-        true => Ok(()),
-        false => Err(format!("{name} is {value}; it must be 1 to {most}")),
-    }
 }
 
 /// What is wrong with a line. The parser has seen one line and counts from 1; which one it is, the caller says.
