@@ -1,7 +1,7 @@
 // purpose: Name the nodes of a label and scope that may be mirrored, with what decides which of them are.
 // mode: read
 // params: $scope: String, $rows.before: List, $expired: Boolean
-// returns: key: String, tier: String, energy: Float, energyAt: Integer, lastAccessed: Integer, pinned: Boolean, exploitation: Float, cycle: Integer, bytes: Integer, degree: Integer (a row for each, in no order)
+// returns: key: String, element: String, tier: String, energy: Float, energyAt: Integer, lastAccessed: Integer, pinned: Boolean, exploitation: Float, cycle: Integer, bytes: Integer, degree: Integer (a row for each, in no order)
 // names: :Room, n.id
 //
 // Stubs, dissolved clusters and what is set aside are no memory; expired ones are where $expired says so. Instants are
@@ -12,7 +12,7 @@ WHERE n.scope = $scope AND n.id IS :: STRING NOT NULL
   AND NOT coalesce(n.tier, '') IN ['archivedWorking', 'archivedShortTerm']
   AND ($expired OR NOT coalesce(n.tier, '') = 'expiredWorking')
   AND none(other IN $rows.before WHERE other IN labels(n))
-RETURN n.id AS key, n.tier AS tier, toFloatOrNull(n.energy) AS energy,
+RETURN n.id AS key, elementId(n) AS element, n.tier AS tier, toFloatOrNull(n.energy) AS energy,
   CASE WHEN n.energyAt IS :: ZONED DATETIME NOT NULL THEN n.energyAt.epochMillis END AS energyAt,
   CASE WHEN n.lastAccessed IS :: ZONED DATETIME NOT NULL THEN n.lastAccessed.epochMillis END AS lastAccessed,
   n.pinned IS :: BOOLEAN NOT NULL AND n.pinned AS pinned,

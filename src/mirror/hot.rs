@@ -145,7 +145,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn candidate(key: usize, heat: Heat) -> Eligible {
-        Eligible { label: 0, key: format!("n{key:06}"), heat, bytes: 36, degree: 0 }
+        Eligible { label: 0, key: format!("n{key:06}"), element: "".into(), heat, bytes: 36, degree: 0 }
     }
 
     fn alive(count: usize) -> Vec<Eligible> {

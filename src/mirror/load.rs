@@ -1,8 +1,9 @@
 //! A mirror from nothing: who may be in it, who is, what they carry and how they are joined, in that order.
 //!
 //! The census of a scope settles the selection before anything large is read. Then nodes are read by their keys, a page
-//! a request, over several connections, each on a thread of its own, which makes rows of a graph of them as they come. What
-//! was read is let go page by page, so a load takes little more than what it makes.
+//! a request, and what begins at them, over several connections, each on a thread of its own. One more makes rows of a graph
+//! of what they bring, so that the server does not wait while somebody counts words. Few pages wait for it, and what was
+//! read is let go page by page, so a load takes little more than what it makes.
 //!
 //! A load notes the server's time and the words of changes there are before it begins, and reads what was learned by then: what
 //! changes meanwhile is left to the refresh that follows it.
@@ -25,10 +26,11 @@ use crate::graph::columns::NodeRow;
 use crate::graph::index::Generation;
 use crate::graph::kinds::{Kinds, NEVER_MIRRORED};
 use crate::graph::snapshot::{Skipped, Snapshot};
-use crate::store::{Amount, Eligible, EndSeen, Learned, Mirrored, NodeSeen, OVERLAP_MS, Store, Tied};
+use crate::store::{Amount, Begun, Eligible, EndSeen, Learned, Mirrored, NodeSeen, OVERLAP_MS, Store, Tied};
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::{Arc, Weak};
 use std::time::Instant;
 use tokio::runtime::Handle;
 
@@ -61,13 +63,13 @@ struct Read {
     skipped: Skipped,
 }
 
-/// What a page says, on its way.
+/// What one request after the other brought of a page of nodes.
 struct Page {
-    rows: Vec<(u32, NodeRow)>,
-    contents: Vec<(String, String)>,
-    edges: Vec<(u32, u32, String, f32)>,
-    relations: Vec<(u32, u32, Tied)>,
-    skipped: u64,
+    label: usize,
+    nodes: Vec<NodeSeen>,
+    edges: Vec<(String, Vec<Begun>)>,
+    /// Either way, where not all of a scope is mirrored.
+    around: Vec<(String, Vec<EndSeen>)>,
 }
 
 /// What is to be loaded.
@@ -97,6 +99,8 @@ struct Plan<'a> {
     load: &'a Load,
     names: &'a Names,
     places: &'a Places<'a>,
+    /// Where each candidate stands, by its element.
+    elements: HashMap<&'a str, u32>,
 }
 
 /// Reads a scope as it is at `at`, by the laws' clock, into the first graph of a mirror, or the next after `generation`.
@@ -227,7 +231,9 @@ impl Load {
         let keys = self.candidates.iter().map(|candidate| candidate.key.as_str());
         let names = Names::new(&self.asked, keys);
         let places = places(&self.asked, &self.candidates);
-        let plan = Plan { load: &self, names: &names, places: &places };
+        let elements = (0..u32::MAX).zip(&self.candidates);
+        let elements = elements.map(|(place, candidate)| (&*candidate.element, place)).collect();
+        let plan = Plan { load: &self, names: &names, places: &places, elements };
         let read = read(&plan)?;
         self.check_wanted()?;
         let (view, relations) = build(&plan, read, generation)?;
@@ -243,41 +249,61 @@ impl Load {
 
 /// Reads all that was taken, over several connections.
 fn read(plan: &Plan<'_>) -> Result<Read, Error> {
-    let Load { store, config, asked, candidates, taken, whole, .. } = plan.load;
+    let Load { config, candidates, taken, .. } = plan.load;
     let taken: Vec<&Eligible> =
         candidates.iter().zip(taken).filter(|(_, taken)| **taken).map(|(one, _)| one).collect();
     let pages: Vec<&[&Eligible]> =
         taken.chunk_by(|a, b| a.label == b.label).flat_map(|of_label| of_label.chunks(PAGE)).collect();
-    let (next, all) = (AtomicUsize::new(0), Mutex::new(Read::default()));
-    let runtime = Handle::current();
-    let reader = || -> Result<(), Error> {
+    let (next, runtime) = (AtomicUsize::new(0), Handle::current());
+    let reader = |brought: &SyncSender<Result<Page, Error>>| {
         while let Some(page) = pages.get(next.fetch_add(1, Ordering::Relaxed)) {
-            plan.load.check_wanted()?;
-            let label = page.first().map_or(0, |candidate| candidate.label);
-            let keys: Vec<&str> = page.iter().map(|candidate| candidate.key.as_str()).collect();
-            let nodes = runtime.block_on(store.mirrored(asked, label, &keys))?;
-            let around = match *whole {
-                true => Vec::new(),
-                false => runtime.block_on(store.mirrored_around(asked, label, &keys, None))?,
-            };
-            let lacking = plan.lacking(label, around);
-            let page = plan.page(nodes, &lacking);
-            all.lock().unwrap_or_else(PoisonError::into_inner).take(page)?;
+            let page = plan.fetched(&runtime, page);
+            let is_last = page.is_err();
+            // Nobody takes it where another reader or the maker met an error.
+            if brought.send(page).is_err() || is_last {
+                return;
+            }
         }
-        Ok(())
     };
     std::thread::scope(|threads| {
         let count = config.connections.min(pages.len());
-        let readers: Vec<_> = (0..count).map(|_| threads.spawn(reader)).collect();
-        let ended = readers.into_iter().map(|thread| thread.join().unwrap_or(Err(Error::Broken)));
-        ended.collect::<Vec<_>>().into_iter().collect::<Result<(), Error>>()
-    })?;
-    Ok(all.into_inner().unwrap_or_else(PoisonError::into_inner))
+        let (brought, pages) = sync_channel(count);
+        let readers: Vec<_> = (0..count)
+            .map(|_| {
+                let brought = brought.clone();
+                threads.spawn(move || reader(&brought))
+            })
+            .collect();
+        drop(brought);
+        let mut read = Read::default();
+        let made = pages.iter().try_for_each(|page| read.take(plan, page?));
+        drop(pages);
+        let ended = readers.into_iter().map(|thread| thread.join().map_err(|_| Error::Broken));
+        ended.collect::<Vec<_>>().into_iter().collect::<Result<(), Error>>()?;
+        made.map(|()| read)
+    })
 }
 
 impl Plan<'_> {
     fn place(&self, label: usize, key: &str) -> Option<u32> {
         self.places.get(label)?.get(key).copied()
+    }
+
+    /// What the store says of nodes of one label, and of what begins at them.
+    fn fetched(&self, runtime: &Handle, page: &[&Eligible]) -> Result<Page, Error> {
+        self.load.check_wanted()?;
+        let Load { store, asked, whole, .. } = self.load;
+        let label = page.first().map_or(0, |candidate| candidate.label);
+        let keys: Vec<&str> = page.iter().map(|candidate| candidate.key.as_str()).collect();
+        Ok(Page {
+            label,
+            nodes: runtime.block_on(store.mirrored(asked, label, &keys))?,
+            edges: runtime.block_on(store.mirrored_edges(asked, label, &keys))?,
+            around: match *whole {
+                true => Vec::new(),
+                false => runtime.block_on(store.mirrored_around(asked, label, &keys, None))?,
+            },
+        })
     }
 
     /// Those whose other ends may be mirrored and are not.
@@ -288,59 +314,49 @@ impl Plan<'_> {
         let lacks = around.into_iter().filter(|(_, ends)| ends.iter().any(is_out));
         lacks.filter_map(|(key, _)| self.place(label, &key)).collect()
     }
-
-    fn page(&self, nodes: Vec<NodeSeen>, lacking: &HashSet<u32>) -> Page {
-        let mut page = Page {
-            rows: Vec::new(),
-            contents: Vec::new(),
-            edges: Vec::new(),
-            relations: Vec::new(),
-            skipped: 0,
-        };
-        for mut seen in nodes {
-            let Some(from) = self.place(seen.label, &seen.key) else { continue };
-            for edge in std::mem::take(&mut seen.edges) {
-                let Some(to) = self.place(edge.label, &edge.key) else { continue };
-                if !self.load.taken[to as usize] {
-                    continue;
-                }
-                if let Amount::Relation(tied) = edge.amount {
-                    page.relations.push((from, to, tied));
-                    continue;
-                }
-                match conductance(&self.load.config.kinds, &edge.kind, &edge.amount) {
-                    Some(weight) => page.edges.push((from, to, edge.kind, weight)),
-                    None => page.skipped += 1,
-                }
-            }
-            let row = self.names.row(&seen, lacking.contains(&from));
-            if let Some(content) = seen.content {
-                page.contents.push((row.external_id.clone(), content));
-            }
-            page.rows.push((from, row));
-        }
-        page
-    }
 }
 
 impl Read {
-    fn take(&mut self, page: Page) -> Result<(), Error> {
-        self.index.add(page.contents.iter().map(|(id, content)| (id.as_str(), content.as_str())))?;
-        self.counts.add(page.contents.iter().map(|(_, content)| content.as_str()));
-        self.rows.extend(page.rows);
-        for (from, to, kind, weight) in page.edges {
-            let known = self.kinds.iter().position(|known| *known == kind);
-            let at = known.unwrap_or_else(|| {
-                self.kinds.push(kind);
-                self.kinds.len() - 1
-            });
-            // Neo4j has at most 65,536 types of relationships.
-            let kind = u16::try_from(at).unwrap_or(u16::MAX);
-            self.edges.push(Edge { from, to, kind, weight });
+    /// Makes rows of a page.
+    fn take(&mut self, plan: &Plan<'_>, page: Page) -> Result<(), Error> {
+        let lacking = plan.lacking(page.label, page.around);
+        let mut contents = Vec::new();
+        for mut seen in page.nodes {
+            let Some(place) = plan.place(page.label, &seen.key) else { continue };
+            let row = plan.names.row(&seen, lacking.contains(&place));
+            if let Some(content) = seen.content.take() {
+                contents.push((row.external_id.clone(), content));
+            }
+            self.rows.push((place, row));
         }
-        self.relations.extend(page.relations);
-        self.skipped.relationships += page.skipped;
+        self.index.add(contents.iter().map(|(id, content)| (id.as_str(), content.as_str())))?;
+        self.counts.add(contents.iter().map(|(_, content)| content.as_str()));
+        for (key, edges) in page.edges {
+            let Some(from) = plan.place(page.label, &key) else { continue };
+            edges.into_iter().for_each(|edge| self.walk(plan, from, edge));
+        }
         Ok(())
+    }
+
+    fn walk(&mut self, plan: &Plan<'_>, from: u32, edge: Begun) {
+        let to = plan.elements.get(edge.to.as_str()).copied();
+        let Some(to) = to.filter(|to| plan.load.taken[*to as usize]) else { return };
+        if let Amount::Relation(tied) = edge.amount {
+            self.relations.push((from, to, tied));
+            return;
+        }
+        let Some(weight) = conductance(&plan.load.config.kinds, &edge.kind, &edge.amount) else {
+            self.skipped.relationships += 1;
+            return;
+        };
+        let known = self.kinds.iter().position(|known| *known == edge.kind);
+        let at = known.unwrap_or_else(|| {
+            self.kinds.push(edge.kind);
+            self.kinds.len() - 1
+        });
+        // Neo4j has at most 65,536 types of relationships.
+        let kind = u16::try_from(at).unwrap_or(u16::MAX);
+        self.edges.push(Edge { from, to, kind, weight });
     }
 }
 

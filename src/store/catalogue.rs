@@ -125,6 +125,7 @@ catalogue! {
     MIGRATION_RECORD = "migration/record";
     MIRROR_AROUND = "mirror/around";
     MIRROR_CENSUS = "mirror/census";
+    MIRROR_EDGES = "mirror/edges";
     MIRROR_NODES = "mirror/nodes";
     MIRROR_QUIT = "mirror/quit";
     MIRROR_TELL = "mirror/tell";

@@ -1,14 +1,19 @@
 //! What a mirror reads: who may be in it, what those carry, and how they are joined.
 //!
-//! Nodes are read by key, a page at a time, each with the relationships that begin at it in one packed record: twice as
-//! many relationships a second as with a row for each, and pages of several connections do not overlap. Values come as
+//! Nodes are read by key, a page at a time, and so are the relationships that begin at them, those of a node in one packed
+//! record: twice as many a second as with a row for each, and pages of several connections do not overlap. Values come as
 //! they are stored; a number that is none is handed on as [`Amount::Unusable`], so that one bad property costs one relationship and
 //! never a page.
+//!
+//! Where all of a scope is read, the other end of a relationship is named as the server names it, since the census told
+//! the element of every node that may be there: the server then need not look at that node again. An element may be given to
+//! another node after its own was deleted, so what is read so stands for its instant alone, and the words of changes that follow it
+//! mend it; where a few nodes are read again, other ends come by label and key.
 
 mod rows;
 
 use super::Store;
-use super::catalogue::{MIRROR_AROUND, MIRROR_CENSUS, MIRROR_NODES};
+use super::catalogue::{MIRROR_AROUND, MIRROR_CENSUS, MIRROR_EDGES, MIRROR_NODES};
 use super::encode::list;
 use super::error::Error;
 use super::statement::Call;
@@ -21,7 +26,7 @@ use crate::domain::trail::{Allowed, Cycles, Place, PlaceLabel, Trails};
 use crate::domain::tunables::Tunables;
 use crate::domain::units::{Energy, Pheromone, Timestamp};
 use neo4rs::{BoltNull, BoltType};
-use rows::{columns, ends, node, text};
+use rows::{begun, columns, ends, node, text};
 use serde::Deserialize;
 
 /// What is asked of the graph for one scope.
@@ -45,6 +50,8 @@ pub struct Eligible {
     pub label: usize,
     /// Its key.
     pub key: String,
+    /// Its element, as the server names it now.
+    pub element: Box<str>,
     /// Before whom it comes.
     pub heat: Heat,
     /// About how many bytes its key and its content have.
@@ -87,8 +94,17 @@ pub struct NodeSeen {
     pub access_count: Option<i64>,
     /// Words it is marked with.
     pub tags: Vec<String>,
-    /// What begins at it, or of [`Store::mirrored_around`] also what ends there.
-    pub edges: Vec<EndSeen>,
+}
+
+/// A relationship as seen from the node where it begins.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Begun {
+    /// Its type.
+    pub kind: String,
+    /// The element of its other end.
+    pub to: String,
+    /// How much of it there is.
+    pub amount: Amount,
 }
 
 /// A relationship as seen from one of its ends.
@@ -167,13 +183,17 @@ impl Mirrored {
         list(labels.iter().map(PlaceLabel::as_str))
     }
 
-    fn ask(&self, call: Call, label: usize) -> Call {
+    /// A statement about nodes of one label.
+    fn of(&self, call: Call, label: usize) -> Call {
         call.set("scope", self.scope.as_str())
-            .set("labels", Self::names(self.labels()))
             .set("before", Self::names(&self.labels()[..label]))
-            .set("never", list(self.never.iter().map(String::as_str)))
-            .set("costed", list(self.costed.iter().map(String::as_str)))
             .set("expired", self.expired)
+    }
+
+    /// A statement about what joins them.
+    fn walked(&self, call: Call) -> Call {
+        call.set("never", list(self.never.iter().map(String::as_str)))
+            .set("costed", list(self.costed.iter().map(String::as_str)))
     }
 }
 
@@ -181,6 +201,7 @@ impl Mirrored {
 #[serde(rename_all = "camelCase")]
 struct CensusRow {
     key: String,
+    element: Box<str>,
     tier: Option<String>,
     energy: Option<f64>,
     energy_at: Option<i64>,
@@ -224,7 +245,7 @@ impl Store {
         now: Timestamp,
         (tunables, counter): (&Tunables, &Counter),
     ) -> Result<Vec<Eligible>, Error> {
-        let call = || asked.ask(MIRROR_CENSUS.about(&asked.labels()[label..=label], &[]), label);
+        let call = || asked.of(MIRROR_CENSUS.about(&asked.labels()[label..=label], &[]), label);
         let rows: Vec<CensusRow> = self
             .transactions
             .run("mirror.census", Mode::Read, async |tx: &mut Tx| tx.rows(call()).await)
@@ -233,6 +254,7 @@ impl Store {
             label,
             heat: row.heat(now, tunables, &self.trails, &counter.cycles),
             key: row.key,
+            element: row.element,
             bytes: row.bytes,
             degree: row.degree,
         };
@@ -242,8 +264,7 @@ impl Store {
         Ok(all)
     }
 
-    /// Nodes of a label by their keys, with what begins at each; those that are not there any more, or not to be
-    /// mirrored, are left out.
+    /// Nodes of a label by their keys; those that are not there any more, or not to be mirrored, are left out.
     ///
     /// # Errors
     /// Of the connection or the statement.
@@ -253,27 +274,41 @@ impl Store {
         label: usize,
         keys: &[&str],
     ) -> Result<Vec<NodeSeen>, Error> {
-        const COLUMNS: [&str; 10] = [
-            "key",
-            "name",
-            "content",
-            "tier",
-            "session",
-            "lastAccessed",
-            "created",
-            "accessCount",
-            "tags",
-            "edges",
-        ];
+        const COLUMNS: [&str; 9] =
+            ["key", "name", "content", "tier", "session", "lastAccessed", "created", "accessCount", "tags"];
         let call = || {
             let call = MIRROR_NODES.about(&asked.labels()[label..=label], &[]);
-            asked.ask(call, label).set("keys", list(keys.iter().copied()))
+            asked.of(call, label).set("keys", list(keys.iter().copied()))
         };
         let rows = self.table("mirror.nodes", call, &COLUMNS).await?;
         Ok(rows.into_iter().map(|row| node(label, row)).collect())
     }
 
-    /// What is joined to nodes of a label, either way: of one type, or of all. Only key and edges are filled in.
+    /// What begins at nodes of a label, by their keys, whoever is at its other end.
+    ///
+    /// # Errors
+    /// Of the connection or the statement.
+    pub async fn mirrored_edges(
+        &self,
+        asked: &Mirrored,
+        label: usize,
+        keys: &[&str],
+    ) -> Result<Vec<(String, Vec<Begun>)>, Error> {
+        let call = || {
+            let call = MIRROR_EDGES.about(&asked.labels()[label..=label], &[]);
+            asked.walked(call).set("scope", asked.scope.as_str()).set("keys", list(keys.iter().copied()))
+        };
+        let rows = self.table("mirror.edges", call, &["key", "edges"]).await?;
+        Ok(rows
+            .into_iter()
+            .map(|row| {
+                let [key, edges] = columns(row);
+                (text(key).unwrap_or_default(), begun(edges))
+            })
+            .collect())
+    }
+
+    /// What is joined to nodes of a label, either way: of one type, or of all.
     ///
     /// # Errors
     /// Of the connection or the statement.
@@ -287,7 +322,11 @@ impl Store {
         let call = || {
             let call = MIRROR_AROUND.about(&asked.labels()[label..=label], &[]);
             let kind = kind.map_or(BoltType::Null(BoltNull), BoltType::from);
-            asked.ask(call, label).set("keys", list(keys.iter().copied())).set("type", kind)
+            asked
+                .walked(asked.of(call, label))
+                .set("labels", Mirrored::names(asked.labels()))
+                .set("keys", list(keys.iter().copied()))
+                .set("type", kind)
         };
         let rows = self.table("mirror.around", call, &["key", "edges"]).await?;
         Ok(rows

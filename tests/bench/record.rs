@@ -145,6 +145,9 @@ pub(crate) struct Part {
     pub(crate) datasets: Vec<DataSet>,
     pub(crate) probes: Vec<Probe>,
     pub(crate) runs: Vec<Run>,
+    /// The jobs that ended without figures, by their words.
+    #[serde(skip)]
+    pub(crate) failed: Vec<String>,
 }
 
 /// What is asked of the product.

@@ -40,6 +40,7 @@ const HOT: &[(&str, &str)] = &[
     ("memory/read", "Memory(id)"),
     ("memory/write", "Memory(id)"),
     ("mirror/around", "Room(scope, id)"),
+    ("mirror/edges", "Room(scope, id)"),
     ("mirror/nodes", "Room(scope, id)"),
     ("mirror/tell", "EbbCounter(name)"),
     ("mirror/told", "EbbCounter(name)"),

@@ -1,6 +1,6 @@
 //! Rows of the mirror's statements, which hold values of any type.
 
-use super::{Amount, EndSeen, NodeSeen, Tied};
+use super::{Amount, Begun, EndSeen, NodeSeen, Tied};
 use crate::domain::relation::Bond;
 use crate::domain::units::{Timestamp, Weight};
 use neo4rs::{BoltNull, BoltType};
@@ -15,7 +15,7 @@ pub(super) fn columns<const N: usize>(row: Vec<BoltType>) -> [BoltType; N] {
 }
 
 pub(super) fn node(label: usize, row: Vec<BoltType>) -> NodeSeen {
-    let [key, name, content, tier, session, last_accessed, created, access_count, tags, edges] = columns(row);
+    let [key, name, content, tier, session, last_accessed, created, access_count, tags] = columns(row);
     NodeSeen {
         label,
         key: text(key).unwrap_or_default(),
@@ -27,7 +27,6 @@ pub(super) fn node(label: usize, row: Vec<BoltType>) -> NodeSeen {
         created: whole(&created),
         access_count: whole(&access_count),
         tags: items(tags).into_iter().filter_map(text).collect(),
-        edges: ends(edges),
     }
 }
 
@@ -39,10 +38,18 @@ pub(super) fn ends(edges: BoltType) -> Vec<EndSeen> {
             label: usize::try_from(whole(&label)?).ok()?,
             key: text(key)?,
             amount: amount_of(amount),
-            begins: !matches!(begins, BoltType::Boolean(begins) if !begins.value),
+            begins: matches!(begins, BoltType::Boolean(begins) if begins.value),
         })
     };
     items(edges).into_iter().filter_map(end).collect()
+}
+
+pub(super) fn begun(edges: BoltType) -> Vec<Begun> {
+    let edge = |edge: BoltType| {
+        let [kind, to, amount] = columns(items(edge));
+        Some(Begun { kind: text(kind)?, to: text(to)?, amount: amount_of(amount) })
+    };
+    items(edges).into_iter().filter_map(edge).collect()
 }
 
 fn amount_of(value: BoltType) -> Amount {

@@ -1,0 +1,23 @@
+// purpose: Read the relationships that begin at nodes of a label and scope, each with the node at its other end as the server knows it.
+// mode: read
+// params: $scope: String, $rows.keys: List, $rows.never: List, $rows.costed: List
+// returns: key: String, edges: List (a row for each node that is there)
+// names: :Room, n.id
+//
+// An edge is [type, element of its other end, a number or, for RELATES_TO, a list of all that its law reads]. What the number is
+// depends on the type: a cost, a strength, a weight. Values come as they are: what cannot be used is skipped and counted by who
+// reads. Types of $rows.never are never mirrored; those of $rows.costed are walked at a cost. Who may be at the other end is
+// not asked here: who reads knows the elements of all that may, and looking at each end once more costs half as much again.
+UNWIND $rows.keys AS key
+MATCH (n:Room)
+WHERE n.scope = $scope AND n.id = key
+RETURN n.id AS key,
+  [(n)-[r]->(b) WHERE NOT type(r) IN $rows.never AND r.ebbReason IS NULL |
+    [type(r), elementId(b), CASE type(r)
+      WHEN 'RELATES_TO' THEN [r.type, r.baseWeight, r.pinned, r.confidence,
+        CASE WHEN r.weightAt IS :: ZONED DATETIME NOT NULL THEN r.weightAt.epochMillis END,
+        CASE WHEN r.lastObserved IS :: ZONED DATETIME NOT NULL THEN r.lastObserved.epochMillis END,
+        coalesce(r.current_cost, r.base_cost), r.weight]
+      WHEN 'REINFORCES' THEN r.strength
+      ELSE CASE WHEN type(r) IN $rows.costed THEN coalesce(r.current_cost, r.base_cost) ELSE r.weight END END]
+  ] AS edges
