@@ -26,8 +26,10 @@ const LABEL_BYTES_MAX: usize = 200;
 pub(super) const RELATES_TO: &str = "RELATES_TO";
 const DAY_MS: f64 = 86_400_000.0;
 
-/// What is asked: a snapshot with the words of its memories and those relations that count at an instant.
+/// What is asked: a snapshot with the words of its memories and those relations that count at an instant. There may be a view
+/// before it.
 pub(super) fn view_of(
+    before: Option<&View>,
     snapshot: Snapshot,
     texts: Texts,
     relations: &Relations,
@@ -39,7 +41,11 @@ pub(super) fn view_of(
         .filter(|(.., tied)| tied.bond.is_retrievable(at, fading))
         .filter_map(|(from, to, kind, _)| Some((snapshot.graph.find(from)?, snapshot.graph.find(to)?, kind)))
         .collect();
-    View::new(snapshot, texts, ends).with_labels(names.further().map(str::to_owned).collect())
+    let view = match before {
+        Some(before) => View::after(before, snapshot, texts, ends),
+        None => View::new(snapshot, texts, ends),
+    };
+    view.with_labels(names.further().map(str::to_owned).collect())
 }
 
 /// How nodes are called from outside.

@@ -403,5 +403,5 @@ fn build(plan: &Plan<'_>, read: Read, generation: Generation) -> Result<(View, R
     let snapshot = Snapshot { graph, as_of: Some(at.millis()), skipped };
     let texts = Texts { index: Arc::new(index), counts: Arc::new(counts) };
     let weighed = (*at, store.fading());
-    Ok((view_of(snapshot, texts, &relations, plan.names, weighed), relations))
+    Ok((view_of(None, snapshot, texts, &relations, plan.names, weighed), relations))
 }

@@ -252,7 +252,7 @@ async fn next(
         return Ok(Refreshed::Anew("the budget is spent"));
     }
     let snapshot = Snapshot { graph, as_of: Some(at.millis()), skipped };
-    let view = view_of(snapshot, texts, &relations, &held.names, (at, fading));
+    let view = view_of(Some(&held.view), snapshot, texts, &relations, &held.names, (at, fading));
     let mut synapses = held.synapses.rebind(held.view.graph(), view.graph())?;
     if let Some(learned) = learned {
         synapses.take(view.graph(), learned.tick, records(learned.rows), [])?;
@@ -303,9 +303,9 @@ fn merged(
         }
     }
     for (from, to, weight) in relations.weighed(&config.kinds, at, fading) {
-        batch.removed_edges.push((from.to_owned(), RELATES_TO.to_owned(), to.to_owned()));
-        if let Some(weight) = weight.filter(|_| is_there(from) && is_there(to)) {
-            batch.edges.push(config.edge(from.to_owned(), to.to_owned(), RELATES_TO, weight));
+        match weight.filter(|_| is_there(from) && is_there(to)) {
+            Some(weight) => batch.edges.push(config.edge(from.to_owned(), to.to_owned(), RELATES_TO, weight)),
+            None => batch.removed_edges.push((from.to_owned(), RELATES_TO.to_owned(), to.to_owned())),
         }
     }
     (batch, relations, skipped)

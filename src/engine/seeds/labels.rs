@@ -52,6 +52,13 @@ fn phrase<'a>(words: impl Iterator<Item = &'a str>) -> String {
 }
 
 impl Labels {
+    /// Whether those of one graph are those of another, node by node.
+    #[must_use]
+    pub fn are_alike(one: &Graph, other: &Graph) -> bool {
+        let is_alike = |node| one.label(node) == other.label(node) && one.tags(node).eq(other.tags(node));
+        one.node_count() == other.node_count() && one.nodes().all(is_alike)
+    }
+
     /// Those of a graph.
     #[must_use]
     pub fn build(graph: &Graph) -> Self {
