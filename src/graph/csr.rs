@@ -12,6 +12,7 @@
 use super::Error;
 use super::index::{EdgeIdx, NodeId};
 use super::kinds::EdgeDirection;
+use super::raw::prefetch;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Slots of one block.
@@ -176,22 +177,37 @@ impl Csr {
         }
     }
 
-    /// Gives a slot of a row another effective weight. The caller is the only writer.
+    /// Gives a slot of a row another effective weight. The caller is the only writer. One that sinks, as most do that fade,
+    /// costs one cell: its bounds are not looked at.
     pub(super) fn write(&self, source: NodeId, slot: EdgeIdx, weight: f32) -> Result<(), Error> {
-        let (begin, tail, _) = self.row(source);
-        let part = if slot.at() < tail { self.excitatory(source) } else { self.inhibitory(source) };
-        let from = if slot.at() < tail { begin } else { tail };
         let bit = 1 << (source.at() % 32);
         let learned = &self.learned[source.at() / 32];
         if learned.load(Ordering::Relaxed) & bit == 0 {
             learned.fetch_or(bit, Ordering::Release);
         }
+        let cell = &self.weights[slot.at()];
+        if weight > weight_of(cell) {
+            self.raise_bounds(source, slot, weight)?;
+        }
+        atomic_write_weight(cell, weight, slot, CAS_RETRY_LIMIT).map(drop)
+    }
+
+    /// Raises what stands for a slot of a row to its weight, from its own block to the first of the row.
+    fn raise_bounds(&self, source: NodeId, slot: EdgeIdx, weight: f32) -> Result<(), Error> {
+        let (begin, tail, _) = self.row(source);
+        let part = if slot.at() < tail { self.excitatory(source) } else { self.inhibitory(source) };
+        let from = if slot.at() < tail { begin } else { tail };
         for bound in part.bounds[..=(slot.at() - from) / BOUND_BLOCK].iter().rev() {
             if !atomic_max_weight(bound, weight, slot, CAS_RETRY_LIMIT)? {
                 break;
             }
         }
-        atomic_write_weight(&self.weights[slot.at()], weight, slot, CAS_RETRY_LIMIT).map(drop)
+        Ok(())
+    }
+
+    /// Asks for the effective weight of a slot before it is needed.
+    pub(super) fn prefetch_weight(&self, slot: EdgeIdx) {
+        prefetch(&self.weights[slot.at()..]);
     }
 
     /// Bytes that all slots take, with the way back and the bounds.

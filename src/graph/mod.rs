@@ -317,6 +317,11 @@ impl Graph {
         self.csr.write(source, slot, self.range.clamp(weight))
     }
 
+    /// Asks for the effective weight of a slot before it is needed.
+    pub(crate) fn prefetch_weight(&self, slot: EdgeIdx) {
+        self.csr.prefetch_weight(slot);
+    }
+
     /// What a node is known by outside.
     #[must_use]
     pub fn external_id(&self, node: NodeId) -> &str {

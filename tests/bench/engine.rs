@@ -8,9 +8,9 @@
 //! beside one of textbooks, Louvain on the largest graph.
 //!
 //! `--scale 16` takes smaller graphs than 2^20 nodes; `--quick` does that, and watches readers beside a learner for seconds
-//! and not for a minute. `--only T1` measures what counts for one target (`--only recall` a whole recall), `--peers PATH`
+//! and not for a minute. `--only T1,T2` measures what counts for these targets (`recall` for a whole recall), `--peers PATH`
 //! names the program of `peers/`, without which what is divided by a peer is not measured. `--record` writes the file of
-//! results.
+//! results, or adds to that of the same day and commit.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a benchmark talks to a person")]
 
@@ -139,7 +139,10 @@ fn main() {
     let scale = after("--scale").map_or(usual, |scale| scale.parse().expect("a scale such as 16"));
     let only = after("--only").cloned();
     let peers = after("--peers").map(PathBuf::from);
-    let wanted = |job: &Job| only.as_deref().is_none_or(|only| job.targets.contains(&only));
+    let wanted = |job: &Job| {
+        let is_asked = |only: &str| only.split(',').any(|target| job.targets.contains(&target));
+        only.as_deref().is_none_or(is_asked)
+    };
     let begun = machine::look();
     let mut all = Part::default();
     let work = |all: &mut Part| {
@@ -163,7 +166,7 @@ fn main() {
             runs: std::mem::take(&mut all.runs),
         };
         tell(&record.runs);
-        write(&record);
+        write(record);
     } else {
         work(&mut all);
         tell(&all.runs);
@@ -252,11 +255,17 @@ fn tell(runs: &[Run]) {
     }
 }
 
-fn write(record: &Record) {
+/// Writes the file of today; what one of the same commit has of other targets stays in it.
+fn write(mut record: Record) {
     let today = ebb::clock::rfc3339(ebb::clock::Clock::Real.now());
     let name = format!("{}-{}.json", &today[..10], slug(&record.machine.cpu));
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/bench/results").join(name);
-    let text = serde_json::to_string_pretty(record).expect("JSON") + "\n";
+    let known = std::fs::read_to_string(&path).ok();
+    let known = known.map(|text| serde_json::from_str::<Record>(&text).expect("a file of results"));
+    if let Some(known) = known.filter(|known| known.commit == record.commit) {
+        record.add(known);
+    }
+    let text = serde_json::to_string_pretty(&record).expect("JSON") + "\n";
     std::fs::write(&path, text).expect("the file of results is written");
     println!("{}", path.display());
 }

@@ -115,6 +115,27 @@ pub(crate) struct Run {
     pub(crate) correct: bool,
 }
 
+impl Run {
+    /// What it measures.
+    fn of(&self) -> [&str; 4] {
+        [self.target.as_deref().unwrap_or_default(), &self.kernel, &self.dataset, &self.class]
+    }
+}
+
+impl Record {
+    /// Takes over what another one measured and this one did not.
+    pub(crate) fn add(&mut self, other: Self) {
+        let is_new = |run: &Run| self.runs.iter().all(|own| own.of() != run.of());
+        let mut runs: Vec<Run> = other.runs.into_iter().filter(is_new).collect();
+        runs.append(&mut self.runs);
+        self.runs = runs;
+        let sets = other.datasets.into_iter().filter(|set| !self.datasets.contains(set)).collect::<Vec<_>>();
+        self.datasets.extend(sets);
+        self.probes.splice(..0, other.probes);
+        self.verdicts = verdicts(&self.runs);
+    }
+}
+
 /// How a target stands.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -22,6 +22,8 @@ use crate::graph::{self, Graph};
 use std::collections::BTreeMap;
 use std::fmt;
 
+/// How many records ahead their weights are asked for.
+const AHEAD: usize = 16;
 /// The greatest of what fades: the greatest cap of a weight.
 pub(super) const DELTA_MAX: f32 = 16.0;
 
@@ -384,7 +386,10 @@ impl Synapses {
         for place in self.freed.iter().filter(|place| self.at(place.slot).is_none()) {
             set(*place, range.clamp(graph.base(place.slot)))?;
         }
-        for of in &self.learned {
+        for (at, of) in self.learned.iter().enumerate() {
+            if let Some(ahead) = self.learned.get(at + AHEAD) {
+                graph.prefetch_weight(ahead.place.slot);
+            }
             set(of.place, of.weight(range))?;
         }
         self.freed.clear();
