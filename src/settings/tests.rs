@@ -496,7 +496,7 @@ fn the_engine_of_the_default_file_is_that_of_the_constants() {
     let wanted = recall::Config::new(Params::RECALL, Params::REFERENCE, 0.75, 1_000).unwrap();
     assert_eq!(format!("{:?}", engine.rules().unwrap()), format!("{wanted:?}"));
     assert_eq!(engine.range().unwrap(), WeightRange::default());
-    assert_eq!(engine.plasticity().unwrap(), Rules::new(0.08, 0.005).unwrap());
+    assert_eq!(engine.plasticity().unwrap(), Rules::new(0.3, 0.005).unwrap());
     let waves = engine.resonance().unwrap();
     assert_eq!((waves.pulse_budget, waves.max_hops), (resonance::DEFAULT_PULSE_BUDGET, resonance::HOPS_MAX));
     assert_eq!(waves.wavelength, resonance::WAVELENGTH);

@@ -6,7 +6,7 @@ use ebb::graph::index::NodeId;
 
 /// How signals spread in a recall.
 pub(crate) const RECALL: Rule =
-    Rule { strongest: false, fan: 2, threshold: 0.0001, decay: 0.85, depth: 5, cap: 4.0 };
+    Rule { strongest: false, fan: 2, threshold: 0.0001, decay: 0.85, depth: 10, cap: 4.0 };
 
 /// The graph as plain rows.
 pub(crate) fn plain(graph: &Graph) -> Plain {

@@ -441,8 +441,8 @@ async fn what_was_learned_is_heard_in_place_and_loaded_the_same() {
     let (done, current) = bed.refresh().await;
     assert_eq!((done, current.view.generation()), (Done::Learned, first.view.generation()));
     assert_eq!((current.ticks(), current.learned), ((1, 1), 2));
-    near(weight(&current, "m1", "MENTIONS", "Ada"), 0.58);
-    near(weight(&current, "Ada", "MENTIONS", "m1"), 0.58);
+    near(weight(&current, "m1", "MENTIONS", "Ada"), 0.8);
+    near(weight(&current, "Ada", "MENTIONS", "m1"), 0.8);
     near(weight(&current, "m2", "MENTIONS", "Ada"), 0.5);
     assert_eq!(first.ticks(), (0, 1), "who asked before is told that weights moved");
     assert_eq!(bed.refresh().await.0, Done::Same);
@@ -452,9 +452,9 @@ async fn what_was_learned_is_heard_in_place_and_loaded_the_same() {
     teach(&bed, &["m2", "Ada", "Ben"], 0.2).await;
     let (done, current) = bed.refresh().await;
     assert_eq!((done, current.ticks(), current.learned), (Done::Patched, (2, 2), 6));
-    near(weight(&current, "m2", "MENTIONS", "Ben"), 0.58);
+    near(weight(&current, "m2", "MENTIONS", "Ben"), 0.8);
     // Ada was active and m1 was not, so it faded.
-    near(weight(&current, "Ada", "MENTIONS", "m1"), 0.5 + 0.08 * 0.995);
+    near(weight(&current, "Ada", "MENTIONS", "m1"), 0.5 + 0.3 * 0.995);
     assert!(bed.mirror.verify(&Scope::local(), bed.clock.now()).await.unwrap().is_none());
     let another = Mirror::new(Arc::new(Store::connect(&bed.db.config).unwrap()), config(1 << 30));
     another.refresh(&Scope::local(), bed.clock.now()).await.unwrap();
@@ -481,7 +481,7 @@ async fn what_was_learned_on_a_relation_comes_back_with_it() {
     bed.refresh().await;
     teach(&bed, &["Ada", "Ben"], 0.0).await;
     let (_, current) = bed.refresh().await;
-    near(weight(&current, "Ada", "RELATES_TO", "Ben"), 1.08);
+    near(weight(&current, "Ada", "RELATES_TO", "Ben"), 1.3);
     // Below the minimum it is not there, and what it learned fades meanwhile.
     bed.clock.set(at(400.0 * 24.0));
     let (done, current) = bed.refresh().await;
@@ -496,6 +496,6 @@ async fn what_was_learned_on_a_relation_comes_back_with_it() {
     bed.clock.set(at(402.0 * 24.0));
     let (_, current) = bed.refresh().await;
     assert_eq!(current.learned, 4);
-    near(weight(&current, "Ada", "RELATES_TO", "Ben"), 1.0 + 0.08 * 0.995);
+    near(weight(&current, "Ada", "RELATES_TO", "Ben"), 1.0 + 0.3 * 0.995);
     assert!(bed.mirror.verify(&Scope::local(), bed.clock.now()).await.unwrap().is_none());
 }

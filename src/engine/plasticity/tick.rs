@@ -280,38 +280,31 @@ impl Synapses {
     /// The first three phases, over all records.
     fn pass(&mut self, active: &[(NodeId, f32)], range: WeightRange, ticked: &mut Ticked) -> Left {
         let (rate, keep) = (f64::from(self.rules.learning_rate.get()), self.rules.keep);
-        let Ticked { touched, counts, .. } = ticked;
-        let mut left = Left::default();
-        // Records are by slot, and so by source, as active nodes are.
-        let mut sources = active.iter().peekable();
-        for (at, of) in self.learned.iter_mut().enumerate() {
-            while sources.next_if(|(node, _)| *node < of.place.source).is_some() {}
-            let source = sources.peek().filter(|(node, _)| *node == of.place.source).map(|(_, a)| *a);
-            let lit = self.marks.has(of.target);
-            if let Some(source) = source.filter(|_| lit) {
-                let gain = rate * f64::from(source) * f64::from(activation(active, of.target));
-                counts.strengthened += 1;
-                counts.ltp += u64::from(of.synapse.strengthen(gain, of.base, range.cap));
-                touched.push(of.place);
-            } else {
-                counts.decayed += u64::from(of.synapse.delta > 0.0);
-                of.synapse.delta = faded(of.synapse.delta, keep);
-                if of.synapse.is_spent() {
-                    counts.dropped += 1;
-                    touched.push(of.place);
-                    left.spent.push(at);
-                } else if source.is_some() {
+        let Self { learned, marks, .. } = self;
+        let (mut left, mut rest) = (Left::default(), 0);
+        // Records are by slot, and so by source, as active nodes are. What lies between these does nothing but fade.
+        for (source, activated) in active {
+            let begin = rest + learned[rest..].partition_point(|of| of.place.source < *source);
+            let end = begin + learned[begin..].partition_point(|of| of.place.source == *source);
+            fade(&mut learned[rest..begin], rest, (keep, marks), ticked, &mut left);
+            for (at, of) in (begin..).zip(&mut learned[begin..end]) {
+                if marks.has(of.target) {
+                    let gain = rate * f64::from(*activated) * f64::from(activation(active, of.target));
+                    ticked.counts.strengthened += 1;
+                    ticked.counts.ltp += u64::from(of.synapse.strengthen(gain, of.base, range.cap));
+                    ticked.touched.push(of.place);
+                    left.incoming.push(Incoming { target: of.target, at, strengthened: true });
+                } else if !fades(of, at, keep, ticked, &mut left) {
                     let (changed, penalty) = of.synapse.weaken();
-                    counts.ltd += u64::from(penalty);
+                    ticked.counts.ltd += u64::from(penalty);
                     if changed {
-                        touched.push(of.place);
+                        ticked.touched.push(of.place);
                     }
                 }
             }
-            if lit {
-                left.incoming.push(Incoming { target: of.target, at, strengthened: source.is_some() });
-            }
+            rest = end;
         }
+        fade(&mut learned[rest..], rest, (keep, marks), ticked, &mut left);
         left
     }
 
@@ -366,6 +359,36 @@ impl Synapses {
             stays
         });
     }
+}
+
+/// Lets records fade whose sources are silent; `first` is the place of the first among all.
+fn fade(
+    records: &mut [Learned],
+    first: usize,
+    (keep, marks): (f32, &Marks),
+    ticked: &mut Ticked,
+    left: &mut Left,
+) {
+    for (at, of) in (first..).zip(records) {
+        fades(of, at, keep, ticked, left);
+        if marks.has(of.target) {
+            left.incoming.push(Incoming { target: of.target, at, strengthened: false });
+        }
+    }
+}
+
+/// Lets a record fade; says whether nothing is left of it.
+#[inline]
+fn fades(of: &mut Learned, at: usize, keep: f32, ticked: &mut Ticked, left: &mut Left) -> bool {
+    ticked.counts.decayed += u64::from(of.synapse.delta > 0.0);
+    of.synapse.delta = faded(of.synapse.delta, keep);
+    let spent = of.synapse.is_spent();
+    if spent {
+        ticked.counts.dropped += 1;
+        ticked.touched.push(of.place);
+        left.spent.push(at);
+    }
+    spent
 }
 
 /// The nodes of an outcome by id, each once.

@@ -395,11 +395,13 @@ fn shapes_at_the_edge() {
     assert_eq!((clique.hits[0].id.as_str(), clique.hits.len()), ("n00", 20));
     let ladder = shape(20, (0..9).flat_map(|n| [(n, n + 1), (n + 10, n + 11), (n, n + 10)]));
     let ladder = asked(&ladder, &from_n00(20));
-    assert_eq!(ladder.hits.len(), 6 + 5, "five steps from one corner");
-    let chain = asked(&shape(9, (0..8).map(|n| (n, n + 1))), &from_n00(20));
-    assert_eq!(ids(&chain), ["n00", "n01", "n02", "n03", "n04", "n05"]);
+    assert_eq!(ladder.hits.len(), 20, "ten steps from one corner");
+    let chain = asked(&shape(13, (0..12).map(|n| (n, n + 1))), &from_n00(20));
+    let within_ten: Vec<String> = (0..=10).map(|n| format!("n{n:02}")).collect();
+    assert_eq!(ids(&chain), within_ten);
     let last = chain.hits[5].route.as_ref().unwrap();
-    assert_eq!(last.ids, ids(&chain));
+    assert_eq!(last.ids, within_ten[..6]);
+    assert!(chain.hits[6].route.is_none(), "ways are told up to five hops");
     assert!((f64::from(last.path.arrival) - 0.85_f64.powi(5)).abs() < 1e-6);
     let empty = asked(&World::default().view(), &Ask { text: "anything".to_owned(), ..from_n00(5) });
     assert_eq!((empty.hits.len(), empty.unknown), (0, vec!["n00".to_owned()]));

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The rule of recall with the decay of the worked examples.
-const RULE: Params = Params { decay: 0.55, ..Params::RECALL };
+const RULE: Params = Params { decay: 0.55, max_depth: 5, ..Params::RECALL };
 
 type Edge = (u32, u32, f32, bool);
 

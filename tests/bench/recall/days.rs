@@ -215,7 +215,7 @@ impl<'a> Morning<'a> {
 
 /// Goes through the year by one way to learn.
 fn pass(year: &Year, teaches: Teaches) -> Found {
-    let rules = Rules::new(0.08, 0.005).expect("the documented numbers");
+    let rules = Rules::default();
     let mut seen: BTreeMap<Triple, usize> = BTreeMap::new();
     let mut accesses: Vec<Triple> = Vec::new();
     let mut yesterday: Option<(Graph, Synapses)> = None;

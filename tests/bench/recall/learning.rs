@@ -42,7 +42,7 @@ pub(crate) fn rows(events: &[Value], questions: &[Question]) -> Vec<Row> {
 /// Lets the even questions teach; answers how many outcomes there were, and how many slots know something then.
 fn teach(view: &View, questions: &[Question], used: Used) -> (u64, usize) {
     let (graph, config, mut scratch) = (view.graph(), config(), Scratch::default());
-    let rules = Rules::new(0.08, 0.005).expect("the documented numbers");
+    let rules = Rules::default();
     let mut synapses = Synapses::bind(graph, rules, 0, []).expect("nothing is learned yet");
     while synapses.ticks() < TICKS {
         let before = synapses.ticks();

@@ -342,7 +342,7 @@ async fn scopes_learn_apart_and_take_turns() {
     let ways: Vec<_> = there.rows.iter().map(|row| (row.source.as_str(), row.target.as_str())).collect();
     assert_eq!(ways, [("n1", "n0")]);
     assert_eq!((there.rows[0].tick, there.rows[0].weakened), (2, 1));
-    assert!((there.rows[0].delta - 0.08 * 0.995).abs() < 1e-7, "{:?}", there.rows[0]);
+    assert!((there.rows[0].delta - 0.3 * 0.995).abs() < 1e-7, "{:?}", there.rows[0]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -387,7 +387,7 @@ async fn what_is_not_there_or_worth_nothing_counts_and_teaches_nothing() {
     file(&db, "local", &[of(&["n1", "n0"], 0.5)]).await;
     db.run(JobName::Learn, 0.0).await;
     let delta: f64 = db.client.value("MATCH (s:EbbSynapse {source: 'n1'}) RETURN s.delta AS delta").await;
-    assert!((delta - 0.02).abs() < 1e-7, "{delta}");
+    assert!((delta - 0.075).abs() < 1e-7, "{delta}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -35,7 +35,7 @@ async fn what_was_learned_is_in_answers_in_files_and_in_a_list() {
 
     let after = ebb(&db, &question).json();
     assert_eq!(ticks(&after), (1, 1));
-    assert!((weight(&after) - 0.58).abs() < 1e-6, "{after:#}");
+    assert!((weight(&after) - 0.8).abs() < 1e-6, "{after:#}");
     let ranked = ebb(&db, &["engine", "pagerank"]).json();
     assert_eq!(ticks(&ranked), (1, 1));
     let mirror = ebb(&db, &["graph", "stats"]).json();
@@ -77,5 +77,5 @@ async fn what_was_learned_is_in_answers_in_files_and_in_a_list() {
     assert_eq!((&first["from"], &first["relation"]), (&json!("Parser"), &json!("MENTIONS")));
     assert_eq!(first["to"], "The parser was rewritten in spring");
     assert_eq!((&first["strengthened"], &first["outcomes_ago"]), (&json!(1), &json!(0)));
-    assert!((first["weight"].as_f64().unwrap() - 0.58).abs() < 1e-6, "{first}");
+    assert!((first["weight"].as_f64().unwrap() - 0.8).abs() < 1e-6, "{first}");
 }
