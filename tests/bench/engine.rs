@@ -49,7 +49,7 @@ mod standing;
 #[path = "engine/waves.rs"]
 mod waves;
 
-use record::{Part, Record, Run, SCHEMA, State, TARGETS, slug, verdicts};
+use record::{Part, Record, Run, SCHEMA, State, TARGETS, files, slug, verdicts};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -255,17 +255,30 @@ fn tell(runs: &[Run]) {
     }
 }
 
-/// Writes the file of today; what one of the same commit has of other targets stays in it.
+/// Writes a file; what one of the same day and commit has of other targets stays in it.
 fn write(mut record: Record) {
-    let today = ebb::clock::rfc3339(ebb::clock::Clock::Real.now());
-    let name = format!("{}-{}.json", &today[..10], slug(&record.machine.cpu));
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/bench/results").join(name);
-    let known = std::fs::read_to_string(&path).ok();
-    let known = known.map(|text| serde_json::from_str::<Record>(&text).expect("a file of results"));
-    if let Some(known) = known.filter(|known| known.commit == record.commit) {
-        record.add(known);
-    }
+    let now = ebb::clock::rfc3339(ebb::clock::Clock::Real.now());
+    let known = files().into_iter().filter(|path| name_of(path).starts_with(&now[..10]));
+    let mut known = known.map(|path| {
+        let text = std::fs::read_to_string(&path).expect("readable");
+        (path, serde_json::from_str::<Record>(&text).expect("a file of results"))
+    });
+    let path = match known.next_back().filter(|(_, known)| known.commit == record.commit) {
+        Some((path, known)) => {
+            record.add(known);
+            path
+        }
+        None => {
+            let at = now[..16].replace(':', "");
+            let name = format!("{at}-{}.json", slug(&record.machine.cpu));
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/bench/results").join(name)
+        }
+    };
     let text = serde_json::to_string_pretty(&record).expect("JSON") + "\n";
     std::fs::write(&path, text).expect("the file of results is written");
     println!("{}", path.display());
+}
+
+fn name_of(path: &Path) -> String {
+    path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }

@@ -1,34 +1,32 @@
-//! The README's figures: a table of the newest file of results, between two marks. Nobody types them.
+//! The README's figures: tables of the files of results, the newest first, between two marks. Nobody types them.
 
 use crate::record::{Record, State, TARGETS, Verdict};
-use std::path::{Path, PathBuf};
 
 const BEGIN: &str = "<!-- figures: EBB_UPDATE=1 cargo test --test gates writes what stands here -->\n";
 const END: &str = "<!-- end of the figures -->\n";
 
-/// The files of results, the oldest first.
-pub(crate) fn files() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/bench/results");
-    let entries = std::fs::read_dir(&folder).expect("a folder of results");
-    let is_file = |path: &PathBuf| {
-        path.extension().is_some_and(|kind| kind == "json") && !path.ends_with("schema.json")
-    };
-    let mut files: Vec<PathBuf> =
-        entries.map(|entry| entry.expect("an entry").path()).filter(is_file).collect();
-    files.sort();
-    files
-}
-
-/// The page with its figures as the newest file has them.
-pub(crate) fn in_page(page: &str, newest: Option<(&str, &Record)>) -> String {
+/// The page with its figures: each target as the newest file says that measured it.
+pub(crate) fn in_page(page: &str, records: &[(String, Record)]) -> String {
     let (before, rest) = page.split_once(BEGIN).expect("the mark that begins the figures");
     let (_, after) = rest.split_once(END).expect("the mark that ends them");
-    let figures = newest
-        .map_or_else(|| "No release was measured yet.\n".to_owned(), |(name, record)| table(name, record));
-    [before, BEGIN, &figures, END, after].concat()
+    let (mut told, mut tables): (Vec<&str>, Vec<String>) = (Vec::new(), Vec::new());
+    for (name, record) in records.iter().rev() {
+        let is_new =
+            |verdict: &&Verdict| verdict.state != State::NotRun && !told.contains(&verdict.target.as_str());
+        let verdicts: Vec<&Verdict> = record.verdicts.iter().filter(is_new).collect();
+        if !verdicts.is_empty() {
+            tables.push(table(name, record, &verdicts));
+            told.extend(verdicts.iter().map(|verdict| verdict.target.as_str()));
+        }
+    }
+    let left: Vec<&str> = TARGETS.iter().map(|target| target.id).filter(|id| !told.contains(id)).collect();
+    if !left.is_empty() {
+        tables.push(format!("Not measured: {}.\n", left.join(", ")));
+    }
+    [before, BEGIN, &tables.join("\n"), END, after].concat()
 }
 
-fn table(name: &str, record: &Record) -> String {
+fn table(name: &str, record: &Record, verdicts: &[&Verdict]) -> String {
     let machine = &record.machine;
     let mut text = format!(
         "Of {}, commit {}, on {} ({} cores, {}), one thread. Ratios, by the bad-side quartile of interleaved pairs:\n\n",
@@ -39,8 +37,7 @@ fn table(name: &str, record: &Record) -> String {
         if machine.kind == "vm" { "virtual" } else { "bare" },
     );
     text.push_str("| | | must be | is | |\n|---|---|---|---|---|\n");
-    let run = |verdict: &&Verdict| verdict.state != State::NotRun;
-    for verdict in record.verdicts.iter().filter(run) {
+    for verdict in verdicts {
         let target = TARGETS.iter().find(|target| target.id == verdict.target);
         let (what, sign) =
             target.map_or(("", ""), |target| (target.what, if target.more_is_better { "≥" } else { "≤" }));
@@ -56,10 +53,6 @@ fn table(name: &str, record: &Record) -> String {
             verdict.must,
             short(is)
         ));
-    }
-    let left: Vec<&str> = record.verdicts.iter().filter(|of| !run(of)).map(|of| of.target.as_str()).collect();
-    if !left.is_empty() {
-        text.push_str(&format!("\nNot measured: {}.\n", left.join(", ")));
     }
     text
 }

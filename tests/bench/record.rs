@@ -1,4 +1,4 @@
-//! The file of results, `tests/bench/results/<date>-<machine>.json`: what was measured, on what, and how it stands.
+//! The file of results, `tests/bench/results/<day>T<time>-<machine>.json`: what was measured, on what, and how it stands.
 //!
 //! These types are its schema: `results/schema.json` is made from them, and a file with a field that they do not know is
 //! none. A target that was not measured is in the file too, as `not_run`.
@@ -8,6 +8,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 /// What a file of this shape is called.
 pub(crate) const SCHEMA: &str = "ebb.bench/1";
@@ -249,4 +250,17 @@ pub(crate) fn slug(cpu: &str) -> String {
         !word.is_empty() && !["R", "TM", "CPU"].contains(word)
     });
     words.collect::<Vec<_>>().join("-").to_ascii_lowercase()
+}
+
+/// The files of results, the oldest first.
+pub(crate) fn files() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/bench/results");
+    let entries = std::fs::read_dir(&folder).expect("a folder of results");
+    let is_file = |path: &PathBuf| {
+        path.extension().is_some_and(|kind| kind == "json") && !path.ends_with("schema.json")
+    };
+    let mut files: Vec<PathBuf> =
+        entries.map(|entry| entry.expect("an entry").path()).filter(is_file).collect();
+    files.sort();
+    files
 }

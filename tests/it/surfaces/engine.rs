@@ -25,7 +25,7 @@ fn a_file_is_asked_without_any_database() {
     assert_eq!((&xlr["schema"], ids(&xlr).len()), (&json!("ebb.engine.xlr/1"), 12));
     assert_eq!((&xlr["unknown_seeds"], &xlr["as_of"]), (&json!(["nobody"]), &Value::Null));
     assert_eq!((ids(&xlr)[10], ids(&xlr)[11]), ("Amara", "backup-test"));
-    assert_eq!(xlr["hits"][11]["was"], 22);
+    assert_eq!(xlr["hits"][11]["was"], 19);
     numbers(&xlr["hits"][0], &["score", "activation", "was"]);
     numbers(&xlr["hits"][0]["contrast"], &["hot", "cold", "overlap", "density", "net", "gate"]);
     assert_eq!(xlr["hits"][0]["contrast"]["immune"], true);
