@@ -467,7 +467,7 @@ fn idle_leaves_base_and_what_stays() {
 
 #[test]
 fn beyond_the_horizon_nothing_is_left() {
-    assert_eq!(Rules::default(), rules());
+    assert_eq!(Rules::default(), Rules::new(0.3, 0.005).unwrap());
     let horizon = Rules::default().horizon().unwrap();
     assert_eq!(horizon, 2_391);
     let graph = built(2, &[(0, 1, 0.5)]);
