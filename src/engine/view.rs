@@ -139,20 +139,19 @@ impl View {
         texts: Texts,
         relations: impl IntoIterator<Item = (NodeId, NodeId, &'a str)>,
     ) -> Self {
-        let facts = Facts::build(&snapshot.graph, relations);
-        Self::with(snapshot, texts, facts, None)
+        Self::after(None, snapshot, texts, relations)
     }
 
-    /// The same as [`Self::new`], for what comes after another view: sooner where few nodes are new or gone.
+    /// The same as [`Self::new`], for what may come after another view: sooner where all nodes are as they were.
     #[must_use]
     pub fn after<'a>(
-        before: &Self,
+        before: Option<&Self>,
         snapshot: Snapshot,
         texts: Texts,
         relations: impl IntoIterator<Item = (NodeId, NodeId, &'a str)>,
     ) -> Self {
         let facts = Facts::build(&snapshot.graph, relations);
-        Self::with(snapshot, texts, facts, Some(before))
+        Self::with(snapshot, texts, facts, before)
     }
 
     fn with(snapshot: Snapshot, texts: Texts, facts: Facts, before: Option<&Self>) -> Self {

@@ -41,11 +41,7 @@ pub(super) fn view_of(
         .filter(|(.., tied)| tied.bond.is_retrievable(at, fading))
         .filter_map(|(from, to, kind, _)| Some((snapshot.graph.find(from)?, snapshot.graph.find(to)?, kind)))
         .collect();
-    let view = match before {
-        Some(before) => View::after(before, snapshot, texts, ends),
-        None => View::new(snapshot, texts, ends),
-    };
-    view.with_labels(names.further().map(str::to_owned).collect())
+    View::after(before, snapshot, texts, ends).with_labels(names.further().map(str::to_owned).collect())
 }
 
 /// How nodes are called from outside.

@@ -26,7 +26,7 @@ use crate::domain::trail::{Allowed, Cycles, Place, PlaceLabel, Trails};
 use crate::domain::tunables::Tunables;
 use crate::domain::units::{Energy, Pheromone, Timestamp};
 use neo4rs::{BoltNull, BoltType};
-use rows::{begun, columns, ends, node, text};
+use rows::{begun, ends, keyed, node};
 use serde::Deserialize;
 
 /// What is asked of the graph for one scope.
@@ -299,13 +299,7 @@ impl Store {
             asked.walked(call).set("scope", asked.scope.as_str()).set("keys", list(keys.iter().copied()))
         };
         let rows = self.table("mirror.edges", call, &["key", "edges"]).await?;
-        Ok(rows
-            .into_iter()
-            .map(|row| {
-                let [key, edges] = columns(row);
-                (text(key).unwrap_or_default(), begun(edges))
-            })
-            .collect())
+        Ok(keyed(rows, begun))
     }
 
     /// What is joined to nodes of a label, either way: of one type, or of all.
@@ -329,13 +323,7 @@ impl Store {
                 .set("type", kind)
         };
         let rows = self.table("mirror.around", call, &["key", "edges"]).await?;
-        Ok(rows
-            .into_iter()
-            .map(|row| {
-                let [key, edges] = columns(row);
-                (text(key).unwrap_or_default(), ends(edges))
-            })
-            .collect())
+        Ok(keyed(rows, ends))
     }
 
     async fn table(

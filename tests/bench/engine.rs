@@ -49,7 +49,7 @@ mod standing;
 #[path = "engine/waves.rs"]
 mod waves;
 
-use record::{Part, Record, Run, SCHEMA, State, TARGETS, files, slug, verdicts};
+use record::{Part, Record, Run, SCHEMA, State, TARGETS, folder, records, slug, verdicts};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -255,30 +255,20 @@ fn tell(runs: &[Run]) {
     }
 }
 
-/// Writes a file; what one of the same day and commit has of other targets stays in it.
+/// Writes a file; what the last one has of other targets stays in it, if that is of the same day and commit.
 fn write(mut record: Record) {
     let now = ebb::clock::rfc3339(ebb::clock::Clock::Real.now());
-    let known = files().into_iter().filter(|path| name_of(path).starts_with(&now[..10]));
-    let mut known = known.map(|path| {
-        let text = std::fs::read_to_string(&path).expect("readable");
-        (path, serde_json::from_str::<Record>(&text).expect("a file of results"))
-    });
-    let path = match known.next_back().filter(|(_, known)| known.commit == record.commit) {
-        Some((path, known)) => {
+    let is_same =
+        |(name, known): &(String, Record)| name.starts_with(&now[..10]) && known.commit == record.commit;
+    let name = match records().pop().filter(is_same) {
+        Some((name, known)) => {
             record.add(known);
-            path
+            name
         }
-        None => {
-            let at = now[..16].replace(':', "");
-            let name = format!("{at}-{}.json", slug(&record.machine.cpu));
-            Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/bench/results").join(name)
-        }
+        None => format!("{}-{}.json", now[..16].replace(':', ""), slug(&record.machine.cpu)),
     };
+    let path = folder().join(name);
     let text = serde_json::to_string_pretty(&record).expect("JSON") + "\n";
     std::fs::write(&path, text).expect("the file of results is written");
     println!("{}", path.display());
-}
-
-fn name_of(path: &Path) -> String {
-    path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }

@@ -252,15 +252,22 @@ pub(crate) fn slug(cpu: &str) -> String {
     words.collect::<Vec<_>>().join("-").to_ascii_lowercase()
 }
 
-/// The files of results, the oldest first.
-pub(crate) fn files() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/bench/results");
-    let entries = std::fs::read_dir(&folder).expect("a folder of results");
-    let is_file = |path: &PathBuf| {
-        path.extension().is_some_and(|kind| kind == "json") && !path.ends_with("schema.json")
+/// Where the files of results are.
+pub(crate) fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/bench/results")
+}
+
+/// The files of results with their names, the oldest first.
+pub(crate) fn records() -> Vec<(String, Record)> {
+    let entries = std::fs::read_dir(folder()).expect("a folder of results");
+    let names = entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned());
+    let is_file = |name: &String| name.ends_with(".json") && name != "schema.json";
+    let mut names: Vec<String> = names.filter(is_file).collect();
+    names.sort();
+    let read = |name: String| {
+        let text = std::fs::read_to_string(folder().join(&name)).expect("readable");
+        let record = serde_json::from_str(&text).unwrap_or_else(|why| panic!("{name}: {why}"));
+        (name, record)
     };
-    let mut files: Vec<PathBuf> =
-        entries.map(|entry| entry.expect("an entry").path()).filter(is_file).collect();
-    files.sort();
-    files
+    names.into_iter().map(read).collect()
 }

@@ -9,7 +9,7 @@ use neo4rs::{BoltNull, BoltType};
 const PLAIN: f64 = 0.5;
 
 /// A row as so many columns, null where it has fewer.
-pub(super) fn columns<const N: usize>(row: Vec<BoltType>) -> [BoltType; N] {
+fn columns<const N: usize>(row: Vec<BoltType>) -> [BoltType; N] {
     let mut row = row.into_iter();
     std::array::from_fn(|_| row.next().unwrap_or(BoltType::Null(BoltNull)))
 }
@@ -28,6 +28,15 @@ pub(super) fn node(label: usize, row: Vec<BoltType>) -> NodeSeen {
         access_count: whole(&access_count),
         tags: items(tags).into_iter().filter_map(text).collect(),
     }
+}
+
+/// What each key has.
+pub(super) fn keyed<T>(rows: Vec<Vec<BoltType>>, has: impl Fn(BoltType) -> T) -> Vec<(String, T)> {
+    let one = |row| {
+        let [key, of] = columns(row);
+        (text(key).unwrap_or_default(), has(of))
+    };
+    rows.into_iter().map(one).collect()
 }
 
 pub(super) fn ends(edges: BoltType) -> Vec<EndSeen> {
@@ -94,7 +103,7 @@ fn items(value: BoltType) -> Vec<BoltType> {
     }
 }
 
-pub(super) fn text(value: BoltType) -> Option<String> {
+fn text(value: BoltType) -> Option<String> {
     match value {
         BoltType::String(text) => Some(text.value),
         _ => None,
