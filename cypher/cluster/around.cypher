@@ -1,13 +1,14 @@
-// purpose: Show of memories whether they live, which clusters they belong to, and which live ones they are strongly paired with.
+// purpose: Show of memories of a scope whether they live, which clusters they belong to, and which live ones they are strongly paired with.
 // mode: read
-// params: $rows.id: List, $threshold: Float
-// returns: id: String, live: Boolean, clusters: List, near: List, weights: List, elsewhere: Boolean (a row for each id that exists)
+// params: $scope: String, $rows.id: List, $threshold: Float
+// returns: id: String, live: Boolean, clusters: List, unscoped: List, near: List, weights: List, elsewhere: Boolean (a row for each id that exists)
 //
-// elsewhere says whether one of those it is paired with belongs to no cluster, to several, or to another than its own.
+// unscoped are those of clusters that another writer made without a scope. elsewhere says whether one of those it is paired with belongs to no cluster, to several, or to another than its own.
 UNWIND $rows.id AS id
-MATCH (m:Memory {id: id})
-WITH m, m.tier IN ['working', 'shortTerm', 'longTerm'] AND NOT m:EbbQuarantined AND m.scope IS :: STRING NOT NULL AS live,
-  [(m)-[:BELONGS_TO]->(k:SemanticCluster) | toStringOrNull(k.id)] AS clusters
+MATCH (m:Memory {scope: $scope, id: id})
+WITH m, m.tier IN ['working', 'shortTerm', 'longTerm'] AND NOT m:EbbQuarantined AS live,
+  [(m)-[:BELONGS_TO]->(k:SemanticCluster) | toStringOrNull(k.id)] AS clusters,
+  [(m)-[:BELONGS_TO]->(k:SemanticCluster) WHERE k.scope IS NULL AND k.id IS :: STRING NOT NULL | k.id] AS unscoped
 CALL (m, live, clusters) {
   MATCH (m)-[c:COACTIVATED]-(o:Memory)
   WHERE live AND c.weight > $threshold AND NOT isNaN(toFloatOrNull(c.weight)) AND o.scope = m.scope AND o.id <> m.id
@@ -18,4 +19,4 @@ CALL (m, live, clusters) {
   ORDER BY near
   RETURN collect(near) AS near, collect(weight) AS weights, coalesce(max(apart), 0) = 1 AS elsewhere
 }
-RETURN m.id AS id, live, clusters, near, weights, elsewhere
+RETURN m.id AS id, live, clusters, unscoped, near, weights, elsewhere

@@ -1,11 +1,11 @@
 // purpose: Mark clusters as dissolved; what they were called is kept.
 // mode: write
-// params: $rows.id: List, $now: Integer
+// params: $rows.scope: List, $rows.id: List, $now: Integer
 // returns: dissolved: Integer (one row)
-// bound: a list of ids
+// bound: a list of keys
 // idempotent: by the mark
-UNWIND $rows.id AS id
-MATCH (c:SemanticCluster {id: id})
+UNWIND range(0, size($rows.id) - 1) AS i
+MATCH (c:SemanticCluster {scope: $rows.scope[i], id: $rows.id[i]})
 WHERE c.dissolved IS NULL
 SET c.dissolved = datetime({epochMillis: $now}), c.size = 0
 RETURN count(c) AS dissolved

@@ -1,11 +1,11 @@
 // purpose: Name the memories that the clusters are to look at, the longest-waiting first.
 // mode: read
 // params: $now: Integer, $limit: Integer
-// returns: id: String, due: Integer (at most $limit rows)
+// returns: scope: String, id: String, due: Integer (at most $limit rows)
 MATCH (m:Memory)
 WHERE m.clusterDue >= datetime({epochMillis: -62135596800000}) AND m.clusterDue <= datetime({epochMillis: $now})
-  AND m.id IS :: STRING NOT NULL
+  AND m.scope IS :: STRING NOT NULL AND m.id IS :: STRING NOT NULL
 WITH m, m.clusterDue AS due
-ORDER BY due, m.id
+ORDER BY due, m.scope, m.id
 LIMIT $limit
-RETURN m.id AS id, due.epochMillis AS due
+RETURN m.scope AS scope, m.id AS id, due.epochMillis AS due

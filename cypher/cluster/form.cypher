@@ -1,11 +1,11 @@
 // purpose: Write clusters: new ones, those that came back, and those whose key, strength or size is another now.
 // mode: write
-// params: $rows.id: List, $rows.key: List, $rows.strength: List, $rows.size: List, $now: Integer
+// params: $rows.scope: List, $rows.id: List, $rows.key: List, $rows.strength: List, $rows.size: List, $now: Integer
 // returns: formed: Integer (one row)
-// bound: a list of ids
-// idempotent: by the unique id
+// bound: a list of keys
+// idempotent: by the id, unique in its scope
 UNWIND range(0, size($rows.id) - 1) AS i
-MERGE (c:SemanticCluster {id: $rows.id[i]})
+MERGE (c:SemanticCluster {scope: $rows.scope[i], id: $rows.id[i]})
 WITH i, c, c.formed IS NULL OR c.dissolved IS NOT NULL AS forms
 SET c.key = $rows.key[i],
   c.strength = $rows.strength[i],

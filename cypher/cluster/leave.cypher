@@ -1,10 +1,10 @@
 // purpose: Let memories belong to clusters no longer.
 // mode: write
-// params: $rows.memory: List, $rows.cluster: List
+// params: $rows.scope: List, $rows.memory: List, $rows.cluster: List
 // returns: left: Integer (one row)
 // bound: a list of pairs
 // idempotent: by deleting what is there
 UNWIND range(0, size($rows.memory) - 1) AS i
-MATCH (m:Memory {id: $rows.memory[i]})-[b:BELONGS_TO]->(c:SemanticCluster {id: $rows.cluster[i]})
+MATCH (m:Memory {scope: $rows.scope[i], id: $rows.memory[i]})-[b:BELONGS_TO]->(c:SemanticCluster {scope: $rows.scope[i], id: $rows.cluster[i]})
 DELETE b
 RETURN count(*) AS left

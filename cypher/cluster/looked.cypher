@@ -1,11 +1,11 @@
 // purpose: Take memories off the list of those that the clusters are to look at, unless they were put there again since.
 // mode: write
-// params: $rows.id: List, $rows.due: List
+// params: $rows.scope: List, $rows.id: List, $rows.due: List
 // returns: looked: Integer (one row)
-// bound: a list of ids
+// bound: a list of keys
 // idempotent: by the instant they were put there
 UNWIND range(0, size($rows.id) - 1) AS i
-MATCH (m:Memory {id: $rows.id[i]})
+MATCH (m:Memory {scope: $rows.scope[i], id: $rows.id[i]})
 SET m.ebbLock = true
 WITH m, i
 WHERE m.clusterDue.epochMillis = $rows.due[i]

@@ -1,18 +1,18 @@
-// purpose: Read clusters by id or by key, with their members.
+// purpose: Read clusters of a scope by id or by key, with their members.
 // mode: read
-// params: $rows.id: List, $rows.key: List
+// params: $scope: String, $rows.id: List, $rows.key: List
 // returns: id: String, key: String, strength: Float, size: Integer, dissolved: Boolean, members: List (a row for each that exists)
 CALL () {
   UNWIND $rows.id AS id
-  MATCH (c:SemanticCluster {id: id})
+  MATCH (c:SemanticCluster {scope: $scope, id: id})
   RETURN c
   UNION
   UNWIND $rows.key AS key
-  MATCH (c:SemanticCluster {key: key})
+  MATCH (c:SemanticCluster {scope: $scope, key: key})
   RETURN c
 }
 WITH c
 WHERE c.id IS :: STRING NOT NULL
 RETURN c.id AS id, toStringOrNull(c.key) AS key, toFloatOrNull(c.strength) AS strength, toIntegerOrNull(c.size) AS size,
   c.dissolved IS NOT NULL AS dissolved,
-  [(c)<-[:BELONGS_TO]-(m:Memory) WHERE m.id IS :: STRING NOT NULL | m.id] AS members
+  [(c)<-[:BELONGS_TO]-(m:Memory {scope: $scope}) WHERE m.id IS :: STRING NOT NULL | m.id] AS members

@@ -1,14 +1,14 @@
 // purpose: Make pairs of memories stronger by the sessions that newly count both.
 // mode: write
-// params: $rows.a: List, $rows.b: List, $rows.gain: List, $rows.first: List, $rows.last: List, $threshold: Float, $now: Integer
+// params: $rows.scope: List, $rows.a: List, $rows.b: List, $rows.gain: List, $rows.first: List, $rows.last: List, $threshold: Float, $now: Integer
 // returns: pairs: Integer (one row)
 // bound: a list of pairs, whose memories this transaction has locked
 // idempotent: by the marks that its transaction sets on the accesses
 //
 // Both ends of a pair that is strong now are to be looked at by the clusters.
 UNWIND range(0, size($rows.a) - 1) AS i
-MATCH (a:Memory {id: $rows.a[i]})
-MATCH (b:Memory {id: $rows.b[i]})
+MATCH (a:Memory {scope: $rows.scope[i], id: $rows.a[i]})
+MATCH (b:Memory {scope: $rows.scope[i], id: $rows.b[i]})
 MERGE (a)-[c:COACTIVATED]->(b)
 SET c.weight = coalesce(toIntegerOrNull(c.weight), 0) + $rows.gain[i],
   c.firstCoactivation = CASE

@@ -7,8 +7,8 @@
 //
 // The new fact says of the same tuple what the sweep made of it; the old one stays as it is.
 UNWIND range(0, size($rows.key) - 1) AS i
-MATCH (f:Fact {id: $rows.from[i]})
 MATCH (l:EbbLineage {key: $rows.key[i]})
+MATCH (f:Fact {scope: l.scope, id: $rows.from[i]})
 CREATE (d:Fact:EbbFact {
   id: $rows.id[i],
   entity: f.entity,

@@ -27,4 +27,6 @@ RETURN elementId(f) AS element,
     WHEN NOT f.source IS :: STRING THEN 'source is not text'
     WHEN NOT f.assertedAt IS :: ZONED DATETIME THEN 'assertedAt is not a date with time and zone'
     WHEN NOT f.validUntil IS :: ZONED DATETIME THEN 'validUntil is not a date with time and zone'
+    WHEN f.scope IS NULL AND (EXISTS { MATCH (:Fact {scope: 'local', id: f.id}) }
+      OR EXISTS { MATCH (o:Fact {id: f.id}) WHERE o.scope IS NULL AND elementId(o) < elementId(f) }) THEN 'id is that of another fact of the scope local'
   END AS fault

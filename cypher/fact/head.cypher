@@ -5,8 +5,8 @@
 // bound: a list of keys
 // idempotent: by what it leaves: one head
 UNWIND range(0, size($rows.key) - 1) AS i
-MATCH (f:Fact {id: $rows.id[i]})
 MATCH (l:EbbLineage {key: $rows.key[i]})
+MATCH (f:Fact {scope: l.scope, id: $rows.id[i]})
 FOREACH (h IN [(l)-[h:HEAD]->() | h] | DELETE h)
 CREATE (l)-[:HEAD]->(f)
 RETURN count(l) AS moved

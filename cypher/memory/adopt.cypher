@@ -8,7 +8,7 @@
 //
 // The anchor is the last access, else the creation, else now. What is missing gets the value a new memory has; what is
 // there with a wrong type sets the row aside. A terminal row just gets the stamp; a working one that Ebb has never seen is
-// to strengthen what is like it. Whatever zone the anchor names, dueAt is
+// to strengthen what is like it. A row without a scope is of the scope local, unless a memory there has its id. Whatever zone the anchor names, dueAt is
 // written in UTC: the index orders two names of one instant by their zones, and a sweep's pages go by instant and id.
 MATCH (m:Memory)
 WHERE NOT m:EbbStamped
@@ -29,6 +29,8 @@ WITH m, tier, now, tier IN ['working', 'shortTerm', 'longTerm'] AS live,
     WHEN NOT m.content IS :: STRING THEN 'content is not text'
     WHEN NOT m.ripeAt IS :: ZONED DATETIME THEN 'ripeAt is not a date with time and zone'
     WHEN NOT tier IN ['working', 'shortTerm', 'longTerm', 'expiredWorking', 'archivedWorking', 'archivedShortTerm'] THEN 'tier is unknown'
+    WHEN m.scope IS NULL AND (EXISTS { MATCH (:Memory {scope: 'local', id: m.id}) }
+      OR EXISTS { MATCH (o:Memory {id: m.id}) WHERE o.scope IS NULL AND elementId(o) < elementId(m) }) THEN 'id is that of another memory of the scope local'
   END AS fault
 WITH m, tier, now, fault, live AND fault IS NULL AS lives,
   CASE WHEN fault IS NULL THEN toFloat(coalesce(m.energy, 1.0)) END AS energy,

@@ -1,20 +1,20 @@
 // purpose: Look through a page of memories for dates that no job would ever set again, and set them.
 // mode: write
-// params: $after: String, $floor: Float, $limit: Integer
-// returns: scanned: Integer, mended: Integer, last: String (one row)
+// params: $afterId: String, $afterScope: String, $floor: Float, $limit: Integer
+// returns: scanned: Integer, mended: Integer, lastId: String, lastScope: String (one row)
 // bound: $limit
 // idempotent: by the dates
 //
 // A live memory without a dueAt is never swept, so it gets that of its anchor; a dueAt or ripeAt of what is pinned or
 // terminal keeps the index busy for nothing and goes. Each is locked first and looked at after.
 MATCH (m:Memory)
-WHERE m.id > $after
-WITH m
-ORDER BY m.id
+WHERE m.id >= $afterId AND (m.id > $afterId OR coalesce(toStringOrNull(m.scope), '') > $afterScope)
+WITH m, m.id AS id, coalesce(toStringOrNull(m.scope), '') AS scope
+ORDER BY id, scope
 LIMIT $limit
-WITH m, m:EbbStamped AND NOT m:EbbQuarantined AS ours, coalesce(m.pinned = true, false) AS pinned,
+WITH m, id, scope, m:EbbStamped AND NOT m:EbbQuarantined AS ours, coalesce(m.pinned = true, false) AS pinned,
   coalesce(m.tier, '') IN ['working', 'shortTerm', 'longTerm'] AS lives
-WITH m, ours AND lives AND NOT pinned AND m.dueAt IS NULL AND m.energyAt IS :: ZONED DATETIME NOT NULL
+WITH m, id, scope, ours AND lives AND NOT pinned AND m.dueAt IS NULL AND m.energyAt IS :: ZONED DATETIME NOT NULL
     AND (m.tier = 'working' OR coalesce(toFloatOrNull(m.energy), 0.0) >= $floor) AS lost,
   ours AND (pinned OR NOT lives) AND (m.dueAt IS NOT NULL OR m.ripeAt IS NOT NULL) AS needless
 FOREACH (_ IN CASE WHEN lost OR needless THEN [1] ELSE [] END | SET m.ebbLock = true)
@@ -22,4 +22,5 @@ FOREACH (_ IN CASE WHEN lost AND m.dueAt IS NULL AND coalesce(m.pinned, false) =
   SET m.dueAt = datetime({epochMillis: m.energyAt.epochMillis}))
 FOREACH (_ IN CASE WHEN needless AND (coalesce(m.pinned, false) = true OR NOT m.tier IN ['working', 'shortTerm', 'longTerm']) THEN [1] ELSE [] END |
   SET m.dueAt = null, m.ripeAt = null)
-RETURN count(*) AS scanned, sum(CASE WHEN lost OR needless THEN 1 ELSE 0 END) AS mended, max(m.id) AS last
+WITH count(*) AS scanned, sum(CASE WHEN lost OR needless THEN 1 ELSE 0 END) AS mended, max([id, scope]) AS last
+RETURN scanned, mended, last[0] AS lastId, last[1] AS lastScope

@@ -2,8 +2,8 @@
 // mode: write
 // params: $rows.scope: List, $rows.id: List, $rows.content: List, $rows.tier: List, $rows.energy: List, $rows.energyAt: List, $rows.lastAccessed: List, $rows.accessCount: List, $rows.ripeAt: List, $rows.dueAt: List, $rows.pinned: List, $rows.created: List, $rows.session: List, $rows.instance: List, $rows.at: List, $rows.count: List, $rows.mentions: List, $rows.embedding: List
 // returns: created: Integer (one row)
-// bound: a list of ids
-// idempotent: by the unique id, and by the receipt of its transaction
+// bound: a list of keys
+// idempotent: by the id, unique in its scope, and by the receipt of its transaction
 //
 // Sessions and entities exist already. $rows.at and $rows.count say when and how often the session touched the memory in this
 // batch; the pair is not yet counted for co-activation, for which the session waits. Instants are epoch milliseconds, null

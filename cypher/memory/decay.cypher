@@ -62,6 +62,6 @@ WITH count(*) AS scanned,
   sum(CASE WHEN fades THEN 1 ELSE 0 END) AS changed,
   sum(CASE WHEN expires THEN 1 ELSE 0 END) AS expired,
   sum(CASE WHEN acts AND fault IS NOT NULL THEN 1 ELSE 0 END) AS quarantined,
-  collect(CASE WHEN expires OR (acts AND fault IS NOT NULL) THEN id END) AS left,
+  collect(CASE WHEN (expires OR (acts AND fault IS NOT NULL)) AND m.scope IS :: STRING NOT NULL THEN {scope: m.scope, id: id} END) AS left,
   max([due.epochSeconds, due.nanosecond, id]) AS last
 RETURN scanned, changed, expired, quarantined, left, last[0] AS lastSecond, last[1] AS lastNano, last[2] AS lastId

@@ -1,6 +1,6 @@
 // purpose: Delete a memory with its stubs, and leave a tombstone that keeps it from coming back.
 // mode: write
-// params: $id: String, $hash: String, $at: Integer
+// params: $scope: String, $id: String, $hash: String, $at: Integer
 // returns: memories: Integer, stubs: Integer (one row)
 // bound: one key, with the stubs of one memory
 // idempotent: by the tombstone
@@ -9,7 +9,7 @@
 MERGE (t:EbbTombstone {hash: $hash})
 ON CREATE SET t.at = datetime({epochMillis: $at})
 WITH t
-OPTIONAL MATCH (m:Memory {id: $id})
+OPTIONAL MATCH (m:Memory {scope: $scope, id: $id})
 OPTIONAL MATCH (s:Memory)-[:PROMOTED_TO|CRYSTALLIZED_INTO]->(m)
 WITH collect(DISTINCT m) AS memories, collect(DISTINCT s) AS stubs
 CALL (memories) {

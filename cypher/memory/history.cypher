@@ -1,8 +1,8 @@
 // purpose: Show what happened to a memory: its promotions, and the sessions that accessed it.
 // mode: read
-// params: $id: String
+// params: $scope: String, $id: String
 // returns: what: String, at: Integer, energy: Float, detail: String, count: Integer (a row an event, at most 400, newest first)
-MATCH (m:Memory {id: $id})
+MATCH (m:Memory {scope: $scope, id: $id})
 CALL (m) {
   MATCH (s:Memory)-[p:PROMOTED_TO|CRYSTALLIZED_INTO]->(m)
   RETURN type(p) AS what, p.at.epochMillis AS at, toFloat(p.energy) AS energy, s.tier AS detail, 1 AS count

@@ -1,10 +1,7 @@
-// purpose: Count the live memories of the scopes that these memories belong to.
+// purpose: Count the live memories of a scope.
 // mode: read
-// params: $rows.id: List
+// params: $scope: String
 // returns: live: Integer (one row)
-UNWIND $rows.id AS id
-MATCH (n:Memory {id: id})
-WITH collect(DISTINCT n.scope) AS scopes
-OPTIONAL MATCH (m:Memory)
-WHERE m.tier IN ['working', 'shortTerm', 'longTerm'] AND m.scope IN scopes
+MATCH (m:Memory {scope: $scope})
+WHERE m.tier IN ['working', 'shortTerm', 'longTerm']
 RETURN count(m) AS live

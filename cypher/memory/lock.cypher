@@ -1,20 +1,32 @@
 // purpose: Lock memories in the order given and read what the laws need of them, the content compared where one is given.
 // mode: write
-// params: $rows.id: List, $rows.content: List
-// returns: id, scope, tier, energy, energyAt, lastAccessed, accessCount, ripeAt, dueAt, pinned, created, session, same, claims, fault (one row for each id that exists)
-// bound: a list of ids
-// idempotent: by writing nothing but the lock
+// params: $rows.scope: List, $rows.id: List, $rows.content: List
+// returns: at: Integer (index in $rows.id), id, scope, tier, energy, energyAt, lastAccessed, accessCount, ripeAt, dueAt, pinned, created, session, same, claims, fault (one row for each memory that exists)
+// bound: a list of keys
+// idempotent: by writing nothing but the lock, and the scope that adoption would write
 //
 // A value of a wrong type comes back as null. Where it may not be missing, the reader names it; where it may, fault does,
 // so that no law takes it for absent and writes over it. A row set aside before has its reason as fault.
 // One that was forgotten while this waited for its lock is not there any more. claims are the ids of the attempts that hold
 // the memory and are not over: one, unless a foreign writer made a second.
+//
+// A memory that another writer made without a scope, and that no job has adopted yet, is of the scope local.
 UNWIND range(0, size($rows.id) - 1) AS i
-MATCH (m:Memory {id: $rows.id[i]})
+OPTIONAL MATCH (own:Memory {scope: $rows.scope[i], id: $rows.id[i]})
+CALL (own, i) {
+  OPTIONAL MATCH (bare:Memory {id: CASE WHEN own IS NULL AND $rows.scope[i] = 'local' THEN $rows.id[i] END})
+  WHERE bare.scope IS NULL AND NOT bare:EbbStamped
+  RETURN bare
+  ORDER BY elementId(bare)
+  LIMIT 1
+}
+WITH i, coalesce(own, bare) AS m
+WHERE m IS NOT NULL
 SET m.ebbLock = true
 WITH m, i
-WHERE m.id = $rows.id[i]
-RETURN m.id AS id,
+WHERE m.id = $rows.id[i] AND coalesce(m.scope, 'local') = $rows.scope[i]
+FOREACH (_ IN CASE WHEN m.scope IS NULL THEN [1] ELSE [] END | SET m.scope = 'local')
+RETURN i AS at, m.id AS id,
   CASE WHEN m.scope IS :: STRING THEN m.scope END AS scope,
   CASE WHEN m.tier IS :: STRING THEN m.tier END AS tier,
   CASE WHEN m.energy IS :: FLOAT OR m.energy IS :: INTEGER THEN toFloat(m.energy) END AS energy,

@@ -5,7 +5,7 @@
 // bound: a list of pairs
 // idempotent: by MERGE of the pair
 UNWIND range(0, size($rows.id) - 1) AS i
-MATCH (m:Memory {id: $rows.id[i]})
+MATCH (m:Memory {scope: $rows.scope[i], id: $rows.id[i]})
 MATCH (e:Entity {scope: $rows.scope[i], name: $rows.name[i]})
 MERGE (m)-[:MENTIONS]->(e)
 RETURN count(*) AS mentioned

@@ -1,10 +1,10 @@
 // purpose: Set memories aside with the reason, their values as they are.
 // mode: write
-// params: $rows.id: List, $rows.reason: List
+// params: $rows.scope: List, $rows.id: List, $rows.reason: List
 // returns: quarantined: Integer (one row)
-// bound: a list of ids
+// bound: a list of keys
 // idempotent: by the label
 UNWIND range(0, size($rows.id) - 1) AS i
-MATCH (m:Memory {id: $rows.id[i]})
+MATCH (m:Memory {scope: $rows.scope[i], id: $rows.id[i]})
 SET m:EbbQuarantined, m.ebbReason = $rows.reason[i]
 RETURN count(m) AS quarantined

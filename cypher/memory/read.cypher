@@ -1,9 +1,20 @@
-// purpose: Read memories whole, by id.
+// purpose: Read memories whole, by key.
 // mode: read
-// params: $rows.id: List
-// returns: a row for each id that exists
-UNWIND $rows.id AS id
-MATCH (m:Memory {id: id})
+// params: $rows.scope: List, $rows.id: List
+// returns: a row for each memory that exists, in their order
+//
+// A memory that another writer made without a scope, and that no job has adopted yet, is of the scope local.
+UNWIND range(0, size($rows.id) - 1) AS i
+OPTIONAL MATCH (own:Memory {scope: $rows.scope[i], id: $rows.id[i]})
+CALL (own, i) {
+  OPTIONAL MATCH (bare:Memory {id: CASE WHEN own IS NULL AND $rows.scope[i] = 'local' THEN $rows.id[i] END})
+  WHERE bare.scope IS NULL AND NOT bare:EbbStamped
+  RETURN bare
+  ORDER BY elementId(bare)
+  LIMIT 1
+}
+WITH i, coalesce(own, bare) AS m
+WHERE m IS NOT NULL
 RETURN m.id AS id, toString(m.content) AS content,
   CASE WHEN m.scope IS :: STRING THEN m.scope END AS scope,
   CASE WHEN m.tier IS :: STRING THEN m.tier END AS tier,

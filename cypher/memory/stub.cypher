@@ -1,13 +1,13 @@
 // purpose: Leave the record of a promotion beside each memory that rose.
 // mode: write
-// params: $rows.id: List, $rows.stub: List, $rows.key: List, $rows.archived: List, $rows.energy: List, $at: Integer
+// params: $rows.scope: List, $rows.id: List, $rows.stub: List, $rows.key: List, $rows.archived: List, $rows.energy: List, $at: Integer
 // returns: stubs: Integer (one row)
-// bound: a list of ids
-// idempotent: by the unique promotionKey and the unique id of the stub
+// bound: a list of keys
+// idempotent: by the promotionKey and the id of the stub, each unique in its scope
 //
 // The memory keeps its node. The stub carries what it was: the tier it left, its energy then, its dates and accesses.
 UNWIND range(0, size($rows.id) - 1) AS i
-MATCH (m:Memory {id: $rows.id[i]})
+MATCH (m:Memory {scope: $rows.scope[i], id: $rows.id[i]})
 CREATE (s:Memory:EbbStamped {
   id: $rows.stub[i],
   promotionKey: $rows.key[i],

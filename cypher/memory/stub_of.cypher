@@ -1,7 +1,7 @@
 // purpose: Name the living memory that a promotion's stub belongs to.
 // mode: read
-// params: $id: String
+// params: $scope: String, $id: String
 // returns: id: String (at most one row)
-MATCH (s:Memory {id: $id})-[:PROMOTED_TO|CRYSTALLIZED_INTO]->(m:Memory)
+MATCH (s:Memory {scope: $scope, id: $id})-[:PROMOTED_TO|CRYSTALLIZED_INTO]->(m:Memory {scope: $scope})
 RETURN m.id AS id
 LIMIT 1

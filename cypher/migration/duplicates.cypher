@@ -5,13 +5,13 @@
 //
 // Runs once, before the constraints exist, so there is no index to ask.
 CALL () {
-  MATCH (m:Memory) WHERE m.id IS NOT NULL
-  WITH toString(m.id) AS name, count(*) AS count WHERE count > 1
-  RETURN 'Memory.id' AS what, name, count LIMIT 20
+  MATCH (m:Memory) WHERE m.scope IS NOT NULL AND m.id IS NOT NULL
+  WITH toString(m.scope) + ' / ' + toString(m.id) AS name, count(*) AS count WHERE count > 1
+  RETURN 'Memory (scope, id)' AS what, name, count LIMIT 20
   UNION ALL
-  MATCH (m:Memory) WHERE m.promotionKey IS NOT NULL
-  WITH toString(m.promotionKey) AS name, count(*) AS count WHERE count > 1
-  RETURN 'Memory.promotionKey' AS what, name, count LIMIT 20
+  MATCH (m:Memory) WHERE m.scope IS NOT NULL AND m.promotionKey IS NOT NULL
+  WITH toString(m.scope) + ' / ' + toString(m.promotionKey) AS name, count(*) AS count WHERE count > 1
+  RETURN 'Memory (scope, promotionKey)' AS what, name, count LIMIT 20
   UNION ALL
   MATCH (s:Session) WHERE s.scope IS NOT NULL AND s.id IS NOT NULL
   WITH toString(s.scope) + ' / ' + toString(s.id) AS name, count(*) AS count WHERE count > 1
@@ -25,13 +25,13 @@ CALL () {
   WITH toString(a.id) AS name, count(*) AS count WHERE count > 1
   RETURN 'ConsolidationAttempt.id' AS what, name, count LIMIT 20
   UNION ALL
-  MATCH (c:SemanticCluster) WHERE c.id IS NOT NULL
-  WITH toString(c.id) AS name, count(*) AS count WHERE count > 1
-  RETURN 'SemanticCluster.id' AS what, name, count LIMIT 20
+  MATCH (c:SemanticCluster) WHERE c.scope IS NOT NULL AND c.id IS NOT NULL
+  WITH toString(c.scope) + ' / ' + toString(c.id) AS name, count(*) AS count WHERE count > 1
+  RETURN 'SemanticCluster (scope, id)' AS what, name, count LIMIT 20
   UNION ALL
-  MATCH (c:SemanticCluster) WHERE c.key IS NOT NULL
-  WITH toString(c.key) AS name, count(*) AS count WHERE count > 1
-  RETURN 'SemanticCluster.key' AS what, name, count LIMIT 20
+  MATCH (c:SemanticCluster) WHERE c.scope IS NOT NULL AND c.key IS NOT NULL
+  WITH toString(c.scope) + ' / ' + toString(c.key) AS name, count(*) AS count WHERE count > 1
+  RETURN 'SemanticCluster (scope, key)' AS what, name, count LIMIT 20
   UNION ALL
   MATCH ()-[r:RELATES_TO]->() WHERE r.key IS NOT NULL
   WITH toString(r.key) AS name, count(*) AS count WHERE count > 1
@@ -53,8 +53,8 @@ CALL () {
   WITH toString(n.scope) + ' / ' + toString(n.id) AS name, count(*) AS count WHERE count > 1
   RETURN 'Drawer (scope, id)' AS what, name, count LIMIT 20
   UNION ALL
-  MATCH (f:Fact) WHERE f.id IS NOT NULL
-  WITH toString(f.id) AS name, count(*) AS count WHERE count > 1
-  RETURN 'Fact.id' AS what, name, count LIMIT 20
+  MATCH (f:Fact) WHERE f.scope IS NOT NULL AND f.id IS NOT NULL
+  WITH toString(f.scope) + ' / ' + toString(f.id) AS name, count(*) AS count WHERE count > 1
+  RETURN 'Fact (scope, id)' AS what, name, count LIMIT 20
 }
 RETURN what, name, count

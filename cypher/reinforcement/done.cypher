@@ -1,10 +1,10 @@
 // purpose: Take new memories off the list of those that are to strengthen what is like them.
 // mode: write
-// params: $rows.id: List
+// params: $rows.scope: List, $rows.id: List
 // returns: done: Integer (one row)
-// bound: a list of ids
+// bound: a list of keys
 // idempotent: by removing what is there
-UNWIND $rows.id AS id
-MATCH (m:Memory {id: id})
+UNWIND range(0, size($rows.id) - 1) AS i
+MATCH (m:Memory {scope: $rows.scope[i], id: $rows.id[i]})
 SET m.reinforceDue = null
 RETURN count(m) AS done

@@ -1,12 +1,12 @@
 // purpose: Draw that new memories have strengthened old ones, which this transaction has locked.
 // mode: write
-// params: $rows.new: List, $rows.old: List, $rows.strength: List, $now: Integer
+// params: $rows.scope: List, $rows.new: List, $rows.old: List, $rows.strength: List, $now: Integer
 // returns: drawn: Integer (one row)
 // bound: a list of pairs
 // idempotent: by MERGE of the pair, each of which its transaction has found undrawn
 UNWIND range(0, size($rows.new) - 1) AS i
-MATCH (n:Memory {id: $rows.new[i]})
-MATCH (o:Memory {id: $rows.old[i]})
+MATCH (n:Memory {scope: $rows.scope[i], id: $rows.new[i]})
+MATCH (o:Memory {scope: $rows.scope[i], id: $rows.old[i]})
 MERGE (n)-[r:REINFORCES]->(o)
 SET r.strength = $rows.strength[i],
   r.at = datetime({epochMillis: $now}),

@@ -1,7 +1,7 @@
 // purpose: Say which memories have strengthened which.
 // mode: read
-// params: $rows.new: List, $rows.old: List
-// returns: new: String, old: String (a row for each pair of the list that is drawn)
+// params: $rows.scope: List, $rows.new: List, $rows.old: List
+// returns: at: Integer (index in $rows.new; a row for each pair of the list that is drawn)
 UNWIND range(0, size($rows.new) - 1) AS i
-MATCH (n:Memory {id: $rows.new[i]})-[:REINFORCES]->(o:Memory {id: $rows.old[i]})
-RETURN n.id AS new, o.id AS old
+MATCH (n:Memory {scope: $rows.scope[i], id: $rows.new[i]})-[:REINFORCES]->(o:Memory {scope: $rows.scope[i], id: $rows.old[i]})
+RETURN DISTINCT i AS at

@@ -8,7 +8,7 @@
 // A new pair is not yet counted for co-activation, for which its session waits, since it began; one that was counted stays
 // so, since weights count sessions.
 UNWIND range(0, size($rows.memory) - 1) AS i
-MATCH (m:Memory {id: $rows.memory[i]})
+MATCH (m:Memory {scope: $rows.scope[i], id: $rows.memory[i]})
 MATCH (s:Session {scope: $rows.scope[i], id: $rows.session[i]})
 MERGE (m)-[a:ACCESSED_IN]->(s)
 ON CREATE SET a.at = datetime({epochMillis: $rows.at[i]}), a.count = $rows.count[i], a.counted = false,

@@ -3,8 +3,8 @@
 //! Checked when they are built, so that whoever applies one need not ask whether its words fit an index.
 
 use super::ids::{
-    CONTENT_BYTES_MAX, EntityName, MENTIONS_MAX, MemoryId, PlaceId, RelationType, Scope, SessionId,
-    relation_key,
+    CONTENT_BYTES_MAX, EntityName, MENTIONS_MAX, MemoryId, MemoryKey, PlaceId, RelationType, Scope,
+    SessionId, relation_key,
 };
 use super::memory::Revive;
 use super::relation::{Observation, Pins};
@@ -51,8 +51,8 @@ pub struct Access {
     pub at: Timestamp,
     /// Of which memory.
     pub id: MemoryId,
-    /// Of which scope it must be; `None` takes it in any.
-    pub scope: Option<Scope>,
+    /// Whose data it is.
+    pub scope: Scope,
     /// In which session.
     pub session: Option<SessionId>,
     /// Whether an expired memory comes back.
@@ -289,6 +289,15 @@ impl Event {
         match self {
             Self::Remember(event) => &event.id,
             Self::Access(event) => &event.id,
+        }
+    }
+
+    /// To which memory of which scope.
+    #[must_use]
+    pub fn key(&self) -> MemoryKey {
+        match self {
+            Self::Remember(event) => MemoryKey::new(&event.scope, &event.id),
+            Self::Access(event) => MemoryKey::new(&event.scope, &event.id),
         }
     }
 }

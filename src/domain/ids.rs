@@ -83,7 +83,7 @@ macro_rules! name {
     };
 }
 
-name!(MemoryId, "the id of a memory", "The id of a memory, unique over all scopes.");
+name!(MemoryId, "the id of a memory", "The id of a memory, unique in its scope.");
 name!(SessionId, "the id of a session", "The id of a session, unique in its scope.");
 name!(EntityName, "the name of an entity", "The name of an entity, unique in its scope.");
 name!(
@@ -118,13 +118,59 @@ impl Scope {
     }
 }
 
-/// What can happen once only: the promotion of `memory` into `to`.
+/// The one way to name a memory: its scope and its id there.
+///
+/// Ids repeat over scopes, so a statement that took an id alone could read or write what belongs to somebody else. Made from
+/// checked parts, or from a row of the graph as it stands there.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+pub struct MemoryKey {
+    scope: String,
+    id: String,
+}
+
+impl MemoryKey {
+    /// Before all others, where they are walked through.
+    pub const FIRST: Self = Self { scope: String::new(), id: String::new() };
+
+    /// The memory of that id in that scope.
+    #[must_use]
+    pub fn new(scope: &Scope, id: &MemoryId) -> Self {
+        Self::of_row(scope.as_str(), id.as_str())
+    }
+
+    /// The memory whose row carries these values, whatever characters they have.
+    #[must_use]
+    pub fn of_row(scope: &str, id: &str) -> Self {
+        Self { scope: scope.to_owned(), id: id.to_owned() }
+    }
+
+    /// Its scope.
+    #[must_use]
+    pub fn scope(&self) -> &str {
+        &self.scope
+    }
+
+    /// Its id in that scope.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+}
+
+/// The id alone: what a caller who named the scope is told.
+impl std::fmt::Display for MemoryKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(&self.id)
+    }
+}
+
+/// What can happen once in a scope: the promotion of `memory` into `to`.
 #[must_use]
-pub fn promotion_key(memory: &MemoryId, to: Tier) -> String {
+pub fn promotion_key(memory: &MemoryKey, to: Tier) -> String {
     format!("{memory}->{to}")
 }
 
-/// The id of the stub that the promotion of that key leaves behind.
+/// The id of the stub that the promotion of that key leaves behind in its scope.
 #[must_use]
 pub fn stub_id(promotion_key: &str) -> String {
     Uuid::new_v5(&NAMESPACE, promotion_key.as_bytes()).to_string()
@@ -136,10 +182,11 @@ pub fn event_id(file_key: &str, line: u64) -> String {
     Uuid::new_v5(&NAMESPACE, format!("{file_key}#{line}").as_bytes()).to_string()
 }
 
-/// The id of the cluster that forms under this key at that instant: whoever forms it again makes the same.
+/// The id of the cluster that forms under this key of a scope at that instant: whoever forms it again makes the same.
 #[must_use]
-pub fn cluster_id(key: &str, formed: Timestamp) -> String {
-    Uuid::new_v5(&NAMESPACE, format!("cluster/{}/{key}", formed.millis()).as_bytes()).to_string()
+pub fn cluster_id(scope: &str, key: &str, formed: Timestamp) -> String {
+    let named = format!("cluster/{}/{}:{scope}{key}", formed.millis(), scope.len());
+    Uuid::new_v5(&NAMESPACE, named.as_bytes()).to_string()
 }
 
 /// What there is once only: the relation of that type between two entities of a scope.
@@ -171,6 +218,16 @@ pub fn decay_id(lineage: &str, at: Timestamp, confidence: Confidence) -> String 
     Uuid::new_v5(&NAMESPACE, said.as_bytes()).to_string()
 }
 
+/// The label and the key that the name of a node spells out, where it begins with one of these labels and a colon.
+///
+/// A node whose key reads like such a name is always called by its own label too, so a name means one node.
+pub fn labelled<'l, 'n>(
+    labels: impl IntoIterator<Item = &'l str>,
+    name: &'n str,
+) -> Option<(&'l str, &'n str)> {
+    labels.into_iter().find_map(|label| Some((label, name.strip_prefix(label)?.strip_prefix(':')?)))
+}
+
 /// Bytes as lower-case hexadecimal digits, as hashes are kept and shown.
 #[must_use]
 pub fn hex(bytes: &[u8]) -> String {
@@ -183,8 +240,7 @@ mod tests {
 
     #[test]
     fn derived_ids_follow_from_what_they_name() {
-        let id = MemoryId::new("m-1").unwrap();
-        let key = promotion_key(&id, Tier::ShortTerm);
+        let key = promotion_key(&MemoryKey::of_row("team", "m-1"), Tier::ShortTerm);
         assert_eq!(key, "m-1->shortTerm");
         assert_eq!(stub_id(&key), stub_id("m-1->shortTerm"));
         assert_ne!(stub_id(&key), stub_id("m-1->longTerm"));
@@ -192,6 +248,8 @@ mod tests {
         assert_ne!(relation_key("s", "ab", "t", "c"), relation_key("s", "a", "t", "bc"));
         assert_ne!(relation_key("s", "a", "t", "b"), relation_key("s", "b", "t", "a"), "it has a direction");
         assert_ne!(lineage_key("s", "ab", "r", "v"), lineage_key("s", "a", "br", "v"));
+        assert_eq!(labelled(["Memory", "Room"], "Room:Memory:a"), Some(("Room", "Memory:a")));
+        assert_eq!(labelled(["Memory", "Room"], "Rooms:a"), None);
         let decayed = |at| decay_id("k", Timestamp::from_millis(at).unwrap(), Confidence::ZERO);
         assert_eq!(decayed(1), decayed(1));
         assert_ne!(decayed(1), decayed(2));

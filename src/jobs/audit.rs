@@ -11,6 +11,7 @@
 
 use super::{Reached, Work, reap, rehearsed};
 use crate::domain::attempt::Right;
+use crate::domain::ids::MemoryKey;
 use crate::domain::tunables::Tunables;
 use crate::domain::units::Timestamp;
 use crate::store::{Error, Store, Tally};
@@ -27,7 +28,7 @@ pub async fn run(mut work: Work<'_>) -> Result<Reached, Error> {
     while work.store.adopt_facts(work.run, PAGE).await? > 0 {}
     reap::run(work.store, Right::Lease).await?;
     work.store.release(work.run, work.tunables).await?;
-    let mut after = String::new();
+    let mut after = MemoryKey::FIRST;
     loop {
         if work.budget.is_spent() {
             return Ok(Reached::Budget);

@@ -35,7 +35,7 @@ pub async fn run(work: Work<'_>) -> Result<Reached, Error> {
         if suspects.is_empty() {
             return Ok(Reached::End);
         }
-        let neighbourhood = store.neighbourhood(&suspects, threshold).await?;
+        let neighbourhood = store.neighbourhood(run, &suspects, threshold).await?;
         store.settle(run, &neighbourhood, &suspects).await?;
         if suspects.len() < page {
             return Ok(Reached::End);
@@ -59,5 +59,5 @@ pub async fn rehearse(
 ) -> Result<Tally, Error> {
     let limit = rehearsed(limit);
     let suspects = store.suspects(now, limit).await?;
-    Ok(store.neighbourhood(&suspects, threshold).await?.tally(suspects.len()))
+    Ok(store.rehearse_neighbourhood(&suspects, threshold).await?.tally(suspects.len()))
 }

@@ -11,6 +11,7 @@
 //! Invariant: a pair is strengthened once (held by `jobs::reinforce::twice_is_once`).
 
 use super::{Reached, Work, rehearsed};
+use crate::domain::ids::MemoryKey;
 use crate::domain::tunables::Tunables;
 use crate::domain::units::Timestamp;
 use crate::engine::semantic::trigram::CharNgramIndex;
@@ -74,7 +75,7 @@ pub async fn rehearse(
 /// The texts of each scope, as far as they were needed.
 #[derive(Default)]
 struct Texts {
-    scopes: BTreeMap<String, (Vec<String>, CharNgramIndex)>,
+    scopes: BTreeMap<String, (Vec<MemoryKey>, CharNgramIndex)>,
     /// Scopes that were cut since somebody was told.
     cut: i64,
 }
@@ -84,14 +85,14 @@ impl Texts {
         std::mem::take(&mut self.cut)
     }
 
-    async fn of(&mut self, store: &Store, scope: &str) -> Result<&(Vec<String>, CharNgramIndex), Error> {
+    async fn of(&mut self, store: &Store, scope: &str) -> Result<&(Vec<MemoryKey>, CharNgramIndex), Error> {
         if !self.scopes.contains_key(scope) {
             let mut corpus = store.corpus(scope, CORPUS_MAX + 1).await?;
             self.cut += i64::from(corpus.len() > CORPUS_MAX);
             corpus.truncate(CORPUS_MAX);
             let index = CharNgramIndex::build(corpus.iter().map(|old| old.text.as_str()));
-            let ids = corpus.into_iter().map(|old| old.id).collect();
-            self.scopes.insert(scope.to_owned(), (ids, index));
+            let keys = corpus.iter().map(|old| MemoryKey::of_row(scope, &old.id)).collect();
+            self.scopes.insert(scope.to_owned(), (keys, index));
         }
         Ok(&self.scopes[scope])
     }
@@ -108,31 +109,31 @@ async fn compare(
         let old = if new.embedded {
             by_embedding(store, new, tunables.config().semantic_similarity_threshold).await?
         } else {
-            by_text(texts.of(store, &new.scope).await?, new, store.similarity().text_threshold)
+            by_text(texts.of(store, new.key.scope()).await?, new, store.similarity().text_threshold)
         };
-        likenesses.push(Likeness { new: new.id.clone(), old });
+        likenesses.push(Likeness { new: new.key.clone(), old });
     }
     Ok(likenesses)
 }
 
-fn by_text(texts: &(Vec<String>, CharNgramIndex), new: &New, threshold: f64) -> Vec<(String, f64)> {
-    let (ids, index) = texts;
+fn by_text(texts: &(Vec<MemoryKey>, CharNgramIndex), new: &New, threshold: f64) -> Vec<(MemoryKey, f64)> {
+    let (keys, index) = texts;
     // One more, since a memory that was promoted meanwhile is likest to itself.
     let like = index.like(&new.text, MOST + 1).into_iter();
-    let named = like.filter_map(|like| Some((ids.get(like.text as usize)?.clone(), f64::from(like.score))));
-    named.filter(|(id, score)| *id != new.id && *score > threshold).take(MOST).collect()
+    let named = like.filter_map(|like| Some((keys.get(like.text as usize)?.clone(), f64::from(like.score))));
+    named.filter(|(key, score)| *key != new.key && *score > threshold).take(MOST).collect()
 }
 
-async fn by_embedding(store: &Store, new: &New, threshold: f64) -> Result<Vec<(String, f64)>, Error> {
+async fn by_embedding(store: &Store, new: &New, threshold: f64) -> Result<Vec<(MemoryKey, f64)>, Error> {
     let mut limit = NEIGHBOURS;
     loop {
-        let near = store.nearest(&new.id, limit).await?;
+        let near = store.nearest(&new.key, limit).await?;
         let cosine = |score: f64| 2.0 * score - 1.0;
         let whole = near.len() < limit || near.last().is_none_or(|last| cosine(last.score) <= threshold);
-        let mut old: Vec<(String, f64)> = near
+        let mut old: Vec<(MemoryKey, f64)> = near
             .into_iter()
             .filter(|near| near.counts && cosine(near.score) > threshold)
-            .filter_map(|near| Some((near.id?, cosine(near.score))))
+            .filter_map(|near| Some((MemoryKey::of_row(new.key.scope(), &near.id?), cosine(near.score))))
             .collect();
         if whole || old.len() >= MOST || limit >= NEIGHBOURS_MAX {
             old.sort_by(|(a, x), (b, y)| y.total_cmp(x).then_with(|| a.cmp(b)));

@@ -3,11 +3,13 @@
 //!
 //! # Design notes
 //! A node is known by its key. Where nodes of several labels share one, all of them are known as `Label:key`: whoever asked
-//! for such a key before was told of one of them by chance.
+//! for such a key before was told of one of them by chance. A key that itself begins with a label and a colon always has its
+//! own label before it, so that no two nodes have one name, whatever keys people choose.
 //!
 //! Relations are kept as they fade: their weight is worked out anew for each generation, at its instant. Of relations between
 //! two entities that differ only in what they say the graph has one slot, the strongest; as facts each of them counts.
 
+use crate::domain::ids::labelled;
 use crate::domain::relation::Fading;
 use crate::domain::units::Timestamp;
 use crate::engine::text::fold::cut;
@@ -62,7 +64,12 @@ impl Names {
     /// What a node is known by.
     pub(super) fn external_id(&self, label: usize, key: &str) -> String {
         match self.labels.get(label) {
-            Some(label) if self.shared.contains(key) => format!("{label}:{key}"),
+            Some(label)
+                if self.shared.contains(key)
+                    || labelled(self.labels.iter().map(String::as_str), key).is_some() =>
+            {
+                format!("{label}:{key}")
+            }
             _ => key.to_owned(),
         }
     }

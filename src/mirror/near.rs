@@ -14,8 +14,9 @@
 use super::Error;
 use super::content::{Names, RELATES_TO, Relations, conductance};
 use super::load::asked;
-use crate::domain::ids::Scope;
+use crate::domain::ids::{Scope, labelled};
 use crate::domain::relation::Fading;
+use crate::domain::trail::PlaceLabel;
 use crate::domain::units::Timestamp;
 use crate::engine::plasticity::Rules;
 use crate::graph::Graph;
@@ -90,7 +91,7 @@ fn keys<'i>(asked: &Mirrored, ids: &BTreeSet<&'i str>) -> Vec<&'i str> {
 
 /// The key of a node that is known by its label too.
 fn bare<'i>(asked: &Mirrored, id: &'i str) -> Option<&'i str> {
-    asked.labels().iter().find_map(|label| id.strip_prefix(label.as_str())?.strip_prefix(':'))
+    labelled(asked.labels().iter().map(PlaceLabel::as_str), id).map(|(_, key)| key)
 }
 
 fn built(

@@ -4,7 +4,7 @@ use super::Service;
 use super::memories::Memory;
 use super::past::stretches;
 use crate::clock::rfc3339;
-use crate::domain::ids::MemoryId;
+use crate::domain::ids::MemoryKey;
 use crate::domain::memory::{Crossing, Vital};
 use crate::domain::tier::Tier;
 use crate::domain::tunables::Tunables;
@@ -42,12 +42,12 @@ impl Service {
     ///
     /// # Errors
     /// [`Error::NotFound`]; [`Error::Quarantined`] for a row that no law can use.
-    pub async fn explain(&self, id: &MemoryId, at: Timestamp) -> Result<Explanation, Error> {
+    pub async fn explain(&self, key: &MemoryKey, at: Timestamp) -> Result<Explanation, Error> {
         let tunables = self.store().tunables().await?;
-        let memory = self.show(id, at).await?;
+        let memory = self.show(key, at).await?;
         let life = memory.record.life.clone();
-        let life = life.map_err(|reason| Error::Quarantined { id: format!("memory {id}"), reason })?;
-        let history = self.store().history(id.as_str()).await?;
+        let life = life.map_err(|reason| Error::Quarantined { id: format!("memory {key}"), reason })?;
+        let history = self.store().history(key).await?;
         let vital = life.vital;
         let crossings = vital.crossings(at, &tunables);
         let half_life_hours = tunables

@@ -3,7 +3,7 @@
 use super::Service;
 use crate::clock::new_id;
 use crate::domain::event::{Access, Event, Remember};
-use crate::domain::ids::{MemoryId, Scope, SessionId, event_id, hex};
+use crate::domain::ids::{MemoryId, MemoryKey, Scope, SessionId, event_id, hex};
 use crate::domain::similarity::{Embedding, EmbeddingError};
 use crate::domain::tunables::Tunables;
 use crate::domain::units::{Energy, Timestamp};
@@ -116,13 +116,13 @@ impl Service {
     /// # Errors
     /// [`Error::Conflict`] if the id is taken by other content, or if what this request made was forgotten since.
     pub async fn remember(&self, request: &RequestId, remember: Remember) -> Result<(Done, Memory), Error> {
-        let (id, at) = (remember.id.clone(), remember.at);
+        let (key, at) = (MemoryKey::new(&remember.scope, &remember.id), remember.at);
         let done = self.apply(request, &[Event::Remember(remember)]).await?;
-        let memory = self.show(&id, at).await.map_err(|why| match why {
-            Error::NotFound { .. } => forgotten(&id),
+        let memory = self.show(&key, at).await.map_err(|why| match why {
+            Error::NotFound { .. } => forgotten(&key),
             why => why,
         });
-        only(done, &id, memory)
+        only(done, &key, memory)
     }
 
     /// Uses a memory: its energy now plus 1.
@@ -130,9 +130,9 @@ impl Service {
     /// # Errors
     /// [`Error::NotFound`]; [`Error::Refused`] for a stub, or for an expired one that is not to be revived.
     pub async fn access(&self, request: &RequestId, access: Access) -> Result<(Done, Memory), Error> {
-        let (id, at) = (access.id.clone(), access.at);
+        let (key, at) = (MemoryKey::new(&access.scope, &access.id), access.at);
         let done = self.apply(request, &[Event::Access(access)]).await?;
-        only(done, &id, self.show(&id, at).await)
+        only(done, &key, self.show(&key, at).await)
     }
 
     /// Uses memories at one instant, all or none, in their order.
@@ -149,8 +149,8 @@ impl Service {
         let events: Vec<Event> = ids.iter().map(|id| Event::Access(use_of(id))).collect();
         let done = self.apply(request, &events).await?;
         let tunables = self.store.tunables().await?;
-        let names: Vec<String> = ids.iter().map(ToString::to_string).collect();
-        let records = self.store.memories(&names).await?;
+        let keys: Vec<MemoryKey> = events.iter().map(Event::key).collect();
+        let records = self.store.memories(&keys).await?;
         Ok(done
             .into_iter()
             .zip(records.into_iter().map(|record| Memory::at(record, at, &tunables)))
@@ -166,7 +166,7 @@ impl Service {
         let (applied, records) = self.store.rehearse_events(Batch { events, tunables: &tunables }).await?;
         let done = all(applied)?;
         if let (Some(Done::Forgotten), Some(event)) = (done.first(), events.first()) {
-            return Err(forgotten(event.id()));
+            return Err(forgotten(&event.key()));
         }
         Ok(done
             .into_iter()
@@ -201,26 +201,11 @@ impl Service {
     ///
     /// # Errors
     /// [`Error::NotFound`].
-    pub async fn show(&self, id: &MemoryId, at: Timestamp) -> Result<Memory, Error> {
+    pub async fn show(&self, key: &MemoryKey, at: Timestamp) -> Result<Memory, Error> {
         let tunables = self.store.tunables().await?;
-        let found = self.store.memories(&[id.to_string()]).await?.pop();
-        let record = found.ok_or_else(|| Error::NotFound { what: "memory", id: id.to_string() })?;
+        let found = self.store.memories(std::slice::from_ref(key)).await?.pop();
+        let record = found.ok_or_else(|| Error::NotFound { what: "memory", id: key.to_string() })?;
         Ok(Memory::at(record, at, &tunables))
-    }
-
-    /// Sees to it that memories belong to a scope, as far as they exist: nothing crosses scopes, though ids are unique
-    /// over all of them. A row that has lost its scope is theirs who may see every scope.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`] for one that belongs to another.
-    pub async fn belong(&self, scope: &Scope, everywhere: bool, ids: &[MemoryId]) -> Result<(), Error> {
-        let names: Vec<String> = ids.iter().map(ToString::to_string).collect();
-        let foreign =
-            |record: &Record| record.scope.as_deref().map_or(!everywhere, |own| own != scope.as_str());
-        match self.store.memories(&names).await?.into_iter().find(foreign) {
-            Some(record) => Err(Error::NotFound { what: "memory", id: record.id }),
-            None => Ok(()),
-        }
     }
 
     /// Memories of a scope at an instant, by id, at most `limit`.
@@ -235,29 +220,30 @@ impl Service {
         at: Timestamp,
     ) -> Result<Vec<Memory>, Error> {
         let tunables = self.store.tunables().await?;
-        let ids = self.store.list_memories(scope.as_str(), filter, limit).await?;
-        let records = self.store.memories(&ids).await?;
+        let keys = self.store.list_memories(scope.as_str(), filter, limit).await?;
+        let records = self.store.memories(&keys).await?;
         Ok(records.into_iter().map(|record| Memory::at(record, at, &tunables)).collect())
     }
 
-    /// Pins or unpins memories, all or none.
+    /// Pins or unpins memories of a scope, all or none.
     ///
     /// # Errors
     /// [`Error::NotFound`]; [`Error::Refused`] for stubs and expired ones.
     pub async fn pin(
         &self,
         intent: &Intent,
-        ids: &[MemoryId],
+        (scope, ids): (&Scope, &[MemoryId]),
         pin: bool,
         at: Timestamp,
     ) -> Result<Vec<Memory>, Error> {
         let tunables = self.store.tunables().await?;
-        let hash = hash(&format!("{:?}", ("pin", pin, ids)));
-        let records = self.store.pin(intent.lasting(&hash), ids, pin, at, &tunables).await?;
+        let hash = hash(&format!("{:?}", ("pin", pin, scope, ids)));
+        let keys: Vec<MemoryKey> = ids.iter().map(|id| MemoryKey::new(scope, id)).collect();
+        let records = self.store.pin(intent.lasting(&hash), &keys, pin, at, &tunables).await?;
         Ok(records.into_iter().map(|record| Memory::at(record, at, &tunables)).collect())
     }
 
-    /// Forgets memories for good, all or none: the nodes, their stubs, their relationships. Answers how many nodes went. More
+    /// Forgets memories of a scope for good, all or none: the nodes, their stubs, their relationships. Answers how many nodes went. More
     /// than the guard allows go only if `accepted` names their number.
     ///
     /// # Errors
@@ -265,12 +251,12 @@ impl Service {
     pub async fn forget(
         &self,
         intent: &Intent,
-        ids: &[MemoryId],
+        (scope, ids): (&Scope, &[MemoryId]),
         at: Timestamp,
         accepted: Option<i64>,
     ) -> Result<i64, Error> {
-        let hash = hash(&format!("{:?}", ("forget", ids)));
-        self.store.forget(intent.lasting(&hash), ids, at, (&self.config.guard, accepted)).await
+        let hash = hash(&format!("{:?}", ("forget", scope, ids)));
+        self.store.forget(intent.lasting(&hash), (scope, ids), at, (&self.config.guard, accepted)).await
     }
 
     /// Ends a session: its working memories with an energy above the threshold rise.
@@ -301,15 +287,15 @@ fn all(applied: Applied) -> Result<Vec<Done>, Error> {
 }
 
 /// What the one event of a request did; a memory that was forgotten on request does not come back.
-fn only(done: Vec<Done>, id: &MemoryId, memory: Result<Memory, Error>) -> Result<(Done, Memory), Error> {
+fn only(done: Vec<Done>, key: &MemoryKey, memory: Result<Memory, Error>) -> Result<(Done, Memory), Error> {
     match done.first().copied().unwrap_or(Done::Accessed) {
-        Done::Forgotten => Err(forgotten(id)),
+        Done::Forgotten => Err(forgotten(key)),
         done => Ok((done, memory?)),
     }
 }
 
-fn forgotten(id: &MemoryId) -> Error {
-    Error::Conflict(format!("memory {id} was forgotten on request and stays so; give this one another id"))
+fn forgotten(key: &MemoryKey) -> Error {
+    Error::Conflict(format!("memory {key} was forgotten on request and stays so; give this one another id"))
 }
 
 /// The words of an event, its instant apart: a client that tries again does so later.
@@ -331,7 +317,8 @@ fn words(event: &Event) -> String {
             embedding.as_ref().map_or(words.clone(), |embedding| format!("{words} {embedding:?}"))
         }
         Event::Access(Access { id, scope, session, revive, at: _ }) => {
-            format!("{:?}", ("access", id, scope, session, revive))
+            // As it was while an access could name no scope: a retry may come after an upgrade.
+            format!("{:?}", ("access", id, Some(scope), session, revive))
         }
     }
 }

@@ -12,7 +12,7 @@
 //! read and after its last: equal, it is that of a graph which nobody touched meanwhile.
 
 use super::Service;
-use crate::domain::ids::Scope;
+use crate::domain::ids::{MemoryKey, Scope, labelled};
 use crate::domain::units::Timestamp;
 use crate::engine;
 use crate::engine::plasticity::{QueryMemory, Rules, Synapses, prime};
@@ -271,7 +271,7 @@ impl Service {
         let mut recalled = asked.map_err(|why| Error::Invalid(why.to_string()))?;
         let mut contents = BTreeMap::new();
         if content {
-            contents = self.contents(&current.view, &mut recalled).await?;
+            contents = self.contents(scope, &current.view, &mut recalled).await?;
         }
         let steps = recalled.hits.iter().map(|hit| (hit.id.clone(), steps(&current.view, hit))).collect();
         self.mirror.recalled(scope, &current.view);
@@ -289,6 +289,7 @@ impl Service {
     /// which are told without one.
     async fn contents(
         &self,
+        scope: &Scope,
         view: &View,
         recalled: &mut Recalled,
     ) -> Result<BTreeMap<String, String>, Error> {
@@ -302,13 +303,13 @@ impl Service {
         if ids.is_empty() {
             return Ok(BTreeMap::new());
         }
-        // One of several labels that share a key is called by both.
-        let plain = |id: &str| id.strip_prefix("Memory:").unwrap_or(id).to_owned();
-        let wanted: BTreeSet<String> = ids.iter().flat_map(|id| [id.clone(), plain(id)]).collect();
-        let wanted: Vec<String> = wanted.into_iter().collect();
+        // A memory is called by its id, or by its label and id: by which, its name tells.
+        let id_of = |name: &str| labelled(["Memory"], name).map_or(name, |(_, id)| id).to_owned();
+        let wanted: Vec<MemoryKey> =
+            ids.iter().map(|name| MemoryKey::of_row(scope.as_str(), &id_of(name))).collect();
         let there: BTreeMap<String, Option<String>> =
             self.store.memories(&wanted).await?.into_iter().map(|one| (one.id, one.content)).collect();
-        let found = |id: &str| there.get(id).or_else(|| there.get(&plain(id)));
+        let found = |name: &str| there.get(&id_of(name));
         let is_gone = |id: &str| ids.contains(id) && found(id).is_none();
         recalled.hits.retain(|hit| !is_gone(&hit.id));
         recalled.seeds.retain(|seed| !is_gone(&seed.id));

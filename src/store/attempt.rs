@@ -11,13 +11,13 @@ use super::catalogue::{
 use super::encode::{list, slices};
 use super::error::Error;
 use super::faults::{planted, stop_point};
-use super::memory::{lock, quarantine, write};
+use super::memory::{bytes, keyed, lock, quarantine, write};
 use super::reap::resolve;
 use super::run::Run;
 use super::tally::Tally;
 use super::tx::{Mode, Tx};
 use crate::domain::attempt::AttemptState;
-use crate::domain::ids::{MemoryId, promotion_key, stub_id};
+use crate::domain::ids::{MemoryKey, promotion_key, stub_id};
 use crate::domain::memory::{self, Vital};
 use crate::domain::tunables::Tunables;
 use crate::domain::units::Timestamp;
@@ -39,7 +39,7 @@ pub struct Claimed {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Promotion {
     /// Which memory.
-    pub id: MemoryId,
+    pub key: MemoryKey,
     /// What it was.
     pub before: Vital,
     /// What it is now.
@@ -62,25 +62,22 @@ pub(super) async fn raise(
 async fn rise(tx: &mut Tx, promotions: Vec<Promotion>) -> Result<Vec<Promotion>, Error> {
     #[derive(Deserialize)]
     struct Risen {
-        key: String,
+        at: usize,
     }
-    let keys: Vec<String> = promotions.iter().map(|p| promotion_key(&p.id, p.after.tier)).collect();
-    let mut risen = BTreeSet::new();
-    for slice in slices(&MEMORY_RISEN, &keys, String::len) {
-        let call = MEMORY_RISEN.call().set("key", list(slice.iter().map(String::as_str)));
-        risen.extend(tx.rows::<Risen>(call).await?.into_iter().map(|row| row.key));
+    let mut risen: BTreeSet<MemoryKey> = BTreeSet::new();
+    for slice in slices(&MEMORY_RISEN, &promotions, |p| bytes(&p.key) + 12) {
+        let call = MEMORY_RISEN
+            .call()
+            .set("scope", list(slice.iter().map(|p| p.key.scope())))
+            .set("key", list(slice.iter().map(|p| promotion_key(&p.key, p.after.tier))));
+        let found = tx.rows::<Risen>(call).await?;
+        risen.extend(found.into_iter().filter_map(|row| Some(slice.get(row.at)?.key.clone())));
     }
-    let (before, promotions): (Vec<_>, Vec<_>) =
-        promotions.into_iter().partition(|p| risen.contains(&promotion_key(&p.id, p.after.tier)));
-    let before: Vec<(String, String)> = before
-        .into_iter()
-        .map(|p| {
-            let reason = format!("it has risen to {} before; somebody moved it back", p.after.tier);
-            (p.id.to_string(), reason)
-        })
-        .collect();
+    let (before, promotions): (Vec<_>, Vec<_>) = promotions.into_iter().partition(|p| risen.contains(&p.key));
+    let reason = |p: &Promotion| format!("it has risen to {} before; somebody moved it back", p.after.tier);
+    let before: Vec<(&MemoryKey, String)> = before.iter().map(|p| (&p.key, reason(p))).collect();
     quarantine(tx, &before).await?;
-    let lives: Vec<(&str, Vital)> = promotions.iter().map(|p| (p.id.as_str(), p.after)).collect();
+    let lives: Vec<(&MemoryKey, Vital)> = promotions.iter().map(|p| (&p.key, p.after)).collect();
     write(tx, &lives).await?;
     Ok(promotions)
 }
@@ -89,12 +86,10 @@ async fn rise(tx: &mut Tx, promotions: Vec<Promotion>) -> Result<Vec<Promotion>,
 async fn stubs(tx: &mut Tx, promotions: &[Promotion], at: Timestamp) -> Result<(), Error> {
     let stubs: Vec<(&Promotion, String, &'static str)> = promotions
         .iter()
-        .filter_map(|p| Some((p, promotion_key(&p.id, p.after.tier), p.before.tier.archived()?.name())))
+        .filter_map(|p| Some((p, promotion_key(&p.key, p.after.tier), p.before.tier.archived()?.name())))
         .collect();
-    for slice in slices(&MEMORY_STUB, &stubs, |(p, key, _)| p.id.as_str().len() + key.len() + 70) {
-        let call = MEMORY_STUB
-            .call()
-            .set("id", list(slice.iter().map(|(p, ..)| p.id.as_str())))
+    for slice in slices(&MEMORY_STUB, &stubs, |(p, key, _)| bytes(&p.key) + key.len() + 70) {
+        let call = keyed(MEMORY_STUB.call(), slice.iter().map(|(p, ..)| &p.key))
             .set("stub", list(slice.iter().map(|(_, key, _)| stub_id(key))))
             .set("key", list(slice.iter().map(|(_, key, _)| key.as_str())))
             .set("archived", list(slice.iter().map(|(.., archived)| *archived)))
@@ -167,6 +162,7 @@ impl Store {
         #[derive(Deserialize)]
         struct Guard {
             state: String,
+            scopes: Vec<String>,
             ids: Vec<String>,
         }
         let now = run.now;
@@ -190,26 +186,29 @@ impl Store {
                 if guard.state == AttemptState::Done.name() {
                     return Ok(Tally::default());
                 }
-                let wanted: Vec<(&str, Option<&str>)> =
-                    guard.ids.iter().map(|id| (id.as_str(), None)).collect();
+                let named = guard.scopes.iter().zip(&guard.ids);
+                let mut keys: Vec<MemoryKey> =
+                    named.map(|(scope, id)| MemoryKey::of_row(scope, id)).collect();
+                keys.sort();
+                let wanted: Vec<(&MemoryKey, Option<&str>)> = keys.iter().map(|key| (key, None)).collect();
                 let mut tally = Tally::default();
                 let (mut promotions, mut faults) = (Vec::new(), Vec::new());
                 let locked = lock(tx, &wanted).await?;
                 let contested = locked.iter().filter(|(_, locked)| locked.claims.len() > 1);
-                let contested: Vec<String> = contested.map(|(id, _)| id.clone()).collect();
+                let contested: Vec<&MemoryKey> = contested.map(|(key, _)| *key).collect();
                 let lost = resolve(tx, &contested).await?;
-                for (id, locked) in locked {
+                for (key, locked) in locked {
                     tally.scanned += 1;
-                    if lost.iter().any(|(memory, loser)| *memory == id && *loser == claimed.attempt) {
+                    if lost.iter().any(|(memory, loser)| *memory == key && *loser == claimed.attempt) {
                         tally.conflicts += 1;
                         tally.skipped += 1;
                         continue;
                     }
                     match locked.life {
-                        Err(fault) => faults.push((id, fault)),
+                        Err(fault) => faults.push((key, fault)),
                         Ok(life) => match memory::promoted(life.vital, now, tunables) {
                             Ok(after) => {
-                                promotions.push(Promotion { id: life.id, before: life.vital, after })
+                                promotions.push(Promotion { key: key.clone(), before: life.vital, after })
                             }
                             Err(_) => tally.skipped += 1,
                         },

@@ -11,6 +11,7 @@ use super::run::Run;
 use super::sweep::{Judged, release_page, unstamped};
 use super::tally::Tally;
 use super::tx::{Mode, Tx};
+use crate::domain::ids::MemoryKey;
 use crate::domain::tunables::{ENERGY_FLOOR, Tunables};
 use crate::domain::units::Timestamp;
 use serde::Deserialize;
@@ -18,10 +19,12 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 #[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct AuditRow {
     scanned: i64,
     mended: i64,
-    last: Option<String>,
+    last_id: Option<String>,
+    last_scope: Option<String>,
 }
 
 impl Store {
@@ -69,18 +72,23 @@ impl Store {
         .await
     }
 
-    /// Looks through a page of memories after the id `after` and sets dates anew that no job would set, as a batch of
-    /// `run`. Answers the last id, if more may follow.
+    /// Looks through a page of memories after one, by id and scope, and sets dates anew that no job would set, as a batch of
+    /// `run`. Answers the last one, if more may follow.
     ///
     /// # Errors
     /// [`Error::Fenced`] if the run was lost.
-    pub async fn audit(&self, run: &mut Run, after: &str, limit: usize) -> Result<Option<String>, Error> {
+    pub async fn audit(
+        &self,
+        run: &mut Run,
+        after: &MemoryKey,
+        limit: usize,
+    ) -> Result<Option<MemoryKey>, Error> {
         let last = Mutex::new(None);
         self.in_run(run, "memories.audit", async |tx: &mut Tx| {
             let row = audit_page(tx, after, limit).await?;
             let full = usize::try_from(row.scanned).is_ok_and(|scanned| scanned == limit);
             if let Ok(mut last) = last.lock() {
-                *last = row.last.filter(|_| full);
+                *last = row.last().filter(|_| full);
             }
             Ok(Tally { scanned: row.scanned, changed: row.mended, ..Tally::default() })
         })
@@ -122,7 +130,7 @@ impl Store {
                 tx.abandon();
                 let adopted = unstamped(tx).await?;
                 let released = release_page(tx, now, tunables, Judged::Mended).await?;
-                let row = audit_page(tx, "", limit).await?;
+                let row = audit_page(tx, &MemoryKey::FIRST, limit).await?;
                 let trimmed: i64 = trim_page(tx, limit).await?.iter().sum();
                 let changed = row.mended + released + trimmed;
                 Ok(Tally { scanned: row.scanned, changed, released, adopted, trimmed, ..Tally::default() })
@@ -146,10 +154,17 @@ async fn trim_page(tx: &mut Tx, limit: usize) -> Result<[i64; 6], Error> {
     Ok(trimmed)
 }
 
-async fn audit_page(tx: &mut Tx, after: &str, limit: usize) -> Result<AuditRow, Error> {
+impl AuditRow {
+    fn last(&self) -> Option<MemoryKey> {
+        Some(MemoryKey::of_row(self.last_scope.as_deref()?, self.last_id.as_deref()?))
+    }
+}
+
+async fn audit_page(tx: &mut Tx, after: &MemoryKey, limit: usize) -> Result<AuditRow, Error> {
     let call = MEMORY_AUDIT
         .call()
-        .set("after", after)
+        .set("afterId", after.id())
+        .set("afterScope", after.scope())
         .set("floor", ENERGY_FLOOR)
         .set("limit", i64::try_from(limit).unwrap_or(i64::MAX));
     tx.only(call).await

@@ -11,14 +11,14 @@
 mod writes;
 
 use super::Store;
-use super::catalogue::{MEMORY_TOMBSTONES, REQUEST_OPEN};
-use super::encode::{list, slices};
+use super::catalogue::REQUEST_OPEN;
 use super::error::{Error, RefusedWhy};
 use super::faults::planted;
-use super::memory::{Locked, lock, refused, tombstone_hash};
+use super::memory::{Locked, forgotten, lock, refused};
 use super::request::{Lasting, answer, open};
 use super::tx::{Mode, Tx};
 use crate::domain::event::{Access, Event, Remember};
+use crate::domain::ids::MemoryKey;
 use crate::domain::memory::{self, Access as Accessed, Refused, Revive, Vital};
 use crate::domain::tunables::Tunables;
 use crate::domain::units::Timestamp;
@@ -71,7 +71,6 @@ struct Folded<'a> {
     vital: Option<Vital>,
     /// What it was, for a memory that exists.
     before: Option<Vital>,
-    scope: String,
     /// The event that makes it, for one that does not exist.
     made_by: Option<&'a Remember>,
     joins: BTreeMap<&'a str, Joined>,
@@ -141,17 +140,18 @@ impl Store {
 
 /// Folds and writes a batch inside a transaction of the caller.
 pub(super) async fn apply(tx: &mut Tx, batch: Batch<'_>) -> Result<Applied, Error> {
-    let mut memories = read(tx, batch.events).await?;
+    let keys: Vec<MemoryKey> = batch.events.iter().map(Event::key).collect();
+    let mut memories = read(tx, batch.events, &keys).await?;
     let mut done = Vec::with_capacity(batch.events.len());
     let mut faults = Vec::new();
-    for (index, event) in batch.events.iter().enumerate() {
-        let Some(folded) = memories.get_mut(event.id().as_str()) else { continue };
+    for (index, (event, key)) in batch.events.iter().zip(&keys).enumerate() {
+        let Some(folded) = memories.get_mut(key) else { continue };
         match fold(folded, event, batch.tunables) {
             Ok(what) => done.push(what),
             Err(why) => {
                 let why = match why {
                     Error::Refused { why: RefusedWhy::Law(refusal @ Refused::Stub), .. } => {
-                        refused(tx, event.id(), refusal).await?
+                        refused(tx, key, refusal).await?
                     }
                     why => why,
                 };
@@ -166,58 +166,50 @@ pub(super) async fn apply(tx: &mut Tx, batch: Batch<'_>) -> Result<Applied, Erro
     Ok(Applied::All(done))
 }
 
-/// Locks what exists, in the order of the ids, and learns which of the rest were forgotten on request.
-async fn read<'a>(tx: &mut Tx, events: &'a [Event]) -> Result<BTreeMap<&'a str, Folded<'a>>, Error> {
-    let mut offered: BTreeMap<&str, Option<&str>> = BTreeMap::new();
-    for event in events {
+/// Locks what exists, in the order of the keys, and learns which of the rest were forgotten on request.
+async fn read<'a>(
+    tx: &mut Tx,
+    events: &'a [Event],
+    keys: &'a [MemoryKey],
+) -> Result<BTreeMap<&'a MemoryKey, Folded<'a>>, Error> {
+    let mut offered: BTreeMap<&MemoryKey, Option<&str>> = BTreeMap::new();
+    for (event, key) in events.iter().zip(keys) {
         let content = match event {
             Event::Remember(remember) => Some(remember.content.as_str()),
             Event::Access(_) => None,
         };
-        let slot = offered.entry(event.id().as_str()).or_insert(None);
+        let slot = offered.entry(key).or_insert(None);
         *slot = slot.or(content);
     }
-    let wanted: Vec<(&str, Option<&str>)> = offered.iter().map(|(id, content)| (*id, *content)).collect();
-    let mut found: BTreeMap<String, Locked> = lock(tx, &wanted).await?.into_iter().collect();
-    let absent: Vec<(String, &str)> = offered
-        .iter()
-        .filter(|(id, content)| content.is_some() && !found.contains_key(**id))
-        .map(|(id, _)| (tombstone_hash(id), *id))
-        .collect();
-    let mut forgotten = BTreeSet::new();
-    for slice in slices(&MEMORY_TOMBSTONES, &absent, |(hash, _)| hash.len()) {
-        #[derive(Deserialize)]
-        struct Row {
-            hash: String,
-        }
-        let hashes = list(slice.iter().map(|(hash, _)| hash.as_str()));
-        for Row { hash } in tx.rows(MEMORY_TOMBSTONES.call().set("hash", hashes)).await? {
-            forgotten.extend(slice.iter().filter(|(of, _)| *of == hash).map(|(_, id)| *id));
-        }
-    }
+    let wanted: Vec<(&MemoryKey, Option<&str>)> =
+        offered.iter().map(|(key, content)| (*key, *content)).collect();
+    let mut found: BTreeMap<&MemoryKey, Locked> = lock(tx, &wanted).await?.into_iter().collect();
+    let is_absent =
+        |(key, content): &(&MemoryKey, Option<&str>)| content.is_some() && !found.contains_key(key);
+    let absent: Vec<&MemoryKey> = wanted.iter().filter(|one| is_absent(one)).map(|(key, _)| *key).collect();
+    let forgotten = forgotten(tx, &absent).await?;
     Ok(offered
         .into_iter()
-        .map(|(id, offered)| {
-            let locked = found.remove(id);
+        .map(|(key, offered)| {
+            let locked = found.remove(key);
             let same = locked.as_ref().and_then(|locked| locked.same);
-            let (vital, scope, fault) = match locked.map(|locked| locked.life) {
-                Some(Ok(life)) => (Some(life.vital), life.scope.to_string(), None),
-                Some(Err(fault)) => (None, String::new(), Some(fault)),
-                None => (None, String::new(), None),
+            let (vital, fault) = match locked.map(|locked| locked.life) {
+                Some(Ok(life)) => (Some(life.vital), None),
+                Some(Err(fault)) => (None, Some(fault)),
+                None => (None, None),
             };
             let folded = Folded {
                 vital,
                 before: vital,
-                scope,
                 made_by: None,
                 joins: BTreeMap::new(),
                 mentions: BTreeSet::new(),
                 fault,
                 same,
                 offered,
-                forgotten: forgotten.contains(id),
+                forgotten: forgotten.contains(key),
             };
-            (id, folded)
+            (key, folded)
         })
         .collect())
 }
@@ -236,7 +228,6 @@ fn fold<'a>(folded: &mut Folded<'a>, event: &'a Event, tunables: &Tunables) -> R
             let done = match folded.vital {
                 None => {
                     folded.vital = Some(memory::created(remember.at, remember.pinned));
-                    folded.scope = remember.scope.to_string();
                     folded.made_by = Some(remember);
                     folded.same = Some(true);
                     Some(Done::Created)
@@ -248,9 +239,8 @@ fn fold<'a>(folded: &mut Folded<'a>, event: &'a Event, tunables: &Tunables) -> R
             };
             (Revive::Yes, remember.session.as_ref(), done)
         }
-        Event::Access(Access { scope, session, revive, .. }) => {
-            let foreign = scope.as_ref().is_some_and(|scope| scope.as_str() != folded.scope);
-            if folded.vital.is_none() || foreign {
+        Event::Access(Access { session, revive, .. }) => {
+            if folded.vital.is_none() {
                 return Err(Error::NotFound { what: "memory", id: id.to_string() });
             }
             (*revive, session.as_ref(), None)
@@ -275,7 +265,7 @@ fn fold<'a>(folded: &mut Folded<'a>, event: &'a Event, tunables: &Tunables) -> R
     Ok(done)
 }
 
-/// A memory that is made again must say the same, in the same scope.
+/// A memory that is made again must say the same.
 fn meets_itself(folded: &Folded<'_>, remember: &Remember) -> Result<(), Error> {
     let same = folded.same == Some(true) && folded.offered == Some(remember.content.as_str());
     if !same {
@@ -283,12 +273,6 @@ fn meets_itself(folded: &Folded<'_>, remember: &Remember) -> Result<(), Error> {
             "memory {} exists with other content; a memory keeps what it says. Give this one an id of its own, \
              or forget the other first: ebb memory forget {}",
             remember.id, remember.id
-        )));
-    }
-    if folded.scope != remember.scope.as_str() {
-        return Err(Error::Conflict(format!(
-            "memory {} belongs to another scope; ids are unique over all scopes",
-            remember.id
         )));
     }
     Ok(())

@@ -32,6 +32,7 @@ catalogue! {
     CHANGE_NOW = "change/now";
     CHANGE_SINCE = "change/since";
     CHANGE_TRIM = "change/trim";
+    CLUSTER_ADOPT = "cluster/adopt";
     CLUSTER_AGREE = "cluster/agree";
     CLUSTER_AROUND = "cluster/around";
     CLUSTER_DISSOLVE = "cluster/dissolve";
@@ -120,6 +121,7 @@ catalogue! {
     MEMORY_UNSTAMPED = "memory/unstamped";
     MEMORY_WAITING = "memory/waiting";
     MEMORY_WRITE = "memory/write";
+    MIGRATION_AT_WORK = "migration/at_work";
     MIGRATION_DUPLICATES = "migration/duplicates";
     MIGRATION_LIST = "migration/list";
     MIGRATION_RECORD = "migration/record";
@@ -182,6 +184,7 @@ catalogue! {
     SCHEMA_V006 = "schema/V006__key";
     SCHEMA_V007 = "schema/V007__change";
     SCHEMA_V008 = "schema/V008__synapse";
+    SCHEMA_V009 = "schema/V009__scoped_keys";
     SCHEMA_EDGE = "schema/edge";
     SCHEMA_PLACE = "schema/place";
     SCRATCH_ADVANCE = "scratch/advance";

@@ -14,6 +14,7 @@ use super::catalogue::{CHANGE_LEAVE, CHANGE_NOW, CHANGE_SINCE};
 use super::encode::list;
 use super::error::Error;
 use super::tx::{Mode, Tx};
+use crate::domain::ids::MemoryKey;
 use crate::domain::units::Timestamp;
 use serde::Deserialize;
 use std::collections::BTreeSet;
@@ -30,7 +31,7 @@ pub const KEPT_MS: i64 = 24 * 3_600_000;
 pub struct Touched {
     /// Its label.
     pub label: String,
-    /// Its scope; empty where keys are unique over all scopes.
+    /// Its scope; empty for what a change of before ids were unique in their scopes does not say.
     pub scope: String,
     /// Its `id`, of an entity its `name`.
     pub key: String,
@@ -71,8 +72,8 @@ impl Tx {
     }
 
     /// Notes that memories changed, or with a `kind` that some of their relationships of that type did.
-    pub(super) fn touch_memories<'a>(&mut self, ids: impl IntoIterator<Item = &'a str>, kind: &str) {
-        ids.into_iter().for_each(|id| self.touch("Memory", "", id, kind));
+    pub(super) fn touch_memories<'a>(&mut self, keys: impl IntoIterator<Item = &'a MemoryKey>, kind: &str) {
+        keys.into_iter().for_each(|key| self.touch("Memory", key.scope(), key.id(), kind));
     }
 
     /// Notes that more changed than can be named.

@@ -5,16 +5,17 @@
 
 use super::Store;
 use super::catalogue::{
-    CLUSTER_AGREE, CLUSTER_AROUND, CLUSTER_DISSOLVE, CLUSTER_DUE, CLUSTER_FORM, CLUSTER_JOIN, CLUSTER_LEAVE,
-    CLUSTER_LOOKED, CLUSTER_READ, CLUSTER_SUSPECT, CLUSTER_THRESHOLD,
+    CLUSTER_ADOPT, CLUSTER_AGREE, CLUSTER_AROUND, CLUSTER_DISSOLVE, CLUSTER_DUE, CLUSTER_FORM, CLUSTER_JOIN,
+    CLUSTER_LEAVE, CLUSTER_LOOKED, CLUSTER_READ, CLUSTER_SUSPECT, CLUSTER_THRESHOLD,
 };
 use super::encode::{list, slices};
 use super::error::Error;
+use super::memory::{bytes, keyed};
 use super::run::Run;
 use super::tally::Tally;
 use super::tx::{Mode, Tx};
-use crate::domain::cluster::{Cluster, Plan, Strong, components, settle};
-use crate::domain::ids::cluster_id;
+use crate::domain::cluster::{Cluster, Plan, Settled, Strong, components, settle};
+use crate::domain::ids::{MemoryKey, cluster_id};
 use crate::domain::units::Timestamp;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,23 +28,21 @@ const PAGE: usize = 2_000;
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Suspect {
     /// Which.
-    pub id: String,
+    #[serde(flatten)]
+    pub key: MemoryKey,
     due: i64,
 }
 
-/// A part of the graph, and what would settle it.
+/// A part of the graph, and what would settle it: of each scope a plan of its own, since nothing crosses scopes.
 #[derive(Debug, Default)]
-pub struct Neighbourhood {
-    /// The memories that were read.
-    pub memories: BTreeSet<String>,
-    plan: Plan,
-}
+pub struct Neighbourhood(Vec<(String, Plan)>);
 
 #[derive(Deserialize)]
 struct AroundRow {
     id: String,
     live: bool,
     clusters: Vec<Option<String>>,
+    unscoped: Vec<String>,
     near: Vec<String>,
     weights: Vec<f64>,
     elsewhere: bool,
@@ -89,17 +88,46 @@ impl Store {
             .await
     }
 
-    /// Reads what hangs together with these memories, by strong pairs or by a cluster, and lets the law settle it.
+    /// Reads what hangs together with these memories, by strong pairs or by a cluster, and lets the law settle it, as a batch
+    /// of `run`: clusters that another writer made without a scope get that of their members.
     ///
     /// A memory that lives, belongs to one cluster with all that it is strongly paired with, and is no more strongly
     /// paired than that cluster is strong, changes nothing: what hangs together with it is not read.
     ///
     /// # Errors
+    /// [`Error::Fenced`] if the run was lost.
+    pub async fn neighbourhood(
+        &self,
+        run: &mut Run,
+        suspects: &[Suspect],
+        threshold: f64,
+    ) -> Result<Neighbourhood, Error> {
+        let found = Mutex::new(Neighbourhood::default());
+        self.in_run(run, "cluster.around", async |tx: &mut Tx| {
+            let around = around_all(tx, suspects, threshold).await?;
+            if let Ok(mut found) = found.lock() {
+                *found = around;
+            }
+            Ok(Tally::default())
+        })
+        .await?;
+        Ok(found.into_inner().unwrap_or_default())
+    }
+
+    /// What [`Store::neighbourhood`] would find, by the same statements, taken back.
+    ///
+    /// # Errors
     /// Of the connection or a statement.
-    pub async fn neighbourhood(&self, suspects: &[Suspect], threshold: f64) -> Result<Neighbourhood, Error> {
-        let ids: Vec<String> = suspects.iter().map(|suspect| suspect.id.clone()).collect();
+    pub async fn rehearse_neighbourhood(
+        &self,
+        suspects: &[Suspect],
+        threshold: f64,
+    ) -> Result<Neighbourhood, Error> {
         self.transactions
-            .run("cluster.around", Mode::Read, async |tx: &mut Tx| around(tx, &ids, threshold).await)
+            .run("cluster.rehearse", Mode::Write, async |tx: &mut Tx| {
+                tx.abandon();
+                around_all(tx, suspects, threshold).await
+            })
             .await
     }
 
@@ -113,22 +141,19 @@ impl Store {
         neighbourhood: &Neighbourhood,
         suspects: &[Suspect],
     ) -> Result<(), Error> {
-        let (now, plan) = (run.now, &neighbourhood.plan);
-        let nodes = named(plan, now);
-        let changed: Vec<usize> =
-            (0..plan.settled.len()).filter(|index| plan.settled[*index].changed).collect();
-        for page in plan.dissolved.chunks(PAGE) {
+        let now = run.now;
+        let Writes { dissolved, leaves, formed, joins } = Writes::of(neighbourhood, now);
+        for page in dissolved.chunks(PAGE) {
             self.in_run(run, "cluster.dissolve", async |tx: &mut Tx| dissolve(tx, page, now).await).await?;
         }
-        for page in plan.leaves.chunks(PAGE) {
+        for page in leaves.chunks(PAGE) {
             self.in_run(run, "cluster.leave", async |tx: &mut Tx| leave(tx, page).await).await?;
         }
-        for page in changed.chunks(PAGE) {
-            self.in_run(run, "cluster.form", async |tx: &mut Tx| form(tx, plan, &nodes, page, now).await)
-                .await?;
+        for page in formed.chunks(PAGE) {
+            self.in_run(run, "cluster.form", async |tx: &mut Tx| form(tx, page, now).await).await?;
         }
-        for page in plan.joins.chunks(PAGE) {
-            self.in_run(run, "cluster.join", async |tx: &mut Tx| join(tx, &nodes, page).await).await?;
+        for page in joins.chunks(PAGE) {
+            self.in_run(run, "cluster.join", async |tx: &mut Tx| join(tx, page).await).await?;
         }
         for page in suspects.chunks(PAGE) {
             self.in_run(run, "cluster.looked", async |tx: &mut Tx| looked(tx, page).await).await?;
@@ -159,19 +184,22 @@ impl Store {
     /// [`Error::Fenced`] if the run was lost.
     pub async fn suspect_all(&self, run: &mut Run, threshold: f64) -> Result<(), Error> {
         #[derive(Default, Deserialize)]
+        #[serde(rename_all = "camelCase")]
         struct Row {
             memories: i64,
-            last: Option<String>,
+            last_id: Option<String>,
+            last_scope: Option<String>,
         }
         const ROWS: i64 = 1_000;
         let now = run.now;
-        let mut after = String::new();
+        let mut after = MemoryKey::FIRST;
         loop {
             let page = Mutex::new(Row::default());
             self.in_run(run, "cluster.suspect", async |tx: &mut Tx| {
                 let call = CLUSTER_SUSPECT
                     .call()
-                    .set("after", after.as_str())
+                    .set("afterId", after.id())
+                    .set("afterScope", after.scope())
                     .set("threshold", threshold)
                     .set("now", now.millis())
                     .set("limit", ROWS);
@@ -186,7 +214,9 @@ impl Store {
             })
             .await?;
             match page.into_inner().unwrap_or_default() {
-                Row { memories: ROWS, last: Some(last) } => after = last,
+                Row { memories: ROWS, last_id: Some(id), last_scope: Some(scope) } => {
+                    after = MemoryKey::of_row(&scope, &id);
+                }
                 _ => return Ok(()),
             }
         }
@@ -197,31 +227,79 @@ impl Neighbourhood {
     /// What its plan comes to; `waiting` memories were looked at for it.
     #[must_use]
     pub fn tally(&self, waiting: usize) -> Tally {
-        let count = |n: usize| i64::try_from(n).unwrap_or(i64::MAX);
-        let plan = &self.plan;
-        let changed = plan.settled.iter().filter(|settled| settled.changed).count();
+        let count = |of: fn(&Plan) -> usize| {
+            i64::try_from(self.0.iter().map(|(_, plan)| of(plan)).sum::<usize>()).unwrap_or(i64::MAX)
+        };
+        let (joined, left) = (count(|plan| plan.joins.len()), count(|plan| plan.leaves.len()));
+        let dissolved = count(|plan| plan.dissolved.len());
+        let changed = count(|plan| plan.settled.iter().filter(|settled| settled.changed).count());
         Tally {
-            scanned: count(waiting),
-            changed: count(plan.joins.len() + plan.leaves.len() + plan.dissolved.len() + changed),
-            formed: count(plan.settled.iter().filter(|settled| settled.forms).count()),
-            joined: count(plan.joins.len()),
-            left: count(plan.leaves.len()),
-            dissolved: count(plan.dissolved.len()),
+            scanned: i64::try_from(waiting).unwrap_or(i64::MAX),
+            changed: joined + left + dissolved + changed,
+            formed: count(|plan| plan.settled.iter().filter(|settled| settled.forms).count()),
+            joined,
+            left,
+            dissolved,
             ..Tally::default()
         }
     }
 }
 
-async fn around(tx: &mut Tx, ids: &[String], threshold: f64) -> Result<Neighbourhood, Error> {
+/// A memory, and a cluster of its scope.
+type Belonging<'p> = (MemoryKey, &'p str);
+
+/// What plans come to, sorted by statement.
+#[derive(Default)]
+struct Writes<'p> {
+    /// Scope and cluster.
+    dissolved: Vec<(&'p str, &'p str)>,
+    leaves: Vec<Belonging<'p>>,
+    /// Scope, the id of the node, and what it is to say.
+    formed: Vec<(&'p str, String, &'p Settled)>,
+    joins: Vec<(MemoryKey, String)>,
+}
+
+impl<'p> Writes<'p> {
+    fn of(neighbourhood: &'p Neighbourhood, now: Timestamp) -> Self {
+        let mut writes = Self::default();
+        for (scope, plan) in &neighbourhood.0 {
+            let memory = |id: &String| MemoryKey::of_row(scope, id);
+            let node = |settled: &Settled| {
+                settled.id.clone().unwrap_or_else(|| cluster_id(scope, &settled.key, now))
+            };
+            writes.dissolved.extend(plan.dissolved.iter().map(|id| (scope.as_str(), id.as_str())));
+            writes.leaves.extend(plan.leaves.iter().map(|(id, cluster)| (memory(id), cluster.as_str())));
+            let changed = plan.settled.iter().filter(|settled| settled.changed);
+            writes.formed.extend(changed.map(|settled| (scope.as_str(), node(settled), settled)));
+            writes.joins.extend(plan.joins.iter().map(|(id, at)| (memory(id), node(&plan.settled[*at]))));
+        }
+        writes
+    }
+}
+
+/// What hangs together with memories of any scopes.
+async fn around_all(tx: &mut Tx, suspects: &[Suspect], threshold: f64) -> Result<Neighbourhood, Error> {
+    let mut scopes: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for Suspect { key, .. } in suspects {
+        scopes.entry(key.scope()).or_default().push(key.id().to_owned());
+    }
+    let mut plans = Vec::with_capacity(scopes.len());
+    for (scope, ids) in scopes {
+        plans.push((scope.to_owned(), around(tx, scope, &ids, threshold).await?));
+    }
+    Ok(Neighbourhood(plans))
+}
+
+async fn around(tx: &mut Tx, scope: &str, ids: &[String], threshold: f64) -> Result<Plan, Error> {
     let mut known: BTreeMap<String, Cluster> = BTreeMap::new();
     let mut memories = BTreeSet::new();
     let mut pairs = Vec::new();
-    let mut frontier: Vec<String> = unsettled(tx, ids, threshold).await?;
+    let mut frontier: Vec<String> = unsettled(tx, scope, ids, threshold).await?;
     while !frontier.is_empty() {
         let mut next = BTreeSet::new();
         let mut clusters = BTreeSet::new();
         memories.extend(frontier.iter().cloned());
-        for row in rows_around(tx, &frontier, threshold).await? {
+        for row in rows_around(tx, scope, &frontier, threshold).await? {
             clusters.extend(row.clusters.into_iter().flatten().filter(|id| !known.contains_key(id)));
             for (near, weight) in row.near.into_iter().zip(row.weights) {
                 next.insert(near.clone());
@@ -232,39 +310,57 @@ async fn around(tx: &mut Tx, ids: &[String], threshold: f64) -> Result<Neighbour
             }
         }
         let clusters: Vec<String> = clusters.into_iter().collect();
-        for cluster in read(tx, &clusters, &[]).await? {
+        for cluster in read(tx, scope, &clusters, &[]).await? {
             next.extend(cluster.members.iter().cloned());
             known.insert(cluster.id.clone(), cluster);
         }
         frontier = next.difference(&memories).cloned().collect();
     }
     let keys: Vec<String> = components(&pairs).into_keys().collect();
-    for cluster in read(tx, &[], &keys).await? {
+    for cluster in read(tx, scope, &[], &keys).await? {
         known.insert(cluster.id.clone(), cluster);
     }
     let clusters: Vec<Cluster> = known.into_values().collect();
-    Ok(Neighbourhood { memories, plan: settle(&pairs, &clusters) })
+    Ok(settle(&pairs, &clusters))
 }
 
-async fn rows_around(tx: &mut Tx, ids: &[String], threshold: f64) -> Result<Vec<AroundRow>, Error> {
+async fn rows_around(
+    tx: &mut Tx,
+    scope: &str,
+    ids: &[String],
+    threshold: f64,
+) -> Result<Vec<AroundRow>, Error> {
     let mut rows = Vec::with_capacity(ids.len());
     for slice in slices(&CLUSTER_AROUND, ids, |id| id.len() + 2) {
         let call = CLUSTER_AROUND
             .call()
+            .set("scope", scope)
             .set("id", list(slice.iter().map(String::as_str)))
             .set("threshold", threshold);
         rows.extend(tx.rows::<AroundRow>(call).await?);
     }
+    adopt(tx, scope, &rows).await?;
     Ok(rows)
 }
 
+/// Takes clusters that another writer made without a scope into that of their members.
+async fn adopt(tx: &mut Tx, scope: &str, rows: &[AroundRow]) -> Result<(), Error> {
+    let ids: BTreeSet<&str> = rows.iter().flat_map(|row| row.unscoped.iter().map(String::as_str)).collect();
+    let ids: Vec<&str> = ids.into_iter().collect();
+    for slice in slices(&CLUSTER_ADOPT, &ids, |id| id.len() + 2) {
+        let call = CLUSTER_ADOPT.call().set("scope", scope).set("id", list(slice.iter().copied()));
+        tx.run(call).await?;
+    }
+    Ok(())
+}
+
 /// Those of these memories that may change something.
-async fn unsettled(tx: &mut Tx, ids: &[String], threshold: f64) -> Result<Vec<String>, Error> {
-    let rows = rows_around(tx, ids, threshold).await?;
+async fn unsettled(tx: &mut Tx, scope: &str, ids: &[String], threshold: f64) -> Result<Vec<String>, Error> {
+    let rows = rows_around(tx, scope, ids, threshold).await?;
     let own: BTreeSet<String> = rows.iter().flat_map(|row| row.clusters.iter().flatten().cloned()).collect();
     let own: Vec<String> = own.into_iter().collect();
     let clusters: BTreeMap<String, Cluster> =
-        read(tx, &own, &[]).await?.into_iter().map(|cluster| (cluster.id.clone(), cluster)).collect();
+        read(tx, scope, &own, &[]).await?.into_iter().map(|cluster| (cluster.id.clone(), cluster)).collect();
     let settled = |row: &AroundRow| {
         let strongest = row.weights.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         match row.clusters.as_slice() {
@@ -280,7 +376,7 @@ async fn unsettled(tx: &mut Tx, ids: &[String], threshold: f64) -> Result<Vec<St
     Ok(rows.into_iter().filter(|row| !settled(row)).map(|row| row.id).collect())
 }
 
-async fn read(tx: &mut Tx, ids: &[String], keys: &[String]) -> Result<Vec<Cluster>, Error> {
+async fn read(tx: &mut Tx, scope: &str, ids: &[String], keys: &[String]) -> Result<Vec<Cluster>, Error> {
     let both: Vec<(Option<&str>, Option<&str>)> = ids
         .iter()
         .map(|id| (Some(id.as_str()), None))
@@ -290,6 +386,7 @@ async fn read(tx: &mut Tx, ids: &[String], keys: &[String]) -> Result<Vec<Cluste
     for slice in slices(&CLUSTER_READ, &both, |(id, key)| id.or(*key).map_or(0, str::len) + 2) {
         let call = CLUSTER_READ
             .call()
+            .set("scope", scope)
             .set("id", list(slice.iter().filter_map(|(id, _)| *id)))
             .set("key", list(slice.iter().filter_map(|(_, key)| *key)));
         clusters.extend(tx.rows::<ClusterRow>(call).await?.into_iter().map(Cluster::from));
@@ -297,71 +394,61 @@ async fn read(tx: &mut Tx, ids: &[String], keys: &[String]) -> Result<Vec<Cluste
     Ok(clusters)
 }
 
-/// The ids of the nodes that stand for the components of a plan.
-fn named(plan: &Plan, now: Timestamp) -> Vec<String> {
-    let id = |settled: &crate::domain::cluster::Settled| {
-        settled.id.clone().unwrap_or_else(|| cluster_id(&settled.key, now))
-    };
-    plan.settled.iter().map(id).collect()
-}
-
-async fn dissolve(tx: &mut Tx, ids: &[String], now: Timestamp) -> Result<Tally, Error> {
+async fn dissolve(tx: &mut Tx, clusters: &[(&str, &str)], now: Timestamp) -> Result<Tally, Error> {
     #[derive(Deserialize)]
     struct Row {
         dissolved: i64,
     }
     let mut tally = Tally::default();
-    ids.iter().for_each(|id| tx.touch(CLUSTER, "", id, ""));
-    for slice in slices(&CLUSTER_DISSOLVE, ids, |id| id.len() + 2) {
-        let ids = list(slice.iter().map(String::as_str));
-        let row: Row = tx.only(CLUSTER_DISSOLVE.call().set("id", ids).set("now", now.millis())).await?;
+    clusters.iter().for_each(|(scope, id)| tx.touch(CLUSTER, scope, id, ""));
+    for slice in slices(&CLUSTER_DISSOLVE, clusters, |(scope, id)| scope.len() + id.len() + 4) {
+        let call = CLUSTER_DISSOLVE
+            .call()
+            .set("scope", list(slice.iter().map(|(scope, _)| *scope)))
+            .set("id", list(slice.iter().map(|(_, id)| *id)))
+            .set("now", now.millis());
+        let row: Row = tx.only(call).await?;
         tally.dissolved += row.dissolved;
     }
     tally.changed = tally.dissolved;
     Ok(tally)
 }
 
-async fn leave(tx: &mut Tx, leaves: &[(String, String)]) -> Result<Tally, Error> {
+async fn leave(tx: &mut Tx, leaves: &[Belonging<'_>]) -> Result<Tally, Error> {
     #[derive(Deserialize)]
     struct Row {
         left: i64,
     }
     let mut tally = Tally::default();
-    tx.touch_memories(leaves.iter().map(|(memory, _)| memory.as_str()), "BELONGS_TO");
-    for slice in slices(&CLUSTER_LEAVE, leaves, |(memory, cluster)| memory.len() + cluster.len() + 4) {
+    tx.touch_memories(leaves.iter().map(|(memory, _)| memory), "BELONGS_TO");
+    for slice in slices(&CLUSTER_LEAVE, leaves, |(memory, cluster)| bytes(memory) + cluster.len() + 2) {
         let call = CLUSTER_LEAVE
             .call()
-            .set("memory", list(slice.iter().map(|(memory, _)| memory.as_str())))
-            .set("cluster", list(slice.iter().map(|(_, cluster)| cluster.as_str())));
+            .set("scope", list(slice.iter().map(|(memory, _)| memory.scope())))
+            .set("memory", list(slice.iter().map(|(memory, _)| memory.id())))
+            .set("cluster", list(slice.iter().map(|(_, cluster)| *cluster)));
         tally.left += tx.only::<Row>(call).await?.left;
     }
     tally.changed = tally.left;
     Ok(tally)
 }
 
-async fn form(
-    tx: &mut Tx,
-    plan: &Plan,
-    nodes: &[String],
-    page: &[usize],
-    now: Timestamp,
-) -> Result<Tally, Error> {
+async fn form(tx: &mut Tx, page: &[(&str, String, &Settled)], now: Timestamp) -> Result<Tally, Error> {
     #[derive(Deserialize)]
     struct Row {
         formed: i64,
     }
     let mut tally = Tally::default();
-    page.iter().for_each(|index| tx.touch(CLUSTER, "", &nodes[*index], ""));
+    page.iter().for_each(|(scope, id, _)| tx.touch(CLUSTER, scope, id, ""));
     for slice in
-        slices(&CLUSTER_FORM, page, |index| nodes[*index].len() + plan.settled[*index].key.len() + 24)
+        slices(&CLUSTER_FORM, page, |(scope, id, settled)| scope.len() + id.len() + settled.key.len() + 26)
     {
-        let each = || slice.iter().map(|index| &plan.settled[*index]);
-        let size = |settled: &crate::domain::cluster::Settled| {
-            i64::try_from(settled.members.len()).unwrap_or(i64::MAX)
-        };
+        let each = || slice.iter().map(|(.., settled)| *settled);
+        let size = |settled: &Settled| i64::try_from(settled.members.len()).unwrap_or(i64::MAX);
         let call = CLUSTER_FORM
             .call()
-            .set("id", list(slice.iter().map(|index| nodes[*index].as_str())))
+            .set("scope", list(slice.iter().map(|(scope, ..)| *scope)))
+            .set("id", list(slice.iter().map(|(_, id, _)| id.as_str())))
             .set("key", list(each().map(|settled| settled.key.as_str())))
             .set("strength", list(each().map(|settled| settled.strength)))
             .set("size", list(each().map(size)))
@@ -372,20 +459,19 @@ async fn form(
     Ok(tally)
 }
 
-async fn join(tx: &mut Tx, nodes: &[String], joins: &[(String, usize)]) -> Result<Tally, Error> {
+async fn join(tx: &mut Tx, joins: &[(MemoryKey, String)]) -> Result<Tally, Error> {
     #[derive(Deserialize)]
     struct Row {
         joined: i64,
     }
     let mut tally = Tally::default();
-    tx.touch_memories(joins.iter().map(|(memory, _)| memory.as_str()), "BELONGS_TO");
-    // One that was formed a moment ago has its scope from here on.
-    joins.iter().for_each(|(_, index)| tx.touch(CLUSTER, "", &nodes[*index], ""));
-    for slice in slices(&CLUSTER_JOIN, joins, |(memory, index)| memory.len() + nodes[*index].len() + 4) {
+    tx.touch_memories(joins.iter().map(|(memory, _)| memory), "BELONGS_TO");
+    for slice in slices(&CLUSTER_JOIN, joins, |(memory, cluster)| bytes(memory) + cluster.len() + 2) {
         let call = CLUSTER_JOIN
             .call()
-            .set("memory", list(slice.iter().map(|(memory, _)| memory.as_str())))
-            .set("cluster", list(slice.iter().map(|(_, index)| nodes[*index].as_str())));
+            .set("scope", list(slice.iter().map(|(memory, _)| memory.scope())))
+            .set("memory", list(slice.iter().map(|(memory, _)| memory.id())))
+            .set("cluster", list(slice.iter().map(|(_, cluster)| cluster.as_str())));
         tally.joined += tx.only::<Row>(call).await?.joined;
     }
     tally.changed = tally.joined;
@@ -394,11 +480,9 @@ async fn join(tx: &mut Tx, nodes: &[String], joins: &[(String, usize)]) -> Resul
 
 async fn looked(tx: &mut Tx, suspects: &[Suspect]) -> Result<Tally, Error> {
     let mut sorted: Vec<&Suspect> = suspects.iter().collect();
-    sorted.sort_by(|a, b| a.id.cmp(&b.id));
-    for slice in slices(&CLUSTER_LOOKED, &sorted, |suspect| suspect.id.len() + 11) {
-        let call = CLUSTER_LOOKED
-            .call()
-            .set("id", list(slice.iter().map(|suspect| suspect.id.as_str())))
+    sorted.sort_by(|a, b| a.key.cmp(&b.key));
+    for slice in slices(&CLUSTER_LOOKED, &sorted, |suspect| bytes(&suspect.key) + 9) {
+        let call = keyed(CLUSTER_LOOKED.call(), slice.iter().map(|suspect| &suspect.key))
             .set("due", list(slice.iter().map(|suspect| suspect.due)));
         tx.run(call).await?;
     }

@@ -15,6 +15,7 @@ use super::run::Run;
 use super::tally::Tally;
 use super::tx::{Mode, Tx};
 use crate::domain::coactivation::{MEMBERS_MAX, Member, Step, step};
+use crate::domain::ids::MemoryKey;
 use crate::domain::tunables::Tunables;
 use crate::domain::units::Timestamp;
 use serde::Deserialize;
@@ -102,7 +103,7 @@ impl Store {
                 tx.abandon();
                 let mut tally = Tally::default();
                 for row in look(tx, sessions).await? {
-                    let step = step(&row.members(None), usize::MAX);
+                    let step = step(&row.members(None, ""), usize::MAX);
                     tally.scanned += 1;
                     tally.cut += i64::from(row.memory.len() > MEMBERS_MAX);
                     tally.changed += i64::try_from(step.pairs.len()).unwrap_or(i64::MAX);
@@ -184,10 +185,10 @@ fn members_max() -> i64 {
 }
 
 impl AccessedRow {
-    /// The members that count, and of these only those that are locked.
-    fn members(&self, locked: Option<&BTreeSet<&str>>) -> Vec<Member<'_>> {
+    /// The members that count, and of these only those that are locked in the scope of the session.
+    fn members(&self, locked: Option<&BTreeSet<(&str, &str)>>, scope: &str) -> Vec<Member<'_>> {
         let each = self.memory.iter().zip(&self.at).zip(&self.counted).take(MEMBERS_MAX);
-        each.filter(|((id, _), _)| locked.is_none_or(|locked| locked.contains(id.as_str())))
+        each.filter(|((id, _), _)| locked.is_none_or(|locked| locked.contains(&(scope, id.as_str()))))
             .map(|((id, at), counted)| Member {
                 id,
                 at: Timestamp::from_millis(*at).ok().filter(|at| *at > Timestamp::FIRST),
@@ -207,24 +208,27 @@ async fn look(tx: &mut Tx, sessions: &[Waits]) -> Result<Vec<AccessedRow>, Error
 }
 
 async fn count(tx: &mut Tx, now: Timestamp, tunables: &Tunables, waits: &[Waits]) -> Result<Tally, Error> {
-    let wanted: BTreeSet<&str> =
-        waits.iter().flat_map(|session| session.members.iter().map(String::as_str)).collect();
-    let wanted: Vec<(&str, Option<&str>)> = wanted.into_iter().map(|id| (id, None)).collect();
+    let keys: BTreeSet<MemoryKey> = waits
+        .iter()
+        .flat_map(|session| session.members.iter().map(|id| MemoryKey::of_row(&session.scope, id)))
+        .collect();
+    let wanted: Vec<(&MemoryKey, Option<&str>)> = keys.iter().map(|key| (key, None)).collect();
     let found = lock(tx, &wanted).await?;
-    let locked: BTreeSet<&str> = found.iter().map(|(id, _)| id.as_str()).collect();
+    let locked: BTreeSet<(&str, &str)> = found.iter().map(|(key, _)| (key.scope(), key.id())).collect();
     let mut sessions: Vec<Waits> = waits.to_vec();
     sessions.sort_by(|a, b| (&a.scope, &a.id).cmp(&(&b.scope, &b.id)));
     let rows = look(tx, &sessions).await?;
 
     let mut tally = Tally::default();
-    let mut gains: BTreeMap<(&str, &str), Gain> = BTreeMap::new();
+    let mut gains: BTreeMap<(&str, &str, &str), Gain> = BTreeMap::new();
     let mut steps: Vec<(&AccessedRow, Step<'_>, bool)> = Vec::new();
     for row in &rows {
-        let members = row.members(Some(&locked));
+        let Some(scope) = sessions.get(row.session).map(|session| session.scope.as_str()) else { continue };
+        let members = row.members(Some(&locked), scope);
         let step = step(&members, PAIRS_MAX);
         for pair in &step.pairs {
             let at = pair.at.unwrap_or(now);
-            let gain = gains.entry((pair.a, pair.b)).or_insert(Gain { count: 0, first: at, last: at });
+            let gain = gains.entry((scope, pair.a, pair.b)).or_insert(Gain { count: 0, first: at, last: at });
             gain.count += 1;
             gain.first = gain.first.min(at);
             gain.last = gain.last.max(at);
@@ -257,14 +261,16 @@ async fn raise(
     tx: &mut Tx,
     now: Timestamp,
     tunables: &Tunables,
-    gains: &[((&str, &str), Gain)],
+    gains: &[((&str, &str, &str), Gain)],
 ) -> Result<(), Error> {
-    tx.touch_memories(gains.iter().map(|((a, _), _)| *a), "COACTIVATED");
-    for slice in slices(&COACTIVATION_RAISE, gains, |((a, b), _)| a.len() + b.len() + 26) {
+    gains.iter().for_each(|((scope, a, _), _)| tx.touch("Memory", scope, a, "COACTIVATED"));
+    let bytes = |((scope, a, b), _): &((&str, &str, &str), Gain)| scope.len() + a.len() + b.len() + 28;
+    for slice in slices(&COACTIVATION_RAISE, gains, bytes) {
         let call = COACTIVATION_RAISE
             .call()
-            .set("a", list(slice.iter().map(|((a, _), _)| *a)))
-            .set("b", list(slice.iter().map(|((_, b), _)| *b)))
+            .set("scope", list(slice.iter().map(|((scope, ..), _)| *scope)))
+            .set("a", list(slice.iter().map(|((_, a, _), _)| *a)))
+            .set("b", list(slice.iter().map(|((.., b), _)| *b)))
             .set("gain", list(slice.iter().map(|(_, gain)| gain.count)))
             .set("first", list(slice.iter().map(|(_, gain)| gain.first.millis())))
             .set("last", list(slice.iter().map(|(_, gain)| gain.last.millis())))

@@ -3,18 +3,20 @@
 use super::Store;
 use super::catalogue::{
     MEMORY_HISTORY, MEMORY_LIST, MEMORY_LOCK, MEMORY_QUARANTINE, MEMORY_READ, MEMORY_STUB_OF, MEMORY_TIERS,
-    MEMORY_TIMELINE, MEMORY_WAITING, MEMORY_WRITE,
+    MEMORY_TIMELINE, MEMORY_TOMBSTONES, MEMORY_WAITING, MEMORY_WRITE,
 };
 use super::decode::{Life, LifeRow};
 use super::encode::{instants, list, slices};
 use super::error::{Error, RefusedWhy};
+use super::statement::Call;
 use super::tx::{Mode, Tx};
-use crate::domain::ids::{MemoryId, hex};
+use crate::domain::ids::{MemoryKey, hex};
 use crate::domain::memory::{Refused, Vital};
 use crate::domain::tier::Tier;
 use crate::domain::units::Timestamp;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
+use std::collections::BTreeSet;
 
 /// A memory that this transaction holds.
 #[derive(Debug, Clone)]
@@ -29,49 +31,61 @@ pub(super) struct Locked {
 
 #[derive(Deserialize)]
 struct LockRow {
+    /// Its place among those that were asked for.
+    at: usize,
     #[serde(flatten)]
     life: LifeRow,
     same: Option<bool>,
     claims: Vec<String>,
 }
 
-/// Locks the memories of these ids, which the caller has sorted, and reads what the laws need of them. `content` is
-/// compared where it is given. Ids that do not exist are absent from the answer.
-pub(super) async fn lock(
+/// Locks these memories, which the caller has sorted, and reads what the laws need of them. `content` is compared where it
+/// is given. Those that do not exist are absent from the answer.
+pub(super) async fn lock<'k>(
     tx: &mut Tx,
-    wanted: &[(&str, Option<&str>)],
-) -> Result<Vec<(String, Locked)>, Error> {
-    debug_assert!(wanted.is_sorted_by_key(|(id, _)| *id), "locks are taken in the order of the keys");
+    wanted: &[(&'k MemoryKey, Option<&str>)],
+) -> Result<Vec<(&'k MemoryKey, Locked)>, Error> {
+    debug_assert!(wanted.is_sorted_by_key(|(key, _)| *key), "locks are taken in the order of the keys");
     let mut locked = Vec::with_capacity(wanted.len());
-    for slice in slices(&MEMORY_LOCK, wanted, |(id, content)| id.len() + content.map_or(1, str::len) + 6) {
-        let call = MEMORY_LOCK
-            .planted("check-before-lock", "SET m.ebbLock = true\n", "")
-            .set("id", list(slice.iter().map(|(id, _)| *id)))
+    let bytes = |(key, content): &(&MemoryKey, Option<&str>)| bytes(key) + content.map_or(1, str::len) + 4;
+    for slice in slices(&MEMORY_LOCK, wanted, bytes) {
+        let call = MEMORY_LOCK.planted("check-before-lock", "SET m.ebbLock = true\n", "");
+        let call = keyed(call, slice.iter().map(|(key, _)| *key))
             .set("content", list(slice.iter().map(|(_, content)| *content)));
         for row in tx.rows::<LockRow>(call).await? {
-            let id = row.life.id.clone();
-            locked.push((id, Locked { life: row.life.check(), same: row.same, claims: row.claims }));
+            let Some((key, _)) = slice.get(row.at) else { continue };
+            locked.push((*key, Locked { life: row.life.check(), same: row.same, claims: row.claims }));
         }
     }
     Ok(locked)
 }
 
+/// The columns that name memories.
+pub(super) fn keyed<'a>(call: Call, keys: impl Iterator<Item = &'a MemoryKey> + Clone) -> Call {
+    call.set("scope", list(keys.clone().map(MemoryKey::scope))).set("id", list(keys.map(MemoryKey::id)))
+}
+
+/// Bytes that a memory's name takes in a request, about.
+pub(super) fn bytes(key: &MemoryKey) -> usize {
+    key.scope().len() + key.id().len() + 4
+}
+
 /// Writes the lives of memories that this transaction has locked.
-pub(super) async fn write(tx: &mut Tx, lives: &[(&str, Vital)]) -> Result<(), Error> {
-    tx.touch_memories(lives.iter().map(|(id, _)| *id), "");
-    for slice in slices(&MEMORY_WRITE, lives, |(id, _)| id.len() + 90) {
-        tx.run(vitals(MEMORY_WRITE.call(), slice.iter().map(|(id, vital)| (*id, vital)))).await?;
+pub(super) async fn write(tx: &mut Tx, lives: &[(&MemoryKey, Vital)]) -> Result<(), Error> {
+    tx.touch_memories(lives.iter().map(|(key, _)| *key), "");
+    for slice in slices(&MEMORY_WRITE, lives, |(key, _)| bytes(key) + 90) {
+        tx.run(vitals(MEMORY_WRITE.call(), slice.iter().map(|(key, vital)| (*key, vital)))).await?;
     }
     Ok(())
 }
 
 /// The columns that every statement with lives takes.
 pub(super) fn vitals<'a>(
-    call: super::statement::Call,
-    lives: impl Iterator<Item = (&'a str, &'a Vital)> + Clone,
-) -> super::statement::Call {
+    call: Call,
+    lives: impl Iterator<Item = (&'a MemoryKey, &'a Vital)> + Clone,
+) -> Call {
     let each = || lives.clone().map(|(_, vital)| vital);
-    call.set("id", list(lives.clone().map(|(id, _)| id)))
+    keyed(call, lives.clone().map(|(key, _)| key))
         .set("tier", list(each().map(|vital| vital.tier.name())))
         .set("energy", list(each().map(|vital| vital.energy.value())))
         .set("energyAt", instants(each().map(|vital| Some(vital.energy_at))))
@@ -83,22 +97,48 @@ pub(super) fn vitals<'a>(
 }
 
 /// Sets rows aside with their reasons.
-pub(super) async fn quarantine(tx: &mut Tx, rows: &[(String, String)]) -> Result<(), Error> {
-    tx.touch_memories(rows.iter().map(|(id, _)| id.as_str()), "");
-    for slice in slices(&MEMORY_QUARANTINE, rows, |(id, reason)| id.len() + reason.len()) {
-        let call = MEMORY_QUARANTINE
-            .call()
-            .set("id", list(slice.iter().map(|(id, _)| id.as_str())))
+pub(super) async fn quarantine(tx: &mut Tx, rows: &[(&MemoryKey, String)]) -> Result<(), Error> {
+    tx.touch_memories(rows.iter().map(|(key, _)| *key), "");
+    for slice in slices(&MEMORY_QUARANTINE, rows, |(key, reason)| bytes(key) + reason.len()) {
+        let call = keyed(MEMORY_QUARANTINE.call(), slice.iter().map(|(key, _)| *key))
             .set("reason", list(slice.iter().map(|(_, reason)| reason.as_str())));
         tx.run(call).await?;
     }
     Ok(())
 }
 
-/// What a tombstone keeps of a memory's id.
+/// What a tombstone keeps of a memory's name. No scope and no id has a control character, so no two names have one text.
 #[must_use]
-pub(super) fn tombstone_hash(id: &str) -> String {
-    hex(&Sha256::digest(id.as_bytes()))
+pub(super) fn tombstone_hash(key: &MemoryKey) -> String {
+    hex(&Sha256::digest(format!("{}\u{0}{}", key.scope(), key.id()).as_bytes()))
+}
+
+/// What it kept while ids were unique over all scopes: such a tombstone keeps the id from every scope.
+fn unscoped_tombstone_hash(key: &MemoryKey) -> String {
+    hex(&Sha256::digest(key.id().as_bytes()))
+}
+
+/// Which of these memories were forgotten on request.
+pub(super) async fn forgotten<'k>(
+    tx: &mut Tx,
+    keys: &[&'k MemoryKey],
+) -> Result<BTreeSet<&'k MemoryKey>, Error> {
+    #[derive(Deserialize)]
+    struct Row {
+        hash: String,
+    }
+    let hashed: Vec<(String, &MemoryKey)> = keys
+        .iter()
+        .flat_map(|key| [(tombstone_hash(key), *key), (unscoped_tombstone_hash(key), *key)])
+        .collect();
+    let mut forgotten = BTreeSet::new();
+    for slice in slices(&MEMORY_TOMBSTONES, &hashed, |(hash, _)| hash.len()) {
+        let hashes = list(slice.iter().map(|(hash, _)| hash.as_str()));
+        for Row { hash } in tx.rows(MEMORY_TOMBSTONES.call().set("hash", hashes)).await? {
+            forgotten.extend(slice.iter().filter(|(of, _)| *of == hash).map(|(_, key)| *key));
+        }
+    }
+    Ok(forgotten)
 }
 
 /// A memory as people see it.
@@ -213,12 +253,12 @@ pub struct Waiting {
 }
 
 impl Store {
-    /// Reads memories whole, in the order of the ids; ids that do not exist are left out.
+    /// Reads memories whole, in their order; those that do not exist are left out.
     ///
     /// # Errors
     /// Of the connection or the statement.
-    pub async fn memories(&self, ids: &[String]) -> Result<Vec<Record>, Error> {
-        self.transactions.run("memories.read", Mode::Read, async |tx: &mut Tx| read(tx, ids).await).await
+    pub async fn memories(&self, keys: &[MemoryKey]) -> Result<Vec<Record>, Error> {
+        self.transactions.run("memories.read", Mode::Read, async |tx: &mut Tx| read(tx, keys).await).await
     }
 
     /// Names memories of a scope, by id, at most `limit`.
@@ -230,7 +270,7 @@ impl Store {
         scope: &str,
         filter: &Filter,
         limit: u32,
-    ) -> Result<Vec<String>, Error> {
+    ) -> Result<Vec<MemoryKey>, Error> {
         #[derive(Deserialize)]
         struct Row {
             id: String,
@@ -248,14 +288,14 @@ impl Store {
                 tx.rows::<Row>(call).await
             })
             .await?;
-        Ok(rows.into_iter().map(|row| row.id).collect())
+        Ok(rows.into_iter().map(|row| MemoryKey::of_row(scope, &row.id)).collect())
     }
 
     /// What happened to a memory, newest first, at most 400 events.
     ///
     /// # Errors
     /// Of the connection or the statement.
-    pub async fn history(&self, id: &str) -> Result<Vec<Happened>, Error> {
+    pub async fn history(&self, key: &MemoryKey) -> Result<Vec<Happened>, Error> {
         #[derive(Deserialize)]
         struct Row {
             what: String,
@@ -267,7 +307,7 @@ impl Store {
         let rows = self
             .transactions
             .run("memory.history", Mode::Read, async |tx: &mut Tx| {
-                tx.rows::<Row>(MEMORY_HISTORY.call().set("id", id)).await
+                tx.rows::<Row>(MEMORY_HISTORY.call().set("scope", key.scope()).set("id", key.id())).await
             })
             .await?;
         Ok(rows
@@ -323,11 +363,10 @@ impl Store {
 }
 
 /// Reads memories whole, as this transaction sees them.
-pub(super) async fn read(tx: &mut Tx, ids: &[String]) -> Result<Vec<Record>, Error> {
-    let mut rows = Vec::with_capacity(ids.len());
-    for slice in slices(&MEMORY_READ, ids, String::len) {
-        let ids = list(slice.iter().map(String::as_str));
-        rows.extend(tx.rows::<RecordRow>(MEMORY_READ.call().set("id", ids)).await?);
+pub(super) async fn read(tx: &mut Tx, keys: &[MemoryKey]) -> Result<Vec<Record>, Error> {
+    let mut rows = Vec::with_capacity(keys.len());
+    for slice in slices(&MEMORY_READ, keys, bytes) {
+        rows.extend(tx.rows::<RecordRow>(keyed(MEMORY_READ.call(), slice.iter())).await?);
     }
     let record = |row: RecordRow| Record {
         life: row.life.check(),
@@ -345,15 +384,17 @@ pub(super) async fn read(tx: &mut Tx, ids: &[String]) -> Result<Vec<Record>, Err
 }
 
 /// The error for a law that refused; for a stub it names the living memory.
-pub(super) async fn refused(tx: &mut Tx, id: &MemoryId, why: Refused) -> Result<Error, Error> {
+pub(super) async fn refused(tx: &mut Tx, key: &MemoryKey, why: Refused) -> Result<Error, Error> {
     #[derive(Deserialize)]
     struct Row {
         id: String,
     }
     let living = match why {
-        Refused::Stub => tx.row::<Row>(MEMORY_STUB_OF.call().set("id", id.as_str())).await?,
+        Refused::Stub => {
+            tx.row::<Row>(MEMORY_STUB_OF.call().set("scope", key.scope()).set("id", key.id())).await?
+        }
         _ => None,
     };
     let why = living.map_or(RefusedWhy::Law(why), |row| RefusedWhy::StubOf(row.id));
-    Ok(Error::Refused { id: id.to_string(), why })
+    Ok(Error::Refused { id: key.to_string(), why })
 }

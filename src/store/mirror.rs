@@ -148,14 +148,20 @@ pub struct Tied {
 
 /// The labels of what may be mirrored, in the order in which they are meant where a node has several.
 pub(super) fn labels(trails: &Trails) -> Result<Allowed, Error> {
-    let mut labels = vec!["Memory", "Entity", "SemanticCluster"];
-    for label in trails.allowed.labels() {
-        if !labels.contains(&label.as_str()) {
-            labels.push(label.as_str());
+    let mut labels: Vec<&str> = Vec::new();
+    for label in label_names(trails) {
+        if !labels.contains(&label) {
+            labels.push(label);
         }
     }
     Allowed::new(&labels, &["RELATES_TO"])
         .map_err(|why| Error::Conflict(format!("what is to be mirrored: {why}")))
+}
+
+/// The labels that the name of a node may begin with, some of them twice.
+pub(super) fn label_names(trails: &Trails) -> impl Iterator<Item = &str> {
+    let always = ["Memory", "Entity", "SemanticCluster"];
+    always.into_iter().chain(trails.allowed.labels().iter().map(PlaceLabel::as_str))
 }
 
 impl Mirrored {

@@ -11,8 +11,10 @@ use super::catalogue::{
 };
 use super::encode::list;
 use super::error::Error;
+use super::memory::keyed;
 use super::tx::{Mode, Tx};
 use crate::domain::attempt::{AttemptState, FOREIGN_LEASE_MS, Mark, Right, keeper};
+use crate::domain::ids::MemoryKey;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -64,6 +66,7 @@ pub struct AttemptRow {
 #[serde(rename_all = "camelCase")]
 struct MarkRow {
     mark: String,
+    scope: Option<String>,
     memory: Option<String>,
     attempt: String,
     is_attempt: bool,
@@ -116,10 +119,12 @@ impl Store {
                 .run("attempt.unmark", Mode::Write, async |tx: &mut Tx| unmark(tx, &stray, false).await)
                 .await?;
         }
-        let contested: BTreeSet<String> =
-            marks.into_iter().filter(|mark| mark.several).filter_map(|mark| mark.memory).collect();
+        let several = marks.iter().filter(|mark| mark.several);
+        let contested: BTreeSet<MemoryKey> = several
+            .filter_map(|mark| Some(MemoryKey::of_row(mark.scope.as_deref()?, mark.memory.as_deref()?)))
+            .collect();
         if !contested.is_empty() {
-            let contested: Vec<String> = contested.into_iter().collect();
+            let contested: Vec<&MemoryKey> = contested.iter().collect();
             let lost = self
                 .leases
                 .run("attempt.resolve", Mode::Write, async |tx: &mut Tx| resolve(tx, &contested).await)
@@ -235,20 +240,24 @@ impl Store {
 
 /// Parts attempts that hold the same memories, which are locked here: the earliest keeps each. Answers (memory, attempt)
 /// for each claim that was removed.
-pub(super) async fn resolve(tx: &mut Tx, memories: &[String]) -> Result<Vec<(String, String)>, Error> {
+pub(super) async fn resolve<'k>(
+    tx: &mut Tx,
+    memories: &[&'k MemoryKey],
+) -> Result<Vec<(&'k MemoryKey, String)>, Error> {
     #[derive(Deserialize)]
     struct Row {
-        memory: String,
+        /// Its place among the memories.
+        memory: usize,
         /// Attempt, element id of the claim, when the attempt was started.
         claims: Vec<(String, String, Option<String>)>,
     }
     if memories.is_empty() {
         return Ok(Vec::new());
     }
-    let call = ATTEMPT_CLAIMS.call().set("id", list(memories.iter().map(String::as_str)));
-    let rows: Vec<Row> = tx.rows(call).await?;
+    let rows: Vec<Row> = tx.rows(keyed(ATTEMPT_CLAIMS.call(), memories.iter().copied())).await?;
     let (mut lost, mut marks) = (Vec::new(), Vec::new());
     for Row { memory, claims } in rows {
+        let Some(memory) = memories.get(memory) else { continue };
         let started = |text: &Option<String>| text.as_ref().and_then(|ms| ms.parse().ok());
         let all: Vec<Mark> = claims
             .iter()
@@ -256,7 +265,7 @@ pub(super) async fn resolve(tx: &mut Tx, memories: &[String]) -> Result<Vec<(Str
             .collect();
         let Some(keeper) = keeper(&all) else { continue };
         for (attempt, mark, _) in claims.into_iter().filter(|(attempt, ..)| *attempt != keeper.attempt) {
-            lost.push((memory.clone(), attempt));
+            lost.push((*memory, attempt));
             marks.push(mark);
         }
     }

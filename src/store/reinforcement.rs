@@ -11,10 +11,12 @@ use super::catalogue::{
 use super::decode::Life;
 use super::encode::{list, slices};
 use super::error::Error;
-use super::memory::{lock, write};
+use super::memory::{bytes, keyed, lock, write};
 use super::run::Run;
+use super::statement::Call;
 use super::tally::Tally;
 use super::tx::{Mode, Tx};
+use crate::domain::ids::MemoryKey;
 use crate::domain::memory::{self, Vital};
 use crate::domain::similarity::Similarity;
 use crate::domain::tunables::Tunables;
@@ -26,9 +28,8 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct New {
     /// Which.
-    pub id: String,
-    /// Whose.
-    pub scope: String,
+    #[serde(flatten)]
+    pub key: MemoryKey,
     /// What it says, as far as it is compared.
     pub text: String,
     /// Whether it carries an embedding that can be compared.
@@ -59,9 +60,9 @@ pub struct Near {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Likeness {
     /// The new one.
-    pub new: String,
-    /// Old ones with their similarity.
-    pub old: Vec<(String, f64)>,
+    pub new: MemoryKey,
+    /// Old ones of its scope with their similarity.
+    pub old: Vec<(MemoryKey, f64)>,
 }
 
 impl Store {
@@ -107,11 +108,12 @@ impl Store {
     ///
     /// # Errors
     /// Of the connection or the statement; there must be an index (see [`Store::ensure_embedding_index`]).
-    pub async fn nearest(&self, id: &str, limit: usize) -> Result<Vec<Near>, Error> {
+    pub async fn nearest(&self, key: &MemoryKey, limit: usize) -> Result<Vec<Near>, Error> {
         self.transactions
             .run("reinforcement.nearest", Mode::Read, async |tx: &mut Tx| {
                 let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-                tx.rows(REINFORCEMENT_NEAREST.call().set("id", id).set("limit", limit)).await
+                let call = REINFORCEMENT_NEAREST.call().set("scope", key.scope()).set("id", key.id());
+                tx.rows(call.set("limit", limit)).await
             })
             .await
     }
@@ -162,23 +164,22 @@ async fn reinforce(
     likenesses: &[Likeness],
 ) -> Result<Tally, Error> {
     let named = likenesses.iter().flat_map(|one| one.old.iter().map(|(id, _)| id).chain([&one.new]));
-    let wanted: BTreeSet<&str> = named.map(String::as_str).collect();
-    let wanted: Vec<(&str, Option<&str>)> = wanted.into_iter().map(|id| (id, None)).collect();
+    let wanted: BTreeSet<&MemoryKey> = named.collect();
+    let wanted: Vec<(&MemoryKey, Option<&str>)> = wanted.into_iter().map(|key| (key, None)).collect();
     // A row that no law can use is left as it is; so is one that was forgotten meanwhile.
-    let sound = lock(tx, &wanted).await?.into_iter().filter_map(|(id, locked)| Some((id, locked.life.ok()?)));
-    let lives: BTreeMap<String, Life> = sound.collect();
-    let pairs: Vec<(&str, &str, f64)> = likenesses
+    let sound =
+        lock(tx, &wanted).await?.into_iter().filter_map(|(key, locked)| Some((key, locked.life.ok()?)));
+    let lives: BTreeMap<&MemoryKey, Life> = sound.collect();
+    let pairs: Vec<Pair<'_>> = likenesses
         .iter()
         .filter(|one| lives.contains_key(&one.new))
-        .flat_map(|one| one.old.iter().map(|(old, similarity)| (one.new.as_str(), old.as_str(), *similarity)))
+        .flat_map(|one| one.old.iter().map(|(old, similarity)| (&one.new, old, *similarity)))
         .collect();
     let known = known(tx, &pairs).await?;
-    let (mut after, mut drawn) = (BTreeMap::<&str, Vital>::new(), Vec::new());
+    let (mut after, mut drawn) = (BTreeMap::<&MemoryKey, Vital>::new(), Vec::new());
     for (new, old, similarity) in pairs {
-        // Nothing crosses scopes, whatever was read before the locks.
-        let same_scope = |life: &&Life| lives.get(new).is_some_and(|new| new.scope == life.scope);
-        let Some(held) = lives.get(old).filter(same_scope) else { continue };
-        if known.contains(&(new.to_owned(), old.to_owned())) {
+        let Some(held) = lives.get(old) else { continue };
+        if known.contains(&(new, old)) {
             continue;
         }
         let vital = after.get(old).copied().unwrap_or(held.vital);
@@ -187,22 +188,19 @@ async fn reinforce(
             drawn.push((new, old, similarity));
         }
     }
-    let written: Vec<(&str, Vital)> = after.into_iter().collect();
+    let written: Vec<(&MemoryKey, Vital)> = after.into_iter().collect();
     write(tx, &written).await?;
     tx.touch_memories(drawn.iter().map(|(new, ..)| *new), "REINFORCES");
-    for slice in slices(&REINFORCEMENT_DRAW, &drawn, |(new, old, _)| new.len() + old.len() + 14) {
-        let call = REINFORCEMENT_DRAW
-            .call()
-            .set("new", list(slice.iter().map(|(new, ..)| *new)))
-            .set("old", list(slice.iter().map(|(_, old, _)| *old)))
+    for slice in slices(&REINFORCEMENT_DRAW, &drawn, |(new, old, _)| bytes(new) + old.id().len() + 14) {
+        let call = paired(REINFORCEMENT_DRAW.call(), slice)
             .set("strength", list(slice.iter().map(|(.., similarity)| *similarity)))
             .set("now", now.millis());
         tx.run(call).await?;
     }
-    let mut new: Vec<&str> = likenesses.iter().map(|one| one.new.as_str()).collect();
+    let mut new: Vec<&MemoryKey> = likenesses.iter().map(|one| &one.new).collect();
     new.sort_unstable();
-    for slice in slices(&REINFORCEMENT_DONE, &new, |id| id.len() + 2) {
-        tx.run(REINFORCEMENT_DONE.call().set("id", list(slice.iter().copied()))).await?;
+    for slice in slices(&REINFORCEMENT_DONE, &new, |key| bytes(key)) {
+        tx.run(keyed(REINFORCEMENT_DONE.call(), slice.iter().copied())).await?;
     }
     let reinforced = i64::try_from(drawn.len()).unwrap_or(i64::MAX);
     Ok(Tally {
@@ -213,19 +211,28 @@ async fn reinforce(
     })
 }
 
-async fn known(tx: &mut Tx, pairs: &[(&str, &str, f64)]) -> Result<BTreeSet<(String, String)>, Error> {
+/// A new memory, an old one of its scope, and how like they are.
+type Pair<'k> = (&'k MemoryKey, &'k MemoryKey, f64);
+
+/// The columns that name pairs.
+fn paired(call: Call, pairs: &[Pair<'_>]) -> Call {
+    call.set("scope", list(pairs.iter().map(|(new, ..)| new.scope())))
+        .set("new", list(pairs.iter().map(|(new, ..)| new.id())))
+        .set("old", list(pairs.iter().map(|(_, old, _)| old.id())))
+}
+
+async fn known<'k>(
+    tx: &mut Tx,
+    pairs: &[Pair<'k>],
+) -> Result<BTreeSet<(&'k MemoryKey, &'k MemoryKey)>, Error> {
     #[derive(Deserialize)]
     struct Row {
-        new: String,
-        old: String,
+        at: usize,
     }
     let mut known = BTreeSet::new();
-    for slice in slices(&REINFORCEMENT_KNOWN, pairs, |(new, old, _)| new.len() + old.len() + 4) {
-        let call = REINFORCEMENT_KNOWN
-            .call()
-            .set("new", list(slice.iter().map(|(new, ..)| *new)))
-            .set("old", list(slice.iter().map(|(_, old, _)| *old)));
-        known.extend(tx.rows::<Row>(call).await?.into_iter().map(|row| (row.new, row.old)));
+    for slice in slices(&REINFORCEMENT_KNOWN, pairs, |(new, old, _)| bytes(new) + old.id().len() + 2) {
+        let rows: Vec<Row> = tx.rows(paired(REINFORCEMENT_KNOWN.call(), slice)).await?;
+        known.extend(rows.into_iter().filter_map(|row| slice.get(row.at)).map(|(new, old, _)| (*new, *old)));
     }
     Ok(known)
 }

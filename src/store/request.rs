@@ -11,14 +11,14 @@ use super::Store;
 use super::batch::{Applied, Batch, apply};
 use super::catalogue::{MEMORY_FORGET, MEMORY_LIVE, REQUEST_ANSWER, REQUEST_OPEN};
 use super::decode::Life;
-use super::encode::list;
 use super::error::Error;
 use super::memory::{Record, lock, read, refused, tombstone_hash, write};
 use super::session::Ended;
 use super::synapse::forget_learned;
 use super::tx::{Mode, Tx};
+use crate::domain::event::Event;
 use crate::domain::guard::{FEW, Guard};
-use crate::domain::ids::{MemoryId, Scope, SessionId};
+use crate::domain::ids::{MemoryId, MemoryKey, Scope, SessionId};
 use crate::domain::memory::{self, Refused};
 use crate::domain::tunables::Tunables;
 use crate::domain::units::Timestamp;
@@ -45,13 +45,13 @@ impl Store {
     /// # Errors
     /// Of the connection. Events that cannot be applied are in the answer.
     pub async fn rehearse_events(&self, batch: Batch<'_>) -> Result<(Applied, Vec<Record>), Error> {
-        let ids: Vec<String> = batch.events.iter().map(|event| event.id().to_string()).collect();
+        let keys: Vec<MemoryKey> = batch.events.iter().map(Event::key).collect();
         self.transactions
             .run("events.rehearse", Mode::Write, async |tx: &mut Tx| {
                 tx.abandon();
                 let applied = apply(tx, batch).await?;
                 let records = match &applied {
-                    Applied::All(_) => read(tx, &ids).await?,
+                    Applied::All(_) => read(tx, &keys).await?,
                     Applied::Nothing(_) => Vec::new(),
                 };
                 Ok((applied, records))
@@ -67,36 +67,34 @@ impl Store {
     pub async fn pin(
         &self,
         lasting: Lasting<'_>,
-        ids: &[MemoryId],
+        keys: &[MemoryKey],
         pin: bool,
         now: Timestamp,
         tunables: &Tunables,
     ) -> Result<Vec<Record>, Error> {
         let law = if pin { memory::pinned } else { memory::unpinned };
-        let names: Vec<String> = ids.iter().map(ToString::to_string).collect();
         self.transactions
             .run("memory.pin", Mode::Write, async |tx: &mut Tx| {
                 if open::<()>(tx, lasting).await?.is_none() {
                     let mut changed = Vec::new();
-                    for life in lock_sound(tx, ids).await? {
+                    for (key, life) in lock_sound(tx, keys).await? {
                         let next = match law(life.vital, now, tunables) {
                             Ok(next) => next,
-                            Err(why) => return Err(refused(tx, &life.id, why).await?),
+                            Err(why) => return Err(refused(tx, key, why).await?),
                         };
                         if next != life.vital {
-                            changed.push((life.id, next));
+                            changed.push((key, next));
                         }
                     }
-                    let lives: Vec<_> = changed.iter().map(|(id, vital)| (id.as_str(), *vital)).collect();
-                    write(tx, &lives).await?;
+                    write(tx, &changed).await?;
                     answer(tx, lasting, &()).await?;
                 }
-                read(tx, &names).await
+                read(tx, keys).await
             })
             .await
     }
 
-    /// Deletes memories with their stubs, all or none, and leaves a tombstone for each. Answers how many nodes went. More
+    /// Deletes memories of a scope with their stubs, all or none, and leaves a tombstone for each. Answers how many nodes went. More
     /// than `guard` allows go only if `accepted` names their number.
     ///
     /// # Errors
@@ -105,7 +103,7 @@ impl Store {
     pub async fn forget(
         &self,
         lasting: Lasting<'_>,
-        ids: &[MemoryId],
+        (scope, ids): (&Scope, &[MemoryId]),
         now: Timestamp,
         (guard, accepted): (&Guard, Option<i64>),
     ) -> Result<i64, Error> {
@@ -118,31 +116,32 @@ impl Store {
             memories: i64,
             stubs: i64,
         }
+        let keys: Vec<MemoryKey> = ids.iter().map(|id| MemoryKey::new(scope, id)).collect();
         self.transactions
             .run("memory.forget", Mode::Write, async |tx: &mut Tx| {
                 if let Some(gone) = open(tx, lasting).await? {
                     return Ok(gone);
                 }
-                for (id, life) in lock_all(tx, ids).await? {
+                for (key, life) in lock_all(tx, &keys).await? {
                     // A row that no law can use may be forgotten all the same.
                     if life.is_ok_and(|life| life.vital.tier.is_stub()) {
-                        return Err(refused(tx, &id, Refused::Stub).await?);
+                        return Err(refused(tx, key, Refused::Stub).await?);
                     }
                 }
-                let affected = i64::try_from(ids.len()).unwrap_or(i64::MAX);
+                let affected = i64::try_from(keys.len()).unwrap_or(i64::MAX);
                 if affected > FEW {
-                    let names = list(ids.iter().map(MemoryId::as_str));
-                    let Live { live } = tx.only(MEMORY_LIVE.call().set("id", names)).await?;
+                    let Live { live } = tx.only(MEMORY_LIVE.call().set("scope", scope.as_str())).await?;
                     guard.judge(affected, live, accepted).map_err(Error::Guarded)?;
                 }
                 let mut gone = 0;
-                tx.touch_memories(ids.iter().map(MemoryId::as_str), "");
-                for id in ids {
-                    forget_learned(tx, id).await?;
+                tx.touch_memories(&keys, "");
+                for key in &keys {
+                    forget_learned(tx, key, &self.trails).await?;
                     let call = MEMORY_FORGET
                         .call()
-                        .set("id", id.as_str())
-                        .set("hash", tombstone_hash(id.as_str()))
+                        .set("scope", key.scope())
+                        .set("id", key.id())
+                        .set("hash", tombstone_hash(key))
                         .set("at", now.millis());
                     let row: Row = tx.only(call).await?;
                     gone += row.memories + row.stubs;
@@ -219,27 +218,29 @@ pub(super) async fn answer<T: Serialize>(tx: &mut Tx, lasting: Lasting<'_>, answ
     tx.run(REQUEST_ANSWER.call().set("id", request).set("answer", answer)).await
 }
 
-/// Locks memories that must all be there, in the order of their ids.
-async fn lock_all(tx: &mut Tx, ids: &[MemoryId]) -> Result<Vec<(MemoryId, Result<Life, String>)>, Error> {
-    let mut wanted: Vec<&MemoryId> = ids.iter().collect();
+/// Locks memories that must all be there, in the order of their keys.
+async fn lock_all<'k>(
+    tx: &mut Tx,
+    keys: &'k [MemoryKey],
+) -> Result<Vec<(&'k MemoryKey, Result<Life, String>)>, Error> {
+    let mut wanted: Vec<(&MemoryKey, Option<&str>)> = keys.iter().map(|key| (key, None)).collect();
     wanted.sort();
     wanted.dedup();
-    let keys: Vec<(&str, Option<&str>)> = wanted.iter().map(|id| (id.as_str(), None)).collect();
-    let mut found: Vec<_> = lock(tx, &keys).await?;
+    let mut found: Vec<_> = lock(tx, &wanted).await?;
     wanted
         .into_iter()
-        .map(|id| match found.iter().position(|(found, _)| found == id.as_str()) {
-            Some(at) => Ok((id.clone(), found.swap_remove(at).1.life)),
-            None => Err(Error::NotFound { what: "memory", id: id.to_string() }),
+        .map(|(key, _)| match found.iter().position(|(found, _)| *found == key) {
+            Some(at) => Ok((key, found.swap_remove(at).1.life)),
+            None => Err(Error::NotFound { what: "memory", id: key.to_string() }),
         })
         .collect()
 }
 
 /// Locks memories that must all be there and sound.
-async fn lock_sound(tx: &mut Tx, ids: &[MemoryId]) -> Result<Vec<Life>, Error> {
-    let locked = lock_all(tx, ids).await?;
-    let sound = |(id, life): (MemoryId, Result<Life, String>)| {
-        life.map_err(|reason| Error::Quarantined { id: format!("memory {id}"), reason })
+async fn lock_sound<'k>(tx: &mut Tx, keys: &'k [MemoryKey]) -> Result<Vec<(&'k MemoryKey, Life)>, Error> {
+    let sound = |(key, life): (&'k MemoryKey, Result<Life, String>)| match life {
+        Ok(life) => Ok((key, life)),
+        Err(reason) => Err(Error::Quarantined { id: format!("memory {key}"), reason }),
     };
-    locked.into_iter().map(sound).collect()
+    lock_all(tx, keys).await?.into_iter().map(sound).collect()
 }

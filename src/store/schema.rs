@@ -6,9 +6,9 @@
 
 use super::Store;
 use super::catalogue::{
-    MIGRATION_DUPLICATES, MIGRATION_LIST, MIGRATION_RECORD, SCHEMA_EDGE, SCHEMA_EMBEDDING, SCHEMA_PLACE,
-    SCHEMA_V001, SCHEMA_V002, SCHEMA_V003, SCHEMA_V004, SCHEMA_V005, SCHEMA_V006, SCHEMA_V007, SCHEMA_V008,
-    SERVER_EMBEDDING, SERVER_PING, SERVER_SCHEMA,
+    MIGRATION_AT_WORK, MIGRATION_DUPLICATES, MIGRATION_LIST, MIGRATION_RECORD, SCHEMA_EDGE, SCHEMA_EMBEDDING,
+    SCHEMA_PLACE, SCHEMA_V001, SCHEMA_V002, SCHEMA_V003, SCHEMA_V004, SCHEMA_V005, SCHEMA_V006, SCHEMA_V007,
+    SCHEMA_V008, SCHEMA_V009, SERVER_EMBEDDING, SERVER_PING, SERVER_SCHEMA,
 };
 use super::error::Error;
 use super::statement::Statement;
@@ -21,7 +21,7 @@ use neo4rs::{BoltMap, BoltString, BoltType};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
-static MIGRATIONS: [&Statement; 8] = [
+static MIGRATIONS: [&Statement; 9] = [
     &SCHEMA_V001,
     &SCHEMA_V002,
     &SCHEMA_V003,
@@ -30,6 +30,7 @@ static MIGRATIONS: [&Statement; 8] = [
     &SCHEMA_V006,
     &SCHEMA_V007,
     &SCHEMA_V008,
+    &SCHEMA_V009,
 ];
 
 /// What initialising did.
@@ -163,11 +164,9 @@ impl Store {
         now: Timestamp,
     ) -> Result<Initialised, Error> {
         let pending = self.pending().await?;
-        if !pending.is_empty() {
-            self.refuse_duplicates().await?;
-        }
+        self.refuse_upgrade(&pending).await?;
         for migration in MIGRATIONS.iter().filter(|migration| pending.contains(&migration.name)) {
-            for text in statements(migration) {
+            for text in statements(migration).into_iter().filter(|text| is_lasting(text)) {
                 self.make(migration, text).await?;
             }
             self.transactions
@@ -254,9 +253,7 @@ impl Store {
     /// As [`Store::initialise`].
     pub async fn rehearse_initialise(&self, config: &ConsolidationConfig) -> Result<Initialised, Error> {
         let pending = self.pending().await?;
-        if !pending.is_empty() {
-            self.refuse_duplicates().await?;
-        }
+        self.refuse_upgrade(&pending).await?;
         let tunables_added = self.lacking_tunables(config).await?;
         Ok(Initialised { applied: pending.into_iter().map(str::to_owned).collect(), tunables_added })
     }
@@ -355,6 +352,31 @@ impl Store {
         made.or_else(|why| if why.is_made_already() { Ok(()) } else { Err(why) })
     }
 
+    /// Refuses to apply what is pending while rows would break a constraint, or while others are at work: a process of an older
+    /// version, which checked the schema when it started, would go on by rules that hold no longer.
+    async fn refuse_upgrade(&self, pending: &[&str]) -> Result<(), Error> {
+        #[derive(Deserialize)]
+        struct Row {
+            processes: Vec<String>,
+        }
+        if pending.is_empty() {
+            return Ok(());
+        }
+        if pending.len() < MIGRATIONS.len() {
+            let at_work = async |tx: &mut Tx| tx.only(MIGRATION_AT_WORK.call()).await;
+            let Row { processes } = self.transactions.run("migration.at_work", Mode::Read, at_work).await?;
+            if !processes.is_empty() {
+                return Err(Error::Conflict(format!(
+                    "the database at {} cannot be upgraded while other processes of Ebb work on it: {}. Stop them all, \
+                     then run: ebb init. One that was killed is seen for another minute",
+                    self.uri(),
+                    processes.join(", ")
+                )));
+            }
+        }
+        self.refuse_duplicates().await
+    }
+
     async fn refuse_duplicates(&self) -> Result<(), Error> {
         #[derive(Deserialize)]
         struct Row {
@@ -396,9 +418,24 @@ fn statements(migration: &Statement) -> Vec<&'static str> {
     migration.body().split(';').map(str::trim).filter(|text| !text.is_empty()).collect()
 }
 
-/// The name of the constraint or index that a statement makes.
+/// The name of the constraint or index that a statement makes and no later one drops.
 fn made(text: &str) -> Option<&str> {
+    named(text, "CREATE").filter(|_| is_lasting(text))
+}
+
+/// Whether a statement does what no later one undoes: what would be dropped again is not made.
+fn is_lasting(text: &str) -> bool {
+    let dropped = |name: &str| {
+        let texts = MIGRATIONS.iter().flat_map(|migration| statements(migration));
+        texts.filter_map(|text| named(text, "DROP")).any(|other| other == name)
+    };
+    named(text, "CREATE").is_none_or(|name| !dropped(name))
+}
+
+/// The name of the constraint or index that a statement of that verb is about.
+fn named<'t>(text: &'t str, verb: &str) -> Option<&'t str> {
     let mut words = text.split_whitespace();
+    words.next().filter(|word| *word == verb)?;
     words.find(|word| matches!(*word, "CONSTRAINT" | "INDEX"))?;
     words.next()
 }
@@ -411,8 +448,10 @@ mod tests {
     fn every_statement_of_a_migration_can_be_repeated_and_names_what_it_makes() {
         for migration in MIGRATIONS {
             for text in statements(migration) {
-                assert!(text.contains(" IF NOT EXISTS "), "{text}");
-                assert!(made(text).is_some_and(|name| name.starts_with("ebb_")), "{text}");
+                let is_repeatable = text.contains(" IF NOT EXISTS ") || text.ends_with(" IF EXISTS");
+                assert!(is_repeatable, "{text}");
+                let name = named(text, "CREATE").or(named(text, "DROP"));
+                assert!(name.is_some_and(|name| name.starts_with("ebb_")), "{text}");
             }
         }
         assert_eq!(version(&SCHEMA_V001), "V001");

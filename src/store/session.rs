@@ -7,7 +7,7 @@ use super::error::Error;
 use super::memory::lock;
 use super::tx::{Mode, Tx};
 use crate::domain::attempt::AttemptState;
-use crate::domain::ids::{Scope, SessionId};
+use crate::domain::ids::{MemoryKey, Scope, SessionId};
 use crate::domain::memory;
 use crate::domain::tunables::Tunables;
 use crate::domain::units::Timestamp;
@@ -81,17 +81,19 @@ impl Store {
             .set("session", session.as_str())
             .set("after", after)
             .set("limit", i64::try_from(PAGE).unwrap_or(i64::MAX));
-        let ids: Vec<String> = tx.rows::<Made>(made).await?.into_iter().map(|made| made.id).collect();
-        let wanted: Vec<(&str, Option<&str>)> = ids.iter().map(|id| (id.as_str(), None)).collect();
+        let made = tx.rows::<Made>(made).await?;
+        let keys: Vec<MemoryKey> =
+            made.iter().map(|made| MemoryKey::of_row(scope.as_str(), &made.id)).collect();
+        let wanted: Vec<(&MemoryKey, Option<&str>)> = keys.iter().map(|key| (key, None)).collect();
         let mut promotions = Vec::new();
-        for (_, locked) in lock(tx, &wanted).await? {
+        for (key, locked) in lock(tx, &wanted).await? {
             // A row that no law can use is left for the sweep and the audit, which set it aside.
             let Ok(life) = locked.life else { continue };
             if let Ok(after) = memory::session_ended(life.vital, now, threshold, tunables) {
                 if !locked.claims.is_empty() {
                     ended.held += 1;
                 } else {
-                    promotions.push(Promotion { id: life.id, before: life.vital, after });
+                    promotions.push(Promotion { key: key.clone(), before: life.vital, after });
                 }
             }
         }
@@ -103,7 +105,7 @@ impl Store {
             finish(tx, &attempt, AttemptState::Claimed, applied).await?;
             finish(tx, &attempt, AttemptState::Done, applied).await?;
         }
-        ended.promoted.extend(promotions.into_iter().map(|promotion| promotion.id.to_string()));
-        Ok((ended, ids.last().filter(|_| ids.len() == PAGE).cloned()))
+        ended.promoted.extend(promotions.into_iter().map(|promotion| promotion.key.to_string()));
+        Ok((ended, keys.last().filter(|_| keys.len() == PAGE).map(ToString::to_string)))
     }
 }

@@ -8,6 +8,7 @@ use super::run::Run;
 use super::statement::Call;
 use super::tally::Tally;
 use super::tx::{Mode, Tx};
+use crate::domain::ids::MemoryKey;
 use crate::domain::tunables::{ENERGY_FLOOR, LONG_TERM_REWRITE_MS, Tunables};
 use crate::domain::units::{Energy, Timestamp};
 use serde::Deserialize;
@@ -34,7 +35,7 @@ struct SweptRow {
     changed: i64,
     expired: i64,
     quarantined: i64,
-    left: Vec<String>,
+    left: Vec<MemoryKey>,
     last_second: Option<i64>,
     last_nano: Option<i64>,
     last_id: Option<String>,
@@ -211,7 +212,7 @@ async fn sweep_page(
         .set("longTermDecay", config.long_term_decay)
         .set("expiry", config.expiry_threshold);
     let row: SweptRow = tx.only(call).await?;
-    tx.touch_memories(row.left.iter().map(String::as_str), "");
+    tx.touch_memories(&row.left, "");
     let tally = Tally {
         scanned: row.scanned,
         changed: row.changed,

@@ -14,16 +14,18 @@
 
 use super::Store;
 use super::catalogue::{
-    MEMORY_TOMBSTONES, OUTCOME_LEARNED, OUTCOME_WAITING, SYNAPSE_ADVANCE, SYNAPSE_ARRIVING, SYNAPSE_FORGET,
-    SYNAPSE_HOLD, SYNAPSE_LEAVING, SYNAPSE_SINCE, SYNAPSE_TICK, SYNAPSE_TRIM, SYNAPSE_WRITE,
+    OUTCOME_LEARNED, OUTCOME_WAITING, SYNAPSE_ADVANCE, SYNAPSE_ARRIVING, SYNAPSE_FORGET, SYNAPSE_HOLD,
+    SYNAPSE_LEAVING, SYNAPSE_SINCE, SYNAPSE_TICK, SYNAPSE_TRIM, SYNAPSE_WRITE,
 };
 use super::encode::{list, slices};
 use super::error::Error;
-use super::memory::tombstone_hash;
+use super::memory::forgotten;
+use super::mirror::label_names;
 use super::run::Run;
 use super::tally::Tally;
 use super::tx::{Mode, Tx};
-use crate::domain::ids::{MemoryId, Scope, synapse_key};
+use crate::domain::ids::{MemoryKey, Scope, labelled, synapse_key};
+use crate::domain::trail::Trails;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -213,7 +215,7 @@ impl Store {
     /// # Errors
     /// [`Error::Fenced`] if the run was lost.
     pub async fn learn(&self, run: &mut Run, lesson: &Lesson) -> Result<Tally, Error> {
-        self.in_run(run, "synapse.learn", async |tx: &mut Tx| learn(tx, lesson).await).await
+        self.in_run(run, "synapse.learn", async |tx: &mut Tx| learn(tx, lesson, &self.trails).await).await
     }
 
     /// Removes rows of which nothing can be left: those that changed last at the tick `before` or earlier, and hold nothing
@@ -247,13 +249,22 @@ impl Store {
 }
 
 /// Removes what was learned with a memory that is about to be forgotten.
-pub(super) async fn forget_learned(tx: &mut Tx, id: &MemoryId) -> Result<(), Error> {
+///
+/// In what was learned it is called by its id, by its label too, or both over time.
+pub(super) async fn forget_learned(tx: &mut Tx, key: &MemoryKey, trails: &Trails) -> Result<(), Error> {
     #[derive(Deserialize)]
     struct Gone {
         gone: i64,
     }
+    let mut names = vec![format!("Memory:{key}")];
+    // An id that reads like the name of another node never stands alone.
+    names.extend(labelled(label_names(trails), key.id()).is_none().then(|| key.to_string()));
     loop {
-        let call = SYNAPSE_FORGET.call().set("id", id.as_str()).set("limit", FORGOTTEN_MAX);
+        let call = SYNAPSE_FORGET
+            .call()
+            .set("scope", key.scope())
+            .set("name", list(names.iter().map(String::as_str)))
+            .set("limit", FORGOTTEN_MAX);
         match tx.row::<Gone>(call).await? {
             Some(Gone { gone }) if gone >= FORGOTTEN_MAX => {}
             _ => return Ok(()),
@@ -261,12 +272,12 @@ pub(super) async fn forget_learned(tx: &mut Tx, id: &MemoryId) -> Result<(), Err
     }
 }
 
-async fn learn(tx: &mut Tx, lesson: &Lesson) -> Result<Tally, Error> {
+async fn learn(tx: &mut Tx, lesson: &Lesson, trails: &Trails) -> Result<Tally, Error> {
     let Lesson { scope, from, outcomes, rows, unknown } = lesson;
     if hold(tx, scope).await? != *from {
         return Ok(Tally::default());
     }
-    let rows = remembered(tx, rows).await?;
+    let rows = remembered(tx, (scope, trails), rows).await?;
     write(tx, scope, &rows).await?;
     for slice in slices(&OUTCOME_LEARNED, outcomes, String::len) {
         tx.run(OUTCOME_LEARNED.call().set("id", list(slice.iter().map(String::as_str)))).await?;
@@ -282,21 +293,20 @@ async fn learn(tx: &mut Tx, lesson: &Lesson) -> Result<Tally, Error> {
 }
 
 /// Without those of memories that were forgotten meanwhile.
-async fn remembered<'r>(tx: &mut Tx, rows: &'r [SynapseRow]) -> Result<Vec<&'r SynapseRow>, Error> {
-    #[derive(Deserialize)]
-    struct Forgotten {
-        hash: String,
-    }
-    // One of several labels that share a key is called by both.
-    let hash = |id: &str| tombstone_hash(id.strip_prefix("Memory:").unwrap_or(id));
+async fn remembered<'r>(
+    tx: &mut Tx,
+    (scope, trails): (&Scope, &Trails),
+    rows: &'r [SynapseRow],
+) -> Result<Vec<&'r SynapseRow>, Error> {
+    let key = |name: &str| match labelled(label_names(trails), name) {
+        None => Some(MemoryKey::of_row(scope.as_str(), name)),
+        Some(("Memory", id)) => Some(MemoryKey::of_row(scope.as_str(), id)),
+        Some(_) => None,
+    };
     let ends: BTreeSet<&str> = rows.iter().flat_map(|row| [row.source.as_str(), &row.target]).collect();
-    let hashes: Vec<String> = ends.into_iter().map(hash).collect();
-    let mut forgotten: BTreeSet<String> = BTreeSet::new();
-    for slice in slices(&MEMORY_TOMBSTONES, &hashes, String::len) {
-        let call = MEMORY_TOMBSTONES.call().set("hash", list(slice.iter().map(String::as_str)));
-        forgotten.extend(tx.rows::<Forgotten>(call).await?.into_iter().map(|row| row.hash));
-    }
-    let is_there = |id: &str| forgotten.is_empty() || !forgotten.contains(&hash(id));
+    let keys: Vec<MemoryKey> = ends.into_iter().filter_map(key).collect();
+    let forgotten = forgotten(tx, &keys.iter().collect::<Vec<_>>()).await?;
+    let is_there = |name: &str| forgotten.is_empty() || key(name).is_none_or(|key| !forgotten.contains(&key));
     Ok(rows.iter().filter(|row| is_there(&row.source) && is_there(&row.target)).collect())
 }
 

@@ -237,7 +237,13 @@ async fn change(service: &Service, sizes: &Sizes, count: usize, random: &mut Spl
     let mut events = Vec::new();
     for _ in 0..count {
         let id = MemoryId::new(&sizes.memory(random)).expect("an id");
-        events.push(Event::Access(Access { at, id, scope: None, session: None, revive: Revive::Yes }));
+        events.push(Event::Access(Access {
+            at,
+            id,
+            scope: Scope::local(),
+            session: None,
+            revive: Revive::Yes,
+        }));
     }
     for page in events.chunks(500) {
         service.apply_all(&RequestId::or_new(Some(&new_id())), page).await.expect("used");

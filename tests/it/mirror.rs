@@ -86,7 +86,11 @@ impl Bed {
         let request = new_id();
         let guard = crate::harness::ebb::UNGUARDED;
         let lasting = Lasting::Once { request: &request, hash: "h" };
-        self.db.store.forget(lasting, &[id(name)], at(hours), (&guard, None)).await.unwrap();
+        self.db
+            .store
+            .forget(lasting, (&Scope::local(), &[id(name)]), at(hours), (&guard, None))
+            .await
+            .unwrap();
     }
 }
 

@@ -221,7 +221,7 @@ impl Client {
         let access = Access {
             at,
             id: MemoryId::new(&id).expect("a name"),
-            scope: None,
+            scope: Scope::local(),
             session: None,
             revive: Revive::Yes,
         };
@@ -240,7 +240,7 @@ impl Client {
         let ids = [MemoryId::new(&id).expect("a name")];
         let intent = Intent::Do(self.request());
         let (known, _) = self
-            .ask(what, self.service.pin(&intent, &ids, pin, at), |memories, what| {
+            .ask(what, self.service.pin(&intent, (&Scope::local(), &ids), pin, at), |memories, what| {
                 match (what, memories.first()) {
                     (What::Pin { id, now, pin, .. }, Some(memory)) => {
                         let vital = memory.record.life.as_ref().map(|life| life.vital).ok();
@@ -265,7 +265,9 @@ impl Client {
         let ids = [MemoryId::new(&id).expect("a name")];
         let intent = Intent::Do(self.request());
         let what = What::Forget { id, now: at.millis() };
-        let (known, _) = self.ask(what, self.service.forget(&intent, &ids, at, None), |_, what| what).await;
+        let (known, _) = self
+            .ask(what, self.service.forget(&intent, (&Scope::local(), &ids), at, None), |_, what| what)
+            .await;
         if known != Known::Fail {
             self.memories.swap_remove(which);
         }

@@ -19,8 +19,17 @@ const TYPES: [&str; 6] = ["String", "Integer", "Float", "Boolean", "List", "Map"
 const WRITING: [&str; 8] = ["CREATE", "MERGE", "SET", "DELETE", "REMOVE", "FOREACH", "DROP", "LOAD"];
 /// Folders whose statements may ask the server what time it is: leases, keys that expire, the change log, signs of life of mirrors, what a person
 /// pastes into Neo4j Browser, and the question what its clock shows.
-const CLOCKS: [&str; 8] =
-    ["attempt", "change", "inspect", "key/list", "mirror", "request", "run", "server/about"];
+const CLOCKS: [&str; 9] = [
+    "attempt",
+    "change",
+    "inspect",
+    "key/list",
+    "mirror",
+    "request",
+    "run",
+    "migration/at_work",
+    "server/about",
+];
 
 /// The header's lines that are a key and a value.
 fn keys(statement: &Statement) -> Vec<(&'static str, &'static str)> {
@@ -115,6 +124,31 @@ fn a_header_is_complete() {
         }
     });
     none("a header has what its mode needs", &offences);
+}
+
+/// Nothing is found by a name alone that repeats over scopes. Rows that another writer made without a scope are looked for as
+/// such: the node's scope is said to be null.
+#[test]
+fn names_are_looked_for_within_their_scope() {
+    const SCOPED: [&str; 5] = ["Memory", "Fact", "SemanticCluster", "Session", "Entity"];
+    let offences = offences(|statement, found| {
+        if ["schema/", "migration/", "inspect/"].iter().any(|folder| statement.name.starts_with(folder)) {
+            return;
+        }
+        let code = body(statement);
+        for (at, _) in code.match_indices(" {") {
+            let head = &code[..at];
+            let Some((before, label)) = head.rsplit_once(':') else { continue };
+            let Some((map, _)) = code[at..].split_once('}') else { continue };
+            let names = ["id:", "name:", "key:", "promotionKey:"].iter().any(|name| map.contains(name));
+            let node = before.rsplit(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+            let is_unscoped = !node.is_empty() && code.contains(&format!("{node}.scope IS NULL"));
+            if SCOPED.contains(&label) && names && !map.contains("scope:") && !is_unscoped {
+                found.push(format!("finds a {label} by{map}}} in no scope"));
+            }
+        }
+    });
+    none("names repeat over scopes: say which scope is meant", &offences);
 }
 
 #[test]

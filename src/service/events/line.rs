@@ -192,13 +192,15 @@ pub(super) fn parse(text: &str, number: u64, reading: &Reading) -> Result<Line, 
             };
             Line::Event(Event::Remember(remember.checked().map_err(|why| why.to_string())?))
         }
-        Raw::Access { at, id, session, _instance: _, scope, revive } => Line::Event(Event::Access(Access {
-            at: parse_rfc3339(&at)?,
-            id,
-            scope,
-            session,
-            revive: if revive == Some(false) { Revive::No } else { Revive::Yes },
-        })),
+        Raw::Access { at, id, session, _instance: _, scope: own, revive } => {
+            Line::Event(Event::Access(Access {
+                at: parse_rfc3339(&at)?,
+                id,
+                scope: own.unwrap_or_else(|| scope.clone()),
+                session,
+                revive: if revive == Some(false) { Revive::No } else { Revive::Yes },
+            }))
+        }
         Raw::Observe { at, from, kind, to, weight, pinned, scope: own } => Line::Observe(Observe {
             tie: Tie { scope: own.unwrap_or_else(|| scope.clone()), from, kind, to },
             seen: Observation {

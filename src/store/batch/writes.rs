@@ -3,24 +3,25 @@
 use super::super::catalogue::{ENTITY_OPEN, MEMORY_CREATE, MEMORY_MENTION, SESSION_JOIN, SESSION_OPEN};
 use super::super::encode::{instants, list, slices};
 use super::super::error::Error;
-use super::super::memory::{vitals, write};
+use super::super::memory::{bytes, keyed, vitals, write};
 use super::super::tx::Tx;
 use super::{Folded, Joined};
 use crate::domain::event::Remember;
+use crate::domain::ids::MemoryKey;
 use crate::domain::memory::Vital;
 use crate::domain::units::Timestamp;
 use neo4rs::{BoltNull, BoltType};
 use std::collections::{BTreeMap, BTreeSet};
 
 struct Join<'a> {
-    scope: &'a str,
-    memory: &'a str,
+    memory: &'a MemoryKey,
     session: &'a str,
     at: Timestamp,
     count: i64,
 }
 
 struct Made<'a> {
+    key: &'a MemoryKey,
     remember: &'a Remember,
     vital: Vital,
     /// How the session it was made in touched it.
@@ -32,7 +33,7 @@ impl Made<'_> {
     fn weight(&self) -> usize {
         let mentions: usize = self.mentions.iter().map(|name| name.len() + 2).sum();
         let numbers = self.remember.embedding.as_ref().map_or(0, |embedding| embedding.numbers().len());
-        self.remember.content.len() + self.remember.id.as_str().len() + mentions + numbers * 9 + 240
+        self.remember.content.len() + bytes(self.key) + mentions + numbers * 9 + 240
     }
 }
 
@@ -42,38 +43,39 @@ struct Writes<'a> {
     sessions: BTreeMap<(&'a str, &'a str), Timestamp>,
     entities: BTreeSet<(&'a str, &'a str)>,
     made: Vec<Made<'a>>,
-    changed: Vec<(&'a str, Vital)>,
+    changed: Vec<(&'a MemoryKey, Vital)>,
     joins: Vec<Join<'a>>,
-    mentions: Vec<(&'a str, &'a str, &'a str)>,
+    mentions: Vec<(&'a MemoryKey, &'a str)>,
 }
 
 impl<'a> Writes<'a> {
-    fn of(memories: &'a BTreeMap<&'a str, Folded<'a>>) -> Self {
+    fn of(memories: &'a BTreeMap<&'a MemoryKey, Folded<'a>>) -> Self {
         let mut writes = Self::default();
-        for (id, folded) in memories {
+        for (key, folded) in memories {
             let Some(vital) = folded.vital.filter(|_| !folded.forgotten) else { continue };
-            let scope = folded.scope.as_str();
+            let scope = key.scope();
             let own = folded.made_by.and_then(|remember| remember.session.as_ref()).map(|own| own.as_str());
             for (session, joined) in &folded.joins {
                 let started = writes.sessions.entry((scope, session)).or_insert(joined.first);
                 *started = (*started).min(joined.first);
                 if own != Some(*session) {
                     let Joined { last: at, count, .. } = *joined;
-                    writes.joins.push(Join { scope, memory: id, session, at, count });
+                    writes.joins.push(Join { memory: key, session, at, count });
                 }
             }
             writes.entities.extend(folded.mentions.iter().map(|name| (scope, *name)));
             match folded.made_by {
                 Some(remember) => writes.made.push(Made {
+                    key,
                     remember,
                     vital,
                     joined: own.and_then(|own| folded.joins.get(own)).copied(),
                     mentions: folded.mentions.iter().copied().collect(),
                 }),
                 None => {
-                    writes.mentions.extend(folded.mentions.iter().map(|name| (scope, *id, *name)));
+                    writes.mentions.extend(folded.mentions.iter().map(|name| (*key, *name)));
                     if folded.before != Some(vital) {
-                        writes.changed.push((id, vital));
+                        writes.changed.push((key, vital));
                     }
                 }
             }
@@ -91,7 +93,7 @@ fn embedding(remember: &Remember) -> BoltType {
 }
 
 /// Writes what a batch came to: each memory once, and what it points at before it.
-pub(super) async fn store(tx: &mut Tx, memories: &BTreeMap<&str, Folded<'_>>) -> Result<(), Error> {
+pub(super) async fn store(tx: &mut Tx, memories: &BTreeMap<&MemoryKey, Folded<'_>>) -> Result<(), Error> {
     let Writes { sessions, entities, made, changed, joins, mentions } = Writes::of(memories);
     let sessions: Vec<_> = sessions.into_iter().collect();
     for slice in slices(&SESSION_OPEN, &sessions, |((scope, id), _)| scope.len() + id.len() + 11) {
@@ -111,47 +113,38 @@ pub(super) async fn store(tx: &mut Tx, memories: &BTreeMap<&str, Folded<'_>>) ->
             .set("name", list(slice.iter().map(|(_, name)| *name)));
         tx.run(call).await?;
     }
-    tx.touch_memories(made.iter().map(|made| made.remember.id.as_str()), "");
+    tx.touch_memories(made.iter().map(|made| made.key), "");
     for slice in slices(&MEMORY_CREATE, &made, Made::weight) {
         let each = || slice.iter().map(|made| made.remember);
-        let call =
-            vitals(MEMORY_CREATE.call(), slice.iter().map(|made| (made.remember.id.as_str(), &made.vital)))
-                .set("scope", list(each().map(|remember| remember.scope.as_str())))
-                .set("content", list(each().map(|remember| remember.content.as_str())))
-                .set("created", instants(each().map(|remember| Some(remember.at))))
-                .set(
-                    "session",
-                    list(each().map(|remember| remember.session.as_ref().map(|session| session.as_str()))),
-                )
-                .set("instance", list(each().map(|remember| remember.instance.as_deref())))
-                .set("at", instants(slice.iter().map(|made| made.joined.map(|joined| joined.last))))
-                .set("count", list(slice.iter().map(|made| made.joined.map(|joined| joined.count))))
-                .set("embedding", list(each().map(embedding)))
-                .set("mentions", list(slice.iter().map(|made| list(made.mentions.iter().copied()))));
+        let call = vitals(MEMORY_CREATE.call(), slice.iter().map(|made| (made.key, &made.vital)))
+            .set("content", list(each().map(|remember| remember.content.as_str())))
+            .set("created", instants(each().map(|remember| Some(remember.at))))
+            .set(
+                "session",
+                list(each().map(|remember| remember.session.as_ref().map(|session| session.as_str()))),
+            )
+            .set("instance", list(each().map(|remember| remember.instance.as_deref())))
+            .set("at", instants(slice.iter().map(|made| made.joined.map(|joined| joined.last))))
+            .set("count", list(slice.iter().map(|made| made.joined.map(|joined| joined.count))))
+            .set("embedding", list(each().map(embedding)))
+            .set("mentions", list(slice.iter().map(|made| list(made.mentions.iter().copied()))));
         tx.run(call).await?;
     }
     write(tx, &changed).await?;
-    for slice in
-        slices(&SESSION_JOIN, &joins, |join| join.scope.len() + join.memory.len() + join.session.len() + 20)
-    {
+    for slice in slices(&SESSION_JOIN, &joins, |join| bytes(join.memory) + join.session.len() + 20) {
         let call = SESSION_JOIN
             .call()
-            .set("scope", list(slice.iter().map(|join| join.scope)))
-            .set("memory", list(slice.iter().map(|join| join.memory)))
+            .set("scope", list(slice.iter().map(|join| join.memory.scope())))
+            .set("memory", list(slice.iter().map(|join| join.memory.id())))
             .set("session", list(slice.iter().map(|join| join.session)))
             .set("at", instants(slice.iter().map(|join| Some(join.at))))
             .set("count", list(slice.iter().map(|join| join.count)));
         tx.run(call).await?;
     }
-    tx.touch_memories(mentions.iter().map(|(_, id, _)| *id), "MENTIONS");
-    for slice in
-        slices(&MEMORY_MENTION, &mentions, |(scope, id, name)| scope.len() + id.len() + name.len() + 6)
-    {
-        let call = MEMORY_MENTION
-            .call()
-            .set("scope", list(slice.iter().map(|(scope, ..)| *scope)))
-            .set("id", list(slice.iter().map(|(_, id, _)| *id)))
-            .set("name", list(slice.iter().map(|(.., name)| *name)));
+    tx.touch_memories(mentions.iter().map(|(key, _)| *key), "MENTIONS");
+    for slice in slices(&MEMORY_MENTION, &mentions, |(key, name)| bytes(key) + name.len() + 2) {
+        let call = keyed(MEMORY_MENTION.call(), slice.iter().map(|(key, _)| *key))
+            .set("name", list(slice.iter().map(|(_, name)| *name)));
         tx.run(call).await?;
     }
     Ok(())

@@ -242,6 +242,7 @@ async fn sweep(tx: &mut Tx, page: Page<'_>, after: &str) -> Result<(Swept, Tally
     for slice in slices(&FACT_QUARANTINE, &faults, |(id, reason)| id.len() + reason.len() + 4) {
         let call = FACT_QUARANTINE
             .call()
+            .set("scope", page.scope.name())
             .set("id", list(slice.iter().map(|(id, _)| id.as_str())))
             .set("reason", list(slice.iter().map(|(_, reason)| reason.as_str())));
         tx.run(call).await?;

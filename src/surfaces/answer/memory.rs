@@ -15,7 +15,7 @@ use serde::Serialize;
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Memory")]
 pub struct Shown {
-    /// Its id, unique over all scopes.
+    /// Its id, unique in its scope.
     pub id: String,
     /// What it says.
     pub content: Option<String>,

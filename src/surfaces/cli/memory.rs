@@ -10,7 +10,7 @@ pub(super) use explain::picture;
 use super::exit::CliError;
 use super::output::Output;
 use super::{Global, Once, When, Write};
-use crate::domain::ids::{MemoryId, SessionId};
+use crate::domain::ids::{MemoryId, MemoryKey, SessionId};
 use crate::domain::tier::Tier;
 use crate::service::Service;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -65,11 +65,9 @@ fn memory_id(text: &str) -> Result<MemoryId, CliError> {
     MemoryId::new(text).map_err(CliError::usage)
 }
 
-/// The id of a memory as it was typed, which must not belong to another scope.
-pub(super) async fn own(text: &str, service: &Service) -> Result<MemoryId, CliError> {
-    let id = memory_id(text)?;
-    service.belong(service.scope(), true, std::slice::from_ref(&id)).await?;
-    Ok(id)
+/// The memory of the id that was typed, in the scope of this command.
+pub(super) fn key(text: &str, service: &Service) -> Result<MemoryKey, CliError> {
+    Ok(MemoryKey::new(service.scope(), &memory_id(text)?))
 }
 
 fn session_id(text: Option<&String>) -> Result<Option<SessionId>, CliError> {

@@ -4,7 +4,7 @@ use super::input::{At, Items, Name, Nothing};
 use super::problem::Problem;
 use super::route::{Answer, Call, Needs, Route};
 use crate::domain::event::{Access, Event, Remember};
-use crate::domain::ids::{CONTENT_BYTES_MAX, EntityName, MemoryId, Scope, SessionId};
+use crate::domain::ids::{CONTENT_BYTES_MAX, EntityName, MemoryId, MemoryKey, Scope, SessionId};
 use crate::domain::key::Right;
 use crate::domain::memory::Revive;
 use crate::domain::tier::Tier;
@@ -90,12 +90,9 @@ struct Whose {
 }
 
 impl<Q, B> Call<Which, Q, B> {
-    /// The memory meant, which must not belong to another scope than the caller asks about.
-    async fn own(&self, scope: &Scope) -> Result<MemoryId, Problem> {
-        let id = self.path.id.clone();
-        let everywhere = self.caller.grant.allows_everywhere(Right::Read);
-        self.service().belong(scope, everywhere, std::slice::from_ref(&id)).await?;
-        Ok(id)
+    /// The memory meant, in a scope that the caller may ask about.
+    fn key(&self, scope: &Scope) -> MemoryKey {
+        MemoryKey::new(scope, &self.path.id)
     }
 }
 
@@ -264,14 +261,14 @@ async fn remember_all(mut call: Call<Nothing, Nothing, Items<New>>) -> Result<An
 async fn show(call: Call<Which, Look>) -> Result<Answer<Shown>, Problem> {
     let scope = call.scope(call.query.scope.as_ref())?;
     let at = call.at(call.query.at).await?;
-    let memory = call.service().show(&call.own(&scope).await?, at).await?;
+    let memory = call.service().show(&call.key(&scope), at).await?;
     Ok(Answer::ok(memory.into()))
 }
 
 async fn explain(call: Call<Which, Look>) -> Result<Answer<Explained>, Problem> {
     let scope = call.scope(call.query.scope.as_ref())?;
     let at = call.at(call.query.at).await?;
-    let explanation = call.service().explain(&call.own(&scope).await?, at).await?;
+    let explanation = call.service().explain(&call.key(&scope), at).await?;
     Ok(Answer::ok(explanation.into()))
 }
 
@@ -287,8 +284,8 @@ struct Forgotten {
 async fn forget(call: Call<Which, Whose>) -> Result<Answer<Forgotten>, Problem> {
     let scope = call.scope(call.query.scope.as_ref())?;
     let at = call.at(None).await?;
-    let id = call.own(&scope).await?;
-    let ids = std::slice::from_ref(&id);
+    let id = &call.path.id;
+    let ids = (&scope, std::slice::from_ref(id));
     let nodes = call.service().forget(&Intent::Do(call.request().clone()), ids, at, None).await?;
     Ok(Answer::ok(Forgotten { forgotten: vec![id.to_string()], nodes }))
 }
@@ -322,7 +319,7 @@ async fn access(mut call: Call<Which, Nothing, Use>) -> Result<Answer<Shown>, Pr
     let access = Access {
         at,
         id: call.path.id.clone(),
-        scope: Some(scope),
+        scope,
         session: call.body.session.take(),
         revive: revive(call.body.revive),
     };
@@ -358,7 +355,7 @@ async fn access_all(mut call: Call<Nothing, Nothing, Items<UseOf>>) -> Result<An
     let now = call.written_at_latest(items.iter().filter_map(|used| used.at)).await?;
     let mut events = Vec::with_capacity(items.len());
     for used in items {
-        let scope = Some(call.scope(used.scope.as_ref())?);
+        let scope = call.scope(used.scope.as_ref())?;
         let at = used.at.map_or(now, |at| at.0);
         let UseOf { id, session, .. } = used;
         events.push(Event::Access(Access { at, id, scope, session, revive: revive(used.revive) }));
@@ -396,8 +393,8 @@ async fn pinned<Q, B>(
     pin: bool,
     at: Timestamp,
 ) -> Result<Answer<Shown>, Problem> {
-    let id = call.own(scope).await?;
-    let ids = std::slice::from_ref(&id);
+    let id = &call.path.id;
+    let ids = (scope, std::slice::from_ref(id));
     let intent = Intent::Do(call.request().clone());
     let memory = call.service().pin(&intent, ids, pin, at).await?.pop();
     let memory = memory.ok_or_else(|| Problem::not_found(format!("there is no memory {id}")))?;

@@ -2,7 +2,7 @@
 
 use super::{Fault, Place, Tools, decay};
 use crate::domain::event::{Observe, Remember, Tie};
-use crate::domain::ids::{EntityName, MemoryId, RecallId, RelationType, Scope, SessionId};
+use crate::domain::ids::{EntityName, MemoryId, MemoryKey, RecallId, RelationType, Scope, SessionId};
 use crate::domain::key::Right;
 use crate::domain::outcome::{self, Used};
 use crate::domain::relation::Observation;
@@ -364,10 +364,8 @@ struct Which {
 
 async fn explain(call: Call, which: Which) -> Result<Value, Fault> {
     let scope = call.scope(which.scope.as_ref(), Right::Read)?;
-    let everywhere = call.caller.grant.allows_everywhere(Right::Read);
-    call.service().belong(&scope, everywhere, std::slice::from_ref(&which.id)).await?;
     let at = call.service().instant(None).await?;
-    said(Explained::from(call.service().explain(&which.id, at).await?))
+    said(Explained::from(call.service().explain(&MemoryKey::new(&scope, &which.id), at).await?))
 }
 
 /// Nothing is asked.

@@ -4,7 +4,7 @@ use super::neo4j::{Fresh, at};
 use ebb::domain::attempt::Right;
 use ebb::domain::event::{Access, Event, Remember};
 use ebb::domain::guard::Guard;
-use ebb::domain::ids::{MemoryId, Scope, SessionId};
+use ebb::domain::ids::{MemoryId, MemoryKey, Scope, SessionId};
 use ebb::domain::memory::{Revive, Vital};
 use ebb::domain::policy::{Policies, Regime};
 use ebb::domain::tunables::Tunables;
@@ -46,9 +46,14 @@ pub(crate) fn remember(name: &str, hours: f64) -> Remember {
     }
 }
 
+/// A memory of the usual scope.
+pub(crate) fn key(name: &str) -> MemoryKey {
+    MemoryKey::of_row("local", name)
+}
+
 /// A use of a memory, in no session.
 pub(crate) fn access(name: &str, hours: f64) -> Access {
-    Access { at: at(hours), id: id(name), scope: None, session: None, revive: Revive::Yes }
+    Access { at: at(hours), id: id(name), scope: Scope::local(), session: None, revive: Revive::Yes }
 }
 
 /// Asserts that two numbers are equal to 1e-9 of themselves.
@@ -94,7 +99,7 @@ impl Fresh {
 
     /// The life of a memory that must be there and sound.
     pub(crate) async fn vital(&self, name: &str) -> Vital {
-        let mut found = self.store.memories(&[name.to_owned()]).await.unwrap();
+        let mut found = self.store.memories(&[key(name)]).await.unwrap();
         assert_eq!(found.len(), 1, "memory {name}");
         found.remove(0).life.unwrap().vital
     }

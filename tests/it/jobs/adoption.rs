@@ -156,3 +156,25 @@ async fn adoption_takes_all_in_pages() {
     assert_eq!(db.vital("ours").await.energy_at, at(5.0));
     close(db.vital("f2500").await.energy.value(), 0.606_530_659_712_633);
 }
+
+/// Ids of rows without a scope may be those of others: one becomes the memory of the scope local, the rest are left as they are.
+#[tokio::test(flavor = "multi_thread")]
+async fn of_several_without_a_scope_one_has_the_id() {
+    let db = fresh().await;
+    db.put(&[row("taken", "working", 1.0)]).await;
+    db.client
+        .run(
+            "UNWIND ['taken', 'twin', 'twin', 'own'] AS id CREATE (:Memory {id: id, content: 'of ' + id})",
+            &[],
+        )
+        .await;
+    // Before any job has met it, it is already the memory of that id.
+    db.apply(&[ebb::domain::event::Event::Access(crate::harness::ebb::access("own", 0.5))]).await;
+    let report = db.run(JobName::Decay, 1.0).await;
+    assert_eq!((report.tally.adopted, report.tally.quarantined), (2, 2));
+    let aside = "MATCH (m:Memory:EbbQuarantined) RETURN m.id + ': ' + m.ebbReason AS why ORDER BY why";
+    let why = |id: &str| format!("{id}: id is that of another memory of the scope local");
+    assert_eq!(db.client.column::<String>(aside).await, ["taken", "twin"].map(why));
+    assert_eq!(db.vital("own").await.access_count, 2);
+    assert_eq!(db.run(JobName::Decay, 1.0).await.tally.adopted, 0);
+}

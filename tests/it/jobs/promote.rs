@@ -66,7 +66,7 @@ async fn the_living_memory_keeps_its_node_and_leaves_the_documented_stub() {
     assert_eq!((after.tier, after.ripe_at, after.energy_at), (Tier::ShortTerm, None, at(1.0)));
     assert_eq!((after.last_accessed, after.access_count), (before.last_accessed, 4));
     close(after.energy.value(), before.energy.value() * (-0.5 * 0.7_f64).exp());
-    let key = promotion_key(&crate::harness::ebb::id("m"), Tier::ShortTerm);
+    let key = promotion_key(&crate::harness::ebb::key("m"), Tier::ShortTerm);
     #[derive(Deserialize)]
     struct Stub {
         id: String,

@@ -100,7 +100,7 @@ async fn a_fault_writes_nothing() {
         Event::Access(Access { revive: Revive::No, ..access("gone", 1.0) }),
         Event::Access(access("stub", 1.0)),
         Event::Remember(Remember { content: "something else".to_owned(), ..remember("m", 1.0) }),
-        Event::Access(Access { scope: Some(Scope::new("team").unwrap()), ..access("m", 1.0) }),
+        Event::Access(Access { scope: Scope::new("team").unwrap(), ..access("m", 1.0) }),
     ];
     let before = everything(&db.client).await;
     let batch = Batch { events: &events, tunables: &tunables };

@@ -1,6 +1,6 @@
 //! Locks: a real deadlock ends with one of the two going again, and whatever fails leaves nothing locked.
 
-use crate::harness::ebb::{access, id, remember, session};
+use crate::harness::ebb::{access, key, remember, session};
 use crate::harness::neo4j::{Fresh, at, fresh, run, touch};
 use crate::harness::proxy::{Cut, Proxy, RUN};
 use crate::harness::rows::{Row, ripe, row};
@@ -91,14 +91,17 @@ async fn what_fails_leaves_nothing_locked() {
 
     // A law that refuses under the lock.
     db.client.run("MATCH (m {id: 'a'}) SET m.tier = 'expiredWorking'", &[]).await;
-    let refused = db.store.pin(Lasting::Rehearsed, &[id("a")], true, at(1.0), &tunables).await;
+    let refused = db.store.pin(Lasting::Rehearsed, &[key("a")], true, at(1.0), &tunables).await;
     assert!(matches!(refused, Err(Error::Refused { .. })));
     is_free(&db, &["a"]).await;
 
     // A statement that the server refuses, in the middle of a transaction with locks: the id of the stub is taken.
-    let stub = stub_id(&promotion_key(&id("r"), Tier::ShortTerm));
+    let stub = stub_id(&promotion_key(&key("r"), Tier::ShortTerm));
     db.client
-        .run(&format!("CREATE (:Memory:EbbStamped {{id: '{stub}', tier: 'expiredWorking'}})"), &[])
+        .run(
+            &format!("CREATE (:Memory:EbbStamped {{scope: 'local', id: '{stub}', tier: 'expiredWorking'}})"),
+            &[],
+        )
         .await;
     let wanted = Wanted::by_hand(at(1.0), Right::Lease);
     let failed = run_job(&db.store, JobName::Promote, &wanted, Request::default()).await.unwrap_err();

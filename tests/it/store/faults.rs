@@ -4,7 +4,7 @@
 //! commit of a transaction that only read is simply begun again; one that wrote is of unknown outcome, and its receipt
 //! settles it.
 
-use crate::harness::ebb::{access, by_hand, close, id, remember, session};
+use crate::harness::ebb::{access, by_hand, close, id, key, remember, session};
 use crate::harness::neo4j::{Fresh, at, fresh};
 use crate::harness::proxy::{COMMIT, Cut, Proxy, RUN};
 use crate::harness::rows::{Row, ripe, row};
@@ -171,7 +171,10 @@ async fn a_cut_at_commit_of_a_request_is_answered_as_it_was_done() {
 
     let forget = async |store: &Store| {
         assert_eq!(
-            store.forget(once, &[id("m")], at(0.0), (&crate::harness::ebb::UNGUARDED, None)).await.unwrap(),
+            store
+                .forget(once, (&Scope::local(), &[id("m")]), at(0.0), (&crate::harness::ebb::UNGUARDED, None))
+                .await
+                .unwrap(),
             1
         );
     };
@@ -183,7 +186,7 @@ async fn a_cut_at_commit_of_a_request_is_answered_as_it_was_done() {
     cut_everywhere(&db, &[Writes], prepare, forget, check).await;
 
     let pin = async |store: &Store| {
-        let pinned = store.pin(once, &[id("m")], true, at(1.0), &tunables).await.unwrap();
+        let pinned = store.pin(once, &[key("m")], true, at(1.0), &tunables).await.unwrap();
         assert!(pinned[0].life.as_ref().unwrap().vital.pinned);
     };
     let check = async |_: &str| close(db.vital("m").await.energy.value(), 1.8 * (-0.5_f64).exp());

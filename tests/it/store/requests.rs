@@ -1,12 +1,12 @@
 //! Ids: of memories, of requests, of scopes; each means one thing.
 
-use crate::harness::ebb::{access, close, id, remember, session, together};
+use crate::harness::ebb::{access, close, id, key, remember, session, together};
 use crate::harness::graph::{everything, remembered, same};
 use crate::harness::neo4j::{Fresh, at, fresh};
 use crate::harness::rows::{Row, ripe, row};
 use ebb::domain::event::{Access, Event, Remember};
 use ebb::domain::guard::Guard;
-use ebb::domain::ids::{EntityName, Scope};
+use ebb::domain::ids::{EntityName, MemoryKey, Scope};
 use ebb::domain::tier::Tier;
 use ebb::store::{Applied, Batch, Done, Ended, Error, Lasting};
 use std::sync::atomic::Ordering;
@@ -92,7 +92,12 @@ async fn what_was_forgotten_does_not_come_back() {
     db.run(ebb::jobs::JobName::Promote, 0.0).await;
     assert_eq!(
         db.store
-            .forget(once("f-1"), &[id("m")], at(1.0), (&crate::harness::ebb::UNGUARDED, None))
+            .forget(
+                once("f-1"),
+                (&Scope::local(), &[id("m")]),
+                at(1.0),
+                (&crate::harness::ebb::UNGUARDED, None)
+            )
             .await
             .unwrap(),
         2,
@@ -109,14 +114,19 @@ async fn what_was_forgotten_does_not_come_back() {
     // The same request again gets the same answer; a new one finds nothing.
     assert_eq!(
         db.store
-            .forget(once("f-1"), &[id("m")], at(3.0), (&crate::harness::ebb::UNGUARDED, None))
+            .forget(
+                once("f-1"),
+                (&Scope::local(), &[id("m")]),
+                at(3.0),
+                (&crate::harness::ebb::UNGUARDED, None)
+            )
             .await
             .unwrap(),
         2
     );
     let why = db
         .store
-        .forget(once("f-2"), &[id("m")], at(3.0), (&crate::harness::ebb::UNGUARDED, None))
+        .forget(once("f-2"), (&Scope::local(), &[id("m")]), at(3.0), (&crate::harness::ebb::UNGUARDED, None))
         .await
         .unwrap_err();
     assert!(matches!(why, Error::NotFound { .. }), "{why}");
@@ -130,8 +140,8 @@ async fn what_is_forgotten_while_somebody_waits_for_it_is_not_there() {
     tx.run(neo4rs::query("MATCH (m:Memory {id: 'm'}) DETACH DELETE m")).await.unwrap();
     let tunables = db.tunables().await;
     let lasting = Lasting::Once { request: "r", hash: "h" };
-    let ids = [id("m")];
-    let pin = db.store.pin(lasting, &ids, true, at(1.0), &tunables);
+    let keys = [key("m")];
+    let pin = db.store.pin(lasting, &keys, true, at(1.0), &tunables);
     let forget = async {
         db.somebody_waits().await;
         tx.commit().await.unwrap();
@@ -179,12 +189,18 @@ async fn nothing_crosses_scopes() {
     assert_eq!(counts, [2, 2], "a session and an entity of one name, one in each scope");
 
     let before = everything(&db.client).await;
-    let foreign = Event::Access(Access { scope: Some(team()), ..access("m", 1.0) });
+    let foreign = Event::Access(Access { scope: team(), ..access("m", 1.0) });
     assert!(matches!(only_fault(request(&db, "r", "h", &[foreign]).await.unwrap()), Error::NotFound { .. }));
-    let taken = Event::Remember(Remember { scope: team(), ..remember("m", 1.0) });
-    assert!(matches!(only_fault(request(&db, "r", "h", &[taken]).await.unwrap()), Error::Conflict(_)));
     same(&before, &everything(&db.client).await, "a request of another scope");
-    assert!(db.store.list_memories("team", &ebb::store::Filter::default(), 10).await.unwrap() == ["n"]);
+    let same_id = Event::Remember(Remember { scope: team(), ..remember("m", 1.0) });
+    assert!(
+        matches!(request(&db, "r", "h", &[same_id]).await.unwrap(), Applied::All(done) if done == [Done::Created])
+    );
+    let listed = db.store.list_memories("team", &ebb::store::Filter::default(), 10).await.unwrap();
+    assert_eq!(listed, ["m", "n"].map(|id| MemoryKey::of_row("team", id)));
+    let ours: i64 =
+        db.client.value("MATCH (m:Memory {id: 'm', scope: 'local'}) RETURN m.accessCount AS n").await;
+    assert_eq!(ours, 1, "an id of another scope is another memory");
 }
 
 /// The one that loses the race for a new id finds the memory there, and has accessed it.
@@ -222,7 +238,8 @@ async fn what_a_person_asks_for_counts_once_and_can_be_rehearsed() {
     let tunables = db.tunables().await;
     db.put(&[Row { session: Some("s"), ..ripe("a") }, Row { session: Some("s"), ..ripe("b") }]).await;
     let (both, scope) = ([id("a"), id("b")], Scope::local());
-    let pin = async |lasting, pin| db.store.pin(lasting, &both, pin, at(0.5), &tunables).await;
+    let keys = [key("a"), key("b")];
+    let pin = async |lasting, pin| db.store.pin(lasting, &keys, pin, at(0.5), &tunables).await;
     let end =
         async |lasting| db.store.end_session(lasting, (&scope, &session("s")), at(1.0), 1.5, &tunables).await;
 
@@ -233,7 +250,7 @@ async fn what_a_person_asks_for_counts_once_and_can_be_rehearsed() {
     assert_eq!(end(Lasting::Rehearsed).await.unwrap(), Ended { promoted: promoted.clone(), held: 0 });
     assert_eq!(
         db.store
-            .forget(Lasting::Rehearsed, &both, at(1.0), (&crate::harness::ebb::UNGUARDED, None))
+            .forget(Lasting::Rehearsed, (&scope, &both), at(1.0), (&crate::harness::ebb::UNGUARDED, None))
             .await
             .unwrap(),
         2
@@ -242,11 +259,12 @@ async fn what_a_person_asks_for_counts_once_and_can_be_rehearsed() {
     for lasting in [once("all or none"), Lasting::Rehearsed] {
         let why = db
             .store
-            .forget(lasting, &nobody, at(1.0), (&crate::harness::ebb::UNGUARDED, None))
+            .forget(lasting, (&scope, &nobody), at(1.0), (&crate::harness::ebb::UNGUARDED, None))
             .await
             .unwrap_err();
         assert!(matches!(why, Error::NotFound { .. }), "{why}");
-        let why = db.store.pin(lasting, &nobody, true, at(1.0), &tunables).await.unwrap_err();
+        let why =
+            db.store.pin(lasting, &[key("a"), key("nobody")], true, at(1.0), &tunables).await.unwrap_err();
         assert!(matches!(why, Error::NotFound { .. }), "{why}");
     }
     let events = [Event::Remember(remember("new", 0.0)), Event::Access(access("a", 1.0))];
@@ -267,7 +285,7 @@ async fn what_a_person_asks_for_counts_once_and_can_be_rehearsed() {
     assert!(!life.pinned, "a request that was answered is not done again");
     assert_eq!((life.energy_at, life.ripe_at), (at(0.5), Some(at(0.5))), "ripe again, from the unpinning on");
     let why =
-        db.store.pin(Lasting::Once { request: "p-1", hash: "other" }, &both, true, at(1.0), &tunables).await;
+        db.store.pin(Lasting::Once { request: "p-1", hash: "other" }, &keys, true, at(1.0), &tunables).await;
     assert!(matches!(why, Err(Error::Conflict(_))));
 
     assert_eq!(end(once("e-1")).await.unwrap().promoted, promoted);
@@ -286,8 +304,9 @@ async fn the_guard_stops_a_forget_that_would_take_too_much() {
     let many: Vec<_> = names[..51].iter().map(|name| id(name)).collect();
     let guard = Guard { enabled: true, max_affected_ratio: 0.2 };
     let before = everything(&db.client).await;
-    let forget =
-        async |lasting, ids, accepted| db.store.forget(lasting, ids, at(1.0), (&guard, accepted)).await;
+    let forget = async |lasting, ids, accepted| {
+        db.store.forget(lasting, (&Scope::local(), ids), at(1.0), (&guard, accepted)).await
+    };
     for lasting in [once("g-1"), Lasting::Rehearsed] {
         let stopped = forget(lasting, &many, None).await.unwrap_err();
         assert!(matches!(&stopped, Error::Guarded(why) if (why.affected, why.live) == (51, 60)), "{stopped}");

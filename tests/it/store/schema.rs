@@ -1,9 +1,11 @@
 //! Migrations: once, whole, and never over rows that would break them.
 
-use crate::harness::ebb::close;
+use crate::harness::ebb::{access, close, remember};
 use crate::harness::graph::{everything, same};
 use crate::harness::neo4j::{Fresh, at, documented, empty, fresh};
 use crate::harness::rows::row;
+use ebb::domain::event::{Event, Remember};
+use ebb::domain::ids::Scope;
 use ebb::store::{Drift, Error, Initialised};
 
 async fn init(db: &Fresh) -> Result<Initialised, Error> {
@@ -11,7 +13,7 @@ async fn init(db: &Fresh) -> Result<Initialised, Error> {
 }
 
 /// In the order in which they are applied.
-const MIGRATIONS: [&str; 8] = [
+const MIGRATIONS: [&str; 9] = [
     "schema/V001__memory",
     "schema/V002__coactivation",
     "schema/V003__relation",
@@ -20,6 +22,7 @@ const MIGRATIONS: [&str; 8] = [
     "schema/V006__key",
     "schema/V007__change",
     "schema/V008__synapse",
+    "schema/V009__scoped_keys",
 ];
 
 async fn names(db: &Fresh) -> Vec<String> {
@@ -66,13 +69,13 @@ async fn a_changed_or_a_newer_migration_is_refused() {
 #[tokio::test(flavor = "multi_thread")]
 async fn rows_that_would_break_a_constraint_are_listed_and_nothing_is_written() {
     let db = empty().await;
-    for name in ["ebb_memory_id", "ebb_session_id", "ebb_run_state"] {
+    for name in ["ebb_memory_key", "ebb_session_id", "ebb_run_state"] {
         let kind = if name == "ebb_run_state" { "INDEX" } else { "CONSTRAINT" };
         db.client.run(&format!("DROP {kind} {name} IF EXISTS"), &[]).await;
     }
     db.client
         .run(
-            "UNWIND range(1, 3) AS i CREATE (:Memory {id: 'twin', energy: 1.0 * i}), \
+            "UNWIND range(1, 3) AS i CREATE (:Memory {scope: 'local', id: 'twin', energy: 1.0 * i}), \
              (:Session {scope: 'local', id: 's' + i % 2})",
             &[],
         )
@@ -80,7 +83,7 @@ async fn rows_that_would_break_a_constraint_are_listed_and_nothing_is_written() 
     let before = (everything(&db.client).await, names(&db).await);
     let why = init(&db).await.unwrap_err();
     let Error::Conflict(told) = &why else { panic!("{why}") };
-    assert!(told.contains("Memory.id \"twin\" is used 3 times"), "{told}");
+    assert!(told.contains("Memory (scope, id) \"local / twin\" is used 3 times"), "{told}");
     assert!(told.contains("Session (scope, id) \"local / s1\" is used 2 times"), "{told}");
     same(&before.0, &everything(&db.client).await, "rows that would break a constraint");
     assert_eq!(before.1, names(&db).await, "no constraint was made");
@@ -165,4 +168,57 @@ async fn two_programs_may_initialise_at_once() {
     let nodes: i64 =
         db.client.value("MATCH (n) WHERE n:EbbMigration OR n:ConsolidationConfig RETURN count(n) AS n").await;
     assert_eq!(nodes, MIGRATIONS.len() as i64 + 1);
+}
+
+/// A database of the version before, where ids were unique over all scopes: everything stays, ids may repeat from then on, and
+/// nobody is left to go on by the old rules.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_upgrade_to_scoped_ids_keeps_everything_and_waits_for_others() {
+    let db = fresh().await;
+    let new = "SHOW CONSTRAINTS YIELD name WHERE name IN ['ebb_memory_key', 'ebb_memory_promotion', 'ebb_cluster_name', \
+               'ebb_cluster_of_key', 'ebb_fact_key'] RETURN name";
+    for name in db.client.column::<String>(new).await {
+        db.client.run(&format!("DROP CONSTRAINT {name}"), &[]).await;
+    }
+    for name in ["ebb_memory_find", "ebb_fact_find", "ebb_cluster_find"] {
+        db.client.run(&format!("DROP INDEX {name}"), &[]).await;
+    }
+    for text in [
+        "CREATE CONSTRAINT ebb_memory_id FOR (m:Memory) REQUIRE m.id IS UNIQUE",
+        "CREATE CONSTRAINT ebb_memory_promotion_key FOR (m:Memory) REQUIRE m.promotionKey IS UNIQUE",
+        "CREATE CONSTRAINT ebb_cluster_id FOR (c:SemanticCluster) REQUIRE c.id IS UNIQUE",
+        "CREATE CONSTRAINT ebb_cluster_key FOR (c:SemanticCluster) REQUIRE c.key IS UNIQUE",
+        "CREATE CONSTRAINT ebb_fact_id FOR (f:Fact) REQUIRE f.id IS UNIQUE",
+        "CREATE INDEX ebb_fact_scope FOR (f:Fact) ON (f.scope, f.id)",
+        "MATCH (m:EbbMigration {version: 'V009'}) DELETE m",
+    ] {
+        db.client.run(text, &[]).await;
+    }
+    db.put(&[row("a", "working", 3.0), row("b", "shortTerm", 2.0)]).await;
+    let gone = "CREATE (:EbbTombstone {hash: $hash}), (:EbbCounter {name: 'mirror:local:old', process: 'old', \
+                seen: datetime.realtime(), refreshMs: 30000})";
+    // Of the id alone, as it was kept then.
+    let hash = "283bb9deef02e6843abfb538efa1eca70801bd8a701c3f98191e123496339247";
+    db.client.run(gone, &[("hash", hash.into())]).await;
+
+    let why = init(&db).await.unwrap_err();
+    assert!(matches!(&why, Error::Conflict(told) if told.contains("work on it: old")), "{why}");
+    let why = db.store.check_schema().await.unwrap_err();
+    assert!(matches!(&why, Error::Schema(told) if told.contains("ebb init")), "{why}");
+    db.client.run("MATCH (c:EbbCounter {process: 'old'}) DELETE c", &[]).await;
+    let rows = "MATCH (m:Memory) RETURN m.scope + m.id + m.tier + m.energy AS all ORDER BY all";
+    let before: Vec<String> = db.client.column(rows).await;
+    assert_eq!(init(&db).await.unwrap().applied, ["schema/V009__scoped_keys"]);
+    names(&db).await;
+    assert_eq!(db.store.drift().await.unwrap(), []);
+    assert_eq!(db.client.column::<String>(rows).await, before);
+
+    let theirs =
+        |name: &str| Event::Remember(Remember { scope: Scope::new("team").unwrap(), ..remember(name, 1.0) });
+    db.apply(&[theirs("a"), theirs("gone"), Event::Access(access("a", 1.0))]).await;
+    let counts: Vec<i64> =
+        db.client.column("MATCH (m:Memory {id: 'a'}) RETURN m.accessCount AS n ORDER BY m.scope").await;
+    assert_eq!(counts, [2, 1]);
+    let back: i64 = db.client.value("RETURN COUNT { (:Memory {id: 'gone'}) } AS n").await;
+    assert_eq!(back, 0, "what was forgotten while ids were unique stays so, in every scope");
 }

@@ -1,9 +1,11 @@
 //! What people write is data: any text that fits comes back as it was, and what does not fit is refused.
 
-use crate::harness::ebb::{remember, session};
+use crate::harness::ebb::{key, remember, session};
 use crate::harness::neo4j::fresh;
 use ebb::domain::event::{Event, EventError, Remember};
-use ebb::domain::ids::{CONTENT_BYTES_MAX, EntityName, MENTIONS_MAX, MemoryId, NAME_BYTES_MAX, Scope};
+use ebb::domain::ids::{
+    CONTENT_BYTES_MAX, EntityName, MENTIONS_MAX, MemoryId, MemoryKey, NAME_BYTES_MAX, Scope,
+};
 use serde::Deserialize;
 
 const HOSTILE: [&str; 14] = [
@@ -70,7 +72,10 @@ async fn hostile_text_is_stored_as_it_is() {
         .collect();
     assert_eq!(left, wanted);
     for name in HOSTILE {
-        assert_eq!(db.store.memories(&[name.to_owned()]).await.unwrap()[0].content.as_deref(), Some(name));
+        assert_eq!(
+            db.store.memories(&[MemoryKey::of_row(name, name)]).await.unwrap()[0].content.as_deref(),
+            Some(name)
+        );
     }
     assert_eq!(db.store.drift().await.unwrap(), []);
 }
@@ -105,7 +110,7 @@ async fn the_largest_there_may_be_is_kept_and_more_is_refused() {
         Event::Remember(Remember { content: content.clone(), ..remember(&format!("big-{n}"), 0.0) })
     }));
     db.apply(&events).await;
-    let kept = db.store.memories(&[name]).await.unwrap().remove(0);
+    let kept = db.store.memories(&[key(&name)]).await.unwrap().remove(0);
     assert_eq!((kept.content, kept.mentions.len()), (Some(content), MENTIONS_MAX));
     let whole: i64 =
         db.client.value("MATCH (m:Memory) WHERE size(m.content) = 32768 RETURN count(m) AS n").await;

@@ -1,7 +1,7 @@
 //! What a schedule's gaps do to memories: nothing but when it is done.
 
 use super::hand::{Hand, beside, job, ledger};
-use crate::harness::ebb::{access, close, remember, session};
+use crate::harness::ebb::{access, close, key, remember, session};
 use crate::harness::neo4j::{Fresh, at, fresh};
 use crate::harness::random::Random;
 use crate::harness::rows::{Row, row};
@@ -159,7 +159,8 @@ async fn play(db: &Fresh, away: bool) -> Outcome {
     assert!(events.next().is_none());
     let column = async |text: &str| db.client.column::<String>(text).await;
     let ids = column("MATCH (m:Memory) WHERE m.promotionKey IS NULL RETURN m.id AS id").await;
-    let memories = db.store.memories(&ids).await.unwrap();
+    let keys: Vec<_> = ids.iter().map(|id| key(id)).collect();
+    let memories = db.store.memories(&keys).await.unwrap();
     let mut ledgers = Vec::new();
     for job in ["decay", "coactivate", "cluster", "promote"] {
         ledgers.push(ledger(db, job).await.len());

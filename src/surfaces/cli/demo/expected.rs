@@ -1,7 +1,7 @@
 //! What the laws say of the month, worked out apart from Ebb, and what became of the five memories among it.
 
 use crate::domain::event::Tie;
-use crate::domain::ids::{EntityName, MemoryId, RelationType};
+use crate::domain::ids::{EntityName, MemoryId, MemoryKey, RelationType};
 use crate::domain::tier::Tier;
 use crate::domain::units::Timestamp;
 use crate::service::trails::place_name;
@@ -122,7 +122,7 @@ pub(super) async fn fates(
     let mut fates = Vec::new();
     for one in expected {
         let Expected::Memory { id, tier, energy: wanted, why } = one else { continue };
-        let told = service.explain(id, ends).await?;
+        let told = service.explain(&MemoryKey::new(service.scope(), id), ends).await?;
         let energy = told.memory.energy.map_or(f64::NAN, |energy| energy.value());
         let found = told.memory.record.life.as_ref().ok().map(|life| life.vital.tier);
         fates.push(Fate {

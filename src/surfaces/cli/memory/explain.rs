@@ -1,6 +1,6 @@
 //! `ebb memory explain`: the curve as a picture, the fields, what happened, and why the memory is where it is.
 
-use super::{Show, own};
+use super::{Show, key};
 use crate::domain::units::Timestamp;
 use crate::service::Service;
 use crate::service::explain::Explanation;
@@ -14,7 +14,7 @@ use crate::surfaces::cli::plot::energy::{EnergyPlot, Mark, MarkKind, Segment, Th
 
 pub(super) async fn explain(args: &Show, service: &Service, output: &Output) -> Result<(), CliError> {
     let at = args.when.instant(service).await?;
-    let explanation = service.explain(&own(&args.id, service).await?, at).await?;
+    let explanation = service.explain(&key(&args.id, service)?, at).await?;
     let drawn = picture(&explanation);
     let explained = Explained::from(explanation);
     output.emit("memory.explain", &explained, |page| {

@@ -1,7 +1,7 @@
 //! `ebb memory show` and `list`: what is there.
 
 use super::shown::{Shown, table};
-use super::{List, Show, own};
+use super::{List, Show, key};
 use crate::domain::units::Timestamp;
 use crate::service::memories::Memory;
 use crate::service::{Filter, Service};
@@ -13,7 +13,7 @@ const PAGE: u32 = 1_000;
 
 pub(super) async fn show(args: &Show, service: &Service, output: &Output) -> Result<(), CliError> {
     let at = args.when.instant(service).await?;
-    let shown = Shown::from(service.show(&own(&args.id, service).await?, at).await?);
+    let shown = Shown::from(service.show(&key(&args.id, service)?, at).await?);
     output.emit("memory.show", &shown, |page| shown.card(page))
 }
 

@@ -65,7 +65,7 @@ pub(super) async fn access(
     let session = session_id(args.session.as_ref())?;
     let at = args.write.instant(service, global).await?;
     let revive = if args.no_revive { Revive::No } else { Revive::Yes };
-    let scope = Some(service.scope().clone());
+    let scope = service.scope().clone();
     let used =
         |id: &MemoryId| Used { at, id: id.clone(), scope: scope.clone(), session: session.clone(), revive };
     let touched = match args.write.intent(&args.once) {
@@ -88,8 +88,7 @@ pub(super) async fn pin(
 ) -> Result<(), CliError> {
     let ids = ids(&args.ids)?;
     let at = args.write.instant(service, global).await?;
-    service.belong(service.scope(), true, &ids).await?;
-    let memories = service.pin(&args.write.intent(&args.once), &ids, pin, at).await?;
+    let memories = service.pin(&args.write.intent(&args.once), (service.scope(), &ids), pin, at).await?;
     let dry_run = args.write.dry_run;
     let shown = |memory| Shown::after(memory, None, dry_run);
     let (verb, done, would) = if pin {
@@ -118,7 +117,6 @@ pub(super) async fn forget(
     let ids = ids(&args.ids)?;
     let at = args.write.instant(service, global).await?;
     let dry_run = args.write.dry_run;
-    service.belong(service.scope(), true, &ids).await?;
     let many = match ids.as_slice() {
         [one] => format!("memory {one}"),
         several => format!("{} memories", several.len()),
@@ -127,7 +125,8 @@ pub(super) async fn forget(
         let question = format!("Forget {many} for good, with the traces of every promotion?");
         confirm(&question, global.yes).await?;
     }
-    let nodes = service.forget(&args.write.intent(&args.once), &ids, at, args.accept_affected).await?;
+    let all = (service.scope(), ids.as_slice());
+    let nodes = service.forget(&args.write.intent(&args.once), all, at, args.accept_affected).await?;
     let answer = Forgotten { forgotten: ids.iter().map(ToString::to_string).collect(), nodes, dry_run };
     output.emit("memory.forget", &answer, |page| {
         let stubs = usize::try_from(nodes).unwrap_or(0).saturating_sub(ids.len());

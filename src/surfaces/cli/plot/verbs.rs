@@ -12,7 +12,7 @@ use crate::service::admin::Hour;
 use crate::service::{Service, TierCount};
 use crate::surfaces::cli::exit::CliError;
 use crate::surfaces::cli::instant::Rfc3339;
-use crate::surfaces::cli::memory::{own, picture};
+use crate::surfaces::cli::memory::{key, picture};
 use crate::surfaces::cli::output::{Format, Output};
 use serde::Serialize;
 use std::path::PathBuf;
@@ -25,7 +25,7 @@ pub async fn run(verb: &Verb, service: &Service, output: &Output) -> Result<(), 
     match verb {
         Verb::Energy(args) => {
             let at = args.picture.when.instant(service).await?;
-            let explanation = service.explain(&own(&args.id, service).await?, at).await?;
+            let explanation = service.explain(&key(&args.id, service)?, at).await?;
             let plot = picture(&explanation);
             match target(&args.picture, output) {
                 Target::Svg(to) => written(&plot.svg(), to, output),

@@ -1,0 +1,19 @@
+// purpose: Give clusters that another writer made without a scope that of the memories which belong to them.
+// mode: write
+// params: $scope: String, $rows.id: List
+// returns: adopted: Integer (one row)
+// bound: a list of ids
+// idempotent: by the scope
+//
+// Of several with one id one is taken; a name that is taken in the scope is left alone.
+UNWIND $rows.id AS id
+CALL (id) {
+  MATCH (c:SemanticCluster {id: id})
+  WHERE c.scope IS NULL AND EXISTS { (c)<-[:BELONGS_TO]-(:Memory {scope: $scope}) }
+    AND NOT EXISTS { MATCH (:SemanticCluster {scope: $scope, id: id}) }
+  RETURN c
+  ORDER BY elementId(c)
+  LIMIT 1
+}
+SET c.scope = $scope
+RETURN count(c) AS adopted

@@ -1,0 +1,19 @@
+// purpose: Name the processes that work on the database now.
+// mode: read
+// params: none
+// returns: processes: List (one row)
+// clock: server
+//
+// A process is seen by the lease of a run, or by what it said of a mirror within two of its refreshes. One that stopped in an
+// orderly way has given up both.
+CALL () {
+  MATCH (r:EbbRun)
+  WHERE r.state = 'open' AND r.leaseUntil > datetime.realtime().epochMillis
+  RETURN collect(DISTINCT toString(r.holder)) AS holders
+}
+CALL () {
+  MATCH (c:EbbCounter)
+  WHERE c.name STARTS WITH 'mirror:' AND c.seen > datetime.realtime() - duration({milliseconds: 2 * coalesce(c.refreshMs, 30000)})
+  RETURN collect(DISTINCT toString(c.process)) AS mirrors
+}
+RETURN holders + [process IN mirrors WHERE NOT process IN holders] AS processes
