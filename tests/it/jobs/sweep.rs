@@ -475,7 +475,7 @@ async fn facts_of_other_writers_come_under_the_laws() {
     assert_eq!((heads.len(), heads[0].confidence), (1, Some(1.0)), "a late one is not the head");
     let local = db.heads(FactScope::Local).await;
     assert_eq!((local[0].confidence, local[0].asserted_at), (Some(1.0), Some(at(6.0).millis())));
-    assert_eq!(db.heads(FactScope::Team).await[0].value(), Some(Value::Number(42.0)));
+    assert_eq!(db.heads(FactScope::Team).await[0].value(), Some(Value::Integer(42)));
     // A head that somebody spoils is set aside by the next sweep, and comes back when it is mended.
     db.client.run("MATCH (f:Fact {id: 'num'}) SET f.confidence = 'x'", &[]).await;
     let store = db.governed(
