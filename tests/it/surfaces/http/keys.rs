@@ -101,7 +101,7 @@ const ROUTES: [Row; 50] = [
     looks("/v1/trails/next", "/v1/trails/next?place=r1&scope=team", false),
     Row { everywhere: true, ..writes("/v1/trails/evaporate", "/v1/trails/evaporate", r#"{"dry_run":true}"#) },
     looks("/v1/trails/cycle", "/v1/trails/cycle", true),
-    Row { everywhere: true, ..writes("/v1/trails/cycle", "/v1/trails/cycle", r#"{"advance":1}"#) },
+    Row { right: 2, everywhere: true, ..writes("/v1/trails/cycle", "/v1/trails/cycle", r#"{"advance":1}"#) },
     Row { right: 0, ..writes("/v1/recall", "/v1/recall", r#"{"text":"x","scope":"team"}"#) },
     Row {
         right: 0,
