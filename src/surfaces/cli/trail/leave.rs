@@ -118,7 +118,7 @@ pub(super) async fn evaporate(
     let tally: Tally = if dry_run {
         service.rehearse_evaporate(at, args.force).await?
     } else {
-        let once = RequestId::or_new(None);
+        let once = RequestId::or_new("cli", None);
         service.evaporate(&once, at, args.force, None).await?.done()?
     };
     let cycle = service.cycles().await?.cycles.at(at);
