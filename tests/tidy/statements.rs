@@ -20,7 +20,7 @@ const WRITING: [&str; 8] = ["CREATE", "MERGE", "SET", "DELETE", "REMOVE", "FOREA
 /// Folders whose statements may ask the server what time it is: leases, keys that expire, the change log, signs of life of mirrors, what a person
 /// pastes into Neo4j Browser, and the question what its clock shows.
 const CLOCKS: [&str; 8] =
-    ["attempt", "change", "inspect", "key/list", "mirror", "request", "run", "server/about"];
+    ["attempt", "change", "inspect", "key", "mirror", "request", "run", "server/about"];
 
 /// The header's lines that are a key and a value.
 fn keys(statement: &Statement) -> Vec<(&'static str, &'static str)> {
