@@ -12,7 +12,8 @@ ORDER BY f.id
 LIMIT $limit
 RETURN f.id AS cursor, f.id AS id, toStringOrNull(f.entity) AS entity, toStringOrNull(f.relation) AS relation, toStringOrNull(f.scope) AS scope,
   CASE WHEN f.value IS :: STRING THEN f.value END AS text,
-  CASE WHEN f.value IS :: FLOAT OR f.value IS :: INTEGER THEN toFloat(f.value) END AS number,
+  CASE WHEN f.value IS :: INTEGER THEN f.value END AS whole,
+  CASE WHEN f.value IS :: FLOAT THEN f.value END AS number,
   CASE WHEN f.value IS :: BOOLEAN THEN f.value END AS truth,
   toFloatOrNull(f.confidence) AS confidence, toStringOrNull(f.source) AS source,
   CASE WHEN f.assertedAt IS :: ZONED DATETIME THEN f.assertedAt.epochMillis END AS assertedAt,

@@ -1,7 +1,7 @@
 // purpose: Read facts that other writers made and Ebb has not yet seen.
 // mode: read
 // params: $limit: Integer
-// returns: element: String, id: String, scope: String, entity: String, relation: String, text: String, number: Float, truth: Boolean, confidence: Float, source: String, assertedAt: Integer, fault: String (at most $limit rows)
+// returns: element: String, id: String, scope: String, entity: String, relation: String, text: String, whole: Integer, number: Float, truth: Boolean, confidence: Float, source: String, assertedAt: Integer, fault: String (at most $limit rows)
 //
 // The absence of a label has no index; it is asked only when the counts differ.
 MATCH (f:Fact)
@@ -14,7 +14,8 @@ RETURN elementId(f) AS element,
   CASE WHEN f.entity IS :: STRING THEN f.entity END AS entity,
   CASE WHEN f.relation IS :: STRING THEN f.relation END AS relation,
   CASE WHEN f.value IS :: STRING THEN f.value END AS text,
-  CASE WHEN f.value IS :: FLOAT OR f.value IS :: INTEGER THEN toFloat(f.value) END AS number,
+  CASE WHEN f.value IS :: INTEGER THEN f.value END AS whole,
+  CASE WHEN f.value IS :: FLOAT THEN f.value END AS number,
   CASE WHEN f.value IS :: BOOLEAN THEN f.value END AS truth,
   CASE WHEN f.confidence IS :: FLOAT OR f.confidence IS :: INTEGER THEN toFloat(f.confidence) END AS confidence,
   CASE WHEN f.source IS :: STRING THEN f.source END AS source,

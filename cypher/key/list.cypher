@@ -1,17 +1,18 @@
-// purpose: List API keys, the revoked ones too, with the hashes that they are known by.
+// purpose: List API keys, the revoked ones too.
 // mode: read
 // params: $limit: Integer
-// returns: id: String, name: String, hash: String, rights: String, scopes: List, created: Integer, revoked: Boolean, revokedAt: Integer, expired: Boolean, expires: Integer (at most $limit rows)
+// returns: id: String, name: String, rights: String, scopes: List, created: Integer, revoked: Boolean, revokedAt: Integer, expired: Boolean, expires: Integer (at most $limit rows)
 // clock: server
 //
-// A property that somebody wrote with another type is null, and a key without its hash, right or scopes opens nothing.
+// Where there are more than $limit, those that are not revoked come first. A property that somebody wrote with another type is null, and a key without its hash, right or scopes opens nothing.
 // One with anything in revoked is revoked, and one with anything in expires but an instant to come is expired.
 MATCH (k:EbbKey)
-WITH k ORDER BY k.created, k.id LIMIT $limit
-RETURN toStringOrNull(k.id) AS id, toStringOrNull(k.name) AS name, toStringOrNull(k.hash) AS hash,
+WITH k ORDER BY k.revoked IS NOT NULL, k.created, k.id LIMIT $limit
+RETURN toStringOrNull(k.id) AS id, toStringOrNull(k.name) AS name,
   toStringOrNull(k.rights) AS rights, CASE WHEN k.scopes IS :: LIST<STRING NOT NULL> THEN k.scopes END AS scopes,
   CASE WHEN k.created IS :: ZONED DATETIME THEN k.created.epochMillis END AS created,
   k.revoked IS NOT NULL AS revoked,
   CASE WHEN k.revoked IS :: ZONED DATETIME THEN k.revoked.epochMillis END AS revokedAt,
   CASE WHEN k.expires IS NULL THEN false WHEN k.expires IS :: ZONED DATETIME THEN k.expires <= datetime.realtime() ELSE true END AS expired,
   CASE WHEN k.expires IS :: ZONED DATETIME THEN k.expires.epochMillis END AS expires
+ORDER BY k.created, id

@@ -1,11 +1,11 @@
 // purpose: Lock a request and show what it was answered, if it was.
 // mode: write
-// params: $id: String, $hash: String
-// returns: hash: String, answer: String (one row; answer is null for a request that is new)
+// params: $id: String, $hash: String, $by: String, $seed: String
+// returns: hash: String, answer: String, seed: String (one row; answer is null for a request that is new)
 // bound: one key
 // idempotent: by the unique id
 // clock: server
 MERGE (r:EbbRequest {id: $id})
-ON CREATE SET r.hash = $hash, r.at = datetime.realtime()
+ON CREATE SET r.hash = $hash, r.by = $by, r.seed = $seed, r.at = datetime.realtime()
 SET r.lock = true
-RETURN r.hash AS hash, r.answer AS answer
+RETURN r.hash AS hash, r.answer AS answer, r.seed AS seed

@@ -76,12 +76,15 @@ impl std::fmt::Display for FactScope {
     }
 }
 
-/// What is said of an entity.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// What is said of an entity, with the types of the database. It is written as JSON, never read as such by itself: a JSON
+/// parser rounds numbers before anybody can look, so surfaces read the text of a number with [`Value::number`].
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Value {
     /// Yes or no.
     Truth(bool),
+    /// A whole number of 64 bits.
+    Integer(i64),
     /// A finite number.
     Number(f64),
     /// Words, at most [`CONTENT_BYTES_MAX`] bytes.
@@ -94,25 +97,87 @@ impl Value {
     pub const fn type_name(&self) -> &'static str {
         match self {
             Self::Truth(_) => "boolean",
-            Self::Number(_) => "number",
+            Self::Integer(_) | Self::Number(_) => "number",
             Self::Text(_) => "string",
         }
     }
 
-    /// The same number, with one zero only.
-    fn plain(self) -> Self {
+    /// The number that a decimal says: whole without point or exponent, else of 64 bits.
+    ///
+    /// # Errors
+    /// [`FactError::NoNumber`]; [`FactError::Digits`] for one of which 64 bits would lose digits.
+    pub fn number(decimal: &str) -> Result<Self, FactError> {
+        let shown = || decimal.chars().take(SHOWN_MAX).collect::<String>();
+        let is_whole = !decimal.contains(['.', 'e', 'E']);
+        let number: f64 = decimal
+            .bytes()
+            .all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte))
+            .then(|| decimal.parse().ok())
+            .flatten()
+            .ok_or_else(|| FactError::NoNumber(shown()))?;
+        let exact = if is_whole {
+            decimal.parse().ok().map(Self::Integer)
+        } else {
+            says(number, decimal).then_some(Self::Number(number))
+        };
+        exact.ok_or_else(|| FactError::Digits(shown()))
+    }
+
+    /// What a lineage is known by. `1` and `1.0` are one value of two types, and share a lineage as far as every whole
+    /// number is a float; a whole number beyond that has a lineage of its own.
+    fn name(&self) -> String {
         match self {
-            Self::Number(number) => Self::Number(number + 0.0),
-            other => other,
+            Self::Truth(truth) => format!("boolean:{truth}"),
+            Self::Integer(whole) if whole.unsigned_abs() > FLOAT_WHOLE_MAX => format!("integer:{whole}"),
+            Self::Integer(whole) => format!("number:{whole}"),
+            // One zero only.
+            Self::Number(number) => format!("number:{}", number + 0.0),
+            Self::Text(text) => format!("string:{text}"),
         }
     }
+}
+
+/// Up to here every whole number is a float.
+const FLOAT_WHOLE_MAX: u64 = 1 << 53;
+/// Significant digits by which every float is known.
+const DIGITS_MAX: usize = 17;
+/// Characters of a number that an error shows.
+const SHOWN_MAX: usize = 40;
+
+/// Whether a float, written with as many digits as a decimal has, is that decimal.
+fn says(number: f64, decimal: &str) -> bool {
+    let (mantissa, exponent) = decimal.split_once(['e', 'E']).unwrap_or((decimal, "0"));
+    let (whole, part) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let (whole, is_negative) = match whole.strip_prefix('-') {
+        Some(whole) => (whole, true),
+        None => (whole.strip_prefix('+').unwrap_or(whole), false),
+    };
+    let all = format!("{whole}{part}");
+    let leading = all.len() - all.trim_start_matches('0').len();
+    let digits = all.trim_matches('0');
+    if digits.is_empty() {
+        return number == 0.0;
+    }
+    if digits.len() > DIGITS_MAX || !number.is_finite() {
+        return false;
+    }
+    // Of the first digit; what is too long for an exponent of a float was zero or infinite above.
+    let Ok(exponent) = exponent.parse::<i64>() else { return false };
+    let before = i64::try_from(whole.len()).unwrap_or(i64::MAX) - i64::try_from(leading).unwrap_or(0) - 1;
+    let said = format!("{:.*e}", digits.len() - 1, number.abs());
+    let (own, own_exponent) = said.split_once('e').unwrap_or((&said, "0"));
+    own.replace('.', "") == digits
+        && own_exponent.parse() == Ok(exponent.saturating_add(before))
+        && number.is_sign_negative() == is_negative
 }
 
 impl std::fmt::Display for Value {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Truth(truth) => truth.fmt(f),
-            Self::Number(number) => number.fmt(f),
+            Self::Integer(whole) => whole.fmt(f),
+            // With its point, by which it is known from a whole number.
+            Self::Number(number) => write!(f, "{number:?}"),
             Self::Text(text) => f.write_str(text),
         }
     }
@@ -135,8 +200,7 @@ impl Tuple {
     /// What there is once only.
     #[must_use]
     pub fn key(&self) -> String {
-        let value = format!("{}:{}", self.value.type_name(), self.value);
-        lineage_key(self.scope.name(), self.entity.as_str(), self.relation.as_str(), &value)
+        lineage_key(self.scope.name(), self.entity.as_str(), self.relation.as_str(), &self.value.name())
     }
 }
 
@@ -176,6 +240,15 @@ pub enum FactError {
     /// No number.
     #[error("the value of a fact is {0}, not a finite number")]
     NotFinite(f64),
+    /// No decimal.
+    #[error("the value of a fact is {0:?}, not a number; assert it as text")]
+    NoNumber(String),
+    /// A number that would not come back as it was said.
+    #[error(
+        "the value of a fact is {0}, which 64 bits do not hold digit by digit: a whole number is at most \
+         9223372036854775807 either way, another has at most {DIGITS_MAX} digits, up to 1.7e308; assert it as text"
+    )]
+    Digits(String),
     /// Only Ebb itself speaks for the system.
     #[error("the source {0} is not allowed: sources that begin {SYSTEM_SOURCES} are Ebb's own")]
     Reserved(String),
@@ -186,7 +259,7 @@ impl Assertion {
     ///
     /// # Errors
     /// [`FactError`].
-    pub fn checked(mut self) -> Result<Self, FactError> {
+    pub fn checked(self) -> Result<Self, FactError> {
         match &self.tuple.value {
             Value::Text(text) if text.is_empty() => return Err(FactError::Empty),
             Value::Text(text) if text.len() > CONTENT_BYTES_MAX => {
@@ -198,7 +271,6 @@ impl Assertion {
         if self.source.as_str().starts_with(SYSTEM_SOURCES) {
             return Err(FactError::Reserved(self.source.to_string()));
         }
-        self.tuple.value = self.tuple.value.plain();
         Ok(self)
     }
 }
@@ -406,6 +478,29 @@ mod tests {
         }
 
         #[test]
+        fn every_number_of_64_bits_is_read_as_it_is_written(whole in any::<i64>(), number in prop::num::f64::NORMAL) {
+            prop_assert_eq!(Value::number(&whole.to_string()), Ok(Value::Integer(whole)));
+            for text in [format!("{number:?}"), format!("{number:e}"), format!("{number:.16e}")] {
+                prop_assert_eq!(Value::number(&text), Ok(Value::Number(number)), "{}", text);
+            }
+        }
+
+        #[test]
+        fn numbers_share_a_lineage_only_if_they_are_equal(a in any::<i64>(), b in any::<i64>(), shift in 0..64_u32) {
+            // As near as floats are, and at the edge where they are whole.
+            let near = (a >> shift).wrapping_add(b % 3);
+            for (one, other) in [(Value::Integer(a >> shift), Value::Integer(near)),
+                (Value::Integer(near), Value::Number((a >> shift) as f64))] {
+                let equal = match (&one, &other) {
+                    (Value::Integer(one), Value::Integer(other)) => one == other,
+                    (Value::Integer(one), Value::Number(other)) => i128::from(*one) == *other as i128,
+                    _ => false,
+                };
+                prop_assert!(equal || one.name() != other.name(), "{one} {other}");
+            }
+        }
+
+        #[test]
         fn of_one_instant_an_agent_comes_after_a_sweep(a in "[a-f0-9]{8}", b in "[a-f0-9]{8}", ms in 0..1_000_i64) {
             let rank = |id: &str, is_asserted, ms| Rank { at: at(ms), is_asserted, id: id.to_owned() };
             prop_assert!(rank(&a, true, ms) > rank(&b, false, ms));
@@ -486,5 +581,62 @@ mod tests {
         let key = |value| assertion(value, "a").checked().unwrap().tuple.key();
         assert_eq!(key(Value::Number(0.0)), key(Value::Number(-0.0)));
         assert_ne!(key(Value::Number(5.0)), key(text("5")), "a number is not its name");
+        // As they are in graphs where every number was a float.
+        let known = |value: &str| lineage_key("local", "`) DETACH DELETE n //", "memory:x", value);
+        assert_eq!(key(Value::Integer(5)), known("number:5"));
+        assert_eq!(key(Value::Number(5.0)), known("number:5"));
+        assert_eq!(key(Value::Number(0.5)), known("number:0.5"));
+        assert_eq!(key(text("5")), known("string:5"));
+        assert_eq!(key(Value::Truth(true)), known("boolean:true"));
+        let large = 1_152_921_504_606_847_000;
+        assert_ne!(
+            key(Value::Integer(large)),
+            key(Value::Number(2.0_f64.powi(60))),
+            "written alike, not alike"
+        );
+    }
+
+    #[test]
+    fn a_number_keeps_its_digits_or_is_refused() {
+        let said =
+            |text: &str| Value::number(text).map(|value| value.to_string()).map_err(|why| why.to_string());
+        for (text, shown) in [
+            ("1", "1"),
+            ("1.0", "1.0"),
+            ("-1", "-1"),
+            ("9007199254740993", "9007199254740993"),
+            ("9223372036854775807", "9223372036854775807"),
+            ("-9223372036854775808", "-9223372036854775808"),
+            ("0.1", "0.1"),
+            ("0.10000000000000001", "0.1"),
+            ("1.10", "1.1"),
+            ("-0.0", "-0.0"),
+            ("0e5", "0.0"),
+            ("1e2", "100.0"),
+            ("0.00012E+3", "0.12"),
+            ("1e300", "1e300"),
+            ("5e-324", "5e-324"),
+            ("1.7976931348623157e308", "1.7976931348623157e308"),
+        ] {
+            assert_eq!(said(text), Ok(shown.to_owned()), "{text}");
+        }
+        for text in [
+            "9223372036854775808",
+            "-9223372036854775809",
+            "123456789012345678901234567890",
+            "12345678901234567890.0",
+            "9007199254740993.0",
+            "0.10000000000000000555",
+            "1.0000000000000001",
+            "1e309",
+            "1e-400",
+            "1e99999999999999999999",
+        ] {
+            assert!(said(text).unwrap_err().contains("assert it as text"), "{text}");
+        }
+        for text in ["", "x", "inf", "NaN", "1_000", "--1", "1e", "."] {
+            assert!(said(text).unwrap_err().contains("not a number"), "{text}");
+        }
+        assert!(said(&"7".repeat(1 << 20)).unwrap_err().len() < 400);
     }
 }

@@ -15,6 +15,11 @@ pub struct Guard {
 /// Up to this many items no guard stops: of a handful, one is soon a fifth.
 pub const FEW: i64 = 50;
 
+/// Up to this many cycles no guard stops: the trails that they leave are still the trails that were.
+pub const FEW_CYCLES: u32 = 100;
+/// Cycles that can be added at once: of the slowest pheromone at its usual rate no trace is left after them.
+pub const CYCLES_MAX: u32 = 10_000;
+
 /// A change that is too large to make without being told so.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 #[error("{affected} of {live} live items would be affected, more than {percent:.0} % of them")]
@@ -41,6 +46,32 @@ impl Guard {
         }
         Ok(())
     }
+
+    /// Whether this many cycles may be added at once, when a person has accepted `accepted`: they fade every trail of every
+    /// scope, for good.
+    ///
+    /// # Errors
+    /// [`TooFar`].
+    pub fn judge_cycles(&self, cycles: u32, accepted: Option<u32>) -> Result<(), TooFar> {
+        if cycles > CYCLES_MAX {
+            return Err(TooFar::Impossible(cycles));
+        }
+        if self.enabled && cycles > FEW_CYCLES && accepted != Some(cycles) {
+            return Err(TooFar::Unaccepted(cycles));
+        }
+        Ok(())
+    }
+}
+
+/// More cycles at once than may be added.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum TooFar {
+    /// More than ever.
+    #[error("{0} cycles are more than can be added at once, which is {CYCLES_MAX}")]
+    Impossible(u32),
+    /// More than without a person's word.
+    #[error("{0} cycles at once, more than {FEW_CYCLES}, would fade every trail of every scope, for good")]
+    Unaccepted(u32),
 }
 
 #[cfg(test)]
@@ -58,6 +89,21 @@ mod tests {
         assert_eq!(guard.judge(201, 1_000, Some(201)), Ok(()));
         assert!(guard.judge(202, 1_000, Some(201)).is_err(), "it has grown since it was accepted");
         assert_eq!(Guard { enabled: false, ..guard }.judge(1_000, 1_000, None), Ok(()));
+    }
+
+    #[test]
+    fn cycles_are_few_or_accepted_and_never_beyond_the_bound() {
+        let guard = Guard { enabled: true, max_affected_ratio: 0.2 };
+        assert_eq!(guard.judge_cycles(100, None), Ok(()));
+        assert_eq!(guard.judge_cycles(101, None), Err(TooFar::Unaccepted(101)));
+        assert_eq!(guard.judge_cycles(101, Some(102)), Err(TooFar::Unaccepted(101)));
+        assert_eq!(guard.judge_cycles(10_000, Some(10_000)), Ok(()));
+        for cycles in [10_001, u32::MAX] {
+            for enabled in [true, false] {
+                let judged = Guard { enabled, ..guard }.judge_cycles(cycles, Some(cycles));
+                assert_eq!(judged, Err(TooFar::Impossible(cycles)));
+            }
+        }
     }
 
     proptest! {

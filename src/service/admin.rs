@@ -126,7 +126,7 @@ impl Service {
         now: Timestamp,
         limit: Option<u64>,
     ) -> Result<JobReport, Error> {
-        let once = RequestId::or_new(None);
+        let once = RequestId::or_new("worker", None);
         self.run_job_once(&once, job, now, limit, CancellationToken::new()).await
     }
 
@@ -157,7 +157,7 @@ impl Service {
         let time_limit = Some(self.job_config(job).time_limit);
         let work = Request { time_limit, learning: self.learning(), ..work };
         let wanted = Wanted {
-            occurrence: format!("{BY_HAND}{}", request.names(0)),
+            occurrence: format!("{BY_HAND}{}", request.occurrence()),
             ..Wanted::by_hand(now, Right::Lease)
         };
         let report = driver::run_job(&self.store, job, &wanted, work).await?;

@@ -14,7 +14,7 @@ use super::memories::RequestId;
 use crate::domain::ids::{NameError, Scope, hex};
 use crate::domain::key::{EVERY_SCOPE, Grant, PREFIX, Right, Scopes, parts};
 use crate::domain::units::Timestamp;
-use crate::store::{Error, KeyRow, Store};
+use crate::store::{Error, KeyRow, LiveKeys, Store};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -103,6 +103,22 @@ impl Service {
         self.store.keys().await
     }
 
+    /// Removes keys that were revoked or have expired more than `days` ago; answers how many. The API stays closed.
+    ///
+    /// # Errors
+    /// Of the store.
+    pub async fn prune_keys(&self, days: u32) -> Result<i64, Error> {
+        self.store.prune_keys(days).await
+    }
+
+    /// Lets whoever is on this machine in without a key again; answers whether it was closed.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] where a key is left.
+    pub async fn open_keys(&self) -> Result<bool, Error> {
+        self.store.open_keys().await
+    }
+
     /// Revokes a key for good; answers its name and whether it was in force until now.
     ///
     /// # Errors
@@ -122,6 +138,8 @@ fn hash(text: &str) -> String {
 pub struct Caller {
     /// The id of the key; `None` where none is needed.
     pub key: Option<String>,
+    /// What stands for it in what a write leaves, where there is no key: the surface.
+    pub surface: &'static str,
     /// What it may do.
     pub grant: Grant,
 }
@@ -138,10 +156,10 @@ pub enum NotYours {
 }
 
 impl Caller {
-    /// Whoever uses this machine.
+    /// Whoever uses this machine, over this surface.
     #[must_use]
-    pub const fn local() -> Self {
-        Self { key: None, grant: Grant::ALL }
+    pub const fn local(surface: &'static str) -> Self {
+        Self { key: None, surface, grant: Grant::ALL }
     }
 
     /// The scope that is meant, which the caller may ask about: the one named, else the only one of its key, else the
@@ -169,7 +187,7 @@ impl Caller {
     pub fn request(&self, named: Option<&str>) -> RequestId {
         let own = named
             .map(|name| self.key.as_ref().map_or_else(|| name.to_owned(), |key| format!("{key}/{name}")));
-        RequestId::or_new(own.as_deref())
+        RequestId::or_new(self.key.as_deref().unwrap_or(self.surface), own.as_deref())
     }
 }
 
@@ -202,8 +220,8 @@ struct Known {
 }
 
 struct Keys {
-    /// Whether there is one, or has been.
-    any: bool,
+    /// Whether there is one, or has been: that outlives keys, however they went.
+    closed: bool,
     live: BTreeMap<String, (String, Grant)>,
 }
 
@@ -214,7 +232,8 @@ impl Keyring {
         Self { store, known: Mutex::default() }
     }
 
-    /// Who it is that sends this key, or none. With `open`, everybody is let in until the first key exists.
+    /// Who it is that sends this key, or none. With `open`, everybody is let in until the first key exists; then nobody
+    /// without one, also when all keys are gone, until somebody opens it (`ebb key open`).
     ///
     /// # Errors
     /// [`Denied`].
@@ -222,8 +241,8 @@ impl Keyring {
         let mut known = self.known.lock().await;
         let keys = known.fresh(&self.store, FRESH).await?;
         let Some(token) = token else {
-            let free = open && !keys.any;
-            return free.then_some(Caller::local()).ok_or(Denied::NoKey);
+            let free = open && !keys.closed;
+            return free.then_some(Caller::local("anonymous")).ok_or(Denied::NoKey);
         };
         let (id, secret) = parts(token).unwrap_or_default();
         if !keys.live.contains_key(id) {
@@ -241,7 +260,7 @@ impl Keyring {
         // Compared whether or not there is such a key; an empty hash meets none.
         let meets: bool = digest(stored).ct_eq(&digest(&hash(secret))).into();
         match found {
-            Some(_) if meets => Ok(Caller { key: Some(id.to_owned()), grant: grant.clone() }),
+            Some(_) if meets => Ok(Caller { key: Some(id.to_owned()), surface: "key", grant: grant.clone() }),
             _ => Err(Denied::WrongKey),
         }
     }
@@ -251,7 +270,7 @@ impl Keyring {
     /// # Errors
     /// Of the store.
     pub async fn has_live_keys(&self) -> Result<bool, Error> {
-        Ok(!Keys::of(self.store.keys().await?).live.is_empty())
+        Ok(!Keys::of(self.store.live_keys().await?).live.is_empty())
     }
 }
 
@@ -271,7 +290,7 @@ impl Known {
         if self.asked.is_none_or(|asked| asked.elapsed() > age) {
             let (asked, runtime) = (Arc::clone(store), Handle::current());
             // On a thread of its own: what asks the database is bound to one, and a caller is not.
-            let asking = tokio::task::spawn_blocking(move || runtime.block_on(asked.keys()));
+            let asking = tokio::task::spawn_blocking(move || runtime.block_on(asked.live_keys()));
             let found = asking.await.unwrap_or_else(|gone| {
                 Err(Error::Unavailable { uri: store.uri().to_owned(), why: gone.to_string() })
             });
@@ -293,13 +312,12 @@ impl Known {
 }
 
 impl Keys {
-    fn of(rows: Vec<KeyRow>) -> Self {
-        let any = !rows.is_empty();
-        let live = rows.into_iter().filter(|row| !row.revoked && !row.expired).filter_map(|row| {
-            let grant = Grant::of(&row.rights?, &row.scopes?)?;
-            Some((row.id?, (row.hash?, grant)))
+    fn of(LiveKeys { keys, closed }: LiveKeys) -> Self {
+        let live = keys.into_iter().filter_map(|key| {
+            let grant = Grant::of(&key.rights, &key.scopes)?;
+            Some((key.id, (key.hash, grant)))
         });
-        Self { any, live: live.collect() }
+        Self { closed, live: live.collect() }
     }
 }
 

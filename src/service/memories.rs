@@ -14,13 +14,19 @@ use crate::store::{Applied, Batch, Done, Ended, Error, Fault, Filter, Lasting, R
 pub struct RequestId {
     id: String,
     own: bool,
+    /// Who asks.
+    by: String,
+    /// At random: of it, not of the caller's id, the ids of what the request makes are made. The graph keeps it with the
+    /// request, so that a repeat names the same; when the request is no longer kept, the same id is another request.
+    seed: String,
 }
 
 impl RequestId {
     /// The caller's own id, or a new one that nobody can repeat.
     #[must_use]
-    pub fn or_new(asked: Option<&str>) -> Self {
-        Self { id: asked.map_or_else(new_id, str::to_owned), own: asked.is_some() }
+    pub fn or_new(by: &str, asked: Option<&str>) -> Self {
+        let id = asked.map_or_else(new_id, str::to_owned);
+        Self { id, own: asked.is_some(), by: by.to_owned(), seed: new_id() }
     }
 
     /// Whether it is the caller's own, who may send it again.
@@ -29,14 +35,20 @@ impl RequestId {
         self.own
     }
 
-    /// The id of what the request makes at this place of it and does not name: if the request is repeated, the same again.
+    /// The id of what the request makes at this place of it and does not name. A repeat may name something else: what the
+    /// answer says is what counts.
     #[must_use]
     pub fn names(&self, index: usize) -> String {
-        if self.own {
-            event_id(&format!("request/{}", self.id), u64::try_from(index).unwrap_or(u64::MAX))
-        } else {
-            new_id()
-        }
+        if self.own { made(&self.seed, index) } else { new_id() }
+    }
+
+    /// The id of the run that it starts, the same again if it is repeated.
+    pub(super) fn occurrence(&self) -> String {
+        if self.own { event_id(&format!("request/{}", self.id), 0) } else { new_id() }
+    }
+
+    fn once<'a>(&'a self, hash: &'a str) -> Lasting<'a> {
+        Lasting::Once { request: &self.id, hash, by: &self.by }
     }
 }
 
@@ -78,7 +90,7 @@ impl Intent {
 
     pub(super) fn lasting<'a>(&'a self, hash: &'a str) -> Lasting<'a> {
         match self {
-            Self::Do(request) => Lasting::Once { request: &request.id, hash },
+            Self::Do(request) => request.once(hash),
             Self::Rehearse => Lasting::Rehearsed,
         }
     }
@@ -116,8 +128,10 @@ impl Service {
     /// # Errors
     /// [`Error::Conflict`] if the id is taken by other content, or if what this request made was forgotten since.
     pub async fn remember(&self, request: &RequestId, remember: Remember) -> Result<(Done, Memory), Error> {
-        let (key, at) = (MemoryKey::new(&remember.scope, &remember.id), remember.at);
+        let (scope, at) = (remember.scope.clone(), remember.at);
+        let key = MemoryKey::new(&scope, &remember.id);
         let done = self.apply(request, &[Event::Remember(remember)]).await?;
+        let key = done.first().map_or(key, |(id, _)| MemoryKey::new(&scope, id));
         let memory = self.show(&key, at).await.map_err(|why| match why {
             Error::NotFound { .. } => forgotten(&key),
             why => why,
@@ -147,14 +161,11 @@ impl Service {
         at: Timestamp,
     ) -> Result<Vec<(Done, Memory)>, Error> {
         let events: Vec<Event> = ids.iter().map(|id| Event::Access(use_of(id))).collect();
-        let done = self.apply(request, &events).await?;
+        let done = self.apply(request, &events).await?.into_iter().map(|(_, done)| done);
         let tunables = self.store.tunables().await?;
         let keys: Vec<MemoryKey> = events.iter().map(Event::key).collect();
         let records = self.store.memories(&keys).await?;
-        Ok(done
-            .into_iter()
-            .zip(records.into_iter().map(|record| Memory::at(record, at, &tunables)))
-            .collect())
+        Ok(done.zip(records.into_iter().map(|record| Memory::at(record, at, &tunables))).collect())
     }
 
     /// What events would do and make of their memories, nothing written.
@@ -174,22 +185,41 @@ impl Service {
             .collect())
     }
 
-    async fn apply(&self, request: &RequestId, events: &[Event]) -> Result<Vec<Done>, Error> {
+    async fn apply(&self, request: &RequestId, events: &[Event]) -> Result<Vec<(MemoryId, Done)>, Error> {
         self.apply_all(request, events).await.map_err(|why| match why {
             BatchError::Event { why, .. } | BatchError::Store(why) => why,
         })
     }
 
-    /// Applies events in their order, all or none; answers what each did.
+    /// Applies events in their order, all or none; answers to which memory each was and what it did. An id that the request
+    /// itself named is that of the first time.
     ///
     /// # Errors
     /// [`BatchError::Event`] for the first that cannot be applied.
-    pub async fn apply_all(&self, request: &RequestId, events: &[Event]) -> Result<Vec<Done>, BatchError> {
+    pub async fn apply_all(
+        &self,
+        request: &RequestId,
+        events: &[Event],
+    ) -> Result<Vec<(MemoryId, Done)>, BatchError> {
         let tunables = self.store.tunables().await?;
         let batch = Batch { events, tunables: &tunables };
-        let hash = hash(&events.iter().map(words).collect::<Vec<_>>().join("\n"));
-        match self.store.apply_request(&request.id, &hash, batch).await? {
-            Applied::All(done) => Ok(done),
+        let named =
+            |index: usize, event: &Event| request.own && event.id().as_str() == made(&request.seed, index);
+        let words = |(index, event): (usize, &Event)| words(event, named(index, event));
+        let hash = hash(&events.iter().enumerate().map(words).collect::<Vec<_>>().join("\n"));
+        let seed = request.own.then_some(request.seed.as_str());
+        let (applied, first) = self.store.apply_request(request.once(&hash), seed, batch).await?;
+        match applied {
+            Applied::All(done) => {
+                let of = |(index, (event, done)): (usize, (&Event, Done))| match &first {
+                    Some(first) if named(index, event) => {
+                        let id = MemoryId::new(&made(first, index));
+                        Ok((id.map_err(|why| Error::Invalid(why.to_string()))?, done))
+                    }
+                    _ => Ok((event.id().clone(), done)),
+                };
+                events.iter().zip(done).enumerate().map(of).collect()
+            }
             Applied::Nothing(mut faults) => {
                 let Fault { index, why } = faults.swap_remove(0);
                 Err(BatchError::Event { index, why })
@@ -287,8 +317,12 @@ fn all(applied: Applied) -> Result<Vec<Done>, Error> {
 }
 
 /// What the one event of a request did; a memory that was forgotten on request does not come back.
-fn only(done: Vec<Done>, key: &MemoryKey, memory: Result<Memory, Error>) -> Result<(Done, Memory), Error> {
-    match done.first().copied().unwrap_or(Done::Accessed) {
+fn only(
+    done: Vec<(MemoryId, Done)>,
+    key: &MemoryKey,
+    memory: Result<Memory, Error>,
+) -> Result<(Done, Memory), Error> {
+    match done.first().map_or(Done::Accessed, |(_, done)| *done) {
         Done::Forgotten => Err(forgotten(key)),
         done => Ok((done, memory?)),
     }
@@ -298,8 +332,14 @@ fn forgotten(key: &MemoryKey) -> Error {
     Error::Conflict(format!("memory {key} was forgotten on request and stays so; give this one another id"))
 }
 
-/// The words of an event, its instant apart: a client that tries again does so later.
-fn words(event: &Event) -> String {
+/// The id of what a request makes at this place of it.
+fn made(seed: &str, index: usize) -> String {
+    event_id(&format!("made/{seed}"), u64::try_from(index).unwrap_or(u64::MAX))
+}
+
+/// The words of an event, its instant apart, and its id where the request named it: a client that tries again does so
+/// later, and names nothing.
+fn words(event: &Event, named: bool) -> String {
     match event {
         Event::Remember(Remember {
             id,
@@ -312,7 +352,11 @@ fn words(event: &Event) -> String {
             embedding,
             at: _,
         }) => {
-            let words = format!("{:?}", ("memory", id, scope, content, session, instance, mentions, pinned));
+            let words = if named {
+                format!("{:?}", ("memory", scope, content, session, instance, mentions, pinned))
+            } else {
+                format!("{:?}", ("memory", id, scope, content, session, instance, mentions, pinned))
+            };
             // Words of a memory without an embedding are what they were before there were any.
             embedding.as_ref().map_or(words.clone(), |embedding| format!("{words} {embedding:?}"))
         }

@@ -67,7 +67,7 @@ impl Service {
         };
         let filed = async {
             let at = self.instant(None).await?;
-            self.report(&Intent::Do(RequestId::or_new(None)), scope, &outcome, at).await
+            self.report(&Intent::Do(RequestId::or_new("recall", None)), scope, &outcome, at).await
         };
         if let Err(why) = filed.await {
             warn!(%scope, recall = %recalled.id, %why, "a recall could not be filed, and nothing is learned from it");

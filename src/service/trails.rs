@@ -166,11 +166,20 @@ impl Service {
         self.store.cycles().await
     }
 
-    /// Adds cycles by hand; answers the one it is then.
+    /// Adds cycles by hand; answers the one it is then. More than a few go only if `accepted` names their number.
     ///
     /// # Errors
-    /// As [`Service::cycles`]; [`Error::Conflict`] for a request id that was used for other words.
-    pub async fn advance_cycle(&self, intent: &Intent, cycles: u32, at: Timestamp) -> Result<i64, Error> {
+    /// As [`Service::cycles`]; [`Error::TooFar`]; [`Error::Conflict`] for a request id that was used for other words.
+    pub async fn advance_cycle(
+        &self,
+        intent: &Intent,
+        cycles: u32,
+        accepted: Option<u32>,
+        at: Timestamp,
+    ) -> Result<i64, Error> {
+        // What a dry run shows is what is to be accepted.
+        let accepted = if *intent == Intent::Rehearse { Some(cycles) } else { accepted };
+        self.config.guard.judge_cycles(cycles, accepted).map_err(Error::TooFar)?;
         let hash = hash(&format!("{:?}", ("advance cycle", cycles)));
         self.store.advance_cycle(intent.lasting(&hash), cycles, at).await
     }

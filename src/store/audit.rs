@@ -3,7 +3,8 @@
 use super::Store;
 use super::attempt::not_over;
 use super::catalogue::{
-    ATTEMPT_TRIM, CHANGE_TRIM, MEMORY_AUDIT, MEMORY_HEALTH, MIRROR_TRIM, REQUEST_TRIM, RUN_TRIM, SWEEP_TRIM,
+    ATTEMPT_TRIM, CHANGE_TRIM, KEY_TRIM, MEMORY_AUDIT, MEMORY_HEALTH, MIRROR_TRIM, REQUEST_TRIM, RUN_TRIM,
+    SWEEP_TRIM,
 };
 use super::error::Error;
 use super::memory::TierHealth;
@@ -139,14 +140,15 @@ impl Store {
     }
 }
 
-/// Requests, runs, attempts, sweeps, changes and words on mirrors that were removed.
-async fn trim_page(tx: &mut Tx, limit: usize) -> Result<[i64; 6], Error> {
+/// Requests, runs, attempts, sweeps, changes, words on mirrors and keys that were removed.
+async fn trim_page(tx: &mut Tx, limit: usize) -> Result<[i64; 7], Error> {
     #[derive(Deserialize)]
     struct Row {
         trimmed: i64,
     }
-    let statements = [&REQUEST_TRIM, &RUN_TRIM, &ATTEMPT_TRIM, &SWEEP_TRIM, &CHANGE_TRIM, &MIRROR_TRIM];
-    let mut trimmed = [0; 6];
+    let statements =
+        [&REQUEST_TRIM, &RUN_TRIM, &ATTEMPT_TRIM, &SWEEP_TRIM, &CHANGE_TRIM, &MIRROR_TRIM, &KEY_TRIM];
+    let mut trimmed = [0; 7];
     for (trimmed, statement) in trimmed.iter_mut().zip(statements) {
         let call = statement.call().set("limit", i64::try_from(limit).unwrap_or(i64::MAX));
         *trimmed = tx.only::<Row>(call).await?.trimmed;

@@ -11,11 +11,10 @@
 mod writes;
 
 use super::Store;
-use super::catalogue::REQUEST_OPEN;
 use super::error::{Error, RefusedWhy};
 use super::faults::planted;
 use super::memory::{Locked, forgotten, lock, refused};
-use super::request::{Lasting, answer, open};
+use super::request::{Lasting, answer, open, open_seeded};
 use super::tx::{Mode, Tx};
 use crate::domain::event::{Access, Event, Remember};
 use crate::domain::ids::MemoryKey;
@@ -24,6 +23,7 @@ use crate::domain::tunables::Tunables;
 use crate::domain::units::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, PoisonError};
 
 /// What one event did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -90,25 +90,30 @@ struct Joined {
 }
 
 impl Store {
-    /// Applies events, all or none, under a request id that makes a repeat harmless: the same id with the same `hash` of
-    /// its words answers what it answered the first time.
+    /// Applies events, all or none, under a request id that makes a repeat harmless: the same id with the same hash of
+    /// its words answers what it answered the first time, and then with the seed that it had the first time.
     ///
     /// # Errors
     /// [`Error::Conflict`] for a request id that was used for other words; those of the connection. Events that cannot
     /// be applied are in the answer.
-    pub async fn apply_request(&self, request: &str, hash: &str, batch: Batch<'_>) -> Result<Applied, Error> {
+    pub async fn apply_request(
+        &self,
+        lasting: Lasting<'_>,
+        seed: Option<&str>,
+        batch: Batch<'_>,
+    ) -> Result<(Applied, Option<String>), Error> {
         if planted("request-apart") {
             let done = self.settled("events.apart", async |tx: &mut Tx| apply(tx, batch).await).await?;
-            let open = || REQUEST_OPEN.call().set("id", request).set("hash", hash);
             self.transactions
-                .run("request.apart", Mode::Write, async |tx: &mut Tx| tx.run(open()).await)
+                .run("request.apart", Mode::Write, async |tx: &mut Tx| open::<()>(tx, lasting).await)
                 .await?;
-            return Ok(done);
+            return Ok((done, None));
         }
-        let lasting = Lasting::Once { request, hash };
-        self.settled("events.request", async |tx: &mut Tx| {
-            let answered: Option<Vec<Done>> = open(tx, lasting).await?;
-            if let Some(done) = answered.filter(|_| !planted("unknown-is-failure")) {
+        let first = Mutex::new(None);
+        let applied = self.settled("events.request", async |tx: &mut Tx| {
+            let answered: Option<(Vec<Done>, _)> = open_seeded(tx, lasting, seed).await?;
+            if let Some((done, seed)) = answered.filter(|_| !planted("unknown-is-failure")) {
+                *first.lock().unwrap_or_else(PoisonError::into_inner) = seed;
                 return Ok(Applied::All(done));
             }
             let applied = apply(tx, batch).await?;
@@ -116,8 +121,9 @@ impl Store {
                 answer(tx, lasting, done).await?;
             }
             Ok(applied)
-        })
-        .await
+        });
+        let applied = applied.await?;
+        Ok((applied, first.into_inner().unwrap_or_else(PoisonError::into_inner)))
     }
 
     /// Runs a body that applies events. One that found faults is rolled back whole; one that lost a race for a new id is

@@ -73,6 +73,7 @@ catalogue! {
     IMPORT_GUARD = "import/guard";
     IMPORT_OPEN = "import/open";
     INSPECT_ATTEMPTS = "inspect/attempts";
+    INSPECT_CHANGES = "inspect/changes";
     INSPECT_CLUSTERS = "inspect/clusters";
     INSPECT_CLUSTERS_GRAPH = "inspect/clusters_graph";
     INSPECT_COACTIVATION = "inspect/coactivation";
@@ -95,9 +96,15 @@ catalogue! {
     INSPECT_TRAILS_HOT = "inspect/trails_hot";
     INSPECT_TRAILS_HOT_GRAPH = "inspect/trails_hot_graph";
     INSPECT_TRAILS_SILENT = "inspect/trails_silent";
+    KEY_CLOSE = "key/close";
+    KEY_CLOSED = "key/closed";
     KEY_CREATE = "key/create";
     KEY_LIST = "key/list";
+    KEY_LIVE = "key/live";
+    KEY_OPEN = "key/open";
+    KEY_PRUNE = "key/prune";
     KEY_REVOKE = "key/revoke";
+    KEY_TRIM = "key/trim";
     MEMORY_ADOPT = "memory/adopt";
     MEMORY_AUDIT = "memory/audit";
     MEMORY_CREATE = "memory/create";

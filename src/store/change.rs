@@ -44,7 +44,12 @@ pub struct Touched {
 pub(super) struct Changes {
     everything: bool,
     touched: BTreeSet<Touched>,
+    /// Who asked for it; nobody, where a job does it.
+    pub(super) by: Option<String>,
 }
+
+/// Who changes what nobody asks for: the jobs of a worker. Their runs say more.
+const WORKER: &str = "worker";
 
 /// What one transaction changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -78,18 +83,20 @@ impl Tx {
 
     /// Notes that more changed than can be named.
     pub(super) fn touch_everything(&mut self) {
-        self.changes = Changes { everything: true, touched: BTreeSet::new() };
+        self.changes.everything = true;
+        self.changes.touched.clear();
     }
 
     /// Leaves word of what was touched, if anything was.
     pub(super) async fn leave_word(&mut self) -> Result<(), Error> {
-        let Changes { everything, touched } = std::mem::take(&mut self.changes);
+        let Changes { everything, touched, by } = std::mem::take(&mut self.changes);
         if !everything && touched.is_empty() {
             return Ok(());
         }
         let column = |of: fn(&Touched) -> &str| list(touched.iter().map(of));
         let call = CHANGE_LEAVE
             .call()
+            .set("by", by.as_deref().unwrap_or(WORKER))
             .set("everything", everything)
             .set("label", column(|one| &one.label))
             .set("scope", column(|one| &one.scope))

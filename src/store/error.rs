@@ -4,7 +4,7 @@
 //! error and is worth a retry with half the page; a memory error is named transient and is not, at the same size; and a
 //! message that begins "The transaction has been terminated" may come under a permanent code and deserves one retry.
 
-use crate::domain::guard::TooMuch;
+use crate::domain::guard::{TooFar, TooMuch};
 use crate::domain::memory::Refused;
 use crate::domain::policy::PolicyFault;
 use crate::domain::tunables::TunableFault;
@@ -106,6 +106,9 @@ pub enum Error {
     /// The guard stopped it: nothing was written.
     #[error("the guard stopped this before it wrote: {0}")]
     Guarded(TooMuch),
+    /// The guard stopped an advance of the cycle: nothing was written.
+    #[error("the guard stopped this before it wrote: {0}")]
+    TooFar(TooFar),
     /// Somebody else has taken over what this program worked on; nothing of ours was written after that.
     #[error("{0}")]
     Fenced(String),

@@ -64,6 +64,7 @@ pub struct Fact {
     /// How far it is shared.
     pub scope: Option<String>,
     text: Option<String>,
+    whole: Option<i64>,
     number: Option<f64>,
     truth: Option<bool>,
     /// How sure it is, `0 ..= 1`.
@@ -86,14 +87,14 @@ impl Fact {
     /// What is said.
     #[must_use]
     pub fn value(&self) -> Option<Value> {
-        value(self.text.as_deref(), self.number, self.truth)
+        value(self.text.as_deref(), self.whole, self.number, self.truth)
     }
 }
 
-/// The value that one of three columns holds.
-fn value(text: Option<&str>, number: Option<f64>, truth: Option<bool>) -> Option<Value> {
+/// The value that one of four columns holds, each of a type of its own: none is made of another.
+fn value(text: Option<&str>, whole: Option<i64>, number: Option<f64>, truth: Option<bool>) -> Option<Value> {
     let text = text.map(|text| Value::Text(text.to_owned()));
-    text.or(number.map(Value::Number)).or(truth.map(Value::Truth))
+    text.or(whole.map(Value::Integer)).or(number.map(Value::Number)).or(truth.map(Value::Truth))
 }
 
 #[derive(Deserialize)]
@@ -212,6 +213,7 @@ pub(super) async fn assert(tx: &mut Tx, facts: &[Assertion]) -> Result<Vec<Said>
 fn bolt(value: &Value) -> BoltType {
     match value {
         Value::Truth(truth) => (*truth).into(),
+        Value::Integer(whole) => (*whole).into(),
         Value::Number(number) => (*number).into(),
         Value::Text(text) => text.as_str().into(),
     }

@@ -91,6 +91,7 @@ impl Store {
             if self.landed(tx, key, from, progress.lines).await? {
                 return Ok(Applied::All(vec![Done::Accessed; batch.events.len()]));
             }
+            tx.changes.by = Some("import".to_owned());
             let applied = apply(tx, batch).await?;
             if matches!(applied, Applied::All(_)) {
                 observe(tx, beside.seen, &self.pins).await?;

@@ -1,16 +1,21 @@
 //! API keys: kept, listed, revoked. The store knows their hashes, never the keys.
 
 use super::Store;
-use super::catalogue::{KEY_CREATE, KEY_LIST, KEY_REVOKE};
+use super::catalogue::{
+    KEY_CLOSE, KEY_CLOSED, KEY_CREATE, KEY_LIST, KEY_LIVE, KEY_OPEN, KEY_PRUNE, KEY_REVOKE,
+};
 use super::encode::list;
 use super::error::Error;
 use super::tx::{Mode, Tx};
 use crate::domain::key::Grant;
 use crate::domain::units::Timestamp;
 use serde::Deserialize;
+use tracing::debug;
 
-/// Keys at most that are read at once.
-const KEYS_MAX: i64 = 10_000;
+/// Keys in force at most, and keys that are listed at most.
+const KEYS_MAX: usize = 10_000;
+/// Keys that one transaction removes at most.
+const PRUNE_PAGE: i64 = 5_000;
 
 /// What is stored of a key. Anything that another writer spoilt is `None`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -20,8 +25,6 @@ pub struct KeyRow {
     pub id: Option<String>,
     /// What a person calls it.
     pub name: Option<String>,
-    /// SHA-256 of its secret, hexadecimal.
-    pub hash: Option<String>,
     /// The name of its right.
     pub rights: Option<String>,
     /// Its scopes; `*` is every one.
@@ -38,11 +41,43 @@ pub struct KeyRow {
     pub expires: Option<i64>,
 }
 
+/// A key that opens something now.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct LiveKey {
+    /// Its id.
+    pub id: String,
+    /// SHA-256 of its secret, hexadecimal.
+    pub hash: String,
+    /// The name of its right.
+    pub rights: String,
+    /// Its scopes; `*` is every one.
+    pub scopes: Vec<String>,
+}
+
+/// Who is let in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LiveKeys {
+    /// The keys in force, at most [`KEYS_MAX`].
+    pub keys: Vec<LiveKey>,
+    /// Whether every request needs one: there has been a key, whatever became of it.
+    pub closed: bool,
+}
+
+#[derive(Deserialize)]
+struct Closed {
+    marked: bool,
+    any: bool,
+}
+
+fn most() -> i64 {
+    i64::try_from(KEYS_MAX).unwrap_or(i64::MAX)
+}
+
 impl Store {
     /// Keeps a new key.
     ///
     /// # Errors
-    /// Of the connection or the statement.
+    /// [`Error::Conflict`] where as many are in force as can be read; of the connection or the statement.
     pub async fn create_key(
         &self,
         (id, name, hash): (&str, &str, &str),
@@ -61,16 +96,98 @@ impl Store {
                 .set("created", now.millis())
                 .set("expires", expires.map(Timestamp::millis))
         };
-        self.transactions.run("key.create", Mode::Write, async |tx: &mut Tx| tx.run(call()).await).await
+        self.transactions
+            .run("key.create", Mode::Write, async |tx: &mut Tx| {
+                tx.run(KEY_CLOSE.call()).await?;
+                let live: Vec<LiveKey> = tx.rows(KEY_LIVE.call().set("limit", most())).await?;
+                if live.len() >= KEYS_MAX && live.iter().all(|key| key.id != id) {
+                    return Err(Error::Conflict(format!(
+                        "there are {KEYS_MAX} API keys in force, and no more are read. Revoke what nobody uses: ebb key list, \
+                         ebb key revoke ID"
+                    )));
+                }
+                tx.run(call()).await
+            })
+            .await
     }
 
-    /// All keys, the oldest first; asked of the server as it is now, what fails is not tried again.
+    /// The keys in force, as the server sees it now; what fails is not tried again. That there are keys is marked, if it is
+    /// not yet, so that it stays known when they are gone.
+    ///
+    /// # Errors
+    /// Of the connection or the statement.
+    pub async fn live_keys(&self) -> Result<LiveKeys, Error> {
+        let (keys, Closed { marked, any }) = self
+            .transactions
+            .run_once("key.live", Mode::Read, async |tx: &mut Tx| {
+                let keys: Vec<LiveKey> = tx.rows(KEY_LIVE.call().set("limit", most())).await?;
+                Ok((keys, tx.only::<Closed>(KEY_CLOSED.call()).await?))
+            })
+            .await?;
+        if any && !marked {
+            // A database that only reads has its keys all the same.
+            let mark = async |tx: &mut Tx| tx.run(KEY_CLOSE.call()).await;
+            if let Err(why) = self.transactions.run_once("key.close", Mode::Write, mark).await {
+                debug!(%why, "that there are API keys could not be marked");
+            }
+        }
+        Ok(LiveKeys { keys, closed: marked || any })
+    }
+
+    /// Removes keys that were revoked or have expired more than `days` ago; answers how many went.
+    ///
+    /// # Errors
+    /// Of the connection or the statement.
+    pub async fn prune_keys(&self, days: u32) -> Result<i64, Error> {
+        #[derive(Deserialize)]
+        struct Row {
+            trimmed: i64,
+        }
+        let mut gone = 0;
+        loop {
+            let call = || KEY_PRUNE.call().set("days", i64::from(days)).set("limit", PRUNE_PAGE);
+            let page: Row = self
+                .transactions
+                .run("key.prune", Mode::Write, async |tx: &mut Tx| tx.only(call()).await)
+                .await?;
+            gone += page.trimmed;
+            if page.trimmed < PRUNE_PAGE {
+                return Ok(gone);
+            }
+        }
+    }
+
+    /// Lets whoever is on this machine in without a key again; answers whether it was closed.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] where a key is left.
+    pub async fn open_keys(&self) -> Result<bool, Error> {
+        #[derive(Deserialize)]
+        struct Row {
+            opened: i64,
+        }
+        self.transactions
+            .run("key.open", Mode::Write, async |tx: &mut Tx| {
+                let opened = tx.only::<Row>(KEY_OPEN.call()).await?.opened;
+                match tx.only::<Closed>(KEY_CLOSED.call()).await? {
+                    Closed { any: true, .. } => Err(Error::Conflict(
+                        "there are API keys. Revoke them (ebb key list, ebb key revoke ID), remove them (ebb key prune), \
+                         then: ebb key open"
+                            .to_owned(),
+                    )),
+                    _ => Ok(opened > 0),
+                }
+            })
+            .await
+    }
+
+    /// Keys for people, the oldest first.
     ///
     /// # Errors
     /// Of the connection or the statement.
     pub async fn keys(&self) -> Result<Vec<KeyRow>, Error> {
-        let keys = async |tx: &mut Tx| tx.rows(KEY_LIST.call().set("limit", KEYS_MAX)).await;
-        self.transactions.run_once("key.list", Mode::Read, keys).await
+        let keys = async |tx: &mut Tx| tx.rows(KEY_LIST.call().set("limit", most())).await;
+        self.transactions.run("key.list", Mode::Read, keys).await
     }
 
     /// Revokes a key; answers its name, and whether this was the first time.

@@ -67,7 +67,7 @@ pub use evaporate::Ground;
 pub use fact::{Asked, Fact, FactFilter, Said, SweepJob, SweepState, Swept};
 pub use import::{Beside, Progress};
 pub use inspect::{Answer, Cell};
-pub use key::KeyRow;
+pub use key::{KeyRow, LiveKeys};
 pub use lease::{Facts, JobFacts, Leaving, OpenFacts};
 pub use memory::{Filter, Happened, Record, TierCount, TierHealth, Waiting};
 pub use mirror::{Amount, Begun, Eligible, EndSeen, Heat, Mirrored, NodeSeen, Tied};

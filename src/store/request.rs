@@ -34,6 +34,8 @@ pub enum Lasting<'a> {
         request: &'a str,
         /// A hash of its words: another request under the same id is refused.
         hash: &'a str,
+        /// Who asks: the id of an API key, or the surface that needs none.
+        by: &'a str,
     },
     /// It is done, looked at, and taken back.
     Rehearsed,
@@ -192,23 +194,35 @@ impl Store {
 
 /// Holds the request to commit, and answers what it was answered before. A rehearsal is set to be taken back.
 pub(super) async fn open<T: DeserializeOwned>(tx: &mut Tx, lasting: Lasting<'_>) -> Result<Option<T>, Error> {
+    Ok(open_seeded(tx, lasting, None).await?.map(|(answer, _)| answer))
+}
+
+/// As [`open`], and answers the seed that the request was first opened with: of it the ids of what it made were made.
+pub(super) async fn open_seeded<T: DeserializeOwned>(
+    tx: &mut Tx,
+    lasting: Lasting<'_>,
+    seed: Option<&str>,
+) -> Result<Option<(T, Option<String>)>, Error> {
     #[derive(Deserialize)]
     struct Row {
         hash: Option<String>,
         answer: Option<String>,
+        seed: Option<String>,
     }
-    let Lasting::Once { request, hash } = lasting else {
+    let Lasting::Once { request, hash, by } = lasting else {
         tx.abandon();
         return Ok(None);
     };
-    let open = REQUEST_OPEN.call().set("id", request).set("hash", hash);
+    tx.changes.by = Some(by.to_owned());
+    let open = REQUEST_OPEN.call().set("id", request).set("hash", hash).set("by", by).set("seed", seed);
     let row: Row = tx.only(open).await?;
     if row.hash.as_deref() != Some(hash) {
         return Err(Error::Conflict(format!(
             "the request id {request} was used for another request; choose a new one"
         )));
     }
-    Ok(row.answer.as_deref().and_then(|answer| serde_json::from_str(answer).ok()))
+    let answer = row.answer.as_deref().and_then(|answer| serde_json::from_str(answer).ok());
+    Ok(answer.map(|answer| (answer, row.seed)))
 }
 
 /// Records what a request was answered.

@@ -246,7 +246,7 @@ async fn change(service: &Service, sizes: &Sizes, count: usize, random: &mut Spl
         }));
     }
     for page in events.chunks(500) {
-        service.apply_all(&RequestId::or_new(Some(&new_id())), page).await.expect("used");
+        service.apply_all(&RequestId::or_new("test", Some(&new_id())), page).await.expect("used");
     }
 }
 

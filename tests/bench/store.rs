@@ -165,7 +165,17 @@ async fn fill(bench: &Bench, from: usize, to: usize, born: i64) {
             .collect();
         let batch = Batch { events: &events, tunables: &tunables };
         let request = ebb::clock::new_id();
-        match bench.store().apply_request(&request, "bench", batch).await.expect("a batch") {
+        match bench
+            .store()
+            .apply_request(
+                ebb::store::Lasting::Once { request: &request, hash: "bench", by: "test" },
+                None,
+                batch,
+            )
+            .await
+            .expect("a batch")
+            .0
+        {
             Applied::All(_) => {}
             Applied::Nothing(faults) => panic!("{faults:?}"),
         }

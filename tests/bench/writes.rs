@@ -164,7 +164,7 @@ impl Bench {
             self.begin(kind).await;
             let begun = Instant::now();
             for page in items.chunks(at_once) {
-                assert_eq!(ebb(Intent::Do(RequestId::or_new(None)), page).await, page.len());
+                assert_eq!(ebb(Intent::Do(RequestId::or_new("test", None)), page).await, page.len());
             }
             let ebb = items.len() as f64 / begun.elapsed().as_secs_f64();
             let left = self.left(kind).await;

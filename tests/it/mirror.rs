@@ -72,20 +72,24 @@ impl Bed {
         };
         let seen = Observation { at: at(hours), weight: None, pinned: None };
         let request = new_id();
-        let lasting = Lasting::Once { request: &request, hash: "h" };
+        let lasting = Lasting::Once { request: &request, hash: "h", by: "test" };
         self.db.store.observe(lasting, &[Observe { tie, seen }]).await.unwrap();
     }
 
     async fn trace(&self, what: Walk, hours: f64) {
         let request = new_id();
         let trace = Trace { at: at(hours), scope: Scope::local(), what };
-        self.db.store.trace(Lasting::Once { request: &request, hash: "h" }, &[trace]).await.unwrap();
+        self.db
+            .store
+            .trace(Lasting::Once { request: &request, hash: "h", by: "test" }, &[trace])
+            .await
+            .unwrap();
     }
 
     async fn forget(&self, name: &str, hours: f64) {
         let request = new_id();
         let guard = crate::harness::ebb::UNGUARDED;
-        let lasting = Lasting::Once { request: &request, hash: "h" };
+        let lasting = Lasting::Once { request: &request, hash: "h", by: "test" };
         self.db
             .store
             .forget(lasting, (&Scope::local(), &[id(name)]), at(hours), (&guard, None))

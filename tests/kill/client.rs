@@ -182,7 +182,7 @@ impl Client {
     }
 
     fn request(&mut self) -> RequestId {
-        RequestId::or_new(None)
+        RequestId::or_new("test", None)
     }
 
     async fn remember(&mut self) {

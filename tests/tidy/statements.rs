@@ -23,7 +23,7 @@ const CLOCKS: [&str; 9] = [
     "attempt",
     "change",
     "inspect",
-    "key/list",
+    "key",
     "mirror",
     "request",
     "run",

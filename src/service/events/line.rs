@@ -17,6 +17,7 @@ use crate::service::recall::{Ask, TEXT_BYTES_MAX, TOP_K_MAX};
 use crate::service::trails::PlaceRef;
 use crate::service::within;
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 /// A checked line.
 #[derive(Debug, Clone, PartialEq)]
@@ -107,7 +108,9 @@ enum Raw {
         at: String,
         entity: EntityName,
         relation: FactRelation,
-        value: Value,
+        /// Read from the line once more, see [`Exact`].
+        #[serde(rename = "value")]
+        _value: IgnoredAny,
         confidence: Option<f64>,
         source: Source,
         scope: Option<Scope>,
@@ -155,6 +158,13 @@ enum Raw {
         _instance: Option<String>,
         scope: Option<Scope>,
     },
+}
+
+/// The value of a fact: a line of many kinds is buffered while its kind is looked for, in which numbers are rounded.
+#[derive(Deserialize)]
+struct Exact {
+    #[serde(deserialize_with = "crate::service::facts::value")]
+    value: Value,
 }
 
 /// What a line is read by.
@@ -209,10 +219,11 @@ pub(super) fn parse(text: &str, number: u64, reading: &Reading) -> Result<Line, 
                 pinned,
             },
         }),
-        Raw::Fact { at, entity, relation, value, confidence, source, scope: own, valid_until } => {
+        Raw::Fact { at, entity, relation, _value: _, confidence, source, scope: own, valid_until } => {
             let own = own.as_ref().unwrap_or(scope);
             let shared = FactScope::named(own.as_str())
                 .ok_or_else(|| format!("facts have no scope {own}; it is local, team, company or public"))?;
+            let Exact { value } = serde_json::from_str(text).map_err(|why| told(&why))?;
             let assertion = Assertion {
                 at: parse_rfc3339(&at)?,
                 id: event_id(key, number),
@@ -378,6 +389,15 @@ mod tests {
                 r#"{{"at":"2026-03-02T08:00:00Z","kind":"fact","entity":"a","relation":"memory:x","value":true,{more}}}"#
             ))
         };
+        let valued = |value: &str| {
+            say(&format!(
+                r#"{{"at":"2026-03-02T08:00:00Z","kind":"fact","entity":"a","relation":"memory:x","value":{value},"source":"s"}}"#
+            ))
+        };
+        assert!(valued("9007199254740993").contains("Integer(9007199254740993)"));
+        assert!(valued("1.0").contains("Number(1.0)"));
+        assert!(valued("9223372036854775808").contains("assert it as text"));
+        assert!(valued("[1]").contains("text, a number, or true or false"));
         assert!(fact(r#""source":"agent""#).contains("Truth(true)"));
         assert!(fact(r#""source":"system:x""#).contains("the source system:x is not allowed"));
         assert!(fact(r#""source":"agent","scope":"mars""#).contains("facts have no scope mars"));

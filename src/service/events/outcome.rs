@@ -39,7 +39,7 @@ impl Feeder<'_> {
         match outcome {
             Some(outcome) => {
                 let hash = hash(&text);
-                let lasting = Lasting::Once { request: &request, hash: &hash };
+                let lasting = Lasting::Once { request: &request, hash: &hash, by: "import" };
                 let report = Report { scope: &scope, outcome: &outcome, at, learns: service.learns() };
                 store.import_outcome(&self.key, from, progress, lasting, report).await?;
             }

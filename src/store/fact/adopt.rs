@@ -27,6 +27,7 @@ struct ForeignRow {
     entity: Option<String>,
     relation: Option<String>,
     text: Option<String>,
+    whole: Option<i64>,
     number: Option<f64>,
     truth: Option<bool>,
     confidence: Option<f64>,
@@ -134,7 +135,7 @@ impl ForeignRow {
         let scope = FactScope::named(scope).ok_or("scope is not local, team, company or public")?;
         let entity = self.entity.as_deref().ok_or("entity is missing")?;
         let relation = self.relation.as_deref().ok_or("relation is missing")?;
-        let value = value(self.text.as_deref(), self.number, self.truth);
+        let value = value(self.text.as_deref(), self.whole, self.number, self.truth);
         let tuple = Tuple {
             scope,
             entity: EntityName::new(entity).map_err(|why| format!("entity: {why}"))?,

@@ -124,7 +124,11 @@ impl JsonSchema for Values {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({"type": ["string", "number", "boolean"]})
+        json_schema!({
+            "type": ["string", "number", "boolean"],
+            "description": "A number keeps its type and digits: 1 is a whole number of 64 bits, 1.0 is not. One that 64 \
+                            bits do not hold digit by digit is refused; assert it as text."
+        })
     }
 }
 

@@ -30,7 +30,7 @@ pub enum Verb {
 pub enum ValueType {
     /// As it stands.
     String,
-    /// As a number.
+    /// As a number: 1 is a whole number, 1.0 is not, and each keeps its digits.
     Number,
     /// As true or false.
     Boolean,
@@ -142,11 +142,15 @@ fn scope(service: &Service) -> Result<FactScope, CliError> {
 
 impl AssertArgs {
     fn value(&self) -> Result<Value, CliError> {
-        let unread = |what| CliError::usage(format!("{:?} is no {what}", self.value));
         match self.value_type {
             ValueType::String => Ok(Value::Text(self.value.clone())),
-            ValueType::Number => self.value.parse().map(Value::Number).map_err(|_| unread("number")),
-            ValueType::Boolean => self.value.parse().map(Value::Truth).map_err(|_| unread("true or false")),
+            ValueType::Number => Value::number(&self.value)
+                .map_err(|why| CliError::usage(why).try_this("the same command with --type string")),
+            ValueType::Boolean => self
+                .value
+                .parse()
+                .map(Value::Truth)
+                .map_err(|_| CliError::usage(format!("{:?} is no true or false", self.value))),
         }
     }
 }

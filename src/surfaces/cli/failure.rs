@@ -4,6 +4,7 @@
 //! command that some of them name to the line that begins with `try:`.
 
 use super::exit::{CliError, Exit};
+use crate::domain::guard::TooFar;
 use crate::service::events::{FeedError, ImportError};
 use crate::service::{Error, RefusedWhy};
 
@@ -67,6 +68,10 @@ impl From<Error> for CliError {
             Error::Guarded(too_much) => Self::new(Exit::Guarded, &error)
                 .why("nothing was written")
                 .try_this(format!("the same command with --accept-affected {}", too_much.affected)),
+            Error::TooFar(TooFar::Impossible(_)) => Self::usage(&error),
+            Error::TooFar(TooFar::Unaccepted(cycles)) => Self::new(Exit::Guarded, &error)
+                .why("nothing was written")
+                .try_this(format!("the same command with --accept-cycles {cycles}")),
             Error::Query { ref code, .. } if code == "Neo.ClientError.Security.Forbidden" => {
                 Self::new(Exit::NotAllowed, &error).try_this("the same command as a user who may do that")
             }

@@ -1,5 +1,7 @@
 //! `ebb key`: who may ask over HTTP.
 
+use super::Global;
+use super::confirm::confirm;
 use super::exit::CliError;
 use super::instant::{Rfc3339, readable, span};
 use super::output::Output;
@@ -16,14 +18,16 @@ use std::time::Duration;
 /// The verbs of `ebb key`.
 #[derive(Debug, Clone, Subcommand)]
 #[command(after_help = "\
-Without any key, whoever is on this machine may ask `ebb serve` for everything. From the first key on, also a revoked one,
-every request needs one: Authorization: Bearer KEY. A new or revoked key counts within two seconds.
+Without any key, whoever is on this machine may ask `ebb serve` for everything. From the first key on every request needs
+one: Authorization: Bearer KEY. That stays so when all keys are revoked, expired or gone, until: ebb key open. A new or
+revoked key counts within two seconds.
 
 Examples:
   ebb key create --name agent-7 --right write --scope team
   ebb key create --name grafana --right read --scope '*'
   ebb key list
-  ebb key revoke ID")]
+  ebb key revoke ID
+  ebb key prune")]
 pub enum Verb {
     /// Make a key; it is shown this once
     Create(Create),
@@ -31,6 +35,10 @@ pub enum Verb {
     List,
     /// Revoke a key for good
     Revoke(Revoke),
+    /// Remove keys that were revoked or have expired; the job audit does so after 90 days
+    Prune(Prune),
+    /// Let whoever is on this machine in without a key again, once no key is left
+    Open,
 }
 
 /// `ebb key create`
@@ -62,6 +70,14 @@ pub struct Revoke {
     pub id: String,
 }
 
+/// `ebb key prune`
+#[derive(Debug, Clone, Args)]
+pub struct Prune {
+    /// Only those of more than this many days ago
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=36_500))]
+    pub days: u32,
+}
+
 fn right_parser() -> impl TypedValueParser<Value = Right> {
     PossibleValuesParser::new(Right::ALL.map(Right::name))
         .try_map(|name| Right::named(&name).ok_or("not the name of a right"))
@@ -71,11 +87,13 @@ fn right_parser() -> impl TypedValueParser<Value = Right> {
 ///
 /// # Errors
 /// How the program ends, unless well.
-pub async fn run(verb: &Verb, service: &Service, output: &Output) -> Result<(), CliError> {
+pub async fn run(verb: &Verb, service: &Service, output: &Output, global: &Global) -> Result<(), CliError> {
     match verb {
         Verb::Create(args) => create(args, service, output).await,
         Verb::List => list(service, output).await,
         Verb::Revoke(args) => revoke(args, service, output).await,
+        Verb::Prune(args) => prune(args, service, output).await,
+        Verb::Open => open(service, output, global).await,
     }
 }
 
@@ -207,6 +225,39 @@ async fn revoke(args: &Revoke, service: &Service, output: &Output) -> Result<(),
             format!("Key {} ({name}) is revoked; within two seconds it opens nothing.", answer.id)
         } else {
             format!("Key {} ({name}) was revoked already.", answer.id)
+        });
+    })
+}
+
+#[derive(Serialize)]
+struct Pruned {
+    /// How many keys went.
+    pruned: i64,
+}
+
+async fn prune(args: &Prune, service: &Service, output: &Output) -> Result<(), CliError> {
+    let answer = Pruned { pruned: service.prune_keys(args.days).await? };
+    output.emit("key.prune", &answer, |page| {
+        page.line(&format!("{} keys that opened nothing are removed.", answer.pruned));
+    })
+}
+
+#[derive(Serialize)]
+struct Opened {
+    /// Whether it was closed until now.
+    opened: bool,
+}
+
+async fn open(service: &Service, output: &Output, global: &Global) -> Result<(), CliError> {
+    let question =
+        "Whoever is on this machine may then ask `ebb serve` for everything, without a key. Open it?";
+    confirm(question, global.yes).await?;
+    let answer = Opened { opened: service.open_keys().await? };
+    output.emit("key.open", &answer, |page| {
+        page.line(if answer.opened {
+            "Within two seconds no key is needed on this machine. Close it again with: ebb key create"
+        } else {
+            "It was open: no key is needed on this machine."
         });
     })
 }

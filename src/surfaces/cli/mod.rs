@@ -288,7 +288,7 @@ impl Write {
         if self.dry_run {
             Intent::Rehearse
         } else {
-            Intent::Do(RequestId::or_new(once.request_id.as_deref()))
+            Intent::Do(RequestId::or_new("cli", once.request_id.as_deref()))
         }
     }
 }
@@ -333,7 +333,7 @@ pub async fn run(
         Command::Engine(verb) => engine::run(verb, service, output).await,
         Command::Graph(verb) => graph::run(verb, service, output).await,
         Command::Trail(verb) => trail::run(verb, service, output, global).await,
-        Command::Key(verb) => key::run(verb, service, output).await,
+        Command::Key(verb) => key::run(verb, service, output, global).await,
         Command::Fact(verb) => fact::run(verb, service, output, global).await,
         Command::Sweep(args) => fact::sweep(args, service, output, global).await,
         Command::Policy(verb) => policy::run(verb, service, output, global).await,

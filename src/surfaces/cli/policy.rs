@@ -92,7 +92,7 @@ impl Rehearsal {
         if self.dry_run {
             Intent::Rehearse
         } else {
-            Intent::Do(RequestId::or_new(once.request_id.as_deref()))
+            Intent::Do(RequestId::or_new("cli", once.request_id.as_deref()))
         }
     }
 }

@@ -209,11 +209,20 @@ pub struct EvaporateArgs {
 
 /// `ebb trail cycle`
 #[derive(Debug, Clone, Args)]
-#[command(after_help = "Examples:\n  ebb trail cycle\n  ebb trail cycle --advance 10")]
+#[command(after_help = "\
+Cycles that are added fade every trail of every scope, for good. A guard stops what would add more than 100 at once, and
+names the number to accept; 10,000 is the most.
+
+Examples:
+  ebb trail cycle
+  ebb trail cycle --advance 10")]
 pub struct CycleArgs {
     /// Add this many cycles by hand
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub advance: Option<u32>,
+    /// Go ahead although a guard stopped it: the number of cycles that it named
+    #[arg(long, value_name = "N", requires = "advance")]
+    pub accept_cycles: Option<u32>,
     /// When, and whether for real.
     #[command(flatten)]
     pub write: Write,

@@ -8,6 +8,7 @@ use crate::domain::fact::{Assertion, FactError, FactScope, Tuple, Value};
 use crate::domain::ids::{EntityName, FactRelation, Scope, Source};
 use crate::domain::key::Right;
 use crate::domain::units::{Confidence, Timestamp};
+use crate::service::facts::value as exact;
 use crate::service::memories::Intent;
 use crate::service::{FactFilter, Said};
 use crate::surfaces::answer::fact::{Shown, Wrote};
@@ -124,6 +125,7 @@ struct Told {
     relation: FactRelation,
     /// What that is.
     #[schemars(with = "Values")]
+    #[serde(deserialize_with = "exact")]
     value: Value,
     /// How far it is shared.
     #[schemars(with = "Option<FactScopes>")]

@@ -239,9 +239,9 @@ struct Touched {
 }
 
 impl DoneAll {
-    fn of(events: &[Event], done: Vec<Done>) -> Self {
-        let touched = |(event, did): (&Event, Done)| Touched { id: event.id().to_string(), did };
-        Self { memories: events.iter().zip(done).map(touched).collect() }
+    fn of(done: Vec<(MemoryId, Done)>) -> Self {
+        let touched = |(id, did): (MemoryId, Done)| Touched { id: id.to_string(), did };
+        Self { memories: done.into_iter().map(touched).collect() }
     }
 }
 
@@ -255,7 +255,7 @@ async fn remember_all(mut call: Call<Nothing, Nothing, Items<New>>) -> Result<An
         events.push(Event::Remember(call.checked(new, index, scope, at)?));
     }
     let done = call.service().apply_all(call.request(), &events).await?;
-    Ok(Answer::ok(DoneAll::of(&events, done)))
+    Ok(Answer::ok(DoneAll::of(done)))
 }
 
 async fn show(call: Call<Which, Look>) -> Result<Answer<Shown>, Problem> {
@@ -361,7 +361,7 @@ async fn access_all(mut call: Call<Nothing, Nothing, Items<UseOf>>) -> Result<An
         events.push(Event::Access(Access { at, id, scope, session, revive: revive(used.revive) }));
     }
     let done = call.service().apply_all(call.request(), &events).await?;
-    Ok(Answer::ok(DoneAll::of(&events, done)))
+    Ok(Answer::ok(DoneAll::of(done)))
 }
 
 /// A pin.

@@ -3,6 +3,7 @@
 //! A caller branches on `code`, of which there are seven; a person reads `detail`. No input makes a status of 500 or
 //! more: 503 says that the database is away, or that there is too much to do, and when to ask again.
 
+use crate::domain::guard::TooFar;
 use crate::service::Error;
 use crate::service::memories::BatchError;
 use axum::body::Body;
@@ -169,6 +170,10 @@ impl From<Error> for Problem {
             Error::Guarded(too_much) => {
                 Self::conflict(format!("{error}. It goes through with accept_affected {}", too_much.affected))
             }
+            Error::TooFar(TooFar::Impossible(_)) => Self::validation(format!("advance: {error}")),
+            Error::TooFar(TooFar::Unaccepted(cycles)) => {
+                Self::conflict(format!("{error}. It goes through with accept_cycles {cycles}"))
+            }
             Error::OutcomeUnknown { .. } => {
                 let detail = format!("{error}. Repeat it with the same Idempotency-Key, and it counts once");
                 Self::unavailable(detail, AWAY_S)
@@ -222,6 +227,8 @@ mod tests {
             (Error::Policies(Vec::new()), 503),
             (Error::Invalid("no such policy".into()), 400),
             (Error::Guarded(TooMuch { affected: 60, live: 60, percent: 20.0 }), 409),
+            (Error::TooFar(TooFar::Unaccepted(101)), 409),
+            (Error::TooFar(TooFar::Impossible(10_001)), 400),
             (Error::NotFound { what: "memory", id: "m".into() }, 404),
             (Error::Conflict("taken".into()), 409),
             (Error::Refused { id: "m".into(), why: RefusedWhy::StubOf("x".into()) }, 409),

@@ -58,8 +58,9 @@ pub(super) fn routes() -> Vec<Route> {
         Route::get("/v1/trails/cycle", Needs::Everywhere(Right::Read), cycle)
             .says("Show the present cycle")
             .also(&[409]),
-        Route::post("/v1/trails/cycle", Needs::Everywhere(Right::Write), advance)
+        Route::post("/v1/trails/cycle", Needs::Everywhere(Right::Admin), advance)
             .says("Add cycles by hand")
+            .note("It fades every trail of every scope, for good. 409 for more than 100 unless accept_cycles names their number.")
             .also(&[409]),
     ]
 }
@@ -371,8 +372,10 @@ async fn cycle(call: Call<Nothing, When>) -> Result<Answer<Cycle>, Problem> {
 #[serde(deny_unknown_fields)]
 struct Advance {
     /// This many.
-    #[schemars(range(min = 1))]
+    #[schemars(range(min = 1, max = 10_000))]
     advance: NonZeroU32,
+    /// The same number again, where it is more than 100: a person accepts it.
+    accept_cycles: Option<u32>,
     /// When; needs the right admin.
     at: Option<At>,
 }
@@ -380,6 +383,7 @@ struct Advance {
 async fn advance(call: Call<Nothing, Nothing, Advance>) -> Result<Answer<Cycle>, Problem> {
     let at = call.written_at(call.body.at).await?;
     let intent = Intent::Do(call.request().clone());
-    let cycle = call.service().advance_cycle(&intent, call.body.advance.get(), at).await?;
+    let (more, accepted) = (call.body.advance.get(), call.body.accept_cycles);
+    let cycle = call.service().advance_cycle(&intent, more, accepted, at).await?;
     Ok(Answer::ok(Cycle::of(&call.service().cycles().await?, cycle, at, false)))
 }

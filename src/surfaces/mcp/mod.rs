@@ -94,7 +94,7 @@ impl Tools {
     /// For the user of this machine.
     #[must_use]
     pub fn of_user(service: Arc<Service>, allow_writes: bool) -> Self {
-        Self { caller: Some(Caller::local()), ..Self::of_callers(service, allow_writes) }
+        Self { caller: Some(Caller::local("mcp")), ..Self::of_callers(service, allow_writes) }
     }
 
     /// Serves over stdin and stdout until stdin ends.

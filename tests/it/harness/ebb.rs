@@ -82,7 +82,17 @@ impl Fresh {
         let tunables = self.tunables().await;
         let request = ebb::clock::new_id();
         let batch = Batch { events, tunables: &tunables };
-        match self.store.apply_request(&request, "hash", batch).await.unwrap() {
+        match self
+            .store
+            .apply_request(
+                ebb::store::Lasting::Once { request: &request, hash: "hash", by: "test" },
+                None,
+                batch,
+            )
+            .await
+            .unwrap()
+            .0
+        {
             Applied::All(done) => done,
             Applied::Nothing(faults) => panic!("{faults:?}"),
         }

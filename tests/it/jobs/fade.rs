@@ -32,7 +32,7 @@ fn seen(from: &str, to: &str, days: f64) -> Observe {
 impl Fresh {
     async fn observe(&self, seen: &[Observe]) -> Vec<Observed> {
         let request = ebb::clock::new_id();
-        self.store.observe(Lasting::Once { request: &request, hash: "hash" }, seen).await.unwrap()
+        self.store.observe(Lasting::Once { request: &request, hash: "hash", by: "test" }, seen).await.unwrap()
     }
 
     async fn relations(&self, which: Which, days: f64) -> Vec<Relation> {
@@ -126,10 +126,10 @@ async fn a_batch_ends_as_its_observations_would_one_by_one() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_request_counts_once_and_a_rehearsal_not_at_all() {
     let db = fresh().await;
-    let once = Lasting::Once { request: "r1", hash: "h" };
+    let once = Lasting::Once { request: "r1", hash: "h", by: "test" };
     assert_eq!(db.store.observe(once, &[seen("a", "b", 1.0)]).await.unwrap(), [Observed::Created]);
     assert_eq!(db.store.observe(once, &[seen("a", "b", 1.0)]).await.unwrap(), [Observed::Created]);
-    let other = Lasting::Once { request: "r1", hash: "other" };
+    let other = Lasting::Once { request: "r1", hash: "other", by: "test" };
     assert!(matches!(db.store.observe(other, &[seen("a", "c", 1.0)]).await, Err(Error::Conflict(_))));
     db.store.observe(Lasting::Rehearsed, &[seen("a", "d", 1.0)]).await.unwrap();
     assert_eq!(db.relations(Which::Retrievable, 1.0).await.len(), 1);
@@ -142,7 +142,7 @@ async fn a_pin_holds_what_it_weighs_and_lets_go_from_there() {
     let which = tie("a", "knows", "b");
     let pin = async |pin, days: f64| {
         let request = ebb::clock::new_id();
-        let lasting = Lasting::Once { request: &request, hash: "h" };
+        let lasting = Lasting::Once { request: &request, hash: "h", by: "test" };
         db.store.pin_relation(lasting, &which, pin, at(days * DAY)).await.unwrap()
     };
     close(pin(true, 90.0).await, 0.5);
@@ -152,7 +152,7 @@ async fn a_pin_holds_what_it_weighs_and_lets_go_from_there() {
     close(db.relations(Which::Retrievable, 990.0).await[0].weight, 0.25);
     assert_eq!(db.relations(Which::Retrievable, 990.0).await[0].last_observed, at(0.0).millis());
     let nothing = tie("a", "knows", "nobody");
-    let lasting = Lasting::Once { request: "x", hash: "h" };
+    let lasting = Lasting::Once { request: "x", hash: "h", by: "test" };
     let why = db.store.pin_relation(lasting, &nothing, true, at(0.0)).await.unwrap_err();
     assert_eq!(why.to_string(), "there is no relation a knows nobody");
 }
@@ -194,7 +194,7 @@ async fn a_row_that_no_law_can_use_is_set_aside_and_an_observation_mends_it() {
     let did = db.run(JobName::Fade, 90.0 * DAY).await.tally;
     assert_eq!((did.scanned, did.changed, did.quarantined), (2, 1, 1), "it keeps nobody else from fading");
     assert_eq!(db.relations(Which::Retrievable, 90.0).await.len(), 1);
-    let lasting = Lasting::Once { request: "x", hash: "h" };
+    let lasting = Lasting::Once { request: "x", hash: "h", by: "test" };
     let pinned = db.store.pin_relation(lasting, &tie("a", "knows", "b"), true, at(0.0)).await;
     assert!(matches!(pinned, Err(Error::Quarantined { .. })));
     db.observe(&[seen("a", "b", 90.0)]).await;
@@ -216,7 +216,7 @@ async fn eight_writers_of_one_relation_make_one() {
     let done = crate::harness::ebb::together(stores.into_iter().enumerate().map(|(n, store)| async move {
         let request = format!("r{n}");
         let all: Vec<Observe> = (0..20).map(|i| seen(&format!("e{}", (i + n) % 20), "hub", 1.0)).collect();
-        store.observe(Lasting::Once { request: &request, hash: "h" }, &all).await.unwrap()
+        store.observe(Lasting::Once { request: &request, hash: "h", by: "test" }, &all).await.unwrap()
     }))
     .await;
     let made = done.iter().flatten().filter(|done| **done == Observed::Created).count();

@@ -403,7 +403,7 @@ async fn what_was_learned_with_a_memory_goes_with_it_and_does_not_come_back() {
     assert_eq!(db.run(JobName::Learn, 0.1).await.tally.changed, 4);
     let kept = learned(&db, &local()).await.rows;
     let request = new_id();
-    let lasting = Lasting::Once { request: &request, hash: "h" };
+    let lasting = Lasting::Once { request: &request, hash: "h", by: "test" };
     db.store.forget(lasting, (&local(), &[id("m1")]), at(0.2), (&UNGUARDED, None)).await.unwrap();
     let ends = "MATCH (s:EbbSynapse) RETURN s.source + ' ' + s.target AS way ORDER BY way";
     assert_eq!(db.client.column::<String>(ends).await, ["Ada m2", "m2 Ada"]);

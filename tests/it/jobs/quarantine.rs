@@ -190,7 +190,17 @@ async fn an_event_does_not_write_over_a_bad_value() {
         let events = [Event::Access(access(&format!("m{case}"), 1.0))];
         let batch = Batch { events: &events, tunables: &tunables };
         let request = format!("r{case}");
-        match db.store.apply_request(&request, "h", batch).await.unwrap() {
+        match db
+            .store
+            .apply_request(
+                ebb::store::Lasting::Once { request: &request, hash: "h", by: "test" },
+                None,
+                batch,
+            )
+            .await
+            .unwrap()
+            .0
+        {
             Applied::Nothing(faults) => match &faults[0].why {
                 Error::Quarantined { reason: found, .. } => assert!(found.contains(reason), "{found}"),
                 why => panic!("{case}: {why}"),

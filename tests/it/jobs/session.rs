@@ -12,7 +12,7 @@ use ebb::store::{Ended, Error, Lasting, Opened};
 async fn end(db: &Fresh, name: &str, hours: f64) -> Result<Ended, Error> {
     let tunables = db.tunables().await;
     let threshold = tunables.config().session_end_threshold;
-    let once = Lasting::Once { request: &ebb::clock::new_id(), hash: "" };
+    let once = Lasting::Once { request: &ebb::clock::new_id(), hash: "", by: "test" };
     db.store.end_session(once, (&Scope::local(), &session(name)), at(hours), threshold, &tunables).await
 }
 

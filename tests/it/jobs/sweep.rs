@@ -52,7 +52,10 @@ pub(crate) fn fact(relation: &str, value: &str, hours: f64) -> Assertion {
 impl Fresh {
     pub(crate) async fn assert(&self, facts: &[Assertion]) -> Vec<Said> {
         let request = new_id();
-        self.store.assert_facts(Lasting::Once { request: &request, hash: "hash" }, facts).await.unwrap()
+        self.store
+            .assert_facts(Lasting::Once { request: &request, hash: "hash", by: "test" }, facts)
+            .await
+            .unwrap()
     }
 
     pub(crate) fn governed(&self, json: &str) -> Store {
@@ -104,7 +107,7 @@ pub(crate) fn request(scope: FactScope, mode: Option<Mode>, hours: f64) -> Sweep
 }
 
 pub(crate) fn once() -> Intent {
-    Intent::Do(RequestId::or_new(None))
+    Intent::Do(RequestId::or_new("test", None))
 }
 
 #[track_caller]
@@ -212,10 +215,10 @@ async fn the_latest_is_the_head_and_a_late_one_is_kept() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_request_counts_once_and_a_rehearsal_not_at_all() {
     let db = fresh().await;
-    let lasting = Lasting::Once { request: "r1", hash: "h" };
+    let lasting = Lasting::Once { request: "r1", hash: "h", by: "test" };
     let said = db.store.assert_facts(lasting, &[fact("r", "v", 1.0)]).await.unwrap();
     assert_eq!(db.store.assert_facts(lasting, &[fact("r", "v", 1.0)]).await.unwrap(), said);
-    let other = Lasting::Once { request: "r1", hash: "other" };
+    let other = Lasting::Once { request: "r1", hash: "other", by: "test" };
     assert!(matches!(db.store.assert_facts(other, &[fact("r", "w", 1.0)]).await, Err(Error::Conflict(_))));
     db.store.assert_facts(Lasting::Rehearsed, &[fact("r", "x", 1.0)]).await.unwrap();
     assert_eq!(db.count().await, 1);
@@ -230,7 +233,7 @@ async fn eight_writers_of_one_lineage_leave_one_head() {
             .map(|i| fact("r", &format!("v{}", (i + n) % 10), f64::from(u8::try_from(n).unwrap())))
             .collect();
         let request = format!("r{n}");
-        store.assert_facts(Lasting::Once { request: &request, hash: "h" }, &facts).await.unwrap()
+        store.assert_facts(Lasting::Once { request: &request, hash: "h", by: "test" }, &facts).await.unwrap()
     }))
     .await;
     let heads = db.heads(FactScope::Company).await;
@@ -418,7 +421,8 @@ async fn a_kill_loses_nothing() {
         cursor: String::new(),
         counters: Counters::default(),
     };
-    let id = store.ask_for_sweep(Lasting::Once { request: "r", hash: "h" }, &asked).await.unwrap();
+    let id =
+        store.ask_for_sweep(Lasting::Once { request: "r", hash: "h", by: "test" }, &asked).await.unwrap();
     assert_eq!(store.waiting_sweep().await.unwrap(), Some((id.clone(), at(2.0))));
     assert_eq!(store.asked_sweep(&id).await.unwrap().state, SweepState::Pending);
     // The program that dies after a page: its run stays open, its lease runs out.
@@ -475,7 +479,7 @@ async fn facts_of_other_writers_come_under_the_laws() {
     assert_eq!((heads.len(), heads[0].confidence), (1, Some(1.0)), "a late one is not the head");
     let local = db.heads(FactScope::Local).await;
     assert_eq!((local[0].confidence, local[0].asserted_at), (Some(1.0), Some(at(6.0).millis())));
-    assert_eq!(db.heads(FactScope::Team).await[0].value(), Some(Value::Number(42.0)));
+    assert_eq!(db.heads(FactScope::Team).await[0].value(), Some(Value::Integer(42)));
     // A head that somebody spoils is set aside by the next sweep, and comes back when it is mended.
     db.client.run("MATCH (f:Fact {id: 'num'}) SET f.confidence = 'x'", &[]).await;
     let store = db.governed(

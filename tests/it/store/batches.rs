@@ -104,7 +104,13 @@ async fn a_fault_writes_nothing() {
     ];
     let before = everything(&db.client).await;
     let batch = Batch { events: &events, tunables: &tunables };
-    let Applied::Nothing(faults) = db.store.apply_request("r", "h", batch).await.unwrap() else {
+    let Applied::Nothing(faults) = db
+        .store
+        .apply_request(ebb::store::Lasting::Once { request: "r", hash: "h", by: "test" }, None, batch)
+        .await
+        .unwrap()
+        .0
+    else {
         panic!("there are faults")
     };
     same(&before, &everything(&db.client).await, "a batch with faults");
@@ -118,7 +124,12 @@ async fn a_fault_writes_nothing() {
 
     // The request id was not used up: mended, the same request goes through.
     let batch = Batch { events: &events[..2], tunables: &tunables };
-    let applied = db.store.apply_request("r", "h2", batch).await.unwrap();
+    let applied = db
+        .store
+        .apply_request(ebb::store::Lasting::Once { request: "r", hash: "h2", by: "test" }, None, batch)
+        .await
+        .unwrap()
+        .0;
     assert!(matches!(applied, Applied::All(done) if done == [Done::Created, Done::Accessed]));
     // Nor was the place in a file.
     db.store.open_import("file", "file").await.unwrap();

@@ -26,7 +26,11 @@ fn through(db: &Fresh, proxy: &Proxy) -> Store {
 async fn ask(store: &Store, request: &str, event: Event, tunables: &Tunables) -> Applied {
     let events = [event];
     let batch = Batch { events: &events, tunables };
-    store.apply_request(request, "h", batch).await.unwrap()
+    store
+        .apply_request(ebb::store::Lasting::Once { request, hash: "h", by: "test" }, None, batch)
+        .await
+        .unwrap()
+        .0
 }
 
 /// A memory is made and used, and something impossible is asked for, which is rolled back.

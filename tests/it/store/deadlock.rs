@@ -31,7 +31,8 @@ async fn a_deadlock_is_gone_through() {
         // First the request, then the memory, then the session.
         proxy.cut(Cut::Hold, RUN, 3);
         let request = format!("r-{round}");
-        let ours = store.apply_request(&request, "h", batch);
+        let lasting = Lasting::Once { request: &request, hash: "h", by: "test" };
+        let ours = store.apply_request(lasting, None, batch);
         let theirs = async {
             proxy.held().await;
             let mut other = db.client.begin().await;
@@ -49,7 +50,7 @@ async fn a_deadlock_is_gone_through() {
             }
         };
         let (applied, ()) = tokio::join!(ours, theirs);
-        assert!(matches!(applied.unwrap(), Applied::All(done) if done == [Done::Accessed]));
+        assert!(matches!(applied.unwrap(), (Applied::All(done), _) if done == [Done::Accessed]));
         assert_eq!(db.vital("a").await.access_count, 2);
         if store.counters().retried.load(Ordering::Relaxed) > 0 {
             let both = "MATCH ({touched: true})-[a:ACCESSED_IN]->({touched: true}) RETURN a.count AS n";
@@ -85,7 +86,12 @@ async fn what_fails_leaves_nothing_locked() {
     let other = Remember { content: "else".to_owned(), ..remember("b", 1.0) };
     let events = [Event::Access(access("a", 1.0)), Event::Remember(other)];
     let batch = Batch { events: &events, tunables: &tunables };
-    let applied = db.store.apply_request("r", "h", batch).await.unwrap();
+    let applied = db
+        .store
+        .apply_request(Lasting::Once { request: "r", hash: "h", by: "test" }, None, batch)
+        .await
+        .unwrap()
+        .0;
     assert!(matches!(applied, Applied::Nothing(_)));
     is_free(&db, &["a", "b"]).await;
 
@@ -169,7 +175,7 @@ async fn a_step_that_was_taken_before_holds_nobody_up() {
     let ended = db
         .store
         .end_session(
-            Lasting::Once { request: "end", hash: "" },
+            Lasting::Once { request: "end", hash: "", by: "test" },
             (&Scope::local(), &session("s")),
             at(0.0),
             1.5,

@@ -34,7 +34,14 @@ fn store(server: &FakeBolt) -> Store {
 /// A request without events: its receipt is all that it reads and writes.
 async fn request(store: &Store) -> Result<Applied, Error> {
     let tunables = documented().check().unwrap();
-    store.apply_request("r", "h", Batch { events: &[], tunables: &tunables }).await
+    store
+        .apply_request(
+            ebb::store::Lasting::Once { request: "r", hash: "h", by: "test" },
+            None,
+            Batch { events: &[], tunables: &tunables },
+        )
+        .await
+        .map(|(applied, _)| applied)
 }
 
 /// The receipt of a request: `None` while it was not answered.

@@ -87,7 +87,11 @@ async fn a_cut_at_commit_counts_once() {
     let batch = Batch { events: &events, tunables: &tunables };
 
     let request = async |store: &Store| {
-        let applied = store.apply_request("r", "h", batch).await.unwrap();
+        let applied = store
+            .apply_request(Lasting::Once { request: "r", hash: "h", by: "test" }, None, batch)
+            .await
+            .unwrap()
+            .0;
         assert!(matches!(applied, Applied::All(done) if done == [Done::Created, Done::Accessed]));
     };
     let check = async |told: &str| {
@@ -166,7 +170,7 @@ async fn a_cut_at_commit_of_a_promotion_counts_once() {
 async fn a_cut_at_commit_of_a_request_is_answered_as_it_was_done() {
     let db = fresh().await;
     let tunables = db.tunables().await;
-    let once = Lasting::Once { request: "r", hash: "h" };
+    let once = Lasting::Once { request: "r", hash: "h", by: "test" };
     let prepare = async || db.put(&[Row { session: Some("s"), ..row("m", "working", 1.8) }]).await;
 
     let forget = async |store: &Store| {
@@ -229,7 +233,11 @@ async fn a_connection_cut_in_the_middle_of_a_transaction_is_had_again() {
             let store = through(&db, &proxy);
             proxy.cut(cut, RUN, nth);
             let cuts = proxy.cuts();
-            store.apply_request("r", "h", batch).await.unwrap();
+            store
+                .apply_request(Lasting::Once { request: "r", hash: "h", by: "test" }, None, batch)
+                .await
+                .unwrap()
+                .0;
             assert_eq!(proxy.cuts(), cuts + 1, "statement {nth}");
             assert_eq!(
                 store.counters().unknown_commits.load(Ordering::Relaxed),

@@ -22,7 +22,7 @@ fn outcome(ways: &[&[&str]], reward: f64) -> Outcome {
 }
 
 fn once(request: &str) -> Lasting<'_> {
-    Lasting::Once { request, hash: "h" }
+    Lasting::Once { request, hash: "h", by: "test" }
 }
 
 async fn reported(db: &Fresh, lasting: Lasting<'_>, outcome: &Outcome) -> Result<Reported, Error> {
@@ -119,7 +119,7 @@ async fn an_outcome_counts_once_and_a_rehearsal_not_at_all() {
     assert_eq!(success(&db).await, [4.0, 1.0], "each way by itself: 2 and 2, and half of 2");
     let after = everything(&db.client).await;
     assert_eq!(reported(&db, once("o"), &one).await.unwrap(), first);
-    let other = Lasting::Once { request: "o", hash: "other" };
+    let other = Lasting::Once { request: "o", hash: "other", by: "test" };
     assert!(matches!(reported(&db, other, &one).await, Err(Error::Conflict(_))));
     same(&after, &everything(&db.client).await, "a request that was answered");
 }

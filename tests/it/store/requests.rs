@@ -18,11 +18,18 @@ fn mentioning(name: &str, hours: f64, mentions: &[&str]) -> Event {
 
 async fn request(db: &Fresh, request: &str, hash: &str, events: &[Event]) -> Result<Applied, Error> {
     let tunables = db.tunables().await;
-    db.store.apply_request(request, hash, Batch { events, tunables: &tunables }).await
+    db.store
+        .apply_request(
+            Lasting::Once { request, hash, by: "test" },
+            None,
+            Batch { events, tunables: &tunables },
+        )
+        .await
+        .map(|(applied, _)| applied)
 }
 
 fn once(request: &str) -> Lasting<'_> {
-    Lasting::Once { request, hash: "h" }
+    Lasting::Once { request, hash: "h", by: "test" }
 }
 
 #[track_caller]
@@ -139,7 +146,7 @@ async fn what_is_forgotten_while_somebody_waits_for_it_is_not_there() {
     let mut tx = db.client.begin().await;
     tx.run(neo4rs::query("MATCH (m:Memory {id: 'm'}) DETACH DELETE m")).await.unwrap();
     let tunables = db.tunables().await;
-    let lasting = Lasting::Once { request: "r", hash: "h" };
+    let lasting = Lasting::Once { request: "r", hash: "h", by: "test" };
     let keys = [key("m")];
     let pin = db.store.pin(lasting, &keys, true, at(1.0), &tunables);
     let forget = async {
@@ -169,7 +176,11 @@ async fn a_request_counts_once() {
         async move {
             let tunables = store.tunables().await.unwrap();
             let batch = Batch { events: &events[1..], tunables: &tunables };
-            all(store.apply_request("r-2", "hash", batch).await.unwrap())
+            all(store
+                .apply_request(Lasting::Once { request: "r-2", hash: "hash", by: "test" }, None, batch)
+                .await
+                .unwrap()
+                .0)
         }
     }))
     .await;
@@ -215,7 +226,15 @@ async fn two_creators_of_one_id_make_one_memory() {
                 let tunables = store.tunables().await.unwrap();
                 let events = [mentioning(&name, 0.0, &["Dana"])];
                 let batch = Batch { events: &events, tunables: &tunables };
-                all(store.apply_request(&ebb::clock::new_id(), "h", batch).await.unwrap())
+                all(store
+                    .apply_request(
+                        Lasting::Once { request: &ebb::clock::new_id(), hash: "h", by: "test" },
+                        None,
+                        batch,
+                    )
+                    .await
+                    .unwrap()
+                    .0)
             }
         }))
         .await
@@ -284,8 +303,10 @@ async fn what_a_person_asks_for_counts_once_and_can_be_rehearsed() {
     let life = db.vital("a").await;
     assert!(!life.pinned, "a request that was answered is not done again");
     assert_eq!((life.energy_at, life.ripe_at), (at(0.5), Some(at(0.5))), "ripe again, from the unpinning on");
-    let why =
-        db.store.pin(Lasting::Once { request: "p-1", hash: "other" }, &keys, true, at(1.0), &tunables).await;
+    let why = db
+        .store
+        .pin(Lasting::Once { request: "p-1", hash: "other", by: "test" }, &keys, true, at(1.0), &tunables)
+        .await;
     assert!(matches!(why, Err(Error::Conflict(_))));
 
     assert_eq!(end(once("e-1")).await.unwrap().promoted, promoted);

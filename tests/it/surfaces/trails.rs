@@ -40,6 +40,9 @@ async fn a_palace_from_its_first_room_to_its_silence() {
     assert_eq!(not_yet["changed"], 0);
     let forced = at(&["trail", "evaporate", "--force"], "2026-01-01T05:00Z");
     assert_json_snapshot!("trail_evaporate", forced.golden());
+    let far = |more: &[&str]| at(&[&["trail", "cycle", "--advance"], more].concat(), "2026-01-01T05:00Z");
+    far(&["101"]).fails(8, "the same command with --accept-cycles 101");
+    far(&["10001", "--accept-cycles", "10001"]).fails(2, "more than can be added at once");
     let cycle = at(&["trail", "cycle", "--advance", "10"], "2026-01-01T05:00Z");
     assert_json_snapshot!("trail_cycle", cycle.golden());
     assert_eq!(at(&["trail", "evaporate"], "2026-01-01T05:00Z").json()["changed"], forced.json()["changed"]);

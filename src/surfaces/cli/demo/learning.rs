@@ -47,7 +47,7 @@ pub(super) async fn teach(service: &Service, at: Timestamp) -> Result<Learning, 
     let name = RecallId::new(&before.recall_id).map_err(CliError::failed)?;
     let outcome = Outcome::new(name, used, 1.0).map_err(CliError::failed)?;
     for _ in 0..TIMES {
-        service.report(&Intent::Do(RequestId::or_new(None)), service.scope(), &outcome, at).await?;
+        service.report(&Intent::Do(RequestId::or_new("cli", None)), service.scope(), &outcome, at).await?;
     }
     let run = service.run_job(JobName::Learn, at, None).await?;
     service.refresh_mirror(service.scope()).await?;

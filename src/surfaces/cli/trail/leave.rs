@@ -118,7 +118,7 @@ pub(super) async fn evaporate(
     let tally: Tally = if dry_run {
         service.rehearse_evaporate(at, args.force).await?
     } else {
-        let once = RequestId::or_new(None);
+        let once = RequestId::or_new("cli", None);
         service.evaporate(&once, at, args.force, None).await?.done()?
     };
     let cycle = service.cycles().await?.cycles.at(at);
@@ -144,7 +144,8 @@ pub(super) async fn cycle(
     let mut counter = service.cycles().await?;
     let cycle = match args.advance {
         Some(more) => {
-            let cycle = service.advance_cycle(&args.write.intent(&args.once), more, at).await?;
+            let intent = args.write.intent(&args.once);
+            let cycle = service.advance_cycle(&intent, more, args.accept_cycles, at).await?;
             let after = service.cycles().await?.cycles.advances;
             counter.cycles.advances = if dry_run { after.saturating_add(i64::from(more)) } else { after };
             cycle

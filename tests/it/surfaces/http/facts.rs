@@ -65,6 +65,72 @@ async fn a_fact_is_asserted_swept_and_listed() {
     assert_eq!(sweep("").json(200)["policies_applied"], json!([]));
 }
 
+/// Numbers as they are asserted and as they come back.
+const NUMBERS: [(&str, &str); 12] = [
+    ("1", "1"),
+    ("2.0", "2.0"),
+    ("-3", "-3"),
+    ("9007199254740993", "9007199254740993"),
+    ("-9007199254740993", "-9007199254740993"),
+    ("9223372036854775807", "9223372036854775807"),
+    ("-9223372036854775808", "-9223372036854775808"),
+    ("0.30000000000000004", "0.30000000000000004"),
+    ("0.10000000000000001", "0.1"),
+    ("5e-324", "5e-324"),
+    ("1.7976931348623157e308", "1.7976931348623157e+308"),
+    ("1152921504606847000", "1152921504606847000"),
+];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn numbers_come_back_as_they_were_asserted() {
+    let db = fresh().await;
+    let api = Served::on(&db, &[]);
+    let fact = |n: usize, value: &str| {
+        format!(
+            r#"{{"entity":"e","relation":"r:{n}","value":{value},"source":"s","scope":"team","at":"2026-01-01T00:00:00Z"}}"#
+        )
+    };
+    let all: Vec<String> = NUMBERS.iter().enumerate().map(|(n, (said, _))| fact(n, said)).collect();
+    let told = api.post("/v1/facts:batch", &format!("[{}]", all.join(",")));
+    told.json(201);
+    let shown = |answer: &str| {
+        for (n, (said, back)) in NUMBERS.iter().enumerate() {
+            let held = format!(r#""relation":"r:{n}","value":{back},"#);
+            assert!(answer.contains(&held), "{said}: {held} is not in {answer}");
+        }
+    };
+    shown(&told.body);
+    shown(&api.get("/v1/facts?scope=team").body);
+    shown(&api.get("/v1/facts?scope=team&history=true").body);
+    shown(&api.get("/v1/facts?scope=team&entity=e").body);
+    let types: String = db
+        .client
+        .value("MATCH (f:Fact) WITH valueType(f.value) AS t, count(*) AS n ORDER BY t RETURN reduce(all = '', one IN collect(t + ' ' + n) | all + one + ';')")
+        .await;
+    assert_eq!(types, "FLOAT NOT NULL 5;INTEGER NOT NULL 7;");
+    // A sweep copies what it fades.
+    api.put(
+        "/v1/decay/policies/p",
+        r#"{"relation":"*","scope":"team","mode":"confidence","half_life_s":3600}"#,
+    )
+    .json(201);
+    let swept = api.post("/v1/decay/sweep", r#"{"scope":"team","at":"2026-01-01T02:00:00Z"}"#).json(200);
+    assert_eq!(swept["facts_reduced"], 12);
+    shown(&api.get("/v1/facts?scope=team").body);
+    // 1 and 1.0 are of one lineage, whose head is as the later of them was asserted.
+    let later = fact(0, "1.0").replace("2026-01-01", "2026-02-01");
+    assert_eq!(api.post("/v1/facts", &later).json(201)["head"], true);
+    let heads = api.get("/v1/facts?scope=team");
+    assert!(heads.body.contains(r#""relation":"r:0","value":1.0,"#), "{}", heads.body);
+    assert_eq!(heads.json(200)["facts"].as_array().unwrap().len(), 12);
+    for refused in ["9223372036854775808", "1234567890123456789012", "0.1000000000000000055", "1e400"] {
+        api.post("/v1/facts", &fact(0, refused)).fails(400, "validation", "assert it as text");
+    }
+    for refused in ["null", "[1]", "{}"] {
+        api.post("/v1/facts", &fact(0, refused)).fails(400, "validation", "text, a number, or true or false");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn pages_of_facts_show_each_once() {
     let db = fresh().await;

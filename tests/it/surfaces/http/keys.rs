@@ -101,7 +101,7 @@ const ROUTES: [Row; 50] = [
     looks("/v1/trails/next", "/v1/trails/next?place=r1&scope=team", false),
     Row { everywhere: true, ..writes("/v1/trails/evaporate", "/v1/trails/evaporate", r#"{"dry_run":true}"#) },
     looks("/v1/trails/cycle", "/v1/trails/cycle", true),
-    Row { everywhere: true, ..writes("/v1/trails/cycle", "/v1/trails/cycle", r#"{"advance":1}"#) },
+    Row { right: 2, everywhere: true, ..writes("/v1/trails/cycle", "/v1/trails/cycle", r#"{"advance":1}"#) },
     Row { right: 0, ..writes("/v1/recall", "/v1/recall", r#"{"text":"x","scope":"team"}"#) },
     Row {
         right: 0,
@@ -254,6 +254,58 @@ async fn a_key_opens_nothing_once_it_has_expired() {
     }
     let endless = ["key", "create", "--name", "k", "--right", "read", "--scope", "a", "--lasts", "0s"];
     ebb(&db, &endless).fails(2, "not a span of time");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn keys_that_open_nothing_take_no_place_and_what_is_closed_stays_closed() {
+    let db = fresh().await;
+    let api = Served::on(&db, &[]);
+    let open = |key: &str| {
+        let bearer = format!("Bearer {key}");
+        let headers = vec![("Authorization", bearer.as_str())];
+        api.ask(&Ask { method: "GET", path: "/v1/memories", headers, body: None }).status
+    };
+    // More than are read at once, and older than any that is made now.
+    db.client
+        .run(
+            "UNWIND range(1, 10001) AS i CREATE (k:EbbKey {id: 'old' + i, name: 'old', hash: 'h', rights: 'read', scopes: ['*'],
+               created: datetime('2020-01-01T00:00:00Z')})
+             SET k.expires = CASE WHEN i % 2 = 0 THEN datetime('2020-02-01T00:00:00Z') END,
+               k.revoked = CASE WHEN i % 2 = 1 THEN datetime('2020-02-01T00:00:00Z') END",
+            &[],
+        )
+        .await;
+    let (id, secret) = create(&db, "read", "*");
+    assert_eq!(open(&secret), 200, "the key after ten thousand that have ended");
+    let shown = ebb(&db, &["key", "list"]).json();
+    assert!(shown["keys"].as_array().unwrap().iter().any(|key| key["id"] == id.as_str()), "it is listed");
+    assert_eq!(ebb(&db, &["key", "prune", "--days", "36500"]).json()["pruned"], 0);
+    assert_eq!(ebb(&db, &["key", "prune"]).json()["pruned"], 10_001);
+    assert_eq!(open(&secret), 200, "what is in force stays");
+    ebb(&db, &["key", "open"]).fails(3, "--yes");
+    ebb(&db, &["--yes", "key", "open"]).fails(1, "there are API keys");
+    ebb(&db, &["key", "revoke", &id]).json();
+    assert_eq!(ebb(&db, &["key", "prune"]).json()["pruned"], 1);
+    for gone in 0..3 {
+        // No key is left, whoever took the last away, and for a program that never saw one.
+        let other = Served::on(&db, &[]);
+        assert_eq!(other.get("/v1/memories").status, 401, "{gone}");
+        eventually("it stays closed", async || api.get("/v1/memories").status == 401).await;
+        let (_, secret) = create(&db, "read", "*");
+        assert_eq!(open(&secret), 200);
+        db.client.run("MATCH (k:EbbKey) DETACH DELETE k", &[]).await;
+    }
+    assert_eq!(ebb(&db, &["--yes", "key", "open"]).json()["opened"], true);
+    eventually("it is open", async || api.get("/v1/memories").status == 200).await;
+    assert_eq!(ebb(&db, &["--yes", "key", "open"]).json()["opened"], false);
+    // Keys of a version that left no mark, deleted by hand once they were seen.
+    db.client
+        .run("CREATE (:EbbKey {id: 'k', hash: 'h', rights: 'read', scopes: ['*'], revoked: datetime()})", &[])
+        .await;
+    eventually("it closes", async || api.get("/v1/memories").status == 401).await;
+    db.client.run("MATCH (k:EbbKey) DETACH DELETE k", &[]).await;
+    tokio::time::sleep(std::time::Duration::from_millis(2_500)).await;
+    assert_eq!(api.get("/v1/memories").status, 401);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,7 +1,9 @@
 //! A write under an `Idempotency-Key` counts once, however often and from how many connections it is sent.
 
-use super::Served;
+use super::{Ask, Served};
 use crate::harness::neo4j::fresh;
+use crate::surfaces::ebb;
+use crate::worker::process::eventually;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_same_request_counts_once() {
@@ -45,4 +47,63 @@ async fn requests_that_race_count_once() {
     });
     assert_eq!(api.get("/v1/memories/m").json(200)["accessCount"], 4, "one and three");
     assert_eq!(db.vital("m").await.access_count, 4);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_of_yesterday_is_another_request_and_names_nothing_of_it() {
+    let db = fresh().await;
+    let api = Served::on(&db, &[]);
+    let one = |content: &str| api.once("k", "/v1/memories", &format!(r#"{{"content":"{content}"}}"#));
+    let ids = |content: &str| {
+        let all =
+            format!(r#"[{{"content":"{content} 1"}},{{"content":"{content} 2","id":"own-{content}"}}]"#);
+        let done = api.once("b", "/v1/memories:batch", &all).json(200);
+        [0, 1].map(|n| done["memories"][n]["id"].as_str().unwrap().to_owned())
+    };
+    let first = one("tabs").json(201);
+    assert_eq!(one("tabs").json(201)["id"], first["id"]);
+    let batch = ids("a");
+    assert_eq!(ids("a"), batch);
+    assert_eq!(batch[1], "own-a", "a name that was chosen stays");
+    // A day later nothing is known of the requests; the memories stay.
+    assert_eq!(db.client.value::<i64>("MATCH (r:EbbRequest) DELETE r RETURN count(*)").await, 2);
+    let other = one("spaces").json(201);
+    assert_ne!(other["id"], first["id"], "the id of a memory that nobody chose");
+    assert_eq!(other["content"], "spaces");
+    let later = ids("b");
+    assert_ne!(later[0], batch[0]);
+    db.client.run("MATCH (r:EbbRequest) DELETE r", &[]).await;
+    let same = one("tabs").json(201);
+    assert!(same["id"] != first["id"] && same["accessCount"] == 1, "{same} is none of {first}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_write_leaves_says_who_asked_for_it() {
+    let db = fresh().await;
+    let api = Served::on(&db, &[]);
+    api.once("k", "/v1/memories", r#"{"id":"m1","content":"x"}"#).json(201);
+    let key = ebb(&db, &["key", "create", "--name", "a", "--right", "write", "--scope", "*"]).json();
+    let bearer = format!("Bearer {}", key["secret"].as_str().unwrap());
+    eventually("the key counts", async || api.get("/v1/memories").status == 401).await;
+    let by_key = api.ask(&Ask {
+        method: "POST",
+        path: "/v1/memories",
+        headers: vec![("authorization", &bearer)],
+        body: Some(r#"{"id":"m2","content":"y"}"#),
+    });
+    by_key.json(201);
+    ebb(&db, &["memory", "add", "z", "--id", "m3"]).json();
+    ebb(&db, &["fact", "assert", "a", "b", "c"]).json();
+    let key = key["id"].as_str().unwrap();
+    let left: Vec<String> = db
+        .client
+        .column(
+            "MATCH (c:EbbChange) WHERE c.labels[0] IN ['Memory', 'Entity'] WITH c ORDER BY c.at RETURN c.by",
+        )
+        .await;
+    assert_eq!(left, ["anonymous", key, "cli", "cli"]);
+    let asked: Vec<String> = db.client.column("MATCH (r:EbbRequest) WITH r ORDER BY r.at RETURN r.by").await;
+    assert_eq!(asked, left);
+    let shown = ebb(&db, &["inspect", "changes"]).json();
+    assert_eq!((&shown["rows"][0]["by"], &shown["rows"][2]["by"]), (&"cli".into(), &key.into()), "{shown}");
 }

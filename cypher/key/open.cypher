@@ -1,0 +1,10 @@
+// purpose: Take the mark away that there has been an API key, where none is left.
+// mode: write
+// params: none
+// returns: opened: Integer (one row; 0 where a key is left, or where it was open)
+// bound: one node
+// idempotent: by what is left
+MATCH (c:EbbCounter {name: 'keys'})
+WHERE NOT EXISTS { MATCH (:EbbKey) }
+DELETE c
+RETURN count(*) AS opened
