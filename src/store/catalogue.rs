@@ -195,6 +195,7 @@ catalogue! {
     SERVER_SCHEMA = "server/schema";
     SERVER_SETTINGS = "server/settings";
     SERVER_TERMINATE = "server/terminate";
+    SERVER_WRITE = "server/write";
     SESSION_ADOPT = "session/adopt";
     SESSION_END = "session/end";
     SESSION_JOIN = "session/join";

@@ -62,7 +62,7 @@ pub use cluster::{Neighbourhood, Suspect};
 pub use coactivation::Waits;
 pub use connection::Config;
 pub use decode::Life;
-pub use error::{Class, Error, RefusedWhy};
+pub use error::{Class, Error, Refusal, RefusedWhy};
 pub use evaporate::Ground;
 pub use fact::{Asked, Fact, FactFilter, Said, SweepJob, SweepState, Swept};
 pub use import::{Beside, Progress};

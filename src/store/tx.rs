@@ -17,7 +17,7 @@
 
 use super::Config;
 use super::change::Changes;
-use super::error::{Class, Error};
+use super::error::{Class, Error, Refusal};
 use super::faults::{Known, Told, planted, stop_point};
 use super::statement::{Call, Statement};
 use crate::clock::by_lot;
@@ -204,20 +204,18 @@ impl Transactions {
                 }
                 Error::Query { class: Class::Transient, .. } => pause(tries, 20, 2_000),
                 Error::Query { class: Class::Terminated, .. } if tries == 1 => Duration::from_millis(20),
+                _ if why.refusal().is_some() => return Err(known(why, unknown, name)),
                 _ => return Err(why),
             };
             if tries >= TRIES_MAX {
-                return Err(match unknown {
-                    Some(why) => Error::OutcomeUnknown { what: name, why },
-                    None => why,
-                });
+                return Err(known(why, unknown, name));
             }
             if unknown.is_some() {
                 stop_point!("before_receipt_read");
             }
             self.counters.retried.fetch_add(1, Ordering::Relaxed);
             debug!(tx = name, tries, pause_ms = pause.as_millis(), %why, "trying again");
-            let away = matches!(why, Error::Unavailable { .. });
+            let away = is_away(&why);
             tokio::select! {
                 () = tokio::time::sleep(pause) => {}
                 // By lot: a server that has just come back plans a statement once for everybody who asks meanwhile.
@@ -291,7 +289,8 @@ impl Transactions {
                     told.ends(Known::Ok);
                     answer.map_err(Failure::Known)
                 }
-                why @ Error::Unavailable { .. } if mode == Mode::Write => {
+                // One that stopped itself at a commit may find it in its log when it is started again.
+                why if mode == Mode::Write && (is_away(&why) || why.refusal() == Some(Refusal::Stopped)) => {
                     told.ends(Known::Info);
                     Err(Failure::Unknown(why))
                 }
@@ -325,6 +324,18 @@ impl Transactions {
             }),
         }
     }
+}
+
+/// How a transaction ends that is not tried again: what an earlier try left unknown stays so.
+fn known(why: Error, unknown: Option<String>, what: &'static str) -> Error {
+    match unknown {
+        Some(why) => Error::OutcomeUnknown { what, why },
+        None => why,
+    }
+}
+
+const fn is_away(why: &Error) -> bool {
+    matches!(why, Error::Unavailable { .. })
 }
 
 enum Failure {

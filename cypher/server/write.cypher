@@ -1,0 +1,12 @@
+// purpose: Write one value, to see whether the server takes writes.
+// mode: write
+// params: none
+// returns: written: Integer (one row)
+// bound: one key
+// idempotent: by the unique name
+// clock: server
+//
+// Another value each time, since one that is there already is not written; committed, since only a commit meets a full disk.
+MERGE (c:EbbCounter {name: 'probe'})
+SET c.at = datetime.realtime()
+RETURN count(c) AS written
