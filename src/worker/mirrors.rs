@@ -33,6 +33,9 @@ const STOP_LIMIT: Duration = Duration::from_secs(9);
 /// Time from one reading of all of a scope to the next, to compare.
 const COMPARED_EVERY: Duration = Duration::from_secs(24 * 3_600);
 
+/// How long a database that was away is left to those who wait for it: what it has just planned for them is planned.
+const AFTER_RETURN: Duration = Duration::from_secs(3);
+
 /// Which mirrors are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kept {
@@ -106,8 +109,12 @@ async fn refreshing(
     let every = service.refresh_every();
     let mut is_known = false;
     while !stop.is_cancelled() {
+        let was_away = is_known && readable.borrow().is_err();
         let answers = stop.run_until_cancelled(readable.wait_for(Result::is_ok)).await;
         let answers = answers.is_some_and(|answer| answer.is_ok());
+        if was_away {
+            stop.run_until_cancelled(tokio::time::sleep(AFTER_RETURN)).await;
+        }
         let is_kept = |held: &Held| answers && (which == Kept::All || held.state.is_some());
         for Held { scope, .. } in service.mirrors().into_iter().filter(is_kept) {
             match stop.run_until_cancelled(Box::pin(look(&service, &scope))).await {

@@ -310,7 +310,7 @@ async fn probe(
                     refusal = refused(store).await;
                     write_at = Instant::now() + if refusal.is_none() { WRITE_EVERY } else { WRITE_AGAIN };
                 }
-                let answer = answer.map_err(|why| why.to_string());
+                let answer = answer.map_err(|why| reason(&why));
                 let _ = readable.send_replace(answer.clone());
                 tell(answer.and_then(|()| refusal.clone().map_or(Ok(()), Err)));
             }
@@ -327,5 +327,13 @@ async fn probe(
 /// Why the database takes no writes, if it says that it takes none. One that is slow to answer has not said so.
 async fn refused(store: &Store) -> Option<String> {
     let why = tokio::time::timeout(PROBE_LIMIT, store.probe_write()).await.ok()?.err()?;
-    why.refusal().map(|refusal| format!("{refusal}, see ebb doctor: {why}"))
+    why.refusal().map(|_| reason(&why))
+}
+
+/// Why the worker is not ready, as it is told to supervisors.
+fn reason(why: &store::Error) -> String {
+    match why.refusal() {
+        Some(refusal) => format!("{refusal}, see ebb doctor: {why}"),
+        None => why.to_string(),
+    }
 }
