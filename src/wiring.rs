@@ -128,6 +128,7 @@ pub fn over(endpoint: &Endpoint, settings: &Settings, scope: Scope) -> Result<Se
         fading: settings.relation.fading()?,
         pins: settings.relation.pinned.clone(),
         trails: settings.pheromones.trails().map_err(Error::Trails)?,
+        retention: settings.retention.into(),
         regime: Regime {
             policies: settings.policies.clone(),
             epsilon: settings.facts.epsilon,

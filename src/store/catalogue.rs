@@ -68,6 +68,7 @@ catalogue! {
     FACT_LIST = "fact/list";
     FACT_LOCK = "fact/lock";
     FACT_QUARANTINE = "fact/quarantine";
+    FACT_TRIM = "fact/trim";
     IMPORT_ADVANCE = "import/advance";
     IMPORT_GUARD = "import/guard";
     IMPORT_OPEN = "import/open";
@@ -201,6 +202,7 @@ catalogue! {
     SESSION_JOIN = "session/join";
     SESSION_MADE = "session/made";
     SESSION_OPEN = "session/open";
+    SESSION_TRIM = "session/trim";
     SWEEP_ADVANCE = "sweep/advance";
     SWEEP_ASKED = "sweep/asked";
     SWEEP_CREATE = "sweep/create";
@@ -216,6 +218,7 @@ catalogue! {
     SYNAPSE_TICK = "synapse/tick";
     SYNAPSE_TRIM = "synapse/trim";
     SYNAPSE_WRITE = "synapse/write";
+    TOMBSTONE_TRIM = "tombstone/trim";
     TRAIL_ADOPT_EDGES = "trail/adopt_edges";
     TRAIL_ADOPT_PLACES = "trail/adopt_places";
     TRAIL_AROUND = "trail/around";

@@ -5,6 +5,7 @@
 //! covers the TCP connect only: a peer that accepts and says nothing would hang it.
 
 use super::error::Error;
+use super::retention::Retention;
 use super::tx::Driver;
 use crate::domain::policy::Regime;
 use crate::domain::relation::{Fading, Pins};
@@ -40,6 +41,8 @@ pub struct Config {
     pub trails: Trails,
     /// What sweeps of facts go by. From `[[policies]]` and its variables, `[facts]` and `[guard]`.
     pub regime: Regime,
+    /// How long Ebb keeps what it recorded for itself. From the section `[retention]`.
+    pub retention: Retention,
 }
 
 /// Rows per fetch; more gains nothing.

@@ -41,6 +41,7 @@ mod reap;
 mod reinforcement;
 mod relation;
 mod request;
+mod retention;
 mod run;
 mod schema;
 mod scratch;
@@ -78,6 +79,7 @@ pub use reap::{AttemptRow, Reaped};
 pub use reinforcement::{Likeness, Near, New, Old};
 pub use relation::{Observed, Relation, Which};
 pub use request::Lasting;
+pub use retention::Retention;
 pub use run::{BY_HAND, Held, OpenRun, Opened, Past, Run};
 pub use schema::{Drift, Initialised};
 pub use server::{About, Aside};
@@ -96,6 +98,7 @@ use crate::domain::similarity::Similarity;
 use crate::domain::trail::Trails;
 use at_work::AtWork;
 use connection::Purpose;
+use retention::Pace;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -122,9 +125,15 @@ impl Store {
     /// [`Error::Unavailable`] if the address cannot be used.
     pub fn connect(config: &Config) -> Result<Self, Error> {
         let (counters, back) = (Arc::default(), Arc::default());
+        let pace = Arc::new(Pace::new(config.retention));
         let over = |purpose| {
             let pool = connection::pool(config, purpose)?;
-            Ok::<_, Error>(tx::Transactions::new(pool, Arc::clone(&counters), Arc::clone(&back)))
+            Ok::<_, Error>(tx::Transactions::new(
+                pool,
+                Arc::clone(&counters),
+                Arc::clone(&back),
+                Arc::clone(&pace),
+            ))
         };
         Ok(Self {
             transactions: over(Purpose::Work)?,

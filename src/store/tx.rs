@@ -12,13 +12,14 @@
 //!
 //! # Retries
 //! Transient errors: eight tries, 20 ms doubled, full jitter, at most 2 s apart. A connection lost: as many, 100 ms
-//! doubled, at most 10 s apart, but within three when another transaction has had its answer meanwhile; a server that was
+//! doubled, at most 10 s apart, but within half a second when another transaction has had its answer meanwhile; a server that was
 //! never reached is reported at once. Page too big: the caller halves.
 
 use super::Config;
 use super::change::Changes;
 use super::error::{Class, Error, Refusal};
 use super::faults::{Known, Told, planted, stop_point};
+use super::retention::Pace;
 use super::statement::{Call, Statement};
 use crate::clock::by_lot;
 use neo4rs::BoltType;
@@ -31,7 +32,7 @@ use tracing::{Instrument, debug, info_span, trace, warn};
 
 const TRIES_MAX: u32 = 8;
 /// Within which transactions come back to a server that was away.
-const RETURN: Duration = Duration::from_secs(3);
+const RETURN: Duration = Duration::from_millis(500);
 const ROLLBACK_LIMIT: Duration = Duration::from_secs(2);
 
 /// The driver behind its one door.
@@ -166,11 +167,13 @@ pub(super) struct Transactions {
     /// Wakes who waits for a server that is gone: somebody has had an answer, over this pool or another.
     back: Arc<Notify>,
     pub(super) counters: Arc<TxCounters>,
+    /// When a write is to take some of what nobody needs any more along.
+    pub(super) pace: Arc<Pace>,
 }
 
 impl Transactions {
-    pub(super) fn new(driver: Driver, counters: Arc<TxCounters>, back: Arc<Notify>) -> Self {
-        Self { driver, reached: AtomicBool::new(false), back, counters }
+    pub(super) fn new(driver: Driver, counters: Arc<TxCounters>, back: Arc<Notify>, pace: Arc<Pace>) -> Self {
+        Self { driver, reached: AtomicBool::new(false), back, counters, pace }
     }
 
     pub(super) fn uri(&self) -> &str {
@@ -189,7 +192,12 @@ impl Transactions {
             tries += 1;
             let span = info_span!("store.tx", tx = name, attempt = tries);
             let why = match self.once(name, mode, &body).instrument(span).await {
-                Ok(answer) => return Ok(answer),
+                Ok(answer) => {
+                    if mode == Mode::Write {
+                        self.trim_in_turn().await;
+                    }
+                    return Ok(answer);
+                }
                 Err(Failure::Unknown(why)) => {
                     self.counters.unknown_commits.fetch_add(1, Ordering::Relaxed);
                     warn!(tx = name, %why, "the outcome of a commit is unknown; its receipt will settle it");
@@ -280,6 +288,7 @@ impl Transactions {
             Ok(()) => {
                 told.ends(Known::Ok);
                 if mode == Mode::Write {
+                    self.pace.committed();
                     stop_point!("after_commit");
                 }
                 answer.map_err(Failure::Known)
