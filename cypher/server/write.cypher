@@ -4,9 +4,8 @@
 // returns: written: Integer (one row)
 // bound: one key
 // idempotent: by the unique name
-// clock: server
 //
 // Another value each time, since one that is there already is not written; committed, since only a commit meets a full disk.
 MERGE (c:EbbCounter {name: 'probe'})
-SET c.at = datetime.realtime()
+SET c.turn = CASE WHEN c.turn = true THEN false ELSE true END
 RETURN count(c) AS written

@@ -65,11 +65,13 @@ impl Service {
             Ok(counter) => {
                 well("cycles", format!("a cycle of trails lasts {} s", counter.cycles.length_ms / 1_000))
             }
-            Err(why) => problem(
-                "cycles",
-                why.to_string(),
-                "in Neo4j Browser: MATCH (c:EbbCounter {name: 'cycle'}) DELETE c, then run: ebb init",
-            ),
+            Err(why) => refused("cycles", &why).unwrap_or_else(|| {
+                problem(
+                    "cycles",
+                    why.to_string(),
+                    "in Neo4j Browser: MATCH (c:EbbCounter {name: 'cycle'}) DELETE c, then run: ebb init",
+                )
+            }),
         });
         let waiting = self.store.waiting(self.instant(None).await?).await?;
         findings.push(aside(waiting.quarantined, self.store.aside().await));

@@ -8,13 +8,13 @@ use super::catalogue::{
 };
 use super::error::Error;
 use super::memory::TierHealth;
-use super::retention::Retention;
 use super::run::Run;
 use super::statement::Call;
 use super::sweep::{Judged, release_page, unstamped};
 use super::tally::Tally;
 use super::tx::{Mode, Tx};
 use crate::domain::fact::DECAY_SOURCE;
+use crate::domain::retention::Retention;
 use crate::domain::tunables::{ENERGY_FLOOR, Tunables};
 use crate::domain::units::Timestamp;
 use serde::Deserialize;

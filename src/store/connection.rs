@@ -5,10 +5,10 @@
 //! covers the TCP connect only: a peer that accepts and says nothing would hang it.
 
 use super::error::Error;
-use super::retention::Retention;
 use super::tx::Driver;
 use crate::domain::policy::Regime;
 use crate::domain::relation::{Fading, Pins};
+use crate::domain::retention::Retention;
 use crate::domain::similarity::Similarity;
 use crate::domain::trail::Trails;
 use secrecy::{ExposeSecret, SecretString};

@@ -79,7 +79,6 @@ pub use reap::{AttemptRow, Reaped};
 pub use reinforcement::{Likeness, Near, New, Old};
 pub use relation::{Observed, Relation, Which};
 pub use request::Lasting;
-pub use retention::Retention;
 pub use run::{BY_HAND, Held, OpenRun, Opened, Past, Run};
 pub use schema::{Drift, Initialised};
 pub use server::{About, Aside};

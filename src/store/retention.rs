@@ -1,10 +1,10 @@
-//! How long Ebb keeps what it recorded for itself, and who removes it.
+//! Retention: trims expired bookkeeping beside writes.
 //!
-//! Every write leaves a request and a word of what changed, every run and attempt a row. So whoever writes removes some: one
+//! Every write leaves a request and a word of what changed, every run and attempt a row. So writers remove some: one
 //! write transaction in 256 is followed by a small one that removes up to 1,024 each of the requests and changes whose time
 //! is over, found by an index; one in 4,096 by one that looks at runs, attempts and sweeps as well. That is four times what is
-//! written meanwhile, so nothing grows for ever, whether there is a worker or not; and it costs a write a few microseconds
-//! on average. The daily audit removes all that is left, and what only a look at everything finds.
+//! written meanwhile, so nothing grows for ever, whether there is a worker or not; one write in 256 waits for it, two seconds
+//! at most. The daily audit removes all that is left, and what only a look at everything finds.
 //!
 //! # Design notes
 //! Not in the transaction of the write: two writers would meet at the oldest rows and wait for each other. The count begins by
@@ -14,27 +14,11 @@
 use super::audit::{trim_all, trim_page};
 use super::tx::{Mode, Transactions, Tx};
 use crate::clock::by_lot;
+use crate::domain::retention::Retention;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tracing::debug;
-
-/// How long what is kept. From the section `[retention]`.
-#[derive(Debug, Clone, Copy)]
-pub struct Retention {
-    /// Requests.
-    pub requests: Duration,
-    /// Runs and attempts that are over.
-    pub runs: Duration,
-    /// Sessions without memories.
-    pub sessions: Duration,
-    /// Facts that a sweep derived and another replaced; none: for ever.
-    pub decayed_facts: Option<Duration>,
-    /// Tombstones; none: for ever.
-    pub tombstones: Option<Duration>,
-    /// Whether writes take some along; tests that count what is sent say no.
-    pub paced: bool,
-}
 
 /// Write transactions from one small trim to the next, and from one that looks at the ledger to the next.
 const EVERY: u64 = 256;

@@ -167,7 +167,7 @@ pub(super) struct Transactions {
     /// Wakes who waits for a server that is gone: somebody has had an answer, over this pool or another.
     back: Arc<Notify>,
     pub(super) counters: Arc<TxCounters>,
-    /// When a write is to take some of what nobody needs any more along.
+    /// when a write is followed by a trim.
     pub(super) pace: Arc<Pace>,
 }
 

@@ -7,10 +7,11 @@ use ebb::domain::guard::Guard;
 use ebb::domain::ids::{MemoryId, Scope, SessionId};
 use ebb::domain::memory::{Revive, Vital};
 use ebb::domain::policy::{Policies, Regime};
+use ebb::domain::retention::Retention;
 use ebb::domain::tunables::Tunables;
 use ebb::jobs::{JobName, Request};
 use ebb::scheduler::driver::{JobReport, Wanted, run_job};
-use ebb::store::{Applied, Batch, Done, Retention, Store};
+use ebb::store::{Applied, Batch, Done, Store};
 use std::time::Duration;
 use tokio::task::{JoinSet, LocalSet};
 

@@ -1,4 +1,4 @@
-//! What Ebb recorded for itself ends: removed by whoever writes, or by the audit; what people made stays.
+//! What Ebb recorded for itself ends: removed beside writes, or by the audit; what people made stays.
 
 use crate::harness::ebb::{access, id, remember, retention};
 use crate::harness::neo4j::{Fresh, at, fresh};
@@ -6,9 +6,10 @@ use crate::harness::rows::row;
 use ebb::domain::event::{Access, Event, Remember};
 use ebb::domain::fact::DECAY_SOURCE;
 use ebb::domain::ids::SessionId;
+use ebb::domain::retention::Retention;
 use ebb::jobs::JobName;
 use ebb::scheduler::driver::rehearse_job;
-use ebb::store::{Applied, Batch, Config, Lasting, Retention, Store};
+use ebb::store::{Applied, Batch, Config, Lasting, Store};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -94,7 +95,7 @@ async fn a_thousand_writes_leave_what_the_table_says() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whoever_writes_removes_what_is_over_and_no_job_runs() {
+async fn writes_remove_what_is_over_without_any_job() {
     let db = fresh().await;
     db.apply(&[Event::Remember(remember("m", 0.0))]).await;
     let store = db.keeping(Retention { paced: true, ..retention() });
