@@ -76,7 +76,8 @@ pub fn keeper() -> Result<Keeper, Error> {
     Ok(Keeper::of(&std::env::current_exe().map_err(Error::Program)?))
 }
 
-/// Finds or starts the server of the settings and puts the service over it. One of our own is initialised.
+/// Finds or starts the server of the settings and puts the service over it. One of our own is initialised, unless it takes
+/// no writes: each verb meets that by itself, and the doctor says what to do.
 ///
 /// # Errors
 /// No server, or one that cannot be used.
@@ -84,6 +85,7 @@ pub async fn open(settings: &Settings, scope: Scope) -> Result<Open, Error> {
     let open = reach(settings, scope).await?;
     if open.endpoint().origin != Origin::Given
         && let Err(why) = open.service.initialise().await
+        && why.refusal().is_none()
     {
         open.close().await?;
         return Err(why.into());
@@ -126,6 +128,7 @@ pub fn over(endpoint: &Endpoint, settings: &Settings, scope: Scope) -> Result<Se
         fading: settings.relation.fading()?,
         pins: settings.relation.pinned.clone(),
         trails: settings.pheromones.trails().map_err(Error::Trails)?,
+        retention: settings.retention.into(),
         regime: Regime {
             policies: settings.policies.clone(),
             epsilon: settings.facts.epsilon,

@@ -1,6 +1,6 @@
-// purpose: Remove requests of more than a day ago: a repeat of one would count as new.
+// purpose: Remove requests that were kept long enough: a repeat of one would count as new.
 // mode: write
-// params: $limit: Integer
+// params: $keptMs: Integer, $limit: Integer
 // returns: trimmed: Integer (one row)
 // bound: $limit rows
 // idempotent: by what is left
@@ -8,7 +8,7 @@
 //
 // One on which something waits to be learned stays until that is done, however long it takes.
 MATCH (r:EbbRequest)
-WHERE r.at < datetime.realtime() - duration({hours: 24}) AND r.waits IS NULL
+WHERE r.at < datetime.realtime() - duration({milliseconds: $keptMs}) AND r.waits IS NULL
 WITH r LIMIT $limit
 DELETE r
 RETURN count(*) AS trimmed

@@ -39,6 +39,7 @@ pub mod memory;
 pub mod outcome;
 pub mod policy;
 pub mod relation;
+pub mod retention;
 pub mod similarity;
 pub mod tier;
 pub mod trail;

@@ -2,7 +2,7 @@
 //!
 //! A server that has just come back plans each statement when it first meets it, once for everybody who asks. So what
 //! was under way goes first, then one job, and all else waits until it has come to its end. Workers do not come back at
-//! the same moment: each waits for up to four seconds, drawn by lot, and what the first of them asks is planned
+//! the same moment: each waits for up to a second, drawn by lot, and what the first of them asks is planned
 //! for all.
 
 use crate::clock::by_lot;
@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 
 /// Within which the workers of a database that was away come back to it.
-const RETURN: Duration = Duration::from_secs(4);
+const RETURN: Duration = Duration::from_secs(1);
 
 /// How far work gets on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,7 +69,7 @@ impl Warmth {
         let _ = self.0.subscribe().wait_for(|stage| *stage == Stage::Warm).await;
     }
 
-    /// Waits until a database that was away answers, and for up to four seconds by lot.
+    /// Waits until a database that was away answers, and for up to a second by lot.
     pub async fn returned(&self) {
         if matches!(*self.0.borrow(), Stage::Cold | Stage::Warm) {
             return;

@@ -33,10 +33,19 @@ impl Service {
     /// # Errors
     /// None but that the server cannot be reached at all.
     pub async fn doctor(&self) -> Result<Vec<Finding>, Error> {
-        let about = self.store.about().await?;
+        let about = match self.store.about().await {
+            Ok(about) => about,
+            Err(why) => return refused("server", &why).map(|finding| vec![finding]).ok_or(why),
+        };
         let mut findings =
             vec![well("server", format!("{} {} {}", about.name, about.version, about.edition))];
         findings.push(self.clock_skew(&about));
+        findings.push(match self.store.probe_write().await {
+            Ok(()) => well("writes", "the server takes them".to_owned()),
+            Err(why) => refused("writes", &why).unwrap_or_else(|| {
+                problem("writes", why.to_string(), "run it again; if it stays, see the log of the server")
+            }),
+        });
         findings.extend(self.server_settings().await);
         findings.extend(self.schema().await);
         findings.push(match self.store.tunables().await {
@@ -56,11 +65,13 @@ impl Service {
             Ok(counter) => {
                 well("cycles", format!("a cycle of trails lasts {} s", counter.cycles.length_ms / 1_000))
             }
-            Err(why) => problem(
-                "cycles",
-                why.to_string(),
-                "in Neo4j Browser: MATCH (c:EbbCounter {name: 'cycle'}) DELETE c, then run: ebb init",
-            ),
+            Err(why) => refused("cycles", &why).unwrap_or_else(|| {
+                problem(
+                    "cycles",
+                    why.to_string(),
+                    "in Neo4j Browser: MATCH (c:EbbCounter {name: 'cycle'}) DELETE c, then run: ebb init",
+                )
+            }),
         });
         let waiting = self.store.waiting(self.instant(None).await?).await?;
         findings.push(aside(waiting.quarantined, self.store.aside().await));
@@ -224,6 +235,11 @@ fn adopted(what: &str, count: i64, (one, several): (&str, &str), job: &str) -> F
 
 fn well(what: &str, found: String) -> Finding {
     Finding { level: Level::Well, what: what.to_owned(), found, fix: String::new() }
+}
+
+/// What the server refuses until a person changes something there.
+fn refused(what: &str, why: &Error) -> Option<Finding> {
+    why.refusal().map(|refusal| problem(what, format!("{refusal}: {why}"), refusal.fix()))
 }
 
 fn problem(what: &str, found: String, fix: &str) -> Finding {

@@ -62,8 +62,8 @@ pub use crate::jobs::JobName;
 pub use crate::scheduler::driver::{JobReport, Outcome};
 pub use crate::scheduler::due::{Rhythm, Schedule};
 pub use crate::store::{
-    Answer, AttemptRow, Candidate, Cell, Counter, Done, EdgeSeen, Ended, Error, Fact, FactFilter, Filter,
-    Happened, Hot, InForce, Initialised, KeyRow, Named, Observed, OpenRun, Past, PlaceSeen, Record,
+    Answer, AttemptRow, Candidate, Cell, Class, Counter, Done, EdgeSeen, Ended, Error, Fact, FactFilter,
+    Filter, Happened, Hot, InForce, Initialised, KeyRow, Named, Observed, OpenRun, Past, PlaceSeen, Record,
     RefusedWhy, Relation, Reported, Said, Seen, SweepState, Tally, TierCount, Traced, Trodden, Waiting,
     Which,
 };

@@ -200,6 +200,18 @@ pub(super) static KNOBS: LazyLock<Vec<Knob>> = LazyLock::new(|| {
         "guard",
         &[("enabled", Kind::Switch), ("max_affected_ratio", Kind::Ratio), ("first_run_dry", Kind::Switch)],
     );
+    // Runs outlive the window within which a missed one is caught up.
+    let kept = |least_ms| Kind::Span { least_ms, greatest_ms: 10 * 366 * 24 * HOUR };
+    section(
+        "retention",
+        &[
+            ("requests", kept(HOUR)),
+            ("runs", kept(8 * 24 * HOUR)),
+            ("sessions", kept(24 * HOUR)),
+            ("decayed_facts", kept(24 * HOUR)),
+            ("tombstones", kept(24 * HOUR)),
+        ],
+    );
     section("log", &[("filter", Kind::Filter), ("format", Kind::OneOf(&["text", "json"]))]);
     knobs
 });

@@ -34,6 +34,7 @@ pub mod policies;
 pub mod pools;
 mod redact;
 pub mod relation;
+pub mod retention;
 pub mod similarity;
 mod tables;
 #[cfg(test)]
@@ -112,6 +113,8 @@ pub struct Settings {
     pub mcp: mcp::Config,
     /// When a change is too large to make unasked.
     pub guard: guard::Config,
+    /// How long what Ebb recorded for itself is kept.
+    pub retention: retention::Config,
     /// What is logged, and how.
     pub log: telemetry::Config,
     rows: Vec<Row>,
@@ -199,6 +202,7 @@ fn fill(layers: &[Layer]) -> Result<Settings, Fault> {
         engine: section(&merged, "engine").map_err(misfit)?,
         mcp: section(&merged, "mcp").map_err(misfit)?,
         guard: section(&merged, "guard").map_err(misfit)?,
+        retention: section(&merged, "retention").map_err(misfit)?,
         log: section(&merged, "log").map_err(misfit)?,
         rows: redact::rows(layers),
     })

@@ -321,6 +321,7 @@ fn table_structs_and_default_file_name_the_same_keys() {
     named("engine.half_lives", &super::engine::half_life_keys().collect::<Vec<_>>());
     named("mcp", fields::of::<super::mcp::Config>());
     named("guard", fields::of::<super::guard::Config>());
+    named("retention", fields::of::<super::retention::Config>());
     named("log", fields::of::<crate::telemetry::Config>());
     structs.insert("policies".to_owned());
     assert_eq!(structs, table);

@@ -3,21 +3,28 @@
 use super::Store;
 use super::attempt::not_over;
 use super::catalogue::{
-    ATTEMPT_TRIM, CHANGE_TRIM, KEY_TRIM, MEMORY_AUDIT, MEMORY_HEALTH, MIRROR_TRIM, REQUEST_TRIM, RUN_TRIM,
-    SWEEP_TRIM,
+    ATTEMPT_TRIM, CHANGE_TRIM, FACT_TRIM, KEY_PRUNE, MEMORY_AUDIT, MEMORY_HEALTH, MIRROR_TRIM, REQUEST_TRIM,
+    RUN_TRIM, SESSION_TRIM, SWEEP_TRIM, TOMBSTONE_TRIM,
 };
 use super::error::Error;
 use super::memory::TierHealth;
 use super::run::Run;
+use super::statement::Call;
 use super::sweep::{Judged, release_page, unstamped};
 use super::tally::Tally;
 use super::tx::{Mode, Tx};
+use crate::domain::fact::DECAY_SOURCE;
 use crate::domain::ids::MemoryKey;
+use crate::domain::retention::Retention;
 use crate::domain::tunables::{ENERGY_FLOOR, Tunables};
 use crate::domain::units::Timestamp;
 use serde::Deserialize;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// How long a key is listed after it has ended.
+const KEYS_KEPT_DAYS: i64 = 90;
 
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -97,18 +104,19 @@ impl Store {
         Ok(last.into_inner().ok().flatten())
     }
 
-    /// Removes up to `limit` each of what Ebb recorded for itself and nobody needs any more, as a batch of `run`: requests,
-    /// changes and words on mirrors of more than a day ago, runs and attempts that were over a month ago. Answers whether more
-    /// may be left.
+    /// Removes up to `limit` each of what is kept for a time only and whose time is over, as a batch of `run`. Answers whether
+    /// more may be left.
     ///
     /// # Errors
     /// [`Error::Fenced`] if the run was lost.
     pub async fn trim(&self, run: &mut Run, limit: usize) -> Result<bool, Error> {
         let full = AtomicBool::new(false);
+        let (kept, now) = (*self.transactions.pace.kept(), run.now);
         self.in_run(run, "ledger.trim", async |tx: &mut Tx| {
-            let trimmed = trim_page(tx, limit).await?;
+            let mut trimmed = trim_all(tx, &kept, limit).await?;
+            trimmed.extend(trim_rest(tx, &kept, now, limit).await?);
             full.store(trimmed.contains(&i64::try_from(limit).unwrap_or(i64::MAX)), Ordering::Relaxed);
-            let trimmed = trimmed.iter().sum();
+            let trimmed: i64 = trimmed.iter().sum();
             Ok(Tally { changed: trimmed, trimmed, ..Tally::default() })
         })
         .await?;
@@ -126,13 +134,16 @@ impl Store {
         tunables: &Tunables,
         limit: usize,
     ) -> Result<Tally, Error> {
+        let kept = *self.transactions.pace.kept();
         self.transactions
             .run("memories.audit.rehearse", Mode::Write, async |tx: &mut Tx| {
                 tx.abandon();
                 let adopted = unstamped(tx).await?;
                 let released = release_page(tx, now, tunables, Judged::Mended).await?;
                 let row = audit_page(tx, &MemoryKey::FIRST, limit).await?;
-                let trimmed: i64 = trim_page(tx, limit).await?.iter().sum();
+                let mut trimmed = trim_all(tx, &kept, limit).await?;
+                trimmed.extend(trim_rest(tx, &kept, now, limit).await?);
+                let trimmed: i64 = trimmed.iter().sum();
                 let changed = row.mended + released + trimmed;
                 Ok(Tally { scanned: row.scanned, changed, released, adopted, trimmed, ..Tally::default() })
             })
@@ -140,20 +151,51 @@ impl Store {
     }
 }
 
-/// Requests, runs, attempts, sweeps, changes, words on mirrors and keys that were removed.
-async fn trim_page(tx: &mut Tx, limit: usize) -> Result<[i64; 7], Error> {
+/// Requests and changes whose time is over are removed, up to `limit` each: found by an index, however many there are. Answers
+/// how many of each.
+pub(super) async fn trim_page(tx: &mut Tx, kept: &Retention, limit: usize) -> Result<Vec<i64>, Error> {
+    let requests = trim(tx, REQUEST_TRIM.call().set("keptMs", ms(kept.requests)), limit).await?;
+    Ok(vec![requests, trim(tx, CHANGE_TRIM.call(), limit).await?])
+}
+
+/// As [`trim_page`], with runs, attempts, sweeps, words on mirrors and keys.
+pub(super) async fn trim_all(tx: &mut Tx, kept: &Retention, limit: usize) -> Result<Vec<i64>, Error> {
+    let mut trimmed = trim_page(tx, kept, limit).await?;
+    for statement in [&RUN_TRIM, &ATTEMPT_TRIM] {
+        trimmed.push(trim(tx, statement.call().set("keptMs", ms(kept.runs)), limit).await?);
+    }
+    for statement in [&SWEEP_TRIM, &MIRROR_TRIM] {
+        trimmed.push(trim(tx, statement.call(), limit).await?);
+    }
+    trimmed.push(trim(tx, KEY_PRUNE.call().set("days", KEYS_KEPT_DAYS), limit).await?);
+    Ok(trimmed)
+}
+
+/// What only a look at all rows of its kind finds: sessions without memories, and what a person has set a time for.
+async fn trim_rest(tx: &mut Tx, kept: &Retention, now: Timestamp, limit: usize) -> Result<Vec<i64>, Error> {
+    let before = |kept: Duration| now.millis().saturating_sub(ms(kept));
+    let sessions = SESSION_TRIM.call().set("before", before(kept.sessions));
+    let mut trimmed = vec![trim(tx, sessions, limit).await?];
+    if let Some(kept) = kept.decayed_facts {
+        let facts = FACT_TRIM.call().set("source", DECAY_SOURCE).set("before", before(kept));
+        trimmed.push(trim(tx, facts, limit).await?);
+    }
+    if let Some(kept) = kept.tombstones {
+        trimmed.push(trim(tx, TOMBSTONE_TRIM.call().set("before", before(kept)), limit).await?);
+    }
+    Ok(trimmed)
+}
+
+async fn trim(tx: &mut Tx, call: Call, limit: usize) -> Result<i64, Error> {
     #[derive(Deserialize)]
     struct Row {
         trimmed: i64,
     }
-    let statements =
-        [&REQUEST_TRIM, &RUN_TRIM, &ATTEMPT_TRIM, &SWEEP_TRIM, &CHANGE_TRIM, &MIRROR_TRIM, &KEY_TRIM];
-    let mut trimmed = [0; 7];
-    for (trimmed, statement) in trimmed.iter_mut().zip(statements) {
-        let call = statement.call().set("limit", i64::try_from(limit).unwrap_or(i64::MAX));
-        *trimmed = tx.only::<Row>(call).await?.trimmed;
-    }
-    Ok(trimmed)
+    Ok(tx.only::<Row>(call.set("limit", i64::try_from(limit).unwrap_or(i64::MAX))).await?.trimmed)
+}
+
+fn ms(kept: Duration) -> i64 {
+    i64::try_from(kept.as_millis()).unwrap_or(i64::MAX)
 }
 
 impl AuditRow {

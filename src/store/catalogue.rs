@@ -69,6 +69,7 @@ catalogue! {
     FACT_LIST = "fact/list";
     FACT_LOCK = "fact/lock";
     FACT_QUARANTINE = "fact/quarantine";
+    FACT_TRIM = "fact/trim";
     IMPORT_ADVANCE = "import/advance";
     IMPORT_GUARD = "import/guard";
     IMPORT_OPEN = "import/open";
@@ -104,7 +105,6 @@ catalogue! {
     KEY_OPEN = "key/open";
     KEY_PRUNE = "key/prune";
     KEY_REVOKE = "key/revoke";
-    KEY_TRIM = "key/trim";
     MEMORY_ADOPT = "memory/adopt";
     MEMORY_AUDIT = "memory/audit";
     MEMORY_CREATE = "memory/create";
@@ -205,11 +205,13 @@ catalogue! {
     SERVER_SCHEMA = "server/schema";
     SERVER_SETTINGS = "server/settings";
     SERVER_TERMINATE = "server/terminate";
+    SERVER_WRITE = "server/write";
     SESSION_ADOPT = "session/adopt";
     SESSION_END = "session/end";
     SESSION_JOIN = "session/join";
     SESSION_MADE = "session/made";
     SESSION_OPEN = "session/open";
+    SESSION_TRIM = "session/trim";
     SWEEP_ADVANCE = "sweep/advance";
     SWEEP_ASKED = "sweep/asked";
     SWEEP_CREATE = "sweep/create";
@@ -225,6 +227,7 @@ catalogue! {
     SYNAPSE_TICK = "synapse/tick";
     SYNAPSE_TRIM = "synapse/trim";
     SYNAPSE_WRITE = "synapse/write";
+    TOMBSTONE_TRIM = "tombstone/trim";
     TRAIL_ADOPT_EDGES = "trail/adopt_edges";
     TRAIL_ADOPT_PLACES = "trail/adopt_places";
     TRAIL_AROUND = "trail/around";

@@ -8,6 +8,7 @@ use super::error::Error;
 use super::tx::Driver;
 use crate::domain::policy::Regime;
 use crate::domain::relation::{Fading, Pins};
+use crate::domain::retention::Retention;
 use crate::domain::similarity::Similarity;
 use crate::domain::trail::Trails;
 use secrecy::{ExposeSecret, SecretString};
@@ -40,6 +41,8 @@ pub struct Config {
     pub trails: Trails,
     /// What sweeps of facts go by. From `[[policies]]` and its variables, `[facts]` and `[guard]`.
     pub regime: Regime,
+    /// How long Ebb keeps what it recorded for itself. From the section `[retention]`.
+    pub retention: Retention,
 }
 
 /// Rows per fetch; more gains nothing.

@@ -129,6 +129,39 @@ pub enum RefusedWhy {
     StubOf(String),
 }
 
+/// Why a server refuses what is sound, until a person changes something there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// It takes no writes; reads go on.
+    #[error("the database is read-only")]
+    ReadOnly,
+    /// The user lacks a right.
+    #[error("the user of the database lacks a right that Ebb needs")]
+    Forbidden,
+    /// It stopped itself after a fault of its own, such as a full disk, and neither reads nor writes.
+    #[error("the database has stopped itself after a fault, such as a full disk")]
+    Stopped,
+}
+
+impl Refusal {
+    /// What a person can do about it.
+    #[must_use]
+    pub const fn fix(self) -> &'static str {
+        match self {
+            Self::ReadOnly => {
+                "make it writable: see server.databases.default_to_read_only and server.databases.read_only of the \
+                 server; in a cluster, connect to the leader with neo4j://"
+            }
+            Self::Forbidden => {
+                "give the user a role that may read, write and create names, such as publisher, or architect for ebb init"
+            }
+            Self::Stopped => {
+                "see whether the disk of the server is full, and its debug.log; then restart the server"
+            }
+        }
+    }
+}
+
 /// What a server's error code means for whoever sent the statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {
@@ -138,6 +171,8 @@ pub enum Class {
     TooBig,
     /// Again, once.
     Terminated,
+    /// Not until a person changes something at the server: neither the statement nor its input is at fault.
+    Refused(Refusal),
     /// Never again: the statement or its input is at fault.
     Permanent,
 }
@@ -155,6 +190,11 @@ impl Class {
             | "Neo.TransientError.Transaction.Terminated"
             | "Neo.ClientError.Transaction.LockClientStopped" => Self::Terminated,
             "Neo.ClientError.Statement.EntityNotFound" => Self::Transient,
+            "Neo.ClientError.General.WriteOnReadOnlyAccessDatabase"
+            | "Neo.ClientError.General.ForbiddenOnReadOnlyDatabase"
+            | "Neo.ClientError.Cluster.NotALeader" => Self::Refused(Refusal::ReadOnly),
+            "Neo.ClientError.Security.Forbidden" => Self::Refused(Refusal::Forbidden),
+            _ if code.starts_with("Neo.DatabaseError.Transaction.") => Self::Refused(Refusal::Stopped),
             _ if code.starts_with("Neo.TransientError.") => Self::Transient,
             _ if message.starts_with("The transaction has been terminated") => Self::Terminated,
             _ => Self::Permanent,
@@ -173,6 +213,15 @@ impl Error {
     #[must_use]
     pub fn is_passing(&self) -> bool {
         matches!(self, Self::Query { class: Class::Transient | Class::TooBig | Class::Terminated, .. })
+    }
+
+    /// Why the server refuses this, if neither the statement nor its input is at fault.
+    #[must_use]
+    pub const fn refusal(&self) -> Option<Refusal> {
+        match self {
+            Self::Query { class: Class::Refused(why), .. } => Some(*why),
+            _ => None,
+        }
     }
 
     /// Whether the work was cut off: the run is another's by now, or the server is away. It may go on elsewhere.
@@ -218,6 +267,14 @@ mod tests {
         assert_eq!(class(timed_out), Class::TooBig);
         assert_eq!(class("Neo.ClientError.Transaction.Terminated"), Class::Terminated);
         assert_eq!(class("Neo.ClientError.Statement.TypeError"), Class::Permanent);
+        for (code, why) in [
+            ("Neo.ClientError.General.WriteOnReadOnlyAccessDatabase", Refusal::ReadOnly),
+            ("Neo.ClientError.Security.Forbidden", Refusal::Forbidden),
+            ("Neo.DatabaseError.Transaction.TransactionStartFailed", Refusal::Stopped),
+            ("Neo.DatabaseError.Transaction.TransactionLogError", Refusal::Stopped),
+        ] {
+            assert_eq!(class(code), Class::Refused(why));
+        }
         let late = "The transaction has been terminated. Retry your operation in a new transaction";
         assert_eq!(Class::of("Neo.ClientError.Schema.ConstraintValidationFailed", late), Class::Terminated);
     }

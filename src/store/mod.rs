@@ -41,6 +41,7 @@ mod reap;
 mod reinforcement;
 mod relation;
 mod request;
+mod retention;
 mod run;
 mod schema;
 mod scratch;
@@ -62,7 +63,7 @@ pub use cluster::{Neighbourhood, Suspect};
 pub use coactivation::Waits;
 pub use connection::Config;
 pub use decode::Life;
-pub use error::{Class, Error, RefusedWhy};
+pub use error::{Class, Error, Refusal, RefusedWhy};
 pub use evaporate::Ground;
 pub use fact::{Asked, Fact, FactFilter, Said, SweepJob, SweepState, Swept};
 pub use import::{Beside, Progress};
@@ -96,6 +97,7 @@ use crate::domain::similarity::Similarity;
 use crate::domain::trail::Trails;
 use at_work::AtWork;
 use connection::Purpose;
+use retention::Pace;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -122,9 +124,15 @@ impl Store {
     /// [`Error::Unavailable`] if the address cannot be used.
     pub fn connect(config: &Config) -> Result<Self, Error> {
         let (counters, back) = (Arc::default(), Arc::default());
+        let pace = Arc::new(Pace::new(config.retention));
         let over = |purpose| {
             let pool = connection::pool(config, purpose)?;
-            Ok::<_, Error>(tx::Transactions::new(pool, Arc::clone(&counters), Arc::clone(&back)))
+            Ok::<_, Error>(tx::Transactions::new(
+                pool,
+                Arc::clone(&counters),
+                Arc::clone(&back),
+                Arc::clone(&pace),
+            ))
         };
         Ok(Self {
             transactions: over(Purpose::Work)?,

@@ -8,7 +8,7 @@ use super::Store;
 use super::catalogue::{
     MIGRATION_AT_WORK, MIGRATION_DUPLICATES, MIGRATION_LIST, MIGRATION_RECORD, SCHEMA_EDGE, SCHEMA_EMBEDDING,
     SCHEMA_PLACE, SCHEMA_V001, SCHEMA_V002, SCHEMA_V003, SCHEMA_V004, SCHEMA_V005, SCHEMA_V006, SCHEMA_V007,
-    SCHEMA_V008, SCHEMA_V009, SERVER_EMBEDDING, SERVER_PING, SERVER_SCHEMA,
+    SCHEMA_V008, SCHEMA_V009, SERVER_EMBEDDING, SERVER_PING, SERVER_SCHEMA, SERVER_WRITE,
 };
 use super::error::Error;
 use super::statement::Statement;
@@ -98,6 +98,15 @@ impl Store {
     pub async fn ping(&self) -> Result<(), Error> {
         let ping = async |tx: &mut Tx| tx.run(SERVER_PING.call()).await;
         self.transactions.run_once("server.ping", Mode::Read, ping).await
+    }
+
+    /// Writes one value onto a node of its own, which is the same for all, and commits: whether writes are possible now.
+    ///
+    /// # Errors
+    /// With an [`Error::refusal`] if the server takes none; of the connection at the first failure.
+    pub async fn probe_write(&self) -> Result<(), Error> {
+        let write = async |tx: &mut Tx| tx.run(SERVER_WRITE.call()).await;
+        self.transactions.run_once("server.write", Mode::Write, write).await
     }
 
     fn complete(&self, pending: &[&str]) -> Result<(), Error> {

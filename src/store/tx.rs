@@ -12,13 +12,14 @@
 //!
 //! # Retries
 //! Transient errors: eight tries, 20 ms doubled, full jitter, at most 2 s apart. A connection lost: as many, 100 ms
-//! doubled, at most 10 s apart, but within three when another transaction has had its answer meanwhile; a server that was
+//! doubled, at most 10 s apart, but within half a second when another transaction has had its answer meanwhile; a server that was
 //! never reached is reported at once. Page too big: the caller halves.
 
 use super::Config;
 use super::change::Changes;
-use super::error::{Class, Error};
+use super::error::{Class, Error, Refusal};
 use super::faults::{Known, Told, planted, stop_point};
+use super::retention::Pace;
 use super::statement::{Call, Statement};
 use crate::clock::by_lot;
 use neo4rs::BoltType;
@@ -31,7 +32,7 @@ use tracing::{Instrument, debug, info_span, trace, warn};
 
 const TRIES_MAX: u32 = 8;
 /// Within which transactions come back to a server that was away.
-const RETURN: Duration = Duration::from_secs(3);
+const RETURN: Duration = Duration::from_millis(500);
 const ROLLBACK_LIMIT: Duration = Duration::from_secs(2);
 
 /// The driver behind its one door.
@@ -166,11 +167,13 @@ pub(super) struct Transactions {
     /// Wakes who waits for a server that is gone: somebody has had an answer, over this pool or another.
     back: Arc<Notify>,
     pub(super) counters: Arc<TxCounters>,
+    /// when a write is followed by a trim.
+    pub(super) pace: Arc<Pace>,
 }
 
 impl Transactions {
-    pub(super) fn new(driver: Driver, counters: Arc<TxCounters>, back: Arc<Notify>) -> Self {
-        Self { driver, reached: AtomicBool::new(false), back, counters }
+    pub(super) fn new(driver: Driver, counters: Arc<TxCounters>, back: Arc<Notify>, pace: Arc<Pace>) -> Self {
+        Self { driver, reached: AtomicBool::new(false), back, counters, pace }
     }
 
     pub(super) fn uri(&self) -> &str {
@@ -189,7 +192,12 @@ impl Transactions {
             tries += 1;
             let span = info_span!("store.tx", tx = name, attempt = tries);
             let why = match self.once(name, mode, &body).instrument(span).await {
-                Ok(answer) => return Ok(answer),
+                Ok(answer) => {
+                    if mode == Mode::Write {
+                        self.trim_in_turn().await;
+                    }
+                    return Ok(answer);
+                }
                 Err(Failure::Unknown(why)) => {
                     self.counters.unknown_commits.fetch_add(1, Ordering::Relaxed);
                     warn!(tx = name, %why, "the outcome of a commit is unknown; its receipt will settle it");
@@ -204,20 +212,18 @@ impl Transactions {
                 }
                 Error::Query { class: Class::Transient, .. } => pause(tries, 20, 2_000),
                 Error::Query { class: Class::Terminated, .. } if tries == 1 => Duration::from_millis(20),
+                _ if why.refusal().is_some() => return Err(known(why, unknown, name)),
                 _ => return Err(why),
             };
             if tries >= TRIES_MAX {
-                return Err(match unknown {
-                    Some(why) => Error::OutcomeUnknown { what: name, why },
-                    None => why,
-                });
+                return Err(known(why, unknown, name));
             }
             if unknown.is_some() {
                 stop_point!("before_receipt_read");
             }
             self.counters.retried.fetch_add(1, Ordering::Relaxed);
             debug!(tx = name, tries, pause_ms = pause.as_millis(), %why, "trying again");
-            let away = matches!(why, Error::Unavailable { .. });
+            let away = is_away(&why);
             tokio::select! {
                 () = tokio::time::sleep(pause) => {}
                 // By lot: a server that has just come back plans a statement once for everybody who asks meanwhile.
@@ -282,6 +288,7 @@ impl Transactions {
             Ok(()) => {
                 told.ends(Known::Ok);
                 if mode == Mode::Write {
+                    self.pace.committed();
                     stop_point!("after_commit");
                 }
                 answer.map_err(Failure::Known)
@@ -291,7 +298,8 @@ impl Transactions {
                     told.ends(Known::Ok);
                     answer.map_err(Failure::Known)
                 }
-                why @ Error::Unavailable { .. } if mode == Mode::Write => {
+                // One that stopped itself at a commit may find it in its log when it is started again.
+                why if mode == Mode::Write && (is_away(&why) || why.refusal() == Some(Refusal::Stopped)) => {
                     told.ends(Known::Info);
                     Err(Failure::Unknown(why))
                 }
@@ -325,6 +333,18 @@ impl Transactions {
             }),
         }
     }
+}
+
+/// How a transaction ends that is not tried again: what an earlier try left unknown stays so.
+fn known(why: Error, unknown: Option<String>, what: &'static str) -> Error {
+    match unknown {
+        Some(why) => Error::OutcomeUnknown { what, why },
+        None => why,
+    }
+}
+
+const fn is_away(why: &Error) -> bool {
+    matches!(why, Error::Unavailable { .. })
 }
 
 enum Failure {

@@ -33,6 +33,9 @@ const STOP_LIMIT: Duration = Duration::from_secs(9);
 /// Time from one reading of all of a scope to the next, to compare.
 const COMPARED_EVERY: Duration = Duration::from_secs(24 * 3_600);
 
+/// How long a database that was away is left to those who wait for it: what it has just planned for them is planned.
+const AFTER_RETURN: Duration = Duration::from_secs(3);
+
 /// Which mirrors are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kept {
@@ -46,27 +49,27 @@ enum Kept {
 pub(super) async fn keep(
     service: &Arc<Service>,
     roles: Roles,
-    ready: &watch::Sender<Ready>,
+    readable: &watch::Receiver<Ready>,
     panics: &Panics,
     stop: &CancellationToken,
 ) -> Result<(), TooManyPanics> {
     if !roles.http && !roles.mcp {
         return Ok(());
     }
-    kept(service, Kept::All, ready, panics, stop).await
+    kept(service, Kept::All, readable, panics, stop).await
 }
 
 /// Keeps those mirrors current that somebody asked, as long as `serving` goes on; answers what that answers.
 pub async fn beside<T>(service: &Arc<Service>, serving: impl Future<Output = T>) -> T {
     // Nobody probes: a look at a database that is away fails, and there is a next one.
-    let (ready, _) = watch::channel(Ok(()));
+    let (_answers, readable) = watch::channel(Ok(()));
     let (panics, stop) = (Panics::default(), CancellationToken::new());
     let served = async {
         let ended = serving.await;
         stop.cancel();
         ended
     };
-    let (ended, kept) = tokio::join!(served, kept(service, Kept::Asked, &ready, &panics, &stop));
+    let (ended, kept) = tokio::join!(served, kept(service, Kept::Asked, &readable, &panics, &stop));
     if let Err(why) = kept {
         warn!(%why, "mirrors were not kept current to the end");
     }
@@ -76,13 +79,13 @@ pub async fn beside<T>(service: &Arc<Service>, serving: impl Future<Output = T>)
 async fn kept(
     service: &Arc<Service>,
     which: Kept,
-    ready: &watch::Sender<Ready>,
+    readable: &watch::Receiver<Ready>,
     panics: &Panics,
     stop: &CancellationToken,
 ) -> Result<(), TooManyPanics> {
-    let (service, told, ready) = (Arc::clone(service), stop.clone(), ready.subscribe());
+    let (service, told, readable) = (Arc::clone(service), stop.clone(), readable.clone());
     let working =
-        looped(panics, stop, move || refreshing(Arc::clone(&service), which, ready.clone(), told.clone()));
+        looped(panics, stop, move || refreshing(Arc::clone(&service), which, readable.clone(), told.clone()));
     let late = async {
         stop.cancelled().await;
         tokio::time::sleep(STOP_LIMIT).await;
@@ -100,14 +103,18 @@ async fn kept(
 async fn refreshing(
     service: Arc<Service>,
     which: Kept,
-    mut ready: watch::Receiver<Ready>,
+    mut readable: watch::Receiver<Ready>,
     stop: CancellationToken,
 ) -> Result<(), TooManyPanics> {
     let every = service.refresh_every();
     let mut is_known = false;
     while !stop.is_cancelled() {
-        let answers = stop.run_until_cancelled(ready.wait_for(Result::is_ok)).await;
+        let was_away = is_known && readable.borrow().is_err();
+        let answers = stop.run_until_cancelled(readable.wait_for(Result::is_ok)).await;
         let answers = answers.is_some_and(|answer| answer.is_ok());
+        if was_away {
+            stop.run_until_cancelled(tokio::time::sleep(AFTER_RETURN)).await;
+        }
         let is_kept = |held: &Held| answers && (which == Kept::All || held.state.is_some());
         for Held { scope, .. } in service.mirrors().into_iter().filter(is_kept) {
             match stop.run_until_cancelled(Box::pin(look(&service, &scope))).await {

@@ -38,7 +38,7 @@ use doors::Doors;
 use reload::Reload;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
@@ -51,6 +51,10 @@ const PROBE_EVERY: Duration = Duration::from_millis(500);
 const PROBE_LIMIT: Duration = Duration::from_secs(1);
 /// How long a probe that is late is still waited for.
 const PROBE_PATIENCE: Duration = Duration::from_secs(10);
+/// How often one value is written, to see whether the database takes writes; and how often when it did not, or when the
+/// database has just come back, which then has other things to do.
+const WRITE_EVERY: Duration = Duration::from_secs(10);
+const WRITE_AGAIN: Duration = Duration::from_secs(2);
 /// How long attempts whose lease is over wait for work to get on after the database was away: it does not where every look
 /// fails, as with tunables that no law can use.
 const REAP_PATIENCE: Duration = Duration::from_secs(10);
@@ -124,6 +128,8 @@ pub async fn run(
     let (schedules_in, config) = watch::channel(Arc::new(schedules(&settings)));
     let (ready_in, ready) = watch::channel(Err("the database has not been asked yet".to_owned()));
     let ready_in = Arc::new(ready_in);
+    // A mirror reads, so it is kept current also while the database takes no writes.
+    let (readable_in, readable) = watch::channel(Err("the database has not been asked yet".to_owned()));
     let warmth = Arc::<Warmth>::default();
     let ticks = if roles.worker { Some(Ticks::start(wake.clone()).await?) } else { None };
     began(doors.ports());
@@ -146,7 +152,7 @@ pub async fn run(
     let over = CancellationToken::new();
     let drained = doors.drained(&stop);
     let work = async {
-        let probing = probe(&store, &ready_in, &wake, &warmth, &stop);
+        let probing = probe(&store, &ready_in, &readable_in, &wake, &warmth, &stop);
         let jobs = async {
             if !roles.worker {
                 stop.cancelled().await;
@@ -164,7 +170,7 @@ pub async fn run(
             let ended = tokio::join!(dispatching, reaping);
             ended.0.and(ended.1)
         };
-        let mirroring = mirrors::keep(service, roles, &ready_in, &panics, &stop);
+        let mirroring = mirrors::keep(service, roles, &readable, &panics, &stop);
         let ((), ended, (), mirrored) = tokio::join!(probing, jobs, drained, mirroring);
         over.cancel();
         ended.and(mirrored)
@@ -249,10 +255,14 @@ async fn reaping(
     }
 }
 
-/// Finds out whether the database answers and is initialised, and says "look" when it does again.
+/// Finds out whether the database answers, is initialised and takes writes, and says "look" when it does again.
+///
+/// A write is tried at a pace of its own, whoever asks for `/readyz` how often: one value on one node, so that a worker that
+/// has nothing to do costs the server one small commit in ten seconds.
 async fn probe(
     store: &Store,
     ready: &watch::Sender<Ready>,
+    readable: &watch::Sender<Ready>,
     wake: &Wake,
     warmth: &Warmth,
     stop: &CancellationToken,
@@ -275,6 +285,7 @@ async fn probe(
     };
     let probing = async {
         let mut initialised = false;
+        let (mut write_at, mut refusal) = (Instant::now(), None);
         loop {
             // That the database is initialised was seen before it was away, and is seen again once work gets on.
             let short = initialised && !warmth.is_warm();
@@ -284,14 +295,24 @@ async fn probe(
                 Ok(answer) => Some(answer),
                 Err(_) => {
                     let limit = PROBE_LIMIT.as_secs();
-                    tell(Err(format!("the database at {} did not answer within {limit} s", store.uri())));
+                    let why = format!("the database at {} did not answer within {limit} s", store.uri());
+                    let _ = readable.send_replace(Err(why.clone()));
+                    tell(Err(why));
                     // A server that was just started is slow at first, and would be slower for being asked again.
                     tokio::time::timeout(PROBE_PATIENCE, asked).await.ok()
                 }
             };
             if let Some(answer) = answer {
                 initialised |= answer.is_ok();
-                tell(answer.map_err(|why| why.to_string()));
+                if answer.is_err() {
+                    (write_at, refusal) = (Instant::now() + WRITE_AGAIN, None);
+                } else if write_at <= Instant::now() {
+                    refusal = refused(store).await;
+                    write_at = Instant::now() + if refusal.is_none() { WRITE_EVERY } else { WRITE_AGAIN };
+                }
+                let answer = answer.map_err(|why| reason(&why));
+                let _ = readable.send_replace(answer.clone());
+                tell(answer.and_then(|()| refusal.clone().map_or(Ok(()), Err)));
             }
             tokio::time::sleep(PROBE_EVERY).await;
         }
@@ -300,5 +321,19 @@ async fn probe(
         biased;
         () = stop.cancelled() => {}
         () = probing => {}
+    }
+}
+
+/// Why the database takes no writes, if it says that it takes none. One that is slow to answer has not said so.
+async fn refused(store: &Store) -> Option<String> {
+    let why = tokio::time::timeout(PROBE_LIMIT, store.probe_write()).await.ok()?.err()?;
+    why.refusal().map(|_| reason(&why))
+}
+
+/// Why the worker is not ready, as it is told to supervisors.
+fn reason(why: &store::Error) -> String {
+    match why.refusal() {
+        Some(refusal) => format!("{refusal}, see ebb doctor: {why}"),
+        None => why.to_string(),
     }
 }

@@ -145,6 +145,7 @@ const FLOORS: &[Floor] = &[
             "domain::ids",
             "domain::policy",
             "domain::relation",
+            "domain::retention",
             "domain::trail",
             "domain::tunables",
             "engine",

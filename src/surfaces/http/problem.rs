@@ -156,6 +156,8 @@ impl IntoResponse for Problem {
 
 /// When to ask again for a database that is away.
 const AWAY_S: u16 = 2;
+/// When to ask again for one that a person has to see to.
+const REFUSED_S: u16 = 10;
 
 impl From<Error> for Problem {
     fn from(error: Error) -> Self {
@@ -186,6 +188,12 @@ impl From<Error> for Problem {
                 warn!(why = %error, "a request could not be answered");
                 Self::unavailable(format!("the database could not do this now ({code})"), AWAY_S)
             }
+            _ if error.refusal().is_some() => {
+                warn!(why = %error, "a request could not be answered");
+                // Which database and which statement is not the caller's business; what kind of trouble it is, is.
+                let why = error.refusal().map(|why| why.to_string()).unwrap_or_default();
+                Self::unavailable(format!("{why}; ebb doctor says what to do"), REFUSED_S)
+            }
             Error::Schema(_) | Error::Tunables(_) | Error::TunableMissing(_) | Error::Policies(_) => {
                 Self::unavailable(error.to_string(), 60)
             }
@@ -214,15 +222,24 @@ impl From<BatchError> for Problem {
 mod tests {
     use super::*;
     use crate::domain::guard::TooMuch;
-    use crate::service::RefusedWhy;
+    use crate::service::{Class, RefusedWhy};
 
     #[test]
     fn each_meaning_has_its_status_and_none_tells_where_the_database_is() {
         let uri = || "bolt://secret-host:7687".to_owned();
+        let refused = |code: &str| Error::Query {
+            statement: "x",
+            code: code.to_owned(),
+            message: uri(),
+            class: Class::of(code, ""),
+        };
         let cases = [
             (Error::Unavailable { uri: uri(), why: "refused".into() }, 503),
             (Error::Login { uri: uri(), user: "neo4j".into(), why: "no".into() }, 503),
             (Error::OutcomeUnknown { what: "memory.pin", why: "cut".into() }, 503),
+            (refused("Neo.ClientError.General.WriteOnReadOnlyAccessDatabase"), 503),
+            (refused("Neo.ClientError.Security.Forbidden"), 503),
+            (refused("Neo.DatabaseError.Transaction.TransactionStartFailed"), 503),
             (Error::Tunables(Vec::new()), 503),
             (Error::Policies(Vec::new()), 503),
             (Error::Invalid("no such policy".into()), 400),

@@ -7,6 +7,7 @@ use ebb::domain::guard::Guard;
 use ebb::domain::ids::{MemoryId, MemoryKey, Scope, SessionId};
 use ebb::domain::memory::{Revive, Vital};
 use ebb::domain::policy::{Policies, Regime};
+use ebb::domain::retention::Retention;
 use ebb::domain::tunables::Tunables;
 use ebb::jobs::{JobName, Request};
 use ebb::scheduler::driver::{JobReport, Wanted, run_job};
@@ -18,6 +19,19 @@ use tokio::task::{JoinSet, LocalSet};
 pub(crate) fn regime() -> Regime {
     let guard = Guard { enabled: true, max_affected_ratio: 0.2 };
     Regime { policies: Policies::default(), epsilon: 0.05, guard, first_run_dry: false }
+}
+
+/// The defaults, and no write that takes others' rows along: what is sent can be counted.
+pub(crate) fn retention() -> Retention {
+    let days = |days: u64| Duration::from_secs(days * 86_400);
+    Retention {
+        requests: days(1),
+        runs: days(30),
+        sessions: days(90),
+        decayed_facts: None,
+        tombstones: None,
+        paced: false,
+    }
 }
 
 /// A guard that stops nothing.

@@ -187,6 +187,8 @@ async fn server() -> Config {
         fading: ebb::domain::relation::Fading::new(90.0, 0.10).unwrap(),
         pins: ebb::domain::relation::Pins::default(),
         regime: crate::harness::ebb::regime(),
+        retention: crate::harness::ebb::retention(),
+
         trails: trails(),
     }
 }

@@ -26,6 +26,8 @@ fn store(server: &FakeBolt) -> Store {
         fading: ebb::domain::relation::Fading::new(90.0, 0.10).unwrap(),
         pins: ebb::domain::relation::Pins::default(),
         regime: crate::harness::ebb::regime(),
+        retention: crate::harness::ebb::retention(),
+
         trails: crate::harness::neo4j::trails(),
     })
     .unwrap()

@@ -8,6 +8,7 @@ mod failures;
 mod faults;
 mod outcomes;
 mod requests;
+mod retention;
 mod schema;
 mod scratch;
 mod sizes;

@@ -41,11 +41,20 @@ impl Worker {
 
     /// A worker on the database of a configuration, with an `ebb.toml` and variables.
     pub(crate) fn begin(config: &Config, toml: &str, variables: &[(&str, &str)]) -> Self {
+        Self::with(&["worker", "-v"], config, toml, variables)
+    }
+
+    /// A process that answers over HTTP as well.
+    pub(crate) fn serve(config: &Config, variables: &[(&str, &str)]) -> Self {
+        Self::with(&["serve", "--roles", "worker,http", "-v"], config, "", variables)
+    }
+
+    fn with(words: &[&str], config: &Config, toml: &str, variables: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("ebb.toml"), toml).unwrap();
         let port = free_port();
         let child = Command::new(env!("CARGO_BIN_EXE_ebb"))
-            .args(["worker", "-v"])
+            .args(words)
             .env("NEO4J_URI", &config.uri)
             .env("NEO4J_USERNAME", &config.username)
             .env("NEO4J_PASSWORD", config.password.expose_secret())

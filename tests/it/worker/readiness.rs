@@ -1,11 +1,13 @@
-//! `/readyz` tells the truth about a database that is not initialised, goes away and comes back.
+//! `/readyz` tells the truth about a database that is not initialised, goes away and comes back, or takes no writes; so do
+//! requests and the doctor.
 
 use super::process::{LIMIT, Worker, eventually, free_port};
 use crate::harness::neo4j::{at, documented, fresh};
 use ebb::provision::{self, Keeper};
 use ebb::settings::{Environment, Flags, Settings};
 use ebb::store::{Config, Store};
-use serde_json::Value;
+use secrecy::ExposeSecret;
+use serde_json::{Value, json};
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -77,16 +79,100 @@ impl Own {
             fading: ebb::domain::relation::Fading::new(90.0, 0.10).unwrap(),
             pins: ebb::domain::relation::Pins::default(),
             regime: crate::harness::ebb::regime(),
+            retention: crate::harness::ebb::retention(),
+
             trails: crate::harness::neo4j::trails(),
         }
     }
 
     fn kill(&self) {
+        self.on_process("kill", &["-KILL"]);
+    }
+
+    /// Runs a program of the system on the server's process, whose id is its last word.
+    fn on_process(&self, program: &str, words: &[&str]) {
         let record = std::fs::read_to_string(self.folder.path().join("home/server.json")).unwrap();
         let record: Value = serde_json::from_str(&record).unwrap();
-        let killed = Command::new("kill").args(["-KILL", &record["pid"].to_string()]).status();
-        assert!(killed.unwrap().success());
+        let done = Command::new(program).args(words).arg(record["pid"].to_string()).status();
+        assert!(done.unwrap().success(), "{program} {words:?}");
     }
+
+    /// What the server is to have in its own configuration from its next start on.
+    fn set(&self, lines: &str) {
+        std::fs::write(self.folder.path().join("home/conf/neo4j.conf"), lines).unwrap();
+    }
+}
+
+/// A process that answers on this server says that it takes no writes, and why: to supervisors, to those who ask for a write,
+/// and to whoever runs the doctor.
+async fn takes_no_writes(config: &Config, why: &str, problem: &str) {
+    let api = free_port();
+    let worker = Worker::serve(config, &[("EBB__HTTP__LISTEN", &format!("127.0.0.1:{api}"))]);
+    eventually("it says that there are no writes", async || {
+        worker.page("/readyz").is_some_and(|(status, text)| status == 503 && text.contains(why))
+    })
+    .await;
+    let agent = ureq::Agent::config_builder().http_status_as_error(false).build().new_agent();
+    for n in 0..3 {
+        let url = format!("http://127.0.0.1:{api}/v1/memories");
+        let mut answer = agent.post(url).send_json(json!({ "content": format!("note {n}") })).unwrap();
+        let told: Value = answer.body_mut().read_json().unwrap();
+        assert_eq!((answer.status().as_u16(), &told["code"]), (503, &json!("unavailable")), "{told}");
+        assert!(told["detail"].as_str().unwrap().contains(why), "{told}");
+        assert!(answer.headers().contains_key("retry-after"), "{answer:?}");
+    }
+    let doctor = Command::new(env!("CARGO_BIN_EXE_ebb"))
+        .args(["doctor", "-o", "json"])
+        .env("NEO4J_URI", &config.uri)
+        .env("NEO4J_PASSWORD", config.password.expose_secret())
+        .current_dir(worker.folder.path())
+        .output()
+        .unwrap();
+    let said: Value = serde_json::from_slice(&doctor.stdout).unwrap();
+    let findings = said["findings"].as_array().unwrap();
+    let found = findings.iter().find(|finding| finding["what"] == problem).unwrap();
+    assert_eq!(found["level"], "problem", "{said}");
+    assert!(found["found"].as_str().unwrap().contains(why), "{said}");
+    assert!(!doctor.status.success(), "{said}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_read_only_database_is_not_ready_and_requests_say_why() {
+    let mut own = Own::start().await;
+    let config = own.config();
+    let store = Store::connect(&config).unwrap();
+    store.initialise(&documented(), at(0.0)).await.unwrap();
+    // In order: what was killed would have to be recovered first, which a read-only start refuses.
+    drop(store);
+    own.server.take().unwrap().release().await.unwrap();
+    own.set("server.databases.default_to_read_only=true\n");
+    own.again().await;
+    takes_no_writes(&config, "read-only", "writes").await;
+    own.server.take().unwrap().release().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_database_whose_disk_is_full_is_not_ready_and_requests_say_why() {
+    let mut own = Own::start().await;
+    let config = own.config();
+    let store = Store::connect(&config).unwrap();
+    store.initialise(&documented(), at(0.0)).await.unwrap();
+    // What an idle process writes now and then is what meets it.
+    let worker = Worker::begin(&config, "[jobs.decay]\nenabled = false\n", &[]);
+    worker.ready().await;
+    own.on_process("prlimit", &["--fsize=4096", "--pid"]);
+    eventually("it says so by itself", async || {
+        worker.page("/readyz").is_some_and(|(status, text)| status == 503 && text.contains("stopped itself"))
+    })
+    .await;
+    drop(worker);
+    takes_no_writes(&config, "stopped itself", "server").await;
+    own.kill();
+    own.again().await;
+    let worker = Worker::begin(&config, "", &[]);
+    worker.ready().await;
+    drop(worker);
+    own.server.take().unwrap().release().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]

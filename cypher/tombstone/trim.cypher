@@ -1,0 +1,13 @@
+// purpose: Remove tombstones of memories that were forgotten long enough ago: an old file would bring those back.
+// mode: write
+// params: $before: Integer, $limit: Integer
+// returns: trimmed: Integer (one row)
+// bound: $limit rows
+// idempotent: by what is left
+//
+// Looks at all tombstones.
+MATCH (t:EbbTombstone)
+WHERE t.at < datetime({epochMillis: $before})
+WITH t LIMIT $limit
+DELETE t
+RETURN count(*) AS trimmed
