@@ -34,6 +34,6 @@ CALL (a) {
     CREATE (m)-[:CONSOLIDATING {since: datetime.realtime()}]->(a))
   RETURN sum(CASE WHEN free THEN 1 ELSE 0 END) AS claimed, sum(CASE WHEN free THEN 0 ELSE 1 END) AS passedOver
 }
-SET a.state = 'claimed', a.claimed = coalesce(a.claimed, 0) + claimed,
+SET a.state = 'claimed', a.claimed = CASE WHEN 0 <= a.claimed <= 1000000000000 THEN toInteger(a.claimed) ELSE 0 END + claimed,
   a.leaseUntil = datetime.realtime().epochMillis + $leaseMs
 RETURN claimed, passedOver

@@ -4,7 +4,7 @@
 // returns: id: String, overdue: Boolean (at most $limit rows)
 // clock: server
 MATCH (a:ConsolidationAttempt)
-WHERE a.state IN ['planned', 'claimed']
+WHERE a.state IN ['planned', 'claimed'] AND a.id IS :: STRING NOT NULL
 RETURN a.id AS id, coalesce(a.leaseUntil <= datetime.realtime().epochMillis, true) AS overdue
 ORDER BY a.started, id
 LIMIT $limit

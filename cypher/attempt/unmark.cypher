@@ -7,6 +7,6 @@
 UNWIND $rows.mark AS mark
 MATCH ()-[c:CONSOLIDATING]->(a)
 WHERE elementId(c) = mark
-FOREACH (_ IN CASE WHEN $conflict THEN [1] ELSE [] END | SET a.conflicts = coalesce(a.conflicts, 0) + 1)
+FOREACH (_ IN CASE WHEN $conflict THEN [1] ELSE [] END | SET a.conflicts = CASE WHEN 0 <= a.conflicts <= 1000000000000 THEN toInteger(a.conflicts) ELSE 0 END + 1)
 DELETE c
 RETURN count(c) AS removed

@@ -3,8 +3,12 @@
 // params: $since: Integer
 // returns: element: String, at: Integer, everything: Boolean, labels: List, scopes: List, keys: List, kinds: List (a row for each transaction, in the order of their instants)
 //
-// Epoch milliseconds of the server.
+// Epoch milliseconds of the server. A word of another shape stands for everything.
 MATCH (c:EbbChange)
-WHERE c.at >= datetime({epochMillis: $since})
-RETURN elementId(c) AS element, c.at.epochMillis AS at, c.everything AS everything, c.labels AS labels, c.scopes AS scopes, c.keys AS keys, c.kinds AS kinds
+WHERE datetime({epochMillis: $since}) <= c.at < datetime('+10000-01-01T00Z')
+WITH c, c.labels IS :: LIST<STRING NOT NULL> NOT NULL AND c.scopes IS :: LIST<STRING NOT NULL> NOT NULL
+  AND c.keys IS :: LIST<STRING NOT NULL> NOT NULL AND c.kinds IS :: LIST<STRING NOT NULL> NOT NULL AS sound
+RETURN elementId(c) AS element, c.at.epochMillis AS at, coalesce(c.everything = true, false) OR NOT sound AS everything,
+  CASE WHEN sound THEN c.labels ELSE [] END AS labels, CASE WHEN sound THEN c.scopes ELSE [] END AS scopes,
+  CASE WHEN sound THEN c.keys ELSE [] END AS keys, CASE WHEN sound THEN c.kinds ELSE [] END AS kinds
 ORDER BY c.at

@@ -16,10 +16,10 @@ CALL (s, i) {
   SET a.counted = true
   RETURN count(a) AS marked
 }
-WITH i, s, marked, CASE WHEN $rows.done[i] THEN $rows.all[i] - coalesce(s.coactivated, 0) ELSE 0 END AS more
+WITH i, s, marked, CASE WHEN $rows.done[i] THEN $rows.all[i] - CASE WHEN 0 <= s.coactivated <= 1000000000000 THEN toInteger(s.coactivated) ELSE 0 END ELSE 0 END AS more
 FOREACH (_ IN CASE WHEN $rows.done[i] THEN [1] ELSE [] END |
   SET s.coactivated = $rows.all[i], s.coactivateDue = null)
 WITH sum(marked) AS counted, sum(more) AS more
 MATCH (c:EbbCounter {name: 'job:coactivate'})
-SET c.accesses = coalesce(c.accesses, 0) + more
+SET c.accesses = CASE WHEN 0 <= c.accesses <= 1000000000000 THEN toInteger(c.accesses) ELSE 0 END + more
 RETURN counted

@@ -13,7 +13,7 @@ WHERE s.id >= $afterId AND (s.id > $afterId OR coalesce(toStringOrNull(s.scope),
 WITH s, s.id AS id, coalesce(toStringOrNull(s.scope), '') AS scope
 ORDER BY id, scope
 LIMIT $limit
-WITH s, id, scope, coalesce(toIntegerOrNull(s.coactivated), 0) AS counted, COUNT { (s)<-[:ACCESSED_IN]-() } AS all,
+WITH s, id, scope, CASE WHEN 0 <= s.coactivated <= 1000000000000 THEN toInteger(s.coactivated) ELSE 0 END AS counted, COUNT { (s)<-[:ACCESSED_IN]-() } AS all,
   s.scope IS NULL AND NOT EXISTS { MATCH (:Session {scope: 'local', id: s.id}) }
     AND NOT EXISTS { MATCH (o:Session {id: s.id}) WHERE o.scope IS NULL AND elementId(o) < elementId(s) } AS nameless
 FOREACH (_ IN CASE WHEN nameless THEN [1] ELSE [] END | SET s.scope = 'local')

@@ -10,7 +10,7 @@ UNWIND range(0, size($rows.a) - 1) AS i
 MATCH (a:Memory {scope: $rows.scope[i], id: $rows.a[i]})
 MATCH (b:Memory {scope: $rows.scope[i], id: $rows.b[i]})
 MERGE (a)-[c:COACTIVATED]->(b)
-SET c.weight = coalesce(toIntegerOrNull(c.weight), 0) + $rows.gain[i],
+SET c.weight = CASE WHEN 0 <= c.weight <= 1000000000000 THEN toInteger(c.weight) ELSE 0 END + $rows.gain[i],
   c.firstCoactivation = CASE
     WHEN c.firstCoactivation <= datetime({epochMillis: $rows.first[i]}) THEN c.firstCoactivation
     ELSE datetime({epochMillis: $rows.first[i]})

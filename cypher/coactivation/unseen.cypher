@@ -7,11 +7,11 @@
 CALL () { MATCH ()-[a:ACCESSED_IN]->() RETURN count(a) AS all }
 CALL () {
   OPTIONAL MATCH (c:EbbCounter {name: 'job:coactivate'})
-  RETURN coalesce(c.accesses, 0) AS known
+  RETURN CASE WHEN 0 <= c.accesses <= 1000000000000 THEN toInteger(c.accesses) ELSE 0 END AS known
 }
 CALL () {
   MATCH (s:Session)
   WHERE s.coactivateDue >= datetime({epochMillis: -62135596800000})
-  RETURN coalesce(sum(COUNT { (s)<-[:ACCESSED_IN]-() } - coalesce(s.coactivated, 0)), 0) AS waiting
+  RETURN coalesce(sum(COUNT { (s)<-[:ACCESSED_IN]-() } - CASE WHEN 0 <= s.coactivated <= 1000000000000 THEN toInteger(s.coactivated) ELSE 0 END), 0) AS waiting
 }
 RETURN all - known - waiting AS unseen

@@ -10,6 +10,6 @@ ON CREATE SET l.scope = $rows.scope[i], l.relation = $rows.relation[i]
 SET l.lock = true
 WITH l
 OPTIONAL MATCH (l)-[:HEAD]->(f:Fact)
-RETURN l.key AS key, f.id AS id,
-  CASE WHEN f.assertedAt IS :: ZONED DATETIME THEN f.assertedAt.epochMillis END AS at,
+RETURN l.key AS key, CASE WHEN f.id IS :: STRING THEN f.id END AS id,
+  CASE WHEN datetime('0001-01-01T00Z') <= f.assertedAt < datetime('+10000-01-01T00Z') THEN f.assertedAt.epochMillis END AS at,
   coalesce(f.source <> $source, true) AS isAsserted

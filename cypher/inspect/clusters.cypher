@@ -9,6 +9,6 @@ WITH c ORDER BY c.size DESC, c.strength DESC, c.key LIMIT 25
 CALL (c) {
   MATCH (c)<-[:BELONGS_TO]-(m:Memory)
   WITH m ORDER BY m.id LIMIT 12
-  RETURN collect(left(toString(m.content), 60)) AS members
+  RETURN collect(left(toStringOrNull(m.content), 60)) AS members
 }
 RETURN c.key AS key, c.size AS size, c.strength AS strength, c.formed AS formed, members

@@ -5,5 +5,5 @@
 // returns: weight, one, other, first, last (at most 25 rows)
 MATCH (a:Memory)-[c:COACTIVATED]->(b:Memory)
 WITH a, b, c ORDER BY c.weight DESC, a.id, b.id LIMIT 25
-RETURN c.weight AS weight, left(toString(a.content), 60) AS one, left(toString(b.content), 60) AS other,
+RETURN c.weight AS weight, left(toStringOrNull(a.content), 60) AS one, left(toStringOrNull(b.content), 60) AS other,
   c.firstCoactivation AS first, c.lastCoactivation AS last

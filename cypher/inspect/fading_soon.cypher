@@ -8,10 +8,11 @@ OPTIONAL MATCH (scratch:EbbScratch {name: 'scratch'})
 WITH coalesce(scratch.now, datetime()) AS now
 MATCH (config:ConsolidationConfig {name: 'default'})
 MATCH (m:Memory {tier: 'working'})
-WHERE NOT coalesce(m.pinned, false) AND m.ripeAt IS NULL AND NOT m:EbbQuarantined AND m.energy > 0.0
+WHERE NOT coalesce(m.pinned = true, false) AND m.ripeAt IS NULL AND NOT m:EbbQuarantined AND 0.0 < m.energy <= 1e12
+  AND datetime('0001-01-01T00Z') <= m.energyAt < datetime('+10000-01-01T00Z') AND datetime('0001-01-01T00Z') <= m.lastAccessed < datetime('+10000-01-01T00Z')
 WITH m, now, CASE WHEN m.lastAccessed > m.energyAt THEN m.lastAccessed ELSE m.energyAt END AS anchor, config
 WITH m, now, datetime({epochMillis: anchor.epochMillis + toInteger(log(m.energy / config.expiryThreshold) / config.workingDecay * 3600000.0)}) AS expiresAt
 WHERE expiresAt < now + duration('PT2H')
-RETURN m.id AS id, left(m.content, 90) AS content, m.energy AS energy, expiresAt
+RETURN m.id AS id, left(toStringOrNull(m.content), 90) AS content, m.energy AS energy, expiresAt
 ORDER BY expiresAt, id
 LIMIT 25

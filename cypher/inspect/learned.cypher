@@ -14,7 +14,7 @@ ORDER BY s.perm + fades DESC, s.key
 LIMIT 50
 OPTIONAL MATCH (a:Memory {id: s.source})
 OPTIONAL MATCH (b:Memory {id: s.target})
-RETURN s.scope AS scope, coalesce(left(toString(a.content), 60), s.source) AS from, s.relation AS relation,
-  coalesce(left(toString(b.content), 60), s.target) AS to, s.base AS base, s.perm AS stays, fades,
+RETURN s.scope AS scope, coalesce(left(toStringOrNull(a.content), 60), s.source) AS from, s.relation AS relation,
+  coalesce(left(toStringOrNull(b.content), 60), s.target) AS to, s.base AS base, s.perm AS stays, fades,
   s.base + s.perm + fades AS weight, s.strengthened AS strengthened, s.weakened AS weakened, ago AS outcomes_ago
 ORDER BY stays + fades DESC, from, relation, to

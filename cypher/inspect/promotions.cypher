@@ -6,6 +6,6 @@
 MATCH (s:Memory)-[p:PROMOTED_TO|CRYSTALLIZED_INTO]->(m:Memory)
 RETURN p.at AS at, CASE type(p) WHEN 'PROMOTED_TO' THEN 'working' ELSE 'shortTerm' END AS from,
   CASE type(p) WHEN 'PROMOTED_TO' THEN 'shortTerm' ELSE 'longTerm' END AS to,
-  p.energy AS energy, m.id AS id, left(m.content, 90) AS content
+  p.energy AS energy, m.id AS id, left(toStringOrNull(m.content), 90) AS content
 ORDER BY at DESC, id
 LIMIT 25

@@ -9,4 +9,4 @@ CALL (tier) {
   WHERE NOT m:EbbQuarantined
   RETURN m ORDER BY m.energy DESC, m.id LIMIT 10
 }
-RETURN tier, m.energy AS energy, m.id AS id, left(m.content, 90) AS content, m.lastAccessed AS lastAccessed
+RETURN tier, m.energy AS energy, m.id AS id, left(toStringOrNull(m.content), 90) AS content, m.lastAccessed AS lastAccessed

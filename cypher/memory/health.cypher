@@ -4,7 +4,7 @@
 // returns: tier: String, count: Integer, avgEnergy: Float, minEnergy: Float, maxEnergy: Float (a row a tier)
 MATCH (m:Memory)
 WHERE m.tier IS :: STRING NOT NULL AND NOT m:EbbQuarantined
-WITH m.tier AS tier, toFloatOrNull(m.energy) AS energy,
+WITH m.tier AS tier, CASE WHEN 0.0 <= m.energy <= 1e12 THEN toFloat(m.energy) END AS energy,
   CASE WHEN m.pinned = true THEN 0.0 ELSE CASE m.tier
     WHEN 'working' THEN $workingDecay WHEN 'shortTerm' THEN $shortTermDecay WHEN 'longTerm' THEN $longTermDecay ELSE 0.0
   END END AS rate,
@@ -12,7 +12,7 @@ WITH m.tier AS tier, toFloatOrNull(m.energy) AS energy,
     CASE WHEN m.lastAccessed > m.energyAt THEN m.lastAccessed ELSE m.energyAt END,
     m.lastAccessed, m.created, datetime({epochMillis: $now})) AS anchor
 WITH tier, energy, rate,
-  CASE WHEN anchor IS :: ZONED DATETIME NOT NULL AND anchor.epochMillis < $now THEN ($now - anchor.epochMillis) / 3600000.0 ELSE 0.0 END AS hours
+  CASE WHEN datetime('0001-01-01T00Z') <= anchor < datetime({epochMillis: $now}) THEN ($now - anchor.epochMillis) / 3600000.0 ELSE 0.0 END AS hours
 WITH tier, energy * exp(-(rate * hours)) AS energy
 RETURN tier, count(*) AS count, avg(energy) AS avgEnergy, min(energy) AS minEnergy, max(energy) AS maxEnergy
 ORDER BY tier

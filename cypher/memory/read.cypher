@@ -15,30 +15,35 @@ CALL (own, i) {
 }
 WITH i, coalesce(own, bare) AS m
 WHERE m IS NOT NULL
-RETURN m.id AS id, toString(m.content) AS content,
+RETURN m.id AS id, toStringOrNull(m.content) AS content,
   CASE WHEN m.scope IS :: STRING THEN m.scope END AS scope,
   CASE WHEN m.tier IS :: STRING THEN m.tier END AS tier,
   CASE WHEN m.energy IS :: FLOAT OR m.energy IS :: INTEGER THEN toFloat(m.energy) END AS energy,
-  CASE WHEN m.energyAt IS :: ZONED DATETIME THEN m.energyAt.epochMillis END AS energyAt,
-  CASE WHEN m.lastAccessed IS :: ZONED DATETIME THEN m.lastAccessed.epochMillis END AS lastAccessed,
+  CASE WHEN datetime('0001-01-01T00Z') <= m.energyAt < datetime('+10000-01-01T00Z') THEN m.energyAt.epochMillis END AS energyAt,
+  CASE WHEN datetime('0001-01-01T00Z') <= m.lastAccessed < datetime('+10000-01-01T00Z') THEN m.lastAccessed.epochMillis END AS lastAccessed,
   CASE WHEN m.accessCount IS :: INTEGER THEN m.accessCount END AS accessCount,
-  CASE WHEN m.ripeAt IS :: ZONED DATETIME THEN m.ripeAt.epochMillis END AS ripeAt,
-  CASE WHEN m.dueAt IS :: ZONED DATETIME THEN m.dueAt.epochMillis END AS dueAt,
+  CASE WHEN datetime('0001-01-01T00Z') <= m.ripeAt < datetime('+10000-01-01T00Z') THEN m.ripeAt.epochMillis END AS ripeAt,
+  CASE WHEN datetime('0001-01-01T00Z') <= m.dueAt < datetime('+10000-01-01T00Z') THEN m.dueAt.epochMillis END AS dueAt,
   CASE WHEN m.pinned IS :: BOOLEAN THEN m.pinned END AS pinned,
-  CASE WHEN m.created IS :: ZONED DATETIME THEN m.created.epochMillis END AS created,
-  CASE WHEN m.lastExpired IS :: ZONED DATETIME THEN m.lastExpired.epochMillis END AS lastExpired,
+  CASE WHEN datetime('0001-01-01T00Z') <= m.created < datetime('+10000-01-01T00Z') THEN m.created.epochMillis END AS created,
+  CASE WHEN datetime('0001-01-01T00Z') <= m.lastExpired < datetime('+10000-01-01T00Z') THEN m.lastExpired.epochMillis END AS lastExpired,
   CASE WHEN m.sessionId IS :: STRING THEN m.sessionId END AS session,
   CASE WHEN m.instanceId IS :: STRING THEN m.instanceId END AS instance,
   CASE WHEN m.promotedFrom IS :: STRING THEN m.promotedFrom END AS promotedFrom,
   CASE WHEN m.reinforcementCount IS :: INTEGER THEN m.reinforcementCount END AS reinforcementCount,
-  [(m)-[:BELONGS_TO]->(c:SemanticCluster) | toString(c.id)] AS clusters,
-  [(m)-[:MENTIONS]->(e:Entity) | e.name] AS mentions,
-  CASE WHEN m:EbbQuarantined THEN coalesce(toString(m.ebbReason), 'no reason kept')
+  [(m)-[:BELONGS_TO]->(c:SemanticCluster) WHERE c.id IS :: STRING NOT NULL | c.id] AS clusters,
+  [(m)-[:MENTIONS]->(e:Entity) WHERE e.name IS :: STRING NOT NULL | e.name] AS mentions,
+  CASE WHEN m:EbbQuarantined THEN coalesce(toStringOrNull(m.ebbReason), 'no reason kept')
     WHEN NOT m.scope IS :: STRING THEN 'scope is not text'
     WHEN NOT m.energyAt IS :: ZONED DATETIME THEN 'energyAt is not a date with time and zone'
+    WHEN NOT (datetime('0001-01-01T00Z') <= m.energyAt < datetime('+10000-01-01T00Z')) THEN 'energyAt is outside the years 0001 to 9999'
+    WHEN NOT (datetime('0001-01-01T00Z') <= m.lastAccessed < datetime('+10000-01-01T00Z')) THEN 'lastAccessed is outside the years 0001 to 9999'
     WHEN NOT m.created IS :: ZONED DATETIME THEN 'created is not a date with time and zone'
+    WHEN NOT (datetime('0001-01-01T00Z') <= m.created < datetime('+10000-01-01T00Z')) THEN 'created is outside the years 0001 to 9999'
     WHEN NOT m.accessCount IS :: INTEGER THEN 'accessCount is not a whole number'
     WHEN NOT m.pinned IS :: BOOLEAN THEN 'pinned is not true or false'
     WHEN NOT m.ripeAt IS :: ZONED DATETIME THEN 'ripeAt is not a date with time and zone'
+    WHEN NOT (datetime('0001-01-01T00Z') <= m.ripeAt < datetime('+10000-01-01T00Z')) THEN 'ripeAt is outside the years 0001 to 9999'
     WHEN NOT m.dueAt IS :: ZONED DATETIME THEN 'dueAt is not a date with time and zone'
+    WHEN NOT (datetime('0001-01-01T00Z') <= m.dueAt < datetime('+10000-01-01T00Z')) THEN 'dueAt is outside the years 0001 to 9999'
   END AS fault

@@ -7,7 +7,7 @@
 // such an outcome teaches nothing, and counts as one all the same.
 MATCH (r:EbbRequest)
 USING INDEX r:EbbRequest(waits, at, id)
-WHERE r.waits > $after AND r.at IS NOT NULL AND r.id IS NOT NULL
+WHERE r.waits > $after AND r.at IS NOT NULL AND r.id IS NOT NULL AND r.id IS :: STRING
 WITH r
 ORDER BY r.waits, r.at, r.id
 LIMIT $limit

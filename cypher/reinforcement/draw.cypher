@@ -10,7 +10,7 @@ MATCH (o:Memory {scope: $rows.scope[i], id: $rows.old[i]})
 MERGE (n)-[r:REINFORCES]->(o)
 SET r.strength = $rows.strength[i],
   r.at = datetime({epochMillis: $now}),
-  o.reinforcementCount = coalesce(toIntegerOrNull(o.reinforcementCount), 0) + 1,
+  o.reinforcementCount = CASE WHEN 0 <= o.reinforcementCount <= 1000000000000 THEN toInteger(o.reinforcementCount) ELSE 0 END + 1,
   o.lastReinforced = CASE
     WHEN o.lastReinforced >= datetime({epochMillis: $now}) THEN o.lastReinforced
     ELSE datetime({epochMillis: $now})

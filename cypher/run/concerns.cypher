@@ -11,7 +11,7 @@ CALL () {
 }
 CALL () {
   MATCH (a:ConsolidationAttempt)
-  WHERE a.state IN ['planned', 'claimed'] AND a.leaseUntil + $overdueMs <= datetime.realtime().epochMillis
+  WHERE a.state IN ['planned', 'claimed'] AND a.leaseUntil <= datetime.realtime().epochMillis - $overdueMs
   RETURN count(a) AS stuck
 }
 RETURN quarantined, stuck

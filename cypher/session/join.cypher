@@ -15,6 +15,6 @@ ON CREATE SET a.at = datetime({epochMillis: $rows.at[i]}), a.count = $rows.count
   s.coactivateDue = s.started
 ON MATCH SET
   a.at = CASE WHEN a.at > datetime({epochMillis: $rows.at[i]}) THEN a.at ELSE datetime({epochMillis: $rows.at[i]}) END,
-  a.count = coalesce(a.count, 0) + $rows.count[i],
+  a.count = CASE WHEN 0 <= a.count <= 1000000000000 THEN toInteger(a.count) ELSE 0 END + $rows.count[i],
   a.counted = coalesce(a.counted, false)
 RETURN count(a) AS joined

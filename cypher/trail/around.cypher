@@ -25,6 +25,7 @@ RETURN at, startNode(r) = m AS forward, elementId(r) AS edge, type(r) AS type,
     WHEN NOT r.recency_pheromone IS :: FLOAT AND NOT r.recency_pheromone IS :: INTEGER THEN 'recency_pheromone is not a number'
     WHEN NOT r.base_cost IS :: FLOAT AND NOT r.base_cost IS :: INTEGER THEN 'base_cost is not a number'
     WHEN NOT r.pheromone_cycle IS :: INTEGER THEN 'pheromone_cycle is not a whole number'
+    WHEN NOT (-1000000000000000 <= r.pheromone_cycle <= 1000000000000000) THEN 'pheromone_cycle is outside -1e15 to 1e15'
   END AS edgeFault,
   elementId(n) AS element, head([label IN labels(n) WHERE label IN $rows.label]) AS label, toStringOrNull(CASE WHEN n:Entity THEN n.name ELSE n.id END) AS id,
   CASE WHEN n.exploitation_pheromone IS :: FLOAT OR n.exploitation_pheromone IS :: INTEGER THEN toFloat(n.exploitation_pheromone) END AS exploitation,
@@ -34,4 +35,5 @@ RETURN at, startNode(r) = m AS forward, elementId(r) AS edge, type(r) AS type,
     WHEN NOT n.exploitation_pheromone IS :: FLOAT AND NOT n.exploitation_pheromone IS :: INTEGER THEN 'exploitation_pheromone is not a number'
     WHEN NOT n.exploration_pheromone IS :: FLOAT AND NOT n.exploration_pheromone IS :: INTEGER THEN 'exploration_pheromone is not a number'
     WHEN NOT n.pheromone_cycle IS :: INTEGER THEN 'pheromone_cycle is not a whole number'
+    WHEN NOT (-1000000000000000 <= n.pheromone_cycle <= 1000000000000000) THEN 'pheromone_cycle is outside -1e15 to 1e15'
   END AS fault

@@ -6,7 +6,7 @@
 // names: :Room, n.id
 MATCH (n:Room)
 WHERE coalesce(n.scope, 'local') = $scope AND n.id IS NOT NULL AND n.ebbTrailReason IS NULL
-WITH n, CASE WHEN n.pheromone_cycle < $cycle THEN $cycle - n.pheromone_cycle ELSE 0 END AS gone
+WITH n, CASE WHEN -1000000000000000 <= n.pheromone_cycle < $cycle THEN $cycle - n.pheromone_cycle ELSE 0 END AS gone
 WITH n,
   coalesce(toFloatOrNull(n.exploitation_pheromone), 0.0) * (1.0 - $exploitation) ^ gone
     + coalesce(toFloatOrNull(n.exploration_pheromone), 0.0) * (1.0 - $exploration) ^ gone AS warmth
@@ -21,4 +21,5 @@ RETURN elementId(n) AS element, $scope AS scope, id,
     WHEN NOT n.exploitation_pheromone IS :: FLOAT AND NOT n.exploitation_pheromone IS :: INTEGER THEN 'exploitation_pheromone is not a number'
     WHEN NOT n.exploration_pheromone IS :: FLOAT AND NOT n.exploration_pheromone IS :: INTEGER THEN 'exploration_pheromone is not a number'
     WHEN NOT n.pheromone_cycle IS :: INTEGER THEN 'pheromone_cycle is not a whole number'
+    WHEN NOT (-1000000000000000 <= n.pheromone_cycle <= 1000000000000000) THEN 'pheromone_cycle is outside -1e15 to 1e15'
   END AS fault

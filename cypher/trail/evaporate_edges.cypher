@@ -15,6 +15,7 @@ LIMIT $limit
 SET r.ebbLock = true
 WITH r, r.pheromone_cycle < $cycle AS pending,
   CASE WHEN NOT r.pheromone_cycle IS :: INTEGER THEN 'pheromone_cycle is not a whole number'
+    WHEN NOT (-1000000000000000 <= r.pheromone_cycle <= 1000000000000000) THEN 'pheromone_cycle is outside -1e15 to 1e15'
     WHEN NOT r.success_pheromone IS :: FLOAT AND NOT r.success_pheromone IS :: INTEGER THEN 'success_pheromone is not a number'
     WHEN NOT r.traversal_pheromone IS :: FLOAT AND NOT r.traversal_pheromone IS :: INTEGER THEN 'traversal_pheromone is not a number'
     WHEN NOT r.recency_pheromone IS :: FLOAT AND NOT r.recency_pheromone IS :: INTEGER THEN 'recency_pheromone is not a number'

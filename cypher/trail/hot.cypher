@@ -9,7 +9,7 @@
 MATCH (a)-[r:HALL]->(b)
 WHERE r.pheromone_cycle > $least
   AND coalesce(a.scope, 'local') = $scope AND coalesce(b.scope, 'local') = $scope AND r.ebbTrailReason IS NULL
-WITH a, r, b, CASE WHEN r.pheromone_cycle < $cycle THEN $cycle - r.pheromone_cycle ELSE 0 END AS gone
+WITH a, r, b, CASE WHEN -1000000000000000 <= r.pheromone_cycle < $cycle THEN $cycle - r.pheromone_cycle ELSE 0 END AS gone
 WITH a, r, b,
   coalesce(toFloatOrNull(r.success_pheromone), 0.0) * (1.0 - $success) ^ gone
     + coalesce(toFloatOrNull(r.traversal_pheromone), 0.0) * (1.0 - $traversal) ^ gone AS heat
@@ -30,4 +30,5 @@ RETURN head([label IN labels(a) WHERE label IN $rows.label]) AS fromLabel, toStr
     WHEN NOT r.recency_pheromone IS :: FLOAT AND NOT r.recency_pheromone IS :: INTEGER THEN 'recency_pheromone is not a number'
     WHEN NOT r.base_cost IS :: FLOAT AND NOT r.base_cost IS :: INTEGER THEN 'base_cost is not a number'
     WHEN NOT r.pheromone_cycle IS :: INTEGER THEN 'pheromone_cycle is not a whole number'
+    WHEN NOT (-1000000000000000 <= r.pheromone_cycle <= 1000000000000000) THEN 'pheromone_cycle is outside -1e15 to 1e15'
   END AS edgeFault
