@@ -240,6 +240,14 @@ impl Service {
         Ok(records.into_iter().map(|record| Memory::at(record, at, &tunables)).collect())
     }
 
+    /// Their ids alone.
+    ///
+    /// # Errors
+    /// Of the store.
+    pub async fn list_ids(&self, scope: &Scope, filter: &Filter, limit: u32) -> Result<Vec<String>, Error> {
+        self.store.list_memories(scope.as_str(), filter, limit).await
+    }
+
     /// Pins or unpins memories, all or none.
     ///
     /// # Errors

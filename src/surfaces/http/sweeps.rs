@@ -22,7 +22,7 @@ use std::borrow::Cow;
 pub(super) fn routes() -> Vec<Route> {
     let admin = Needs::Everywhere(Right::Admin);
     vec![
-        Route::post("/v1/decay/sweep", Needs::InScope(Right::Read), sweep)
+        Route::post_or_dry("/v1/decay/sweep", Needs::InScope(Right::Read), is_dry, sweep)
             .says("Apply the decay policies to the facts of a scope")
             .note(
                 "It only adds facts. Needs the right to write in the scope; with mode dry_run, which writes nothing, to \
@@ -77,8 +77,12 @@ enum Came {
     Queued(Queued),
 }
 
+fn is_dry(asked: &Asked) -> bool {
+    asked.mode == Some(Mode::DryRun)
+}
+
 async fn sweep(call: Call<Nothing, Nothing, Asked>) -> Result<Answer<Came>, Problem> {
-    let right = if call.body.mode == Some(Mode::DryRun) { Right::Read } else { Right::Write };
+    let right = if is_dry(&call.body) { Right::Read } else { Right::Write };
     let request = SweepRequest {
         scope: call.shared(Some(call.body.scope), right)?,
         mode: call.body.mode,

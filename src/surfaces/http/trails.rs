@@ -39,9 +39,10 @@ pub(super) fn routes() -> Vec<Route> {
         Route::post("/v1/trails/explorations", write, explore)
             .says("Say that somebody searched at a place: others are sent elsewhere for a while")
             .also(&[404, 409]),
-        Route::get("/v1/trails/hot", read, hot).says("List the edges with most success and traversal left"),
+        Route::get("/v1/trails/hot", read, hot).says("List the edges with most success and traversal left").reads_much(),
         Route::get("/v1/trails/cold", read, cold)
-            .says("List the places with least exploitation and exploration left"),
+            .says("List the places with least exploitation and exploration left")
+            .reads_much(),
         Route::get("/v1/trails/status", read, status)
             .says("Show what is left at a place, or on the edges between two")
             .also(&[404, 409]),

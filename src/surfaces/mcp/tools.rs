@@ -16,7 +16,7 @@ use crate::surfaces::answer::outcome::Outcome;
 use crate::surfaces::answer::recall::Recall;
 use crate::surfaces::answer::relation::Wrote;
 use crate::surfaces::answer::server::Status;
-use crate::surfaces::http::{KEY_MAX, Name, UsedHit, told};
+use crate::surfaces::http::{KEY_MAX, Kind, Name, UsedHit, told};
 use rmcp::model::{JsonObject, Tool as Described, ToolAnnotations};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -37,6 +37,8 @@ pub(super) struct Tool {
     pub(super) description: &'static str,
     /// The least right that is of any use with it.
     pub(super) needs: Right,
+    /// Whose places it takes over HTTP.
+    pub(super) kind: Kind,
     /// Whether a call may take away what was there, and whether a second one changes nothing more.
     hints: (bool, bool),
     schema: JsonObject,
@@ -54,7 +56,7 @@ pub(super) struct Call {
 /// Every tool, listed in this order. `decay_scope` is named and described as the decay document has it.
 pub(super) static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
     vec![
-        Tool { schema: decay::schema(), ..Tool::new("decay_scope", Right::Read, decay::call) }
+        Tool { schema: decay::schema(), kind: Kind::List, ..Tool::new("decay_scope", Right::Read, decay::call) }
             .says(decay::DESCRIPTION)
             .retracts(),
         Tool::new("recall", Right::Read, recall).takes::<Question>().settles().says(
@@ -112,6 +114,7 @@ impl Tool {
             name,
             description: "",
             needs,
+            kind: if needs == Right::Read { Kind::Read } else { Kind::Write },
             hints: (false, false),
             schema: JsonObject::new(),
             work: Box::new(work),
