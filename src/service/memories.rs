@@ -3,7 +3,7 @@
 use super::Service;
 use crate::clock::new_id;
 use crate::domain::event::{Access, Event, Remember};
-use crate::domain::ids::{MemoryId, Scope, SessionId, event_id, hex};
+use crate::domain::ids::{InstanceId, MemoryId, Scope, SessionId, event_id, hex};
 use crate::domain::similarity::{Embedding, EmbeddingError};
 use crate::domain::tunables::Tunables;
 use crate::domain::units::{Energy, Timestamp};
@@ -334,6 +334,8 @@ fn words(event: &Event) -> String {
             embedding,
             at: _,
         }) => {
+            // As text: what it was before it had a type.
+            let instance = instance.as_ref().map(InstanceId::as_str);
             let words = format!("{:?}", ("memory", id, scope, content, session, instance, mentions, pinned));
             // Words of a memory without an embedding are what they were before there were any.
             embedding.as_ref().map_or(words.clone(), |embedding| format!("{words} {embedding:?}"))

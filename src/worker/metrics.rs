@@ -311,7 +311,10 @@ mod tests {
             held("a \"b\\", Some(state), Some(Saves { generation: Some(2), failures: 1, skipped: 1 })),
             held("local", None, None),
         ];
-        page(&counts, &Beside { ready: true, retries: 2, unknown_commits: 1, answered: None, mirrors })
+        page(
+            &counts,
+            &Beside { ready: true, retries: 2, unknown_commits: 1, answered: None, room: None, mirrors },
+        )
     }
 
     fn names(page: &str) -> BTreeSet<&str> {

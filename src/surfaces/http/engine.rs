@@ -1,10 +1,10 @@
 //! Contrast, waves and communities, over HTTP: mechanisms of the engine, each on its own.
 
-use super::input::{Name, Nothing};
+use super::input::{AnyTerm, Name, Nothing};
 use super::problem::Problem;
 use super::recall::{Given, given, top_k};
 use super::route::{Answer, Call, Needs, Route};
-use crate::domain::ids::Scope;
+use crate::domain::ids::{Scope, Term};
 use crate::domain::key::Right;
 use crate::service::engine::{Contrast, Divide, Waves};
 use crate::surfaces::answer::engine::{Contrasted, Divided, Spectrum, Swings};
@@ -134,7 +134,8 @@ struct Parted {
     #[schemars(range(min = 0.0))]
     resolution: f32,
     /// Only the community of this id, and how it is joined to others.
-    node: Option<String>,
+    #[schemars(with = "Option<AnyTerm>")]
+    node: Option<Term>,
     /// How many communities at most.
     #[serde(default = "top_k")]
     #[schemars(range(min = 1, max = 1_000))]
@@ -195,8 +196,12 @@ async fn harmonics(call: Call<Nothing, Nothing, Swept>) -> Result<Answer<Spectru
 async fn communities(call: Call<Nothing, Nothing, Parted>) -> Result<Answer<Divided>, Problem> {
     let scope = call.scope(call.body.scope.as_ref())?;
     let Parted { resolution, node, top_k, members, .. } = &call.body;
-    let asked =
-        Divide { resolution: *resolution, node: node.clone(), top_k: Some(*top_k), members: *members };
+    let asked = Divide {
+        resolution: *resolution,
+        node: node.clone().map(Into::into),
+        top_k: Some(*top_k),
+        members: *members,
+    };
     let (found, freshness) = call.service().communities(&scope, asked).await?;
     Ok(Answer::ok(Divided::of(found, &freshness)))
 }

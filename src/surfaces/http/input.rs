@@ -8,7 +8,7 @@
 use super::problem::{Code, Problem};
 use super::room::{Held, QUEUE_LIMIT, Room, SMALL};
 use crate::clock::{parse_rfc3339, rfc3339};
-use crate::domain::ids::NAME_BYTES_MAX;
+use crate::domain::ids::{NAME_BYTES_MAX, TERM_BYTES_MAX};
 use crate::domain::units::Timestamp;
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, StatusCode, header};
@@ -94,6 +94,23 @@ impl JsonSchema for Name {
             "pattern": r"^[^\u0000-\u001f\u007f-\u009f]*[^\s\u0000-\u001f\u007f-\u009f][^\u0000-\u001f\u007f-\u009f]*$",
             "description": description
         })
+    }
+}
+
+/// For schemas: a term as `domain::ids` checks it, in bytes as a name.
+pub(in crate::surfaces) struct AnyTerm;
+
+impl JsonSchema for AnyTerm {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Term".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({"type": "string", "maxLength": TERM_BYTES_MAX})
     }
 }
 

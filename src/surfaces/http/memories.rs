@@ -6,7 +6,7 @@ use super::pages::{self, Rows};
 use super::problem::Problem;
 use super::route::{Answer, Call, Needs, Route};
 use crate::domain::event::{Access, Event, Remember};
-use crate::domain::ids::{CONTENT_BYTES_MAX, EntityName, MemoryId, Scope, SessionId};
+use crate::domain::ids::{CONTENT_BYTES_MAX, EntityName, InstanceId, MemoryId, Scope, SessionId};
 use crate::domain::key::Right;
 use crate::domain::memory::Revive;
 use crate::domain::tier::Tier;
@@ -207,7 +207,8 @@ struct New {
     #[schemars(with = "Option<Name>")]
     session: Option<SessionId>,
     /// The instance of the agent that makes it.
-    instance: Option<String>,
+    #[schemars(with = "Option<Name>")]
+    instance: Option<InstanceId>,
     /// Names of what it mentions.
     #[serde(default)]
     #[schemars(with = "Vec<Name>", length(max = 256))]
@@ -335,7 +336,8 @@ struct Use {
     session: Option<SessionId>,
     /// The instance of the agent that uses it.
     #[serde(rename = "instance")]
-    _instance: Option<String>,
+    #[schemars(with = "Option<Name>")]
+    _instance: Option<InstanceId>,
     /// Whether an expired one comes back: yes, where nothing is said.
     revive: Option<bool>,
     /// Whose data.
@@ -376,7 +378,8 @@ struct UseOf {
     session: Option<SessionId>,
     /// The instance of the agent that uses it.
     #[serde(rename = "instance")]
-    _instance: Option<String>,
+    #[schemars(with = "Option<Name>")]
+    _instance: Option<InstanceId>,
     /// Whether an expired one comes back: yes, where nothing is said.
     revive: Option<bool>,
     /// Whose data.

@@ -241,7 +241,7 @@ mod tests {
     }
 
     /// A future that has been polled once, so that it waits.
-    fn tokio_test<F: Future + Unpin>(mut future: F) -> F {
+    fn waiting<F: Future + Unpin>(mut future: F) -> F {
         let mut asked = std::task::Context::from_waker(std::task::Waker::noop());
         assert!(std::pin::Pin::new(&mut future).poll(&mut asked).is_pending());
         future

@@ -2,11 +2,11 @@
 //!
 //! Places and edges belong to a scope; the count of cycles, and evaporation with it, to the database as a whole.
 
-use super::input::{At, Name, Nothing};
+use super::input::{AnyTerm, At, Name, Nothing};
 use super::problem::Problem;
 use super::route::{Answer, Call, Needs, Route};
 use crate::domain::event::{PlaceName, Trace, Walk};
-use crate::domain::ids::{PlaceId, Scope};
+use crate::domain::ids::{NAME_BYTES_MAX, PlaceId, Scope, Term};
 use crate::domain::key::Right;
 use crate::service::memories::Intent;
 use crate::service::trails::{PlaceRef, place_name};
@@ -96,11 +96,13 @@ impl<P, Q, B> Call<P, Q, B> {
 #[schemars(rename = "NewPlace")]
 struct NewNode {
     /// Its label, one of pheromones.labels.
-    label: String,
+    #[schemars(with = "AnyTerm")]
+    label: Term,
     /// Its id, unique among those of its label; of an Entity its name.
     #[schemars(with = "Name")]
     id: PlaceId,
     /// What people call it.
+    #[schemars(length(max = NAME_BYTES_MAX))]
     name: Option<String>,
     /// Whose data.
     #[schemars(with = "Option<Name>")]
@@ -112,8 +114,9 @@ struct NewNode {
 async fn node(call: Call<Nothing, Nothing, NewNode>) -> Result<Answer<Wrote>, Problem> {
     let NewNode { label, id, name, scope, at } = &call.body;
     let scope = call.scope(scope.as_ref())?;
-    let label = call.service().allowed().label(label).map_err(|why| wrong("label", why))?.clone();
-    let what = Walk::Node { label, id: id.clone(), name: name.clone() };
+    let label = call.service().allowed().label(label.as_str()).map_err(|why| wrong("label", why))?.clone();
+    let what = Walk::node(label, id.clone(), name.clone());
+    let what = what.map_err(|why| Problem::validation(why.to_string()))?;
     let wrote = call.trace(scope, *at, what).await?;
     Ok(Answer::made(wrote.created == Some(true), wrote))
 }
@@ -130,7 +133,8 @@ struct NewEdge {
     to: PlaceRef,
     /// Its type, one of pheromones.relationship_types.
     #[serde(rename = "type")]
-    kind: String,
+    #[schemars(with = "AnyTerm")]
+    kind: Term,
     /// What it costs where nobody has walked; where nothing is said, what its type costs.
     #[schemars(range(min = 0.0, max = 10.0))]
     base_cost: Option<f64>,
@@ -144,7 +148,7 @@ struct NewEdge {
 async fn edge(call: Call<Nothing, Nothing, NewEdge>) -> Result<Answer<Wrote>, Problem> {
     let NewEdge { from, to, kind, base_cost, scope, at } = &call.body;
     let scope = call.scope(scope.as_ref())?;
-    let kind = call.service().allowed().kind(kind).map_err(|why| wrong("type", why))?.clone();
+    let kind = call.service().allowed().kind(kind.as_str()).map_err(|why| wrong("type", why))?.clone();
     let (from, to) = (call.place_of("from", from)?, call.place_of("to", to)?);
     let what = Walk::edge(from, to, kind, *base_cost).map_err(|why| wrong("base_cost", why))?;
     let wrote = call.trace(scope, *at, what).await?;

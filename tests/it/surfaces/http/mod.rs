@@ -2,6 +2,7 @@
 
 mod browsers;
 mod facts;
+mod greedy;
 mod keys;
 mod limits;
 mod memories;
@@ -109,6 +110,13 @@ impl Served {
 
     fn is_ready(&self) -> bool {
         self.raw(b"GET /readyz HTTP/1.0\r\n\r\n").is_some_and(|told| told.status == 200)
+    }
+
+    /// Memory that it has, MiB.
+    pub(super) fn resident_mib(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+        line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() / 1_024
     }
 
     /// What it has logged.
