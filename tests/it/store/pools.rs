@@ -12,7 +12,7 @@ async fn requests_that_hold_every_connection_leave_those_of_jobs() {
     db.apply(&[Event::Remember(remember("m", 0.0))]).await;
     let store = Store::connect(&Config { connections: 1, ..db.config.clone() }).unwrap();
     let (jobs, tunables) = (store.for_jobs(), db.tunables().await);
-    let mut held = db.client.lock("m").await;
+    let held = db.client.lock("m").await;
     let ids = [id("m")];
     let request = store.pin(Lasting::Rehearsed, &ids, true, at(1.0), &tunables);
     let beside = async {
