@@ -2,7 +2,6 @@
 // mode: read
 // params: $scope: String, $rows.key: List, $rows.weight: List
 // returns: key: String, from: String, type: String, to: String, weight: Float, base: Float, weightAt: Integer, lastObserved: Integer, pinned: Boolean (one row for each key that exists, in their order)
-// bound: a list of keys
 UNWIND range(0, size($rows.key) - 1) AS i
 MATCH (a)-[r:RELATES_TO {key: $rows.key[i]}]->(b)
 WHERE coalesce(a.scope, 'local') = $scope AND r.ebbReason IS NULL

@@ -309,8 +309,8 @@ mod tests {
         for many in ["anyOf", "oneOf", "allOf", "prefixItems"] {
             schema[many].as_array().into_iter().flatten().for_each(|one| endless(one, all, path, found));
         }
-        for one in ["items", "additionalProperties"] {
-            endless(&schema[one], all, path, found);
+        for one in ["items", "additionalProperties"].iter().filter_map(|one| schema.get(one)) {
+            endless(one, all, path, found);
         }
     }
 

@@ -76,6 +76,7 @@ impl List {
         let Self { mut text, any, end, rest } = self;
         if rest.is_none() {
             text.extend(&end);
+            return Ok(api.room.answer(caller, text, QUEUE_LIMIT).await?.into());
         }
         let first = api.room.answer(caller, text, QUEUE_LIMIT).await?;
         let api = Arc::clone(api);

@@ -74,6 +74,18 @@ impl Shared {
     }
 }
 
+/// Whether the others are to stop.
+type Over = AtomicBool;
+
+/// Says so when it is dropped, also by an assertion that failed.
+struct Ends<'a>(&'a Over);
+
+impl Drop for Ends<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 /// `mirror.scopes` with the scope of the other key.
 const SCOPES: (&str, &str) = ("EBB__MIRROR__SCOPES", "team");
 
@@ -141,7 +153,7 @@ async fn a_list_is_the_same_in_one_answer_and_in_many() {
     for list in ["/v1/memories", "/v1/facts", "/v1/facts?history=true", "/memory/graph/edges"] {
         let mark = if list.contains('?') { '&' } else { '?' };
         // Below and above the pages in which lists are read, and at their ends.
-        for size in [1_199, 1_200, 1_201, 10_000, 1_000, 999, 300, 128, 127] {
+        for size in [1_199, 1_200, 10_000, 1_000, 256, 127] {
             let (mut path, mut all) = (Some(format!("{list}{mark}limit={size}")), Vec::new());
             while let Some(at) = path {
                 let told = api.get(&at);
@@ -195,8 +207,9 @@ async fn bodies_that_dribble_keep_no_place_and_end() {
         );
         client.write_all(head.as_bytes()).unwrap();
     }
-    let over = AtomicBool::new(false);
+    let over = Over::default();
     thread::scope(|scope| {
+        let _ends = Ends(&over);
         let mut dribbling = slow.iter().map(|client| client.try_clone().unwrap()).collect::<Vec<_>>();
         let over = &over;
         scope.spawn(move || {
@@ -222,7 +235,6 @@ async fn bodies_that_dribble_keep_no_place_and_end() {
                 String::from_utf8_lossy(&answer)
             );
         }
-        over.store(true, Ordering::Relaxed);
     });
     assert_eq!(shared.figure("ebb_http_used{of=\"body_bytes\"}"), 0);
 }
@@ -238,8 +250,9 @@ async fn one_key_in_loops_keeps_neither_others_nor_jobs_waiting() {
     let facts = format!("[{}]", (0..500).map(fact).collect::<Vec<_>>().join(","));
     shared.ask(&shared.greedy, "POST", "/v1/facts:batch", Some(&facts)).json(201);
     let done = || shared.figure("ebb_runs_total{job=\"learn\",outcome=\"done\"}");
-    let over = AtomicBool::new(false);
+    let over = Over::default();
     thread::scope(|scope| {
+        let _ends = Ends(&over);
         let (shared, over) = (&shared, &over);
         for n in 0..80 {
             scope.spawn(move || {
@@ -267,7 +280,6 @@ async fn one_key_in_loops_keeps_neither_others_nor_jobs_waiting() {
         while done() == runs {
             thread::sleep(Duration::from_millis(100));
         }
-        over.store(true, Ordering::Relaxed);
     });
     for of in ["reads", "writes", "batches"] {
         assert_eq!(shared.figure(&format!("ebb_http_refused_total{{of=\"{of}\"}}")), 0, "{of}");
