@@ -68,6 +68,12 @@ pub fn new_id() -> String {
     uuid::Uuid::now_v7().to_string()
 }
 
+/// A text that nobody can guess, not from any other: 122 bits of chance.
+#[must_use]
+pub fn chance() -> String {
+    uuid::Uuid::new_v4().to_string()
+}
+
 /// An instant as people and JSON read it: `2026-03-02T08:00:00.000Z`.
 #[must_use]
 pub fn rfc3339(at: Timestamp) -> String {

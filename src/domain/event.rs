@@ -3,8 +3,8 @@
 //! Checked when they are built, so that whoever applies one need not ask whether its words fit an index.
 
 use super::ids::{
-    CONTENT_BYTES_MAX, EntityName, MENTIONS_MAX, MemoryId, MemoryKey, PlaceId, RelationType, Scope,
-    SessionId, relation_key,
+    CONTENT_BYTES_MAX, EntityName, InstanceId, MENTIONS_MAX, MemoryId, MemoryKey, NAME_BYTES_MAX, PlaceId,
+    RelationType, Scope, SessionId, relation_key,
 };
 use super::memory::Revive;
 use super::relation::{Observation, Pins};
@@ -35,7 +35,7 @@ pub struct Remember {
     /// In which session.
     pub session: Option<SessionId>,
     /// By which instance of an agent.
-    pub instance: Option<String>,
+    pub instance: Option<InstanceId>,
     /// Which entities it names, at most [`MENTIONS_MAX`].
     pub mentions: Vec<EntityName>,
     /// Whether it is to stay as it is.
@@ -179,6 +179,9 @@ pub enum WalkError {
     /// Not above 0, or too much.
     #[error("the reward is {0}; it must be above 0 and at most {REWARD_MAX}")]
     Reward(f64),
+    /// Too long.
+    #[error("the name has {0} bytes; it has {NAME_BYTES_MAX} at most")]
+    Name(usize),
     /// Out of range.
     #[error("the base cost is {0}; it must be 0 to 10")]
     BaseCost(f64),
@@ -200,6 +203,17 @@ impl Walk {
             return Err(WalkError::Reward(reward));
         }
         Ok(Self::Deposit { path, reward: Pheromone::new(reward)? })
+    }
+
+    /// A place, under a name of at most [`NAME_BYTES_MAX`] bytes.
+    ///
+    /// # Errors
+    /// [`WalkError::Name`].
+    pub fn node(label: PlaceLabel, id: PlaceId, name: Option<String>) -> Result<Self, WalkError> {
+        match name {
+            Some(name) if name.len() > NAME_BYTES_MAX => Err(WalkError::Name(name.len())),
+            name => Ok(Self::Node { label, id, name }),
+        }
     }
 
     /// An edge between two places, which costs `base_cost`, `0 ..= 10`, where that is given.

@@ -13,6 +13,8 @@ const NAMESPACE: Uuid = Uuid::from_u128(0x6562_6200_6d65_6d6f_8000_7279_2d69_647
 
 /// Longest name, in bytes: well inside what an index key of the server can hold.
 pub const NAME_BYTES_MAX: usize = 1_024;
+/// Longest term, in bytes: a name with the label before it, of 64 characters at most, and a colon.
+pub const TERM_BYTES_MAX: usize = NAME_BYTES_MAX + 65;
 /// Longest content of one memory, in bytes.
 pub const CONTENT_BYTES_MAX: usize = 65_536;
 /// Most entities one memory may mention.
@@ -85,6 +87,7 @@ macro_rules! name {
 
 name!(MemoryId, "the id of a memory", "The id of a memory, unique in its scope.");
 name!(SessionId, "the id of a session", "The id of a session, unique in its scope.");
+name!(InstanceId, "the instance of an agent", "Which instance of an agent did it.");
 name!(EntityName, "the name of an entity", "The name of an entity, unique in its scope.");
 name!(
     RelationType,
@@ -109,6 +112,38 @@ name!(
     "The id of an answer of recall: a name for logs, under which nothing is kept."
 );
 name!(Scope, "a scope", "Whose data it is. Nothing crosses scopes.");
+
+/// What somebody looks for: an id as an answer gave it, a label, a type. It may be anything that other writers called
+/// things, so it is looked at for its length only, and is compared, never written.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Term(String);
+
+impl Term {
+    /// The term as text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl TryFrom<String> for Term {
+    type Error = NameError;
+
+    fn try_from(text: String) -> Result<Self, NameError> {
+        if text.len() > TERM_BYTES_MAX {
+            let fault = format!("has {} bytes; it has {TERM_BYTES_MAX} at most", text.len());
+            return Err(NameError { what: "a term", fault });
+        }
+        Ok(Self(text))
+    }
+}
+
+impl From<Term> for String {
+    fn from(term: Term) -> Self {
+        term.0
+    }
+}
 
 impl Scope {
     /// The scope of whatever names none.

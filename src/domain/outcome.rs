@@ -14,7 +14,7 @@
 //! Ids are those by which a mirror knows its nodes. They are looked at for their length only: whoever else writes to the graph
 //! may call things as they like, and an answer that names such a thing can be sent back.
 
-use super::ids::{NAME_BYTES_MAX, NameError, RecallId};
+use super::ids::{NameError, RecallId, TERM_BYTES_MAX};
 use super::trail::REWARD_MAX;
 use super::units::{Pheromone, UnitError};
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,8 +25,8 @@ pub const USED_MAX: usize = 1_000;
 pub const PATH_NODES_MAX: usize = 6;
 /// Nodes that one outcome teaches.
 pub const ACTIVE_MAX: usize = 256;
-/// Longest id, in bytes: a name with the label before it, of 64 characters at most, and a colon.
-pub const ID_BYTES_MAX: usize = NAME_BYTES_MAX + 65;
+/// Longest id, in bytes.
+pub const ID_BYTES_MAX: usize = TERM_BYTES_MAX;
 
 /// A hit that was of use.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -8,6 +8,7 @@ use super::Service;
 use super::memories::{Intent, hash};
 use crate::clock::new_id;
 use crate::domain::fact::{Assertion, FactScope, Value};
+use crate::domain::ids::Term;
 use crate::domain::policy::{Counters, Draft, Mode, Policies, Policy, Summary};
 use crate::domain::units::Timestamp;
 use crate::jobs::{JobName, Request, sweep};
@@ -51,7 +52,7 @@ pub struct SweepRequest {
     /// In this mode, instead of that of each policy.
     pub mode: Option<Mode>,
     /// By this policy alone.
-    pub policy_id: Option<String>,
+    pub policy_id: Option<Term>,
     /// How many retractions a person accepts, as the guard has named them.
     pub accepted: Option<i64>,
     /// The instant its laws see.
@@ -158,16 +159,17 @@ impl Service {
     ) -> Result<Sweep, Error> {
         // The instant apart: a client that tries again does so later.
         let SweepRequest { scope, mode, policy_id, accepted, at } = request;
+        let policy_id = policy_id.as_ref().map(Term::as_str);
         let hash = hash(&format!("{:?}", ("sweep", scope, mode, policy_id, accepted)));
         let lasting = intent.lasting(&hash);
         let id = match self.store.sweep_under(lasting).await? {
             Some(id) => id,
             None => {
                 let policies = self.store.policies().await?.policies;
-                if let Some(id) = policy_id.as_deref().filter(|id| !policies.has(id)) {
+                if let Some(id) = policy_id.filter(|id| !policies.has(id)) {
                     return Err(Error::Invalid(format!("there is no policy {id}. See: ebb policy list")));
                 }
-                let rules = policies.rules(*scope, *mode, policy_id.as_deref());
+                let rules = policies.rules(*scope, *mode, policy_id);
                 if *intent == Intent::Rehearse || !rules.act() {
                     let rules = if *intent == Intent::Rehearse { rules.rehearsed() } else { rules };
                     let found = sweep::look(&self.store, *scope, &rules, *at).await?;
@@ -177,7 +179,7 @@ impl Service {
                     id: new_id(),
                     scope: *scope,
                     mode: *mode,
-                    policy: policy_id.clone(),
+                    policy: policy_id.map(str::to_owned),
                     accepted: *accepted,
                     now: *at,
                     heads: self.store.count_lineages(*scope).await?,

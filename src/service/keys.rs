@@ -162,6 +162,12 @@ impl Caller {
         Self { key: None, surface, grant: Grant::ALL }
     }
 
+    /// What one caller is told from another by; nobody shows a key where none is needed, and all of them are one.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.key.as_deref().unwrap_or_default()
+    }
+
     /// The scope that is meant, which the caller may ask about: the one named, else the only one of its key, else the
     /// usual one.
     ///

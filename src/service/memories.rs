@@ -3,7 +3,7 @@
 use super::Service;
 use crate::clock::new_id;
 use crate::domain::event::{Access, Event, Remember};
-use crate::domain::ids::{MemoryId, MemoryKey, Scope, SessionId, event_id, hex};
+use crate::domain::ids::{InstanceId, MemoryId, MemoryKey, Scope, SessionId, event_id, hex};
 use crate::domain::similarity::{Embedding, EmbeddingError};
 use crate::domain::tunables::Tunables;
 use crate::domain::units::{Energy, Timestamp};
@@ -255,6 +255,14 @@ impl Service {
         Ok(records.into_iter().map(|record| Memory::at(record, at, &tunables)).collect())
     }
 
+    /// Their names alone.
+    ///
+    /// # Errors
+    /// Of the store.
+    pub async fn list_keys(&self, scope: &Scope, filter: &Filter, limit: u32) -> Result<Vec<MemoryKey>, Error> {
+        self.store.list_memories(scope.as_str(), filter, limit).await
+    }
+
     /// Pins or unpins memories of a scope, all or none.
     ///
     /// # Errors
@@ -352,6 +360,8 @@ fn words(event: &Event, named: bool) -> String {
             embedding,
             at: _,
         }) => {
+            // As text: what it was before it had a type.
+            let instance = instance.as_ref().map(InstanceId::as_str);
             let words = if named {
                 format!("{:?}", ("memory", scope, content, session, instance, mentions, pinned))
             } else {

@@ -104,6 +104,8 @@ pub struct Config {
 /// Everything Ebb does, over one database.
 pub struct Service {
     store: Arc<Store>,
+    /// The same over connections of its own, for what is not done for a request.
+    jobs_store: Arc<Store>,
     clock: Clock,
     config: Config,
     mirror: Mirror,
@@ -117,11 +119,12 @@ impl Service {
     #[must_use]
     pub fn new(store: Store, clock: Clock, config: Config) -> Self {
         let store = Arc::new(store);
-        let mirror = Mirror::new(Arc::clone(&store), config.mirror.clone());
+        let jobs_store = Arc::new(store.for_jobs());
+        let mirror = Mirror::new(Arc::clone(&jobs_store), config.mirror.clone());
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let questions = recall::Questions::of(&config.mirror.scopes);
         let compute = Compute::new(cores);
-        Self { store, clock, config, mirror, compute, questions, prepared: OnceCell::new() }
+        Self { store, jobs_store, clock, config, mirror, compute, questions, prepared: OnceCell::new() }
     }
 
     /// The database below.
@@ -138,10 +141,10 @@ impl Service {
         self.prepared.get_or_try_init(|| self.store.check_schema()).await.copied()
     }
 
-    /// The database below, for a worker, whose jobs run in threads of their own.
+    /// The database below, for a worker, whose jobs run in threads and over connections of their own.
     #[must_use]
     pub fn share_store(&self) -> Arc<Store> {
-        Arc::clone(&self.store)
+        Arc::clone(&self.jobs_store)
     }
 
     /// The scope of whatever names none.

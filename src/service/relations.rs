@@ -54,6 +54,19 @@ impl Service {
         self.store.relations(scope, which, at, after, limit).await
     }
 
+    /// Relations of a scope by the keys that a list named, in their order, with what they weigh there; without those that
+    /// are not there any more.
+    ///
+    /// # Errors
+    /// Of the store.
+    pub async fn relations_of(
+        &self,
+        scope: &Scope,
+        listed: &[(String, f64)],
+    ) -> Result<Vec<Relation>, Error> {
+        self.store.relations_of(scope, listed).await
+    }
+
     /// One relation as it is at an instant.
     ///
     /// # Errors

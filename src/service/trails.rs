@@ -3,7 +3,7 @@
 use super::Service;
 use super::memories::{Intent, RequestId, hash};
 use crate::domain::event::{PlaceName, Step, Trace};
-use crate::domain::ids::{NameError, PlaceId, Scope};
+use crate::domain::ids::{NameError, PlaceId, Scope, Term};
 use crate::domain::trail::Allowed;
 use crate::domain::units::Timestamp;
 use crate::jobs::{JobName, Request, evaporate};
@@ -32,7 +32,7 @@ pub fn place_name(text: &str, allowed: &Allowed) -> Result<PlaceName, NameError>
 #[serde(untagged, expecting = "a place is an id, Label:id, or {label, id}, in a path with via")]
 pub enum PlaceRef {
     /// As text.
-    Text(String),
+    Text(Term),
     /// With its parts apart.
     Named(PlaceParts),
 }
@@ -41,9 +41,9 @@ pub enum PlaceRef {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PlaceParts {
-    label: Option<String>,
+    label: Option<Term>,
     id: PlaceId,
-    via: Option<String>,
+    via: Option<Term>,
 }
 
 impl PlaceRef {
@@ -54,11 +54,14 @@ impl PlaceRef {
     pub fn step(self, allowed: &Allowed) -> Result<Step, String> {
         Ok(match self {
             Self::Text(text) => {
-                Step { to: place_name(&text, allowed).map_err(|why| why.to_string())?, via: None }
+                Step { to: place_name(text.as_str(), allowed).map_err(|why| why.to_string())?, via: None }
             }
             Self::Named(PlaceParts { label, id, via }) => {
-                let label = label.map(|label| allowed.label(&label).cloned()).transpose();
-                Step { to: PlaceName { label: label.map_err(|why| why.to_string())?, id }, via }
+                let label = label.map(|label| allowed.label(label.as_str()).cloned()).transpose();
+                Step {
+                    to: PlaceName { label: label.map_err(|why| why.to_string())?, id },
+                    via: via.map(String::from),
+                }
             }
         })
     }

@@ -161,6 +161,7 @@ catalogue! {
     RELATION_FOREIGN = "relation/foreign";
     RELATION_LIST = "relation/list";
     RELATION_LOCK = "relation/lock";
+    RELATION_READ = "relation/read";
     RELATION_RELEASE = "relation/release";
     RELATION_WRITE = "relation/write";
     REQUEST_ANSWER = "request/answer";

@@ -1,7 +1,7 @@
 //! The pool of connections, and what is known of the server at its other end.
 //!
-//! One pool serves every verb of one program; two connections beside it keep leases, so that work that takes every other
-//! one cannot let them run out. Acquiring a connection has a limit of its own, since the driver's
+//! A program has three pools, so that none of its parts can take the connections of another: one for requests and commands,
+//! one for jobs and mirrors, and two connections for leases. None is opened before it is used. Acquiring a connection has a limit of its own, since the driver's
 //! covers the TCP connect only: a peer that accepts and says nothing would hang it.
 
 use super::error::Error;
@@ -25,7 +25,7 @@ pub struct Config {
     pub password: SecretString,
     /// Database name.
     pub database: String,
-    /// Connections at most.
+    /// Connections at most, in the pool of requests and in that of jobs.
     pub connections: usize,
     /// How long a connection may take to be had.
     pub acquire_timeout: Duration,
@@ -51,8 +51,10 @@ const FETCH_SIZE: usize = 1_000;
 /// What the connections of a pool are for.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Purpose {
-    /// All that a program does.
-    Work,
+    /// Requests and commands.
+    Requests,
+    /// Jobs, mirrors and probes.
+    Jobs,
     /// Leases: short statements that must not wait behind long ones.
     Leases,
 }
@@ -62,7 +64,7 @@ impl Purpose {
     /// decides; for leases below the length of one.
     const fn message_timeout(self) -> Duration {
         match self {
-            Self::Work => Duration::from_secs(35),
+            Self::Requests | Self::Jobs => Duration::from_secs(35),
             Self::Leases => Duration::from_secs(12),
         }
     }
@@ -71,7 +73,7 @@ impl Purpose {
 pub(super) fn pool(config: &Config, purpose: Purpose) -> Result<Driver, Error> {
     let unusable = |why: neo4rs::Error| Error::Unavailable { uri: config.uri.clone(), why: why.to_string() };
     let connections = match purpose {
-        Purpose::Work => config.connections,
+        Purpose::Requests | Purpose::Jobs => config.connections,
         Purpose::Leases => 2,
     };
     neo4rs::ConfigBuilder::default()

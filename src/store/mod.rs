@@ -101,11 +101,14 @@ use retention::Pace;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// One database, through one pool of connections.
+/// One database, through the pool of connections that its user's work is done over. Clones share all pools.
+#[derive(Clone)]
 pub struct Store {
-    transactions: tx::Transactions,
+    transactions: Arc<tx::Transactions>,
+    /// Connections of jobs and mirrors, which requests do not take.
+    jobs: Arc<tx::Transactions>,
     /// Connections of their own for signs of life, takes and evictions: they must pass when all others wait.
-    leases: tx::Transactions,
+    leases: Arc<tx::Transactions>,
     /// Who this program is, anew at each start: what leases and locks are held under.
     holder: String,
     lease: Duration,
@@ -114,11 +117,11 @@ pub struct Store {
     fading: Fading,
     pins: Pins,
     regime: Regime,
-    at_work: AtWork,
+    at_work: Arc<AtWork>,
 }
 
 impl Store {
-    /// Prepares the pool; the first connection is made by the first verb.
+    /// Prepares the pools; the first connection is made by the first verb.
     ///
     /// # Errors
     /// [`Error::Unavailable`] if the address cannot be used.
@@ -127,15 +130,13 @@ impl Store {
         let pace = Arc::new(Pace::new(config.retention));
         let over = |purpose| {
             let pool = connection::pool(config, purpose)?;
-            Ok::<_, Error>(tx::Transactions::new(
-                pool,
-                Arc::clone(&counters),
-                Arc::clone(&back),
-                Arc::clone(&pace),
-            ))
+            let over =
+                tx::Transactions::new(pool, Arc::clone(&counters), Arc::clone(&back), Arc::clone(&pace));
+            Ok::<_, Error>(Arc::new(over))
         };
         Ok(Self {
-            transactions: over(Purpose::Work)?,
+            transactions: over(Purpose::Requests)?,
+            jobs: over(Purpose::Jobs)?,
             leases: over(Purpose::Leases)?,
             holder: crate::clock::new_id(),
             lease: config.lease,
@@ -144,8 +145,14 @@ impl Store {
             fading: config.fading,
             pins: config.pins.clone(),
             regime: config.regime.clone(),
-            at_work: AtWork::default(),
+            at_work: Arc::default(),
         })
+    }
+
+    /// The same database over the connections of jobs, as the same holder of leases.
+    #[must_use]
+    pub fn for_jobs(&self) -> Self {
+        Self { transactions: Arc::clone(&self.jobs), ..self.clone() }
     }
 
     /// What happened to transactions so far.

@@ -4,7 +4,9 @@
 //! a batch of events ends as its events would have one by one.
 
 use super::Store;
-use super::catalogue::{ENTITY_OPEN, RELATION_CREATE, RELATION_LIST, RELATION_LOCK, RELATION_WRITE};
+use super::catalogue::{
+    ENTITY_OPEN, RELATION_CREATE, RELATION_LIST, RELATION_LOCK, RELATION_READ, RELATION_WRITE,
+};
 use super::encode::{instants, list, slices};
 use super::error::Error;
 use super::request::{Lasting, answer, open};
@@ -169,6 +171,32 @@ impl Store {
                 .set("limit", i64::try_from(limit).unwrap_or(i64::MAX))
         };
         self.transactions.run("relation.list", Mode::Read, async |tx: &mut Tx| tx.rows(call()).await).await
+    }
+
+    /// Relations of a scope by the keys that a list named, in their order, with what they weigh there; without those that
+    /// are not there any more.
+    ///
+    /// # Errors
+    /// Of the connection or the statement.
+    pub async fn relations_of(
+        &self,
+        scope: &Scope,
+        listed: &[(String, f64)],
+    ) -> Result<Vec<Relation>, Error> {
+        self.transactions
+            .run("relation.read", Mode::Read, async |tx: &mut Tx| {
+                let mut all = Vec::with_capacity(listed.len());
+                for slice in slices(&RELATION_READ, listed, |(key, _)| key.len() + 12) {
+                    let call = RELATION_READ
+                        .call()
+                        .set("scope", scope.as_str())
+                        .set("key", list(slice.iter().map(|(key, _)| key.as_str())))
+                        .set("weight", list(slice.iter().map(|(_, weight)| *weight)));
+                    all.extend(tx.rows::<Relation>(call).await?);
+                }
+                Ok(all)
+            })
+            .await
     }
 }
 

@@ -10,11 +10,11 @@ use crate::service::Service;
 use crate::service::keys::Keyring;
 use crate::settings::Settings;
 use crate::surfaces::http::probes::{self, Ready};
-use crate::surfaces::http::{Answered, Api, Listener, Rules, router};
+use crate::surfaces::http::{Api, Listener, Rules, router};
 use crate::surfaces::mcp::Tools;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -63,7 +63,7 @@ impl Doors {
                 return Err(Error::NoKeys(address));
             }
         }
-        let mut api = Api::new(Arc::clone(service), rules, stop.clone());
+        let mut api = Api::new(Arc::clone(service), rules, settings.pools.connections, stop.clone());
         if roles.mcp {
             let tools = Tools::of_callers(Arc::clone(service), settings.mcp.allow_writes);
             api = api.with_tools(tools.over_http(stop.clone()));
@@ -98,8 +98,8 @@ impl Doors {
         ready: &watch::Receiver<Ready>,
         over: &CancellationToken,
     ) {
-        let answered = self.api.as_ref().map(|(_, api)| api.answered());
-        let page = || page(Arc::clone(service), Arc::clone(meter), ready.clone(), answered.clone());
+        let asked = self.api.as_ref().map(|(listener, api)| (Arc::clone(api), listener.cut()));
+        let page = || page(Arc::clone(service), Arc::clone(meter), ready.clone(), asked.clone());
         let api = async {
             if let Some((listener, api)) = self.api {
                 listener.serve(router(&api, ready.clone(), page()), over.clone()).await;
@@ -124,7 +124,7 @@ fn page(
     service: Arc<Service>,
     meter: Arc<Meter>,
     ready: watch::Receiver<Ready>,
-    answered: Option<Arc<Answered>>,
+    asked: Option<(Arc<Api>, Arc<AtomicU64>)>,
 ) -> impl Fn() -> String + Send + Sync + 'static {
     move || {
         let counters = service.store().counters();
@@ -132,7 +132,8 @@ fn page(
             ready: ready.borrow().is_ok(),
             retries: counters.retried.load(Ordering::Relaxed),
             unknown_commits: counters.unknown_commits.load(Ordering::Relaxed),
-            answered: answered.as_ref().map(|answered| answered.by_class()),
+            answered: asked.as_ref().map(|(api, _)| api.answered().by_class()),
+            room: asked.as_ref().map(|(api, cut)| (api.usage(), cut.load(Ordering::Relaxed))),
             mirrors: service.mirrors(),
         };
         metrics::page(&meter.counts(), &beside)

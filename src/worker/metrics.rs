@@ -22,6 +22,10 @@
 //! | `ebb_failed_reloads_total` | counter | changed configurations that had faults and were not taken over |
 //! | `ebb_panics_total` | counter | panics |
 //! | `ebb_http_responses_total` | counter, status | answers of the API, by the first digit of their status |
+//! | `ebb_http_used` | gauge, of | what requests hold: places for reads, writes, lists and batches; bytes of bodies and answers in flight |
+//! | `ebb_http_waiting` | gauge, of | requests that wait for it |
+//! | `ebb_http_refused_total` | counter, of | requests that waited in vain, and were refused with 503 |
+//! | `ebb_http_cut_total` | counter | connections cut since their clients did not read |
 //! | `ebb_mirror_age_seconds` | gauge, scope | how long ago this process last looked for what changed |
 //! | `ebb_mirror_generation` | gauge, scope | which state of the graph it holds, counted from its start |
 //! | `ebb_mirror_nodes` | gauge, scope | nodes that it holds |
@@ -39,6 +43,7 @@
 use crate::jobs::JobName;
 use crate::scheduler::meter::{Counts, Ending, JobCounts};
 use crate::service::mirrors::{Held, Saves, State};
+use crate::surfaces::http::Usage;
 use std::fmt::Write;
 
 /// What is not counted by the scheduler.
@@ -52,6 +57,8 @@ pub struct Beside {
     pub unknown_commits: u64,
     /// Answers of the API by the class of their status, where there is one.
     pub answered: Option<[(&'static str, u64); 4]>,
+    /// What requests hold, and connections that were cut, where there is an API.
+    pub room: Option<([(&'static str, Usage); 6], u64)>,
     /// The mirrors of this process.
     pub mirrors: Vec<Held>,
 }
@@ -99,6 +106,7 @@ pub fn page(counts: &Counts, beside: &Beside) -> String {
     for (class, answers) in beside.answered.into_iter().flatten() {
         page.row("http_responses_total", &format!("{{status=\"{class}\"}}"), whole(answers));
     }
+    page.room(beside.room.as_ref());
     page.mirrors(&beside.mirrors);
     page.0
 }
@@ -110,7 +118,34 @@ type ByMirror = (&'static str, &'static str, fn(&State) -> f64);
 
 struct Page(String);
 
+/// A figure of each part of the room for requests.
+type ByPart = (&'static str, &'static str, &'static str, fn(&Usage) -> u64);
+
 impl Page {
+    /// What requests hold.
+    fn room(&mut self, room: Option<&([(&'static str, Usage); 6], u64)>) {
+        let Some((parts, cut)) = room else { return };
+        let figures: [ByPart; 3] = [
+            ("http_used", "gauge", "Places and bytes that requests hold.", |usage| usage.used),
+            ("http_waiting", "gauge", "Requests that wait for them.", |usage| usage.waiting),
+            ("http_refused_total", "counter", "Requests that waited for them in vain.", |usage| {
+                usage.refused
+            }),
+        ];
+        for (name, kind, help, figure) in figures {
+            self.head(name, kind, help);
+            for (of, usage) in parts {
+                self.row(name, &format!("{{of=\"{of}\"}}"), whole(figure(usage)));
+            }
+        }
+        self.one(
+            "http_cut_total",
+            "counter",
+            "Connections cut since their clients did not read.",
+            whole(*cut),
+        );
+    }
+
     /// What is counted by job.
     fn jobs(&mut self, counts: &Counts) {
         let page = self;
@@ -276,7 +311,10 @@ mod tests {
             held("a \"b\\", Some(state), Some(Saves { generation: Some(2), failures: 1, skipped: 1 })),
             held("local", None, None),
         ];
-        page(&counts, &Beside { ready: true, retries: 2, unknown_commits: 1, answered: None, mirrors })
+        page(
+            &counts,
+            &Beside { ready: true, retries: 2, unknown_commits: 1, answered: None, room: None, mirrors },
+        )
     }
 
     fn names(page: &str) -> BTreeSet<&str> {

@@ -203,7 +203,7 @@ impl Client {
             scope: Scope::local(),
             content,
             session: SessionId::new(&session).ok(),
-            instance: Some(self.name.clone()),
+            instance: ebb::domain::ids::InstanceId::new(&self.name).ok(),
             mentions: Vec::new(),
             pinned: false,
             embedding: None,

@@ -4,7 +4,8 @@ use crate::clock::parse_rfc3339;
 use crate::domain::event::{Access, Event, Observe, Remember, Tie, Trace, Walk};
 use crate::domain::fact::{Assertion, FactScope, Tuple, Value};
 use crate::domain::ids::{
-    EntityName, FactRelation, MemoryId, PlaceId, RelationType, Scope, SessionId, Source, event_id,
+    EntityName, FactRelation, InstanceId, MemoryId, PlaceId, RelationType, Scope, SessionId, Source, Term,
+    event_id,
 };
 use crate::domain::memory::Revive;
 use crate::domain::outcome::{USED_MAX, worth};
@@ -77,7 +78,7 @@ enum Raw {
         id: Option<String>,
         content: String,
         session: Option<SessionId>,
-        instance: Option<String>,
+        instance: Option<InstanceId>,
         #[serde(default)]
         mentions: Vec<EntityName>,
         scope: Option<Scope>,
@@ -90,7 +91,7 @@ enum Raw {
         id: MemoryId,
         session: Option<SessionId>,
         #[serde(rename = "instance")]
-        _instance: Option<String>,
+        _instance: Option<InstanceId>,
         scope: Option<Scope>,
         revive: Option<bool>,
     },
@@ -118,7 +119,7 @@ enum Raw {
     },
     Node {
         at: String,
-        label: String,
+        label: Term,
         id: PlaceId,
         name: Option<String>,
         scope: Option<Scope>,
@@ -128,7 +129,7 @@ enum Raw {
         from: PlaceRef,
         to: PlaceRef,
         #[serde(rename = "type")]
-        kind: String,
+        kind: Term,
         base_cost: Option<f64>,
         scope: Option<Scope>,
     },
@@ -147,7 +148,7 @@ enum Raw {
         at: String,
         query: String,
         top_k: usize,
-        useful: Vec<String>,
+        useful: Vec<Term>,
         reward: Option<f64>,
         scope: Option<Scope>,
     },
@@ -155,7 +156,7 @@ enum Raw {
         at: String,
         session: SessionId,
         #[serde(rename = "instance")]
-        _instance: Option<String>,
+        _instance: Option<InstanceId>,
         scope: Option<Scope>,
     },
 }
@@ -237,11 +238,11 @@ pub(super) fn parse(text: &str, number: u64, reading: &Reading) -> Result<Line, 
             Line::Fact(assertion.checked().map_err(|why| why.to_string())?)
         }
         Raw::Node { at, label, id, name, scope: own } => {
-            let label = allowed.label(&label).map_err(|why| why.to_string())?.clone();
-            traced(&at, own, scope, Walk::Node { label, id, name })?
+            let label = allowed.label(label.as_str()).map_err(|why| why.to_string())?.clone();
+            traced(&at, own, scope, Walk::node(label, id, name).map_err(|why| why.to_string())?)?
         }
         Raw::Edge { at, from, to, kind, base_cost, scope: own } => {
-            let kind = allowed.kind(&kind).map_err(|why| why.to_string())?.clone();
+            let kind = allowed.kind(kind.as_str()).map_err(|why| why.to_string())?.clone();
             let walk = Walk::edge(from.place(allowed)?, to.place(allowed)?, kind, base_cost);
             traced(&at, own, scope, walk.map_err(|why| why.to_string())?)?
         }
@@ -275,7 +276,7 @@ fn judged(
     scope: Scope,
     at: &str,
     (text, top_k): (String, usize),
-    useful: Vec<String>,
+    useful: Vec<Term>,
     reward: Option<f64>,
 ) -> Result<Judged, String> {
     within("the number of bytes of query", text.len(), TEXT_BYTES_MAX)?;
@@ -285,7 +286,7 @@ fn judged(
         scope,
         ask: Ask { text, top_k, ..Ask::default() },
         at: parse_rfc3339(at)?,
-        useful,
+        useful: useful.into_iter().map(Into::into).collect(),
         reward: worth(reward.unwrap_or(1.0)).map_err(|why| why.to_string())?.value(),
     })
 }

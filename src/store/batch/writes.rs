@@ -7,7 +7,7 @@ use super::super::memory::{bytes, keyed, vitals, write};
 use super::super::tx::Tx;
 use super::{Folded, Joined};
 use crate::domain::event::Remember;
-use crate::domain::ids::MemoryKey;
+use crate::domain::ids::{InstanceId, MemoryKey};
 use crate::domain::memory::Vital;
 use crate::domain::units::Timestamp;
 use neo4rs::{BoltNull, BoltType};
@@ -123,7 +123,10 @@ pub(super) async fn store(tx: &mut Tx, memories: &BTreeMap<&MemoryKey, Folded<'_
                 "session",
                 list(each().map(|remember| remember.session.as_ref().map(|session| session.as_str()))),
             )
-            .set("instance", list(each().map(|remember| remember.instance.as_deref())))
+            .set(
+                "instance",
+                list(each().map(|remember| remember.instance.as_ref().map(InstanceId::as_str))),
+            )
             .set("at", instants(slice.iter().map(|made| made.joined.map(|joined| joined.last))))
             .set("count", list(slice.iter().map(|made| made.joined.map(|joined| joined.count))))
             .set("embedding", list(each().map(embedding)))

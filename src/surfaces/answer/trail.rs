@@ -1,6 +1,7 @@
 //! Trails: places, edges, what is left on them, and where they lead.
 
 use super::Rfc3339;
+use crate::domain::ids::{NAME_BYTES_MAX, TERM_BYTES_MAX};
 use crate::domain::trail::Cycles;
 use crate::domain::units::Timestamp;
 use crate::service::{self, Counter, EdgeSeen, Named, PlaceSeen, Seen, Tally, Traced, Trodden};
@@ -21,15 +22,15 @@ impl JsonSchema for PlaceNames {
             "description": "An id that is unique in its scope, Label:id, or both apart. In a path via says by which edge, \
                 its type or its id, one came there.",
             "anyOf": [
-                {"type": "string", "minLength": 1},
+                {"type": "string", "minLength": 1, "maxLength": TERM_BYTES_MAX},
                 {
                     "type": "object",
                     "required": ["id"],
                     "additionalProperties": false,
                     "properties": {
-                        "label": {"type": ["string", "null"]},
-                        "id": {"type": "string", "minLength": 1},
-                        "via": {"type": ["string", "null"]},
+                        "label": {"type": ["string", "null"], "maxLength": TERM_BYTES_MAX},
+                        "id": {"type": "string", "minLength": 1, "maxLength": NAME_BYTES_MAX},
+                        "via": {"type": ["string", "null"], "maxLength": TERM_BYTES_MAX},
                     },
                 },
             ],

@@ -7,7 +7,7 @@ use super::page::Column;
 use super::{Global, Once, When, Write};
 use crate::clock::new_id;
 use crate::domain::fact::{Assertion, FactError, FactScope, Tuple, Value};
-use crate::domain::ids::{EntityName, FactRelation, Source};
+use crate::domain::ids::{EntityName, FactRelation, Source, Term};
 use crate::domain::policy::Mode;
 use crate::domain::units::Confidence;
 use crate::service::facts::{Sweep, SweepRequest};
@@ -289,7 +289,7 @@ pub async fn sweep(
     let request = SweepRequest {
         scope: scope(service)?,
         mode: args.mode,
-        policy_id: args.policy.clone(),
+        policy_id: args.policy.clone().map(Term::try_from).transpose().map_err(CliError::usage)?,
         accepted: args.accept_affected,
         at: args.write.instant(service, global).await?,
     };

@@ -10,7 +10,7 @@ pub(super) use explain::picture;
 use super::exit::CliError;
 use super::output::Output;
 use super::{Global, Once, When, Write};
-use crate::domain::ids::{MemoryId, MemoryKey, SessionId};
+use crate::domain::ids::{InstanceId, MemoryId, MemoryKey, SessionId};
 use crate::domain::tier::Tier;
 use crate::service::Service;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -72,6 +72,10 @@ pub(super) fn key(text: &str, service: &Service) -> Result<MemoryKey, CliError> 
 
 fn session_id(text: Option<&String>) -> Result<Option<SessionId>, CliError> {
     text.map(|text| SessionId::new(text)).transpose().map_err(CliError::usage)
+}
+
+fn instance_id(text: Option<&String>) -> Result<Option<InstanceId>, CliError> {
+    text.map(|text| InstanceId::new(text)).transpose().map_err(CliError::usage)
 }
 
 /// `ebb memory add`

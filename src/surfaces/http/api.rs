@@ -3,18 +3,19 @@
 //! A family of routes is a file with a function `routes`, and a line in [`FAMILIES`]. The server mounts them, the OpenAPI
 //! document lists them, and the tests ask each of them with every kind of key.
 
-use super::door::{Door, Rules};
+use super::door::{self, Door, Rules};
 use super::input::{self, BODY_MAX};
 use super::openapi;
 use super::probes::{self, Ready};
 use super::problem::{Code, Problem};
-use super::route::{Answer, Needs, Route};
+use super::room::{QUEUE_LIMIT, Room, Usage};
+use super::route::{Needs, Route};
 use super::{engine, facts, jobs, memories, outcomes, recall, relations, server, status, sweeps, trails};
 use crate::clock::new_id;
 use crate::domain::key::Right;
 use crate::service::Service;
 use crate::service::keys::{Caller, Keyring};
-use crate::surfaces::mcp::{OverHttp, Place};
+use crate::surfaces::mcp::{self, OverHttp, Place};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request, State};
@@ -22,11 +23,12 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCod
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::IntoResponse;
 use axum::routing::{MethodFilter, any, get, on};
+use http_body_util::BodyExt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tracing::{Instrument, Span, debug, info_span};
@@ -44,13 +46,6 @@ const FAMILIES: [fn() -> Vec<Route>; 10] = [
     jobs::routes,
     server::routes,
 ];
-
-/// Requests at work at one time; the others wait a moment.
-const AT_WORK_MAX: usize = 64;
-/// Of these, large ones: batches, and lists without a limit.
-const LARGE_MAX: usize = 4;
-/// How long a request waits for room before it is refused.
-const ROOM_LIMIT: Duration = Duration::from_secs(1);
 
 /// All routes.
 pub(super) fn routes() -> Vec<Route> {
@@ -82,8 +77,7 @@ impl Answered {
 pub struct Api {
     pub(super) service: Arc<Service>,
     door: Door,
-    at_work: Arc<Semaphore>,
-    large: Arc<Semaphore>,
+    pub(super) room: Room,
     work: TaskTracker,
     /// Told when nothing new is to begin.
     pub(super) stop: CancellationToken,
@@ -92,15 +86,14 @@ pub struct Api {
 }
 
 impl Api {
-    /// An API over a service. At `stop` it begins nothing new.
+    /// An API over a service, which has so many connections for it. At `stop` it begins nothing new.
     #[must_use]
-    pub fn new(service: Arc<Service>, rules: Rules, stop: CancellationToken) -> Self {
+    pub fn new(service: Arc<Service>, rules: Rules, connections: usize, stop: CancellationToken) -> Self {
         let keys = Keyring::new(service.share_store());
         Self {
             service,
             door: Door::new(rules, keys),
-            at_work: Arc::new(Semaphore::new(AT_WORK_MAX)),
-            large: Arc::new(Semaphore::new(LARGE_MAX)),
+            room: Room::over(connections),
             work: TaskTracker::new(),
             stop,
             answered: Arc::default(),
@@ -150,14 +143,10 @@ impl Api {
         }))
     }
 
-    /// A place among the requests at work.
-    pub(super) async fn room(&self) -> Result<OwnedSemaphorePermit, Problem> {
-        place(&self.at_work).await
-    }
-
-    /// A place among the large requests.
-    pub(super) async fn room_for_large(&self) -> Result<OwnedSemaphorePermit, Problem> {
-        place(&self.large).await
+    /// How much of its room is used.
+    #[must_use]
+    pub fn usage(&self) -> [(&'static str, Usage); 6] {
+        self.room.usage()
     }
 
     /// Does work on a thread of its own, which what asks the database is bound to, and waits for it, for a while.
@@ -165,10 +154,10 @@ impl Api {
         self: &Arc<Self>,
         patience: Option<Duration>,
         work: impl FnOnce() -> Fut + Send + 'static,
-    ) -> Result<Answer<A>, Problem>
+    ) -> Result<A, Problem>
     where
         A: Send + 'static,
-        Fut: Future<Output = Result<Answer<A>, Problem>>,
+        Fut: Future<Output = Result<A, Problem>>,
     {
         let (api, runtime, span) = (Arc::clone(self), Handle::current(), Span::current());
         let task = self.work.spawn_blocking(move || {
@@ -190,12 +179,6 @@ impl Api {
         };
         done.map_err(Problem::own_fault)?
     }
-}
-
-async fn place(places: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit, Problem> {
-    let waited = tokio::time::timeout(ROOM_LIMIT, Arc::clone(places).acquire_owned()).await;
-    let full = || Problem::unavailable("there are too many requests at work", 1);
-    waited.map_err(|_| full())?.map_err(|_| full())
 }
 
 /// The router: every route, the probes, the document, the status page. `metrics` writes its page anew for each that asks.
@@ -223,12 +206,19 @@ pub fn router(
             async move {
                 let caller = api.enter(request.headers(), Needs::InScope(Right::Read)).await?;
                 let (mut parts, sent) = request.into_parts();
+                let name = caller.name().to_owned();
                 // A place is taken by whoever has said all: one that dawdles keeps nobody out.
-                let sent = input::body(&parts.headers, sent, BODY_MAX).await?;
-                let place: Place = Arc::new(api.room().await?);
+                let (sent, held) = input::body(&parts.headers, sent, BODY_MAX, &api.room, &name).await?;
+                let place = api.room.place(mcp::kind(&sent), &name, QUEUE_LIMIT).await?;
+                let place: Place = Arc::new((place, held));
                 parts.extensions.insert(caller);
                 parts.extensions.insert(place);
-                Ok::<_, Problem>(tools.handle(Request::from_parts(parts, Body::from(sent))).await)
+                let (parts, told) =
+                    tools.handle(Request::from_parts(parts, Body::from(sent))).await.into_parts();
+                // Answers are whole: JSON, never a stream.
+                let told = told.collect().await.map_err(Problem::own_fault)?.to_bytes();
+                let told = api.room.answer(&name, told.into(), QUEUE_LIMIT).await?;
+                Ok::<_, Problem>(Response::from_parts(parts, Body::from(told)))
             }
         };
         router = router.route("/mcp", any(answer));
@@ -263,14 +253,15 @@ async fn around(State(api): State<Arc<Api>>, request: Request, next: Next) -> Re
     let (method, path, begun) = (request.method().clone(), request.uri().path().to_owned(), Instant::now());
     let span = info_span!("http", request_id = id);
     let answer = async {
-        match api.door.looks_right(request.headers()) {
+        let (parts, body) = request.into_parts();
+        match api.door.looks_right(&parts) {
             Err(problem) => problem.into_response(),
             Ok(origin) => {
-                let mut response =
-                    match Door::preflight(&method, request.headers()).filter(|_| origin.is_some()) {
-                        Some(response) => response,
-                        None => next.run(request).await,
-                    };
+                let preflight = Door::preflight(&method, &parts.headers).filter(|_| origin.is_some());
+                let mut response = match preflight {
+                    Some(response) => response,
+                    None => next.run(Request::from_parts(parts, body)).await,
+                };
                 Door::share(origin, &mut response);
                 response
             }
@@ -287,6 +278,7 @@ async fn around(State(api): State<Arc<Api>>, request: Request, next: Next) -> Re
             }
         }
     }
+    door::keep(&mut response);
     debug!(request_id = id, %method, path, status = response.status().as_u16(), elapsed_ms = begun.elapsed().as_millis());
     api.answered.count(response.status());
     if let Ok(id) = HeaderValue::from_str(&id) {

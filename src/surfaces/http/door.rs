@@ -3,12 +3,16 @@
 //! Until the first key exists, whoever is on this machine may ask for everything; a web page that a person on this machine
 //! happens to look at may not. So a request that names another host than this one is refused (a name that was made to
 //! point here), and so is one that a browser sends on behalf of a page from elsewhere, unless configuration names that
-//! page's origin. Beyond loopback, or behind a proxy, every request needs a key, and each key has a rate.
+//! page's origin. That it comes from elsewhere is said by `Origin`, and by `Sec-Fetch-Site` where a page only loads
+//! something (an image, a script), which would tell it by success or failure what there is; browsers that do not say so
+//! are told by the answer that no other page may have it. Beyond loopback, or behind a proxy, every request needs a key, and each key has a rate.
 
 use super::problem::{Code, Problem};
 use crate::service::keys::{Caller, Denied, Keyring};
 use axum::body::Body;
-use axum::http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header};
+use axum::http::request::Parts;
+use axum::http::uri::Authority;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode, Uri, Version, header};
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Mutex, PoisonError};
@@ -53,9 +57,20 @@ impl Door {
 
     /// Refuses what names another host, or comes from a page of another origin. Answers the origin that is to be told that
     /// it may read the answer.
-    pub(super) fn looks_right(&self, headers: &HeaderMap) -> Result<Option<HeaderValue>, Problem> {
+    pub(super) fn looks_right(&self, asked: &Parts) -> Result<Option<HeaderValue>, Problem> {
+        let headers = &asked.headers;
+        if let Some(name) = SINGLE.into_iter().find(|name| headers.get_all(name).iter().count() > 1) {
+            return Err(Problem::validation(format!("there are several headers {name}")));
+        }
         let text = |name| headers.get(name).map(|value: &HeaderValue| value.to_str().unwrap_or("?"));
         let host = text(header::HOST);
+        if host.is_none() && asked.version == Version::HTTP_11 {
+            return Err(Problem::validation("HTTP/1.1 needs a header Host"));
+        }
+        let named = asked.uri.authority().map(Authority::as_str);
+        if named.is_some_and(|named| Some(named) != host) {
+            return Err(Problem::validation("the address names another host than the header Host"));
+        }
         if self.is_open()
             && let Some(host) = host.filter(|host| !self.is_here(host))
         {
@@ -63,7 +78,15 @@ impl Door {
                 "this is not {host}: ask for localhost, or declare the proxy that stands before Ebb (http.proxy)"
             )));
         }
-        let Some(origin) = text(header::ORIGIN) else { return Ok(None) };
+        let Some(origin) = text(header::ORIGIN) else {
+            let site = text(SEC_FETCH_SITE);
+            let from_here = site.is_none_or(|site| matches!(site, "same-origin" | "none"));
+            return if from_here || is_link_to_page(&asked.method, &asked.uri, headers) {
+                Ok(None)
+            } else {
+                Err(Problem::forbidden("pages of another origin may not load anything from here"))
+            };
+        };
         let own = origin.split_once("://").is_some_and(|(_, from)| Some(from) == host);
         if own {
             return Ok(None);
@@ -141,6 +164,37 @@ impl Door {
         headers.insert(header::VARY, HeaderValue::from_static("origin"));
         let exposed = HeaderValue::from_static("link, retry-after, x-request-id");
         headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, exposed);
+    }
+}
+
+/// Headers that make no sense twice, and could be read differently by a proxy.
+const SINGLE: [HeaderName; 5] = [
+    header::HOST,
+    header::ORIGIN,
+    header::AUTHORIZATION,
+    header::CONTENT_TYPE,
+    HeaderName::from_static("idempotency-key"),
+];
+const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+
+/// Whether a person follows a link to the status page, which is the same for everybody.
+fn is_link_to_page(method: &Method, uri: &Uri, headers: &HeaderMap) -> bool {
+    let says = |name, what| headers.get(name).is_some_and(|value| value == what);
+    method == Method::GET
+        && uri.path() == "/"
+        && says("sec-fetch-mode", "navigate")
+        && says("sec-fetch-dest", "document")
+}
+
+/// What every answer says to browsers: no page of another origin may have it, and nobody guesses what it is.
+pub(super) fn keep(response: &mut Response<Body>) {
+    let headers = response.headers_mut();
+    for (name, value) in [
+        ("cross-origin-resource-policy", "same-origin"),
+        ("x-content-type-options", "nosniff"),
+        ("x-frame-options", "DENY"),
+    ] {
+        headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
     }
 }
 

@@ -1,10 +1,10 @@
 //! Contrast, waves and communities, over HTTP: mechanisms of the engine, each on its own.
 
-use super::input::{Name, Nothing};
+use super::input::{AnyTerm, Name, Nothing};
 use super::problem::Problem;
 use super::recall::{Given, given, top_k};
 use super::route::{Answer, Call, Needs, Route};
-use crate::domain::ids::Scope;
+use crate::domain::ids::{Scope, Term};
 use crate::domain::key::Right;
 use crate::service::engine::{Contrast, Divide, Waves};
 use crate::surfaces::answer::engine::{Contrasted, Divided, Spectrum, Swings};
@@ -17,20 +17,24 @@ pub(super) fn routes() -> Vec<Route> {
         Route::post("/v1/engine/xlr", Needs::InScope(Right::Read), xlr)
             .says("Say what lights up from seeds, and what of it would light up for any question")
             .also(&[404])
+            .reads_much()
             .note("Spreads by the rule of recall. score is what contrast leaves of activation."),
         Route::post("/v1/engine/resonate", Needs::InScope(Right::Read), resonate)
             .says("Say what seeds make swing, and what swings along far from them")
             .also(&[404])
+            .reads_much()
             .note(
                 "With sympathetic the communities of the whole graph are worked out, once for each state of it: \
                  seconds where there are a million nodes.",
             ),
         Route::post("/v1/engine/harmonics", Needs::InScope(Right::Read), harmonics)
             .says("Say at which frequencies nodes swing: multiples of one, and all there are")
-            .also(&[404]),
+            .also(&[404])
+            .reads_much(),
         Route::post("/v1/engine/communities", Needs::InScope(Right::Read), communities)
             .says("Say who belongs together, and who joins communities to each other")
             .also(&[404])
+            .reads_much()
             .note(
                 "Costs the whole graph: seconds where there are a million nodes. At resolution 1 the answer is kept \
                  until the graph changes. At most 10,000 members are told together; left_out says how many are not.",
@@ -130,7 +134,8 @@ struct Parted {
     #[schemars(range(min = 0.0))]
     resolution: f32,
     /// Only the community of this id, and how it is joined to others.
-    node: Option<String>,
+    #[schemars(with = "Option<AnyTerm>")]
+    node: Option<Term>,
     /// How many communities at most.
     #[serde(default = "top_k")]
     #[schemars(range(min = 1, max = 1_000))]
@@ -191,8 +196,12 @@ async fn harmonics(call: Call<Nothing, Nothing, Swept>) -> Result<Answer<Spectru
 async fn communities(call: Call<Nothing, Nothing, Parted>) -> Result<Answer<Divided>, Problem> {
     let scope = call.scope(call.body.scope.as_ref())?;
     let Parted { resolution, node, top_k, members, .. } = &call.body;
-    let asked =
-        Divide { resolution: *resolution, node: node.clone(), top_k: Some(*top_k), members: *members };
+    let asked = Divide {
+        resolution: *resolution,
+        node: node.clone().map(Into::into),
+        top_k: Some(*top_k),
+        members: *members,
+    };
     let (found, freshness) = call.service().communities(&scope, asked).await?;
     Ok(Answer::ok(Divided::of(found, &freshness)))
 }

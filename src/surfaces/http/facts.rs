@@ -1,6 +1,8 @@
 //! Facts: asserted and listed. What policies say of old ones stands in `sweeps`.
 
+use super::api::Api;
 use super::input::{At, Items, Name, Nothing};
+use super::pages::{self, Rows};
 use super::problem::Problem;
 use super::route::{Answer, Call, Needs, Route};
 use crate::clock::new_id;
@@ -15,6 +17,7 @@ use crate::surfaces::answer::fact::{Shown, Wrote};
 use crate::surfaces::answer::{FactScopes, Rfc3339, Values};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// Facts of a page where nobody says how many.
 const PAGE: u32 = 100;
@@ -23,10 +26,13 @@ const PAGE: u32 = 100;
 pub(super) fn routes() -> Vec<Route> {
     let (read, write) = (Needs::InScope(Right::Read), Needs::InScope(Right::Write));
     vec![
-        Route::get("/v1/facts", read, list).says("List facts: the latest of each tuple, or all of them").note(
-            "Those of confidence 0 too, which somebody or a sweep took back. 100 where no limit is given; the Link \
-             header leads to the next page.",
-        ),
+        Route::get("/v1/facts", read, list)
+            .says("List facts: the latest of each tuple, or all of them")
+            .note(
+                "Those of confidence 0 too, which somebody or a sweep took back. 100 where no limit is given; the Link \
+                 header leads to the next page.",
+            )
+            .reads_much(),
         Route::post("/v1/facts", write, assert)
             .says("Say something of an entity; what was said before stays")
             .note("A source that begins system: is Ebb's own, and refused with 403.")
@@ -95,21 +101,34 @@ async fn list(call: Call<Nothing, Asked>) -> Result<Answer<Facts>, Problem> {
         history: asked.history,
     };
     let limit = asked.limit.unwrap_or(PAGE);
-    let _large = if limit > PAGE { Some(call.api.room_for_large().await?) } else { None };
     let size = usize::try_from(limit).unwrap_or(usize::MAX);
     let after = asked.cursor.as_deref().unwrap_or_default();
-    // One more than is shown says whether there are more.
-    let mut page = call.service().facts(&filter, after, Some(size.saturating_add(1))).await?;
-    let more = page.len() > size;
-    page.truncate(size);
-    let cursor = page.last().filter(|_| more).map(|last| last.cursor.clone());
+    let rows = InOrder { api: Arc::clone(&call.api), filter };
+    let (list, cursor) = pages::listed(&Facts { facts: Vec::new() }, rows, after, size).await?;
     let next = cursor.map(|cursor| Asked {
         cursor: Some(cursor),
         limit: Some(limit),
         scope: Some(scope),
         ..call.query
     });
-    Ok(Answer::page(Facts { facts: page.into_iter().map(Shown::from).collect() }, next))
+    Ok(Answer::list(list, next))
+}
+
+/// Facts by their cursors.
+struct InOrder {
+    api: Arc<Api>,
+    filter: FactFilter,
+}
+
+impl Rows for InOrder {
+    type Row = Shown;
+    /// Their values may be long.
+    const PAGE: usize = 128;
+
+    async fn read(&self, after: &str, limit: usize) -> Result<Vec<(String, Shown)>, Problem> {
+        let found = self.api.service.facts(&self.filter, after, Some(limit)).await?;
+        Ok(found.into_iter().map(|fact| (fact.cursor.clone(), fact.into())).collect())
+    }
 }
 
 /// A fact to assert.

@@ -1,23 +1,25 @@
 //! What a request says: its path, its query, its body, each read into a type, within limits.
 //!
-//! Names that nobody knows are errors, so that a misspelt `dry_run` never runs for real. A body is read as it arrives and
-//! cut off at its limit, whatever length it claims. Bodies nest only as deep as the types that they are read into, four
+//! Names that nobody knows are errors, so that a misspelt `dry_run` never runs for real. A body is read as it arrives,
+//! counts as it does (see `room`), and is cut off at its limit, whatever length it claims, or when it comes too slowly. Bodies nest only as deep as the types that they are read into, four
 //! levels at most: the first bracket beyond that is an error, and nothing is built of what follows. Only where a field
 //! takes several types (a value, a place, the fields of a policy) is it the parser that ends it, at 128 levels.
 
 use super::problem::{Code, Problem};
+use super::room::{Held, QUEUE_LIMIT, Room, SMALL};
 use crate::clock::{parse_rfc3339, rfc3339};
-use crate::domain::ids::NAME_BYTES_MAX;
+use crate::domain::ids::{NAME_BYTES_MAX, TERM_BYTES_MAX};
 use crate::domain::units::Timestamp;
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, StatusCode, header};
-use http_body_util::{BodyExt, LengthLimitError, Limited};
+use http_body_util::BodyExt;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{DeserializeOwned, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
 use std::marker::PhantomData;
 use std::time::Duration;
+use tokio::time::Instant;
 
 /// Bytes of a body at most: a text of 64 KiB, the longest that is taken, may be written in escapes of six bytes each.
 pub(super) const BODY_MAX: usize = 1 << 20;
@@ -27,6 +29,10 @@ pub(super) const BATCH_MAX: usize = 16 << 20;
 pub(super) const ITEMS_MAX: usize = 10_000;
 /// How long a body may take to arrive.
 const BODY_LIMIT: Duration = Duration::from_secs(30);
+/// How long the first bytes of a body may take, beyond what they take at the least rate.
+const BODY_GRACE: Duration = Duration::from_secs(5);
+/// The least rate at which a body may arrive, bytes a second.
+const BODY_RATE_MIN: u32 = 16 << 10;
 /// Bytes of an `Idempotency-Key` at most.
 pub(in crate::surfaces) const KEY_MAX: usize = 255;
 
@@ -88,6 +94,23 @@ impl JsonSchema for Name {
             "pattern": r"^[^\u0000-\u001f\u007f-\u009f]*[^\s\u0000-\u001f\u007f-\u009f][^\u0000-\u001f\u007f-\u009f]*$",
             "description": description
         })
+    }
+}
+
+/// For schemas: a term as `domain::ids` checks it, in bytes as a name.
+pub(in crate::surfaces) struct AnyTerm;
+
+impl JsonSchema for AnyTerm {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Term".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({"type": "string", "maxLength": TERM_BYTES_MAX})
     }
 }
 
@@ -157,8 +180,20 @@ pub(super) fn query<T: DeserializeOwned>(text: Option<&str>) -> Result<T, Proble
     read.map_err(|why| Problem::validation(format!("the query: {}", told(&why))))
 }
 
-/// A body, read to its end or its limit.
-pub(super) async fn body(headers: &HeaderMap, body: Body, limit: usize) -> Result<Bytes, Problem> {
+/// When a body of which so much has arrived is too late, from when it began.
+fn body_due(arrived: usize) -> Duration {
+    let arrived = u32::try_from(arrived).unwrap_or(u32::MAX);
+    (BODY_GRACE + Duration::from_secs(1) * arrived / BODY_RATE_MIN).min(BODY_LIMIT)
+}
+
+/// A body, read to its end or its limit, with the count of its bytes.
+pub(super) async fn body(
+    headers: &HeaderMap,
+    mut body: Body,
+    limit: usize,
+    room: &Room,
+    caller: &str,
+) -> Result<(Bytes, Option<Held>), Problem> {
     let too_large = || {
         Problem::too_large(format!("the body has more than {limit} bytes, which is all that is taken here"))
     };
@@ -170,15 +205,33 @@ pub(super) async fn body(headers: &HeaderMap, body: Body, limit: usize) -> Resul
     if said.is_some_and(|said: u64| said > limit as u64) {
         return Err(too_large());
     }
-    let arrived = tokio::time::timeout(BODY_LIMIT, Limited::new(body, limit).collect()).await;
     let late = || {
-        let detail = format!("the body did not arrive within {} s", BODY_LIMIT.as_secs());
+        let detail = format!(
+            "the body came too slowly: it has {} s, and at least {BODY_RATE_MIN} bytes a second after the first {} s",
+            BODY_LIMIT.as_secs(),
+            BODY_GRACE.as_secs()
+        );
         Problem::new(StatusCode::REQUEST_TIMEOUT, Code::Validation, detail)
     };
-    match arrived.map_err(|_| late())? {
-        Ok(collected) => Ok(collected.to_bytes()),
-        Err(why) if why.is::<LengthLimitError>() => Err(too_large()),
-        Err(why) => Err(Problem::validation(format!("the body broke off: {why}"))),
+    let (mut begun, mut arrived, mut held) = (Instant::now(), Vec::new(), None::<Held>);
+    loop {
+        let frame = tokio::time::timeout_at(begun + body_due(arrived.len()), body.frame()).await;
+        let Some(frame) = frame.map_err(|_| late())? else { return Ok((arrived.into(), held)) };
+        let frame = frame.map_err(|why| Problem::validation(format!("the body broke off: {why}")))?;
+        let Ok(bytes) = frame.into_data() else { continue };
+        if arrived.len() + bytes.len() > limit {
+            return Err(too_large());
+        }
+        if arrived.len() + bytes.len() > SMALL {
+            let since = Instant::now();
+            let count = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+            let full = |_| Problem::unavailable("there is no room for the body: too many are being read", 5);
+            let more = room.bodies.take(caller, count, QUEUE_LIMIT).await.map_err(full)?;
+            Held::add(&mut held, more);
+            // While it is not read, it is not slow.
+            begun += since.elapsed();
+        }
+        arrived.extend_from_slice(&bytes);
     }
 }
 

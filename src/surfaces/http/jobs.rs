@@ -16,14 +16,21 @@ use serde::{Deserialize, Serialize};
 pub(super) fn routes() -> Vec<Route> {
     vec![
         Route::get("/v1/jobs", Needs::Everywhere(Right::Read), list)
-            .says("List the jobs: schedule, last run, what is due"),
-        Route::post("/v1/jobs/{name}/run", Needs::Everywhere(Right::Write), work)
-            .says("Run a job now")
-            .note("It does not count as the schedule's. While another run of the job goes on, it is skipped.")
-            .also(&[404, 409])
-            .patient(),
+            .says("List the jobs: schedule, last run, what is due")
+            .reads_much(),
+        Route::post_or_dry(
+            "/v1/jobs/{name}/run",
+            Needs::Everywhere(Right::Write),
+            |how: &How| how.dry_run,
+            work,
+        )
+        .says("Run a job now")
+        .note("It does not count as the schedule's. While another run of the job goes on, it is skipped.")
+        .also(&[404, 409])
+        .patient(),
         Route::get("/v1/attempts", Needs::Everywhere(Right::Read), attempts)
-            .says("List consolidation attempts, those that are not over first"),
+            .says("List consolidation attempts, those that are not over first")
+            .reads_much(),
     ]
 }
 

@@ -2,14 +2,16 @@
 //!
 //! A client that dribbles its request line must not be waited for, and one that opens connections without end must not
 //! take all there are: the head of a request has five seconds, one address has a share of the connections, and those
-//! beyond the limit wait in the system's queue. HTTP/1.1 alone, loopback by default.
+//! beyond the limit wait in the system's queue. One that does not read what it asked for is cut off (see `pace`). HTTP/1.1 alone, loopback by default.
 
+use super::pace::Paced;
 use axum::Router;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use std::collections::BTreeMap;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
@@ -41,6 +43,7 @@ pub struct Listener {
     /// Its address.
     pub address: SocketAddr,
     behind_proxy: bool,
+    cut: Arc<AtomicU64>,
 }
 
 /// How many connections each address has.
@@ -70,7 +73,8 @@ impl Listener {
         for address in ports {
             match TcpListener::bind(address).await {
                 Ok(listener) => {
-                    return Ok(Self { address: listener.local_addr()?, listener, behind_proxy: false });
+                    let (address, cut) = (listener.local_addr()?, Arc::default());
+                    return Ok(Self { address, listener, behind_proxy: false, cut });
                 }
                 Err(why) => last = why,
             }
@@ -82,6 +86,12 @@ impl Listener {
     #[must_use]
     pub fn behind_proxy(self, behind_proxy: bool) -> Self {
         Self { behind_proxy, ..self }
+    }
+
+    /// How many connections were cut since their clients did not read.
+    #[must_use]
+    pub fn cut(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.cut)
     }
 
     /// Serves until it is told to stop. Answers that are being sent then have half a second; whatever is still under way
@@ -111,6 +121,7 @@ impl Listener {
                         continue;
                     }
                     let (router, stop) = (router.clone(), stop.clone());
+                    let stream = Paced::new(stream, Arc::clone(&self.cut));
                     connections.spawn(async move {
                         let _held = (permit, place);
                         connection(stream, router, stop).await;
@@ -152,7 +163,7 @@ impl Drop for Place {
     }
 }
 
-async fn connection(stream: TcpStream, router: Router, stop: CancellationToken) {
+async fn connection(stream: Paced<TcpStream>, router: Router, stop: CancellationToken) {
     let served = hyper::server::conn::http1::Builder::new()
         // Without a timer the time-out of the head is inert.
         .timer(TokioTimer::new())

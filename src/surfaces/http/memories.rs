@@ -1,10 +1,14 @@
 //! Memories and sessions: made, used, shown, explained, pinned, forgotten, ended.
 
+use super::api::Api;
 use super::input::{At, Items, Name, Nothing};
+use super::pages::{self, Rows};
 use super::problem::Problem;
 use super::route::{Answer, Call, Needs, Route};
 use crate::domain::event::{Access, Event, Remember};
-use crate::domain::ids::{CONTENT_BYTES_MAX, EntityName, MemoryId, MemoryKey, Scope, SessionId};
+use crate::domain::ids::{
+    CONTENT_BYTES_MAX, EntityName, InstanceId, MemoryId, MemoryKey, Scope, SessionId,
+};
 use crate::domain::key::Right;
 use crate::domain::memory::Revive;
 use crate::domain::tier::Tier;
@@ -16,6 +20,7 @@ use crate::surfaces::answer::memory::{Explained, Shown};
 use crate::surfaces::answer::session::SessionEnd;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// Memories of a page where nobody says how many.
 const PAGE: u32 = 100;
@@ -26,7 +31,8 @@ pub(super) fn routes() -> Vec<Route> {
     vec![
         Route::get("/v1/memories", read, list)
             .says("List memories by id, with their current energy")
-            .note("100 where no limit is given; the Link header leads to the next page."),
+            .note("100 where no limit is given; the Link header leads to the next page.")
+            .reads_much(),
         Route::post("/v1/memories", write, remember)
             .says("Remember something")
             .note("201 if it is new. An id that exists with the same content counts as an access: 200.")
@@ -55,7 +61,7 @@ pub(super) fn routes() -> Vec<Route> {
             .says("Use memories, all or none, in their order")
             .also(&[404, 409])
             .batch(),
-        Route::post("/v1/sessions/{id}/end", write, end_session)
+        Route::post_or_dry("/v1/sessions/{id}/end", write, |end: &End| end.dry_run, end_session)
             .says("End a session: its working memories of enough energy rise at once")
             .also(&[404, 409]),
     ]
@@ -137,15 +143,12 @@ async fn list(call: Call<Nothing, Asked>) -> Result<Answer<Memories>, Problem> {
     let filter = Filter {
         tier: call.query.tier,
         session: call.query.session.as_ref().map(ToString::to_string),
-        after: call.query.cursor.clone().unwrap_or_default(),
+        after: String::new(),
     };
-    let _large = if limit > PAGE { Some(call.api.room_for_large().await?) } else { None };
-    // One more than is shown says whether there are more.
-    let mut found = call.service().list(&scope, &filter, limit + 1, at).await?;
+    let after = call.query.cursor.clone().unwrap_or_default();
+    let rows = InOrder { api: Arc::clone(&call.api), scope: scope.clone(), filter, at };
     let size = usize::try_from(limit).unwrap_or(usize::MAX);
-    let more = found.len() > size;
-    found.truncate(size);
-    let cursor = found.last().filter(|_| more).map(|last| last.record.id.clone());
+    let (list, cursor) = pages::listed(&Memories { memories: Vec::new() }, rows, &after, size).await?;
     let next = cursor.map(|cursor| Asked {
         cursor: Some(cursor),
         at: Some(At(at)),
@@ -153,7 +156,39 @@ async fn list(call: Call<Nothing, Asked>) -> Result<Answer<Memories>, Problem> {
         limit: Some(limit),
         ..call.query
     });
-    Ok(Answer::page(Memories { memories: found.into_iter().map(Shown::from).collect() }, next))
+    Ok(Answer::list(list, next))
+}
+
+/// Memories by id.
+struct InOrder {
+    api: Arc<Api>,
+    scope: Scope,
+    filter: Filter,
+    at: Timestamp,
+}
+
+impl InOrder {
+    fn after(&self, after: &str, limit: usize) -> (Filter, u32) {
+        (Filter { after: after.to_owned(), ..self.filter.clone() }, u32::try_from(limit).unwrap_or(u32::MAX))
+    }
+}
+
+impl Rows for InOrder {
+    type Row = Shown;
+    /// Memories may be long.
+    const PAGE: usize = 128;
+    const CURSORS: usize = 10_000;
+
+    async fn read(&self, after: &str, limit: usize) -> Result<Vec<(String, Shown)>, Problem> {
+        let (filter, limit) = self.after(after, limit);
+        let found = self.api.service.list(&self.scope, &filter, limit, self.at).await?;
+        Ok(found.into_iter().map(|memory| (memory.record.id.clone(), memory.into())).collect())
+    }
+
+    async fn cursors(&self, after: &str, limit: usize) -> Result<Vec<String>, Problem> {
+        let (filter, limit) = self.after(after, limit);
+        Ok(self.api.service.list_ids(&self.scope, &filter, limit).await?)
+    }
 }
 
 /// Something to remember.
@@ -171,7 +206,8 @@ struct New {
     #[schemars(with = "Option<Name>")]
     session: Option<SessionId>,
     /// The instance of the agent that makes it.
-    instance: Option<String>,
+    #[schemars(with = "Option<Name>")]
+    instance: Option<InstanceId>,
     /// Names of what it mentions.
     #[serde(default)]
     #[schemars(with = "Vec<Name>", length(max = 256))]
@@ -299,7 +335,8 @@ struct Use {
     session: Option<SessionId>,
     /// The instance of the agent that uses it.
     #[serde(rename = "instance")]
-    _instance: Option<String>,
+    #[schemars(with = "Option<Name>")]
+    _instance: Option<InstanceId>,
     /// Whether an expired one comes back: yes, where nothing is said.
     revive: Option<bool>,
     /// Whose data.
@@ -340,7 +377,8 @@ struct UseOf {
     session: Option<SessionId>,
     /// The instance of the agent that uses it.
     #[serde(rename = "instance")]
-    _instance: Option<String>,
+    #[schemars(with = "Option<Name>")]
+    _instance: Option<InstanceId>,
     /// Whether an expired one comes back: yes, where nothing is said.
     revive: Option<bool>,
     /// Whose data.

@@ -291,6 +291,42 @@ mod tests {
         }
     }
 
+    /// Texts of a schema that a body may fill without end, by where they stand.
+    fn endless(schema: &Value, all: &Value, path: &str, found: &mut Vec<String>) {
+        if let Some(name) = schema["$ref"].as_str().and_then(|name| name.rsplit('/').next()) {
+            return endless(&all[name], all, path, found);
+        }
+        let is_text = |kind: &Value| {
+            kind == "string" || kind.as_array().is_some_and(|kinds| kinds.contains(&json!("string")))
+        };
+        let ends = ["maxLength", "enum", "const", "format"].iter().any(|end| !schema[end].is_null());
+        if is_text(&schema["type"]) && !ends {
+            found.push(path.to_owned());
+        }
+        for (name, field) in schema["properties"].as_object().into_iter().flatten() {
+            endless(field, all, &format!("{path}.{name}"), found);
+        }
+        for many in ["anyOf", "oneOf", "allOf", "prefixItems"] {
+            schema[many].as_array().into_iter().flatten().for_each(|one| endless(one, all, path, found));
+        }
+        for one in ["items", "additionalProperties"].iter().filter_map(|one| schema.get(one)) {
+            endless(one, all, path, found);
+        }
+    }
+
+    #[test]
+    fn every_text_that_a_body_may_carry_has_an_end() {
+        let document = made();
+        let mut found = Vec::new();
+        for (path, item) in document["paths"].as_object().unwrap() {
+            for operation in item.as_object().unwrap().values() {
+                let schema = &operation["requestBody"]["content"]["application/json"]["schema"];
+                endless(schema, &document["components"]["schemas"], path, &mut found);
+            }
+        }
+        assert_eq!(found, [] as [String; 0]);
+    }
+
     #[test]
     fn the_document_of_this_version() {
         insta::assert_json_snapshot!(made());

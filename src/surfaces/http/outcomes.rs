@@ -1,9 +1,9 @@
 //! Outcomes of recalls, over HTTP.
 
-use super::input::{At, Name, Nothing};
+use super::input::{AnyTerm, At, Name, Nothing};
 use super::problem::Problem;
 use super::route::{Answer, Call, Needs, Route};
-use crate::domain::ids::{RecallId, Scope};
+use crate::domain::ids::{RecallId, Scope, Term};
 use crate::domain::key::Right;
 use crate::domain::outcome::{self, Used};
 use crate::service::memories::Intent;
@@ -30,16 +30,17 @@ pub(super) fn routes() -> Vec<Route> {
 #[serde(deny_unknown_fields)]
 pub(in crate::surfaces) struct UsedHit {
     /// Its id.
-    #[schemars(length(min = 1))]
-    id: String,
+    #[schemars(with = "AnyTerm", length(min = 1))]
+    id: Term,
     /// The path to it, as the answer gave it; empty where it gave none.
     #[schemars(length(max = 6))]
-    path: Vec<String>,
+    #[schemars(with = "Vec<AnyTerm>")]
+    path: Vec<Term>,
 }
 
 impl From<&UsedHit> for Used {
     fn from(hit: &UsedHit) -> Self {
-        Self { id: hit.id.clone(), path: hit.path.clone() }
+        Self { id: hit.id.clone().into(), path: hit.path.iter().cloned().map(Into::into).collect() }
     }
 }
 

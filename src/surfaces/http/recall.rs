@@ -1,9 +1,9 @@
 //! Recall, over HTTP.
 
-use super::input::{At, Name, Nothing};
+use super::input::{AnyTerm, At, Name, Nothing};
 use super::problem::Problem;
 use super::route::{Answer, Call, Needs, Route};
-use crate::domain::ids::Scope;
+use crate::domain::ids::{Scope, Term};
 use crate::domain::key::Right;
 use crate::service::engine::{Activate, Rank};
 use crate::service::recall::{Ask, Dimension, Error, Filter, Fusion, Profile, SeedMass, Spread, Xlr};
@@ -55,15 +55,18 @@ struct Asked {
     /// Only nodes of these labels, such as Memory.
     #[serde(default)]
     #[schemars(length(max = 64))]
-    kinds: Vec<String>,
+    #[schemars(with = "Vec<AnyTerm>")]
+    kinds: Vec<Term>,
     /// Only memories of these tiers.
     #[serde(default)]
     #[schemars(length(max = 64))]
-    tiers: Vec<String>,
+    #[schemars(with = "Vec<AnyTerm>")]
+    tiers: Vec<Term>,
     /// Only what was used since.
     since: Option<At>,
     /// Only memories made in this session.
-    session: Option<String>,
+    #[schemars(with = "Option<AnyTerm>")]
+    session: Option<Term>,
     /// Whose data.
     #[schemars(with = "Option<Name>")]
     scope: Option<Scope>,
@@ -178,7 +181,8 @@ impl From<Masses> for SeedMass {
 #[schemars(rename = "GivenSeed")]
 pub(super) struct Given {
     /// Its id; of an entity its name.
-    id: String,
+    #[schemars(with = "AnyTerm")]
+    id: Term,
     /// How much it counts, above 0 and up to 1.
     #[schemars(range(min = 0.0, max = 1.0))]
     score: f32,
@@ -227,10 +231,10 @@ async fn recall(call: Call<Nothing, Nothing, Asked>) -> Result<Answer<Recall>, P
         seeds: given(&asked.seeds),
         top_k: asked.top_k,
         filter: Filter {
-            kinds: asked.kinds.clone(),
-            tiers: asked.tiers.clone(),
+            kinds: texts(&asked.kinds),
+            tiers: texts(&asked.tiers),
             since: asked.since.map(|At(at)| at.millis()),
-            session: asked.session.clone(),
+            session: asked.session.clone().map(Into::into),
         },
         profile: asked.profile.into(),
         spread: match asked.spread {
@@ -293,8 +297,12 @@ struct Standing {
     scope: Option<Scope>,
 }
 
+fn texts(terms: &[Term]) -> Vec<String> {
+    terms.iter().cloned().map(Into::into).collect()
+}
+
 pub(super) fn given(seeds: &[Given]) -> Vec<(String, f32)> {
-    seeds.iter().map(|seed| (seed.id.clone(), seed.score)).collect()
+    seeds.iter().map(|seed| (seed.id.clone().into(), seed.score)).collect()
 }
 
 async fn activate(call: Call<Nothing, Nothing, Light>) -> Result<Answer<Engine>, Problem> {

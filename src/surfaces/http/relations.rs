@@ -2,7 +2,9 @@
 
 use super::api::Api;
 use super::input::{At, Items, Name, Nothing};
+use super::pages::{self, List, Page, Rest, Rows};
 use super::problem::Problem;
+use super::room::{Held, QUEUE_LIMIT};
 use super::route::{Answer, Call, Needs, Route};
 use crate::domain::event::{Observe, Tie};
 use crate::domain::ids::{EntityName, RelationType, Scope};
@@ -10,10 +12,12 @@ use crate::domain::key::Right;
 use crate::domain::relation::Observation;
 use crate::domain::units::{Timestamp, Weight};
 use crate::service::memories::{Intent, RequestId};
-use crate::service::{JobName, Observed, Which};
+use crate::service::{JobName, Observed, Relation, Which};
 use crate::surfaces::answer::relation::{Day, Edge, Passed, Wrote};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::pin::Pin;
+use std::sync::Arc;
 
 /// The routes.
 pub(super) fn routes() -> Vec<Route> {
@@ -23,7 +27,8 @@ pub(super) fn routes() -> Vec<Route> {
             .note(
                 "Without a limit all of them, heaviest first. With one, pages in an order that does not change; the \
                  Link header leads to the next.",
-            ),
+            )
+            .reads_much(),
         Route::post("/memory/graph/edges", Needs::InScope(Right::Write), observe)
             .says("Say that a relation was seen")
             .note("It weighs 1 from now on, or what you say. 201 if it is new, 200 if it was there.")
@@ -32,7 +37,7 @@ pub(super) fn routes() -> Vec<Route> {
             .says("Say that relations were seen, all or none, in their order")
             .also(&[409])
             .batch(),
-        Route::post("/memory/graph/decay", Needs::Everywhere(Right::Write), decay)
+        Route::post_or_dry("/memory/graph/decay", Needs::Everywhere(Right::Write), |pass: &Pass| pass.dry_run, decay)
             .says("Write down what every relation weighs, as the job fade does")
             .note("With dryRun nothing is written; with list too, the relations of the scope that would be lowered are named.")
             .also(&[409])
@@ -71,24 +76,102 @@ async fn list(call: Call<Nothing, Asked>) -> Result<Answer<Vec<Edge<Day>>>, Prob
         if call.query.cursor.is_some() {
             return Err(Problem::validation("a cursor goes with a limit"));
         }
-        let _all = call.api.room_for_large().await?;
-        let all = call.service().relations(&scope, which, None, at).await?;
-        return Ok(Answer::ok(all.into_iter().map(Edge::of).collect()));
+        let caller = call.caller.name();
+        return Ok(Answer::list(heaviest_first(&call.api, caller, scope, which, at).await?, None::<Asked>));
     };
     let size = usize::try_from(limit).unwrap_or(usize::MAX);
     let after = call.query.cursor.as_deref().unwrap_or_default();
-    // One more than is shown says whether there are more.
-    let mut page = call.service().relations_after(&scope, which, after, size + 1, at).await?;
-    let more = page.len() > size;
-    page.truncate(size);
-    let cursor = page.last().filter(|_| more).map(|last| last.key.clone());
+    let rows = InOrder { api: Arc::clone(&call.api), scope: scope.clone(), which, at };
+    let (list, cursor) = pages::listed(&NONE, rows, after, size).await?;
     let next = cursor.map(|cursor| Asked {
         cursor: Some(cursor),
         at: Some(At(at)),
         scope: Some(scope),
         ..call.query
     });
-    Ok(Answer::page(page.into_iter().map(Edge::of).collect(), next))
+    Ok(Answer::list(list, next))
+}
+
+/// Relations of a page at most.
+const PAGE: usize = 1_000;
+const NONE: [Edge<Day>; 0] = [];
+
+/// Relations by key.
+struct InOrder {
+    api: Arc<Api>,
+    scope: Scope,
+    which: Which,
+    at: Timestamp,
+}
+
+impl Rows for InOrder {
+    type Row = Edge<Day>;
+    const PAGE: usize = PAGE;
+
+    async fn read(&self, after: &str, limit: usize) -> Result<Vec<(String, Edge<Day>)>, Problem> {
+        let found = self.api.service.relations_after(&self.scope, self.which, after, limit, self.at).await?;
+        Ok(found.into_iter().map(|one| (one.key.clone(), Edge::of(one))).collect())
+    }
+}
+
+/// All relations, heaviest first, then by name. Their order is found out first, from weights and names alone, which count
+/// as bytes of the answer; then they are read anew, page by page, while they are sent.
+async fn heaviest_first(
+    api: &Arc<Api>,
+    caller: &str,
+    scope: Scope,
+    which: Which,
+    at: Timestamp,
+) -> Result<List, Problem> {
+    let (mut all, mut held) = (Vec::<Relation>::new(), None::<Held>);
+    loop {
+        let after = all.last().map(|last| last.key.clone()).unwrap_or_default();
+        let page = api.service.relations_after(&scope, which, &after, PAGE, at).await?;
+        let is_last = page.len() < PAGE;
+        if !(is_last && all.is_empty()) {
+            let names = |one: &Relation| one.key.len() + one.from.len() + one.kind.len() + one.to.len();
+            let bytes = page.iter().map(|one| names(one) + size_of::<Relation>()).sum();
+            api.room.hold(caller, bytes, QUEUE_LIMIT, &mut held).await?;
+        }
+        all.extend(page);
+        if is_last {
+            break;
+        }
+    }
+    let by_name = |a: &Relation, b: &Relation| [&a.from, &a.kind, &a.to].cmp(&[&b.from, &b.kind, &b.to]);
+    all.sort_by(|a, b| b.weight.total_cmp(&a.weight).then_with(|| by_name(a, b)));
+    let listed: Vec<(String, f64)> = all.iter().skip(PAGE).map(|one| (one.key.clone(), one.weight)).collect();
+    all.truncate(PAGE);
+    let items = pages::items(all.into_iter().map(Edge::<Day>::of))?;
+    if let Some(held) = &mut held {
+        held.keep(listed.iter().map(|(key, _)| key.len() + size_of::<(String, f64)>()).sum());
+    }
+    let rest = (!listed.is_empty()).then(|| {
+        let (api, listed) = (Arc::clone(api), listed.into_iter());
+        Box::new(Heaviest { api, scope, listed, _held: held }) as Box<dyn Rest>
+    });
+    List::new(&NONE, Page { items, rest })
+}
+
+/// Relations whose order is known.
+struct Heaviest {
+    api: Arc<Api>,
+    scope: Scope,
+    listed: std::vec::IntoIter<(String, f64)>,
+    /// Of the keys.
+    _held: Option<Held>,
+}
+
+impl Rest for Heaviest {
+    fn read(mut self: Box<Self>) -> Pin<Box<dyn Future<Output = Result<Page, Problem>>>> {
+        Box::pin(async move {
+            let listed: Vec<(String, f64)> = self.listed.by_ref().take(PAGE).collect();
+            let found = self.api.service.relations_of(&self.scope, &listed).await?;
+            let items = pages::items(found.into_iter().map(Edge::<Day>::of))?;
+            let more = self.listed.len() > 0;
+            Ok(Page { items, rest: more.then_some(self as Box<dyn Rest>) })
+        })
+    }
 }
 
 /// A relation that was seen.
@@ -194,7 +277,6 @@ async fn decay(call: Call<Nothing, Nothing, Pass>) -> Result<Answer<Passed<Day>>
     }
     let tally = service.rehearse_job(JobName::Fade, at, None).await?;
     let edges = if list {
-        let _all = call.api.room_for_large().await?;
         let lowered = service.relations(&scope, Which::Lowered, None, at).await?;
         Some(lowered.into_iter().map(Edge::of).collect())
     } else {

@@ -2,13 +2,15 @@
 //! the work. The server and the OpenAPI document are both made from these, so neither can know a route that the other
 //! does not, or a field that is not read.
 //!
-//! What every route has in common happens here, in this order: who asks, may they, what do they say, is there room, and
-//! then the work. The work has a thread of its own and is never dropped half-way: a transaction whose future is dropped
+//! What every route has in common happens here, in this order: who asks, may they, what do they say, is there room for work
+//! of this kind, and then the work, whose place is kept until the answer is written down. The work has a thread of its own and is never dropped half-way: a transaction whose future is dropped
 //! keeps its locks until its connection is used again. A caller that has gone, or has waited long enough, does not end it.
 
 use super::api::Api;
 use super::input::{self, At, BATCH_MAX, BODY_MAX, Nothing};
+use super::pages::List;
 use super::problem::Problem;
+use super::room::{Held, Kind, QUEUE_LIMIT};
 use crate::domain::ids::Scope;
 use crate::domain::key::Right;
 use crate::domain::units::Timestamp;
@@ -119,13 +121,19 @@ impl<P, Q, B> Call<P, Q, B> {
 /// What a handler answers.
 pub(super) struct Answer<A> {
     status: StatusCode,
-    body: A,
+    body: Content<A>,
     next: Option<String>,
+}
+
+enum Content<A> {
+    Whole(A),
+    /// It looks as an `A` does, and is read while it is sent.
+    List(List),
 }
 
 impl<A> Answer<A> {
     pub(super) fn ok(body: A) -> Self {
-        Self { status: StatusCode::OK, body, next: None }
+        Self { status: StatusCode::OK, body: Content::Whole(body), next: None }
     }
 
     /// 201 for something new, else 200.
@@ -138,10 +146,10 @@ impl<A> Answer<A> {
         Self { status: StatusCode::ACCEPTED, ..Self::ok(body) }
     }
 
-    /// A page, with the query of the next one, if there is one.
-    pub(super) fn page(body: A, next: Option<impl Serialize>) -> Self {
+    /// A list, with the query of the next one, if there is one.
+    pub(super) fn list(list: List, next: Option<impl Serialize>) -> Self {
         let next = next.and_then(|query| serde_urlencoded::to_string(query).ok());
-        Self { next, ..Self::ok(body) }
+        Self { status: StatusCode::OK, body: Content::List(list), next }
     }
 }
 
@@ -170,6 +178,8 @@ pub(super) struct Route {
     pub(super) also: &'static [u16],
     /// Bytes of its body at most.
     pub(super) body_max: usize,
+    /// What kind of work it is, where it is no dry run.
+    kind: Kind,
     /// How long it is waited for; `None` as long as it takes.
     patience: Option<Duration>,
     pub(super) path_schema: Schemas,
@@ -180,7 +190,13 @@ pub(super) struct Route {
 }
 
 impl Route {
-    fn new<P, Q, B, A, F, Fut>(method: Method, path: &'static str, needs: Needs, work: F) -> Self
+    fn new<P, Q, B, A, F, Fut>(
+        method: Method,
+        path: &'static str,
+        needs: Needs,
+        is_dry: fn(&B) -> bool,
+        work: F,
+    ) -> Self
     where
         P: Input,
         Q: Input,
@@ -193,18 +209,21 @@ impl Route {
         let handler: Handler = Box::new(move |api, route, request| {
             let work = work.clone();
             let (needs, body_max, patience, path) = (route.needs, route.body_max, route.patience, route.path);
+            let kind = route.kind;
             Box::pin(async move {
                 let caller = api.enter(request.headers(), needs).await?;
-                // Before its body is read: it may be large. Others are read first, so that whoever dribbles takes no room.
-                let large = if body_max > BODY_MAX { Some(api.room_for_large().await?) } else { None };
-                let call = read(Arc::clone(&api), caller, needs, request, silent, body_max).await?;
-                let room = api.room().await?;
+                let name = caller.name().to_owned();
+                // A place is taken by whoever has said all: one that dawdles keeps nobody out.
+                let (call, body) = read(Arc::clone(&api), caller, needs, request, silent, body_max).await?;
+                let kind = if is_dry(&call.body) { Kind::List } else { kind };
+                let place = api.room.place(kind, &name, QUEUE_LIMIT).await?;
+                let owned = Arc::clone(&api);
                 let work = move || async move {
-                    let _held = (room, large);
-                    work(call).await
+                    let _held = (place, body);
+                    let answer = work(call).await?;
+                    sent(&owned, &name, answer, path).await
                 };
-                let answer = api.work(patience, work).await?;
-                sent(&answer, path)
+                api.work(patience, work).await
             })
         });
         Self {
@@ -215,6 +234,7 @@ impl Route {
             description: "",
             also: &[],
             body_max: BODY_MAX,
+            kind: if needs.right() == Right::Read { Kind::Read } else { Kind::Write },
             patience: Some(PATIENCE),
             path_schema: SchemaGenerator::root_schema_for::<P>,
             query_schema: SchemaGenerator::root_schema_for::<Q>,
@@ -233,7 +253,7 @@ impl Route {
         F: Fn(Call<P, Q>) -> Fut + Clone + Send + Sync + 'static,
         Fut: Future<Output = Result<Answer<A>, Problem>> + 'static,
     {
-        Self::new(Method::GET, path, needs, work)
+        Self::new(Method::GET, path, needs, |_| false, work)
     }
 
     /// A route that does something.
@@ -245,7 +265,24 @@ impl Route {
         F: Fn(Call<P, Nothing, B>) -> Fut + Clone + Send + Sync + 'static,
         Fut: Future<Output = Result<Answer<A>, Problem>> + 'static,
     {
-        Self::new(Method::POST, path, needs, work)
+        Self::new(Method::POST, path, needs, |_| false, work)
+    }
+
+    /// A route that does something, or says what it would do.
+    pub(super) fn post_or_dry<P, B, A, F, Fut>(
+        path: &'static str,
+        needs: Needs,
+        is_dry: fn(&B) -> bool,
+        work: F,
+    ) -> Self
+    where
+        P: Input,
+        B: Input,
+        A: Output,
+        F: Fn(Call<P, Nothing, B>) -> Fut + Clone + Send + Sync + 'static,
+        Fut: Future<Output = Result<Answer<A>, Problem>> + 'static,
+    {
+        Self::new(Method::POST, path, needs, is_dry, work)
     }
 
     /// A route that sets something, in the place of what was there.
@@ -257,7 +294,7 @@ impl Route {
         F: Fn(Call<P, Nothing, B>) -> Fut + Clone + Send + Sync + 'static,
         Fut: Future<Output = Result<Answer<A>, Problem>> + 'static,
     {
-        Self::new(Method::PUT, path, needs, work)
+        Self::new(Method::PUT, path, needs, |_| false, work)
     }
 
     /// A route that takes something away.
@@ -269,7 +306,7 @@ impl Route {
         F: Fn(Call<P, Q>) -> Fut + Clone + Send + Sync + 'static,
         Fut: Future<Output = Result<Answer<A>, Problem>> + 'static,
     {
-        Self::new(Method::DELETE, path, needs, work)
+        Self::new(Method::DELETE, path, needs, |_| false, work)
     }
 
     /// What it does, in a line, for the document.
@@ -289,12 +326,17 @@ impl Route {
 
     /// Its body may be as large as that of a batch.
     pub(super) fn batch(self) -> Self {
-        Self { body_max: BATCH_MAX, ..self }
+        Self { body_max: BATCH_MAX, kind: Kind::Batch, ..self }
     }
 
-    /// It is waited for as long as it takes.
+    /// It is long work, and waited for as long as it takes.
     pub(super) fn patient(self) -> Self {
-        Self { patience: None, ..self }
+        Self { patience: None, kind: Kind::Batch, ..self }
+    }
+
+    /// It reads much: a list, or what is counted over all there is.
+    pub(super) fn reads_much(self) -> Self {
+        Self { kind: Kind::List, ..self }
     }
 
     /// Whether it changes anything.
@@ -316,7 +358,7 @@ async fn read<P, Q, B>(
     mut request: Request,
     silent: bool,
     body_max: usize,
-) -> Result<Call<P, Q, B>, Problem>
+) -> Result<(Call<P, Q, B>, Option<Held>), Problem>
 where
     P: DeserializeOwned + Send + 'static,
     Q: DeserializeOwned,
@@ -328,18 +370,30 @@ where
     let key = input::idempotency_key(request.headers())?;
     let name = caller.request(key.as_deref());
     let (parts, body) = request.into_parts();
-    let body = if silent {
-        input::json(&HeaderMap::new(), b"")?
+    let (body, held) = if silent {
+        (input::json(&HeaderMap::new(), b"")?, None)
     } else {
-        let bytes = input::body(&parts.headers, body, body_max).await?;
-        input::json(&parts.headers, &bytes)?
+        let (bytes, held) = input::body(&parts.headers, body, body_max, &api.room, caller.name()).await?;
+        (input::json(&parts.headers, &bytes)?, held)
     };
-    Ok(Call { api, caller, needs, request: name, path, query, body })
+    Ok((Call { api, caller, needs, request: name, path, query, body }, held))
 }
 
-fn sent<A: Serialize>(answer: &Answer<A>, path: &str) -> Result<Response<Body>, Problem> {
-    let bytes = serde_json::to_vec(&answer.body).map_err(Problem::own_fault)?;
-    let mut response = Response::new(Body::from(bytes));
+async fn sent<A: Serialize>(
+    api: &Arc<Api>,
+    caller: &str,
+    answer: Answer<A>,
+    path: &str,
+) -> Result<Response<Body>, Problem> {
+    let body = match answer.body {
+        Content::Whole(body) => {
+            let bytes = serde_json::to_vec(&body).map_err(Problem::own_fault)?;
+            drop(body);
+            Body::from(api.room.answer(caller, bytes, QUEUE_LIMIT).await?)
+        }
+        Content::List(list) => list.body(api, caller).await?,
+    };
+    let mut response = Response::new(body);
     *response.status_mut() = answer.status;
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));

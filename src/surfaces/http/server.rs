@@ -13,10 +13,13 @@ pub(super) fn routes() -> Vec<Route> {
     let read = Needs::Everywhere(Right::Read);
     vec![
         Route::get("/v1/status", read, status)
-            .says("Say how things stand: jobs, tiers, backlog, attempts, runs, mirrors"),
-        Route::get("/v1/health", read, health).says(
-            "Say how many memories each tier holds, with their energies now, and what is stuck or waits",
-        ),
+            .says("Say how things stand: jobs, tiers, backlog, attempts, runs, mirrors")
+            .reads_much(),
+        Route::get("/v1/health", read, health)
+            .says(
+                "Say how many memories each tier holds, with their energies now, and what is stuck or waits",
+            )
+            .reads_much(),
     ]
 }
 

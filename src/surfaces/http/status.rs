@@ -4,8 +4,8 @@
 //! elsewhere, and be framed by nobody. Memories may say anything: the page makes text of them, and if it ever made markup,
 //! no script but its own, which carries the nonce of this one answer, would run.
 
-use crate::clock::new_id;
-use axum::http::header;
+use crate::clock::chance;
+use axum::http::{HeaderName, header};
 use axum::response::IntoResponse;
 use std::sync::LazyLock;
 
@@ -18,7 +18,7 @@ static PAGE: LazyLock<String> = LazyLock::new(|| {
 
 /// `GET /`
 pub(super) async fn page() -> impl IntoResponse {
-    let nonce = new_id();
+    let nonce = chance();
     let policy = format!(
         "default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; img-src data:; connect-src 'self'; \
          base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; \
@@ -27,9 +27,8 @@ pub(super) async fn page() -> impl IntoResponse {
     let headers = [
         (header::CONTENT_TYPE, "text/html; charset=utf-8".to_owned()),
         (header::CONTENT_SECURITY_POLICY, policy),
-        (header::X_CONTENT_TYPE_OPTIONS, "nosniff".to_owned()),
-        (header::X_FRAME_OPTIONS, "DENY".to_owned()),
         (header::REFERRER_POLICY, "no-referrer".to_owned()),
+        (HeaderName::from_static("cross-origin-opener-policy"), "same-origin".to_owned()),
         // Its nonce is for once.
         (header::CACHE_CONTROL, "no-store".to_owned()),
     ];

@@ -3,10 +3,11 @@
 //! Who may only read may see what a sweep would do; to let one act needs the right to write in its scope. Policies concern
 //! every scope at once: to see them needs a key over all, and to change them one with the right admin.
 
-use super::input::{At, Nothing};
+use super::input::{AnyTerm, At, Nothing};
 use super::problem::Problem;
 use super::route::{Answer, Call, Needs, Route};
 use crate::domain::fact::FactScope;
+use crate::domain::ids::{NAME_BYTES_MAX, Term};
 use crate::domain::key::Right;
 use crate::domain::policy::{Draft, Given, Mode};
 use crate::service::facts::{Sweep, SweepRequest};
@@ -22,7 +23,7 @@ use std::borrow::Cow;
 pub(super) fn routes() -> Vec<Route> {
     let admin = Needs::Everywhere(Right::Admin);
     vec![
-        Route::post("/v1/decay/sweep", Needs::InScope(Right::Read), sweep)
+        Route::post_or_dry("/v1/decay/sweep", Needs::InScope(Right::Read), is_dry, sweep)
             .says("Apply the decay policies to the facts of a scope")
             .note(
                 "It only adds facts. Needs the right to write in the scope; with mode dry_run, which writes nothing, to \
@@ -61,7 +62,8 @@ struct Asked {
     #[schemars(with = "Option<Modes>")]
     mode: Option<Mode>,
     /// By this policy alone.
-    policy_id: Option<String>,
+    #[schemars(with = "Option<AnyTerm>")]
+    policy_id: Option<Term>,
     /// Go ahead although a guard stopped it: the number of facts that it named.
     accept_affected: Option<i64>,
     /// As of when; needs the right admin.
@@ -77,8 +79,12 @@ enum Came {
     Queued(Queued),
 }
 
+fn is_dry(asked: &Asked) -> bool {
+    asked.mode == Some(Mode::DryRun)
+}
+
 async fn sweep(call: Call<Nothing, Nothing, Asked>) -> Result<Answer<Came>, Problem> {
-    let right = if call.body.mode == Some(Mode::DryRun) { Right::Read } else { Right::Write };
+    let right = if is_dry(&call.body) { Right::Read } else { Right::Write };
     let request = SweepRequest {
         scope: call.shared(Some(call.body.scope), right)?,
         mode: call.body.mode,
@@ -152,8 +158,8 @@ impl JsonSchema for Fields {
             "additionalProperties": false,
             "required": ["relation", "scope", "mode"],
             "properties": {
-                "id": {"type": "string", "description": "If given, that of the path."},
-                "relation": {"type": "string", "description": "Which relations; * is any run of characters."},
+                "id": {"type": "string", "maxLength": NAME_BYTES_MAX, "description": "If given, that of the path."},
+                "relation": {"type": "string", "maxLength": NAME_BYTES_MAX, "description": "Which relations; * is any run of characters."},
                 "scope": {
                     "enum": FactScope::ALL.map(FactScope::name).into_iter().chain(["*"]).collect::<Vec<_>>(),
                     "description": "Which scope, or * for every one.",
@@ -162,7 +168,7 @@ impl JsonSchema for Fields {
                 "ttl_s": {"type": ["number", "null"], "exclusiveMinimum": 0},
                 "half_life_s": {"type": ["number", "null"], "exclusiveMinimum": 0},
                 "min_confidence": {"type": ["number", "null"], "minimum": 0, "maximum": 1, "default": 0},
-                "exempt_relations": {"type": ["array", "null"], "items": {"type": "string"}, "default": []},
+                "exempt_relations": {"type": ["array", "null"], "items": {"type": "string", "maxLength": NAME_BYTES_MAX}, "default": []},
             },
         })
     }

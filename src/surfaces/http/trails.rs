@@ -2,11 +2,11 @@
 //!
 //! Places and edges belong to a scope; the count of cycles, and evaporation with it, to the database as a whole.
 
-use super::input::{At, Name, Nothing};
+use super::input::{AnyTerm, At, Name, Nothing};
 use super::problem::Problem;
 use super::route::{Answer, Call, Needs, Route};
 use crate::domain::event::{PlaceName, Trace, Walk};
-use crate::domain::ids::{PlaceId, Scope};
+use crate::domain::ids::{NAME_BYTES_MAX, PlaceId, Scope, Term};
 use crate::domain::key::Right;
 use crate::service::memories::Intent;
 use crate::service::trails::{PlaceRef, place_name};
@@ -39,9 +39,10 @@ pub(super) fn routes() -> Vec<Route> {
         Route::post("/v1/trails/explorations", write, explore)
             .says("Say that somebody searched at a place: others are sent elsewhere for a while")
             .also(&[404, 409]),
-        Route::get("/v1/trails/hot", read, hot).says("List the edges with most success and traversal left"),
+        Route::get("/v1/trails/hot", read, hot).says("List the edges with most success and traversal left").reads_much(),
         Route::get("/v1/trails/cold", read, cold)
-            .says("List the places with least exploitation and exploration left"),
+            .says("List the places with least exploitation and exploration left")
+            .reads_much(),
         Route::get("/v1/trails/status", read, status)
             .says("Show what is left at a place, or on the edges between two")
             .also(&[404, 409]),
@@ -96,11 +97,13 @@ impl<P, Q, B> Call<P, Q, B> {
 #[schemars(rename = "NewPlace")]
 struct NewNode {
     /// Its label, one of pheromones.labels.
-    label: String,
+    #[schemars(with = "AnyTerm")]
+    label: Term,
     /// Its id, unique among those of its label; of an Entity its name.
     #[schemars(with = "Name")]
     id: PlaceId,
     /// What people call it.
+    #[schemars(length(max = NAME_BYTES_MAX))]
     name: Option<String>,
     /// Whose data.
     #[schemars(with = "Option<Name>")]
@@ -112,8 +115,9 @@ struct NewNode {
 async fn node(call: Call<Nothing, Nothing, NewNode>) -> Result<Answer<Wrote>, Problem> {
     let NewNode { label, id, name, scope, at } = &call.body;
     let scope = call.scope(scope.as_ref())?;
-    let label = call.service().allowed().label(label).map_err(|why| wrong("label", why))?.clone();
-    let what = Walk::Node { label, id: id.clone(), name: name.clone() };
+    let label = call.service().allowed().label(label.as_str()).map_err(|why| wrong("label", why))?.clone();
+    let what = Walk::node(label, id.clone(), name.clone());
+    let what = what.map_err(|why| Problem::validation(why.to_string()))?;
     let wrote = call.trace(scope, *at, what).await?;
     Ok(Answer::made(wrote.created == Some(true), wrote))
 }
@@ -130,7 +134,8 @@ struct NewEdge {
     to: PlaceRef,
     /// Its type, one of pheromones.relationship_types.
     #[serde(rename = "type")]
-    kind: String,
+    #[schemars(with = "AnyTerm")]
+    kind: Term,
     /// What it costs where nobody has walked; where nothing is said, what its type costs.
     #[schemars(range(min = 0.0, max = 10.0))]
     base_cost: Option<f64>,
@@ -144,7 +149,7 @@ struct NewEdge {
 async fn edge(call: Call<Nothing, Nothing, NewEdge>) -> Result<Answer<Wrote>, Problem> {
     let NewEdge { from, to, kind, base_cost, scope, at } = &call.body;
     let scope = call.scope(scope.as_ref())?;
-    let kind = call.service().allowed().kind(kind).map_err(|why| wrong("type", why))?.clone();
+    let kind = call.service().allowed().kind(kind.as_str()).map_err(|why| wrong("type", why))?.clone();
     let (from, to) = (call.place_of("from", from)?, call.place_of("to", to)?);
     let what = Walk::edge(from, to, kind, *base_cost).map_err(|why| wrong("base_cost", why))?;
     let wrote = call.trace(scope, *at, what).await?;

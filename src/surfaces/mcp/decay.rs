@@ -7,7 +7,7 @@
 use super::Fault;
 use super::tools::{Call, said};
 use crate::domain::fact::FactScope;
-use crate::domain::ids::{Scope, hex};
+use crate::domain::ids::{Scope, TERM_BYTES_MAX, Term, hex};
 use crate::domain::key::Right;
 use crate::domain::policy::Mode;
 use crate::service::facts::{Sweep, SweepRequest};
@@ -47,10 +47,12 @@ pub(super) fn schema() -> JsonObject {
             },
             "policy_id": {
                 "type": "string",
+                "maxLength": TERM_BYTES_MAX,
                 "description": "Optional. Run only the named decay policy.",
             },
             "confirm": {
                 "type": "string",
+                "maxLength": TERM_BYTES_MAX,
                 "description": "For a run that writes: the confirm token that a dry run of the same scope and policy_id \
                                 answered.",
             },
@@ -66,8 +68,8 @@ pub(super) fn schema() -> JsonObject {
 pub(super) struct Asked {
     scope: FactScope,
     mode: Option<Mode>,
-    policy_id: Option<String>,
-    confirm: Option<String>,
+    policy_id: Option<Term>,
+    confirm: Option<Term>,
 }
 
 /// The secret of the tokens of this process, and those that were used.
@@ -135,7 +137,7 @@ pub(super) async fn call(call: Call, asked: Asked) -> Result<Value, Fault> {
             let why = "only mode=dry_run is allowed here: mcp.allow_writes is not set in Ebb's configuration";
             return Err(Fault(why.to_owned()));
         }
-        let token = asked.confirm.as_deref().unwrap_or_default();
+        let token = asked.confirm.as_ref().map(Term::as_str).unwrap_or_default();
         if !tools.tokens.takes(&asked, token, tools.tokens.since.elapsed()) {
             return Err(Fault(format!(
                 "a sweep that writes wants in confirm the token of a dry run of the same scope and policy_id, not older \
@@ -166,7 +168,12 @@ mod tests {
     use super::*;
 
     fn asked(scope: FactScope, policy: Option<&str>) -> Asked {
-        Asked { scope, mode: None, policy_id: policy.map(str::to_owned), confirm: None }
+        Asked {
+            scope,
+            mode: None,
+            policy_id: policy.map(|id| Term::try_from(id.to_owned()).unwrap()),
+            confirm: None,
+        }
     }
 
     #[test]

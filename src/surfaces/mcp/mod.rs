@@ -20,6 +20,7 @@ mod tools;
 use crate::domain::key::Right;
 use crate::service::keys::Caller;
 use crate::service::{Error, Service};
+use crate::surfaces::http::{Held, Kind};
 use decay::Tokens;
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
@@ -30,9 +31,9 @@ use rmcp::service::{RequestContext, RoleServer, ServerInitializeError};
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use rmcp::{ErrorData, ServiceExt};
+use serde::Deserialize;
 use serde_json::Value;
 use std::sync::Arc;
-use tokio::sync::OwnedSemaphorePermit;
 use tokio_util::sync::CancellationToken;
 use tools::{Call, TOOLS};
 
@@ -43,8 +44,23 @@ const INSTRUCTIONS: &str = "Ebb keeps an agent's memory alive in Neo4j: memories
 /// Bytes of a request at most.
 const BODY_MAX: usize = 1 << 20;
 
-/// A place among the requests at work, which is held as long as the work goes on, whoever waits for it.
-pub type Place = Arc<OwnedSemaphorePermit>;
+/// A place among the requests at work and the count of a body, held as long as the work goes on, whoever waits for it.
+pub type Place = Arc<(Held, Option<Held>)>;
+
+/// What kind of work a request asks for, as far as can be seen before it is understood.
+pub(super) fn kind(body: &[u8]) -> Kind {
+    #[derive(Deserialize)]
+    struct Request {
+        params: Params,
+    }
+    #[derive(Deserialize)]
+    struct Params {
+        name: String,
+    }
+    let named = serde_json::from_slice(body).ok().map(|Request { params }| params.name);
+    let tool = named.and_then(|name| TOOLS.iter().find(|tool| tool.name == name));
+    tool.map_or(Kind::Read, |tool| tool.kind)
+}
 
 /// The tools as a part of an HTTP server.
 pub type OverHttp = StreamableHttpService<Tools, NeverSessionManager>;

@@ -2,7 +2,9 @@
 
 use super::{Fault, Place, Tools, decay};
 use crate::domain::event::{Observe, Remember, Tie};
-use crate::domain::ids::{EntityName, MemoryId, MemoryKey, RecallId, RelationType, Scope, SessionId};
+use crate::domain::ids::{
+    EntityName, MemoryId, MemoryKey, RecallId, RelationType, Scope, SessionId, Term,
+};
 use crate::domain::key::Right;
 use crate::domain::outcome::{self, Used};
 use crate::domain::relation::Observation;
@@ -16,7 +18,7 @@ use crate::surfaces::answer::outcome::Outcome;
 use crate::surfaces::answer::recall::Recall;
 use crate::surfaces::answer::relation::Wrote;
 use crate::surfaces::answer::server::Status;
-use crate::surfaces::http::{KEY_MAX, Name, UsedHit, told};
+use crate::surfaces::http::{AnyTerm, KEY_MAX, Kind, Name, UsedHit, told};
 use rmcp::model::{JsonObject, Tool as Described, ToolAnnotations};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -37,6 +39,8 @@ pub(super) struct Tool {
     pub(super) description: &'static str,
     /// The least right that is of any use with it.
     pub(super) needs: Right,
+    /// Whose places it takes over HTTP.
+    pub(super) kind: Kind,
     /// Whether a call may take away what was there, and whether a second one changes nothing more.
     hints: (bool, bool),
     schema: JsonObject,
@@ -54,7 +58,7 @@ pub(super) struct Call {
 /// Every tool, listed in this order. `decay_scope` is named and described as the decay document has it.
 pub(super) static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
     vec![
-        Tool { schema: decay::schema(), ..Tool::new("decay_scope", Right::Read, decay::call) }
+        Tool { schema: decay::schema(), kind: Kind::List, ..Tool::new("decay_scope", Right::Read, decay::call) }
             .says(decay::DESCRIPTION)
             .retracts(),
         Tool::new("recall", Right::Read, recall).takes::<Question>().settles().says(
@@ -112,6 +116,7 @@ impl Tool {
             name,
             description: "",
             needs,
+            kind: if needs == Right::Read { Kind::Read } else { Kind::Write },
             hints: (false, false),
             schema: JsonObject::new(),
             work: Box::new(work),
@@ -200,14 +205,16 @@ struct Question {
     /// Ids to begin at; of an entity its name.
     #[serde(default)]
     #[schemars(length(max = 200))]
-    seeds: Vec<String>,
+    #[schemars(with = "Vec<AnyTerm>")]
+    seeds: Vec<Term>,
     /// How many hits at most; 20 where nothing is said.
     #[schemars(range(min = 1, max = 1_000))]
     top_k: Option<usize>,
     /// Only nodes of these labels, such as Memory.
     #[serde(default)]
     #[schemars(length(max = 64))]
-    kinds: Vec<String>,
+    #[schemars(with = "Vec<AnyTerm>")]
+    kinds: Vec<Term>,
     /// Whether to answer the texts of memories, 4 KiB of each at most; their first 200 bytes stand in label.
     #[serde(default)]
     content: bool,
@@ -221,9 +228,9 @@ async fn recall(call: Call, asked: Question) -> Result<Value, Fault> {
     let usual = call.service().usual();
     let ask = Ask {
         text: asked.text,
-        seeds: asked.seeds.into_iter().map(|id| (id, 1.0)).collect(),
+        seeds: asked.seeds.into_iter().map(|id| (id.into(), 1.0)).collect(),
         top_k: asked.top_k.unwrap_or(usual.top_k),
-        filter: Filter { kinds: asked.kinds, ..usual.filter },
+        filter: Filter { kinds: asked.kinds.into_iter().map(Into::into).collect(), ..usual.filter },
         ..usual
     };
     let answered = call.service().recall(&scope, ask, asked.content).await;

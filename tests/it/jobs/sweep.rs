@@ -6,7 +6,7 @@ use ebb::clock::{Clock, new_id};
 use ebb::domain::attempt::{Right, RunState};
 use ebb::domain::fact::{Assertion, DECAY_SOURCE, FactScope, Tuple, Value};
 use ebb::domain::guard::Guard;
-use ebb::domain::ids::{EntityName, FactRelation, Scope, Source};
+use ebb::domain::ids::{EntityName, FactRelation, Scope, Source, Term};
 use ebb::domain::policy::{Counters, Draft, Mode, Policies, Regime};
 use ebb::domain::units::Confidence;
 use ebb::engine::plasticity::Learn;
@@ -587,7 +587,7 @@ async fn counters_follow_mode_and_policy() {
     db.assert(&[fact("roadmap:status", "a", 0.0), fact("memory:x", "b", 0.0), fact("other", "c", 0.0)]).await;
     let sweep = async |mode, policy_id: Option<&str>, intent: Intent| {
         let ask = SweepRequest {
-            policy_id: policy_id.map(str::to_owned),
+            policy_id: policy_id.map(|id| Term::try_from(id.to_owned()).unwrap()),
             ..request(FactScope::Company, mode, 2.0)
         };
         done(service.sweep(&intent, &ask, None).await.unwrap())
@@ -612,6 +612,9 @@ async fn counters_follow_mode_and_policy() {
     let rest = sweep(None, None, once()).await;
     assert_eq!((rest.mode, counts(&rest)), (Mode::Retract, (3, 1, 0, 0, 0)));
     assert_eq!(rest.policies_applied, ["status", "memory"]);
-    let ask = SweepRequest { policy_id: Some("none".to_owned()), ..request(FactScope::Company, None, 2.0) };
+    let ask = SweepRequest {
+        policy_id: Term::try_from("none".to_owned()).ok(),
+        ..request(FactScope::Company, None, 2.0)
+    };
     assert!(matches!(service.sweep(&once(), &ask, None).await, Err(Error::Invalid(_))));
 }

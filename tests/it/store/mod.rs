@@ -7,6 +7,7 @@ mod eviction;
 mod failures;
 mod faults;
 mod outcomes;
+mod pools;
 mod requests;
 mod retention;
 mod schema;

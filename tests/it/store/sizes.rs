@@ -4,7 +4,7 @@ use crate::harness::ebb::{key, remember, session};
 use crate::harness::neo4j::fresh;
 use ebb::domain::event::{Event, EventError, Remember};
 use ebb::domain::ids::{
-    CONTENT_BYTES_MAX, EntityName, MENTIONS_MAX, MemoryId, MemoryKey, NAME_BYTES_MAX, Scope,
+    CONTENT_BYTES_MAX, EntityName, InstanceId, MENTIONS_MAX, MemoryId, MemoryKey, NAME_BYTES_MAX, Scope,
 };
 use serde::Deserialize;
 
@@ -34,7 +34,7 @@ async fn hostile_text_is_stored_as_it_is() {
             Event::Remember(Remember {
                 content: (*text).to_owned(),
                 session: Some(session(text)),
-                instance: Some((*text).to_owned()),
+                instance: Some(InstanceId::new(text).unwrap()),
                 mentions: vec![EntityName::new(text).unwrap()],
                 scope: Scope::new(text).unwrap(),
                 ..remember(text, 0.0)

@@ -1,7 +1,7 @@
 //! `ebb memory add`, `access`, `pin`, `unpin` and `forget`: what changes a memory.
 
 use super::shown::{Shown, emit};
-use super::{Access, Add, Forget, Pin, memory_id, session_id};
+use super::{Access, Add, Forget, Pin, instance_id, memory_id, session_id};
 use crate::domain::event::{Access as Used, Event, Remember};
 use crate::domain::ids::{EntityName, MemoryId};
 use crate::domain::memory::Revive;
@@ -30,7 +30,7 @@ pub(super) async fn add(
         scope: service.scope().clone(),
         content,
         session: session_id(args.session.as_ref())?,
-        instance: args.instance.clone(),
+        instance: instance_id(args.instance.as_ref())?,
         mentions: mentions.map_err(CliError::usage)?,
         pinned: args.pinned,
         embedding: embedding.transpose().map_err(CliError::usage)?,
@@ -63,6 +63,7 @@ pub(super) async fn access(
 ) -> Result<(), CliError> {
     let ids = ids(&args.ids)?;
     let session = session_id(args.session.as_ref())?;
+    instance_id(args.instance.as_ref())?;
     let at = args.write.instant(service, global).await?;
     let revive = if args.no_revive { Revive::No } else { Revive::Yes };
     let scope = service.scope().clone();

@@ -22,7 +22,7 @@ pub(super) async fn node(
     let label = service.allowed().label(&args.label).map_err(CliError::usage)?.clone();
     let id = PlaceId::new(&args.id).map_err(CliError::usage)?;
     let name = format!("{label}:{id}");
-    let what = Walk::Node { label, id, name: args.name.clone() };
+    let what = Walk::node(label, id, args.name.clone()).map_err(CliError::usage)?;
     let wrote = trace(what, &args.write, &args.once, service, global).await?;
     output.emit("trail.node", &wrote, |page| {
         page.line(&format!(

@@ -2,6 +2,7 @@
 
 mod browsers;
 mod facts;
+mod greedy;
 mod keys;
 mod limits;
 mod memories;
@@ -35,12 +36,30 @@ pub(super) struct Told {
     pub(super) body: String,
 }
 
+/// A body that came in chunks, if its last one is there.
+fn joined(chunks: &str) -> Option<String> {
+    let (mut rest, mut body) = (chunks, String::new());
+    loop {
+        let (size, more) = rest.split_once("\r\n")?;
+        let size = usize::from_str_radix(size, 16).ok()?;
+        if size == 0 {
+            return Some(body);
+        }
+        body += more.get(..size)?;
+        rest = more.get(size..)?.strip_prefix("\r\n")?;
+    }
+}
+
 impl Told {
     fn of(answer: &[u8]) -> Self {
         let text = String::from_utf8_lossy(answer);
         let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
         let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0);
-        Self { status, head: head.to_owned(), body: body.to_owned() }
+        let told = Self { status, head: head.to_owned(), body: body.to_owned() };
+        match told.header("transfer-encoding") {
+            Some("chunked") => Self { body: joined(&told.body).expect("a whole body"), ..told },
+            _ => told,
+        }
     }
 
     /// The value of a header.
@@ -109,6 +128,13 @@ impl Served {
 
     fn is_ready(&self) -> bool {
         self.raw(b"GET /readyz HTTP/1.0\r\n\r\n").is_some_and(|told| told.status == 200)
+    }
+
+    /// Memory that it has, MiB.
+    pub(super) fn resident_mib(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+        line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() / 1_024
     }
 
     /// What it has logged.

@@ -1,0 +1,159 @@
+//! A stream whose reader must keep up.
+//!
+//! What a client does not read stays in memory, so one that has stopped reading is cut off. Whenever the system takes no
+//! more, a time begins in which the client must take a least number of bytes; it ends when all is written, so that a
+//! connection with nothing to send is never late, and neither is one whose answer is still being read from the database.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::time::{Sleep, sleep};
+
+/// How long a client may take for [`TAKEN_MIN`].
+const TAKING_LIMIT: Duration = Duration::from_secs(10);
+/// Bytes that a client takes at least in that time: 6.4 KiB a second.
+const TAKEN_MIN: usize = 64 << 10;
+
+/// A stream whose reader must keep up.
+pub(super) struct Paced<S> {
+    stream: S,
+    limit: Duration,
+    /// Since the system took no more: until when, and what was taken meanwhile.
+    late: Option<(Pin<Box<Sleep>>, usize)>,
+    cut: Arc<AtomicU64>,
+}
+
+impl<S> Paced<S> {
+    /// `cut` counts the streams whose readers did not keep up.
+    pub(super) fn new(stream: S, cut: Arc<AtomicU64>) -> Self {
+        Self { stream, limit: TAKING_LIMIT, late: None, cut }
+    }
+
+    /// What came of trying to write.
+    fn wrote(
+        &mut self,
+        context: &mut Context<'_>,
+        wrote: Poll<io::Result<usize>>,
+    ) -> Poll<io::Result<usize>> {
+        match wrote {
+            Poll::Ready(Ok(count)) => {
+                if let Some((_, taken)) = &mut self.late {
+                    *taken += count;
+                    if *taken >= TAKEN_MIN {
+                        self.late = None;
+                    }
+                }
+                wrote
+            }
+            Poll::Ready(Err(_)) => wrote,
+            Poll::Pending => {
+                let limit = self.limit;
+                let (late, _) = self.late.get_or_insert_with(|| (Box::pin(sleep(limit)), 0));
+                ready!(late.as_mut().poll(context));
+                self.cut.fetch_add(1, Ordering::Relaxed);
+                Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the client does not read")))
+            }
+        }
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Paced<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        into: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_read(context, into)
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Paced<S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let wrote = Pin::new(&mut self.stream).poll_write(context, bytes);
+        self.wrote(context, wrote)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let wrote = Pin::new(&mut self.stream).poll_write_vectored(context, bytes);
+        self.wrote(context, wrote)
+    }
+
+    /// Without it, what is sent would be copied before, and its count given back too early.
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    /// Asked for when all was written.
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.late = None;
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::task::Waker;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
+
+    fn paced<S>(stream: S, limit: Duration) -> Paced<S> {
+        Paced { limit, ..Paced::new(stream, Arc::default()) }
+    }
+
+    #[tokio::test]
+    async fn a_reader_that_stops_is_cut_off() {
+        let (reader, writer) = duplex(16 << 10);
+        let mut writer = paced(writer, Duration::from_millis(1));
+        let wrote = writer.write_all(&[7; 32 << 10]).await;
+        assert_eq!(wrote.unwrap_err().kind(), io::ErrorKind::TimedOut);
+        assert_eq!(writer.cut.load(Ordering::Relaxed), 1);
+        drop(reader);
+    }
+
+    #[tokio::test]
+    async fn only_enough_bytes_or_the_end_of_what_is_to_be_sent_make_it_current_again() {
+        let mut paced = paced(duplex(1).0, Duration::from_secs(3_600));
+        let mut context = Context::from_waker(Waker::noop());
+        assert!(paced.wrote(&mut context, Poll::Ready(Ok(7))).is_ready() && paced.late.is_none());
+        assert!(paced.wrote(&mut context, Poll::Pending).is_pending());
+        for count in [1, 1, TAKEN_MIN - 3] {
+            assert!(paced.wrote(&mut context, Poll::Ready(Ok(count))).is_ready() && paced.late.is_some());
+            assert!(paced.wrote(&mut context, Poll::Pending).is_pending(), "the time goes on");
+        }
+        assert!(paced.wrote(&mut context, Poll::Ready(Ok(1))).is_ready() && paced.late.is_none());
+        assert!(paced.wrote(&mut context, Poll::Pending).is_pending() && paced.late.is_some());
+        paced.flush().await.unwrap();
+        assert!(paced.late.is_none(), "with nothing to send it is not late");
+    }
+
+    #[tokio::test]
+    async fn a_reader_that_keeps_up_gets_all() {
+        let (mut reader, writer) = duplex(1 << 10);
+        let mut writer = paced(writer, Duration::from_secs(3_600));
+        let mut got = Vec::new();
+        let (wrote, read) = tokio::join!(
+            async {
+                writer.write_all(&[7; 320 << 10]).await?;
+                writer.shutdown().await
+            },
+            reader.read_to_end(&mut got)
+        );
+        assert!(wrote.is_ok() && read.is_ok() && got == vec![7; 320 << 10]);
+    }
+}

@@ -1,0 +1,250 @@
+//! Lists that are sent page by page, as they are read.
+//!
+//! A long list is never held in memory: its first page is read before the answer begins, so that what is wrong can still be
+//! said, and each further one when the client has taken the one before. A page has a place among the lists while it is read,
+//! none while it is sent, and its bytes count until they are gone. When a page cannot be read, the connection is cut: the
+//! client sees a body without an end, never a list that is shorter than it should be.
+
+use super::api::Api;
+use super::problem::Problem;
+use super::room::{Kind, QUEUE_LIMIT};
+use axum::body::{Body, Bytes, HttpBody};
+use hyper::body::Frame;
+use serde::Serialize;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tracing::warn;
+
+/// How long a page waits for its place, and for room for its bytes, where an answer has begun.
+const PAGE_LIMIT: Duration = Duration::from_secs(30);
+
+/// A list to be sent.
+pub(super) struct List {
+    /// How it begins, with its first page.
+    text: Vec<u8>,
+    /// Whether that has an item.
+    any: bool,
+    end: Vec<u8>,
+    rest: Option<Box<dyn Rest>>,
+}
+
+/// The items of a page, with commas between.
+pub(super) struct Page {
+    pub(super) items: Vec<u8>,
+    pub(super) rest: Option<Box<dyn Rest>>,
+}
+
+/// What of a list is not read yet.
+pub(super) trait Rest: Send {
+    /// Reads the next page.
+    fn read(self: Box<Self>) -> Pin<Box<dyn Future<Output = Result<Page, Problem>>>>;
+}
+
+/// Where the rows of a list come from, in the order of their cursors.
+pub(super) trait Rows: Send + 'static {
+    /// A row, as it is sent.
+    type Row: Serialize;
+    /// Rows of a page at most.
+    const PAGE: usize;
+    /// Cursors that are read at one time at most.
+    const CURSORS: usize = Self::PAGE;
+
+    /// Rows after a cursor, each with its own, at most so many.
+    async fn read(&self, after: &str, limit: usize) -> Result<Vec<(String, Self::Row)>, Problem>;
+
+    /// Their cursors alone.
+    async fn cursors(&self, after: &str, limit: usize) -> Result<Vec<String>, Problem> {
+        Ok(self.read(after, limit).await?.into_iter().map(|(cursor, _)| cursor).collect())
+    }
+}
+
+impl List {
+    /// The first page of an answer, which looks as `empty` does, and what follows it.
+    pub(super) fn new(empty: &impl Serialize, first: Page) -> Result<Self, Problem> {
+        let mut text = serde_json::to_vec(empty).map_err(Problem::own_fault)?;
+        let middle = text.iter().rposition(|byte| *byte == b']').unwrap_or(text.len());
+        let end = text.split_off(middle);
+        let any = !first.items.is_empty();
+        text.extend(first.items);
+        Ok(Self { text, any, end, rest: first.rest })
+    }
+
+    /// The body of the answer.
+    pub(super) async fn body(self, api: &Arc<Api>, caller: &str) -> Result<Body, Problem> {
+        let Self { mut text, any, end, rest } = self;
+        if rest.is_none() {
+            text.extend(&end);
+            return Ok(api.room.answer(caller, text, QUEUE_LIMIT).await?.into());
+        }
+        let first = api.room.answer(caller, text, QUEUE_LIMIT).await?;
+        let api = Arc::clone(api);
+        Ok(Body::new(Sent { api, caller: caller.to_owned(), any, end, step: Step::Read(first, rest) }))
+    }
+}
+
+/// Rows up to the one of this number, and the cursor of that one if more follow.
+pub(super) async fn listed<R: Rows>(
+    empty: &impl Serialize,
+    rows: R,
+    after: &str,
+    size: usize,
+) -> Result<(List, Option<String>), Problem> {
+    // One more than is shown says whether there are more.
+    let mut first = rows.read(after, size.saturating_add(1).min(R::PAGE)).await?;
+    let is_all = first.len() < R::PAGE;
+    let mut count = first.len();
+    if is_all || count > size {
+        let more = count > size;
+        first.truncate(size);
+        let last = first.last().map(|(cursor, _)| cursor.clone()).filter(|_| more);
+        let page = Page { items: items(first.iter().map(|(_, row)| row))?, rest: None };
+        return Ok((List::new(empty, page)?, last));
+    }
+    let begin = first.last().map(|(cursor, _)| cursor.clone()).unwrap_or_default();
+    let items = items(first.iter().map(|(_, row)| row))?;
+    drop(first);
+    // Where the list ends is in the head of the answer, so its end is looked for first.
+    let (mut at, mut more) = (begin.clone(), false);
+    while !more {
+        let wanted = (size - count).clamp(1, R::CURSORS);
+        let found = rows.cursors(&at, wanted).await?;
+        more = count == size && !found.is_empty();
+        count += found.len();
+        let is_last = found.len() < wanted || more;
+        if let Some(cursor) = found.into_iter().next_back().filter(|_| !more) {
+            at = cursor;
+        }
+        if is_last {
+            break;
+        }
+    }
+    let next = more.then(|| at.clone());
+    let rest = (at != begin).then(|| Box::new(Walk { rows, after: begin, last: at }) as Box<dyn Rest>);
+    Ok((List::new(empty, Page { items, rest })?, next))
+}
+
+/// Rows up to a last one.
+struct Walk<R> {
+    rows: R,
+    after: String,
+    last: String,
+}
+
+impl<R: Rows> Rest for Walk<R> {
+    fn read(mut self: Box<Self>) -> Pin<Box<dyn Future<Output = Result<Page, Problem>>>> {
+        Box::pin(async move {
+            let found = self.rows.read(&self.after, R::PAGE).await?;
+            let is_all = found.len() < R::PAGE;
+            let own = |(cursor, _): &&(String, R::Row)| *cursor <= self.last;
+            let shown = found.iter().take_while(own).count();
+            let items = items(found.iter().take(shown).map(|(_, row)| row))?;
+            let end = found.into_iter().take(shown).next_back().map(|(cursor, _)| cursor);
+            let rest = match end {
+                Some(end) if !is_all && end < self.last => {
+                    self.after = end;
+                    Some(self as Box<dyn Rest>)
+                }
+                _ => None,
+            };
+            Ok(Page { items, rest })
+        })
+    }
+}
+
+/// Rows as the items of a list.
+pub(super) fn items<T: Serialize>(rows: impl Iterator<Item = T>) -> Result<Vec<u8>, Problem> {
+    let mut text = Vec::new();
+    for row in rows {
+        if !text.is_empty() {
+            text.push(b',');
+        }
+        serde_json::to_writer(&mut text, &row).map_err(Problem::own_fault)?;
+    }
+    Ok(text)
+}
+
+/// A body that reads its next page when it is asked for it.
+struct Sent {
+    api: Arc<Api>,
+    caller: String,
+    any: bool,
+    end: Vec<u8>,
+    step: Step,
+}
+
+type Reading = Pin<Box<dyn Future<Output = Result<(Bytes, Option<Box<dyn Rest>>), Problem>> + Send>>;
+
+enum Step {
+    /// A page is there.
+    Read(Bytes, Option<Box<dyn Rest>>),
+    /// One is on its way.
+    Reading(Reading),
+    Over,
+}
+
+impl HttpBody for Sent {
+    type Data = Bytes;
+    type Error = axum::BoxError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::BoxError>>> {
+        loop {
+            match std::mem::replace(&mut self.step, Step::Over) {
+                Step::Read(bytes, rest) => {
+                    if let Some(rest) = rest {
+                        let (api, caller) = (Arc::clone(&self.api), self.caller.clone());
+                        let page = page(api, caller, rest, self.any, self.end.clone());
+                        self.step = Step::Reading(Box::pin(page));
+                    }
+                    if !bytes.is_empty() {
+                        return Poll::Ready(Some(Ok(Frame::data(bytes))));
+                    }
+                }
+                Step::Reading(mut reading) => match reading.as_mut().poll(context) {
+                    Poll::Pending => {
+                        self.step = Step::Reading(reading);
+                        return Poll::Pending;
+                    }
+                    Poll::Ready(Ok((bytes, rest))) => {
+                        self.any |= !bytes.is_empty();
+                        self.step = Step::Read(bytes, rest);
+                    }
+                    Poll::Ready(Err(why)) => {
+                        warn!(?why, "a list could not be read to its end; its connection is cut");
+                        return Poll::Ready(Some(Err("the list could not be read to its end".into())));
+                    }
+                },
+                Step::Over => return Poll::Ready(None),
+            }
+        }
+    }
+}
+
+/// The next page, as it follows what was sent before.
+async fn page(
+    api: Arc<Api>,
+    caller: String,
+    rest: Box<dyn Rest>,
+    any: bool,
+    end: Vec<u8>,
+) -> Result<(Bytes, Option<Box<dyn Rest>>), Problem> {
+    let place = api.room.place(Kind::List, &caller, PAGE_LIMIT).await?;
+    let owned = Arc::clone(&api);
+    let work = move || async move {
+        let Page { mut items, rest } = rest.read().await?;
+        if any && !items.is_empty() {
+            items.insert(0, b',');
+        }
+        if rest.is_none() {
+            items.extend(end);
+        }
+        let bytes = owned.room.answer(&caller, items, PAGE_LIMIT).await?;
+        drop(place);
+        Ok((bytes, rest))
+    };
+    api.work(None, work).await
+}
