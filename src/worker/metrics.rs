@@ -42,7 +42,7 @@ use crate::service::mirrors::{Held, Saves, State};
 use std::fmt::Write;
 
 /// What is not counted by the scheduler.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Beside {
     /// Whether the worker is ready.
     pub ready: bool,
@@ -169,7 +169,7 @@ impl Page {
 
     /// What mirrors hold, and how their saves went.
     fn mirrors(&mut self, mirrors: &[Held]) {
-        let by_mirror: [ByMirror; 7] = [
+        let by_mirror: [ByMirror; 8] = [
             ("mirror_age_seconds", "How long ago the graph was looked at.", |state| {
                 state.freshness.age.as_secs_f64()
             }),
@@ -179,6 +179,9 @@ impl Page {
                 whole(state.slots as u64)
             }),
             ("mirror_bytes", "Bytes that they take.", |state| whole(state.bytes as u64)),
+            ("mirror_held_share", "Nodes that are held divided by those that may be.", |state| {
+                state.freshness.held_share
+            }),
             ("mirror_tick", "Outcomes that were learned.", |state| whole(state.freshness.tick_end)),
             (
                 "mirror_learned",

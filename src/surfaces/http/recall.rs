@@ -6,7 +6,9 @@ use super::route::{Answer, Call, Needs, Route};
 use crate::domain::ids::Scope;
 use crate::domain::key::Right;
 use crate::service::engine::{Activate, Rank};
-use crate::service::recall::{Ask, Dimension, Error, Filter, Fusion, Profile, SeedMass, Spread, Xlr};
+use crate::service::recall::{
+    Ask, Dimension, Error, Filter, Fusion, Profile, Refused, SeedMass, Spread, Xlr,
+};
 use crate::surfaces::answer::recall::{Engine, Mirrored, Recall};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -332,6 +334,8 @@ impl From<Error> for Problem {
             Error::Store(why) => why.into(),
             Error::Invalid(why) => Self::validation(why),
             Error::NotMirrored(why) => Self::not_found(why),
+            // Nothing changes before the configuration or the graph does, and the graph is looked at each half minute.
+            why @ Error::Busy(Refused::NoRoom { .. }) => Self::unavailable(why.to_string(), 30),
             why @ Error::Busy(_) => Self::unavailable(why.to_string(), 1),
             why => Self::own_fault(why),
         }
