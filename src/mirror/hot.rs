@@ -14,7 +14,7 @@
 //!
 //! The cost of a node is estimated before anything is read but the census, from the length of its strings and its number of
 //! relationships. Real costs depend on what the strings say: words that stand nowhere else take twice as much as usual ones. So a
-//! generation that was made is [weighed](bytes_of_view), the [`Density`] of its scope follows, and a load that exceeds the budget
+//! generation that was made is [weighed](at_peak), the [`Density`] of its scope follows, and a load that exceeds the budget
 //! is let go and begins again with a smaller selection. Factors were measured with a counting allocator over graphs of long
 //! texts, short texts, unique words, many relationships and many entities; `cargo test --test budget` holds the peak of each to
 //! 10 % of the budget.
@@ -29,7 +29,6 @@
 //! Invariant: the budget is kept, whatever fits is not left out for something colder of the same cost, and nothing is empty
 //! while any node fits (held by `the_hottest_fit_is_taken`).
 
-use crate::engine::View;
 use crate::store::Eligible;
 use std::collections::BTreeMap;
 
@@ -49,10 +48,10 @@ const RELATIONSHIP_BYTES: u64 = 150;
 /// The peak of a reload, in generations at rest.
 const PEAK: u64 = 3;
 
-/// The bytes that a scope really takes at its peak where this is its view.
+/// The peak of a scope whose generation takes so many bytes at rest.
 #[must_use]
-pub fn bytes_of_view(view: &View) -> u64 {
-    PEAK * view.bytes().total() as u64
+pub const fn at_peak(at_rest: usize) -> u64 {
+    PEAK * at_rest as u64
 }
 
 /// What nodes of a scope really cost, divided by what was estimated.

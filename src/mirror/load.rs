@@ -12,7 +12,7 @@
 //! end after the page in hand, and what was read is let go.
 
 use super::content::{Names, RELATES_TO, Relations, conductance, view_of};
-use super::hot::{Density, Joined, Selection, bytes_of_all, bytes_of_view, chars_within, nodes_within};
+use super::hot::{Density, Joined, Selection, at_peak, bytes_of_all, chars_within, nodes_within};
 use super::learned::bound;
 use super::{Config, Error, Held};
 use crate::domain::ids::Scope;
@@ -183,7 +183,7 @@ async fn load_once(
     let made = tokio::task::spawn_blocking(move || load.made(generation)).await;
     drop(waits);
     let Made { view, synapses, relations, names } = made.map_err(|_| Error::Broken)??;
-    let bytes = bytes_of_view(&view);
+    let bytes = at_peak(view.bytes().total() + relations.bytes());
     let view_is_empty = view.graph().node_count() == 0;
     Ok(Held {
         asked,

@@ -245,7 +245,7 @@ async fn next(
     let graph = graph.apply(&batch)?;
     let snapshot = Snapshot { graph, as_of: Some(at.millis()), skipped };
     let view = view_of(Some(&held.view), snapshot, texts, &relations, &held.names, (at, fading));
-    let bytes = hot::bytes_of_view(&view);
+    let bytes = hot::at_peak(view.bytes().total() + relations.bytes());
     // One that exceeds the budget already, since no load keeps it, is not read again for a patch that adds nothing.
     if bytes > config.bytes_each().max(held.bytes) {
         return Ok(Refreshed::Anew("the budget is spent"));

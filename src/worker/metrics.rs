@@ -27,6 +27,7 @@
 //! | `ebb_mirror_nodes` | gauge, scope | nodes that it holds |
 //! | `ebb_mirror_slots` | gauge, scope | relationships that it holds, each way by itself |
 //! | `ebb_mirror_bytes` | gauge, scope | bytes that they take |
+//! | `ebb_mirror_held_share` | gauge, scope | nodes that it holds divided by those that may be held |
 //! | `ebb_mirror_tick` | gauge, scope | how many outcomes it has learned |
 //! | `ebb_mirror_learned` | gauge, scope | for how many relationships something was learned, each way by itself |
 //! | `ebb_mirror_saved_generation` | gauge, scope | which state it saved last, where `mirror.folder` says where to |

@@ -292,12 +292,6 @@ async fn measured(service: &Service, shape: &Shape, max_bytes: u64) -> Taken {
     let current = current(&mirror, &scope);
     let graph = current.view.graph();
     let (nodes, slots) = (graph.node_count(), graph.slot_count());
-    let bytes = current.view.bytes();
-    println!("    {bytes:?}");
-    current.view.co_change();
-    current.view.communities();
-    current.view.cooccurrence(1);
-    println!("    asked: {}", current.view.bytes().asked);
     Taken { held, peaks: [loading, again, patching], share: current.held_share(), nodes, slots }
 }
 

@@ -1,7 +1,7 @@
 //! What supervisors ask: `/healthz` (the process answers), `/readyz` (it can do its work, or why not) and `/metrics`.
 //!
-//! The answer to `/readyz` was found out beforehand, so that a probe neither waits for the database nor asks it. The
-//! reason is told where only this machine can ask.
+//! The answer to `/readyz` was found out beforehand, so that a probe neither waits for the database nor asks it. A process whose
+//! mirror is empty for want of room is not ready either. The reason is told where only this machine can ask.
 
 use axum::Router;
 use axum::http::{StatusCode, header};
