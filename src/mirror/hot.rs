@@ -134,8 +134,6 @@ pub struct Selection<'a> {
     /// Of a node that is not taken the relationships to nodes of pages that are; of a neighbour that is, those it paid for which
     /// no other node has used up.
     ties: Vec<u32>,
-    /// Neighbours that were taken.
-    neighbours: u32,
     /// How far into the order all were tried.
     next: usize,
     bytes: u64,
@@ -157,8 +155,7 @@ impl<'a> Selection<'a> {
             rank[*place as usize] = at;
         }
         let (taken, ties) = (vec![false; candidates.len()], vec![0; candidates.len()]);
-        let (neighbours, next, bytes, ended) = (0, 0, 0, false);
-        Self { candidates, order, rank, taken, ties, neighbours, next, bytes, bytes_max, ended }
+        Self { candidates, order, rank, taken, ties, next: 0, bytes: 0, bytes_max, ended: false }
     }
 
     fn bytes_of(&self, place: u32) -> u64 {
@@ -231,15 +228,12 @@ impl<'a> Selection<'a> {
     fn take_neighbour(&mut self, place: u32) {
         let known = u64::from(self.ties[place as usize]);
         let others = self.candidates[place as usize].degree.saturating_sub(known);
-        let ahead = u32::try_from(others).map_or(self.neighbours, |others| others.min(self.neighbours));
-        #[expect(clippy::cast_possible_truncation, reason = "100")]
-        let ahead = ahead.min(NEIGHBOURS_MAX as u32);
-        let bytes = self.bytes_of(place) + (known + u64::from(ahead)) * RELATIONSHIP_BYTES;
+        let ahead = others.min(NEIGHBOURS_MAX as u64);
+        let bytes = self.bytes_of(place) + (known + ahead) * RELATIONSHIP_BYTES;
         if !self.taken[place as usize] && bytes <= self.left() {
             self.bytes += bytes;
             self.taken[place as usize] = true;
-            self.ties[place as usize] = ahead;
-            self.neighbours += 1;
+            self.ties[place as usize] = u32::try_from(ahead).unwrap_or(u32::MAX);
         }
     }
 

@@ -347,6 +347,8 @@ impl Mirror {
         for _ in 0..FOLLOWED_MAX {
             refresh::refresh(&self.store, &mut anew, &self.config, at, false).await?;
             let found = refresh::refresh(&self.store, known, &self.config, at, false).await?;
+            // The generation before is let go: there is room for two beside each other, and no more.
+            place.publish(Some(&*known), at, looked);
             if !matches!(found, Refreshed::Next | Refreshed::Learned) {
                 break;
             }
