@@ -23,7 +23,8 @@ pub(super) fn routes() -> Vec<Route> {
             .note(
                 "From memory, where the hot part of the graph is held: it writes nothing, but for what it teaches where every \
                  recall is learned from. The first question after a start waits until it is loaded. stale_ms says how old what \
-                 was asked is, held_share how much of the scope is held. 503 where nothing of it fits. What was of use is reported to /v1/outcomes, with the path to it.",
+                 was asked is, held_share how much of the scope is held. 503 where nothing of it \
+                 fits. What was of use is reported to /v1/outcomes, with the path to it.",
             ),
         Route::post("/v1/engine/activate", Needs::InScope(Right::Read), activate)
             .says("Say what lights up from seeds, without words")
