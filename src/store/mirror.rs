@@ -30,6 +30,9 @@ use rows::{begun, ends, keyed, node};
 use serde::Deserialize;
 use std::cmp::Ordering;
 
+/// Characters of a node's strings that are read, about: its content is cut at 65,536.
+const READ_MAX: u64 = 65_536;
+
 /// What is asked of the graph for one scope.
 #[derive(Debug, Clone)]
 pub struct Mirrored {
@@ -55,7 +58,7 @@ pub struct Eligible {
     pub element: Box<str>,
     /// Before whom it comes.
     pub heat: Heat,
-    /// About how many bytes its key and its content have.
+    /// How many characters its key and its content have, as far as they are read.
     pub bytes: u64,
     /// How many relationships it has, both ways, of whatever type.
     pub degree: u64,
@@ -285,7 +288,7 @@ impl CensusRow {
 }
 
 impl Store {
-    /// The nodes that may be mirrored with their heat at `now`: of those with at most `bytes_max` bytes of strings the `most`
+    /// The nodes that may be mirrored with their heat at `now`: of those with at most `bytes_max` characters the `most`
     /// hottest.
     ///
     /// # Errors
@@ -305,7 +308,7 @@ impl Store {
                 heat: row.heat(now, tunables, &self.trails, &counter.cycles),
                 key: row.key,
                 element: row.element,
-                bytes: row.bytes,
+                bytes: row.bytes.min(READ_MAX),
                 degree: row.degree,
             };
             let mut of_label = self

@@ -402,7 +402,6 @@ async fn what_does_not_fit_is_left_out_and_said() {
         assert_share(&current, 1_502, budget);
         // The youngest are the hottest.
         assert!(graph.find("m1499").is_some() && graph.find("m0000").is_none());
-        assert!(hits(&current, "text").contains(&"m1499".to_owned()));
         let partial = graph.nodes().filter(|node| graph.is_partial(*node)).count();
         assert!(partial > 0, "a neighbour of what was left out says so");
         assert!(graph.find("m1499").is_some_and(|node| !graph.is_partial(node)));

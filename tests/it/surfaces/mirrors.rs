@@ -422,7 +422,7 @@ async fn three_thousand(db: &Fresh) {
 async fn a_scope_beyond_its_budget_answers_with_the_hottest_and_says_so() {
     let db = fresh().await;
     three_thousand(&db).await;
-    let small = ("EBB__MIRROR__MAX_BYTES", "600 KiB");
+    let small = ("EBB__MIRROR__MAX_BYTES", "1 MiB");
     let ebb = |args: &[&str]| -> Said {
         let folder = tempfile::tempdir().unwrap();
         command(&db, folder.path(), args).env(small.0, small.1).output().unwrap().into()
@@ -469,14 +469,20 @@ async fn a_scope_beyond_its_budget_answers_with_the_hottest_and_says_so() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_mirror_that_is_empty_for_want_of_room_is_not_ready() {
     let db = fresh().await;
-    let api = Served::on(&db, &[OFTEN, ("EBB__MIRROR__MAX_BYTES", "1 KiB")]);
+    // A quarter of it is less than the longest text takes.
+    let small = [("EBB__MIRROR__MAX_BYTES", "1 MiB"), ("EBB__MIRROR__SCOPES", "local,a,b,c")];
+    let api = Served::on(&db, &[OFTEN, small[0], small[1]]);
     // There is nothing to hold.
     let nothing = api.post("/v1/recall", QUESTION).json(200);
     assert_eq!(
         (&nothing["whole"], &nothing["held_share"], &nothing["hits"]),
         (&json!(true), &json!(1.0), &json!([]))
     );
-    told(&db);
+    let giant = "CREATE (:Memory:EbbStamped {scope: 'local', id: 'giant', tier: 'longTerm', energy: 1.0, energyAt: datetime(), \
+        content: reduce(text = '', n IN range(0, 12000) | text + 'w' + n + ' '), lastAccessed: datetime(), created: datetime(), \
+        accessCount: 1})";
+    db.client.run(giant, &[]).await;
+    ebb(&db, &["graph", "refresh"]).json();
     eventually("it is not ready", async || api.get("/readyz").status == 503).await;
     let why = api.get("/readyz").body;
     assert!(why.contains("scope local is empty") && why.contains("raise mirror.max_bytes"), "{why}");
@@ -493,5 +499,10 @@ async fn a_mirror_that_is_empty_for_want_of_room_is_not_ready() {
     assert!(found.code != Some(0) && found.out.contains("recall answers 503"), "{}", found.out);
     let folder = tempfile::tempdir().unwrap();
     let mut alone = command(&db, folder.path(), &["recall", "Parser"]);
-    Said::from(alone.env("EBB__MIRROR__MAX_BYTES", "1 KiB").output().unwrap()).fails(1, says);
+    Said::from(alone.envs(small).output().unwrap()).fails(1, says);
+    // What fits is held as soon as it is there, however large its neighbour.
+    told(&db);
+    eventually("it is ready", async || api.get("/readyz").status == 200).await;
+    let answer = api.post("/v1/recall", QUESTION).json(200);
+    assert!(ids(&answer).contains(&"m1") && answer["whole"] == false, "{answer:#}");
 }
