@@ -1,7 +1,8 @@
 //! Selection of the nodes to mirror when a scope exceeds its memory budget: the hottest that fit.
 //!
 //! Candidates are taken in the order of their heat: pinned memories, then by what is alive in them, last the expired by their last
-//! access; of equals the one whose key comes first. A page is the 1,000 hottest that are not taken yet. Each of its nodes is taken
+//! access; of equals the one whose key comes first. A page is the 1,000 hottest that are not taken yet, or fewer that cost
+//! half of what is left, so that neighbours find room however small the budget is. Each node of a page is taken
 //! if it fits; then come the neighbours of those that were taken, at most 100 of each, in the same order, as far as these fit. A
 //! node that does not fit is skipped and the next one is tried, so one that alone exceeds the budget leaves out nothing but
 //! itself. Selection ends when no candidate fits any more, or nothing of a page did.
@@ -169,13 +170,18 @@ impl<'a> Selection<'a> {
     /// The places of the next page, the hottest first; empty when nothing more fits. No place is in two pages.
     #[must_use]
     pub fn page(&mut self) -> Vec<u32> {
-        let mut page = Vec::new();
+        let (mut page, mut bytes) = (Vec::new(), 0);
         while page.len() < PAGE && !self.ended {
             let Some(place) = self.order.get(self.next).copied() else { break };
-            self.next += 1;
-            if !self.taken[place as usize] && self.bytes_of(place) <= self.left() {
+            let own = self.bytes_of(place);
+            if !self.taken[place as usize] && own <= self.left() {
+                if !page.is_empty() && bytes + own > self.left() / 2 {
+                    break;
+                }
+                bytes += own;
                 page.push(place);
             }
+            self.next += 1;
         }
         page
     }
