@@ -1,6 +1,6 @@
 // purpose: Say what a process holds in memory of a scope, and that it has just looked.
 // mode: write
-// params: $name: String, $scope: String, $process: String, $generation: Integer, $nodes: Integer, $slots: Integer, $bytes: Integer, $tick: Integer, $learned: Integer, $whole: Boolean, $refreshMs: Integer, $staleMs: Integer
+// params: $name: String, $scope: String, $process: String, $generation: Integer, $nodes: Integer, $slots: Integer, $bytes: Integer, $tick: Integer, $learned: Integer, $whole: Boolean, $heldShare: Float, $refreshMs: Integer, $staleMs: Integer
 // returns: told: Integer (one row)
 // bound: one key
 // idempotent: by the unique name
@@ -9,5 +9,5 @@
 // It is bookkeeping, so it leaves no word of a change: a mirror would wake all others for nothing.
 MERGE (c:EbbCounter {name: $name})
 SET c.scope = $scope, c.process = $process, c.seen = datetime.realtime(), c.generation = $generation, c.nodes = $nodes,
-  c.slots = $slots, c.bytes = $bytes, c.tick = $tick, c.learned = $learned, c.whole = $whole, c.refreshMs = $refreshMs, c.staleMs = $staleMs
+  c.slots = $slots, c.bytes = $bytes, c.tick = $tick, c.learned = $learned, c.whole = $whole, c.heldShare = $heldShare, c.refreshMs = $refreshMs, c.staleMs = $staleMs
 RETURN count(c) AS told

@@ -1,9 +1,9 @@
 // purpose: Show what processes hold in memory, and how long ago each looked.
 // mode: read
 // params: none
-// returns: scope: String, process: String, ageMs: Integer, generation: Integer, nodes: Integer, slots: Integer, bytes: Integer, tick: Integer, learned: Integer, whole: Boolean, refreshMs: Integer, staleMs: Integer (a row for each scope of each process)
+// returns: scope: String, process: String, ageMs: Integer, generation: Integer, nodes: Integer, slots: Integer, bytes: Integer, tick: Integer, learned: Integer, whole: Boolean, heldShare: Float, refreshMs: Integer, staleMs: Integer (a row for each scope of each process)
 // clock: server
 MATCH (c:EbbCounter)
 WHERE c.name STARTS WITH 'mirror:'
-RETURN c.scope AS scope, c.process AS process, datetime.realtime().epochMillis - c.seen.epochMillis AS ageMs, c.generation AS generation, c.nodes AS nodes, c.slots AS slots, c.bytes AS bytes, coalesce(c.tick, 0) AS tick, coalesce(c.learned, 0) AS learned, c.whole AS whole, c.refreshMs AS refreshMs, c.staleMs AS staleMs
+RETURN c.scope AS scope, c.process AS process, datetime.realtime().epochMillis - c.seen.epochMillis AS ageMs, c.generation AS generation, c.nodes AS nodes, c.slots AS slots, c.bytes AS bytes, coalesce(c.tick, 0) AS tick, coalesce(c.learned, 0) AS learned, c.whole AS whole, toFloat(coalesce(c.heldShare, CASE WHEN c.whole THEN 1 ELSE 0 END)) AS heldShare, c.refreshMs AS refreshMs, c.staleMs AS staleMs
 ORDER BY c.name

@@ -26,6 +26,19 @@ pub enum Refused {
         /// Which.
         scope: Scope,
     },
+    /// There is something to hold and no room for any of it.
+    #[error(
+        "the mirror of the scope {scope} is empty: none of its {nodes} nodes fits its share of mirror.max_bytes, {bytes} bytes; \
+         raise mirror.max_bytes"
+    )]
+    NoRoom {
+        /// Which.
+        scope: Scope,
+        /// How many nodes may be mirrored.
+        nodes: u64,
+        /// The share of the scope.
+        bytes: u64,
+    },
     /// The work panicked.
     #[error("a question met a fault of the engine; the log says which")]
     Fallen,

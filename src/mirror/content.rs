@@ -183,6 +183,15 @@ impl Relations {
         self.0.is_empty()
     }
 
+    /// About how many bytes they take: entries, with a third more for the places of a tree that are free, and their strings.
+    pub(super) fn bytes(&self) -> usize {
+        let entry = size_of::<((String, String, String), Tied)>() * 4 / 3;
+        let strings = |((from, to, kind), tied): (&(String, String, String), &Tied)| {
+            from.len() + to.len() + kind.len() + tied.kind.len()
+        };
+        self.0.len() * entry + self.0.iter().map(strings).sum::<usize>()
+    }
+
     /// All, by their ends and what they say.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &str, &str, &Tied)> {
         self.0.iter().map(|((from, to, kind), tied)| (from.as_str(), to.as_str(), kind.as_str(), tied))

@@ -41,6 +41,7 @@ use crate::store::{self, Mirrored, Store};
 use compare::Difference;
 use compute::{PATIENCE, Refused};
 use content::{Names, Relations};
+use hot::Density;
 pub use near::Learning;
 use refresh::Refreshed;
 use saving::{Saves, Saving};
@@ -57,7 +58,7 @@ const FOLLOWED_MAX: usize = 10;
 /// What a mirror goes by.
 #[derive(Debug, Clone)]
 pub struct Config {
-    /// Bytes that the graphs of all scopes together may take.
+    /// Bytes that all scopes together may take at their peak: see [`hot`].
     pub max_bytes: u64,
     /// Whether expired memories are in it, after all others.
     pub expired: bool,
@@ -80,7 +81,7 @@ pub struct Config {
 }
 
 impl Config {
-    /// Bytes that the graph of one scope may take.
+    /// Bytes that one scope may take at its peak: see [`hot`].
     fn bytes_each(&self) -> u64 {
         self.max_bytes / (self.scopes.len().max(1) as u64)
     }
@@ -100,10 +101,12 @@ struct Held {
     synapses: Synapses,
     relations: Relations,
     names: Names,
-    /// Whether everything that may be mirrored is.
-    whole: bool,
-    /// About how many bytes it takes.
+    /// How many nodes may be mirrored and are not, when all of the scope was last read.
+    left_out: u64,
+    /// What the scope takes at its peak.
     bytes: u64,
+    /// What its nodes really cost.
+    density: Density,
     /// When all of the scope was last read, into it or beside it.
     read: Instant,
     /// Up to when changes are heeded, by the server's clock.
@@ -123,8 +126,8 @@ pub struct Current {
     looked: Instant,
     /// When all of the scope was last read, on this machine.
     read: Instant,
-    /// Whether everything that may be mirrored is in it.
-    pub whole: bool,
+    /// How many nodes may be mirrored and are not in it.
+    left_out: u64,
     /// For how many of its slots something was learned.
     pub learned: usize,
     /// How many outcomes its weights had learned when this was taken.
@@ -132,6 +135,20 @@ pub struct Current {
 }
 
 impl Current {
+    /// Whether everything that may be mirrored is in it.
+    #[must_use]
+    pub const fn is_whole(&self) -> bool {
+        self.left_out == 0
+    }
+
+    /// Nodes in it divided by nodes that may be mirrored, 1 where it is whole.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "counts of nodes")]
+    pub fn held_share(&self) -> f64 {
+        let held = self.view.graph().node_count() as f64;
+        if self.is_whole() { 1.0 } else { held / (held + self.left_out as f64) }
+    }
+
     /// How long ago the store was last seen.
     #[must_use]
     pub fn age(&self) -> Duration {
@@ -195,7 +212,7 @@ impl Place {
             as_of,
             looked,
             read: held.read,
-            whole: held.whole,
+            left_out: held.left_out,
             learned: held.synapses.len(),
             tick: held.synapses.ticks(),
         });
@@ -241,6 +258,18 @@ impl Mirror {
     /// [`Error::Scope`] for one that is not mirrored here.
     pub fn current(&self, scope: &Scope) -> Result<Option<Current>, Error> {
         Ok(self.place(scope)?.published())
+    }
+
+    /// Why the mirror of a scope answers nothing, if it is empty for want of room. An empty scope is no such mirror.
+    #[must_use]
+    pub fn no_room(&self, scope: &Scope) -> Option<Refused> {
+        let current = self.places.get(scope)?.published()?;
+        let is_empty = !current.is_whole() && current.view.graph().node_count() == 0;
+        is_empty.then(|| Refused::NoRoom {
+            scope: scope.clone(),
+            nodes: current.left_out,
+            bytes: self.config.bytes_each(),
+        })
     }
 
     /// Notes that a view answered a recall: every so many of them its graph is saved with what was learned on it, in the
@@ -312,19 +341,21 @@ impl Mirror {
         self.refresh_held((scope, place), &mut held, at, true).await?;
         let (at, looked) = (place.not_before(at), Instant::now());
         let known = held.as_mut().ok_or(Error::Broken)?;
-        let generation = known.view.generation().next();
-        let mut anew = load::load(&self.store, scope, &self.config, at, generation).await?;
+        let next = (known.view.generation().next(), known.density);
+        let mut anew = load::load(&self.store, scope, &self.config, at, next).await?;
         // What was written meanwhile is no difference: both follow, until the mirror finds nothing new.
         for _ in 0..FOLLOWED_MAX {
             refresh::refresh(&self.store, &mut anew, &self.config, at, false).await?;
             let found = refresh::refresh(&self.store, known, &self.config, at, false).await?;
+            // The generation before is let go: there is room for two beside each other, and no more.
+            place.publish(Some(&*known), at, looked);
             if !matches!(found, Refreshed::Next | Refreshed::Learned) {
                 break;
             }
         }
         let difference = compare::compare(known.view.graph(), anew.view.graph());
         if !difference.is_none() {
-            if known.whole && anew.whole {
+            if known.left_out == 0 && anew.left_out == 0 {
                 warn!(%scope, %difference, "the mirror differed from the store, and was loaded anew");
             } else {
                 // What is hot enough to be in it is chosen anew by each load.
@@ -357,19 +388,19 @@ impl Mirror {
         at: Timestamp,
         weigh: bool,
     ) -> Result<Done, Error> {
-        let generation = match held {
-            None => Generation::default().next(),
+        let next = match held {
+            None => (Generation::default().next(), Density::default()),
             Some(known) => match refresh::refresh(&self.store, known, &self.config, at, weigh).await? {
                 Refreshed::Same => return Ok(Done::Same),
                 Refreshed::Next => return Ok(Done::Patched),
                 Refreshed::Learned => return Ok(Done::Learned),
                 Refreshed::Anew(why) => {
                     info!(%scope, why, "the mirror is loaded anew");
-                    known.view.generation().next()
+                    (known.view.generation().next(), known.density)
                 }
             },
         };
-        let mut anew = load::load(&self.store, scope, &self.config, at, generation).await?;
+        let mut anew = load::load(&self.store, scope, &self.config, at, next).await?;
         // What changed while it was read.
         if let Refreshed::Anew(why) =
             refresh::refresh(&self.store, &mut anew, &self.config, at, false).await?

@@ -226,8 +226,6 @@ async fn next(
     let Some(read) = read(store, held, touched).await? else {
         return Ok(Refreshed::Anew("nodes of several labels share a key"));
     };
-    let coming: u64 =
-        read.nodes.values().filter(|(_, is_held)| !is_held).map(|(seen, _)| bytes_of(seen)).sum();
     let fading = store.fading();
     let (mut batch, relations, skipped) = merged(held, config, &read, (at, fading));
     let observed = relations.observed();
@@ -237,22 +235,21 @@ async fn next(
         .nodes
         .iter()
         .map(|(id, (seen, is_held))| {
-            let lacks = !held.whole && !is_held;
+            let lacks = held.left_out > 0 && !is_held;
             let partial = lacks || graph.find(id).is_some_and(|node| graph.is_partial(node));
             let row = held.names.row(seen, partial);
             let last_modified = observed.get(id.as_str()).copied().or(row.last_modified);
             NodeRow { last_modified, ..row }
         })
         .collect();
-    let (slots, graph) = (graph.slot_count(), graph.apply(&batch)?);
-    // Relationships come without nodes too.
-    let slots = graph.slot_count().saturating_sub(slots) as u64;
-    let bytes = held.bytes + coming + slots * hot::SLOT_BYTES;
-    if bytes > config.bytes_each() {
-        return Ok(Refreshed::Anew("the budget is spent"));
-    }
+    let graph = graph.apply(&batch)?;
     let snapshot = Snapshot { graph, as_of: Some(at.millis()), skipped };
     let view = view_of(Some(&held.view), snapshot, texts, &relations, &held.names, (at, fading));
+    let bytes = hot::at_peak(view.bytes().total() + relations.bytes());
+    // One that exceeds the budget already, since no load keeps it, is not read again for a patch that adds nothing.
+    if bytes > config.bytes_each().max(held.bytes) {
+        return Ok(Refreshed::Anew("the budget is spent"));
+    }
     let mut synapses = held.synapses.rebind(held.view.graph(), view.graph())?;
     if let Some(learned) = learned {
         synapses.take(view.graph(), learned.tick, records(learned.rows), [])?;
@@ -328,11 +325,6 @@ fn texts(held: &Held, read: &Read) -> Result<Texts, Error> {
         Arc::make_mut(&mut texts.counts).add(new);
     }
     Ok(texts)
-}
-
-fn bytes_of(seen: &NodeSeen) -> u64 {
-    let strings = seen.key.len() + seen.content.as_ref().map_or(0, String::len);
-    hot::bytes_of_node(strings as u64)
 }
 
 impl Held {

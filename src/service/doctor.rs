@@ -1,7 +1,7 @@
 //! What the doctor looks at, and what it can mend by itself.
 
 use super::Service;
-use crate::store::{About, Aside, Drift, Error};
+use crate::store::{About, Aside, Drift, Error, MirrorTold};
 
 /// Something that is not as it should be, with the way to mend it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -82,6 +82,7 @@ impl Service {
             "decay",
         ));
         findings.push(adopted("facts", self.store.foreign_facts().await?, ("fact", "facts"), "sweep"));
+        findings.push(held(&self.store.mirrors_told().await?));
         findings.push(match self.store.policies().await {
             Ok(found) => well("policies", format!("{} can be used", found.policies.all().len())),
             Err(why) => problem(
@@ -215,6 +216,26 @@ fn aside(nodes: i64, others: Result<Aside, Error>) -> Finding {
     }
     said.extend(unknown.map(|why| format!("relations and trails could not be counted: {why}")));
     problem("rows", said.join("; "), fix)
+}
+
+/// What mirrors hold of what they may.
+fn held(told: &[MirrorTold]) -> Finding {
+    let fix = "raise mirror.max_bytes, or name fewer scopes in mirror.scopes";
+    let partial = |told: &&MirrorTold| !told.is_stale() && !told.whole;
+    let said = |told: &MirrorTold| match told.nodes {
+        0 => format!("that of {} in {} is empty: nothing fits, recall answers 503", told.scope, told.process),
+        _ => format!(
+            "that of {} in {} holds {} nodes, {:.3} of all",
+            told.scope, told.process, told.nodes, told.held_share
+        ),
+    };
+    let found: Vec<String> = told.iter().filter(partial).map(said).collect();
+    if found.is_empty() {
+        return well("mirrors", "each holds all of its scope".to_owned());
+    }
+    let is_empty = told.iter().filter(partial).any(|told| told.nodes == 0);
+    let level = if is_empty { Level::Problem } else { Level::Warning };
+    Finding { level, what: "mirrors".to_owned(), found: found.join("; "), fix: fix.to_owned() }
 }
 
 /// What other writers made that no run has met.

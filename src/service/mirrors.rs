@@ -18,7 +18,7 @@ pub use crate::mirror::saving::Saves;
 pub use crate::store::MirrorTold;
 
 /// What a mirror holds.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Held {
     /// Whose.
     pub scope: Scope,
@@ -29,7 +29,7 @@ pub struct Held {
 }
 
 /// The state of a mirror.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct State {
     /// How current it is.
     pub freshness: Freshness,
@@ -90,12 +90,20 @@ pub fn contents_of_file(path: &Path, range: WeightRange) -> Result<Contents, Err
 }
 
 impl Service {
-    /// The view of a scope, loaded for the first who asks.
+    /// The view of a scope, loaded for the first who asks. One that is empty for want of room answers nothing.
     pub(super) async fn ready(&self, scope: &Scope) -> Result<Current, Error> {
-        match self.mirror.current(scope)? {
-            Some(current) => Ok(current),
-            None => Ok(self.mirror.ready(scope, self.instant(None).await?).await?),
-        }
+        let current = match self.mirror.current(scope)? {
+            Some(current) => current,
+            None => self.mirror.ready(scope, self.instant(None).await?).await?,
+        };
+        self.mirror.no_room(scope).map_or(Ok(current), |why| Err(why.into()))
+    }
+
+    /// Why this process cannot answer from a mirror, if one is empty for want of room.
+    #[must_use]
+    pub fn no_room(&self) -> Option<String> {
+        let scopes = &self.mirror.config().scopes;
+        scopes.iter().find_map(|scope| self.mirror.no_room(scope)).map(|why| why.to_string())
     }
 
     /// How current an answer is that has just been found.
@@ -104,7 +112,15 @@ impl Service {
         let stale = age > self.mirror.config().staleness;
         // Asked after the last weight was read.
         let (tick_start, tick_end) = current.ticks();
-        Freshness { as_of: Some(current.as_of), age, stale, whole: current.whole, tick_start, tick_end }
+        Freshness {
+            as_of: Some(current.as_of),
+            age,
+            stale,
+            whole: current.is_whole(),
+            held_share: current.held_share(),
+            tick_start,
+            tick_end,
+        }
     }
 
     /// The view of a scope, loaded if there is none.
@@ -190,6 +206,7 @@ impl Service {
             tick: state.freshness.tick_end,
             learned: state.learned,
             whole: state.freshness.whole,
+            held_share: state.freshness.held_share,
             refresh: config.refresh,
             staleness: config.staleness,
         };

@@ -23,7 +23,6 @@ use crate::graph::codec::plasticity;
 use crate::graph::index::NodeId;
 use crate::graph::kinds::{Kinds, NodeType};
 use crate::graph::{codec, graphml, visit};
-use crate::mirror::compute::Refused;
 use crate::mirror::persist::{self, Files};
 use crate::mirror::{self, Current};
 use crate::store;
@@ -40,6 +39,7 @@ pub use crate::engine::recall::{
 };
 pub use crate::engine::seeds::{Evidence, Ground};
 pub use crate::graph::kinds::Dimension;
+pub use crate::mirror::compute::Refused;
 
 /// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
@@ -108,7 +108,7 @@ fn recall_after(
 }
 
 /// How current an answer is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Freshness {
     /// The instant up to which the store was seen, by the laws' clock; of a file nobody knows.
     pub as_of: Option<Timestamp>,
@@ -118,6 +118,8 @@ pub struct Freshness {
     pub stale: bool,
     /// Whether everything that may be mirrored is.
     pub whole: bool,
+    /// Nodes that are mirrored divided by those that may be, 1 where it is whole.
+    pub held_share: f64,
     /// How many outcomes had been learned when it was begun.
     pub tick_start: u64,
     /// How many when it was done, one that was being learned among them: another number says that weights moved meanwhile.
@@ -139,8 +141,15 @@ pub struct Answered {
 
 impl Freshness {
     /// That of a file on which nothing was learned: it is what it is.
-    pub const FILE: Self =
-        Self { as_of: None, age: Duration::ZERO, stale: false, whole: true, tick_start: 0, tick_end: 0 };
+    pub const FILE: Self = Self {
+        as_of: None,
+        age: Duration::ZERO,
+        stale: false,
+        whole: true,
+        held_share: 1.0,
+        tick_start: 0,
+        tick_end: 0,
+    };
 
     /// That of a view of a file.
     #[must_use]

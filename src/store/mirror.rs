@@ -28,6 +28,10 @@ use crate::domain::units::{Energy, Pheromone, Timestamp};
 use neo4rs::{BoltNull, BoltType};
 use rows::{begun, ends, keyed, node};
 use serde::Deserialize;
+use std::cmp::Ordering;
+
+/// Characters of a node's strings that are read, about: its content is cut at 65,536.
+const READ_MAX: u64 = 65_536;
 
 /// What is asked of the graph for one scope.
 #[derive(Debug, Clone)]
@@ -54,7 +58,7 @@ pub struct Eligible {
     pub element: Box<str>,
     /// Before whom it comes.
     pub heat: Heat,
-    /// About how many bytes its key and its content have.
+    /// How many characters its key and its content have, as far as they are read.
     pub bytes: u64,
     /// How many relationships it has, both ways, of whatever type.
     pub degree: u64,
@@ -69,6 +73,56 @@ pub enum Heat {
     Alive(f64),
     /// An expired memory, last accessed then.
     Expired(i64),
+}
+
+impl Eligible {
+    /// The hotter first; of equals the one whose label and key come first.
+    #[must_use]
+    pub fn by_heat(a: &Self, b: &Self) -> Ordering {
+        let heat = match (a.heat, b.heat) {
+            (Heat::Pinned, Heat::Pinned) => Ordering::Equal,
+            (Heat::Pinned, _) => Ordering::Less,
+            (_, Heat::Pinned) => Ordering::Greater,
+            (Heat::Alive(a), Heat::Alive(b)) => b.total_cmp(&a),
+            (Heat::Alive(_), Heat::Expired(_)) => Ordering::Less,
+            (Heat::Expired(_), Heat::Alive(_)) => Ordering::Greater,
+            (Heat::Expired(a), Heat::Expired(b)) => b.cmp(&a),
+        };
+        heat.then_with(|| (&a.key, a.label).cmp(&(&b.key, b.label)))
+    }
+}
+
+/// The hottest nodes that may be mirrored, at most so many, and how many nodes there are in all. Rows beyond the limit are
+/// dropped as they arrive, so a census takes memory for what may be held and not for what there is.
+#[derive(Debug, Default)]
+pub struct Census {
+    /// The hottest, by label and key: neighbours in the order of keys lie side by side in the store.
+    pub hottest: Vec<Eligible>,
+    /// How many nodes may be mirrored in all.
+    pub count: u64,
+    /// How many of these are too large, each by itself.
+    pub too_large: u64,
+}
+
+impl Census {
+    fn take(&mut self, one: Eligible, (most, bytes_max): (usize, u64)) {
+        self.count += 1;
+        if one.bytes > bytes_max {
+            self.too_large += 1;
+            return;
+        }
+        self.hottest.push(one);
+        if self.hottest.len() > most.saturating_add(most / 4 + 256) {
+            self.cut(most);
+        }
+    }
+
+    fn cut(&mut self, most: usize) {
+        if self.hottest.len() > most {
+            self.hottest.select_nth_unstable_by(most, Eligible::by_heat);
+            self.hottest.truncate(most);
+        }
+    }
 }
 
 /// A node as it is shown.
@@ -240,33 +294,44 @@ impl CensusRow {
 }
 
 impl Store {
-    /// Every node of a label that may be mirrored, by key, with its heat at `now`.
+    /// The nodes that may be mirrored with their heat at `now`: of those with at most `bytes_max` characters the `most`
+    /// hottest.
     ///
     /// # Errors
     /// Of the connection or a statement.
     pub async fn census(
         &self,
         asked: &Mirrored,
-        label: usize,
         now: Timestamp,
         (tunables, counter): (&Tunables, &Counter),
-    ) -> Result<Vec<Eligible>, Error> {
-        let call = || asked.of(MIRROR_CENSUS.about(&asked.labels()[label..=label], &[]), label);
-        let rows: Vec<CensusRow> = self
-            .transactions
-            .run("mirror.census", Mode::Read, async |tx: &mut Tx| tx.rows(call()).await)
-            .await?;
-        let eligible = |row: CensusRow| Eligible {
-            label,
-            heat: row.heat(now, tunables, &self.trails, &counter.cycles),
-            key: row.key,
-            element: row.element,
-            bytes: row.bytes,
-            degree: row.degree,
-        };
-        let mut all: Vec<Eligible> = rows.into_iter().map(eligible).collect();
-        // Neighbours in the order of keys lie side by side in the store.
-        all.sort_unstable_by(|a, b| a.key.cmp(&b.key));
+        (most, bytes_max): (usize, u64),
+    ) -> Result<Census, Error> {
+        let mut all = Census::default();
+        for label in 0..asked.labels().len() {
+            let call = || asked.of(MIRROR_CENSUS.about(&asked.labels()[label..=label], &[]), label);
+            let eligible = |row: CensusRow| Eligible {
+                label,
+                heat: row.heat(now, tunables, &self.trails, &counter.cycles),
+                key: row.key,
+                element: row.element,
+                bytes: row.bytes.min(READ_MAX),
+                degree: row.degree,
+            };
+            let mut of_label = self
+                .transactions
+                .run("mirror.census", Mode::Read, async |tx: &mut Tx| {
+                    let mut found = Census::default();
+                    tx.each(call(), |row| found.take(eligible(row), (most, bytes_max))).await?;
+                    Ok(found)
+                })
+                .await?;
+            all.hottest.append(&mut of_label.hottest);
+            all.count += of_label.count;
+            all.too_large += of_label.too_large;
+            all.cut(most);
+        }
+        all.hottest.sort_unstable_by(|a, b| (a.label, &a.key).cmp(&(b.label, &b.key)));
+        all.hottest.shrink_to_fit();
         Ok(all)
     }
 

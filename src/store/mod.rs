@@ -71,7 +71,7 @@ pub use inspect::{Answer, Cell};
 pub use key::{KeyRow, LiveKeys};
 pub use lease::{Facts, JobFacts, Leaving, OpenFacts};
 pub use memory::{Filter, Happened, Record, TierCount, TierHealth, Waiting};
-pub use mirror::{Amount, Begun, Eligible, EndSeen, Heat, Mirrored, NodeSeen, Tied};
+pub use mirror::{Amount, Begun, Census, Eligible, EndSeen, Heat, Mirrored, NodeSeen, Tied};
 pub use outcome::{Report, Reported};
 pub use outlook::{Backlog, Outlook};
 pub use policy::InForce;

@@ -13,7 +13,7 @@ use serde::Deserialize;
 use std::time::Duration;
 
 /// What a process holds of a scope, as it says it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Holding {
     /// Whose.
     pub scope: Scope,
@@ -31,6 +31,8 @@ pub struct Holding {
     pub learned: usize,
     /// Whether everything that may be mirrored is in it.
     pub whole: bool,
+    /// Nodes in it divided by nodes that may be.
+    pub held_share: f64,
     /// Time from one look at the graph to the next.
     pub refresh: Duration,
     /// From which age on its answers say that they are stale.
@@ -38,7 +40,7 @@ pub struct Holding {
 }
 
 /// What a process said, and how long ago.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct MirrorTold {
     /// Whose.
@@ -61,6 +63,8 @@ pub struct MirrorTold {
     pub learned: i64,
     /// Whether everything that may be mirrored is in it.
     pub whole: bool,
+    /// Nodes in it divided by nodes that may be.
+    pub held_share: f64,
     /// Milliseconds from one look to the next.
     pub refresh_ms: i64,
     /// From how many milliseconds on its answers say that they are stale.
@@ -97,6 +101,7 @@ impl Store {
                     .set("tick", whole(holding.tick.into()))
                     .set("learned", size(holding.learned))
                     .set("whole", holding.whole)
+                    .set("heldShare", holding.held_share)
                     .set("refreshMs", whole(holding.refresh.as_millis()))
                     .set("staleMs", whole(holding.staleness.as_millis()));
                 tx.run(call).await

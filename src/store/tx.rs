@@ -101,21 +101,31 @@ impl Tx {
 
     /// Runs a statement and returns its rows.
     pub(super) async fn rows<T: DeserializeOwned>(&mut self, call: Call) -> Result<Vec<T>, Error> {
+        let mut rows = Vec::new();
+        self.each(call, |row| rows.push(row)).await?;
+        Ok(rows)
+    }
+
+    /// Runs a statement and hands on each row as it arrives.
+    pub(super) async fn each<T: DeserializeOwned>(
+        &mut self,
+        call: Call,
+        mut take: impl FnMut(T),
+    ) -> Result<(), Error> {
         let statement = call.statement;
         let begun = Instant::now();
         let mut stream =
             self.txn.execute(call.query()).await.map_err(|why| sort(why, statement, &self.uri))?;
-        let mut rows = Vec::new();
+        let mut rows = 0_u64;
         while let Some(row) =
             stream.next(self.txn.handle()).await.map_err(|why| sort(why, statement, &self.uri))?
         {
             let row = row.to::<T>();
-            rows.push(
-                row.map_err(|why| Error::Decode { statement: statement.name, detail: why.to_string() })?,
-            );
+            take(row.map_err(|why| Error::Decode { statement: statement.name, detail: why.to_string() })?);
+            rows += 1;
         }
-        trace!(statement = statement.name, rows = rows.len(), elapsed_us = begun.elapsed().as_micros());
-        Ok(rows)
+        trace!(statement = statement.name, rows, elapsed_us = begun.elapsed().as_micros());
+        Ok(())
     }
 
     /// Runs a statement whose values may be of any type, and returns these columns of it: the driver keeps no order.

@@ -98,6 +98,10 @@ impl Doors {
         ready: &watch::Receiver<Ready>,
         over: &CancellationToken,
     ) {
+        let ready = {
+            let (database, service) = (ready.clone(), Arc::clone(service));
+            move || database.borrow().clone().and_then(|()| service.no_room().map_or(Ok(()), Err))
+        };
         let asked = self.api.as_ref().map(|(listener, api)| (Arc::clone(api), listener.cut()));
         let page = || page(Arc::clone(service), Arc::clone(meter), ready.clone(), asked.clone());
         let api = async {
@@ -123,13 +127,13 @@ async fn bind(stated: Option<SocketAddr>, usual: u16) -> Result<Listener, Error>
 fn page(
     service: Arc<Service>,
     meter: Arc<Meter>,
-    ready: watch::Receiver<Ready>,
+    ready: impl Fn() -> Ready + Send + Sync + 'static,
     asked: Option<(Arc<Api>, Arc<AtomicU64>)>,
 ) -> impl Fn() -> String + Send + Sync + 'static {
     move || {
         let counters = service.store().counters();
         let beside = Beside {
-            ready: ready.borrow().is_ok(),
+            ready: ready().is_ok(),
             retries: counters.retried.load(Ordering::Relaxed),
             unknown_commits: counters.unknown_commits.load(Ordering::Relaxed),
             answered: asked.as_ref().map(|(api, _)| api.answered().by_class()),

@@ -31,6 +31,7 @@
 //! | `ebb_mirror_nodes` | gauge, scope | nodes that it holds |
 //! | `ebb_mirror_slots` | gauge, scope | relationships that it holds, each way by itself |
 //! | `ebb_mirror_bytes` | gauge, scope | bytes that they take |
+//! | `ebb_mirror_held_share` | gauge, scope | nodes that it holds divided by those that may be held |
 //! | `ebb_mirror_tick` | gauge, scope | how many outcomes it has learned |
 //! | `ebb_mirror_learned` | gauge, scope | for how many relationships something was learned, each way by itself |
 //! | `ebb_mirror_saved_generation` | gauge, scope | which state it saved last, where `mirror.folder` says where to |
@@ -47,7 +48,7 @@ use crate::surfaces::http::Usage;
 use std::fmt::Write;
 
 /// What is not counted by the scheduler.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Beside {
     /// Whether the worker is ready.
     pub ready: bool,
@@ -204,7 +205,7 @@ impl Page {
 
     /// What mirrors hold, and how their saves went.
     fn mirrors(&mut self, mirrors: &[Held]) {
-        let by_mirror: [ByMirror; 7] = [
+        let by_mirror: [ByMirror; 8] = [
             ("mirror_age_seconds", "How long ago the graph was looked at.", |state| {
                 state.freshness.age.as_secs_f64()
             }),
@@ -214,6 +215,9 @@ impl Page {
                 whole(state.slots as u64)
             }),
             ("mirror_bytes", "Bytes that they take.", |state| whole(state.bytes as u64)),
+            ("mirror_held_share", "Nodes that are held divided by those that may be.", |state| {
+                state.freshness.held_share
+            }),
             ("mirror_tick", "Outcomes that were learned.", |state| whole(state.freshness.tick_end)),
             (
                 "mirror_learned",

@@ -19,6 +19,7 @@ use ebb::graph::builder::WeightRange;
 use ebb::graph::kinds::Kinds;
 use ebb::jobs::JobName;
 use ebb::mirror::compare::compare;
+use ebb::mirror::hot::at_peak;
 use ebb::mirror::{Config, Current, Done, Mirror};
 use ebb::store::{Lasting, Store};
 use std::sync::Arc;
@@ -371,10 +372,28 @@ async fn an_entity_that_a_fact_made_is_there_at_the_next_look() {
     assert!(current.view.graph().find("Atlas").is_some());
 }
 
+/// The mirror of the bed's database with another budget, loaded.
+async fn loaded(bed: &Bed, max_bytes: u64) -> Current {
+    let mirror = Mirror::new(Arc::new(Store::connect(&bed.db.config).unwrap()), config(max_bytes));
+    mirror.refresh(&Scope::local(), bed.clock.now()).await.unwrap();
+    mirror.current(&Scope::local()).unwrap().unwrap()
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts are small")]
+fn assert_share(current: &Current, all: usize, budget: u64) {
+    let nodes = current.view.graph().node_count();
+    let share = nodes as f64 / all as f64;
+    assert!((current.held_share() - share).abs() < 1e-9, "{budget}: {} for {share}", current.held_share());
+    assert_eq!(current.is_whole(), nodes == all, "{budget}");
+    assert!(
+        nodes == 0 || at_peak(current.view.bytes().total()) <= budget,
+        "{budget}: {nodes} nodes take more"
+    );
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn what_does_not_fit_is_left_out_and_said() {
-    // Room for a page and its neighbours, not for two.
-    let bed = Bed::new(300_000).await;
+    let bed = Bed::new(1 << 30).await;
     let all: Vec<Event> = (0..1_500_u32)
         .map(|n| {
             let hours = f64::from(n) * 0.001;
@@ -383,15 +402,49 @@ async fn what_does_not_fit_is_left_out_and_said() {
         .collect();
     bed.db.apply(&all).await;
     bed.clock.set(at(2.0));
+    // Less than a page of nodes, and more.
+    for (budget, least) in [(100_000, 10), (1_500_000, 500)] {
+        let current = loaded(&bed, budget).await;
+        let graph = current.view.graph();
+        assert!((least..1_502).contains(&graph.node_count()), "{budget}: {}", graph.node_count());
+        assert_share(&current, 1_502, budget);
+        // The youngest are the hottest.
+        assert!(graph.find("m1499").is_some() && graph.find("m0000").is_none());
+        let partial = graph.nodes().filter(|node| graph.is_partial(*node)).count();
+        assert!(partial > 0, "a neighbour of what was left out says so");
+        assert!(graph.find("m1499").is_some_and(|node| !graph.is_partial(node)));
+    }
+}
+
+/// Whatever memories say, whatever they are joined to, and whatever the budget.
+#[tokio::test(flavor = "multi_thread")]
+async fn every_budget_is_kept_and_holds_the_hottest() {
+    let bed = Bed::new(1 << 30).await;
+    let mut random = Random::seeded(20_261_123);
+    let mut all = Vec::new();
+    for n in 0..400_u32 {
+        let words = 1 + random.below([4, 40, 400][n as usize % 3]);
+        let unique = random.once_in(2);
+        let word =
+            |_| if unique { format!("w{:x}", random.bits()) } else { format!("word{}", random.below(99)) };
+        let content = (0..words).map(word).collect::<Vec<String>>().join(" ");
+        let mentions = [random.pick(&ENTITIES), random.pick(&ENTITIES)];
+        all.push(about(&format!("m{n}"), f64::from(n) * 0.001, &content, &mentions));
+    }
+    all.push(about("hottest", 1.0, "a word of its own", &["Ada"]));
+    bed.db.apply(&all).await;
+    bed.clock.set(at(2.0));
     let (_, current) = bed.refresh().await;
-    let graph = current.view.graph();
-    assert!(!current.whole);
-    assert!(graph.node_count() < 1_502 && graph.node_count() >= 1_000, "{}", graph.node_count());
-    // The youngest are the hottest.
-    assert!(graph.find("m1499").is_some() && graph.find("m0000").is_none());
-    let partial = graph.nodes().filter(|node| graph.is_partial(*node)).count();
-    assert!(partial > 0, "a neighbour of what was left out says so");
-    assert!(graph.find("m1499").is_some_and(|node| !graph.is_partial(node)));
+    let count = current.view.graph().node_count();
+    assert_share(&current, count, 1 << 30);
+    let budgets = (0..14).map(|n| 2_000 * (1 << n) + random.below(1_000 << n) as u64).collect::<Vec<u64>>();
+    for budget in budgets {
+        let current = loaded(&bed, budget).await;
+        assert_share(&current, count, budget);
+        if budget > 50_000 {
+            assert_eq!(hits(&current, "own").first().map(String::as_str), Some("hottest"), "{budget}");
+        }
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

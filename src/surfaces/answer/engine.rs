@@ -26,6 +26,10 @@ pub struct State {
     pub stale_ms: u64,
     /// Whether that is longer than is configured.
     pub stale: bool,
+    /// Whether everything that may be held is; else only the hottest nodes were searched.
+    pub whole: bool,
+    /// Nodes that are held divided by nodes that may be, 1 where all are.
+    pub held_share: f64,
     /// Whether something was cut short: which flag ends in truncated says what.
     pub truncated: bool,
     /// What was cut short, left out, or still moving when it was taken.
@@ -43,6 +47,8 @@ impl State {
             as_of: freshness.as_of.map(Rfc3339),
             stale_ms: milliseconds(freshness),
             stale: freshness.stale,
+            whole: freshness.whole,
+            held_share: freshness.held_share,
             truncated: cut_short(&flags),
             flags,
             unknown_seeds: unknown,

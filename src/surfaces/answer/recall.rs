@@ -26,6 +26,10 @@ pub struct Recall {
     pub stale_ms: u64,
     /// Whether that is longer than is configured.
     pub stale: bool,
+    /// Whether everything that may be held is; else only the hottest nodes were searched.
+    pub whole: bool,
+    /// Nodes that are held divided by nodes that may be, 1 where all are.
+    pub held_share: f64,
     /// Whether something was cut short: which flag ends in truncated says what.
     pub truncated: bool,
     /// What was found, the best first.
@@ -266,6 +270,8 @@ impl Recall {
             as_of: freshness.as_of.map(Rfc3339),
             stale_ms: milliseconds(&freshness),
             stale: freshness.stale,
+            whole: freshness.whole,
+            held_share: freshness.held_share,
             truncated: cut_short(&flags),
             hits: recalled.hits.into_iter().map(hit).collect(),
             seeds: recalled
@@ -318,6 +324,10 @@ pub struct Engine {
     pub stale_ms: u64,
     /// Whether that is longer than is configured.
     pub stale: bool,
+    /// Whether everything that may be held is; else only the hottest nodes were searched.
+    pub whole: bool,
+    /// Nodes that are held divided by nodes that may be, 1 where all are.
+    pub held_share: f64,
     /// Whether something was cut short: which flag ends in truncated says what.
     pub truncated: bool,
     /// What was found, the best first.
@@ -358,6 +368,8 @@ impl Engine {
             as_of: freshness.as_of.map(Rfc3339),
             stale_ms: milliseconds(freshness),
             stale: freshness.stale,
+            whole: freshness.whole,
+            held_share: freshness.held_share,
             truncated: cut_short(&found.flags),
             hits: found.nodes.into_iter().map(hit).collect(),
             unknown_seeds: found.unknown,
@@ -386,6 +398,8 @@ pub struct Mirrored {
     pub stale: bool,
     /// Whether everything that may be held is.
     pub whole: Option<bool>,
+    /// Nodes that are held divided by nodes that may be, 1 where all are.
+    pub held_share: Option<f64>,
     /// Nodes.
     pub nodes: Option<usize>,
     /// Relationships, each way by itself.
@@ -420,6 +434,7 @@ impl From<Held> for Mirrored {
             stale_ms: state.map(|state| milliseconds(&state.freshness)),
             stale: state.is_some_and(|state| state.freshness.stale),
             whole: state.map(|state| state.freshness.whole),
+            held_share: state.map(|state| state.freshness.held_share),
             nodes: state.map(|state| state.nodes),
             slots: state.map(|state| state.slots),
             bytes: state.map(|state| state.bytes),

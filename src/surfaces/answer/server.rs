@@ -134,6 +134,8 @@ pub struct Kept {
     pub learned: i64,
     /// Whether everything that may be held is.
     pub whole: bool,
+    /// Nodes that are held divided by nodes that may be, 1 where all are.
+    pub held_share: f64,
     /// Milliseconds from one look to the next.
     pub refresh_ms: i64,
 }
@@ -270,6 +272,7 @@ impl From<MirrorTold> for Kept {
             tick,
             learned,
             whole,
+            held_share,
             refresh_ms,
             stale_ms: _,
         } = told;
@@ -285,6 +288,7 @@ impl From<MirrorTold> for Kept {
             tick,
             learned,
             whole,
+            held_share,
             refresh_ms,
         }
     }

@@ -10,7 +10,7 @@ pub use xlr::XlrArgs;
 
 use super::exit::CliError;
 use super::output::Output;
-use super::page::{Column, Page};
+use super::page::{Column, Page, searched};
 use super::recall::{ProfileName, seed};
 use crate::service::Service;
 use crate::service::engine::{Activate, Rank, activate, contrast, divide, harmonics, rank, resonate};
@@ -194,6 +194,7 @@ fn close(state: &State, line: &str, page: &mut Page) {
     }
     page.line("");
     page.line(line);
+    searched(state.whole, state.held_share, page);
     if !state.flags.is_empty() {
         let how = if state.truncated { "Cut short" } else { "To be known" };
         page.line(&format!("{how}: {}.", state.flags.join(", ")));
@@ -221,6 +222,7 @@ fn lay_out(answer: &Engine, page: &mut Page) {
     }
     page.line("");
     page.line(&format!("{} nodes reached; {} relationships read.", answer.nodes_touched, answer.slots_read));
+    searched(answer.whole, answer.held_share, page);
     if answer.truncated {
         page.line(&format!("Cut short: {}.", answer.flags.join(", ")));
     }

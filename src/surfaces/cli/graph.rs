@@ -7,7 +7,7 @@ pub use load::load;
 
 use super::exit::CliError;
 use super::output::Output;
-use super::page::Page;
+use super::page::{Page, percent};
 use crate::service::Service;
 use crate::service::mirrors::Difference;
 use crate::service::recall::{LearnedFile, dot, export, export_graphml};
@@ -200,7 +200,12 @@ fn stats(mirror: &Mirrored, page: &mut Page) {
         ("learned", learned(mirror.learned.unwrap_or(0), mirror.tick.unwrap_or(0))),
         (
             "holds everything",
-            if mirror.whole == Some(true) { "yes" } else { "no: the hottest, as far as they fit" }.to_owned(),
+            match mirror.held_share {
+                Some(share) if mirror.whole == Some(false) => {
+                    format!("no: the hottest {}, as far as mirror.max_bytes allows", percent(share))
+                }
+                _ => "yes".to_owned(),
+            },
         ),
         ("not usable", format!("{} nodes, {} relationships", skipped("nodes"), skipped("relationships"))),
     ];

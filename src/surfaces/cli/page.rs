@@ -207,6 +207,21 @@ pub fn harmless(text: &str) -> String {
     text.chars().map(shown).collect()
 }
 
+/// A share in percent, rounded down: no part of a whole reads as 100 %.
+pub(super) fn percent(share: f64) -> String {
+    format!("{:.1} %", (share * 1_000.0).floor() / 10.0)
+}
+
+/// Says where an answer was searched, unless everything is held.
+pub(super) fn searched(whole: bool, held_share: f64, page: &mut Page) {
+    if !whole {
+        let share = percent(held_share);
+        page.line(&format!(
+            "Searched in the hottest {share} of the nodes, as far as mirror.max_bytes allows."
+        ));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

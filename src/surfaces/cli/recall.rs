@@ -3,7 +3,7 @@
 use super::exit::CliError;
 use super::instant::Moment;
 use super::output::Output;
-use super::page::{Column, Page};
+use super::page::{Column, Page, searched};
 use crate::domain::units::Timestamp;
 use crate::service::Service;
 use crate::service::recall::{
@@ -233,6 +233,7 @@ pub(super) fn lay_out(answer: &Recall, why: bool, page: &mut Page) {
         answer.counters.useful_slots,
         answer.counters.slots_read
     ));
+    searched(answer.whole, answer.held_share, page);
     if answer.truncated {
         page.line(&format!("Cut short: {}.", answer.flags.join(", ")));
     }

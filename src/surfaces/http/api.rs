@@ -28,7 +28,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
-use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tracing::{Instrument, Span, debug, info_span};
@@ -184,7 +183,7 @@ impl Api {
 /// The router: every route, the probes, the document, the status page. `metrics` writes its page anew for each that asks.
 pub fn router(
     api: &Arc<Api>,
-    ready: watch::Receiver<Ready>,
+    ready: impl Fn() -> Ready + Clone + Send + Sync + 'static,
     metrics: impl Fn() -> String + Send + Sync + 'static,
 ) -> Router {
     let mut router =

@@ -1,14 +1,13 @@
 //! What supervisors ask: `/healthz` (the process answers), `/readyz` (it can do its work, or why not) and `/metrics`.
 //!
-//! The answer to `/readyz` was found out beforehand, so that a probe neither waits for the database nor asks it. The
-//! reason is told where only this machine can ask.
+//! The answer to `/readyz` was found out beforehand, so that a probe neither waits for the database nor asks it. A process whose
+//! mirror is empty for want of room is not ready either. The reason is told where only this machine can ask.
 
 use axum::Router;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use std::sync::Arc;
-use tokio::sync::watch;
 
 /// Whether a process can do its work, or why not.
 pub type Ready = Result<(), String>;
@@ -17,16 +16,19 @@ pub type Ready = Result<(), String>;
 const PROMETHEUS: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// The routes of a worker's own port. `metrics` writes the page anew for each that asks.
-pub fn router(ready: watch::Receiver<Ready>, metrics: impl Fn() -> String + Send + Sync + 'static) -> Router {
+pub fn router(
+    ready: impl Fn() -> Ready + Clone + Send + Sync + 'static,
+    metrics: impl Fn() -> String + Send + Sync + 'static,
+) -> Router {
     let metrics = Arc::new(metrics);
     probes(ready, true).route("/metrics", get(move || async move { page(metrics()) }))
 }
 
 /// `/healthz` and `/readyz`, the reason only if it is to be told.
-pub(super) fn probes(ready: watch::Receiver<Ready>, told: bool) -> Router {
+pub(super) fn probes(ready: impl Fn() -> Ready + Clone + Send + Sync + 'static, told: bool) -> Router {
     Router::new()
         .route("/healthz", get(|| async { "ok\n" }))
-        .route("/readyz", get(move || async move { readiness(&ready.borrow(), told) }))
+        .route("/readyz", get(move || async move { readiness(&ready(), told) }))
 }
 
 /// A page of metrics.

@@ -6,7 +6,9 @@ use super::route::{Answer, Call, Needs, Route};
 use crate::domain::ids::{Scope, Term};
 use crate::domain::key::Right;
 use crate::service::engine::{Activate, Rank};
-use crate::service::recall::{Ask, Dimension, Error, Filter, Fusion, Profile, SeedMass, Spread, Xlr};
+use crate::service::recall::{
+    Ask, Dimension, Error, Filter, Fusion, Profile, Refused, SeedMass, Spread, Xlr,
+};
 use crate::surfaces::answer::recall::{Engine, Mirrored, Recall};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -21,7 +23,8 @@ pub(super) fn routes() -> Vec<Route> {
             .note(
                 "From memory, where the hot part of the graph is held: it writes nothing, but for what it teaches where every \
                  recall is learned from. The first question after a start waits until it is loaded. stale_ms says how old what \
-                 was asked is. What was of use is reported to /v1/outcomes, with the path to it.",
+                 was asked is, held_share how much of the scope is held. 503 where nothing of it \
+                 fits. What was of use is reported to /v1/outcomes, with the path to it.",
             ),
         Route::post("/v1/engine/activate", Needs::InScope(Right::Read), activate)
             .says("Say what lights up from seeds, without words")
@@ -340,6 +343,8 @@ impl From<Error> for Problem {
             Error::Store(why) => why.into(),
             Error::Invalid(why) => Self::validation(why),
             Error::NotMirrored(why) => Self::not_found(why),
+            // Nothing changes before the configuration or the graph does, and the graph is looked at each half minute.
+            why @ Error::Busy(Refused::NoRoom { .. }) => Self::unavailable(why.to_string(), 30),
             why @ Error::Busy(_) => Self::unavailable(why.to_string(), 1),
             why => Self::own_fault(why),
         }

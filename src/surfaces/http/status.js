@@ -37,6 +37,7 @@ const table = (name, heads, rows) => el('div', { class: 'scroll', tabindex: 0, r
 // ---- Numbers and instants in words.
 
 const count = n => n == null ? '–' : n.toLocaleString('en');
+const percent = share => `${(Math.floor(share * 1000) / 10).toFixed(1)} %`;
 const energy = n => n == null ? '–' : n > 0 && n < 0.001 ? '<0.001' : n.toFixed(3);
 const trace = n => n == null ? '–' : n > 0 && n < 0.01 ? '<0.01' : n.toFixed(2);
 const HOUR = 3600e3;
@@ -187,7 +188,7 @@ function mirrors({ mirrors }) {
   const age = m => m.stale ? el('span', { class: 'warn' }, `${span(m.age_ms)} ago !`) : `${span(m.age_ms)} ago`;
   return table('Mirrors', [['scope'], ['process'], ['looked'], ...numbers, ['holds']], mirrors.map(m => [
     text(m.scope, 40), text(m.process, 40), age(m), count(m.generation), count(m.nodes), count(m.slots),
-    (m.bytes / 2 ** 20).toFixed(1), m.whole ? 'everything' : 'the hottest',
+    (m.bytes / 2 ** 20).toFixed(1), m.whole ? 'everything' : `the hottest ${percent(m.held_share)}`,
   ]));
 }
 

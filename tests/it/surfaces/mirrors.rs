@@ -409,3 +409,100 @@ async fn four_processes_give_the_same_answers_to_the_byte() {
     }
     same(&["as_of", "stale_ms", "generation", "recall_id"]);
 }
+
+/// Memories `m0` to `m2999`, each hotter than the one before, with a word of its own.
+async fn three_thousand(db: &Fresh) {
+    let text = "UNWIND range(0, 2999) AS n CREATE (:Memory:EbbStamped {scope: 'local', id: 'm' + n, \
+        content: 'note of word' + n, tier: 'longTerm', energy: 1.0 + n / 1000.0, energyAt: datetime(), lastAccessed: datetime(), \
+        created: datetime(), accessCount: 1})";
+    db.client.run(text, &[]).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_scope_beyond_its_budget_answers_with_the_hottest_and_says_so() {
+    let db = fresh().await;
+    three_thousand(&db).await;
+    let small = ("EBB__MIRROR__MAX_BYTES", "1 MiB");
+    let ebb = |args: &[&str]| -> Said {
+        let folder = tempfile::tempdir().unwrap();
+        command(&db, folder.path(), args).env(small.0, small.1).output().unwrap().into()
+    };
+    let partial = |answer: &Value| {
+        let share = answer["held_share"].as_f64().unwrap();
+        assert!(answer["whole"] == false && share > 0.01 && share < 0.9, "{answer:#}");
+        share
+    };
+    let stats = ebb(&["graph", "stats"]).json();
+    let share = partial(&stats);
+    assert!((stats["nodes"].as_f64().unwrap() / 3_000.0 - share).abs() < 1e-9, "{stats:#}");
+    let table = ebb(&["graph", "stats", "-o", "table"]).out;
+    assert!(table.contains("no: the hottest"), "{table}");
+    let hot = ebb(&["recall", "word2999"]).json();
+    partial(&hot);
+    assert_eq!(ids(&hot)[0], "m2999");
+    let cold = ebb(&["recall", "word0"]).json();
+    partial(&cold);
+    assert!(!ids(&cold).contains(&"m0"), "{cold:#}");
+    let table = ebb(&["recall", "word0", "-o", "table"]).out;
+    assert!(table.contains("Searched in the hottest"), "{table}");
+    for args in [
+        &["engine", "pagerank"][..],
+        &["engine", "activate", "--seed", "m2999"],
+        &["engine", "communities"],
+        &["engine", "resonate", "--seed", "m2999"],
+    ] {
+        partial(&ebb(args).json());
+    }
+
+    let mut api = Served::on(&db, &[small]);
+    partial(&api.post("/v1/recall", r#"{"text":"word2999"}"#).json(200));
+    partial(&api.get("/v1/mirror").json(200));
+    eventually("its mirror is told of", async || mirrors(&db).len() == 1).await;
+    partial(&mirrors(&db)[0]);
+    assert_eq!(api.get("/readyz").status, 200, "a part is enough to answer");
+    assert!(api.get("/metrics").body.contains("ebb_mirror_held_share{scope=\"local\"} 0."));
+    let found = ebb(&["doctor"]);
+    assert!(found.code == Some(0) && found.out.contains("raise mirror.max_bytes"), "{}", found.out);
+    assert!(api.stop(), "{}", api.log());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_mirror_that_is_empty_for_want_of_room_is_not_ready() {
+    let db = fresh().await;
+    // A quarter of it is less than the longest text takes.
+    let small = [("EBB__MIRROR__MAX_BYTES", "1 MiB"), ("EBB__MIRROR__SCOPES", "local,a,b,c")];
+    let api = Served::on(&db, &[OFTEN, small[0], small[1]]);
+    // There is nothing to hold.
+    let nothing = api.post("/v1/recall", QUESTION).json(200);
+    assert_eq!(
+        (&nothing["whole"], &nothing["held_share"], &nothing["hits"]),
+        (&json!(true), &json!(1.0), &json!([]))
+    );
+    let giant = "CREATE (:Memory:EbbStamped {scope: 'local', id: 'giant', tier: 'longTerm', energy: 1.0, energyAt: datetime(), \
+        content: reduce(text = '', n IN range(0, 12000) | text + 'w' + n + ' '), lastAccessed: datetime(), created: datetime(), \
+        accessCount: 1})";
+    db.client.run(giant, &[]).await;
+    ebb(&db, &["graph", "refresh"]).json();
+    eventually("it is not ready", async || api.get("/readyz").status == 503).await;
+    let why = api.get("/readyz").body;
+    assert!(why.contains("scope local is empty") && why.contains("raise mirror.max_bytes"), "{why}");
+    let says = "raise mirror.max_bytes";
+    api.post("/v1/recall", QUESTION).fails(503, "unavailable", says);
+    api.post("/v1/engine/pagerank", "{}").fails(503, "unavailable", says);
+    let held = api.get("/v1/mirror").json(200);
+    assert_eq!(
+        (&held["nodes"], &held["whole"], &held["held_share"]),
+        (&json!(0), &json!(false), &json!(0.0))
+    );
+    eventually("it is told of", async || mirrors(&db).iter().any(|kept| kept["held_share"] == 0.0)).await;
+    let found = ebb(&db, &["doctor"]);
+    assert!(found.code != Some(0) && found.out.contains("recall answers 503"), "{}", found.out);
+    let folder = tempfile::tempdir().unwrap();
+    let mut alone = command(&db, folder.path(), &["recall", "Parser"]);
+    Said::from(alone.envs(small).output().unwrap()).fails(1, says);
+    // What fits is held as soon as it is there, however large its neighbour.
+    told(&db);
+    eventually("it is ready", async || api.get("/readyz").status == 200).await;
+    let answer = api.post("/v1/recall", QUESTION).json(200);
+    assert!(ids(&answer).contains(&"m1") && answer["whole"] == false, "{answer:#}");
+}

@@ -12,7 +12,7 @@ async fn who_dribbles_is_hung_up_on_and_others_are_answered() {
     let address = listener.address;
     let (_ready, ready) = tokio::sync::watch::channel(Ok(()));
     let stop = CancellationToken::new();
-    let router = probes::router(ready, || "here".to_owned());
+    let router = probes::router(move || ready.borrow().clone(), || "here".to_owned());
     let serving = listener.serve(router, stop.clone());
     let asking = tokio::task::spawn_blocking(move || {
         let mut slow: Vec<Plain> = (0..20).map(|_| Plain::connect(address).unwrap()).collect();

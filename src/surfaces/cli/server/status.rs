@@ -8,7 +8,7 @@ use crate::surfaces::cli::exit::CliError;
 use crate::surfaces::cli::instant::{about, readable};
 use crate::surfaces::cli::job::Scheduled;
 use crate::surfaces::cli::output::Output;
-use crate::surfaces::cli::page::{Column, Page};
+use crate::surfaces::cli::page::{Column, Page, percent};
 use std::time::Duration;
 
 /// Runs `ebb status`.
@@ -148,7 +148,11 @@ pub(in crate::surfaces::cli) fn mirrors(mirrors: &[Kept], page: &mut Page) {
             kept.slots.to_string(),
             kept.learned.to_string(),
             kept.bytes.to_string(),
-            if kept.whole { "everything" } else { "the hottest" }.to_owned(),
+            if kept.whole {
+                "everything".to_owned()
+            } else {
+                format!("the hottest {}", percent(kept.held_share))
+            },
         ]
     };
     page.table(&columns, mirrors.iter().map(row));
