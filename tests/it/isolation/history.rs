@@ -19,6 +19,9 @@ const JOBS: [JobName; 9] = [
     JobName::Learn,
 ];
 
+/// What requests are called.
+const NAMES: [&str; 4] = ["q1", "q2", "q3", "operator/q1"];
+
 /// What a scope calls things.
 #[derive(Debug, Clone)]
 pub(super) struct Words {
@@ -142,9 +145,6 @@ impl Words {
         if random.once_in(2) {
             memory["mentions"] = json!([self.entity(random), self.entity(random)]);
         }
-        if random.once_in(6) {
-            memory.as_object_mut().unwrap().remove("id");
-        }
         memory
     }
 
@@ -172,7 +172,14 @@ impl Words {
         };
         let asked = |path: &str| format!("{path}?scope={}", encoded(&self.scope));
         let mut ask = match random.below(30) {
-            0..=4 => post("/v1/memories", self.memory(random)),
+            0..=3 => post("/v1/memories", self.memory(random)),
+            // One that Ebb names: after its request, since what is named by chance is found by other words each time.
+            4 => {
+                let mut memory = self.memory(random);
+                memory.as_object_mut().unwrap().remove("id");
+                let name = random.pick(&NAMES).to_owned();
+                return Ask { once: Some(name), ..post("/v1/memories", memory) };
+            }
             5 => post("/v1/memories:batch", json!([self.memory(random), self.memory(random)])),
             6..=9 => {
                 let (id, session) = (self.id(random), self.session(random));
@@ -212,17 +219,16 @@ impl Words {
             26 => post("/v1/outcomes", self.outcome(random)),
             27 => Ask::tool("remember", &{
                 let memory = self.memory(random);
-                json!({"id": memory["id"].as_str().unwrap_or("made by a tool"), "content": memory["content"],
-                    "scope": self.scope, "request_id": random.pick(&["q1", "q2"])})
+                json!({"id": memory["id"], "content": memory["content"], "scope": self.scope,
+                    "request_id": random.pick(&NAMES)})
             }),
             28 => Ask::tool("observe_relation", &self.seen(random)),
             _ => Ask::tool("report_outcome", &self.outcome(random)),
         };
         if ask.path != "/mcp" {
-            let names = ["q1", "q2", "q3", "operator/q1"];
             // The operator is one caller, whose names of requests are the same in every scope.
             ask.by_operator = random.once_in(8);
-            ask.once = (!ask.by_operator && random.once_in(3)).then(|| random.pick(&names).to_owned());
+            ask.once = (!ask.by_operator && random.once_in(3)).then(|| random.pick(&NAMES).to_owned());
         }
         ask
     }
