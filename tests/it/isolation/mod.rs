@@ -6,8 +6,7 @@
 //! their own are in one database at once, so three plays compare two histories of each pair.
 //!
 //! A route, tool or verb that nobody accounts for fails [`every_route_tool_and_verb_is_accounted_for`]. What an answer may say
-//! that is not of the scope stands in `told`, with reasons. Of the guard nothing is asked: it weighs what a run would expire
-//! against all that the database holds, which is documented, and it is off here.
+//! that is not of the scope stands in `told`, with reasons.
 
 mod accounted;
 mod history;

@@ -1,7 +1,6 @@
 //! The program without its socket: service, router and tools as `ebb serve` puts them together, asked in this process at
 //! the instants of a clock by hand.
 
-use crate::harness::ebb::UNGUARDED;
 use crate::harness::neo4j::{Fresh, at, documented};
 use crate::jobs::sweep::policies;
 use axum::Router;
@@ -96,7 +95,7 @@ pub(super) struct Program {
 impl Program {
     /// A new process, so to speak: it holds nothing in memory yet. It answers from memory about these scopes.
     pub(super) fn on(db: &Fresh, scopes: &[String]) -> Self {
-        let regime = Regime { policies: policies(POLICIES), guard: UNGUARDED, ..db.config.regime.clone() };
+        let regime = Regime { policies: policies(POLICIES), ..db.config.regime.clone() };
         let store = Store::connect(&Config { regime, ..db.config.clone() }).unwrap();
         let job = JobConfig {
             enabled: true,
@@ -109,8 +108,9 @@ impl Program {
             consolidation: documented(),
             jobs: scheduler::Config(std::array::from_fn(|_| job.clone())),
             scope: Scope::local(),
-            guard: UNGUARDED,
-            mirror: mirror::Config { scopes, ..crate::mirror::config(1 << 30) },
+            guard: db.config.regime.guard,
+            // However slow this machine is, nothing becomes stale.
+            mirror: mirror::Config { scopes, staleness: Duration::MAX, ..crate::mirror::config(1 << 30) },
             engine: crate::mirror::rules(),
             learn: Learn::default(),
         };
