@@ -144,6 +144,7 @@ impl Program {
         let mut request = Request::builder()
             .method(ask.method)
             .uri(&ask.path)
+            .header("host", "localhost")
             .header("authorization", format!("Bearer {key}"))
             .header("content-type", "application/json")
             .header("accept", "application/json, text/event-stream");

@@ -3,10 +3,12 @@
 use super::program::DONE;
 
 /// Fields whose values are taken out, and why they may be another each time.
-const APART: [(&str, &str); 6] = [
+const APART: [(&str, &str); 8] = [
     ("request_id", "made for each request"),
     ("generation", "counts the times that a mirror of this process was brought up to date, whatever changed"),
     ("recall_id", "follows from the generation"),
+    ("bytes", "memory of this process, by whether it loaded the graph or patched what it held"),
+    ("postings_read", "work of this process, by the same"),
     ("checksum", "of a file with all of these in it"),
     ("stale_ms", "time that passed in this process"),
     ("confirm", "a token of this process, good once"),
