@@ -5,6 +5,7 @@
 
 mod conformance;
 mod harness;
+mod isolation;
 mod jobs;
 mod kills;
 mod mirror;

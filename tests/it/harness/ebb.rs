@@ -163,7 +163,14 @@ impl Fresh {
 
     /// Removes everything but the tunables and the schema; cycles are counted as at the beginning.
     pub(crate) async fn clear(&self) {
-        let kept = "n:ConsolidationConfig OR n:EbbMigration OR (n:EbbCounter AND n.name = 'cycle')";
+        self.clear_but("ConsolidationConfig").await;
+    }
+
+    /// The same, and leaves what carries that label.
+    pub(crate) async fn clear_but(&self, label: &str) {
+        let kept = format!(
+            "n:{label} OR n:ConsolidationConfig OR n:EbbMigration OR (n:EbbCounter AND n.name = 'cycle')"
+        );
         self.client.run(&format!("MATCH (n) WHERE NOT ({kept}) DETACH DELETE n"), &[]).await;
         let text = "MATCH (c:EbbCounter {name: 'cycle'}) SET c.advances = 0, c.evaporated = null";
         self.client.run(text, &[]).await;
