@@ -1,7 +1,8 @@
-// purpose: Say which of these promotions have happened before.
+// purpose: Say which of these promotions have happened before, and for which of them the id of the stub is taken.
 // mode: read
-// params: $rows.scope: List, $rows.key: List
-// returns: at: Integer (index in $rows.key; a row for each that has)
+// params: $rows.scope: List, $rows.key: List, $rows.stub: List
+// returns: at: Integer (index in $rows.key), risen: Boolean, taken: Boolean (a row for each)
 UNWIND range(0, size($rows.key) - 1) AS i
-MATCH (s:Memory {scope: $rows.scope[i], promotionKey: $rows.key[i]})
-RETURN i AS at
+OPTIONAL MATCH (s:Memory {scope: $rows.scope[i], promotionKey: $rows.key[i]})
+OPTIONAL MATCH (o:Memory {scope: $rows.scope[i], id: $rows.stub[i]})
+RETURN i AS at, s IS NOT NULL AS risen, o IS NOT NULL AS taken

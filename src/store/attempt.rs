@@ -53,25 +53,39 @@ pub(super) async fn raise(
     promotions: Vec<Promotion>,
     at: Timestamp,
 ) -> Result<Vec<Promotion>, Error> {
-    let promotions = rise(tx, promotions).await?;
-    stubs(tx, &promotions, at).await?;
-    Ok(promotions)
+    let raised = rise(tx, promotions).await?;
+    stubs(tx, &raised, at).await?;
+    Ok(raised.into_iter().map(|(promotion, _)| promotion).collect())
 }
 
-/// Writes the lives, and answers the promotions whose stubs are to be left in the same transaction.
-async fn rise(tx: &mut Tx, promotions: Vec<Promotion>) -> Result<Vec<Promotion>, Error> {
+/// A promotion with the id of its stub.
+type Raised = (Promotion, String);
+
+/// Writes the lives, and answers the promotions whose stubs are to be left in the same transaction. The id of a stub follows
+/// from its key, so anybody can work it out and give it to a memory of their own: then the stub gets one at random.
+async fn rise(tx: &mut Tx, promotions: Vec<Promotion>) -> Result<Vec<Raised>, Error> {
     #[derive(Deserialize)]
     struct Risen {
         at: usize,
+        risen: bool,
+        taken: bool,
     }
-    let mut risen: BTreeSet<MemoryKey> = BTreeSet::new();
-    for slice in slices(&MEMORY_RISEN, &promotions, |p| bytes(&p.key) + 12) {
+    let (mut risen, mut taken) = (BTreeSet::new(), BTreeSet::new());
+    for slice in slices(&MEMORY_RISEN, &promotions, |p| bytes(&p.key) + 50) {
+        let keys: Vec<String> = slice.iter().map(|p| promotion_key(&p.key, p.after.tier)).collect();
         let call = MEMORY_RISEN
             .call()
             .set("scope", list(slice.iter().map(|p| p.key.scope())))
-            .set("key", list(slice.iter().map(|p| promotion_key(&p.key, p.after.tier))));
-        let found = tx.rows::<Risen>(call).await?;
-        risen.extend(found.into_iter().filter_map(|row| Some(slice.get(row.at)?.key.clone())));
+            .set("stub", list(keys.iter().map(|key| stub_id(key))))
+            .set("key", list(keys.iter().map(String::as_str)));
+        for row in tx.rows::<Risen>(call).await? {
+            let Some(promotion) = slice.get(row.at) else { continue };
+            if row.risen {
+                risen.insert(promotion.key.clone());
+            } else if row.taken {
+                taken.insert(promotion.key.clone());
+            }
+        }
     }
     let (before, promotions): (Vec<_>, Vec<_>) = promotions.into_iter().partition(|p| risen.contains(&p.key));
     let reason = |p: &Promotion| format!("it has risen to {} before; somebody moved it back", p.after.tier);
@@ -79,21 +93,28 @@ async fn rise(tx: &mut Tx, promotions: Vec<Promotion>) -> Result<Vec<Promotion>,
     quarantine(tx, &before).await?;
     let lives: Vec<(&MemoryKey, Vital)> = promotions.iter().map(|p| (&p.key, p.after)).collect();
     write(tx, &lives).await?;
-    Ok(promotions)
+    let raised = |p: Promotion| {
+        let id = if taken.contains(&p.key) {
+            crate::clock::new_id()
+        } else {
+            stub_id(&promotion_key(&p.key, p.after.tier))
+        };
+        (p, id)
+    };
+    Ok(promotions.into_iter().map(raised).collect())
 }
 
 /// Leaves the stubs of promotions.
-async fn stubs(tx: &mut Tx, promotions: &[Promotion], at: Timestamp) -> Result<(), Error> {
-    let stubs: Vec<(&Promotion, String, &'static str)> = promotions
-        .iter()
-        .filter_map(|p| Some((p, promotion_key(&p.key, p.after.tier), p.before.tier.archived()?.name())))
-        .collect();
-    for slice in slices(&MEMORY_STUB, &stubs, |(p, key, _)| bytes(&p.key) + key.len() + 70) {
-        let call = keyed(MEMORY_STUB.call(), slice.iter().map(|(p, ..)| &p.key))
-            .set("stub", list(slice.iter().map(|(_, key, _)| stub_id(key))))
-            .set("key", list(slice.iter().map(|(_, key, _)| key.as_str())))
+async fn stubs(tx: &mut Tx, raised: &[Raised], at: Timestamp) -> Result<(), Error> {
+    let archived = |(p, id): &'_ Raised| Some((p.clone(), id.clone(), p.before.tier.archived()?.name()));
+    let stubs: Vec<(Promotion, String, &'static str)> = raised.iter().filter_map(archived).collect();
+    for slice in slices(&MEMORY_STUB, &stubs, |(p, id, _)| 2 * bytes(&p.key) + id.len() + 80) {
+        let each = || slice.iter().map(|(p, ..)| p);
+        let call = keyed(MEMORY_STUB.call(), each().map(|p| &p.key))
+            .set("stub", list(slice.iter().map(|(_, id, _)| id.as_str())))
+            .set("key", list(each().map(|p| promotion_key(&p.key, p.after.tier))))
             .set("archived", list(slice.iter().map(|(.., archived)| *archived)))
-            .set("energy", list(slice.iter().map(|(p, ..)| p.after.energy.value())))
+            .set("energy", list(each().map(|p| p.after.energy.value())))
             .set("at", at.millis());
         tx.run(call).await?;
     }

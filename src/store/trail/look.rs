@@ -320,8 +320,9 @@ impl Store {
             }
         }
         if found.len() > 1 {
-            let several: Vec<String> =
+            let mut several: Vec<String> =
                 found.values().map(|(named, _)| format!("{}:{}", named.label, named.id)).collect();
+            several.sort();
             return Err(Error::Conflict(format!(
                 "{name} may mean several places: {}; name one by its label, and make ids of one label unique",
                 several.join(", ")

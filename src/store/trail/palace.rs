@@ -273,10 +273,11 @@ impl<'a> Palace<'a> {
             [] => Err(Error::NotFound { what: "place", id: name.to_string() }),
             [one] => Ok(*one),
             several => {
-                let labels: Vec<String> = several
+                let mut labels: Vec<String> = several
                     .iter()
                     .map(|at| format!("{}:{}", self.places[*at].named.label, self.places[*at].named.id))
                     .collect();
+                labels.sort();
                 Err(Error::Conflict(format!(
                     "{name} may mean several places: {}; name one by its label, and make ids of one label unique",
                     labels.join(", ")

@@ -6,9 +6,7 @@ use super::pages::{self, Rows};
 use super::problem::Problem;
 use super::route::{Answer, Call, Needs, Route};
 use crate::domain::event::{Access, Event, Remember};
-use crate::domain::ids::{
-    CONTENT_BYTES_MAX, EntityName, InstanceId, MemoryId, MemoryKey, Scope, SessionId,
-};
+use crate::domain::ids::{CONTENT_BYTES_MAX, EntityName, InstanceId, MemoryId, MemoryKey, Scope, SessionId};
 use crate::domain::key::Right;
 use crate::domain::memory::Revive;
 use crate::domain::tier::Tier;
@@ -187,7 +185,8 @@ impl Rows for InOrder {
 
     async fn cursors(&self, after: &str, limit: usize) -> Result<Vec<String>, Problem> {
         let (filter, limit) = self.after(after, limit);
-        Ok(self.api.service.list_ids(&self.scope, &filter, limit).await?)
+        let keys = self.api.service.list_keys(&self.scope, &filter, limit).await?;
+        Ok(keys.iter().map(ToString::to_string).collect())
     }
 }
 

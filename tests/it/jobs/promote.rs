@@ -273,3 +273,16 @@ async fn claimer(db: &Fresh, name: &'static str) -> Claimer {
     });
     Claimer { steps, done, task, owed: 0 }
 }
+
+/// The id of a stub can be worked out by anybody, and given to a memory: nobody's promotion waits for that.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stub_whose_id_is_taken_gets_another() {
+    let db = fresh().await;
+    let taken = stub_id(&promotion_key(&crate::harness::ebb::key("m"), Tier::ShortTerm));
+    db.put(&[ripe("m"), ripe("n"), row(&taken, "working", 1.0)]).await;
+    let report = db.run(JobName::Promote, 1.0).await;
+    assert_eq!((report.tally.promoted, report.tally.quarantined), (2, 0));
+    let stubs = "MATCH (s:Memory)-[:PROMOTED_TO]->(m:Memory) RETURN m.promotedFrom = s.id AND m.id + '->shortTerm' = s.promotionKey AS it ORDER BY m.id";
+    assert_eq!(db.client.column::<bool>(stubs).await, [true, true]);
+    assert_eq!(db.vital(&taken).await.tier, Tier::Working);
+}

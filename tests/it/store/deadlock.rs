@@ -6,7 +6,7 @@ use crate::harness::proxy::{Cut, Proxy, RUN};
 use crate::harness::rows::{Row, ripe, row};
 use ebb::domain::attempt::Right;
 use ebb::domain::event::{Access, Event, Remember};
-use ebb::domain::ids::{Scope, promotion_key, stub_id};
+use ebb::domain::ids::{Scope, promotion_key};
 use ebb::domain::tier::Tier;
 use ebb::jobs::{JobName, Request};
 use ebb::scheduler::driver::{Wanted, rehearse_job, run_job};
@@ -101,14 +101,10 @@ async fn what_fails_leaves_nothing_locked() {
     assert!(matches!(refused, Err(Error::Refused { .. })));
     is_free(&db, &["a"]).await;
 
-    // A statement that the server refuses, in the middle of a transaction with locks: the id of the stub is taken.
-    let stub = stub_id(&promotion_key(&key("r"), Tier::ShortTerm));
-    db.client
-        .run(
-            &format!("CREATE (:Memory:EbbStamped {{scope: 'local', id: '{stub}', tier: 'expiredWorking'}})"),
-            &[],
-        )
-        .await;
+    // A statement that the server refuses, in the middle of a transaction with locks, by a constraint of somebody else.
+    db.client.run("CREATE CONSTRAINT of_others FOR (m:Memory) REQUIRE m.promotionKey IS UNIQUE", &[]).await;
+    let taken = [("key", promotion_key(&key("r"), Tier::ShortTerm).into())];
+    db.client.run("CREATE (:Memory:EbbStamped {scope: 'other', id: 'x', promotionKey: $key})", &taken).await;
     let wanted = Wanted::by_hand(at(1.0), Right::Lease);
     let failed = run_job(&db.store, JobName::Promote, &wanted, Request::default()).await.unwrap_err();
     assert!(failed.is_taken(), "{failed}");
@@ -117,6 +113,7 @@ async fn what_fails_leaves_nothing_locked() {
     let told: Vec<String> =
         db.client.column("MATCH (r:EbbRun) RETURN r.state + ': ' + r.reason AS all").await;
     assert!(told.len() == 1 && told[0].starts_with("failed: statement memory/stub failed"), "{told:?}");
+    db.client.run("DROP CONSTRAINT of_others", &[]).await;
 
     // A run that was lost.
     let open = async |store: &Store, right| match store
