@@ -14,7 +14,7 @@ use super::memories::RequestId;
 use crate::domain::ids::{NameError, Scope, hex};
 use crate::domain::key::{EVERY_SCOPE, Grant, PREFIX, Right, Scopes, parts};
 use crate::domain::units::Timestamp;
-use crate::store::{Error, KeyRow, LiveKeys, Store};
+use crate::store::{Class, Error, KeyRow, LiveKeys, Store};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -223,6 +223,8 @@ struct Known {
     asked: Option<Instant>,
     /// Whether the last question was answered, and what it was answered.
     keys: Option<Keys>,
+    /// What the server refused the last question with, its code and what that means.
+    refused: Option<(String, Class)>,
 }
 
 struct Keys {
@@ -302,16 +304,25 @@ impl Known {
             });
             self.asked = Some(Instant::now());
             match found {
-                Ok(rows) => self.keys = Some(Keys::of(rows)),
+                Ok(rows) => (self.keys, self.refused) = (Some(Keys::of(rows)), None),
                 Err(why) => {
                     self.keys = None;
+                    self.refused = match &why {
+                        Error::Query { code, class: class @ Class::Refused(_), .. } => {
+                            Some((code.clone(), *class))
+                        }
+                        _ => None,
+                    };
                     return Err(Denied::Store(why));
                 }
             }
         }
-        let away = || Error::Unavailable {
-            uri: store.uri().to_owned(),
-            why: "the API keys could not be read a moment ago".to_owned(),
+        let away = || {
+            let why = "the API keys could not be read a moment ago".to_owned();
+            match self.refused.clone() {
+                Some((code, class)) => Error::Query { statement: "key/list", code, message: why, class },
+                None => Error::Unavailable { uri: store.uri().to_owned(), why },
+            }
         };
         self.keys.as_ref().ok_or_else(|| Denied::Store(away()))
     }

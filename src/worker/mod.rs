@@ -37,8 +37,8 @@ use crate::wiring::schedules;
 use doors::Doors;
 use reload::Reload;
 use std::net::SocketAddr;
-use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
@@ -283,9 +283,34 @@ async fn probe(
             warmth.answers();
         }
     };
+    let refused = Mutex::new(None);
+    let refusal = || -> Option<String> { refused.lock().unwrap_or_else(PoisonError::into_inner).clone() };
+    let set_refusal = |found: Option<String>| *refused.lock().unwrap_or_else(PoisonError::into_inner) = found;
+    let writing = async {
+        let mut readable = readable.subscribe();
+        loop {
+            let was_away = readable.borrow().is_err();
+            let _ = readable.wait_for(Result::is_ok).await;
+            if was_away {
+                tokio::time::sleep(WRITE_AGAIN).await;
+            }
+            // One that is slow to answer has not said that it takes no writes.
+            let pause = match tokio::time::timeout(PROBE_PATIENCE, store.probe_write()).await {
+                Ok(Ok(())) => {
+                    set_refusal(None);
+                    WRITE_EVERY
+                }
+                Ok(Err(why)) => {
+                    set_refusal(why.refusal().map(|_| reason(&why)));
+                    WRITE_AGAIN
+                }
+                Err(_) => WRITE_AGAIN,
+            };
+            tokio::time::sleep(pause).await;
+        }
+    };
     let probing = async {
         let mut initialised = false;
-        let (mut write_at, mut refusal) = (Instant::now(), None);
         loop {
             // That the database is initialised was seen before it was away, and is seen again once work gets on.
             let short = initialised && !warmth.is_warm();
@@ -305,14 +330,11 @@ async fn probe(
             if let Some(answer) = answer {
                 initialised |= answer.is_ok();
                 if answer.is_err() {
-                    (write_at, refusal) = (Instant::now() + WRITE_AGAIN, None);
-                } else if write_at <= Instant::now() {
-                    refusal = refused(store).await;
-                    write_at = Instant::now() + if refusal.is_none() { WRITE_EVERY } else { WRITE_AGAIN };
+                    set_refusal(None);
                 }
                 let answer = answer.map_err(|why| reason(&why));
                 let _ = readable.send_replace(answer.clone());
-                tell(answer.and_then(|()| refusal.clone().map_or(Ok(()), Err)));
+                tell(answer.and_then(|()| refusal().map_or(Ok(()), Err)));
             }
             tokio::time::sleep(PROBE_EVERY).await;
         }
@@ -321,13 +343,8 @@ async fn probe(
         biased;
         () = stop.cancelled() => {}
         () = probing => {}
+        () = writing => {}
     }
-}
-
-/// Why the database takes no writes, if it says that it takes none. One that is slow to answer has not said so.
-async fn refused(store: &Store) -> Option<String> {
-    let why = tokio::time::timeout(PROBE_LIMIT, store.probe_write()).await.ok()?.err()?;
-    why.refusal().map(|_| reason(&why))
 }
 
 /// Why the worker is not ready, as it is told to supervisors.
