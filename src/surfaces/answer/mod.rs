@@ -18,6 +18,7 @@ pub mod trail;
 
 use crate::clock::rfc3339;
 use crate::domain::fact::FactScope;
+use crate::domain::ids::CONTENT_BYTES_MAX;
 use crate::domain::policy::Mode;
 use crate::domain::tier::Tier;
 use crate::domain::units::Timestamp;
@@ -124,7 +125,7 @@ impl JsonSchema for Values {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({"type": ["string", "number", "boolean"]})
+        json_schema!({"type": ["string", "number", "boolean"], "minLength": 1, "maxLength": CONTENT_BYTES_MAX})
     }
 }
 
