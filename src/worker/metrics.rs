@@ -125,7 +125,7 @@ type ByPart = (&'static str, &'static str, &'static str, fn(&Usage) -> u64);
 impl Page {
     /// What requests hold.
     fn room(&mut self, room: Option<&([(&'static str, Usage); 6], u64)>) {
-        let Some((parts, cut)) = room else { return };
+        let cut = room.map_or(0, |(_, cut)| *cut);
         let figures: [ByPart; 3] = [
             ("http_used", "gauge", "Places and bytes that requests hold.", |usage| usage.used),
             ("http_waiting", "gauge", "Requests that wait for them.", |usage| usage.waiting),
@@ -135,7 +135,7 @@ impl Page {
         ];
         for (name, kind, help, figure) in figures {
             self.head(name, kind, help);
-            for (of, usage) in parts {
+            for (of, usage) in room.iter().flat_map(|(parts, _)| parts) {
                 self.row(name, &format!("{{of=\"{of}\"}}"), whole(figure(usage)));
             }
         }
@@ -143,7 +143,7 @@ impl Page {
             "http_cut_total",
             "counter",
             "Connections cut since their clients did not read.",
-            whole(*cut),
+            whole(cut),
         );
     }
 

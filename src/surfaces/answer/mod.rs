@@ -18,6 +18,7 @@ pub mod trail;
 
 use crate::clock::rfc3339;
 use crate::domain::fact::FactScope;
+use crate::domain::ids::CONTENT_BYTES_MAX;
 use crate::domain::policy::Mode;
 use crate::domain::tier::Tier;
 use crate::domain::units::Timestamp;
@@ -126,6 +127,8 @@ impl JsonSchema for Values {
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
             "type": ["string", "number", "boolean"],
+            "minLength": 1,
+            "maxLength": CONTENT_BYTES_MAX,
             "description": "A number keeps its type and digits: 1 is a whole number of 64 bits, 1.0 is not. One that 64 \
                             bits do not hold digit by digit is refused; assert it as text."
         })
