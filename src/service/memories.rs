@@ -259,7 +259,12 @@ impl Service {
     ///
     /// # Errors
     /// Of the store.
-    pub async fn list_keys(&self, scope: &Scope, filter: &Filter, limit: u32) -> Result<Vec<MemoryKey>, Error> {
+    pub async fn list_keys(
+        &self,
+        scope: &Scope,
+        filter: &Filter,
+        limit: u32,
+    ) -> Result<Vec<MemoryKey>, Error> {
         self.store.list_memories(scope.as_str(), filter, limit).await
     }
 

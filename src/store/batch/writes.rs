@@ -123,10 +123,7 @@ pub(super) async fn store(tx: &mut Tx, memories: &BTreeMap<&MemoryKey, Folded<'_
                 "session",
                 list(each().map(|remember| remember.session.as_ref().map(|session| session.as_str()))),
             )
-            .set(
-                "instance",
-                list(each().map(|remember| remember.instance.as_ref().map(InstanceId::as_str))),
-            )
+            .set("instance", list(each().map(|remember| remember.instance.as_ref().map(InstanceId::as_str))))
             .set("at", instants(slice.iter().map(|made| made.joined.map(|joined| joined.last))))
             .set("count", list(slice.iter().map(|made| made.joined.map(|joined| joined.count))))
             .set("embedding", list(each().map(embedding)))

@@ -6,9 +6,7 @@ use super::pages::{self, Rows};
 use super::problem::Problem;
 use super::route::{Answer, Call, Needs, Route};
 use crate::domain::event::{Access, Event, Remember};
-use crate::domain::ids::{
-    CONTENT_BYTES_MAX, EntityName, InstanceId, MemoryId, MemoryKey, Scope, SessionId,
-};
+use crate::domain::ids::{CONTENT_BYTES_MAX, EntityName, InstanceId, MemoryId, MemoryKey, Scope, SessionId};
 use crate::domain::key::Right;
 use crate::domain::memory::Revive;
 use crate::domain::tier::Tier;

@@ -2,9 +2,7 @@
 
 use super::{Fault, Place, Tools, decay};
 use crate::domain::event::{Observe, Remember, Tie};
-use crate::domain::ids::{
-    EntityName, MemoryId, MemoryKey, RecallId, RelationType, Scope, SessionId, Term,
-};
+use crate::domain::ids::{EntityName, MemoryId, MemoryKey, RecallId, RelationType, Scope, SessionId, Term};
 use crate::domain::key::Right;
 use crate::domain::outcome::{self, Used};
 use crate::domain::relation::Observation;
