@@ -286,11 +286,11 @@ async fn measured(service: &Service, shape: &Shape, max_bytes: u64) -> Taken {
     let touched = Event::Access(Access {
         at: after(3),
         id: MemoryId::new(&shape.memory(0)).expect("an id"),
-        scope: Some(scope.clone()),
+        scope: scope.clone(),
         session: None,
         revive: Revive::Yes,
     });
-    service.apply_all(&RequestId::or_new(Some(&new_id())), &[touched]).await.expect("used");
+    service.apply_all(&RequestId::or_new("test", Some(&new_id())), &[touched]).await.expect("used");
     beyond(from);
     mirror.refresh(&scope, after(7_200)).await.expect("patched");
     let (_, patching) = beyond(from);
