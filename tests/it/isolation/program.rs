@@ -120,9 +120,8 @@ impl Program {
         let address = "127.0.0.1:1".parse().unwrap();
         let rules = Rules { address, proxy: false, origins: Vec::new(), rate: u32::MAX };
         let tools = Tools::of_callers(Arc::clone(&service), true).over_http(stop.clone());
-        let api = Arc::new(Api::new(Arc::clone(&service), rules, stop).with_tools(tools));
-        let (_, ready) = watch::channel(Ok(()));
-        let router = TowerToHyperService::new(router(&api, ready, String::new));
+        let api = Arc::new(Api::new(Arc::clone(&service), rules, 8, stop).with_tools(tools));
+        let router = TowerToHyperService::new(router(&api, || Ok(()), String::new));
         Self { router, service, clock }
     }
 

@@ -1,6 +1,6 @@
 //! Pools of connections: what takes all of one leaves those of the others.
 
-use crate::harness::ebb::{id, remember};
+use crate::harness::ebb::{key, remember};
 use crate::harness::neo4j::{at, fresh};
 use ebb::domain::event::Event;
 use ebb::store::{Config, Lasting, Store};
@@ -13,8 +13,8 @@ async fn requests_that_hold_every_connection_leave_those_of_jobs() {
     let store = Store::connect(&Config { connections: 1, ..db.config.clone() }).unwrap();
     let (jobs, tunables) = (store.for_jobs(), db.tunables().await);
     let held = db.client.lock("m").await;
-    let ids = [id("m")];
-    let request = store.pin(Lasting::Rehearsed, &ids, true, at(1.0), &tunables);
+    let keys = [key("m")];
+    let request = store.pin(Lasting::Rehearsed, &keys, true, at(1.0), &tunables);
     let beside = async {
         db.somebody_waits().await;
         assert_eq!(jobs.tiers().await.unwrap()[0].count, 1);

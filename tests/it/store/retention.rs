@@ -5,7 +5,7 @@ use crate::harness::neo4j::{Fresh, at, fresh};
 use crate::harness::rows::row;
 use ebb::domain::event::{Access, Event, Remember};
 use ebb::domain::fact::DECAY_SOURCE;
-use ebb::domain::ids::SessionId;
+use ebb::domain::ids::{Scope, SessionId};
 use ebb::domain::retention::Retention;
 use ebb::jobs::JobName;
 use ebb::scheduler::driver::rehearse_job;
@@ -37,7 +37,9 @@ async fn accesses(db: &Fresh, store: &Store, count: usize) {
     for _ in 0..count {
         let events = [Event::Access(access("m", 1.0))];
         let batch = Batch { events: &events, tunables: &tunables };
-        let applied = store.apply_request(&ebb::clock::new_id(), "hash", batch).await.unwrap();
+        let request = ebb::clock::new_id();
+        let lasting = Lasting::Once { request: &request, hash: "hash", by: "test" };
+        let applied = store.apply_request(lasting, None, batch).await.unwrap().0;
         assert!(matches!(applied, Applied::All(_)), "{applied:?}");
     }
 }
@@ -161,8 +163,8 @@ async fn sessions_end_when_nothing_refers_to_them_any_more() {
         Event::Remember(Remember { session: Some(session), ..remember(name, 0.0) })
     };
     db.apply(&[within("stays", "kept"), within("goes", "empty")]).await;
-    let lasting = Lasting::Once { request: "forget", hash: "x" };
-    db.store.forget(lasting, &[id("goes")], at(1.0), (db.store.guard(), None)).await.unwrap();
+    let lasting = Lasting::Once { request: "forget", hash: "x", by: "test" };
+    db.store.forget(lasting, (&Scope::local(), &[id("goes")]), at(1.0), (db.store.guard(), None)).await.unwrap();
     let audit = async |days: f64| db.run(JobName::Audit, 24.0 * days).await.tally.trimmed;
     audit(89.0).await;
     let sessions = "MATCH (s:Session) RETURN s.id AS id ORDER BY id";
