@@ -20,11 +20,11 @@ WITH m, tier, now, tier IN ['working', 'shortTerm', 'longTerm'] AS live,
     WHEN NOT m.energy IS :: FLOAT AND NOT m.energy IS :: INTEGER THEN 'energy is not a number'
     WHEN m.energy IS NOT NULL AND (isNaN(toFloat(m.energy)) OR toFloat(m.energy) < 0.0 OR toFloat(m.energy) > $energyMax) THEN 'energy is outside 0 to 1e12'
     WHEN NOT m.lastAccessed IS :: ZONED DATETIME THEN 'lastAccessed is not a date with time and zone'
-    WHEN NOT (datetime('0001-01-01T00Z') <= m.lastAccessed < datetime('+10000-01-01T00Z')) THEN 'lastAccessed is outside the years 0001 to 9999'
+    WHEN NOT (datetime({epochMillis: -62135596800000}) <= m.lastAccessed < datetime({epochMillis: 253402300800000})) THEN 'lastAccessed is outside the years 0001 to 9999'
     WHEN NOT m.energyAt IS :: ZONED DATETIME THEN 'energyAt is not a date with time and zone'
-    WHEN NOT (datetime('0001-01-01T00Z') <= m.energyAt < datetime('+10000-01-01T00Z')) THEN 'energyAt is outside the years 0001 to 9999'
+    WHEN NOT (datetime({epochMillis: -62135596800000}) <= m.energyAt < datetime({epochMillis: 253402300800000})) THEN 'energyAt is outside the years 0001 to 9999'
     WHEN NOT m.created IS :: ZONED DATETIME THEN 'created is not a date with time and zone'
-    WHEN NOT (datetime('0001-01-01T00Z') <= m.created < datetime('+10000-01-01T00Z')) THEN 'created is outside the years 0001 to 9999'
+    WHEN NOT (datetime({epochMillis: -62135596800000}) <= m.created < datetime({epochMillis: 253402300800000})) THEN 'created is outside the years 0001 to 9999'
     WHEN NOT m.accessCount IS :: INTEGER THEN 'accessCount is not a whole number'
     WHEN NOT m.pinned IS :: BOOLEAN THEN 'pinned is not true or false'
     WHEN NOT m.scope IS :: STRING THEN 'scope is not text'
@@ -33,7 +33,7 @@ WITH m, tier, now, tier IN ['working', 'shortTerm', 'longTerm'] AS live,
     WHEN size(m.sessionId) > 1024 THEN 'sessionId is longer than 1024 characters'
     WHEN NOT m.content IS :: STRING THEN 'content is not text'
     WHEN NOT m.ripeAt IS :: ZONED DATETIME THEN 'ripeAt is not a date with time and zone'
-    WHEN NOT (datetime('0001-01-01T00Z') <= m.ripeAt < datetime('+10000-01-01T00Z')) THEN 'ripeAt is outside the years 0001 to 9999'
+    WHEN NOT (datetime({epochMillis: -62135596800000}) <= m.ripeAt < datetime({epochMillis: 253402300800000})) THEN 'ripeAt is outside the years 0001 to 9999'
     WHEN NOT tier IN ['working', 'shortTerm', 'longTerm', 'expiredWorking', 'archivedWorking', 'archivedShortTerm'] THEN 'tier is unknown'
   END AS fault
 WITH m, tier, now, fault, live AND fault IS NULL AS lives,

@@ -21,7 +21,7 @@ mod reload;
 pub use doors::{HTTP_PORT, PORT, Ports};
 pub use reload::Source;
 
-use crate::clock::Clock;
+use crate::clock::{Clock, SKEW_MAX};
 use crate::domain::attempt::Right;
 use crate::jobs::reap;
 use crate::scheduler::cron::{self, Ticks, Wake};
@@ -130,7 +130,7 @@ pub async fn run(
 
     let dispatcher = Dispatcher {
         store: Arc::clone(&store),
-        clock: Clock::Real,
+        clock: service.clock().clone(),
         config,
         wake: wake.clone(),
         stop: stop.clone(),
@@ -146,7 +146,7 @@ pub async fn run(
     let over = CancellationToken::new();
     let drained = doors.drained(&stop);
     let work = async {
-        let probing = probe(&store, &ready_in, &wake, &warmth, &stop);
+        let probing = probe(&store, service.clock(), &ready_in, &wake, &warmth, &stop);
         let jobs = async {
             if !roles.worker {
                 stop.cancelled().await;
@@ -249,15 +249,24 @@ async fn reaping(
     }
 }
 
-/// Finds out whether the database answers and is initialised, and says "look" when it does again.
+/// Whether a process whose clock is so far off the server's may be relied on.
+fn in_time(skew_ms: i64) -> Ready {
+    match u128::from(skew_ms.unsigned_abs()) > SKEW_MAX.as_millis() {
+        true => Err(format!("this machine's clock is {skew_ms} ms off the server's; set one of them right")),
+        false => Ok(()),
+    }
+}
+
+/// Finds out whether the database answers and is initialised, and whether its clock is that of this machine, and says "look" when it does again.
 async fn probe(
     store: &Store,
+    clock: &Clock,
     ready: &watch::Sender<Ready>,
     wake: &Wake,
     warmth: &Warmth,
     stop: &CancellationToken,
 ) {
-    let tell = |found: Ready| {
+    let tell = |found: Ready, answers: bool| {
         let before = ready.send_replace(found.clone());
         match (&before, &found) {
             (Err(_), Ok(())) => {
@@ -267,10 +276,10 @@ async fn probe(
             (before, Err(why)) if before.as_ref() != Err(why) => warn!(%why, "not ready"),
             _ => {}
         }
-        if found.is_err() {
-            warmth.away();
-        } else {
+        if answers {
             warmth.answers();
+        } else {
+            warmth.away();
         }
     };
     let probing = async {
@@ -278,20 +287,24 @@ async fn probe(
         loop {
             // That the database is initialised was seen before it was away, and is seen again once work gets on.
             let short = initialised && !warmth.is_warm();
+            let asked_at = clock.now();
             let ask = async { if short { store.ping().await } else { store.probe().await } };
             let mut asked = std::pin::pin!(ask);
             let answer = match tokio::time::timeout(PROBE_LIMIT, &mut asked).await {
                 Ok(answer) => Some(answer),
                 Err(_) => {
                     let limit = PROBE_LIMIT.as_secs();
-                    tell(Err(format!("the database at {} did not answer within {limit} s", store.uri())));
+                    let why = format!("the database at {} did not answer within {limit} s", store.uri());
+                    tell(Err(why), false);
                     // A server that was just started is slow at first, and would be slower for being asked again.
                     tokio::time::timeout(PROBE_PATIENCE, asked).await.ok()
                 }
             };
             if let Some(answer) = answer {
                 initialised |= answer.is_ok();
-                tell(answer.map_err(|why| why.to_string()));
+                let answers = answer.is_ok();
+                let skew_ms = answer.map(|server| clock.skew_ms(asked_at, server, clock.now()));
+                tell(skew_ms.map_err(|why| why.to_string()).and_then(in_time), answers);
             }
             tokio::time::sleep(PROBE_EVERY).await;
         }
