@@ -15,7 +15,7 @@ WITH m LIMIT $limit
 SET m.ebbLock = true
 WITH m, datetime({epochMillis: $now}) AS now, datetime({epochMillis: $latest}) AS latest, datetime({epochMillis: 253402300800000}) AS end
 WITH m, now, latest < m.energyAt < end AS energy, latest < m.lastAccessed < end AS accessed, latest < m.ripeAt < end AS ripe,
-  (m.energyAt >= end OR m.lastAccessed >= end OR m.ripeAt >= end) = true AS beyond
+  coalesce(m.energyAt >= end, false) OR coalesce(m.lastAccessed >= end, false) OR coalesce(m.ripeAt >= end, false) AS beyond
 SET m.ebbMoved = CASE WHEN beyond THEN m.ebbMoved ELSE trim(CASE WHEN energy THEN 'energyAt ' + toString(m.energyAt) + ' ' ELSE '' END
     + CASE WHEN accessed THEN 'lastAccessed ' + toString(m.lastAccessed) + ' ' ELSE '' END
     + CASE WHEN ripe THEN 'ripeAt ' + toString(m.ripeAt) ELSE '' END) END,
