@@ -178,7 +178,7 @@ async fn no_value_in_a_row_of_others_stops_anybody() {
     let faded: i64 = db
         .client
         .value(
-            "WITH n, at, name MATCH (m:Memory) WHERE m.id STARTS WITH 'good' AND m.energy < 4.0 AND NOT m:EbbQuarantined
+            "MATCH (m:Memory) WHERE m.id STARTS WITH 'good' AND m.energy < 4.0 AND NOT m:EbbQuarantined
              RETURN count(m) AS faded",
         )
         .await;
