@@ -21,6 +21,8 @@ use std::time::{Duration, SystemTime};
 pub enum Clock {
     /// The machine's clock.
     Real,
+    /// The machine's clock, wrong by so many milliseconds: what a wrong one does is found out by it.
+    Skewed(i64),
     /// A clock that moves when it is told to. Clones share one hand.
     Manual(Arc<AtomicI64>),
 }
@@ -35,16 +37,28 @@ impl Clock {
     /// The present instant, in whole milliseconds.
     #[must_use]
     pub fn now(&self) -> Timestamp {
+        let real = || {
+            let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).ok()?;
+            i64::try_from(since.as_millis()).ok()
+        };
         let ms = match self {
-            Self::Real => SystemTime::now()
-                .duration_since(SystemTime::UNIX_EPOCH)
-                .ok()
-                .and_then(|since| i64::try_from(since.as_millis()).ok())
-                .unwrap_or(0),
+            Self::Real => real().unwrap_or(0),
+            Self::Skewed(ms) => real().unwrap_or(0).saturating_add(*ms),
             Self::Manual(ms) => ms.load(Ordering::SeqCst),
         };
         // A machine whose clock stands outside the calendar is taken to stand at its epoch: leases use the server's.
         Timestamp::from_millis(ms).unwrap_or(Timestamp::EPOCH)
+    }
+
+    /// How many milliseconds this clock is ahead of a server that read its own between `asked` and `answered`; what may be
+    /// the way there and back does not count, nor does a clock that is moved by hand.
+    #[must_use]
+    pub fn skew_ms(&self, asked: Timestamp, server: Timestamp, answered: Timestamp) -> i64 {
+        let (asked, server, answered) = (asked.millis(), server.millis(), answered.millis());
+        match self {
+            Self::Real | Self::Skewed(_) => (asked - server).max(0) - (server - answered).max(0),
+            Self::Manual(_) => 0,
+        }
     }
 
     /// Moves a manual clock; a real one cannot be moved and stays.
@@ -54,6 +68,12 @@ impl Clock {
         }
     }
 }
+
+/// A process whose clock is further off the server's opens no runs and is not ready; from there on an instant that somebody
+/// states lies ahead.
+pub const SKEW_MAX: Duration = Duration::from_secs(60);
+/// From how much on it is told.
+pub const SKEW_TOLD: Duration = Duration::from_secs(5);
 
 /// A time up to `most`, by lot to the millisecond: those who would do the same thing at the same moment wait it first.
 #[must_use]

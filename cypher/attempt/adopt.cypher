@@ -19,5 +19,5 @@ SET a.id = CASE WHEN a.id IS :: STRING NOT NULL THEN a.id ELSE $id END,
   a.leaseUntil = CASE WHEN a.state IS :: STRING NOT NULL AND a.leaseUntil IS :: INTEGER NOT NULL THEN a.leaseUntil
     ELSE serverNow.epochMillis + $leaseMs END,
   a.state = CASE WHEN a.state IS :: STRING NOT NULL THEN a.state ELSE 'claimed' END,
-  a.started = CASE WHEN datetime('0001-01-01T00Z') <= a.started < datetime('+10000-01-01T00Z') THEN a.started ELSE serverNow END
+  a.started = CASE WHEN datetime({epochMillis: -62135596800000}) <= a.started < datetime({epochMillis: 253402300800000}) THEN a.started ELSE serverNow END
 RETURN 1 AS adopted

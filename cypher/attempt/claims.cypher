@@ -14,4 +14,4 @@ RETURN i AS memory,
   [(m)-[c:CONSOLIDATING]->(a:ConsolidationAttempt)
     WHERE NOT coalesce(a.state IN ['done', 'aborted', 'expired'], false) |
     [CASE WHEN a.id IS :: STRING NOT NULL THEN a.id ELSE elementId(a) END, elementId(c),
-      CASE WHEN datetime('0001-01-01T00Z') <= a.started < datetime('+10000-01-01T00Z') THEN toString(a.started.epochMillis) END]] AS claims
+      CASE WHEN datetime({epochMillis: -62135596800000}) <= a.started < datetime({epochMillis: 253402300800000}) THEN toString(a.started.epochMillis) END]] AS claims

@@ -10,7 +10,7 @@ WHERE ($id IS NULL OR a.id = $id)
   AND (NOT $open OR NOT coalesce(a.state IN ['done', 'aborted', 'expired'], false))
 WITH a, datetime.realtime().epochMillis AS serverNow,
   CASE WHEN a.state IN ['done', 'aborted', 'expired'] THEN 1 ELSE 0 END AS over,
-  CASE WHEN datetime('0001-01-01T00Z') <= a.started < datetime('+10000-01-01T00Z') THEN a.started.epochMillis END AS started
+  CASE WHEN datetime({epochMillis: -62135596800000}) <= a.started < datetime({epochMillis: 253402300800000}) THEN a.started.epochMillis END AS started
 ORDER BY over, started DESC, a.id DESC
 LIMIT $limit
 RETURN CASE WHEN a.id IS :: STRING NOT NULL THEN a.id ELSE elementId(a) END AS id, toStringOrNull(a.phase) AS phase,

@@ -5,7 +5,7 @@
 //
 // Epoch milliseconds of the server. A word of another shape stands for everything.
 MATCH (c:EbbChange)
-WHERE datetime({epochMillis: $since}) <= c.at < datetime('+10000-01-01T00Z')
+WHERE datetime({epochMillis: $since}) <= c.at < datetime({epochMillis: 253402300800000})
 WITH c, c.labels IS :: LIST<STRING NOT NULL> NOT NULL AND c.scopes IS :: LIST<STRING NOT NULL> NOT NULL
   AND c.keys IS :: LIST<STRING NOT NULL> NOT NULL AND c.kinds IS :: LIST<STRING NOT NULL> NOT NULL AS sound
 RETURN elementId(c) AS element, c.at.epochMillis AS at, coalesce(c.everything = true, false) OR NOT sound AS everything,

@@ -8,6 +8,6 @@ UNWIND range(0, size($rows.id) - 1) AS i
 MATCH (m:Memory {scope: $rows.scope[i], id: $rows.id[i]})
 SET m.ebbLock = true
 WITH m, i
-WHERE CASE WHEN datetime('0001-01-01T00Z') <= m.clusterDue < datetime('+10000-01-01T00Z') THEN m.clusterDue.epochMillis END = $rows.due[i]
+WHERE CASE WHEN datetime({epochMillis: -62135596800000}) <= m.clusterDue < datetime({epochMillis: 253402300800000}) THEN m.clusterDue.epochMillis END = $rows.due[i]
 SET m.clusterDue = null
 RETURN count(m) AS looked

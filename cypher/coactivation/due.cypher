@@ -15,7 +15,7 @@ CALL (s) {
   MATCH (s)<-[a:ACCESSED_IN]-(m:Memory)
   WHERE m.id IS :: STRING NOT NULL AND m.scope = s.scope AND NOT m:EbbQuarantined
     AND NOT coalesce(m.tier, 'working') IN ['archivedWorking', 'archivedShortTerm']
-  WITH m.id AS id, max(CASE WHEN datetime('0001-01-01T00Z') <= a.at < datetime('+10000-01-01T00Z') THEN a.at.epochMillis ELSE -62135596800000 END) AS at
+  WITH m.id AS id, max(CASE WHEN datetime({epochMillis: -62135596800000}) <= a.at < datetime({epochMillis: 253402300800000}) THEN a.at.epochMillis ELSE -62135596800000 END) AS at
   ORDER BY at DESC, id
   LIMIT $most
   RETURN collect(id) AS members

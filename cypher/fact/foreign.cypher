@@ -19,7 +19,7 @@ RETURN elementId(f) AS element,
   CASE WHEN f.value IS :: BOOLEAN THEN f.value END AS truth,
   CASE WHEN f.confidence IS :: FLOAT OR f.confidence IS :: INTEGER THEN toFloat(f.confidence) END AS confidence,
   CASE WHEN f.source IS :: STRING THEN f.source END AS source,
-  CASE WHEN datetime('0001-01-01T00Z') <= f.assertedAt < datetime('+10000-01-01T00Z') THEN f.assertedAt.epochMillis END AS assertedAt,
+  CASE WHEN datetime({epochMillis: -62135596800000}) <= f.assertedAt < datetime({epochMillis: 253402300800000}) THEN f.assertedAt.epochMillis END AS assertedAt,
   CASE WHEN NOT f.id IS :: STRING THEN 'id is not text'
     WHEN NOT f.scope IS :: STRING THEN 'scope is not text'
     WHEN NOT f.entity IS :: STRING NOT NULL THEN 'entity is not text'
@@ -27,9 +27,9 @@ RETURN elementId(f) AS element,
     WHEN NOT f.confidence IS :: FLOAT AND NOT f.confidence IS :: INTEGER THEN 'confidence is not a number'
     WHEN NOT f.source IS :: STRING THEN 'source is not text'
     WHEN NOT f.assertedAt IS :: ZONED DATETIME THEN 'assertedAt is not a date with time and zone'
-    WHEN NOT (datetime('0001-01-01T00Z') <= f.assertedAt < datetime('+10000-01-01T00Z')) THEN 'assertedAt is outside the years 0001 to 9999'
+    WHEN NOT (datetime({epochMillis: -62135596800000}) <= f.assertedAt < datetime({epochMillis: 253402300800000})) THEN 'assertedAt is outside the years 0001 to 9999'
     WHEN NOT f.validUntil IS :: ZONED DATETIME THEN 'validUntil is not a date with time and zone'
-    WHEN NOT (datetime('0001-01-01T00Z') <= f.validUntil < datetime('+10000-01-01T00Z')) THEN 'validUntil is outside the years 0001 to 9999'
+    WHEN NOT (datetime({epochMillis: -62135596800000}) <= f.validUntil < datetime({epochMillis: 253402300800000})) THEN 'validUntil is outside the years 0001 to 9999'
     WHEN f.scope IS NULL AND (EXISTS { MATCH (:Fact {scope: 'local', id: f.id}) }
       OR EXISTS { MATCH (o:Fact {id: f.id}) WHERE o.scope IS NULL AND elementId(o) < elementId(f) }) THEN 'id is that of another fact of the scope local'
   END AS fault

@@ -15,8 +15,8 @@ RETURN f.id AS cursor, f.id AS id, toStringOrNull(f.entity) AS entity, toStringO
   CASE WHEN f.value IS :: FLOAT THEN f.value END AS number,
   CASE WHEN f.value IS :: BOOLEAN THEN f.value END AS truth,
   toFloatOrNull(f.confidence) AS confidence, toStringOrNull(f.source) AS source,
-  CASE WHEN datetime('0001-01-01T00Z') <= f.assertedAt < datetime('+10000-01-01T00Z') THEN f.assertedAt.epochMillis END AS assertedAt,
-  CASE WHEN datetime('0001-01-01T00Z') <= f.validUntil < datetime('+10000-01-01T00Z') THEN f.validUntil.epochMillis END AS validUntil,
+  CASE WHEN datetime({epochMillis: -62135596800000}) <= f.assertedAt < datetime({epochMillis: 253402300800000}) THEN f.assertedAt.epochMillis END AS assertedAt,
+  CASE WHEN datetime({epochMillis: -62135596800000}) <= f.validUntil < datetime({epochMillis: 253402300800000}) THEN f.validUntil.epochMillis END AS validUntil,
   toFloatOrNull(f.originConfidence) AS originConfidence,
-  CASE WHEN datetime('0001-01-01T00Z') <= f.originAt < datetime('+10000-01-01T00Z') THEN f.originAt.epochMillis END AS originAt,
+  CASE WHEN datetime({epochMillis: -62135596800000}) <= f.originAt < datetime({epochMillis: 253402300800000}) THEN f.originAt.epochMillis END AS originAt,
   EXISTS { (f)<-[:HEAD]-(:EbbLineage) } AS isHead

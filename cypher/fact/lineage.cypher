@@ -11,5 +11,5 @@ SET l.lock = true
 WITH l
 OPTIONAL MATCH (l)-[:HEAD]->(f:Fact)
 RETURN l.key AS key, CASE WHEN f.id IS :: STRING THEN f.id END AS id,
-  CASE WHEN datetime('0001-01-01T00Z') <= f.assertedAt < datetime('+10000-01-01T00Z') THEN f.assertedAt.epochMillis END AS at,
+  CASE WHEN datetime({epochMillis: -62135596800000}) <= f.assertedAt < datetime({epochMillis: 253402300800000}) THEN f.assertedAt.epochMillis END AS at,
   coalesce(f.source <> $source, true) AS isAsserted

@@ -9,7 +9,7 @@ WITH coalesce(scratch.now, datetime()) AS now
 MATCH (config:ConsolidationConfig {name: 'default'})
 MATCH (m:Memory {tier: 'working'})
 WHERE NOT coalesce(m.pinned = true, false) AND m.ripeAt IS NULL AND NOT m:EbbQuarantined AND 0.0 < m.energy <= 1e12
-  AND datetime('0001-01-01T00Z') <= m.energyAt < datetime('+10000-01-01T00Z') AND datetime('0001-01-01T00Z') <= m.lastAccessed < datetime('+10000-01-01T00Z')
+  AND datetime({epochMillis: -62135596800000}) <= m.energyAt < datetime({epochMillis: 253402300800000}) AND datetime({epochMillis: -62135596800000}) <= m.lastAccessed < datetime({epochMillis: 253402300800000})
 WITH m, now, CASE WHEN m.lastAccessed > m.energyAt THEN m.lastAccessed ELSE m.energyAt END AS anchor, config
 WITH m, now, datetime({epochMillis: anchor.epochMillis + toInteger(log(m.energy / config.expiryThreshold) / config.workingDecay * 3600000.0)}) AS expiresAt
 WHERE expiresAt < now + duration('PT2H')

@@ -9,7 +9,7 @@ WITH coalesce(scratch.now, datetime()) AS now
 MATCH (config:ConsolidationConfig {name: 'default'})
 MATCH (m:Memory)
 WHERE m.tier IS NOT NULL AND NOT m:EbbQuarantined AND 0.0 <= m.energy <= 1e12
-  AND datetime('0001-01-01T00Z') <= m.energyAt < datetime('+10000-01-01T00Z') AND datetime('0001-01-01T00Z') <= m.lastAccessed < datetime('+10000-01-01T00Z')
+  AND datetime({epochMillis: -62135596800000}) <= m.energyAt < datetime({epochMillis: 253402300800000}) AND datetime({epochMillis: -62135596800000}) <= m.lastAccessed < datetime({epochMillis: 253402300800000})
 WITH m, now, CASE WHEN m.pinned = true THEN 0.0 ELSE
   CASE m.tier WHEN 'working' THEN config.workingDecay WHEN 'shortTerm' THEN config.shortTermDecay WHEN 'longTerm' THEN config.longTermDecay ELSE 0.0 END END AS rate,
   CASE WHEN m.lastAccessed > m.energyAt THEN m.lastAccessed ELSE m.energyAt END AS anchor

@@ -8,7 +8,7 @@ OPTIONAL MATCH (scratch:EbbScratch {name: 'scratch'})
 WITH coalesce(scratch.now, datetime()) AS now
 MATCH (a:Entity)-[r:RELATES_TO]->(b:Entity)
 WHERE r.key IS NOT NULL AND r.ebbReason IS NULL AND NOT coalesce(r.pinned = true, false)
-  AND 0.0 <= r.baseWeight <= 1.0 AND datetime('0001-01-01T00Z') <= r.weightAt < datetime('+10000-01-01T00Z') AND datetime('0001-01-01T00Z') <= r.lastObserved < datetime('+10000-01-01T00Z')
+  AND 0.0 <= r.baseWeight <= 1.0 AND datetime({epochMillis: -62135596800000}) <= r.weightAt < datetime({epochMillis: 253402300800000}) AND datetime({epochMillis: -62135596800000}) <= r.lastObserved < datetime({epochMillis: 253402300800000})
 WITH a, r, b, now, CASE WHEN r.lastObserved > r.weightAt THEN 1.0 ELSE r.baseWeight END AS base,
   CASE WHEN r.lastObserved > r.weightAt THEN r.lastObserved ELSE r.weightAt END AS anchor
 WITH a, r, b, base * 0.5 ^ ((now.epochMillis - anchor.epochMillis) / 7776000000.0) AS weight

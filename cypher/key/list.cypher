@@ -10,9 +10,9 @@ MATCH (k:EbbKey)
 WITH k ORDER BY k.revoked IS NOT NULL, k.created, k.id LIMIT $limit
 RETURN toStringOrNull(k.id) AS id, toStringOrNull(k.name) AS name,
   toStringOrNull(k.rights) AS rights, CASE WHEN k.scopes IS :: LIST<STRING NOT NULL> THEN k.scopes END AS scopes,
-  CASE WHEN datetime('0001-01-01T00Z') <= k.created < datetime('+10000-01-01T00Z') THEN k.created.epochMillis END AS created,
+  CASE WHEN datetime({epochMillis: -62135596800000}) <= k.created < datetime({epochMillis: 253402300800000}) THEN k.created.epochMillis END AS created,
   k.revoked IS NOT NULL AS revoked,
-  CASE WHEN datetime('0001-01-01T00Z') <= k.revoked < datetime('+10000-01-01T00Z') THEN k.revoked.epochMillis END AS revokedAt,
+  CASE WHEN datetime({epochMillis: -62135596800000}) <= k.revoked < datetime({epochMillis: 253402300800000}) THEN k.revoked.epochMillis END AS revokedAt,
   CASE WHEN k.expires IS NULL THEN false ELSE coalesce(k.expires <= datetime.realtime(), true) END AS expired,
-  CASE WHEN datetime('0001-01-01T00Z') <= k.expires < datetime('+10000-01-01T00Z') THEN k.expires.epochMillis END AS expires
+  CASE WHEN datetime({epochMillis: -62135596800000}) <= k.expires < datetime({epochMillis: 253402300800000}) THEN k.expires.epochMillis END AS expires
 ORDER BY k.created, id

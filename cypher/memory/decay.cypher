@@ -25,13 +25,13 @@ WITH m, due, id, datetime({epochMillis: $now}) AS now,
     WHEN NOT m.id IS :: STRING NOT NULL THEN 'id is not text'
     WHEN NOT m.pinned IS :: BOOLEAN THEN 'pinned is not true or false'
     WHEN NOT m.ripeAt IS :: ZONED DATETIME THEN 'ripeAt is not a date with time and zone'
-    WHEN NOT (datetime('0001-01-01T00Z') <= m.ripeAt < datetime('+10000-01-01T00Z')) THEN 'ripeAt is outside the years 0001 to 9999'
+    WHEN NOT (datetime({epochMillis: -62135596800000}) <= m.ripeAt < datetime({epochMillis: 253402300800000})) THEN 'ripeAt is outside the years 0001 to 9999'
     WHEN NOT m.energy IS :: FLOAT NOT NULL AND NOT m.energy IS :: INTEGER NOT NULL THEN 'energy is not a number'
     WHEN isNaN(toFloat(m.energy)) OR toFloat(m.energy) < 0.0 OR toFloat(m.energy) > $energyMax THEN 'energy is outside 0 to 1e12'
     WHEN NOT m.energyAt IS :: ZONED DATETIME NOT NULL THEN 'energyAt is not a date with time and zone'
-    WHEN NOT (datetime('0001-01-01T00Z') <= m.energyAt < datetime('+10000-01-01T00Z')) THEN 'energyAt is outside the years 0001 to 9999'
+    WHEN NOT (datetime({epochMillis: -62135596800000}) <= m.energyAt < datetime({epochMillis: 253402300800000})) THEN 'energyAt is outside the years 0001 to 9999'
     WHEN NOT m.lastAccessed IS :: ZONED DATETIME NOT NULL THEN 'lastAccessed is not a date with time and zone'
-    WHEN NOT (datetime('0001-01-01T00Z') <= m.lastAccessed < datetime('+10000-01-01T00Z')) THEN 'lastAccessed is outside the years 0001 to 9999'
+    WHEN NOT (datetime({epochMillis: -62135596800000}) <= m.lastAccessed < datetime({epochMillis: 253402300800000})) THEN 'lastAccessed is outside the years 0001 to 9999'
     WHEN NOT coalesce(m.tier, '') IN ['working', 'shortTerm', 'longTerm', 'expiredWorking', 'archivedWorking', 'archivedShortTerm'] THEN 'tier is unknown'
   END AS fault
 WITH m, due, id, now, fault,

@@ -12,7 +12,7 @@ WITH m.tier AS tier, CASE WHEN 0.0 <= m.energy <= 1e12 THEN toFloat(m.energy) EN
     CASE WHEN m.lastAccessed > m.energyAt THEN m.lastAccessed ELSE m.energyAt END,
     m.lastAccessed, m.created, datetime({epochMillis: $now})) AS anchor
 WITH tier, energy, rate,
-  CASE WHEN datetime('0001-01-01T00Z') <= anchor < datetime({epochMillis: $now}) THEN ($now - anchor.epochMillis) / 3600000.0 ELSE 0.0 END AS hours
+  CASE WHEN datetime({epochMillis: -62135596800000}) <= anchor < datetime({epochMillis: $now}) THEN ($now - anchor.epochMillis) / 3600000.0 ELSE 0.0 END AS hours
 WITH tier, energy * exp(-(rate * hours)) AS energy
 RETURN tier, count(*) AS count, avg(energy) AS avgEnergy, min(energy) AS minEnergy, max(energy) AS maxEnergy
 ORDER BY tier

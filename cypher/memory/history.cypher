@@ -5,10 +5,10 @@
 MATCH (m:Memory {scope: $scope, id: $id})
 CALL (m) {
   MATCH (s:Memory)-[p:PROMOTED_TO|CRYSTALLIZED_INTO]->(m)
-  RETURN type(p) AS what, CASE WHEN datetime('0001-01-01T00Z') <= p.at < datetime('+10000-01-01T00Z') THEN p.at.epochMillis END AS at, toFloatOrNull(p.energy) AS energy, toStringOrNull(s.tier) AS detail, 1 AS count
+  RETURN type(p) AS what, CASE WHEN datetime({epochMillis: -62135596800000}) <= p.at < datetime({epochMillis: 253402300800000}) THEN p.at.epochMillis END AS at, toFloatOrNull(p.energy) AS energy, toStringOrNull(s.tier) AS detail, 1 AS count
   UNION ALL
   MATCH (m)-[a:ACCESSED_IN]->(s:Session)
-  RETURN 'ACCESSED_IN' AS what, CASE WHEN datetime('0001-01-01T00Z') <= a.at < datetime('+10000-01-01T00Z') THEN a.at.epochMillis END AS at, null AS energy, toStringOrNull(s.id) AS detail, CASE WHEN a.count IS :: INTEGER NOT NULL THEN a.count ELSE 1 END AS count
+  RETURN 'ACCESSED_IN' AS what, CASE WHEN datetime({epochMillis: -62135596800000}) <= a.at < datetime({epochMillis: 253402300800000}) THEN a.at.epochMillis END AS at, null AS energy, toStringOrNull(s.id) AS detail, CASE WHEN a.count IS :: INTEGER NOT NULL THEN a.count ELSE 1 END AS count
 }
 RETURN what, at, energy, detail, count
 ORDER BY at DESC, what

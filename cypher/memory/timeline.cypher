@@ -6,20 +6,20 @@
 // An expiry that a later access took back is not among them: a memory keeps the date of its last one only.
 CALL () {
   MATCH (m:Memory)
-  WHERE m.promotionKey IS NULL AND datetime('0001-01-01T00Z') <= m.created < datetime('+10000-01-01T00Z')
+  WHERE m.promotionKey IS NULL AND datetime({epochMillis: -62135596800000}) <= m.created < datetime({epochMillis: 253402300800000})
   RETURN datetime.truncate('hour', m.created).epochMillis AS hour, 'made' AS what
   UNION ALL
   MATCH (:Memory)-[p:PROMOTED_TO]->(:Memory)
-  WHERE datetime('0001-01-01T00Z') <= p.at < datetime('+10000-01-01T00Z')
+  WHERE datetime({epochMillis: -62135596800000}) <= p.at < datetime({epochMillis: 253402300800000})
   RETURN datetime.truncate('hour', p.at).epochMillis AS hour, 'rose' AS what
   UNION ALL
   MATCH (:Memory)-[p:CRYSTALLIZED_INTO]->(:Memory)
-  WHERE datetime('0001-01-01T00Z') <= p.at < datetime('+10000-01-01T00Z')
+  WHERE datetime({epochMillis: -62135596800000}) <= p.at < datetime({epochMillis: 253402300800000})
   RETURN datetime.truncate('hour', p.at).epochMillis AS hour, 'crystallised' AS what
   UNION ALL
   MATCH (m:Memory {tier: 'expiredWorking'})
   WITH coalesce(m.lastExpired, m.energyAt) AS at
-  WHERE datetime('0001-01-01T00Z') <= at < datetime('+10000-01-01T00Z')
+  WHERE datetime({epochMillis: -62135596800000}) <= at < datetime({epochMillis: 253402300800000})
   RETURN datetime.truncate('hour', at).epochMillis AS hour, 'expired' AS what
 }
 RETURN hour, what, count(*) AS count

@@ -13,8 +13,8 @@ WHERE n.scope = $scope AND n.id IS :: STRING NOT NULL
   AND ($expired OR NOT coalesce(n.tier, '') = 'expiredWorking')
   AND none(other IN $rows.before WHERE other IN labels(n))
 RETURN n.id AS key, elementId(n) AS element, CASE WHEN n.tier IS :: STRING THEN n.tier END AS tier, toFloatOrNull(n.energy) AS energy,
-  CASE WHEN datetime('0001-01-01T00Z') <= n.energyAt < datetime('+10000-01-01T00Z') THEN n.energyAt.epochMillis END AS energyAt,
-  CASE WHEN datetime('0001-01-01T00Z') <= n.lastAccessed < datetime('+10000-01-01T00Z') THEN n.lastAccessed.epochMillis END AS lastAccessed,
+  CASE WHEN datetime({epochMillis: -62135596800000}) <= n.energyAt < datetime({epochMillis: 253402300800000}) THEN n.energyAt.epochMillis END AS energyAt,
+  CASE WHEN datetime({epochMillis: -62135596800000}) <= n.lastAccessed < datetime({epochMillis: 253402300800000}) THEN n.lastAccessed.epochMillis END AS lastAccessed,
   n.pinned IS :: BOOLEAN NOT NULL AND n.pinned AS pinned,
   toFloatOrNull(n.exploitation_pheromone) AS exploitation,
   CASE WHEN n.pheromone_cycle IS :: INTEGER NOT NULL THEN n.pheromone_cycle END AS cycle,

@@ -15,8 +15,8 @@ RETURN n.id AS key,
   [(n)-[r]->(b) WHERE NOT type(r) IN $rows.never AND r.ebbReason IS NULL |
     [type(r), elementId(b), CASE type(r)
       WHEN 'RELATES_TO' THEN [r.type, r.baseWeight, r.pinned, r.confidence,
-        CASE WHEN datetime('0001-01-01T00Z') <= r.weightAt < datetime('+10000-01-01T00Z') THEN r.weightAt.epochMillis END,
-        CASE WHEN datetime('0001-01-01T00Z') <= r.lastObserved < datetime('+10000-01-01T00Z') THEN r.lastObserved.epochMillis END,
+        CASE WHEN datetime({epochMillis: -62135596800000}) <= r.weightAt < datetime({epochMillis: 253402300800000}) THEN r.weightAt.epochMillis END,
+        CASE WHEN datetime({epochMillis: -62135596800000}) <= r.lastObserved < datetime({epochMillis: 253402300800000}) THEN r.lastObserved.epochMillis END,
         coalesce(r.current_cost, r.base_cost), r.weight]
       WHEN 'REINFORCES' THEN r.strength
       ELSE CASE WHEN type(r) IN $rows.costed THEN coalesce(r.current_cost, r.base_cost) ELSE r.weight END END]

@@ -22,9 +22,9 @@ WITH r, key, datetime({epochMillis: $now}) AS now,
     WHEN NOT r.baseWeight IS :: FLOAT NOT NULL AND NOT r.baseWeight IS :: INTEGER NOT NULL THEN 'baseWeight is not a number'
     WHEN isNaN(toFloat(r.baseWeight)) OR toFloat(r.baseWeight) < 0.0 OR toFloat(r.baseWeight) > 1.0 THEN 'baseWeight is outside 0 to 1'
     WHEN NOT r.weightAt IS :: ZONED DATETIME NOT NULL THEN 'weightAt is not a date with time and zone'
-    WHEN NOT (datetime('0001-01-01T00Z') <= r.weightAt < datetime('+10000-01-01T00Z')) THEN 'weightAt is outside the years 0001 to 9999'
+    WHEN NOT (datetime({epochMillis: -62135596800000}) <= r.weightAt < datetime({epochMillis: 253402300800000})) THEN 'weightAt is outside the years 0001 to 9999'
     WHEN NOT r.lastObserved IS :: ZONED DATETIME NOT NULL THEN 'lastObserved is not a date with time and zone'
-    WHEN NOT (datetime('0001-01-01T00Z') <= r.lastObserved < datetime('+10000-01-01T00Z')) THEN 'lastObserved is outside the years 0001 to 9999'
+    WHEN NOT (datetime({epochMillis: -62135596800000}) <= r.lastObserved < datetime({epochMillis: 253402300800000})) THEN 'lastObserved is outside the years 0001 to 9999'
   END AS fault
 WITH r, key, now, wasAside, fault,
   CASE WHEN fault IS NULL THEN coalesce(r.pinned, false) END AS isPinned,

@@ -15,14 +15,14 @@ RETURN elementId(r) AS element,
   CASE WHEN r.type IS :: STRING THEN r.type END AS type,
   CASE WHEN b.name IS :: STRING THEN b.name END AS to,
   CASE WHEN r.weight IS :: FLOAT OR r.weight IS :: INTEGER THEN toFloat(r.weight) END AS weight,
-  CASE WHEN datetime('0001-01-01T00Z') <= r.lastObserved < datetime('+10000-01-01T00Z') THEN r.lastObserved.epochMillis END AS lastObserved,
-  CASE WHEN datetime('0001-01-01T00Z') <= r.created < datetime('+10000-01-01T00Z') THEN r.created.epochMillis END AS created,
+  CASE WHEN datetime({epochMillis: -62135596800000}) <= r.lastObserved < datetime({epochMillis: 253402300800000}) THEN r.lastObserved.epochMillis END AS lastObserved,
+  CASE WHEN datetime({epochMillis: -62135596800000}) <= r.created < datetime({epochMillis: 253402300800000}) THEN r.created.epochMillis END AS created,
   CASE WHEN r.pinned IS :: BOOLEAN THEN r.pinned END AS pinned,
   CASE WHEN NOT a.name IS :: STRING NOT NULL OR NOT b.name IS :: STRING NOT NULL THEN 'an end has no name'
     WHEN coalesce(a.scope, 'local') <> coalesce(b.scope, 'local') THEN 'its ends are of different scopes'
     WHEN NOT r.type IS :: STRING THEN 'type is not text'
     WHEN NOT r.weight IS :: FLOAT AND NOT r.weight IS :: INTEGER THEN 'weight is not a number'
     WHEN NOT r.lastObserved IS :: ZONED DATETIME THEN 'lastObserved is not a date with time and zone'
-    WHEN NOT (datetime('0001-01-01T00Z') <= r.lastObserved < datetime('+10000-01-01T00Z')) THEN 'lastObserved is outside the years 0001 to 9999'
+    WHEN NOT (datetime({epochMillis: -62135596800000}) <= r.lastObserved < datetime({epochMillis: 253402300800000})) THEN 'lastObserved is outside the years 0001 to 9999'
     WHEN NOT r.pinned IS :: BOOLEAN THEN 'pinned is not true or false'
   END AS fault

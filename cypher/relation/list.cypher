@@ -8,8 +8,8 @@
 // is worked out here, so a pass that did not run cannot show a stale relation.
 MATCH (a)-[r:RELATES_TO]->(b)
 WHERE r.key > $after AND coalesce(a.scope, 'local') = $scope AND r.ebbReason IS NULL
-  AND 0.0 <= r.baseWeight <= 1.0 AND datetime('0001-01-01T00Z') <= r.weightAt < datetime('+10000-01-01T00Z')
-  AND datetime('0001-01-01T00Z') <= r.lastObserved < datetime('+10000-01-01T00Z') AND r.pinned IS :: BOOLEAN
+  AND 0.0 <= r.baseWeight <= 1.0 AND datetime({epochMillis: -62135596800000}) <= r.weightAt < datetime({epochMillis: 253402300800000})
+  AND datetime({epochMillis: -62135596800000}) <= r.lastObserved < datetime({epochMillis: 253402300800000}) AND r.pinned IS :: BOOLEAN
 WITH a, r, b, coalesce(r.pinned, false) AS pinned,
   CASE WHEN r.lastObserved > r.weightAt AND NOT coalesce(r.pinned, false) THEN r.lastObserved ELSE r.weightAt END AS anchor,
   CASE WHEN r.lastObserved > r.weightAt AND NOT coalesce(r.pinned, false) THEN 1.0 ELSE toFloatOrNull(r.baseWeight) END AS base

@@ -11,8 +11,8 @@ MATCH ()-[r:RELATES_TO {key: key}]->()
 SET r.ebbLock = true
 RETURN key,
   CASE WHEN r.baseWeight IS :: FLOAT OR r.baseWeight IS :: INTEGER THEN toFloat(r.baseWeight) END AS base,
-  CASE WHEN datetime('0001-01-01T00Z') <= r.weightAt < datetime('+10000-01-01T00Z') THEN r.weightAt.epochMillis END AS weightAt,
-  CASE WHEN datetime('0001-01-01T00Z') <= r.lastObserved < datetime('+10000-01-01T00Z') THEN r.lastObserved.epochMillis END AS lastObserved,
+  CASE WHEN datetime({epochMillis: -62135596800000}) <= r.weightAt < datetime({epochMillis: 253402300800000}) THEN r.weightAt.epochMillis END AS weightAt,
+  CASE WHEN datetime({epochMillis: -62135596800000}) <= r.lastObserved < datetime({epochMillis: 253402300800000}) THEN r.lastObserved.epochMillis END AS lastObserved,
   CASE WHEN r.pinned IS :: BOOLEAN THEN r.pinned END AS pinned,
   CASE WHEN r.ebbReason IS NOT NULL THEN toStringOrNull(r.ebbReason)
     WHEN NOT r.pinned IS :: BOOLEAN THEN 'pinned is not true or false'

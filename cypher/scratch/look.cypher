@@ -1,13 +1,14 @@
 // purpose: Say whether a database carries the scratch marker, what its simulated time is, and how many of its nodes `ebb init` did not write.
 // mode: read
 // params: none
-// returns: marked: Boolean, now: Integer, foreign: Integer (one row)
+// returns: marked: Boolean, now: Integer, foreign: Integer, serverNow: Integer (one row)
+// clock: server
 //
-// Every figure comes from the count store, so looking at a large database costs nothing.
-CALL () { OPTIONAL MATCH (s:EbbScratch {name: 'scratch'}) RETURN s IS NOT NULL AS marked, s.now.epochMillis AS now }
+// serverNow is what a write counts from where time is not simulated: the clock of whoever asks may be wrong. Every figure comes from the count store, so looking at a large database costs nothing.
+CALL () { OPTIONAL MATCH (s:EbbScratch {name: 'scratch'}) RETURN s IS NOT NULL AS marked, CASE WHEN datetime({epochMillis: -62135596800000}) <= s.now < datetime({epochMillis: 253402300800000}) THEN s.now.epochMillis END AS now }
 CALL () { MATCH (n) RETURN count(n) AS everything }
 CALL () { MATCH (n:EbbMigration) RETURN count(n) AS migrations }
 CALL () { MATCH (n:EbbCounter) RETURN count(n) AS counters }
 CALL () { MATCH (n:EbbScratch) RETURN count(n) AS markers }
 CALL () { MATCH (n:ConsolidationConfig) RETURN count(n) AS configs }
-RETURN marked, now, everything - migrations - counters - markers - configs AS foreign
+RETURN marked, now, everything - migrations - counters - markers - configs AS foreign, datetime.realtime().epochMillis AS serverNow

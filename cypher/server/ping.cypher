@@ -1,5 +1,6 @@
-// purpose: See whether the server answers, by the shortest question there is.
+// purpose: See whether the server answers and what its clock shows, by the shortest question there is.
 // mode: read
 // params: none
-// returns: one: Integer (one row)
-RETURN 1 AS one
+// returns: now: Integer (one row)
+// clock: server
+RETURN datetime.realtime().epochMillis AS now

@@ -21,7 +21,7 @@ use super::due::{Due, Rhythm};
 use super::meter::{Ending, Meter};
 use super::panics::{Panics, TooManyPanics};
 use super::warmth::Warmth;
-use crate::clock::Clock;
+use crate::clock::{Clock, SKEW_MAX, SKEW_TOLD};
 use crate::domain::attempt::Right;
 use crate::domain::units::Timestamp;
 use crate::jobs::{JobName, Learning, Request};
@@ -52,10 +52,6 @@ const PAUSE: Duration = Duration::from_secs(2);
 const GRACE: Duration = Duration::from_secs(6);
 /// How long letting go may take after that.
 const FAREWELL: Duration = Duration::from_secs(2);
-/// Clocks further apart than this are worth a warning.
-const SKEW_TOLD: Duration = Duration::from_secs(5);
-/// Clocks further apart than this open no run: laws would see instants that are none.
-const SKEW_MAX: Duration = Duration::from_secs(60);
 
 /// What a worker's loop works with.
 #[derive(Clone)]
@@ -232,13 +228,7 @@ impl Dispatcher {
 
     /// Why no run may be opened by this machine's clock.
     fn skewed(&self, asked: Timestamp, facts: &Facts) -> Option<String> {
-        // The server's clock was read between question and answer: what lies between may be the way there and back.
-        let (asked, server, answered) =
-            (asked.millis(), facts.server_now.millis(), self.clock.now().millis());
-        let skew_ms = match self.clock {
-            Clock::Real => (asked - server).max(0) - (server - answered).max(0),
-            Clock::Manual(_) => 0,
-        };
+        let skew_ms = self.clock.skew_ms(asked, facts.server_now, self.clock.now());
         let before = std::mem::replace(&mut self.meter.counts().skew_ms, skew_ms);
         let over = |ms: i64, limit: Duration| u128::from(ms.unsigned_abs()) > limit.as_millis();
         if over(skew_ms, SKEW_MAX) {

@@ -95,8 +95,8 @@ impl Service {
     /// # Errors
     /// [`Error::Conflict`] with the rows that would break a constraint; nothing is written then.
     pub async fn initialise(&self) -> Result<Initialised, Error> {
-        self.store.about().await?;
-        self.store.initialise(&self.config.consolidation, self.clock.now()).await
+        let about = self.store.about().await?;
+        self.store.initialise(&self.config.consolidation, self.counted(about.server_now)).await
     }
 
     /// What [`Service::initialise`] would do, nothing written.

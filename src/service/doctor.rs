@@ -1,7 +1,7 @@
 //! What the doctor looks at, and what it can mend by itself.
 
 use super::Service;
-use crate::store::{About, Aside, Drift, Error, MirrorTold};
+use crate::store::{About, Ahead, Aside, Drift, Error, MirrorTold};
 
 /// Something that is not as it should be, with the way to mend it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,6 +75,7 @@ impl Service {
         });
         let waiting = self.store.waiting(self.instant(None).await?).await?;
         findings.push(aside(waiting.quarantined, self.store.aside().await));
+        findings.push(ahead(self.store.ahead(self.instant(None).await?).await));
         findings.push(adopted(
             "other writers",
             self.store.unstamped().await?,
@@ -114,6 +115,10 @@ impl Service {
         if released > 0 {
             done.push(format!("released {released} rows whose values are sound"));
         }
+        let rewound = self.store.rewind(self.instant(None).await?).await?;
+        if rewound > 0 {
+            done.push(format!("brought {rewound} rows back whose dates lay ahead of the clock"));
+        }
         Ok(done)
     }
 
@@ -126,9 +131,14 @@ impl Service {
                 level: Level::Warning,
                 what: "clock".to_owned(),
                 found,
-                fix: "synchronise the clocks; leases use the server's, laws this machine's".to_owned(),
+                fix: "synchronise the clocks; a worker goes by this machine's, all else by the server's"
+                    .to_owned(),
             },
-            _ => problem("clock", found, "synchronise the clocks before jobs run"),
+            _ => problem(
+                "clock",
+                found,
+                "synchronise the clocks: until then this machine's worker opens no run, and /readyz says no",
+            ),
         }
     }
 
@@ -236,6 +246,42 @@ fn held(told: &[MirrorTold]) -> Finding {
     let is_empty = told.iter().filter(partial).any(|told| told.nodes == 0);
     let level = if is_empty { Level::Problem } else { Level::Warning };
     Finding { level, what: "mirrors".to_owned(), found: found.join("; "), fix: fix.to_owned() }
+}
+
+/// What a clock that was wrong left in a future from which nothing fades.
+fn ahead(found: Result<Ahead, Error>) -> Finding {
+    let found = match found {
+        Ok(found) => found,
+        Err(why) => {
+            let fix = "mend what the line on cycles or the server names, then run: ebb doctor";
+            return problem("dates ahead", format!("cannot be counted: {why}"), fix);
+        }
+    };
+    let Ahead { memories, relations, facts, places, edges, named } = found;
+    let counted = [
+        (memories, "memories"),
+        (relations, "relations"),
+        (facts, "facts"),
+        (places, "places"),
+        (edges, "edges"),
+    ];
+    let said: Vec<String> = counted
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, several)| format!("{several}: {count}"))
+        .collect();
+    if said.is_empty() {
+        return well("dates ahead", "none lies ahead of the clock".to_owned());
+    }
+    problem(
+        "dates ahead",
+        format!(
+            "dates of a clock that was wrong lie in the future ({}), such as {}",
+            said.join(", "),
+            named.join(", ")
+        ),
+        "they fade from now on, with the values they have, after: ebb doctor --fix",
+    )
 }
 
 /// What other writers made that no run has met.

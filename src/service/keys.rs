@@ -89,7 +89,7 @@ impl Service {
         let body = hex(secret);
         let check = &hash(&format!("{PREFIX}{id}_{body}"))[..8];
         let secret = format!("{body}{check}");
-        let now = self.clock.now();
+        let now = self.now().await?;
         let expires = lasts.map(|lasts| now.after(lasts.as_secs_f64() * 1_000.0));
         self.store.create_key((&id, name.as_str(), &hash(&secret)), &grant, now, expires).await?;
         Ok(NewKey { secret: format!("{PREFIX}{id}_{secret}"), id, grant, expires })
@@ -124,7 +124,7 @@ impl Service {
     /// # Errors
     /// [`Error::NotFound`].
     pub async fn revoke_key(&self, id: &str) -> Result<(Option<String>, bool), Error> {
-        let now: Timestamp = self.clock.now();
+        let now = self.now().await?;
         self.store.revoke_key(id, now).await
     }
 }

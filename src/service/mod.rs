@@ -153,15 +153,38 @@ impl Service {
         &self.config.scope
     }
 
-    /// The instant that is meant: the one asked for, else the simulated time of a scratch database, else now.
+    /// The instant that is meant: the one asked for, else the simulated time of a scratch database, else now, by the
+    /// server's clock: that of this process may be wrong, and what it writes would count from there.
     ///
     /// # Errors
     /// Of the store.
     pub async fn instant(&self, asked: Option<Timestamp>) -> Result<Timestamp, Error> {
         match asked {
             Some(at) => Ok(at),
-            None => Ok(self.store.scratch().await?.flatten().unwrap_or_else(|| self.clock.now())),
+            None => {
+                let present = self.store.present().await?;
+                Ok(present.scratch.flatten().unwrap_or_else(|| self.counted(present.server)))
+            }
         }
+    }
+
+    /// Now, by the server's clock, whether time is simulated or not.
+    async fn now(&self) -> Result<Timestamp, Error> {
+        Ok(self.counted(self.store.present().await?.server))
+    }
+
+    /// The server's instant, unless a hand moves the clock of this process.
+    fn counted(&self, server: Timestamp) -> Timestamp {
+        match self.clock {
+            Clock::Real | Clock::Skewed(_) => server,
+            Clock::Manual(_) => self.clock.now(),
+        }
+    }
+
+    /// The clock of this process.
+    #[must_use]
+    pub const fn clock(&self) -> &Clock {
+        &self.clock
     }
 
     /// How far an instant lies ahead of the server's clock, where time is not simulated; 0 if it does not.
@@ -169,11 +192,11 @@ impl Service {
     /// # Errors
     /// Of the store.
     pub async fn ahead(&self, at: Timestamp) -> Result<Duration, Error> {
-        if self.store.scratch().await?.is_some() {
+        let present = self.store.present().await?;
+        if present.scratch.is_some() {
             return Ok(Duration::ZERO);
         }
-        let server = self.store.about().await?.server_now;
-        let ahead_ms = at.millis().saturating_sub(server.millis()).max(0);
+        let ahead_ms = at.millis().saturating_sub(present.server.millis()).max(0);
         Ok(Duration::from_millis(ahead_ms.unsigned_abs()))
     }
 

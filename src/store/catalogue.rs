@@ -69,6 +69,7 @@ catalogue! {
     FACT_LIST = "fact/list";
     FACT_LOCK = "fact/lock";
     FACT_QUARANTINE = "fact/quarantine";
+    FACT_REWIND = "fact/rewind";
     FACT_TRIM = "fact/trim";
     IMPORT_ADVANCE = "import/advance";
     IMPORT_GUARD = "import/guard";
@@ -119,6 +120,7 @@ catalogue! {
     MEMORY_QUARANTINE = "memory/quarantine";
     MEMORY_READ = "memory/read";
     MEMORY_RELEASE = "memory/release";
+    MEMORY_REWIND = "memory/rewind";
     MEMORY_RISEN = "memory/risen";
     MEMORY_STUB = "memory/stub";
     MEMORY_STUB_OF = "memory/stub_of";
@@ -163,6 +165,7 @@ catalogue! {
     RELATION_LOCK = "relation/lock";
     RELATION_READ = "relation/read";
     RELATION_RELEASE = "relation/release";
+    RELATION_REWIND = "relation/rewind";
     RELATION_WRITE = "relation/write";
     REQUEST_ANSWER = "request/answer";
     REQUEST_OPEN = "request/open";
@@ -199,6 +202,7 @@ catalogue! {
     SCRATCH_LOOK = "scratch/look";
     SCRATCH_MARK = "scratch/mark";
     SERVER_ABOUT = "server/about";
+    SERVER_AHEAD = "server/ahead";
     SERVER_ASIDE = "server/aside";
     SERVER_PING = "server/ping";
     SERVER_BLOCKERS = "server/blockers";
@@ -248,5 +252,7 @@ catalogue! {
     TRAIL_MARK_EDGES = "trail/mark_edges";
     TRAIL_MARK_PLACES = "trail/mark_places";
     TRAIL_PLACE = "trail/place";
+    TRAIL_REWIND_EDGES = "trail/rewind_edges";
+    TRAIL_REWIND_PLACES = "trail/rewind_places";
     TRAIL_TURN = "trail/turn";
 }

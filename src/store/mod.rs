@@ -11,6 +11,7 @@
 //! `memory/adopt`, `relation/fade` and `relation/list` are laws that run in the database, and of trails what evaporates,
 //! adopts and ranks.
 
+mod ahead;
 mod at_work;
 mod attempt;
 mod audit;
@@ -56,6 +57,7 @@ mod trail;
 mod tunables;
 mod tx;
 
+pub use ahead::Ahead;
 pub use attempt::{Claimed, Promotion};
 pub use batch::{Applied, Batch, Done, Fault};
 pub use change::{Change, KEPT_MS, OVERLAP_MS, Touched};
@@ -81,6 +83,7 @@ pub use relation::{Observed, Relation, Which};
 pub use request::Lasting;
 pub use run::{BY_HAND, Held, OpenRun, Opened, Past, Run};
 pub use schema::{Drift, Initialised};
+pub use scratch::Present;
 pub use server::{About, Aside};
 pub use session::Ended;
 pub use sweep::SweepCursor;

@@ -72,6 +72,16 @@ struct Applied {
     checksum: String,
 }
 
+/// What the server's clock shows.
+async fn shown(tx: &mut Tx) -> Result<Timestamp, Error> {
+    #[derive(Deserialize)]
+    struct Row {
+        now: i64,
+    }
+    let Row { now } = tx.only(SERVER_PING.call()).await?;
+    Ok(Timestamp::from_millis(now).unwrap_or(Timestamp::EPOCH))
+}
+
 impl Store {
     /// Says whether the database carries every migration, as this program knows them.
     ///
@@ -81,23 +91,23 @@ impl Store {
         self.complete(&self.pending().await?)
     }
 
-    /// As [`Store::check_schema`], of a server as it is now: what fails is not tried again.
+    /// As [`Store::check_schema`], of a server as it is now: what fails is not tried again. Answers what its clock shows.
     ///
     /// # Errors
     /// As [`Store::check_schema`], and of the connection at the first failure.
-    pub async fn probe(&self) -> Result<(), Error> {
-        let list = async |tx: &mut Tx| tx.rows(MIGRATION_LIST.call()).await;
-        let applied = self.transactions.run_once("migration.probe", Mode::Read, list).await?;
-        self.complete(&self.lacking(&applied)?)
+    pub async fn probe(&self) -> Result<Timestamp, Error> {
+        let probe = async |tx: &mut Tx| Ok((tx.rows(MIGRATION_LIST.call()).await?, shown(tx).await?));
+        let (applied, now) = self.transactions.run_once("migration.probe", Mode::Read, probe).await?;
+        self.complete(&self.lacking(&applied)?)?;
+        Ok(now)
     }
 
-    /// Sees whether the server answers now.
+    /// Sees whether the server answers now, and what its clock shows.
     ///
     /// # Errors
     /// Of the connection at the first failure.
-    pub async fn ping(&self) -> Result<(), Error> {
-        let ping = async |tx: &mut Tx| tx.run(SERVER_PING.call()).await;
-        self.transactions.run_once("server.ping", Mode::Read, ping).await
+    pub async fn ping(&self) -> Result<Timestamp, Error> {
+        self.transactions.run_once("server.ping", Mode::Read, async |tx: &mut Tx| shown(tx).await).await
     }
 
     /// Writes one value onto a node of its own, which is the same for all, and commits: whether writes are possible now.

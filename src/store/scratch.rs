@@ -7,14 +7,35 @@ use super::tx::{Mode, Tx};
 use crate::domain::units::Timestamp;
 use serde::Deserialize;
 
+/// What time it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Present {
+    /// What the server's clock shows.
+    pub server: Timestamp,
+    /// Whether time is simulated, and how far that has come.
+    pub scratch: Option<Option<Timestamp>>,
+}
+
 impl Store {
     /// Whether this database carries the scratch marker, and how far its simulated time has come.
     ///
     /// # Errors
     /// Of the connection or the statement.
     pub async fn scratch(&self) -> Result<Option<Option<Timestamp>>, Error> {
+        Ok(self.present().await?.scratch)
+    }
+
+    /// What time it is: by the server's clock, and whether this database has a simulated one.
+    ///
+    /// # Errors
+    /// Of the connection or the statement.
+    pub async fn present(&self) -> Result<Present, Error> {
         let look = self.look_scratch().await?;
-        Ok(look.marked.then(|| look.now.and_then(|ms| Timestamp::from_millis(ms).ok())))
+        let instant = |ms| Timestamp::from_millis(ms).ok();
+        Ok(Present {
+            server: instant(look.server_now).unwrap_or(Timestamp::EPOCH),
+            scratch: look.marked.then(|| look.now.and_then(instant)),
+        })
     }
 
     /// Records how far simulated time has come: what is asked of a scratch database without an instant means this one.
@@ -59,8 +80,10 @@ impl Store {
 }
 
 #[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct Look {
     marked: bool,
     now: Option<i64>,
     foreign: i64,
+    server_now: i64,
 }

@@ -21,7 +21,7 @@ mod reload;
 pub use doors::{HTTP_PORT, PORT, Ports};
 pub use reload::Source;
 
-use crate::clock::Clock;
+use crate::clock::{Clock, SKEW_MAX};
 use crate::domain::attempt::Right;
 use crate::jobs::reap;
 use crate::scheduler::cron::{self, Ticks, Wake};
@@ -136,7 +136,7 @@ pub async fn run(
 
     let dispatcher = Dispatcher {
         store: Arc::clone(&store),
-        clock: Clock::Real,
+        clock: service.clock().clone(),
         config,
         wake: wake.clone(),
         stop: stop.clone(),
@@ -152,7 +152,7 @@ pub async fn run(
     let over = CancellationToken::new();
     let drained = doors.drained(&stop);
     let work = async {
-        let probing = probe(&store, &ready_in, &readable_in, &wake, &warmth, &stop);
+        let probing = probe(&store, service.clock(), (&ready_in, &readable_in), &wake, &warmth, &stop);
         let jobs = async {
             if !roles.worker {
                 stop.cancelled().await;
@@ -255,19 +255,28 @@ async fn reaping(
     }
 }
 
-/// Finds out whether the database answers, is initialised and takes writes, and says "look" when it does again.
+/// Whether a process whose clock is so far off the server's may be relied on.
+fn in_time(skew_ms: i64) -> Ready {
+    if u128::from(skew_ms.unsigned_abs()) > SKEW_MAX.as_millis() {
+        return Err(format!("this machine's clock is {skew_ms} ms off the server's; set one of them right"));
+    }
+    Ok(())
+}
+
+/// Finds out whether the database answers, is initialised, takes writes and has the time of this machine, and says "look"
+/// when it does again.
 ///
 /// A write is tried at a pace of its own, whoever asks for `/readyz` how often: one value on one node, so that a worker that
 /// has nothing to do costs the server one small commit in ten seconds.
 async fn probe(
     store: &Store,
-    ready: &watch::Sender<Ready>,
-    readable: &watch::Sender<Ready>,
+    clock: &Clock,
+    (ready, readable): (&watch::Sender<Ready>, &watch::Sender<Ready>),
     wake: &Wake,
     warmth: &Warmth,
     stop: &CancellationToken,
 ) {
-    let tell = |found: Ready| {
+    let tell = |found: Ready, answers: bool| {
         let before = ready.send_replace(found.clone());
         match (&before, &found) {
             (Err(_), Ok(())) => {
@@ -277,10 +286,10 @@ async fn probe(
             (before, Err(why)) if before.as_ref() != Err(why) => warn!(%why, "not ready"),
             _ => {}
         }
-        if found.is_err() {
-            warmth.away();
-        } else {
+        if answers {
             warmth.answers();
+        } else {
+            warmth.away();
         }
     };
     let refused = Mutex::new(None);
@@ -314,6 +323,7 @@ async fn probe(
         loop {
             // That the database is initialised was seen before it was away, and is seen again once work gets on.
             let short = initialised && !warmth.is_warm();
+            let asked_at = clock.now();
             let ask = async { if short { store.ping().await } else { store.probe().await } };
             let mut asked = std::pin::pin!(ask);
             let answer = match tokio::time::timeout(PROBE_LIMIT, &mut asked).await {
@@ -322,7 +332,7 @@ async fn probe(
                     let limit = PROBE_LIMIT.as_secs();
                     let why = format!("the database at {} did not answer within {limit} s", store.uri());
                     let _ = readable.send_replace(Err(why.clone()));
-                    tell(Err(why));
+                    tell(Err(why), false);
                     // A server that was just started is slow at first, and would be slower for being asked again.
                     tokio::time::timeout(PROBE_PATIENCE, asked).await.ok()
                 }
@@ -332,9 +342,12 @@ async fn probe(
                 if answer.is_err() {
                     set_refusal(None);
                 }
+                let answers = answer.is_ok();
                 let answer = answer.map_err(|why| reason(&why));
-                let _ = readable.send_replace(answer.clone());
-                tell(answer.and_then(|()| refusal().map_or(Ok(()), Err)));
+                let _ = readable.send_replace(answer.as_ref().map(|_| ()).map_err(Clone::clone));
+                let skew_ms = answer.map(|server| clock.skew_ms(asked_at, server, clock.now()));
+                let found = skew_ms.and_then(in_time).and_then(|()| refusal().map_or(Ok(()), Err));
+                tell(found, answers);
             }
             tokio::time::sleep(PROBE_EVERY).await;
         }

@@ -19,8 +19,19 @@ const TYPES: [&str; 6] = ["String", "Integer", "Float", "Boolean", "List", "Map"
 const WRITING: [&str; 8] = ["CREATE", "MERGE", "SET", "DELETE", "REMOVE", "FOREACH", "DROP", "LOAD"];
 /// Folders whose statements may ask the server what time it is: leases, keys that expire, the change log, signs of life of mirrors, what a person
 /// pastes into Neo4j Browser, and the question what its clock shows.
-const CLOCKS: [&str; 9] =
-    ["attempt", "change", "inspect", "key", "mirror", "request", "run", "migration/at_work", "server/about"];
+const CLOCKS: [&str; 11] = [
+    "attempt",
+    "change",
+    "inspect",
+    "key",
+    "migration/at_work",
+    "mirror",
+    "request",
+    "run",
+    "scratch/look",
+    "server/about",
+    "server/ping",
+];
 
 /// The header's lines that are a key and a value.
 fn keys(statement: &Statement) -> Vec<(&'static str, &'static str)> {

@@ -1,6 +1,6 @@
 //! One line of an event file: JSON to a checked event.
 
-use crate::clock::parse_rfc3339;
+use crate::clock::{parse_rfc3339, rfc3339};
 use crate::domain::event::{Access, Event, Observe, Remember, Tie, Trace, Walk};
 use crate::domain::fact::{Assertion, FactScope, Tuple, Value};
 use crate::domain::ids::{
@@ -179,11 +179,24 @@ pub(super) struct Reading {
     pub(super) similarity: Similarity,
     /// Which labels and types carry pheromones.
     pub(super) allowed: Allowed,
+    /// The last instant that an event may have: one ahead of the server's clock would lie in a future that has not been.
+    pub(super) latest: Option<Timestamp>,
 }
 
 /// Reads line `number` of a file.
 pub(super) fn parse(text: &str, number: u64, reading: &Reading) -> Result<Line, String> {
-    let Reading { key, scope, similarity, allowed } = reading;
+    let line = read_line(text, number, reading)?;
+    match reading.latest {
+        Some(latest) if line.at() > latest => Err(format!(
+            "at is {}, and that lies ahead of the server's clock: only a replay has a future",
+            rfc3339(line.at())
+        )),
+        _ => Ok(line),
+    }
+}
+
+fn read_line(text: &str, number: u64, reading: &Reading) -> Result<Line, String> {
+    let Reading { key, scope, similarity, allowed, .. } = reading;
     let raw: Raw = serde_json::from_str(text).map_err(|why| told(&why))?;
     Ok(match raw {
         Raw::Memory { at, id, content, session, instance, mentions, scope: own, pinned, embedding } => {
@@ -305,7 +318,7 @@ mod tests {
     fn reading() -> Reading {
         let similarity = Similarity { dimensions: Some(2), text_threshold: 0.5 };
         let allowed = Allowed::new(&Allowed::LABELS, &Allowed::TYPES).unwrap();
-        Reading { key: "k".to_owned(), scope: Scope::local(), similarity, allowed }
+        Reading { key: "k".to_owned(), scope: Scope::local(), similarity, allowed, latest: None }
     }
 
     fn say(text: &str) -> String {

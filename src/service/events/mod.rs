@@ -10,6 +10,7 @@ mod outcome;
 pub mod replay;
 
 use super::{Service, recall};
+use crate::clock::SKEW_MAX;
 use crate::domain::event::{Event, Trace, Walk};
 use crate::domain::tunables::Tunables;
 use crate::domain::units::Timestamp;
@@ -155,7 +156,7 @@ impl Service {
         let (key, name) = feed::identify(path)?;
         let progress = self.store.look_import(&key, &name).await?;
         let lines_before = u64::try_from(progress.lines).unwrap_or(0);
-        let mut feed = Feed::open(path, self.reading(&key), lines_before, progress.digest).await?;
+        let mut feed = Feed::open(path, self.reading(&key).await?, lines_before, progress.digest).await?;
         let mut checked = Checked { by_kind: BTreeMap::new(), lines_before, bad: Vec::new() };
         let mut count = |kind, count: usize| {
             if count > 0 {
@@ -186,13 +187,16 @@ impl Service {
     }
 
     /// What the lines of a file are read by.
-    fn reading(&self, key: &str) -> Reading {
-        Reading {
+    async fn reading(&self, key: &str) -> Result<Reading, Error> {
+        let present = self.store.present().await?;
+        let latest = self.counted(present.server).after(SKEW_MAX.as_secs_f64() * 1_000.0);
+        Ok(Reading {
             key: key.to_owned(),
             scope: self.config.scope.clone(),
             similarity: *self.store.similarity(),
             allowed: self.store.allowed().clone(),
-        }
+            latest: present.scratch.is_none().then_some(latest),
+        })
     }
 }
 
@@ -238,7 +242,7 @@ impl<'a> Feeder<'a> {
         let progress = service.store.open_import(&key, &name).await?;
         let lines_before = u64::try_from(progress.lines).unwrap_or(0);
         let at = progress.at.and_then(|ms| Timestamp::from_millis(ms).ok());
-        let feed = Feed::open(path, service.reading(&key), lines_before, progress.digest).await?;
+        let feed = Feed::open(path, service.reading(&key).await?, lines_before, progress.digest).await?;
         let done = Imported {
             events: 0,
             by_kind: BTreeMap::new(),

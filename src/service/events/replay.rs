@@ -92,7 +92,7 @@ impl Service {
         watch: &mut dyn FnMut(Tick),
     ) -> Result<Imported, ImportError> {
         self.store.claim_scratch().await?;
-        self.store.initialise(&self.config.consolidation, self.clock.now()).await?;
+        self.store.initialise(&self.config.consolidation, self.now().await?).await?;
         let mut feeder = Feeder::open(self, path, bad).await?;
         reap::run(&self.store, Right::Scratch).await?;
         for job in JobName::ALL {

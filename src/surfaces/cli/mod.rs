@@ -39,6 +39,7 @@ pub mod session;
 mod tests;
 pub mod trail;
 
+use crate::clock::SKEW_MAX;
 use crate::domain::units::Timestamp;
 use crate::service::Service;
 use crate::service::memories::{Intent, RequestId};
@@ -48,7 +49,6 @@ use exit::CliError;
 use instant::Moment;
 use output::{Format, Output};
 use std::path::PathBuf;
-use std::time::Duration;
 
 /// Keeps an agent's memory alive in Neo4j: memories fade, rise, expire, and say why
 ///
@@ -257,10 +257,6 @@ impl When {
     }
 }
 
-/// A stated instant further ahead of the server's clock than this asks first: a slip of the pen would move memories
-/// into a future from which nothing brings them back.
-const AHEAD_MAX: Duration = Duration::from_secs(60);
-
 impl Write {
     /// The instant that counts. Asks before one that lies ahead, unless nothing is to be written.
     ///
@@ -270,7 +266,8 @@ impl Write {
         let at = resolved(self.at, service).await?;
         if self.at.is_some() && !self.dry_run {
             let ahead = service.ahead(at).await?;
-            if ahead > AHEAD_MAX {
+            // A slip of the pen would move memories into a future that only the doctor brings them back from.
+            if ahead > SKEW_MAX {
                 let question = format!(
                     "{} lies {} ahead of the server's clock, and what is written there cannot be taken back. Write it?",
                     instant::rfc3339(at),

@@ -11,6 +11,7 @@ use super::input::{self, At, BATCH_MAX, BODY_MAX, Nothing};
 use super::pages::List;
 use super::problem::Problem;
 use super::room::{Held, Kind, QUEUE_LIMIT};
+use crate::clock::SKEW_MAX;
 use crate::domain::ids::Scope;
 use crate::domain::key::Right;
 use crate::domain::units::Timestamp;
@@ -31,8 +32,6 @@ use std::time::Duration;
 
 /// How long work is waited for.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// A stated instant further ahead of the server's clock than this is refused: what is written there cannot be taken back.
-const AHEAD_MAX: Duration = Duration::from_secs(60);
 
 /// What a caller must be allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,7 +98,7 @@ impl<P, Q, B> Call<P, Q, B> {
                 return Err(Problem::forbidden("stating an instant (at) needs the right admin"));
             }
             let ahead = self.service().ahead(at).await?;
-            if ahead > AHEAD_MAX {
+            if ahead > SKEW_MAX {
                 let ahead = ahead.as_secs();
                 return Err(Problem::validation(format!("at lies {ahead} s ahead of the server's clock")));
             }

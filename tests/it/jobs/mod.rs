@@ -2,6 +2,7 @@
 
 mod adoption;
 mod audit;
+mod clock;
 mod cluster;
 mod coactivate;
 mod decay;
@@ -10,6 +11,7 @@ mod fade;
 mod foreign;
 pub(crate) mod learn;
 mod ledger;
+mod poison;
 mod promote;
 mod quarantine;
 mod reap;

@@ -74,6 +74,11 @@ impl Fresh {
 
     /// The same, which learns from this.
     pub(crate) fn learning(&self, json: &str, learn: Learn) -> Service {
+        self.timed(json, learn, Clock::manual(at(0.0)))
+    }
+
+    /// The same, by this clock.
+    pub(crate) fn timed(&self, json: &str, learn: Learn, clock: Clock) -> Service {
         let job = JobConfig {
             enabled: true,
             rhythm: None,
@@ -89,7 +94,7 @@ impl Fresh {
             engine: crate::mirror::rules(),
             learn,
         };
-        Service::new(self.governed(json), Clock::manual(at(0.0)), config)
+        Service::new(self.governed(json), clock, config)
     }
 
     async fn heads(&self, scope: FactScope) -> Vec<Fact> {

@@ -164,7 +164,10 @@ async fn sessions_end_when_nothing_refers_to_them_any_more() {
     };
     db.apply(&[within("stays", "kept"), within("goes", "empty")]).await;
     let lasting = Lasting::Once { request: "forget", hash: "x", by: "test" };
-    db.store.forget(lasting, (&Scope::local(), &[id("goes")]), at(1.0), (db.store.guard(), None)).await.unwrap();
+    db.store
+        .forget(lasting, (&Scope::local(), &[id("goes")]), at(1.0), (db.store.guard(), None))
+        .await
+        .unwrap();
     let audit = async |days: f64| db.run(JobName::Audit, 24.0 * days).await.tally.trimmed;
     audit(89.0).await;
     let sessions = "MATCH (s:Session) RETURN s.id AS id ORDER BY id";

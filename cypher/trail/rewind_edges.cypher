@@ -1,0 +1,17 @@
+// purpose: Bring what lies on edges of a type as of a cycle that has not come to the present one.
+// mode: write
+// params: $cycle: Integer, $limit: Integer
+// returns: rewound: Integer (one row)
+// bound: $limit
+// idempotent: by the cycle
+// names: :HALL
+//
+// As for places.
+MATCH ()-[r:HALL]->()
+WHERE r.pheromone_cycle > $cycle
+WITH r LIMIT $limit
+SET r.ebbLock = true
+WITH r
+WHERE r.pheromone_cycle > $cycle
+SET r.ebbMoved = 'pheromone_cycle ' + toString(r.pheromone_cycle), r.pheromone_cycle = $cycle
+RETURN count(r) AS rewound

@@ -1,0 +1,99 @@
+//! Rows whose anchors lie ahead of the clock: what a process with a wrong one left. A law fades nothing until its anchor has
+//! come, and whatever happens before it comes late, so such a row would stay as it is for as long as the clock was wrong.
+
+use super::Store;
+use super::catalogue::{
+    FACT_REWIND, MEMORY_REWIND, RELATION_REWIND, SERVER_AHEAD, TRAIL_REWIND_EDGES, TRAIL_REWIND_PLACES,
+};
+use super::error::Error;
+use super::statement::Call;
+use super::tx::{Mode, Tx};
+use crate::clock::SKEW_MAX;
+use crate::domain::units::Timestamp;
+use serde::Deserialize;
+
+/// Rows of one transaction.
+const PAGE: i64 = 5_000;
+
+/// How many rows have an anchor ahead of the clock.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Ahead {
+    /// Memories.
+    pub memories: i64,
+    /// Relations.
+    pub relations: i64,
+    /// Facts.
+    pub facts: i64,
+    /// Places.
+    pub places: i64,
+    /// Edges.
+    pub edges: i64,
+    /// Some of them, by id or key.
+    pub named: Vec<String>,
+}
+
+impl Store {
+    /// Counts the rows whose anchors lie further ahead of `now` than clocks may differ.
+    ///
+    /// # Errors
+    /// Of the connection or the statement.
+    pub async fn ahead(&self, now: Timestamp) -> Result<Ahead, Error> {
+        let (allowed, cycle) = (&self.trails.allowed, self.cycles().await?.cycles.at(latest(now)));
+        self.transactions
+            .run("server.ahead", Mode::Read, async |tx: &mut Tx| {
+                let call = SERVER_AHEAD.about(allowed.labels(), allowed.types());
+                tx.only(call.set("latest", latest(now).millis()).set("cycle", cycle)).await
+            })
+            .await
+    }
+
+    /// Brings them back to `now`, their values as they are. Answers how many it brought back.
+    ///
+    /// # Errors
+    /// Of the connection or a statement.
+    pub async fn rewind(&self, now: Timestamp) -> Result<i64, Error> {
+        let cycles = self.cycles().await?.cycles;
+        let dated = [&MEMORY_REWIND, &RELATION_REWIND, &FACT_REWIND]
+            .map(|statement| statement.call().set("now", now.millis()).set("latest", latest(now).millis()));
+        // A cycle that would have come by the time that clocks may differ by is none to mend.
+        let cycle = cycles.at(latest(now));
+        let allowed = &self.trails.allowed;
+        let places = allowed.labels().chunks(1).map(|label| TRAIL_REWIND_PLACES.about(label, &[]));
+        let edges = allowed.types().chunks(1).map(|of| TRAIL_REWIND_EDGES.about(&[], of));
+        let trails = places.chain(edges).map(|call| call.set("cycle", cycle));
+        let mut all = 0;
+        for call in dated.into_iter().chain(trails) {
+            all += self.rewind_all(&call.set("limit", PAGE)).await?;
+        }
+        Ok(all)
+    }
+
+    async fn rewind_all(&self, call: &Call) -> Result<i64, Error> {
+        #[derive(Deserialize)]
+        struct Row {
+            rewound: i64,
+        }
+        let mut all = 0;
+        loop {
+            let Row { rewound } = self
+                .transactions
+                .run("rows.rewind", Mode::Write, async |tx: &mut Tx| {
+                    let row: Row = tx.only(call.clone()).await?;
+                    if row.rewound > 0 {
+                        tx.touch_everything();
+                    }
+                    Ok(row)
+                })
+                .await?;
+            all += rewound;
+            if rewound < PAGE {
+                return Ok(all);
+            }
+        }
+    }
+}
+
+/// The last instant that is no future, as far as clocks may differ.
+fn latest(now: Timestamp) -> Timestamp {
+    now.after(SKEW_MAX.as_secs_f64() * 1_000.0)
+}

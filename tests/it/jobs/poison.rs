@@ -1,0 +1,251 @@
+//! Every value of every type that Neo4j stores, in every property of rows that other writers can leave: no statement fails
+//! of it, and the good rows beside get on.
+//!
+//! The rows are generated: of each template one for each of its properties and each value, all other properties sound. All
+//! of them are there at once; then every job runs, and whatever reads them is asked.
+
+use crate::harness::neo4j::{Fresh, START, at, fresh};
+use ebb::jobs::JobName;
+use ebb::store::catalogue::ALL;
+
+/// The values, as Cypher writes them. One that no index takes, as a text of a megabyte, no writer can leave there either.
+const VALUES: [&str; 46] = [
+    "''",
+    "' '",
+    "'a\\u0000b\\u0001\\u202e\\uFFFF'",
+    "'2026-01-01'",
+    "'1.5'",
+    "reduce(s = 'abcdefghij', i IN range(1, 8) | s + s)",
+    "3",
+    "-1",
+    "9223372036854775807",
+    "-9223372036854775807 - 1",
+    "-0.0",
+    "0.5",
+    "0.0 / 0.0",
+    "1.0 / 0.0",
+    "-1.0 / 0.0",
+    "1e308",
+    "-1e308",
+    "4.9e-324",
+    "true",
+    "false",
+    "[]",
+    "['a', 'b']",
+    "[1, -9223372036854775807]",
+    "[0.5, 0.0 / 0.0]",
+    "[datetime('+999999999-12-31T23:59:59Z')]",
+    "point({x: 1e308, y: -1e308, z: 0.0})",
+    "point({longitude: 1.0, latitude: 2.0})",
+    "duration({seconds: 9223372036854775807})",
+    "duration({months: 9223372036, days: -5})",
+    "date('+999999999-12-31')",
+    "date('-999999999-01-01')",
+    "localdatetime('+999999999-12-31T23:59:59.999999999')",
+    "time('23:59:59.999999999+18:00')",
+    "localtime('00:00')",
+    "datetime('+999999999-12-31T23:59:59.999999999Z')",
+    "datetime('+999999999-12-31T23:59:59.999999999-18:00')",
+    "datetime('-999999999-01-01T00:00:00+18:00')",
+    "datetime('+292278994-08-17T07:12:55.807Z')",
+    "datetime('+10000-01-01T00:00Z')",
+    "datetime('9999-12-31T23:59:59.999999999Z')",
+    "datetime('0000-12-31T23:59:59Z')",
+    "datetime('2076-01-01T00:00Z')",
+    "datetime('2026-03-29T02:30[Europe/Berlin]')",
+    "datetime('+999999999-12-31T10:00[Europe/Berlin]')",
+    "date('2026-01-01')",
+    "null",
+];
+
+/// Labels with their sound properties, the key (which each row has its own of) left to the generator, and what joins a row to
+/// others. `at` is the start.
+const NODES: [(&str, &str, &str, &str); 8] = [
+    (
+        "Memory:EbbStamped",
+        "id",
+        "scope: 'local', content: 'c', tier: 'working', energy: 2.5, energyAt: at, lastAccessed: at, created: at, accessCount: 1, pinned: false, ripeAt: at, dueAt: at, reinforceDue: at, clusterDue: at, sessionId: 'good', lastExpired: at, reinforcementCount: 1, lastReinforced: at",
+        "WITH n, at, name MATCH (s:Session {id: 'good'}), (e:Entity {name: 'good'}), (m:Memory {id: 'good1'})
+         CREATE (n)-[:ACCESSED_IN {at: at, count: 1, counted: false}]->(s), (n)-[:MENTIONS]->(e),
+           (n)-[:COACTIVATED {weight: 5, firstCoactivation: at, lastCoactivation: at}]->(m)",
+    ),
+    (
+        "Memory",
+        "id",
+        "scope: 'local', content: 'c', tier: 'working', energy: 2.5, lastAccessed: at, created: at, accessCount: 1, pinned: false, sessionId: 'good', energyAt: at, ripeAt: at",
+        "",
+    ),
+    (
+        "Session",
+        "id",
+        "scope: 'local', started: at, ended: at, coactivateDue: at, coactivated: 0",
+        "WITH n, at, name MATCH (m:Memory {id: 'good1'}) CREATE (m)-[:ACCESSED_IN {at: at, count: 1, counted: false}]->(n)",
+    ),
+    (
+        "Entity",
+        "name",
+        "scope: 'local', exploitation_pheromone: 0.5, exploration_pheromone: 0.5, pheromone_cycle: 0, created: at, lastAccessed: at, energy: 1.0, energyAt: at",
+        "WITH n, at, name MATCH (m:Memory {id: 'good1'}), (e:Entity {name: 'good'})
+         CREATE (m)-[:MENTIONS]->(n), (n)-[:RELATES_TO {type: 'USES', weight: 1.0}]->(e)",
+    ),
+    (
+        "SemanticCluster",
+        "id",
+        "scope: 'local', strength: 4.0, size: 2, formed: at, dissolved: at",
+        "WITH n, at, name MATCH (m:Memory {id: 'good1'}) CREATE (m)-[:BELONGS_TO]->(n)",
+    ),
+    (
+        "ConsolidationAttempt",
+        "id",
+        "phase: 'promote', state: 'claimed', holder: 'h', instanceId: 'h', started: at, leaseUntil: 0, claimed: 1, applied: 0, conflicts: 0",
+        "WITH n, at, name CREATE (:Memory {id: name, scope: 'local', content: 'c', tier: 'working', energy: 1.0, lastAccessed: at})-[:CONSOLIDATING {since: at}]->(n)",
+    ),
+    (
+        "Fact",
+        "id",
+        "scope: 'local', entity: 'good', relation: 'likes', value: 'tea', valueType: 'string', confidence: 1.0, source: 'agent', assertedAt: at, validUntil: at, originConfidence: 1.0, originAt: at",
+        "",
+    ),
+    (
+        "Room",
+        "id",
+        "scope: 'local', name: 'n', exploitation_pheromone: 0.5, exploration_pheromone: 0.5, pheromone_cycle: 0",
+        "WITH n, at, name MATCH (r:Room {id: 'good'}) CREATE (r)-[:HALL {base_cost: 0.5, success_pheromone: 0.5}]->(n)",
+    ),
+];
+
+/// Types with the labels and keys of their ends, and their sound properties.
+const EDGES: [(&str, &str, &str); 8] = [
+    (
+        "RELATES_TO",
+        "(a:Entity {scope: 'local', name: name + 'a'}), (b:Entity {scope: 'local', name: name + 'b'})",
+        "type: 'USES', key: name, weight: 1.0, baseWeight: 1.0, weightAt: at, lastObserved: at, created: at, pinned: false",
+    ),
+    (
+        "RELATES_TO",
+        "(a:Entity {scope: 'local', name: name + 'c'}), (b:Entity {scope: 'local', name: name + 'd'})",
+        "type: 'USES', weight: 1.0, lastObserved: at, created: at, pinned: false",
+    ),
+    (
+        "ACCESSED_IN",
+        "(a:Memory {id: name, scope: 'local', content: 'c'}), (b:Session {scope: 'local', id: name, coactivateDue: at})",
+        "at: at, count: 1, counted: false",
+    ),
+    (
+        "COACTIVATED",
+        "(a:Memory {id: name + 'a', scope: 'local', content: 'c'}), (b:Memory {id: name + 'b', scope: 'local', content: 'c'})",
+        "weight: 5, firstCoactivation: at, lastCoactivation: at",
+    ),
+    (
+        "REINFORCES",
+        "(a:Memory {id: name + 'a', scope: 'local', content: 'c'}), (b:Memory {id: name + 'b', scope: 'local', content: 'c'})",
+        "strength: 0.5, at: at",
+    ),
+    (
+        "PROMOTED_TO",
+        "(a:Memory {id: name + 'a', scope: 'local', content: 'c', tier: 'archivedWorking'}), (b:Memory {id: name + 'b', scope: 'local', content: 'c'})",
+        "at: at, energy: 1.0",
+    ),
+    (
+        "CONSOLIDATING",
+        "(a:Memory {id: name, scope: 'local', content: 'c'}), (b:ConsolidationAttempt {id: name, state: 'claimed', holder: 'h', leaseUntil: 0})",
+        "since: at",
+    ),
+    (
+        "HALL",
+        "(a:Room {scope: 'local', id: name + 'a'}), (b:Room {scope: 'local', id: name + 'b'})",
+        "base_cost: 0.5, current_cost: 0.5, success_pheromone: 0.5, traversal_pheromone: 0.5, recency_pheromone: 0.5, pheromone_cycle: 0, similarity: 0.5",
+    ),
+];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_value_in_a_row_of_others_stops_anybody() {
+    let db = fresh().await;
+    let good = "WITH datetime({epochMillis: $start}) AS at
+        CREATE (s:Session {scope: 'local', id: 'good', started: at}), (:Entity {scope: 'local', name: 'good'}), (:Room {scope: 'local', id: 'good'})
+        WITH at UNWIND range(1, 20) AS i
+        CREATE (:Memory:EbbStamped {id: 'good' + i, scope: 'local', content: 'c', tier: 'longTerm', energy: 4.0, energyAt: at, lastAccessed: at,
+          created: at, accessCount: 1, dueAt: at})";
+    db.client.run(good, &[("start", START.into())]).await;
+    let made = poison(&db).await;
+    eprintln!("{made} rows of {} values", VALUES.len());
+    assert!(made > 3_000, "the matrix has {made} rows only");
+    for hours in [6.0, 30.0] {
+        for job in JobName::ALL {
+            db.run(job, hours).await;
+        }
+    }
+    let faded: i64 = db
+        .client
+        .value(
+            "MATCH (m:Memory) WHERE m.id STARTS WITH 'good' AND m.energy < 4.0 AND NOT m:EbbQuarantined
+             RETURN count(m) AS faded",
+        )
+        .await;
+    assert_eq!(faded, 20, "the good rows beside got on");
+    let aside: Vec<String> = db
+        .client
+        .column(
+            "WITH n, at, name MATCH (m:Memory:EbbQuarantined) WHERE m.id STARTS WITH 'Memory' RETURN m.ebbReason AS reason",
+        )
+        .await;
+    assert!(aside.iter().any(|reason| reason == "energyAt is outside the years 0001 to 9999"), "{aside:?}");
+    // Whatever reads.
+    let ids: Vec<String> =
+        db.client.column("MATCH (m:Memory) WHERE m.id IS :: STRING NOT NULL RETURN m.id AS id").await;
+    let keys: Vec<_> = ids.iter().map(|id| crate::harness::ebb::key(id)).collect();
+    db.store.memories(&keys).await.unwrap();
+    for id in &ids[..ids.len().min(200)] {
+        db.store.history(&crate::harness::ebb::key(id)).await.unwrap();
+    }
+    db.store.health(at(30.0), &db.tunables().await).await.unwrap();
+    db.store.waiting(at(30.0)).await.unwrap();
+    db.store.timeline().await.unwrap();
+    for statement in ALL.iter().filter(|statement| statement.name.starts_with("inspect/")) {
+        db.client.run(statement.body(), &[]).await;
+    }
+}
+
+/// Leaves the matrix; answers how many rows it has.
+async fn poison(db: &Fresh) -> i64 {
+    let mut made = 0;
+    for (row, (labels, key, sound, joined)) in NODES.into_iter().enumerate() {
+        for property in names(sound) {
+            let create =
+                format!("CREATE (n:{labels} {{{key}: name, {sound}}}) SET n[$property] = v {joined}");
+            made += leave(db, &format!("{labels}{row}"), property, &create).await;
+        }
+        // A key is one for all, so its values are tried on one template of a label.
+        if labels != "Memory:EbbStamped" {
+            let create = format!("CREATE (n:{labels} {{{sound}}}) SET n[$property] = v");
+            made += leave(db, labels, key, &create).await;
+        }
+    }
+    for (row, (kind, ends, sound)) in EDGES.into_iter().enumerate() {
+        for property in names(sound) {
+            let create =
+                format!("CREATE {ends} CREATE (a)-[r:{kind}]->(b) SET r = {{{sound}}} SET r[$property] = v");
+            made += leave(db, &format!("{kind}{row}"), property, &create).await;
+        }
+    }
+    made
+}
+
+/// One row for each value.
+async fn leave(db: &Fresh, of: &str, property: &str, create: &str) -> i64 {
+    let text = format!(
+        "WITH datetime({{epochMillis: $start}}) AS at, [{}] AS values
+         UNWIND range(0, size(values) - 1) AS i
+         WITH at, values[i] AS v, $of + '.' + $property + '.' + i AS name
+         {create}",
+        VALUES.join(", ")
+    );
+    let params = [("start", START.into()), ("of", of.into()), ("property", property.into())];
+    db.client.run(&text, &params).await;
+    i64::try_from(VALUES.len()).unwrap()
+}
+
+/// The names of properties written as a map.
+fn names(sound: &str) -> impl Iterator<Item = &str> {
+    sound.split(", ").filter_map(|entry| entry.split_once(": ").map(|(name, _)| name.trim()))
+}
