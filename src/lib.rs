@@ -3,6 +3,7 @@
 pub mod clock;
 pub mod domain;
 pub mod engine;
+pub mod files;
 pub mod graph;
 pub mod jobs;
 pub mod mirror;

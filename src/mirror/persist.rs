@@ -1,29 +1,21 @@
 //! A graph and what was learned on it, as a pair of files. Whatever happens while one is saved, its name stands for the
 //! whole file before or the whole file after.
 //!
-//! New content goes to a file beside the old one, is brought to the disk, and takes over the name at once; then the folder
-//! is brought to the disk, so that the name lasts. Any failure before that takes the new file away again. A failure of the
-//! very last step is told, though the new file stands: it may be gone after a loss of power, and then the old one is there.
+//! How a file is replaced, see [`crate::files`].
 //!
 //! Invariants: a fault at any call leaves a pair that loads (held by `snap_faults`), and so does a kill at any call or at
 //! any instant (held by `snap_kills`); what was learned is never saved on a graph that was not (held by `persist_order` and
 //! `persist_skip_on_failure`).
-//!
-//! # Design notes
-//! The new file has one name and a lock, not a name of its own each time: what a kill leaves is written over by the next
-//! save, and two programs that save the same file at once cannot mix their bytes, since the second is told to wait. The
-//! lock belongs to the open file and goes with it when that takes over the name, so whoever opened it meanwhile looks
-//! again before writing.
 
 use super::Error;
+use crate::files::{self, CALLS, Calls, Readers, replace_by};
 use crate::graph::builder::WeightRange;
 use crate::graph::codec::plasticity::{self, SynapticState};
 use crate::graph::kinds::Kinds;
 use crate::graph::snapshot::Snapshot;
 use crate::graph::{self, codec};
-use std::fs::{self, File, TryLockError};
-use std::io::{self, BufWriter, Read, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::fs::File;
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 #[cfg(test)]
@@ -75,9 +67,10 @@ impl Files {
         learned: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> Result<(), Error> {
         if let Some(snapshot) = snapshot {
-            replace_by(calls, &self.graph, |into| codec::write(snapshot, into))?;
+            replace_by(calls, &self.graph, Readers::Owner, |into| codec::write(snapshot, into))?;
         }
-        replace_by(calls, &self.learned, learned)
+        replace_by(calls, &self.learned, Readers::Owner, learned)?;
+        Ok(())
     }
 
     /// What was saved: nothing without a graph, and what was learned if it is there. Of the graph, see [`codec::read`].
@@ -126,96 +119,15 @@ fn open(path: &Path) -> Result<Option<File>, Error> {
 /// # Errors
 /// [`Error::File`]; [`Error::Busy`] while somebody else replaces the same file.
 pub fn replace(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Error> {
-    replace_by(&CALLS, path, content)
+    replace_by(&CALLS, path, Readers::Owner, content).map(drop).map_err(Error::from)
 }
 
-/// What the system is asked, in this order. A test may have any of it fail.
-struct Calls<'c> {
-    open: &'c dyn Fn(&Path) -> io::Result<File>,
-    write: &'c dyn Fn(&File, &[u8]) -> io::Result<usize>,
-    /// Of the file, then of its folder.
-    sync: &'c dyn Fn(&File) -> io::Result<()>,
-    rename: &'c dyn Fn(&Path, &Path) -> io::Result<()>,
-}
-
-const CALLS: Calls<'static> = Calls {
-    open: &|path| File::options().write(true).create(true).truncate(false).mode(0o600).open(path),
-    write: &|mut file, bytes| file.write(bytes),
-    sync: &File::sync_all,
-    rename: &|from, to| fs::rename(from, to),
-};
-
-fn replace_by(
-    calls: &Calls<'_>,
-    path: &Path,
-    content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-) -> Result<(), Error> {
-    let partial = partial(path);
-    let file = claim(calls, path, &partial)?;
-    let replaced = fill(calls, &file, content)
-        .map_err(fault("write", &partial))
-        .and_then(|()| (calls.sync)(&file).map_err(fault("bring to the disk", &partial)))
-        .and_then(|()| (calls.rename)(&partial, path).map_err(fault("replace", path)));
-    if let Err(why) = replaced {
-        // If even this fails, the next save writes over it.
-        fs::remove_file(&partial).ok();
-        return Err(why);
-    }
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let synced = File::open(folder).and_then(|folder| (calls.sync)(&folder));
-    synced.map_err(fault("bring to the disk the name of", path))
-}
-
-/// The name of what is not whole yet.
-fn partial(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".partial");
-    name.into()
-}
-
-/// The file that is to take over the name, for nobody else to write.
-fn claim(calls: &Calls<'_>, path: &Path, partial: &Path) -> Result<File, Error> {
-    let fault = || fault("open", partial);
-    loop {
-        let file = (calls.open)(partial).map_err(fault())?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(Error::Busy { path: path.to_owned() }),
-            Err(TryLockError::Error(why)) => return Err(fault()(why)),
+impl From<files::Error> for Error {
+    fn from(why: files::Error) -> Self {
+        match why {
+            files::Error::File { doing, path, source } => Self::File { doing, path, source },
+            files::Error::Busy { path } => Self::Busy { path },
         }
-        // Whoever had the lock may have given the file its name, or taken it away.
-        let held = file.metadata().map_err(fault())?;
-        if fs::metadata(partial).is_ok_and(|there| there.ino() == held.ino() && there.dev() == held.dev()) {
-            return Ok(file);
-        }
-    }
-}
-
-fn fill(
-    calls: &Calls<'_>,
-    file: &File,
-    content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-) -> io::Result<()> {
-    // What a kill left.
-    file.set_len(0)?;
-    let mut out = BufWriter::new(Filled { calls, file });
-    content(&mut out)?;
-    out.flush()
-}
-
-/// The file while it is filled.
-struct Filled<'f> {
-    calls: &'f Calls<'f>,
-    file: &'f File,
-}
-
-impl Write for Filled<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        (self.calls.write)(self.file, bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
     }
 }
 

@@ -5,10 +5,16 @@
 //! Unencrypted Bolt is fine on loopback, where there is nobody to listen. Everywhere else it takes verified
 //! TLS, unless `insecure` says that the network itself is trusted.
 
+use std::io::Read;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
 use secrecy::SecretString;
 
 use super::{Config, Endpoint, Error, Origin};
 
+/// Bytes of a password file at most.
+const PASSWORD_FILE_MAX: u64 = 4_096;
 /// The port of Bolt when an address names none.
 const BOLT_PORT: u16 = 7687;
 
@@ -36,10 +42,29 @@ fn password(config: &Config) -> Result<Option<SecretString>, Error> {
     let Some(path) = config.password_file.as_ref().filter(|_| config.password.is_none()) else {
         return Ok(config.password.clone());
     };
-    let refused = |why: String| Error::PasswordFile { path: path.clone(), why };
-    let text = std::fs::read_to_string(path).map_err(|e| refused(e.to_string()))?;
+    first_line(path).map(Some)
+}
+
+/// The password that a file holds: its first line.
+fn first_line(path: &Path) -> Result<SecretString, Error> {
+    let refused = |why: String| Error::PasswordFile { path: path.to_owned(), why };
+    let unread = |e: std::io::Error| refused(e.to_string());
+    // A pipe would be waited for, and /dev/zero never ends.
+    let found = std::fs::metadata(path).map_err(unread)?;
+    if !found.is_file() {
+        return Err(refused("it is not a regular file".to_owned()));
+    }
+    let mut text = String::new();
+    let file = std::fs::File::open(path).map_err(unread)?;
+    file.take(PASSWORD_FILE_MAX + 1).read_to_string(&mut text).map_err(unread)?;
+    if u64::try_from(text.len()).is_ok_and(|bytes| bytes > PASSWORD_FILE_MAX) {
+        return Err(refused(format!("it has more than {PASSWORD_FILE_MAX} bytes, which no password has")));
+    }
+    if found.permissions().mode() & 0o077 != 0 {
+        tracing::warn!(path = %path.display(), "others may read the password file; close it with: chmod 600");
+    }
     match text.lines().next() {
-        Some(line) if !line.is_empty() => Ok(Some(line.to_owned().into())),
+        Some(line) if !line.is_empty() => Ok(line.to_owned().into()),
         _ => Err(refused("its first line is empty".to_owned())),
     }
 }
@@ -134,6 +159,7 @@ pub(super) fn shown(uri: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use secrecy::ExposeSecret;
 
     fn judge(uri: &str) -> Result<String, String> {
         let address = Address::parse(uri).map_err(|e| e.to_string())?;
@@ -165,6 +191,26 @@ mod tests {
         ] {
             let said = judge(uri).unwrap_err();
             assert!(said.contains(word) && said.contains("--insecure"), "{uri}: {said}");
+        }
+    }
+
+    #[test]
+    fn a_password_file_is_a_small_regular_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let read = |path: &Path| first_line(path).map(|word| word.expose_secret().to_owned());
+        let path = folder.path().join("password");
+        let mut all = "word\n".to_owned();
+        std::fs::write(&path, &all).unwrap();
+        assert_eq!(read(&path).unwrap(), "word");
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        assert_eq!(read(&link).unwrap(), "word", "secrets are often mounted as links");
+        all.push_str(&"x".repeat(4_096));
+        std::fs::write(&path, &all).unwrap();
+        assert!(read(&path).unwrap_err().to_string().contains("more than 4096 bytes"));
+        for odd in ["/dev/zero", "/dev/null", "/"] {
+            let said = read(Path::new(odd)).unwrap_err().to_string();
+            assert!(said.contains("not a regular file"), "{odd}: {said}");
         }
     }
 

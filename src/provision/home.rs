@@ -12,9 +12,10 @@
 //! | `data`, `logs`, `conf` | Neo4j's own, and `logs/server.log`, `logs/keeper.log` |
 //!
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::{ErrorKind, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use crate::files::{self, Readers};
+use std::fs::{self, DirBuilder, File};
+use std::io::ErrorKind;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use secrecy::{ExposeSecret, SecretString};
@@ -75,7 +76,8 @@ impl Home {
             fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o700))
                 .map_err(io(what("close")))?;
             let text = "The data of a Neo4j server that Ebb starts and stops. With this file in it Ebb may remove the folder.\n";
-            fs::write(path.join(MARK), text).map_err(io(what("mark")))?;
+            let marked = files::replace(&path.join(MARK), Readers::Owner, text.as_bytes());
+            marked.map_err(|why| io(what("mark"))(why.into()))?;
         }
         for folder in ["conf", "data", "logs"] {
             fs::create_dir_all(path.join(folder)).map_err(io(what("fill")))?;
@@ -127,15 +129,9 @@ impl Home {
 
     /// Writes a file only its owner can read, whole or not at all.
     pub(super) fn write_private(&self, name: &str, text: &str) -> Result<(), Error> {
-        let (path, partial) = (self.join(name), self.join(&format!("{name}.partial")));
-        let write = || {
-            let mut file =
-                OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&partial)?;
-            file.write_all(text.as_bytes())?;
-            file.sync_all()?;
-            fs::rename(&partial, &path)
-        };
-        write().map_err(io(format!("cannot write {}", path.display())))
+        let path = self.join(name);
+        let written = files::replace(&path, Readers::Owner, text.as_bytes()).map(drop);
+        written.map_err(|why| io(format!("cannot write {}", path.display()))(why.into()))
     }
 
     /// What the last keeper wrote down; nothing if it cleaned up, or if the file is not readable as one.

@@ -8,6 +8,7 @@
 //! It is a session of its own, so that neither Ctrl-C in the terminal nor the terminal's end reaches it or
 //! the server. What it is to run comes through its standard input, since that may hold the password.
 
+use crate::files;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -22,7 +23,7 @@ use tokio::time::{Instant, timeout};
 
 use super::error::{Error, io};
 use super::home::{Home, Lock, Record};
-use super::lock::{Hold, POLL};
+use super::lock::{self, Hold, POLL};
 use super::{Ports, Way, docker, log};
 
 /// How long a server may be silent after it was told to stop, before it is killed.
@@ -147,7 +148,7 @@ async fn watch(home: &Home, plan: Plan, last: &mut Option<File>) -> Result<(), E
 fn spawn(home: &Home, plan: &Plan) -> Result<Child, Error> {
     let what = |verb: &str, path: &Path| format!("cannot {verb} {}", path.display());
     let path = home.join(log::SERVER_LOG);
-    let output = File::create(&path).map_err(io(what("write", &path)))?;
+    let output = files::begin(&path).map_err(io(what("write", &path)))?;
     let errors = output.try_clone().map_err(io(what("write", &path)))?;
     let mut command = Command::new(&plan.program);
     command.args(&plan.args).envs(plan.env.iter().map(|(key, value)| (key, value))).current_dir(home.path());
@@ -159,7 +160,7 @@ fn spawn(home: &Home, plan: &Plan) -> Result<Child, Error> {
 fn when_unused(path: PathBuf) -> oneshot::Receiver<File> {
     let (send, receive) = oneshot::channel();
     std::thread::spawn(move || {
-        let lock = File::options().read(true).append(true).create(true).open(path);
+        let lock = lock::open(&path);
         if let Ok(file) = lock.and_then(|file| file.lock().map(|()| file)) {
             let _ = send.send(file); // nobody listens any more: the keeper is leaving
         }

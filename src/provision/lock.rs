@@ -20,13 +20,17 @@ pub(super) enum Hold {
     Exclusive,
 }
 
+/// Opens the file of a lock, made if there is none. Nothing is written in it.
+pub(super) fn open(path: &Path) -> std::io::Result<File> {
+    OpenOptions::new().read(true).append(true).create(true).mode(0o600).open(path)
+}
+
 /// Takes a lock if it is free. A file removed since it was opened is no lock any more (its folder was wiped),
 /// so it is opened anew.
 pub(super) fn try_lock(path: &Path, hold: Hold) -> Result<Option<File>, Error> {
     let what = || format!("cannot lock {}", path.display());
     loop {
-        let mut options = OpenOptions::new();
-        let file = options.read(true).append(true).create(true).mode(0o600).open(path).map_err(io(what()))?;
+        let file = open(path).map_err(io(what()))?;
         let taken = match hold {
             Hold::Shared => file.try_lock_shared(),
             Hold::Exclusive => file.try_lock(),

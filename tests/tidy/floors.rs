@@ -26,6 +26,7 @@ const FLOORS: &[Floor] = &[
     Floor { module: "domain::ids", inside: &["domain"], outside: &["uuid"] },
     Floor { module: "domain::policy", inside: &["domain", "mutated"], outside: &[] },
     Floor { module: "domain::trail", inside: &["domain"], outside: &["petgraph"] },
+    Floor { module: "files", inside: &[], outside: &[] },
     Floor { module: "graph", inside: &[], outside: &["libm", "serde_json", "smallvec", "xxhash_rust"] },
     Floor { module: "graph::codec", inside: &["graph", "mutated"], outside: &["serde_json", "xxhash_rust"] },
     Floor { module: "graph::raw", inside: &["graph"], outside: &["rustix"] },
@@ -38,7 +39,7 @@ const FLOORS: &[Floor] = &[
     Floor { module: "clock", inside: &["domain"], outside: &["chrono", "uuid"] },
     Floor {
         module: "provision",
-        inside: &[],
+        inside: &["files"],
         outside: &["humantime", "rustix", "secrecy", "serde_json", "sha2", "tokio", "tracing", "uuid"],
     },
     Floor {
@@ -48,7 +49,7 @@ const FLOORS: &[Floor] = &[
     },
     Floor {
         module: "mirror",
-        inside: &["domain", "graph", "engine", "store", "clock"],
+        inside: &["files", "domain", "graph", "engine", "store", "clock"],
         outside: &["tokio", "tracing"],
     },
     Floor {
@@ -74,7 +75,18 @@ const FLOORS: &[Floor] = &[
     Floor { module: "scheduler::cron", inside: &[], outside: &["tokio", "tokio_cron_scheduler"] },
     Floor {
         module: "service",
-        inside: &["domain", "clock", "engine", "graph", "store", "mirror", "jobs", "scheduler", "mutated"],
+        inside: &[
+            "files",
+            "domain",
+            "clock",
+            "engine",
+            "graph",
+            "store",
+            "mirror",
+            "jobs",
+            "scheduler",
+            "mutated",
+        ],
         outside: &["serde_json", "sha2", "tokio", "tokio_util", "tracing"],
     },
     Floor {
@@ -86,7 +98,7 @@ const FLOORS: &[Floor] = &[
     Floor { module: "surfaces::answer", inside: &["domain", "clock", "service"], outside: &["schemars"] },
     Floor {
         module: "surfaces::cli",
-        inside: &["domain", "clock", "provision", "service", "surfaces"],
+        inside: &["files", "domain", "clock", "provision", "service", "surfaces"],
         outside: &[
             "anyhow",
             "chrono",
@@ -320,6 +332,25 @@ fn a_door_is_opened_in_its_one_home() {
         }
     }
     none("a door is opened in its one home (tests apart)", &offences);
+}
+
+#[test]
+fn files_are_written_in_one_place() {
+    // Locks are files in which nothing is written, and which many open at once.
+    let homes = ["src/files.rs", "src/provision/lock.rs"];
+    let makers =
+        ["fs::write(", "File::create", "File::options", "OpenOptions", "fs::copy(", "fs::hard_link("];
+    let mut offences = Vec::new();
+    for file in below("src", "rs").into_iter().filter(|file| !homes.contains(&file.path.as_str())) {
+        let code = product(file);
+        for maker in makers {
+            offences.extend(
+                code.match_indices(maker)
+                    .map(|(at, _)| format!("{}:{}: {maker}: call crate::files", file.path, line(&code, at))),
+            );
+        }
+    }
+    none("files are made by src/files.rs, exclusively and with their mode", &offences);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Pairs of files after faults and kills at every call, by seams and by real means.
 
 use super::{CALLS, Calls, Error, Files, replace};
+use crate::files::partial;
 use crate::graph;
 use crate::graph::builder::{EdgeRow, GraphBuilder, WeightRange};
 use crate::graph::columns::NodeRow;
@@ -130,7 +131,7 @@ fn snap_faults() {
         let (_, saved) = save_stopped(&files, "new", at, &full);
         let Err(Error::File { doing, path, source }) = saved else { panic!("call {at}: {saved:?}") };
         assert_eq!(source.kind(), io::ErrorKind::StorageFull);
-        let of_graph = path.starts_with(&files.graph) || path == super::partial(&files.graph);
+        let of_graph = path.starts_with(&files.graph) || path == partial(&files.graph);
         // The last call of either file comes after it has its name.
         let named = doing.ends_with("the name of");
         let graph = if of_graph && !named { "old" } else { "new" };
@@ -155,7 +156,7 @@ fn persist_skip_on_failure() {
     let files = files(folder.path());
     save(&files, "old");
     let (_, saved) = save_stopped(&files, "new", 3, &full);
-    assert_eq!(saved.unwrap_err().path(), Some(super::partial(&files.graph).as_path()));
+    assert_eq!(saved.unwrap_err().path(), Some(partial(&files.graph).as_path()));
     let never = |_: &mut dyn Write| panic!("what was learned is saved without its graph");
     // By real means: a folder that is not there, and one where the file should be.
     let nowhere = Files { graph: folder.path().join("no/graph.json"), ..files.clone() };

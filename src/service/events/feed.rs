@@ -9,6 +9,7 @@ use crate::domain::event::{Event, Observe, Trace};
 use crate::domain::fact::Assertion;
 use crate::domain::ids::hex;
 use crate::domain::units::Timestamp;
+use crate::files::{self, Readers};
 use crate::store::Error;
 use sha2::{Digest, Sha256};
 use std::collections::VecDeque;
@@ -308,9 +309,7 @@ fn aside(path: &Path, done_before: u64) -> std::io::Result<File> {
         Err(why) if why.kind() == std::io::ErrorKind::NotFound => String::new(),
         Err(why) => return Err(why),
     };
-    let mut file = File::create(path)?;
-    file.write_all(kept.as_bytes())?;
-    Ok(file)
+    Ok(files::replace(path, Readers::Owner, kept.as_bytes())?)
 }
 
 struct Reader {

@@ -21,6 +21,7 @@ use super::plot::verbs::{now, over_time};
 use super::progress::Progress;
 use crate::clock::rfc3339;
 use crate::domain::units::Timestamp;
+use crate::files::{self, Readers};
 use crate::provision::{Endpoint, browser_url};
 use crate::service::Service;
 use crate::service::admin::Hour;
@@ -87,7 +88,7 @@ pub async fn run(
 ) -> Result<(), CliError> {
     let file = folder.join("month.ndjson");
     std::fs::create_dir_all(folder)?;
-    std::fs::write(&file, MONTH)?;
+    files::replace(&file, Readers::Owner, MONTH.as_bytes()).map_err(std::io::Error::from)?;
     output.remark(
         "Replaying March 2026: the events of three coding agents, with the real jobs in simulated time.",
     );

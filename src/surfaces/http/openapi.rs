@@ -64,14 +64,15 @@ fn made() -> Value {
                 "type": "http",
                 "scheme": "bearer",
                 "bearerFormat": "ebb_<id>_<secret>",
-                "description": "A key made by `ebb key create`. On loopback none is needed until the first one exists.",
+                "description": "A key made by `ebb key create`. On loopback none is needed until the first one exists; then always, whatever became of it.",
             }},
         },
     })
 }
 
 const DESCRIPTION: &str = "Instants are RFC 3339, UTC. Unknown names in bodies and queries are errors. A write with an \
-    `Idempotency-Key` counts once in 24 hours, however often it is sent; the same key with another body is a 409. \
+    `Idempotency-Key` counts once in 24 hours, however often it is sent; the same key with another body is a 409. After \
+    that it is another request, and what it makes has another id. \
     Errors are `application/problem+json`; branch on `code`. The scope is that of the query or body, else the only one \
     of the key, else `local`.";
 
@@ -135,7 +136,7 @@ fn parameters_of_query(route: &Route, said: &mut SchemaGenerator) -> Vec<Value> 
             "name": "Idempotency-Key",
             "in": "header",
             "required": false,
-            "description": "Counts once in 24 hours, however often it is sent.",
+            "description": "Counts once in 24 hours, however often it is sent; after that it is another request.",
             "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"},
         }));
     }

@@ -22,6 +22,7 @@ pub use verbs::run;
 
 use super::When;
 use super::exit::CliError;
+use crate::files::{self, Readers};
 use clap::{Args, Subcommand};
 use std::path::{Path, PathBuf};
 
@@ -155,7 +156,8 @@ impl Ink {
 /// # Errors
 /// When the file cannot be written.
 pub fn save(svg: &str, to: &Path) -> Result<(), CliError> {
-    std::fs::write(to, svg).map_err(|error| {
+    let saved = files::replace(to, Readers::Everybody, svg.as_bytes()).map(drop);
+    saved.map_err(|error| {
         CliError::failed(format!("the picture cannot be written to {}", to.display()))
             .why(error)
             .try_this("the same command with --svg FILE, in a folder that exists")
