@@ -186,7 +186,7 @@ async fn no_value_in_a_row_of_others_stops_anybody() {
     let aside: Vec<String> = db
         .client
         .column(
-            "WITH n, at, name MATCH (m:Memory:EbbQuarantined) WHERE m.id STARTS WITH 'Memory' RETURN m.ebbReason AS reason",
+            "MATCH (m:Memory:EbbQuarantined) WHERE m.id STARTS WITH 'Memory' RETURN m.ebbReason AS reason",
         )
         .await;
     assert!(aside.iter().any(|reason| reason == "energyAt is outside the years 0001 to 9999"), "{aside:?}");
