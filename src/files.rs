@@ -224,7 +224,8 @@ mod tests {
     /// What can lie at the name of a file, or beside it where the new one is to be made.
     #[test]
     fn nothing_that_lies_in_the_way_is_written_through_or_keeps_its_mode() {
-        let lay: [(&str, fn(&Path, &Path)); 5] = [
+        type Lay = fn(&Path, &Path);
+        let lay: [(&str, Lay); 5] = [
             ("nothing", |_, _| {}),
             ("a link", |victim, at| symlink(victim, at).unwrap()),
             ("a link to nothing", |victim, at| symlink(victim.with_extension("none"), at).unwrap()),

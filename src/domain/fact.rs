@@ -491,6 +491,7 @@ mod tests {
             let near = (a >> shift).wrapping_add(b % 3);
             for (one, other) in [(Value::Integer(a >> shift), Value::Integer(near)),
                 (Value::Integer(near), Value::Number((a >> shift) as f64))] {
+                #[expect(clippy::cast_possible_truncation, reason = "of a whole number within 64 bits")]
                 let equal = match (&one, &other) {
                     (Value::Integer(one), Value::Integer(other)) => one == other,
                     (Value::Integer(one), Value::Number(other)) => i128::from(*one) == *other as i128,

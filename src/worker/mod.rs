@@ -292,32 +292,7 @@ async fn probe(
             warmth.away();
         }
     };
-    let refused = Mutex::new(None);
-    let refusal = || -> Option<String> { refused.lock().unwrap_or_else(PoisonError::into_inner).clone() };
-    let set_refusal = |found: Option<String>| *refused.lock().unwrap_or_else(PoisonError::into_inner) = found;
-    let writing = async {
-        let mut readable = readable.subscribe();
-        loop {
-            let was_away = readable.borrow().is_err();
-            let _ = readable.wait_for(Result::is_ok).await;
-            if was_away {
-                tokio::time::sleep(WRITE_AGAIN).await;
-            }
-            // One that is slow to answer has not said that it takes no writes.
-            let pause = match tokio::time::timeout(PROBE_PATIENCE, store.probe_write()).await {
-                Ok(Ok(())) => {
-                    set_refusal(None);
-                    WRITE_EVERY
-                }
-                Ok(Err(why)) => {
-                    set_refusal(why.refusal().map(|_| reason(&why)));
-                    WRITE_AGAIN
-                }
-                Err(_) => WRITE_AGAIN,
-            };
-            tokio::time::sleep(pause).await;
-        }
-    };
+    let refusal = Refusal::default();
     let probing = async {
         let mut initialised = false;
         loop {
@@ -340,13 +315,13 @@ async fn probe(
             if let Some(answer) = answer {
                 initialised |= answer.is_ok();
                 if answer.is_err() {
-                    set_refusal(None);
+                    refusal.set(None);
                 }
                 let answers = answer.is_ok();
                 let answer = answer.map_err(|why| reason(&why));
                 let _ = readable.send_replace(answer.as_ref().map(|_| ()).map_err(Clone::clone));
                 let skew_ms = answer.map(|server| clock.skew_ms(asked_at, server, clock.now()));
-                let found = skew_ms.and_then(in_time).and_then(|()| refusal().map_or(Ok(()), Err));
+                let found = skew_ms.and_then(in_time).and_then(|()| refusal.get().map_or(Ok(()), Err));
                 tell(found, answers);
             }
             tokio::time::sleep(PROBE_EVERY).await;
@@ -356,7 +331,46 @@ async fn probe(
         biased;
         () = stop.cancelled() => {}
         () = probing => {}
-        () = writing => {}
+        () = probe_writes(store, readable, &refusal) => {}
+    }
+}
+
+/// Why the database takes no writes, if it takes none.
+#[derive(Default)]
+struct Refusal(Mutex<Option<String>>);
+
+impl Refusal {
+    fn get(&self) -> Option<String> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn set(&self, why: Option<String>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = why;
+    }
+}
+
+/// Tries a write now and then, while the database answers at all.
+async fn probe_writes(store: &Store, readable: &watch::Sender<Ready>, refusal: &Refusal) {
+    let mut readable = readable.subscribe();
+    loop {
+        let was_away = readable.borrow().is_err();
+        let _ = readable.wait_for(Result::is_ok).await;
+        if was_away {
+            tokio::time::sleep(WRITE_AGAIN).await;
+        }
+        // One that is slow to answer has not said that it takes no writes.
+        let pause = match tokio::time::timeout(PROBE_PATIENCE, store.probe_write()).await {
+            Ok(Ok(())) => {
+                refusal.set(None);
+                WRITE_EVERY
+            }
+            Ok(Err(why)) => {
+                refusal.set(why.refusal().map(|_| reason(&why)));
+                WRITE_AGAIN
+            }
+            Err(_) => WRITE_AGAIN,
+        };
+        tokio::time::sleep(pause).await;
     }
 }
 

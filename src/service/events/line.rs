@@ -217,13 +217,9 @@ fn read_line(text: &str, number: u64, reading: &Reading) -> Result<Line, String>
             Line::Event(Event::Remember(remember.checked().map_err(|why| why.to_string())?))
         }
         Raw::Access { at, id, session, _instance: _, scope: own, revive } => {
-            Line::Event(Event::Access(Access {
-                at: parse_rfc3339(&at)?,
-                id,
-                scope: own.unwrap_or_else(|| scope.clone()),
-                session,
-                revive: if revive == Some(false) { Revive::No } else { Revive::Yes },
-            }))
+            let revive = if revive == Some(false) { Revive::No } else { Revive::Yes };
+            let (at, scope) = (parse_rfc3339(&at)?, own.unwrap_or_else(|| scope.clone()));
+            Line::Event(Event::Access(Access { at, id, scope, session, revive }))
         }
         Raw::Observe { at, from, kind, to, weight, pinned, scope: own } => Line::Observe(Observe {
             tie: Tie { scope: own.unwrap_or_else(|| scope.clone()), from, kind, to },
@@ -329,6 +325,7 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::too_many_lines, reason = "a line of each kind")]
     fn every_kind_is_read_and_every_fault_is_named() {
         let memory =
             r#"{"at":"2026-03-02T08:00:00+01:00","kind":"memory","content":"x","mentions":["b","a","b"]}"#;

@@ -194,7 +194,7 @@ mod tests {
             greedy.push(shares.take("greedy", 1, LONG).await.unwrap());
         }
         let again: Vec<_> = (0..50).map(|_| Box::pin(shares.take("greedy", 1, LONG))).collect();
-        let mut again = again.into_iter().map(|take| waiting(take)).collect::<Vec<_>>();
+        let mut again = again.into_iter().map(waiting).collect::<Vec<_>>();
         assert_eq!(shares.usage().waiting, 50);
         let other = waiting(Box::pin(shares.take("other", 1, LONG)));
         assert_eq!(shares.usage().waiting, 51);

@@ -71,7 +71,7 @@ async fn play(db: &Fresh, keys: &Arc<Keys>, plan: &Plan, who: Who) -> Vec<[Told;
         }
         let mut lanes = JoinSet::new();
         for lane in 0..LANES {
-            let own: Vec<(usize, Vec<(usize, String, Ask)>)> = plan
+            let own: Vec<(usize, Turns)> = plan
                 .pairs
                 .iter()
                 .enumerate()
@@ -108,8 +108,11 @@ async fn play(db: &Fresh, keys: &Arc<Keys>, plan: &Plan, who: Who) -> Vec<[Told;
     told
 }
 
+/// Requests as they are made: the side, its scope, and what is asked.
+type Turns = Vec<(usize, String, Ask)>;
+
 /// The requests of a pair after a pass, by turns.
-fn in_turn(pair: &Pair, pass: usize, who: Who) -> Vec<(usize, String, Ask)> {
+fn in_turn(pair: &Pair, pass: usize, who: Who) -> Turns {
     let first = pair.first[pass];
     let mut asks: Vec<(usize, (usize, String, Ask))> = Vec::new();
     for (turn, side) in [first, 1 - first].into_iter().enumerate().filter(|(_, side)| who.acts(*side)) {

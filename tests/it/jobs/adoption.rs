@@ -164,8 +164,9 @@ async fn of_several_without_a_scope_one_has_the_id() {
     db.put(&[row("taken", "working", 1.0)]).await;
     db.client
         .run(
-            "UNWIND ['taken', 'twin', 'twin', 'own'] AS id CREATE (:Memory {id: id, content: 'of ' + id})",
-            &[],
+            "UNWIND ['taken', 'twin', 'twin', 'own'] AS id CREATE (:Memory {id: id, content: 'of ' + id, tier: 'working', \
+             energy: 1.0, lastAccessed: datetime({epochMillis: $at})})",
+            &[("at", at(0.0).millis().into())],
         )
         .await;
     // Before any job has met it, it is already the memory of that id.

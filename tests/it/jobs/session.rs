@@ -5,7 +5,7 @@ use crate::harness::graph::{remembered, same};
 use crate::harness::neo4j::{Fresh, at, fresh};
 use crate::harness::rows::{Row, ripe, row};
 use ebb::domain::attempt::Right;
-use ebb::domain::ids::Scope;
+use ebb::domain::ids::{MemoryKey, Scope};
 use ebb::domain::tier::Tier;
 use ebb::store::{Ended, Error, Lasting, Opened};
 
@@ -101,7 +101,8 @@ async fn a_session_of_any_size_ends_in_pages_and_one_of_another_scope_does_not()
         .await;
     let ended = end(&db, "s", 0.0).await.unwrap();
     assert_eq!(ended.promoted.len(), 1_203);
-    assert_eq!(db.vital("theirs").await.tier, Tier::Working);
+    let theirs = db.store.memories(&[MemoryKey::of_row("team", "theirs")]).await.unwrap().remove(0);
+    assert_eq!(theirs.life.unwrap().vital.tier, Tier::Working);
     let why = end(&db, "nowhere", 0.0).await.unwrap_err();
     assert!(matches!(why, Error::NotFound { what: "session", .. }), "{why}");
 }

@@ -236,8 +236,7 @@ async fn a_connection_cut_in_the_middle_of_a_transaction_is_had_again() {
             store
                 .apply_request(Lasting::Once { request: "r", hash: "h", by: "test" }, None, batch)
                 .await
-                .unwrap()
-                .0;
+                .unwrap();
             assert_eq!(proxy.cuts(), cuts + 1, "statement {nth}");
             assert_eq!(
                 store.counters().unknown_commits.load(Ordering::Relaxed),

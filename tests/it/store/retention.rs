@@ -65,7 +65,8 @@ async fn a_thousand_writes_leave_what_the_table_says() {
     };
     let memory =
         |n: usize| Event::Remember(Remember { session: within("one"), ..remember(&format!("m{n}"), 0.0) });
-    let rows: [(&str, Box<dyn Fn(usize) -> Event>, &[&str]); 3] = [
+    type Write<'w> = Box<dyn Fn(usize) -> Event + 'w>;
+    let rows: [(&str, Write<'_>, &[&str]); 3] = [
         ("memories", Box::new(memory), &["Memory", "EbbStamped", "ACCESSED_IN"]),
         ("accesses", Box::new(|_| Event::Access(access("m", 1.0))), &[]),
         (
