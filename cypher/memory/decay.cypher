@@ -23,6 +23,7 @@ SET m.ebbLock = true
 WITH m, due, id, datetime({epochMillis: $now}) AS now,
   CASE WHEN m:EbbQuarantined THEN 'quarantined'
     WHEN NOT m.id IS :: STRING NOT NULL THEN 'id is not text'
+    WHEN NOT m.scope IS :: STRING THEN 'scope is not text'
     WHEN NOT m.pinned IS :: BOOLEAN THEN 'pinned is not true or false'
     WHEN NOT m.ripeAt IS :: ZONED DATETIME THEN 'ripeAt is not a date with time and zone'
     WHEN NOT (datetime({epochMillis: -62135596800000}) <= m.ripeAt < datetime({epochMillis: 253402300800000})) THEN 'ripeAt is outside the years 0001 to 9999'

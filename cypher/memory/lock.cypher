@@ -10,12 +10,12 @@
 // One that was forgotten while this waited for its lock is not there any more. claims are the ids of the attempts that hold
 // the memory and are not over: one, unless a foreign writer made a second.
 //
-// A memory that another writer made without a scope, and that no job has adopted yet, is of the scope local.
+// A memory that another writer made without a scope, and that no job has adopted, is of the scope local.
 UNWIND range(0, size($rows.id) - 1) AS i
 OPTIONAL MATCH (own:Memory {scope: $rows.scope[i], id: $rows.id[i]})
 CALL (own, i) {
   OPTIONAL MATCH (bare:Memory {id: CASE WHEN own IS NULL AND $rows.scope[i] = 'local' THEN $rows.id[i] END})
-  WHERE bare.scope IS NULL AND NOT bare:EbbStamped
+  WHERE bare.scope IS NULL
   RETURN bare
   ORDER BY elementId(bare)
   LIMIT 1

@@ -57,7 +57,7 @@ pub struct LiveKey {
 /// Who is let in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LiveKeys {
-    /// The keys in force, at most [`KEYS_MAX`].
+    /// The keys in force, at most 10,000.
     pub keys: Vec<LiveKey>,
     /// Whether every request needs one: there has been a key, whatever became of it.
     pub closed: bool,

@@ -47,7 +47,6 @@ pub(super) fn schema() -> JsonObject {
             },
             "policy_id": {
                 "type": "string",
-                "maxLength": TERM_BYTES_MAX,
                 "description": "Optional. Run only the named decay policy.",
             },
             "confirm": {

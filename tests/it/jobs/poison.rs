@@ -164,7 +164,7 @@ async fn no_value_in_a_row_of_others_stops_anybody() {
     let good = "WITH datetime({epochMillis: $start}) AS at
         CREATE (s:Session {scope: 'local', id: 'good', started: at}), (:Entity {scope: 'local', name: 'good'}), (:Room {scope: 'local', id: 'good'})
         WITH at UNWIND range(1, 20) AS i
-        CREATE (:Memory:EbbStamped {id: 'good' + i, scope: 'local', content: 'c', tier: 'longTerm', energy: 4.0, energyAt: at, lastAccessed: at,
+        CREATE (:Memory:EbbStamped {id: 'good' + i, scope: 'local', content: 'like no other', tier: 'longTerm', energy: 4.0, energyAt: at, lastAccessed: at,
           created: at, accessCount: 1, dueAt: at})";
     db.client.run(good, &[("start", START.into())]).await;
     let made = poison(&db).await;

@@ -63,11 +63,11 @@ async fn nothing_crosses_scopes() {
         ebb(&db, args).fails(1, "there is no memory a");
     }
     assert_eq!(ebb(&db, &["memory", "list"]).json()["memories"], serde_json::json!([]));
-    ebb(&db, &["memory", "add", "ours", "--id", "a"]).json();
+    ebb(&db, &["memory", "add", "mine", "--id", "a"]).json();
     ebb(&db, &["memory", "access", "a"]).json();
     let content = |args: &[&str]| ebb(&db, args).json()["content"].clone();
-    assert_eq!(content(&["memory", "show", "a"]), "ours", "the same id is another memory here");
-    assert_ne!(content(&["memory", "show", "a", "--scope", "team"]), "ours");
+    assert_eq!(content(&["memory", "show", "a"]), "mine", "the same id is another memory here");
+    assert_eq!(content(&["memory", "show", "a", "--scope", "team"]), "ours");
     assert_eq!(ebb(&db, &["memory", "show", "a", "--scope", "team"]).json()["accessCount"], 1);
 }
 

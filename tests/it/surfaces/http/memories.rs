@@ -69,8 +69,10 @@ async fn a_row_that_no_law_can_use_is_still_its_scopes_own() {
     for method in ["GET", "DELETE"] {
         with_key(method).fails(404, "not_found", "there is no memory m");
     }
-    let seen: Value = ebb(&db, &["memory", "show", "m"]).json();
-    assert_eq!(seen["content"], "x", "who sees every scope can look at it");
+    ebb(&db, &["memory", "show", "m"]).fails(1, "there is no memory m");
+    ebb(&db, &["job", "run", "decay", "--at", "+1h", "--yes"]).json();
+    let aside: Value = ebb(&db, &["inspect", "quarantine"]).json();
+    assert!(aside.to_string().contains("scope is not text"), "in no scope it is the doctor's: {aside}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
