@@ -217,6 +217,19 @@ pub fn event_id(file_key: &str, line: u64) -> String {
     Uuid::new_v5(&NAMESPACE, format!("{file_key}#{line}").as_bytes()).to_string()
 }
 
+/// The id of what a request makes at a place of it and does not name. It follows from the seed of the request, a v7 uuid, and
+/// is of its time and in the order of the places, as ids that sort by time are.
+#[must_use]
+pub fn made_id(seed: &str, index: u64) -> String {
+    let mut bytes = Uuid::new_v5(&NAMESPACE, format!("made/{seed}#{index}").as_bytes()).into_bytes();
+    if let Ok(seed) = Uuid::parse_str(seed) {
+        bytes[..6].copy_from_slice(&seed.as_bytes()[..6]);
+    }
+    let [.., high, low] = index.to_be_bytes();
+    (bytes[6], bytes[7]) = (0x70 | (high & 0x0F), low);
+    Uuid::from_bytes(bytes).to_string()
+}
+
 /// The id of the cluster that forms under this key of a scope at that instant: whoever forms it again makes the same.
 #[must_use]
 pub fn cluster_id(scope: &str, key: &str, formed: Timestamp) -> String {
@@ -280,6 +293,10 @@ mod tests {
         assert_eq!(stub_id(&key), stub_id("m-1->shortTerm"));
         assert_ne!(stub_id(&key), stub_id("m-1->longTerm"));
         assert_ne!(event_id("f", 1), event_id("f", 2));
+        let seed = "01a2094a-55a7-7427-b204-de12c2e52059";
+        assert!(made_id(seed, 1) < made_id(seed, 2) && made_id(seed, 255) < made_id(seed, 256));
+        assert!(made_id(seed, 7).starts_with("01a2094a-55a7-7007-"), "{}", made_id(seed, 7));
+        assert_ne!(made_id(seed, 0), made_id("01a2094a-55a7-7427-b204-de12c2e52050", 0));
         assert_ne!(relation_key("s", "ab", "t", "c"), relation_key("s", "a", "t", "bc"));
         assert_ne!(relation_key("s", "a", "t", "b"), relation_key("s", "b", "t", "a"), "it has a direction");
         assert_ne!(lineage_key("s", "ab", "r", "v"), lineage_key("s", "a", "br", "v"));

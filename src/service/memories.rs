@@ -3,7 +3,7 @@
 use super::Service;
 use crate::clock::new_id;
 use crate::domain::event::{Access, Event, Remember};
-use crate::domain::ids::{InstanceId, MemoryId, MemoryKey, Scope, SessionId, event_id, hex};
+use crate::domain::ids::{InstanceId, MemoryId, MemoryKey, Scope, SessionId, event_id, hex, made_id};
 use crate::domain::similarity::{Embedding, EmbeddingError};
 use crate::domain::tunables::Tunables;
 use crate::domain::units::{Energy, Timestamp};
@@ -347,7 +347,7 @@ fn forgotten(key: &MemoryKey) -> Error {
 
 /// The id of what a request makes at this place of it.
 fn made(seed: &str, index: usize) -> String {
-    event_id(&format!("made/{seed}"), u64::try_from(index).unwrap_or(u64::MAX))
+    made_id(seed, u64::try_from(index).unwrap_or(u64::MAX))
 }
 
 /// The words of an event, its instant apart, and its id where the request named it: a client that tries again does so

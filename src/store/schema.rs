@@ -386,8 +386,8 @@ impl Store {
             let Row { processes } = self.transactions.run("migration.at_work", Mode::Read, at_work).await?;
             if !processes.is_empty() {
                 return Err(Error::Conflict(format!(
-                    "the database at {} cannot be upgraded while other processes of Ebb work on it: {}. Stop them all, \
-                     then run: ebb init. One that was killed is seen for another minute",
+                    "the database at {} cannot be upgraded while other processes of Ebb work on it: {} (one that was \
+                     killed is seen for another minute). Stop them all, then run: ebb init",
                     self.uri(),
                     processes.join(", ")
                 )));

@@ -116,7 +116,16 @@ async fn managed() -> Address {
         pagecache_mb: 128,
         ..settings.neo4j
     };
-    provision::wipe(&home).await.unwrap_or_else(|why| panic!("{why}"));
+    // The server of a run that has just ended may still be stopping.
+    let mut wiped = provision::wipe(&home).await;
+    for _ in 0..60 {
+        if wiped.is_ok() {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        wiped = provision::wipe(&home).await;
+    }
+    wiped.unwrap_or_else(|why| panic!("{why}"));
     let keeper = Keeper::of(Path::new(env!("CARGO_BIN_EXE_ebb")));
     let server = provision::acquire(&config, &keeper)
         .await

@@ -40,7 +40,7 @@ enum Asked {
 
 use Asked::{Held, Route, Whole};
 
-const VERBS: [(&str, Asked); 78] = [
+const VERBS: [(&str, Asked); 80] = [
     ("attempt list", Whole),
     ("attempt release", Whole),
     ("attempt show", Whole),
@@ -72,6 +72,8 @@ const VERBS: [(&str, Asked); 78] = [
     ("job run", Whole),
     ("key create", Whole),
     ("key list", Whole),
+    ("key open", Whole),
+    ("key prune", Whole),
     ("key revoke", Whole),
     ("man", Whole),
     ("mcp", Whole),
