@@ -173,12 +173,10 @@ impl Words {
         let asked = |path: &str| format!("{path}?scope={}", encoded(&self.scope));
         let mut ask = match random.below(30) {
             0..=3 => post("/v1/memories", self.memory(random)),
-            // One that Ebb names: after its request, since what is named by chance is found by other words each time.
+            // None that Ebb names: its id is at random, and what a contrast draws by lot follows from ids.
             4 => {
-                let mut memory = self.memory(random);
-                memory.as_object_mut().unwrap().remove("id");
                 let name = random.pick(&NAMES).to_owned();
-                return Ask { once: Some(name), ..post("/v1/memories", memory) };
+                return Ask { once: Some(name), ..post("/v1/memories", self.memory(random)) };
             }
             5 => post("/v1/memories:batch", json!([self.memory(random), self.memory(random)])),
             6..=9 => {
