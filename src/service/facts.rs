@@ -16,7 +16,7 @@ use crate::scheduler::driver::{self, Wanted};
 use crate::store::{Asked, Error, Fact, FactFilter, InForce, Said, SweepJob, SweepState};
 use serde::de::{Deserialize, Deserializer, Error as _};
 use serde_json::value::RawValue;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
 /// Facts of one request to the database.
@@ -25,8 +25,10 @@ const PAGE: usize = 1_000;
 const AT_ONCE_MAX: i64 = 100_000;
 /// Lineages that a sweep gets through in a second at the least, where every one of them changes.
 const PER_SECOND: i64 = 2_000;
-/// Time between two looks at a sweep that a worker has and somebody waits for.
+/// Time between two looks at a sweep that somebody waits for.
 const LOOK_AGAIN: Duration = Duration::from_millis(500);
+/// How long a sweep waits for its turn before it is left to a worker.
+const TURN_LIMIT: Duration = Duration::from_secs(10);
 
 /// Reads the value of a fact from JSON, from a number's own text: the parser would round it. For fields that the parser
 /// of JSON itself reads; what was buffered on the way has no text any more, and is an error.
@@ -193,12 +195,19 @@ impl Service {
         if !job.state.is_over() && job.asked.heads <= AT_ONCE_MAX {
             let wanted = Wanted::asked(&id, job.asked.now);
             let stop = stop.unwrap_or_default();
+            let began = Instant::now();
             loop {
                 let work = Request { stop: stop.clone(), ..Request::default() };
                 driver::run_job(&self.store, JobName::Sweep, &wanted, work).await?;
                 job = self.store.asked_sweep(&id).await?;
-                // A worker that looked in between has it: what it comes to is the answer.
-                if job.state != SweepState::Running || stop.is_cancelled() {
+                // A worker that looked in between has it: what it comes to is the answer. While the sweep of another scope goes
+                // on it has its turn later, and is waited for unless that takes long.
+                let waits = match job.state {
+                    SweepState::Running => true,
+                    SweepState::Pending => began.elapsed() < TURN_LIMIT,
+                    SweepState::Done | SweepState::Failed => false,
+                };
+                if !waits || stop.is_cancelled() {
                     break;
                 }
                 tokio::time::sleep(LOOK_AGAIN).await;

@@ -11,7 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 const TIERS: [&str; 4] = ["working", "shortTerm", "longTerm", "expiredWorking"];
 
 fn hash(id: &str) -> String {
-    Sha256::digest(id.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+    let named = format!("local\u{0}{id}");
+    Sha256::digest(named.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// I1.
