@@ -35,7 +35,7 @@ pub(super) struct Told {
 
 impl Told {
     pub(super) fn hear(&mut self, pass: usize, asked: String, answer: &str) {
-        let answer = self.named(&apart(answer));
+        let answer = self.named(&rounded(&apart(answer)));
         self.all.push(Heard { pass, asked, answer });
     }
 
@@ -94,4 +94,23 @@ fn apart(answer: &str) -> String {
         }
     }
     answer
+}
+
+/// An answer with numbers of twelve digits: what fades is brought to now in one step or in several, by how many rows of all
+/// scopes a pass takes, and the last bit of a product depends on that.
+fn rounded(answer: &str) -> String {
+    let is_of_number = |c: char| c.is_ascii_digit() || matches!(c, '.' | '-' | '+' | 'e' | 'E');
+    let mut said = String::with_capacity(answer.len());
+    let mut rest = answer;
+    while let Some(at) = rest.find([':', ',', '[']) {
+        let (before, after) = rest.split_at(at + 1);
+        said += before;
+        let (number, later) = after.split_at(after.find(|c| !is_of_number(c)).unwrap_or(after.len()));
+        match number.parse::<f64>() {
+            Ok(value) if number.contains('.') && number.len() > 12 => said += &format!("{value:.11e}"),
+            _ => said += number,
+        }
+        rest = later;
+    }
+    said + rest
 }
