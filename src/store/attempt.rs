@@ -105,13 +105,13 @@ async fn rise(tx: &mut Tx, promotions: Vec<Promotion>) -> Result<Vec<Raised>, Er
 }
 
 /// Leaves the stubs of promotions.
-async fn stubs(tx: &mut Tx, raised: &[Raised], at: Timestamp) -> Result<(), Error> {
-    let archived = |(p, id): &'_ Raised| Some((p.clone(), id.clone(), p.before.tier.archived()?.name()));
-    let stubs: Vec<(Promotion, String, &'static str)> = raised.iter().filter_map(archived).collect();
+async fn stubs<'r>(tx: &mut Tx, raised: &'r [Raised], at: Timestamp) -> Result<(), Error> {
+    let archived = |(p, id): &'r Raised| Some((p, id.as_str(), p.before.tier.archived()?.name()));
+    let stubs: Vec<(&Promotion, &str, &'static str)> = raised.iter().filter_map(archived).collect();
     for slice in slices(&MEMORY_STUB, &stubs, |(p, id, _)| 2 * bytes(&p.key) + id.len() + 80) {
-        let each = || slice.iter().map(|(p, ..)| p);
+        let each = || slice.iter().map(|(p, ..)| *p);
         let call = keyed(MEMORY_STUB.call(), each().map(|p| &p.key))
-            .set("stub", list(slice.iter().map(|(_, id, _)| id.as_str())))
+            .set("stub", list(slice.iter().map(|(_, id, _)| *id)))
             .set("key", list(each().map(|p| promotion_key(&p.key, p.after.tier))))
             .set("archived", list(slice.iter().map(|(.., archived)| *archived)))
             .set("energy", list(each().map(|p| p.after.energy.value())))
