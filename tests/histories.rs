@@ -291,3 +291,42 @@ fn a_take_that_landed_unseen_counts_before_its_holder_is_hurt_too() {
     assert_eq!(retakes(&lost), [30]);
     assert!(distribution(&[14, 15, 30]).contains("p50 15, p90 30, p99 30"));
 }
+
+#[test]
+fn i12_a_row_of_another_program_that_is_lost_changed_or_made() {
+    let end = r#""learned": {"#;
+    let there = |rows: &str| format!(r#""others": [{rows}], {end}"#);
+    let outcome = r#""op": 5, "known": "ok", "what": "outcome", "id": "outcome-1"}"#;
+    let left = format!(
+        "{outcome}\n{}",
+        r#"{"at": 18004020, "process": "harness", "op": 6, "known": "ok", "what": "leave", "rows": ["o1", "o2"]}"#
+    );
+    let (one, other) = (r#"{"row": "o1", "same": true}"#, r#"{"row": "o2", "same": true}"#);
+    let both = there(&format!("{one}, {other}"));
+    keeps(&[(end, &both), (outcome, &left)]);
+    breaks(Invariant::Others, &[(end, &there(one)), (outcome, &left)], "1 rows of o1 are lost");
+    breaks(Invariant::Others, &[(outcome, &left)], "2 rows of o1 are lost");
+    breaks(Invariant::Others, &[(end, &both)], "nobody wrote it");
+    let twice = there(&format!("{one}, {one}, {other}"));
+    breaks(Invariant::Others, &[(end, &twice), (outcome, &left)], "is there 2 times");
+    let changed = both.replace(r#""o2", "same": true"#, r#""o2", "same": false"#);
+    breaks(
+        Invariant::Others,
+        &[(end, &changed), (outcome, &left)],
+        "o2 of another program says something else",
+    );
+    // A write of unknown outcome left all or nothing.
+    let unknown = left.replace(r#""known": "ok", "what": "leave""#, r#""known": "info", "what": "leave""#);
+    keeps(&[(outcome, &unknown)]);
+    keeps(&[(end, &both), (outcome, &unknown)]);
+    breaks(Invariant::Others, &[(end, &there(one)), (outcome, &unknown)], "1 rows of o1 are lost");
+}
+
+#[test]
+fn i13_a_run_or_a_memory_that_is_dated_ahead() {
+    let run = r#""occurrence": "one", "state": "done", "fence": 2, "batch": 3, "now": 3600000"#;
+    breaks(Invariant::Dates, &[(run, &run.replace("3600000", "18065000"))], "the run one of promote");
+    let pinned = r#""last_accessed": 0, "access_count": 1, "pinned": true"#;
+    let verdict = changed(&[(pinned, &pinned.replace(": 0,", ": 3155760000000,"))]);
+    assert!(broken(&verdict, Invariant::Dates), "{:?}", verdict.violations);
+}

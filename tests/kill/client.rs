@@ -171,6 +171,8 @@ impl Client {
                 | Error::Conflict(_)
                 | Error::Quarantined { .. },
             )) => (Known::Fail, None),
+            // What a server refuses it has not done; a commit that it did not answer is told as one of unknown outcome.
+            Ok(Err(why)) if why.refusal().is_some() => (Known::Fail, None),
             Ok(Err(_)) | Err(_) => (Known::Info, None),
         };
         let what = match &answer {

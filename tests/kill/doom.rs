@@ -1,4 +1,4 @@
-//! What befalls a worker, drawn from seed and round.
+//! The faults of a campaign: which there are, and which one a round has, drawn from seed and round.
 
 use super::random::Random;
 use std::fmt;
@@ -7,23 +7,59 @@ use std::time::Duration;
 /// A kind of round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
+    /// A worker is killed.
     Kill,
+    /// A worker is paused.
     Pause,
+    /// A worker is cut off.
     Partition,
+    /// A worker's clock is wrong, until it is killed.
+    Skew,
+    /// A worker that serves HTTP has clients that do not read or send a byte now and then, until it is killed.
+    Slow,
+    /// The server is killed.
     Server,
+    /// The server's disk is full, until it is killed.
+    Full,
+    /// The server takes no writes, until it is started again.
+    ReadOnly,
+    /// Another program writes rows of its own.
+    Foreign,
+    /// Another program writes values that no law can use.
+    Poison,
 }
+
+/// Every kind, by its name on the command line.
+const KINDS: [(&str, Kind); 10] = [
+    ("kill", Kind::Kill),
+    ("pause", Kind::Pause),
+    ("partition", Kind::Partition),
+    ("skew", Kind::Skew),
+    ("slow", Kind::Slow),
+    ("server", Kind::Server),
+    ("full", Kind::Full),
+    ("readonly", Kind::ReadOnly),
+    ("foreign", Kind::Foreign),
+    ("poison", Kind::Poison),
+];
 
 impl Kind {
     pub(crate) fn named(name: &str) -> Result<Self, String> {
-        match name {
-            "kill" => Ok(Self::Kill),
-            "pause" => Ok(Self::Pause),
-            "partition" => Ok(Self::Partition),
-            "server" => Ok(Self::Server),
-            other => {
-                Err(format!("there is no kind of round {other}; there are: kill, pause, partition, server"))
-            }
-        }
+        let found = KINDS.iter().find(|(known, _)| *known == name);
+        found.map(|(_, kind)| *kind).ok_or_else(|| {
+            let names: Vec<&str> = KINDS.iter().map(|(name, _)| *name).collect();
+            format!("there is no kind of round {name}; there are: {}", names.join(", "))
+        })
+    }
+
+    /// Whether it is the server that suffers: no worker does meanwhile.
+    pub(crate) fn is_of_server(self) -> bool {
+        matches!(self, Self::Server | Self::Full | Self::ReadOnly)
+    }
+
+    /// Whether it only adds to the graph.
+    pub(crate) fn is_of_graph(self) -> bool {
+        matches!(self, Self::Foreign | Self::Poison)
     }
 }
 
@@ -39,6 +75,10 @@ const POINTS: [&str; 8] = [
     "before_release",
 ];
 
+const DAY_MS: i64 = 86_400_000;
+/// How long a worker with a fault that does not end it is there at least: it needs two seconds to begin.
+const LIVES: Duration = Duration::from_secs(5);
+
 /// What will befall a worker.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Doom {
@@ -50,6 +90,10 @@ pub(crate) enum Doom {
     Pause(Duration),
     /// Its connections fall silent with a statement in flight, the n-th, and it is gone; the server does not hear of it.
     Partition { statement: usize },
+    /// Its clock is wrong by so many milliseconds, and it is killed so long after it began.
+    Skew { ms: i64, lives: Duration },
+    /// Slow clients occupy it, and it is killed so long after it began.
+    Slow { lives: Duration },
     /// Nothing.
     None,
 }
@@ -79,7 +123,12 @@ impl Doom {
                 Self::Point { point, hit: 1 + random.below(3), action: "stop" }
             }
             Kind::Partition => Self::Partition { statement: 20 + random.below(60) },
-            Kind::Server => Self::None,
+            Kind::Skew => {
+                let ms = random.pick(&[-DAY_MS, 2 * DAY_MS, 50 * 365 * DAY_MS]);
+                Self::Skew { ms, lives: soon(&mut random) + LIVES }
+            }
+            Kind::Slow => Self::Slow { lives: soon(&mut random) + LIVES },
+            Kind::Server | Kind::Full | Kind::ReadOnly | Kind::Foreign | Kind::Poison => Self::None,
         }
     }
 }
@@ -91,6 +140,10 @@ impl fmt::Display for Doom {
             Self::Kill(after) => write!(f, "kill after {} ms", after.as_millis()),
             Self::Pause(after) => write!(f, "pause after {} ms", after.as_millis()),
             Self::Partition { statement } => write!(f, "silent at statement {statement}"),
+            Self::Skew { ms, lives } => {
+                write!(f, "clock wrong by {} h, killed after {} ms", ms / 3_600_000, lives.as_millis())
+            }
+            Self::Slow { lives } => write!(f, "slow clients, killed after {} ms", lives.as_millis()),
             Self::None => f.write_str("nothing"),
         }
     }

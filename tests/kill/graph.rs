@@ -18,6 +18,18 @@ pub(crate) struct Graph {
     /// What came of outcomes.
     #[serde(default)]
     pub(crate) learned: Learned,
+    /// Rows of other programs.
+    #[serde(default)]
+    pub(crate) others: Vec<Other>,
+}
+
+/// A row of another program.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Other {
+    /// Its name.
+    pub(crate) row: String,
+    /// Whether it says what it was made to say, and a value that no law can use is what it was.
+    pub(crate) same: bool,
 }
 
 /// What came of outcomes, all of which are of the same two nodes.

@@ -68,6 +68,8 @@ pub(crate) enum What {
     Forget { id: String, now: i64 },
     /// A client ends a session.
     EndSession { session: String, now: i64 },
+    /// Another program writes rows, by the names that they carry as their `row`.
+    Leave { rows: Vec<String> },
     /// The harness files an outcome, to be learned.
     Outcome { id: String },
     /// A worker opens a run, or takes one over: from its outcome on it holds that fence.

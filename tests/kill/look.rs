@@ -6,7 +6,7 @@
     reason = "a second client, apart from the store that is judged"
 )]
 
-use super::graph::{Graph, Learned, Memory, Stub, Tunables};
+use super::graph::{Graph, Learned, Memory, Other, Stub, Tunables};
 use super::history::{AttemptSeen, RunSeen, What};
 use super::server::Host;
 use neo4rs::{BoltType, query};
@@ -134,6 +134,18 @@ impl Eyes {
         Ok(self.rows::<AttemptSeen>(text).await?.into_iter().map(|seen| seen.id).collect())
     }
 
+    /// The instant at which a memory was made.
+    pub(crate) async fn created(&self, id: &str) -> Result<i64, String> {
+        #[derive(serde::Deserialize)]
+        struct Row {
+            at: i64,
+        }
+        let text =
+            format!("MATCH (m:Memory {{scope: 'local', id: {id:?}}}) RETURN m.created.epochMillis AS at");
+        let made = self.rows::<Row>(&text).await?;
+        made.first().map(|row| row.at).ok_or_else(|| format!("the memory {id} is not there"))
+    }
+
     /// Everything that the checker asks for.
     pub(crate) async fn read(&self) -> Result<Graph, String> {
         #[derive(serde::Deserialize)]
@@ -150,7 +162,7 @@ impl Eyes {
             .await?;
         let memories: Vec<Memory> = self
             .rows(
-                "MATCH (m:Memory) WHERE m.promotionKey IS NULL RETURN m.id AS id, m.content AS content, m.tier AS tier, \
+                "MATCH (m:Memory) WHERE m.promotionKey IS NULL AND m.row IS NULL RETURN m.id AS id, m.content AS content, m.tier AS tier, \
                  toFloat(m.energy) AS energy, m.energyAt.epochMillis AS energy_at, \
                  m.lastAccessed.epochMillis AS last_accessed, m.accessCount AS access_count, \
                  coalesce(m.pinned, false) AS pinned, m.ripeAt.epochMillis AS ripe_at, m.dueAt.epochMillis AS due_at, \
@@ -159,7 +171,7 @@ impl Eyes {
             .await?;
         let stubs: Vec<Stub> = self
             .rows(
-                "MATCH (s:Memory) WHERE s.promotionKey IS NOT NULL \
+                "MATCH (s:Memory) WHERE s.promotionKey IS NOT NULL AND s.row IS NULL \
                  OPTIONAL MATCH (s)-[p:PROMOTED_TO|CRYSTALLIZED_INTO]->(m:Memory) \
                  RETURN s.promotionKey AS key, m.id AS memory, coalesce(p.at.epochMillis, 0) AS at, \
                  toFloat(s.energy) AS energy, s.lastAccessed.epochMillis AS last_accessed, s.accessCount AS access_count",
@@ -171,7 +183,7 @@ impl Eyes {
         let attempts =
             self.rows("MATCH (a:ConsolidationAttempt) RETURN a.id AS id, a.state AS state").await?;
         let marks: Vec<Pair> = self
-            .rows("MATCH (m)-[:CONSOLIDATING]->(a) RETURN coalesce(m.id, '?') AS one, coalesce(a.id, '?') AS other")
+            .rows("MATCH (m)-[:CONSOLIDATING]->(a) RETURN coalesce(toStringOrNull(m.id), '?') AS one, coalesce(a.id, '?') AS other")
             .await?;
         let learned: Vec<Learned> = self
             .rows(
@@ -180,7 +192,15 @@ impl Eyes {
                  coalesce(head(COLLECT { MATCH (s:EbbSynapse) RETURN s.strengthened }), 0) AS strengthened",
             )
             .await?;
+        let others: Vec<Other> = self
+            .rows(
+                "MATCH (n) WHERE n.row IS NOT NULL AND n.promotionKey IS NULL \
+                 RETURN n.row AS row, n.said = 'what ' + n.row + ' says' \
+                 AND coalesce(toString(n[n.poisoned]) = n.was, n.poisoned IS NULL) AS same",
+            )
+            .await?;
         Ok(Graph {
+            others,
             learned: learned.first().copied().unwrap_or_default(),
             tunables: tunables.first().copied().ok_or("no ConsolidationConfig")?,
             memories,

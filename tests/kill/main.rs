@@ -4,12 +4,14 @@
 //! cargo test --test kill -- --rounds 300 --workers 8 --seed 7             kills at every stop point, short leases
 //! cargo test --test kill -- --rounds 30 --workers 8 --seed 7 --defaults   at default leases, with the times of re-takes
 //! cargo test --test kill -- --rounds 40 --mix pause,partition,server      what else can happen
+//! cargo test --test kill -- --rounds 40 --mix skew,slow,full,readonly,foreign,poison
 //! cargo test --test kill --features planted-bugs -- --planted all --rounds 200
 //! ```
 //!
 //! A **round** is one hurt in a standing population: clients go on making, using, pinning and forgetting memories and
 //! ending sessions through Ebb's own service, eight or so workers run the jobs every second, and one of them is killed,
-//! paused, or cut off; or the server is. Every ten rounds the clients pause, the workers come to rest and are told to
+//! paused, cut off, has a wrong clock or slow clients; or the server is killed, has a full disk or takes no writes; or
+//! another program writes rows of its own, or values that no law can use. Every ten rounds the clients pause, the workers come to rest and are told to
 //! stop; the graph is read, and the checker, a process of its own (`--check FOLDER`), judges it by the whole history.
 //!
 //! What befalls whom follows from seed and round alone, and is printed: `--seed S --from R` goes on at round R. When the
@@ -21,7 +23,7 @@
 //! | `--rounds` | 10 | how many hurts |
 //! | `--workers` | 4 | processes |
 //! | `--seed`, `--from` | 1, 0 | the schedule, and where in it to begin |
-//! | `--mix` | `kill` | kinds of rounds, in turns: `kill`, `pause`, `partition`, `server` |
+//! | `--mix` | `kill` | kinds of rounds, in turns: `kill`, `pause`, `partition`, `skew`, `slow`, `server`, `full`, `readonly`, `foreign`, `poison` |
 //! | `--defaults` | no | leases of 15 s rather than 1.5 s |
 //! | `--planted` | none | the name of a bug, or `all`; needs `--features planted-bugs`, and succeeds when it is caught |
 
@@ -44,7 +46,10 @@ mod proxy;
 mod random;
 mod report;
 mod rounds;
+mod rows;
 mod server;
+mod server_rounds;
+mod slow;
 mod worker;
 
 use arguments::Arguments;

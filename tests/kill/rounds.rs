@@ -7,7 +7,9 @@ use super::history::{self, What};
 use super::look::Eyes;
 use super::random::Random;
 use super::report::{distribution, retakes};
+use super::rows::{self, Rows};
 use super::server::Host;
+use super::server_rounds::{all_say, post};
 use super::worker::{Pace, Struck, Worker};
 use ebb::clock::Clock;
 use ebb::jobs::JobName;
@@ -19,6 +21,8 @@ use std::time::{Duration, Instant};
 /// Rounds between two judgements.
 const JUDGED_EVERY: u64 = 10;
 const CLIENTS: usize = 4;
+/// What slow clients may make a worker take, a build for tests: three times what it takes at rest.
+const MEMORY_MOST_MIB: u64 = 384;
 
 /// Runs what the arguments ask for.
 ///
@@ -65,7 +69,7 @@ async fn caught(arguments: &Arguments, bug: &str) -> Result<bool, String> {
 }
 
 /// Why a campaign ended early.
-enum Ended {
+pub(super) enum Ended {
     /// A promise was broken, as was seen after so many rounds.
     Broken(u64, String),
     /// The harness could not go on.
@@ -87,15 +91,15 @@ impl From<Ended> for String {
     }
 }
 
-struct Campaign<'a> {
+pub(super) struct Campaign<'a> {
     arguments: &'a Arguments,
     bug: Option<&'a str>,
-    folder: PathBuf,
-    host: Host,
-    eyes: Eyes,
-    journal: Journal,
+    pub(super) folder: PathBuf,
+    pub(super) host: Host,
+    pub(super) eyes: Eyes,
+    pub(super) journal: Journal,
     pace: Pace,
-    workers: Vec<Worker>,
+    pub(super) workers: Vec<Worker>,
     /// Proxies whose connections are to stay open though their workers are gone.
     silent: Vec<Worker>,
     /// Workers that are paused, and until when.
@@ -106,7 +110,7 @@ struct Campaign<'a> {
     filed: u64,
     /// The next round whose doom is to be given to a worker.
     next: u64,
-    done: u64,
+    pub(super) done: u64,
 }
 
 async fn campaign(arguments: &Arguments, bug: Option<&str>) -> Result<(), Ended> {
@@ -186,7 +190,7 @@ impl Campaign<'_> {
         Ok(())
     }
 
-    fn found(&self, why: String) -> Ended {
+    pub(super) fn found(&self, why: String) -> Ended {
         Ended::Broken(self.done, why)
     }
 
@@ -195,6 +199,7 @@ impl Campaign<'_> {
         let mut moved = Instant::now();
         while self.done < until {
             self.hire(until).await?;
+            self.write_past_slow_clients().await?;
             let struck: Vec<(usize, Struck)> = self
                 .workers
                 .iter_mut()
@@ -244,7 +249,7 @@ impl Campaign<'_> {
         }
     }
 
-    fn kind(&self, round: u64) -> Kind {
+    pub(super) fn kind(&self, round: u64) -> Kind {
         let mix = &self.arguments.mix;
         mix[usize::try_from(round).unwrap_or(0) % mix.len()]
     }
@@ -253,11 +258,12 @@ impl Campaign<'_> {
     /// its turn.
     async fn hire(&mut self, until: u64) -> Result<(), Ended> {
         while self.workers.len() < self.arguments.workers {
+            self.write_rows(until).await?;
             let armed = self.workers.iter().filter(|worker| worker.doom != Doom::None).count() as u64;
             let last = self.arguments.from + until;
             // A round that hurts the server waits until all workers are there, and arms none.
             let wanted =
-                self.next < last && self.done + armed < until && self.kind(self.next) != Kind::Server;
+                self.next < last && self.done + armed < until && !self.kind(self.next).is_of_server();
             let (round, doom) = if wanted {
                 self.next += 1;
                 let round = self.next - 1;
@@ -269,7 +275,7 @@ impl Campaign<'_> {
             self.workers.push(worker);
         }
         let calm = self.paused.is_empty() && self.workers.iter().all(|worker| worker.doom == Doom::None);
-        if calm && self.next < self.arguments.from + until && self.kind(self.next) == Kind::Server {
+        if calm && self.next < self.arguments.from + until && self.kind(self.next).is_of_server() {
             self.next += 1;
             return self.hurt_server(self.next - 1).await;
         }
@@ -279,6 +285,58 @@ impl Campaign<'_> {
             let spared = self.workers.remove(0);
             spared.tell_to_stop();
             self.silent.push(spared);
+        }
+        Ok(())
+    }
+
+    /// Writes a memory through a worker that slow clients occupy: it must let others in, and not grow without bound.
+    async fn write_past_slow_clients(&mut self) -> Result<(), Ended> {
+        let occupied = |worker: &Worker| worker.is_to_answer().map(|api| (worker.port, api, worker.round));
+        let Some((port, api, round)) = self.workers.iter().find_map(occupied) else { return Ok(()) };
+        if !all_say(&[port], true).await {
+            return Ok(());
+        }
+        let id = format!("slow-{round}");
+        let content = format!("what {id} says");
+        let body = serde_json::json!({ "id": id, "content": content });
+        let asked = Instant::now();
+        let answer = post(api, "/v1/memories", body).await;
+        if answer.as_ref().is_ok_and(|status| *status == 201) {
+            let now = self.eyes.created(&id).await?;
+            self.journal.tell(&What::Remember { id, content, now, session: None });
+        } else {
+            return Err(self.found(format!("slow clients\na write beside them got {answer:?}")));
+        }
+        let Some(worker) = self.workers.iter_mut().find(|worker| worker.port == port) else { return Ok(()) };
+        worker.answered = true;
+        let peak = worker.peak_mib().unwrap_or(0);
+        println!(
+            "round {round}: beside slow clients a write took {} ms; at most {peak} MiB",
+            asked.elapsed().as_millis()
+        );
+        if peak > MEMORY_MOST_MIB {
+            return Err(self.found(format!("slow clients\nthey made the worker take {peak} MiB")));
+        }
+        Ok(())
+    }
+
+    /// The rounds that only add to the graph, if it is their turn.
+    async fn write_rows(&mut self, until: u64) -> Result<(), Ended> {
+        while self.done < until
+            && self.next < self.arguments.from + until
+            && self.kind(self.next).is_of_graph()
+        {
+            let round = self.next;
+            let rows = match self.kind(round) {
+                Kind::Foreign => rows::foreign(round),
+                _ => rows::poisoned(round),
+            };
+            println!("round {round}: {} rows of another program", rows.names.len());
+            let Rows { names, text } = rows;
+            let left = What::Leave { rows: names };
+            self.journal.ask(&left, self.eyes.run(&text)).await;
+            self.next += 1;
+            self.done += 1;
         }
         Ok(())
     }
@@ -309,60 +367,6 @@ impl Campaign<'_> {
             worker.go_on();
             self.workers.push(worker);
         }
-    }
-
-    /// Kills the server, sees that workers say so, starts it, and sees that they work again.
-    async fn hurt_server(&mut self, round: u64) -> Result<(), Ended> {
-        let ports: Vec<u16> = self.workers.iter().map(|worker| worker.port).collect();
-        let all_ready = until(Duration::from_secs(30), || all_say(&ports, true)).await;
-        if all_ready.is_none() {
-            return Err(self.found("workers\nnot ready within 30 s of their start".to_owned()));
-        }
-        // Work can only be taken up again where there was some.
-        let at_work = until(Duration::from_secs(60), || async {
-            history::read(&self.folder).is_ok_and(|history| {
-                history.iter().filter(|line| matches!(line.what, What::Commit { .. })).count() > 30
-            })
-        });
-        if at_work.await.is_none() {
-            return Err(self.found("workers\nthirty batches were not written within 60 s".to_owned()));
-        }
-        self.host.kill().await?;
-        self.journal.tell(&What::Hurt { victim: "server".to_owned(), how: "kill".to_owned() });
-        let said_no = until(Duration::from_secs(5), || all_say(&ports, false)).await;
-        self.host.restart().await?;
-        // It is there when it lets somebody in and answers.
-        let answers = until(Duration::from_secs(60), || async { self.eyes.answers().await }).await;
-        let ready = Instant::now();
-        let since = Clock::Real.now().millis();
-        let said_yes = until(Duration::from_secs(10), || all_say(&ports, true)).await;
-        // Work is there again with the first batch that is written. The first step of any run is told beside it: a server
-        // plans each statement anew, and takes the longest over the long ones.
-        let (mut step, mut resumed) = (None, None);
-        while resumed.is_none() && ready.elapsed() < Duration::from_secs(20) {
-            for line in history::read(&self.folder)?.iter().filter(|line| line.at > since) {
-                let is_batch = matches!(line.what, What::Commit { .. });
-                if is_batch || matches!(line.what, What::Take { .. } | What::Close { .. }) {
-                    step.get_or_insert_with(|| ready.elapsed());
-                }
-                if is_batch {
-                    resumed.get_or_insert_with(|| ready.elapsed());
-                }
-            }
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        }
-        println!(
-            "round {round}: server killed; it answers {answers:?} after its handshake; not ready is said after {said_no:?}, ready after {said_yes:?}, the first step after {step:?}, work after {resumed:?}"
-        );
-        self.done += 1;
-        let slow =
-            |seen: Option<Duration>, limit: u64| seen.is_none_or(|seen| seen > Duration::from_secs(limit));
-        if slow(said_no, 2) || slow(said_yes, 2) || slow(resumed, 5) {
-            return Err(self.found(
-                "the server was killed\nworkers notice within 2 s both ways, and work within 5 s".to_owned(),
-            ));
-        }
-        Ok(())
     }
 
     /// Waits until all jobs have run since the last write and nothing is open; then the workers stop.
@@ -457,40 +461,4 @@ impl Campaign<'_> {
         }
         Err(self.found(String::from_utf8_lossy(&judged.stderr).into_owned()))
     }
-}
-
-/// Asks until the answer is yes; how long that took.
-async fn until<F: Future<Output = bool>>(limit: Duration, ask: impl Fn() -> F) -> Option<Duration> {
-    let began = Instant::now();
-    while began.elapsed() < limit {
-        if ask().await {
-            return Some(began.elapsed());
-        }
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
-    None
-}
-
-/// Whether every one of these workers says that it is ready, or that it is not.
-async fn all_say(ports: &[u16], ready: bool) -> bool {
-    for &port in ports {
-        let said = tokio::task::spawn_blocking(move || {
-            let agent: ureq::Agent = ureq::Agent::config_builder()
-                .http_status_as_error(false)
-                .timeout_global(Some(Duration::from_millis(500)))
-                .build()
-                .into();
-            agent
-                .get(format!("http://127.0.0.1:{port}/readyz"))
-                .call()
-                .ok()
-                .map(|answer| answer.status().as_u16())
-        });
-        match said.await.ok().flatten() {
-            Some(200) if ready => {}
-            Some(503) if !ready => {}
-            _ => return false,
-        }
-    }
-    true
 }

@@ -2,6 +2,7 @@
 
 use ebb::provision::{self, Keeper, Server, Way};
 use ebb::settings::{Environment, Flags, Settings};
+use rustix::process::{Pid, Resource, Rlimit, Signal, prlimit};
 use secrecy::ExposeSecret;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -42,11 +43,33 @@ impl Host {
         Ok(Self { settings, server: Some(server), uri, password })
     }
 
+    async fn pid(&self) -> Result<u32, String> {
+        let status = provision::status(&self.settings.neo4j).await.map_err(|why| why.to_string())?;
+        status.server.map(|running| running.pid).ok_or_else(|| "no server runs".to_owned())
+    }
+
+    /// From now on the server can write no file beyond its first pages, as on a full disk, until it is killed.
+    pub(crate) async fn fill_disk(&self) -> Result<(), String> {
+        let pid = i32::try_from(self.pid().await?).ok().and_then(Pid::from_raw);
+        let most = Some(4_096);
+        let limit = Rlimit { current: most, maximum: most };
+        prlimit(pid, Resource::Fsize, limit).map(|_| ()).map_err(|why| format!("prlimit: {why}"))
+    }
+
+    /// Stops the server in order and starts it so that it takes no writes, or takes them again.
+    pub(crate) async fn set_read_only(&mut self, yes: bool) -> Result<(), String> {
+        if let Some(server) = self.server.take() {
+            server.release().await.map_err(|why| why.to_string())?;
+        }
+        let file = self.settings.neo4j.home.join("conf/neo4j.conf");
+        let lines = if yes { "server.databases.default_to_read_only=true\n" } else { "" };
+        std::fs::write(&file, lines).map_err(|why| format!("{}: {why}", file.display()))?;
+        self.restart().await
+    }
+
     /// Kills the server process.
     pub(crate) async fn kill(&mut self) -> Result<(), String> {
-        let status = provision::status(&self.settings.neo4j).await.map_err(|why| why.to_string())?;
-        let running = status.server.ok_or("no server runs")?;
-        super::worker::signal(running.pid, rustix::process::Signal::KILL);
+        super::worker::signal(self.pid().await?, Signal::KILL);
         drop(self.server.take());
         let began = Instant::now();
         while provision::status(&self.settings.neo4j).await.is_ok_and(|status| status.server.is_some()) {

@@ -3,6 +3,7 @@
 use super::doom::Doom;
 use super::proxy::{COMMIT, Cut, How, Proxy, RUN};
 use super::server::Host;
+use super::slow::SlowClients;
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs::File;
 use std::net::TcpListener;
@@ -21,6 +22,11 @@ pub(crate) struct Worker {
     cuts: usize,
     /// Where it answers probes.
     pub(crate) port: u16,
+    /// Where it answers requests, if it does, and who occupies it there.
+    api: Option<u16>,
+    _slow: Option<SlowClients>,
+    /// Whether somebody else got an answer from it meanwhile.
+    pub(crate) answered: bool,
 }
 
 /// How short everything is.
@@ -52,16 +58,23 @@ impl Worker {
             Doom::Partition { statement } => proxy.hurt(Cut::Before, How::Silent, RUN, *statement),
             _ => {}
         }
-        // Taken and given back: whoever comes first gets it, and nobody else asks.
-        let port = TcpListener::bind("127.0.0.1:0")
-            .and_then(|free| free.local_addr())
-            .map_err(|why| why.to_string())?;
+        let port = free_port()?;
         let log = File::options().create(true).append(true).open(folder.join("workers.log"));
         let log = log.map_err(|why| why.to_string())?;
-        let name = format!("worker-{round}-{}.ndjson", port.port());
+        let name = format!("worker-{round}-{port}.ndjson");
         let mut command = Command::new(env!("CARGO_BIN_EXE_ebb"));
+        let api = matches!(doom, Doom::Slow { .. }).then(free_port).transpose()?;
+        match api {
+            Some(api) => {
+                let address = format!("127.0.0.1:{api}");
+                command.args(["serve", "--roles", "worker,http"]).env("EBB__HTTP__LISTEN", address)
+            }
+            None => command.arg("worker"),
+        };
+        if let Doom::Skew { ms, .. } = &doom {
+            command.env("EBB_CLOCK_SKEW_MS", ms.to_string());
+        }
         command
-            .arg("worker")
             .env("NEO4J_URI", proxy.uri())
             .env("NEO4J_USERNAME", "neo4j")
             .env("NEO4J_PASSWORD", &host.password)
@@ -92,7 +105,34 @@ impl Worker {
             command.env("EBB_PLANTED", bug);
         }
         let child = command.spawn().map_err(|why| format!("ebb worker: {why}"))?;
-        Ok(Self { child, doom, round, began: Instant::now(), proxy, cuts: 0, port: port.port() })
+        let slow = api.map(SlowClients::of);
+        Ok(Self {
+            child,
+            doom,
+            round,
+            began: Instant::now(),
+            proxy,
+            cuts: 0,
+            port,
+            api,
+            _slow: slow,
+            answered: false,
+        })
+    }
+
+    /// Where it is to be asked something while slow clients occupy it, once it has borne them for a while.
+    pub(crate) fn is_to_answer(&self) -> Option<u16> {
+        match self.doom {
+            Doom::Slow { lives } if !self.answered && self.began.elapsed() >= lives => self.api,
+            _ => None,
+        }
+    }
+
+    /// How much memory it has had at most, in MiB; `None` once it is gone.
+    pub(crate) fn peak_mib(&self) -> Option<u64> {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid())).ok()?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+        Some(line.trim().strip_suffix(" kB")?.parse::<u64>().ok()? / 1_024)
     }
 
     pub(crate) fn pid(&self) -> u32 {
@@ -110,7 +150,11 @@ impl Worker {
             return Some(Struck::Gone);
         }
         match &self.doom {
-            Doom::Kill(after) if self.began.elapsed() >= *after => {
+            Doom::Kill(after) | Doom::Skew { lives: after, .. } if self.began.elapsed() >= *after => {
+                self.kill();
+                Some(Struck::Gone)
+            }
+            Doom::Slow { .. } if self.answered => {
                 self.kill();
                 Some(Struck::Gone)
             }
@@ -165,6 +209,12 @@ impl Drop for Worker {
     fn drop(&mut self) {
         self.kill();
     }
+}
+
+/// A port that is free: taken and given back, and nobody else asks.
+fn free_port() -> Result<u16, String> {
+    let free = TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr());
+    free.map(|free| free.port()).map_err(|why| why.to_string())
 }
 
 /// What has befallen a worker.

@@ -1,4 +1,4 @@
-//! Judges a round by its history and the graph it left: eleven invariants, each a function of its own.
+//! Judges a round by its history and the graph it left: thirteen invariants, each a function of its own.
 //!
 //! It shares no code with the product, the law of decay included: what it says of an energy it has worked out again.
 //!
@@ -15,10 +15,13 @@
 //! | I9 | an occurrence is closed once, its batches numbered without gap or repeat | `protocol` |
 //! | I10 | at rest: no marks, nothing open, nothing due before the last run of its job | `rest` |
 //! | I11 | each acknowledged outcome is learned once, each unknown one 0 or 1 times | `outcomes` |
+//! | I12 | rows of other programs are there once, and say what they said | `others` |
+//! | I13 | nothing is dated ahead of the history by more than a minute | `rest` |
 
 mod energy;
 mod memories;
 mod operations;
+mod others;
 mod outcomes;
 mod protocol;
 mod rest;
@@ -42,6 +45,8 @@ pub(crate) enum Invariant {
     Batches,
     Rest,
     Outcomes,
+    Others,
+    Dates,
 }
 
 impl fmt::Display for Invariant {
@@ -100,6 +105,8 @@ pub(crate) fn check(history: &[Line], graph: &Graph) -> Verdict {
     protocol::batches_are_numbered(&operations, graph, &mut verdict);
     rest::nothing_is_left(graph, &mut verdict);
     outcomes::count_once(&operations, graph, &mut verdict);
+    others::are_left_alone(&operations, graph, &mut verdict);
+    rest::nothing_is_ahead(history, graph, &mut verdict);
     verdict.violations.sort();
     verdict.judged = operations.judged(graph);
     verdict
