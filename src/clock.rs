@@ -6,7 +6,7 @@
 #![expect(
     clippy::disallowed_methods,
     clippy::disallowed_types,
-    reason = "this is the one place that reads time"
+    reason = "this is the one place that reads time, and how wrong a test has it"
 )]
 
 use crate::domain::units::Timestamp;
@@ -19,7 +19,7 @@ use std::time::{Duration, SystemTime};
 /// Where `now` comes from: the machine, or a hand.
 #[derive(Debug, Clone)]
 pub enum Clock {
-    /// The machine's clock.
+    /// The machine's clock; in a build with debug assertions off by the milliseconds of `EBB_CLOCK_SKEW_MS`.
     Real,
     /// The machine's clock, wrong by so many milliseconds: what a wrong one does is found out by it.
     Skewed(i64),
@@ -42,7 +42,7 @@ impl Clock {
             i64::try_from(since.as_millis()).ok()
         };
         let ms = match self {
-            Self::Real => real().unwrap_or(0),
+            Self::Real => real().unwrap_or(0).saturating_add(injected_skew_ms()),
             Self::Skewed(ms) => real().unwrap_or(0).saturating_add(*ms),
             Self::Manual(ms) => ms.load(Ordering::SeqCst),
         };
@@ -69,6 +69,21 @@ impl Clock {
     }
 }
 
+/// By how much a test has set the clock of this process wrong.
+#[cfg(debug_assertions)]
+fn injected_skew_ms() -> i64 {
+    static SKEW: std::sync::LazyLock<i64> = std::sync::LazyLock::new(|| {
+        let skew = std::env::var("EBB_CLOCK_SKEW_MS").ok();
+        skew.and_then(|ms| ms.parse().ok()).unwrap_or(0)
+    });
+    *SKEW
+}
+
+#[cfg(not(debug_assertions))]
+const fn injected_skew_ms() -> i64 {
+    0
+}
+
 /// A process whose clock is further off the server's opens no runs and is not ready; from there on an instant that somebody
 /// states lies ahead.
 pub const SKEW_MAX: Duration = Duration::from_secs(60);
@@ -85,7 +100,12 @@ pub fn by_lot(most: Duration) -> Duration {
 /// A new id: a v7 uuid, so that ids made later sort later.
 #[must_use]
 pub fn new_id() -> String {
-    uuid::Uuid::now_v7().to_string()
+    if injected_skew_ms() == 0 {
+        return uuid::Uuid::now_v7().to_string();
+    }
+    let millis = Clock::Real.now().millis().max(0).unsigned_abs();
+    let nanos = u32::try_from(millis % 1_000 * 1_000_000).unwrap_or(0);
+    uuid::Uuid::new_v7(uuid::Timestamp::from_unix(uuid::NoContext, millis / 1_000, nanos)).to_string()
 }
 
 /// A text that nobody can guess, not from any other: 122 bits of chance.

@@ -6,9 +6,10 @@
 //! | `EBB_STOP` | `after_claim:2:kill` | at the second time that the point is reached: kill, stop (until SIGCONT), exit, panic |
 //! | `EBB_DOZE` | `after_claim:160` | each time that the point is reached: the thread sleeps so many milliseconds |
 //! | `EBB_HISTORY` | a file | gets a line of JSON before each commit of a run, and one after it with its outcome |
+//! | `EBB_CLOCK_SKEW_MS` | `-86400000` | sets the clock of the process wrong by so many milliseconds, see [`crate::clock`] |
 //! | `EBB_PLANTED` | `unguarded-run` | breaks the protocol in one place, to see that the checker of `tests/kill` notices |
 //!
-//! Stop points and the history are there in a build with debug assertions, planted bugs with the feature `planted-bugs`.
+//! Planted bugs are there with the feature `planted-bugs`, all else in a build with debug assertions.
 
 #![cfg_attr(
     debug_assertions,
@@ -167,7 +168,8 @@ mod history {
     pub(super) fn write(op: u64, known: &str, what: &Value) {
         let Some(mut file) = FILE.as_ref().and_then(|file| file.lock().ok()) else { return };
         let mut line = json!({
-            "at": crate::clock::Clock::Real.now().millis(),
+            // Lines of several processes are sorted by it, also where the clock of one is set wrong.
+            "at": crate::clock::Clock::Skewed(0).now().millis(),
             "process": format!("worker-{}", std::process::id()),
             "op": op,
             "known": known,
