@@ -224,6 +224,16 @@ impl Error {
         }
     }
 
+    /// Whether a commit that was answered with this may have happened all the same. A server that stops itself, as when its
+    /// disk is full, may find in its log what it has not acknowledged, and tells those who commit meanwhile that it is
+    /// unavailable. What comes of the request itself, or of other transactions, it finds before it writes.
+    #[must_use]
+    pub(super) fn is_doubtful_at_commit(&self) -> bool {
+        let certain =
+            ["Neo.ClientError.", "Neo.TransientError.Transaction.", "Neo.TransientError.General.MemoryPool"];
+        matches!(self, Self::Query { code, .. } if !certain.iter().any(|start| code.starts_with(start)))
+    }
+
     /// Whether the work was cut off: the run is another's by now, or the server is away. It may go on elsewhere.
     #[must_use]
     pub const fn is_cut_off(&self) -> bool {
@@ -274,6 +284,25 @@ mod tests {
             ("Neo.DatabaseError.Transaction.TransactionLogError", Refusal::Stopped),
         ] {
             assert_eq!(class(code), Class::Refused(why));
+        }
+        let doubtful = |code: &str| {
+            let (code, message) = (code.to_owned(), String::new());
+            Error::Query { statement: "COMMIT", class: Class::of(&code, ""), code, message }
+                .is_doubtful_at_commit()
+        };
+        for code in [
+            "Neo.DatabaseError.Transaction.TransactionLogError",
+            "Neo.TransientError.General.DatabaseUnavailable",
+            "Neo.DatabaseError.General.UnknownError",
+        ] {
+            assert!(doubtful(code), "{code}");
+        }
+        for code in [
+            "Neo.ClientError.Schema.ConstraintValidationFailed",
+            "Neo.TransientError.Transaction.DeadlockDetected",
+            "Neo.TransientError.General.MemoryPoolOutOfMemoryError",
+        ] {
+            assert!(!doubtful(code), "{code}");
         }
         let late = "The transaction has been terminated. Retry your operation in a new transaction";
         assert_eq!(Class::of("Neo.ClientError.Schema.ConstraintValidationFailed", late), Class::Terminated);

@@ -17,7 +17,7 @@
 
 use super::Config;
 use super::change::Changes;
-use super::error::{Class, Error, Refusal};
+use super::error::{Class, Error};
 use super::faults::{Known, Told, planted, stop_point};
 use super::retention::Pace;
 use super::statement::{Call, Statement};
@@ -308,8 +308,7 @@ impl Transactions {
                     told.ends(Known::Ok);
                     answer.map_err(Failure::Known)
                 }
-                // One that stopped itself at a commit may find it in its log when it is started again.
-                why if mode == Mode::Write && (is_away(&why) || why.refusal() == Some(Refusal::Stopped)) => {
+                why if mode == Mode::Write && (is_away(&why) || why.is_doubtful_at_commit()) => {
                     told.ends(Known::Info);
                     Err(Failure::Unknown(why))
                 }

@@ -171,7 +171,8 @@ impl Eyes {
             .await?;
         let stubs: Vec<Stub> = self
             .rows(
-                "MATCH (s:Memory) WHERE s.promotionKey IS NOT NULL AND s.row IS NULL \
+                "MATCH (s:Memory) WHERE s.promotionKey IS NOT NULL \
+                 AND NOT s.promotionKey STARTS WITH 'foreign-' AND NOT s.promotionKey STARTS WITH 'poison-' \
                  OPTIONAL MATCH (s)-[p:PROMOTED_TO|CRYSTALLIZED_INTO]->(m:Memory) \
                  RETURN s.promotionKey AS key, m.id AS memory, coalesce(p.at.epochMillis, 0) AS at, \
                  toFloat(s.energy) AS energy, s.lastAccessed.epochMillis AS last_accessed, s.accessCount AS access_count",

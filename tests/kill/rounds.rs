@@ -9,7 +9,7 @@ use super::random::Random;
 use super::report::{distribution, retakes};
 use super::rows::{self, Rows};
 use super::server::Host;
-use super::server_rounds::{all_say, post};
+use super::server_rounds::{Says, all_say, post};
 use super::worker::{Pace, Struck, Worker};
 use ebb::clock::Clock;
 use ebb::jobs::JobName;
@@ -293,7 +293,7 @@ impl Campaign<'_> {
     async fn write_past_slow_clients(&mut self) -> Result<(), Ended> {
         let occupied = |worker: &Worker| worker.is_to_answer().map(|api| (worker.port, api, worker.round));
         let Some((port, api, round)) = self.workers.iter().find_map(occupied) else { return Ok(()) };
-        if !all_say(&[port], true).await {
+        if !all_say(&[port], Says::Ready).await {
             return Ok(());
         }
         let id = format!("slow-{round}");

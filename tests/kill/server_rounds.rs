@@ -23,10 +23,10 @@ impl Campaign<'_> {
         let ports = self.all_ready().await?;
         self.journal.tell(&What::Hurt { victim: "server".to_owned(), how: "full disk".to_owned() });
         self.host.fill_disk().await?;
-        let said_no = self.said(&ports, false, "a full disk").await?;
+        let said_no = self.said(&ports, Says::NotReady("stopped itself")).await?;
         self.host.kill().await?;
         self.host.restart().await?;
-        let said_yes = self.said(&ports, true, "a disk with room again").await?;
+        let said_yes = self.said(&ports, Says::Ready).await?;
         println!(
             "round {round}: the disk was full; workers say so after {said_no:?}, ready after {said_yes:?}"
         );
@@ -39,9 +39,9 @@ impl Campaign<'_> {
         let ports = self.all_ready().await?;
         self.journal.tell(&What::Hurt { victim: "server".to_owned(), how: "read-only".to_owned() });
         self.host.set_read_only(true).await?;
-        let said_no = self.said(&ports, false, "a read-only database").await?;
+        let said_no = self.said(&ports, Says::NotReady("read-only")).await?;
         self.host.set_read_only(false).await?;
-        let said_yes = self.said(&ports, true, "a database that takes writes again").await?;
+        let said_yes = self.said(&ports, Says::Ready).await?;
         println!(
             "round {round}: the database was read-only; workers say so after {said_no:?}, ready after {said_yes:?}"
         );
@@ -52,18 +52,17 @@ impl Campaign<'_> {
     /// The ports of all workers, each of which is ready.
     async fn all_ready(&self) -> Result<Vec<u16>, Ended> {
         let ports: Vec<u16> = self.workers.iter().map(|worker| worker.port).collect();
-        match until(Duration::from_secs(60), || all_say(&ports, true)).await {
+        match until(Duration::from_secs(60), || all_say(&ports, Says::Ready)).await {
             Some(_) => Ok(ports),
             None => Err(self.found("workers\nnot ready within 60 s of their start".to_owned())),
         }
     }
 
-    /// Waits until all workers say that they are ready, or that they are not. That they do is promised, and not when: this is
-    /// where waiting ends.
-    async fn said(&self, ports: &[u16], ready: bool, of: &str) -> Result<Duration, Ended> {
-        until(Duration::from_secs(120), || all_say(ports, ready))
+    /// Waits until all workers say so. That they do is promised, and not when: this is where waiting ends.
+    async fn said(&self, ports: &[u16], says: Says) -> Result<Duration, Ended> {
+        until(Duration::from_secs(120), || all_say(ports, says))
             .await
-            .ok_or_else(|| self.found(format!("workers\nnot all of them noticed {of} within 120 s")))
+            .ok_or_else(|| self.found(format!("workers\nnot all of them said {says:?} within 120 s")))
     }
 
     /// Kills the server, sees that workers say so, starts it, and sees that they work again.
@@ -80,13 +79,13 @@ impl Campaign<'_> {
         }
         self.host.kill().await?;
         self.journal.tell(&What::Hurt { victim: "server".to_owned(), how: "kill".to_owned() });
-        let said_no = until(Duration::from_secs(5), || all_say(&ports, false)).await;
+        let said_no = until(Duration::from_secs(5), || all_say(&ports, Says::NotReady(""))).await;
         self.host.restart().await?;
         // It is there when it lets somebody in and answers.
         let answers = until(Duration::from_secs(60), || async { self.eyes.answers().await }).await;
         let ready = Instant::now();
         let since = Clock::Real.now().millis();
-        let said_yes = until(Duration::from_secs(10), || all_say(&ports, true)).await;
+        let said_yes = until(Duration::from_secs(10), || all_say(&ports, Says::Ready)).await;
         // Work is there again with the first batch that is written. The first step of any run is told beside it: a server
         // plans each statement anew, and takes the longest over the long ones.
         let (mut step, mut resumed) = (None, None);
@@ -129,8 +128,16 @@ async fn until<F: Future<Output = bool>>(limit: Duration, ask: impl Fn() -> F) -
     None
 }
 
-/// Whether every one of these workers says that it is ready, or that it is not.
-pub(super) async fn all_say(ports: &[u16], ready: bool) -> bool {
+/// What a worker says of itself.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Says {
+    Ready,
+    /// With these words in the reason.
+    NotReady(&'static str),
+}
+
+/// Whether every one of these workers says so.
+pub(super) async fn all_say(ports: &[u16], says: Says) -> bool {
     for &port in ports {
         let said = tokio::task::spawn_blocking(move || {
             let agent: ureq::Agent = ureq::Agent::config_builder()
@@ -138,16 +145,16 @@ pub(super) async fn all_say(ports: &[u16], ready: bool) -> bool {
                 .timeout_global(Some(Duration::from_millis(500)))
                 .build()
                 .into();
-            agent
-                .get(format!("http://127.0.0.1:{port}/readyz"))
-                .call()
-                .ok()
-                .map(|answer| answer.status().as_u16())
+            let mut answer = agent.get(format!("http://127.0.0.1:{port}/readyz")).call().ok()?;
+            Some((answer.status().as_u16(), answer.body_mut().read_to_string().ok()?))
         });
-        match said.await.ok().flatten() {
-            Some(200) if ready => {}
-            Some(503) if !ready => {}
-            _ => return false,
+        let so = match (said.await.ok().flatten(), says) {
+            (Some((200, _)), Says::Ready) => true,
+            (Some((503, text)), Says::NotReady(why)) => text.contains(why),
+            _ => false,
+        };
+        if !so {
+            return false;
         }
     }
     true

@@ -78,7 +78,7 @@ impl Worker {
             .env("NEO4J_URI", proxy.uri())
             .env("NEO4J_USERNAME", "neo4j")
             .env("NEO4J_PASSWORD", &host.password)
-            .env("EBB__WORKER__LISTEN", port.to_string())
+            .env("EBB__WORKER__LISTEN", format!("127.0.0.1:{port}"))
             .env("EBB__JOBS__DECAY__EVERY", "1s")
             .env("EBB__JOBS__PROMOTE__EVERY", "1s")
             .env("EBB__JOBS__LEARN__EVERY", "1s")
