@@ -271,6 +271,7 @@ fn i11_an_outcome_that_is_lost_or_learned_twice() {
 #[test]
 fn a_take_that_landed_unseen_counts_before_its_holder_is_hurt_too() {
     let take = |at, process: &str, known, fence| Line {
+        why: None,
         at,
         process: process.to_owned(),
         op: 1,
@@ -278,6 +279,7 @@ fn a_take_that_landed_unseen_counts_before_its_holder_is_hurt_too() {
         what: What::Take { job: "decay".into(), occurrence: "o".into(), fence, holder: process.to_owned() },
     };
     let hurt = |at, victim: &str| Line {
+        why: None,
         at,
         process: "harness".to_owned(),
         op: 1,

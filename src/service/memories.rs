@@ -130,13 +130,13 @@ impl Service {
     pub async fn remember(&self, request: &RequestId, remember: Remember) -> Result<(Done, Memory), Error> {
         let (scope, at) = (remember.scope.clone(), remember.at);
         let key = MemoryKey::new(&scope, &remember.id);
-        let done = self.apply(request, &[Event::Remember(remember)]).await?;
-        let key = done.first().map_or(key, |(id, _)| MemoryKey::new(&scope, id));
-        let memory = self.show(&key, at).await.map_err(|why| match why {
-            Error::NotFound { .. } => forgotten(&key),
-            why => why,
-        });
-        only(done, &key, memory)
+        let (done, mut memories) = self.apply(request, &[Event::Remember(remember)], at).await?;
+        let (key, done) =
+            done.first().map_or((key, Done::Accessed), |(id, done)| (MemoryKey::new(&scope, id), *done));
+        match (done, memories.pop()) {
+            (Done::Forgotten, _) | (_, None) => Err(forgotten(&key)),
+            (done, Some(memory)) => Ok((done, memory)),
+        }
     }
 
     /// Uses a memory: its energy now plus 1.
@@ -145,8 +145,11 @@ impl Service {
     /// [`Error::NotFound`]; [`Error::Refused`] for a stub, or for an expired one that is not to be revived.
     pub async fn access(&self, request: &RequestId, access: Access) -> Result<(Done, Memory), Error> {
         let (key, at) = (MemoryKey::new(&access.scope, &access.id), access.at);
-        let done = self.apply(request, &[Event::Access(access)]).await?;
-        only(done, &key, self.show(&key, at).await)
+        let (done, mut memories) = self.apply(request, &[Event::Access(access)], at).await?;
+        match (done.first(), memories.pop()) {
+            (Some((_, done)), Some(memory)) => Ok((*done, memory)),
+            _ => Err(Error::NotFound { what: "memory", id: key.to_string() }),
+        }
     }
 
     /// Uses memories at one instant, all or none, in their order.
@@ -161,11 +164,8 @@ impl Service {
         at: Timestamp,
     ) -> Result<Vec<(Done, Memory)>, Error> {
         let events: Vec<Event> = ids.iter().map(|id| Event::Access(use_of(id))).collect();
-        let done = self.apply(request, &events).await?.into_iter().map(|(_, done)| done);
-        let tunables = self.store.tunables().await?;
-        let keys: Vec<MemoryKey> = events.iter().map(Event::key).collect();
-        let records = self.store.memories(&keys).await?;
-        Ok(done.zip(records.into_iter().map(|record| Memory::at(record, at, &tunables))).collect())
+        let (done, memories) = self.apply(request, &events, at).await?;
+        Ok(done.into_iter().map(|(_, done)| done).zip(memories).collect())
     }
 
     /// What events would do and make of their memories, nothing written.
@@ -185,8 +185,14 @@ impl Service {
             .collect())
     }
 
-    async fn apply(&self, request: &RequestId, events: &[Event]) -> Result<Vec<(MemoryId, Done)>, Error> {
-        self.apply_all(request, events).await.map_err(|why| match why {
+    /// Applies events in their order, all or none; answers what each did, and the memories as they are then, at an instant.
+    async fn apply(
+        &self,
+        request: &RequestId,
+        events: &[Event],
+        at: Timestamp,
+    ) -> Result<(Vec<(MemoryId, Done)>, Vec<Memory>), Error> {
+        self.applied(request, events, Some(at)).await.map_err(|why| match why {
             BatchError::Event { why, .. } | BatchError::Store(why) => why,
         })
     }
@@ -201,6 +207,15 @@ impl Service {
         request: &RequestId,
         events: &[Event],
     ) -> Result<Vec<(MemoryId, Done)>, BatchError> {
+        Ok(self.applied(request, events, None).await?.0)
+    }
+
+    async fn applied(
+        &self,
+        request: &RequestId,
+        events: &[Event],
+        at: Option<Timestamp>,
+    ) -> Result<(Vec<(MemoryId, Done)>, Vec<Memory>), BatchError> {
         let tunables = self.store.tunables().await?;
         let batch = Batch { events, tunables: &tunables };
         let named =
@@ -208,17 +223,30 @@ impl Service {
         let words = |(index, event): (usize, &Event)| words(event, named(index, event));
         let hash = hash(&events.iter().enumerate().map(words).collect::<Vec<_>>().join("\n"));
         let seed = request.own.then_some(request.seed.as_str());
-        let (applied, first) = self.store.apply_request(request.once(&hash), seed, batch).await?;
+        let id = |first: Option<&str>, index: usize, event: &Event| {
+            let first = first.filter(|_| named(index, event)).map(|first| made(first, index));
+            first.map_or_else(|| event.id().as_str().to_owned(), |first| first)
+        };
+        let keys = |first: Option<&str>| match at {
+            Some(_) => events
+                .iter()
+                .enumerate()
+                .map(|(index, event)| MemoryKey::of_row(event.key().scope(), &id(first, index, event)))
+                .collect(),
+            None => Vec::new(),
+        };
+        let (applied, first, records) =
+            self.store.apply_and_read(request.once(&hash), seed, batch, keys).await?;
         match applied {
             Applied::All(done) => {
-                let of = |(index, (event, done)): (usize, (&Event, Done))| match &first {
-                    Some(first) if named(index, event) => {
-                        let id = MemoryId::new(&made(first, index));
-                        Ok((id.map_err(|why| Error::Invalid(why.to_string()))?, done))
-                    }
-                    _ => Ok((event.id().clone(), done)),
+                let of = |(index, (event, done)): (usize, (&Event, Done))| {
+                    let id = MemoryId::new(&id(first.as_deref(), index, event));
+                    Ok((id.map_err(|why| Error::Invalid(why.to_string()))?, done))
                 };
-                events.iter().zip(done).enumerate().map(of).collect()
+                let done = events.iter().zip(done).enumerate().map(of).collect::<Result<_, Error>>()?;
+                let shown =
+                    |at| records.into_iter().map(|record| Memory::at(record, at, &tunables)).collect();
+                Ok((done, at.map_or_else(Vec::new, shown)))
             }
             Applied::Nothing(mut faults) => {
                 let Fault { index, why } = faults.swap_remove(0);
@@ -326,18 +354,6 @@ fn all(applied: Applied) -> Result<Vec<Done>, Error> {
     match applied {
         Applied::All(done) => Ok(done),
         Applied::Nothing(mut faults) => Err(faults.swap_remove(0).why),
-    }
-}
-
-/// What the one event of a request did; a memory that was forgotten on request does not come back.
-fn only(
-    done: Vec<(MemoryId, Done)>,
-    key: &MemoryKey,
-    memory: Result<Memory, Error>,
-) -> Result<(Done, Memory), Error> {
-    match done.first().map_or(Done::Accessed, |(_, done)| *done) {
-        Done::Forgotten => Err(forgotten(key)),
-        done => Ok((done, memory?)),
     }
 }
 

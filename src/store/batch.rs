@@ -13,7 +13,7 @@ mod writes;
 use super::Store;
 use super::error::{Error, RefusedWhy};
 use super::faults::planted;
-use super::memory::{Locked, forgotten, lock, refused};
+use super::memory::{Locked, Record, forgotten, lock, read as read_whole, refused};
 use super::request::{Lasting, answer, open, open_seeded};
 use super::tx::{Mode, Tx};
 use crate::domain::event::{Access, Event, Remember};
@@ -102,28 +102,48 @@ impl Store {
         seed: Option<&str>,
         batch: Batch<'_>,
     ) -> Result<(Applied, Option<String>), Error> {
+        let (applied, first, _) = self.apply_and_read(lasting, seed, batch, |_| Vec::new()).await?;
+        Ok((applied, first))
+    }
+
+    /// [`Store::apply_request`], and the memories that `keys` names for the request's first seed, as its transaction leaves
+    /// them: a read after the commit can fail, and then reports a write that has happened as one that has not.
+    ///
+    /// # Errors
+    /// As [`Store::apply_request`].
+    pub async fn apply_and_read(
+        &self,
+        lasting: Lasting<'_>,
+        seed: Option<&str>,
+        batch: Batch<'_>,
+        keys: impl Fn(Option<&str>) -> Vec<MemoryKey>,
+    ) -> Result<(Applied, Option<String>, Vec<Record>), Error> {
         if planted("request-apart") {
             let done = self.settled("events.apart", async |tx: &mut Tx| apply(tx, batch).await).await?;
             self.transactions
                 .run("request.apart", Mode::Write, async |tx: &mut Tx| open::<()>(tx, lasting).await)
                 .await?;
-            return Ok((done, None));
+            return Ok((done, None, self.memories(&keys(None)).await?));
         }
-        let first = Mutex::new(None);
+        let seen = Mutex::new((None, Vec::new()));
         let applied = self.settled("events.request", async |tx: &mut Tx| {
             let answered: Option<(Vec<Done>, _)> = open_seeded(tx, lasting, seed).await?;
-            if let Some((done, seed)) = answered.filter(|_| !planted("unknown-is-failure")) {
-                *first.lock().unwrap_or_else(PoisonError::into_inner) = seed;
-                return Ok(Applied::All(done));
-            }
-            let applied = apply(tx, batch).await?;
-            if let Applied::All(done) = &applied {
-                answer(tx, lasting, done).await?;
-            }
+            let (applied, first) = match answered.filter(|_| !planted("unknown-is-failure")) {
+                Some((done, first)) => (Applied::All(done), first),
+                None => {
+                    let applied = apply(tx, batch).await?;
+                    let Applied::All(done) = &applied else { return Ok(applied) };
+                    answer(tx, lasting, done).await?;
+                    (applied, None)
+                }
+            };
+            let records = read_whole(tx, &keys(first.as_deref())).await?;
+            *seen.lock().unwrap_or_else(PoisonError::into_inner) = (first, records);
             Ok(applied)
         });
         let applied = applied.await?;
-        Ok((applied, first.into_inner().unwrap_or_else(PoisonError::into_inner)))
+        let (first, records) = seen.into_inner().unwrap_or_else(PoisonError::into_inner);
+        Ok((applied, first, records))
     }
 
     /// Runs a body that applies events. One that found faults is rolled back whole; one that lost a race for a new id is

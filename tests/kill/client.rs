@@ -22,7 +22,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// How long a client waits before it counts the outcome as unknown.
-const PATIENCE: Duration = Duration::from_secs(8);
+const PATIENCE: Duration = Duration::from_secs(30);
 /// Memories of one client at most.
 const MEMORIES: usize = 40;
 
@@ -46,9 +46,9 @@ impl Journal {
         file.1
     }
 
-    fn line(&self, op: u64, known: Known, what: &What) {
+    fn line(&self, op: u64, known: Known, why: Option<String>, what: &What) {
         let at = Clock::Real.now().millis();
-        let line = Line { at, process: self.process.clone(), op, known, what: what.clone() };
+        let line = Line { at, process: self.process.clone(), op, known, why, what: what.clone() };
         let text = format!("{}\n", serde_json::to_string(&line).expect("JSON"));
         self.file
             .lock()
@@ -61,14 +61,14 @@ impl Journal {
     /// One that is asked for: what came of it is known if it went well.
     pub(crate) async fn ask<T, E>(&self, what: &What, asked: impl Future<Output = Result<T, E>>) {
         let op = self.next();
-        self.line(op, Known::Invoke, what);
+        self.line(op, Known::Invoke, None, what);
         let known = if asked.await.is_ok() { Known::Ok } else { Known::Info };
-        self.line(op, known, what);
+        self.line(op, known, None, what);
     }
 
     /// One that has happened.
     pub(crate) fn tell(&self, what: &What) {
-        self.line(self.next(), Known::Ok, what);
+        self.line(self.next(), Known::Ok, None, what);
     }
 }
 
@@ -162,14 +162,17 @@ impl Client {
         told: impl FnOnce(&T, What) -> What,
     ) -> (Known, Option<T>) {
         let op = self.journal.next();
-        self.journal.line(op, Known::Invoke, &what);
-        let (known, answer) = match tokio::time::timeout(PATIENCE, asked).await {
+        self.journal.line(op, Known::Invoke, None, &what);
+        let outcome = tokio::time::timeout(PATIENCE, asked).await;
+        let why = outcome.as_ref().ok().and_then(|outcome| outcome.as_ref().err()).map(ToString::to_string);
+        let (known, answer) = match outcome {
             Ok(Ok(answer)) => (Known::Ok, Some(answer)),
             Ok(Err(
                 Error::NotFound { .. }
                 | Error::Refused { .. }
                 | Error::Conflict(_)
-                | Error::Quarantined { .. },
+                | Error::Quarantined { .. }
+                | Error::Unavailable { .. },
             )) => (Known::Fail, None),
             // What a server refuses it has not done; a commit that it did not answer is told as one of unknown outcome.
             Ok(Err(why)) if why.refusal().is_some() => (Known::Fail, None),
@@ -179,7 +182,7 @@ impl Client {
             Some(answer) => told(answer, what),
             None => what,
         };
-        self.journal.line(op, known, &what);
+        self.journal.line(op, known, why, &what);
         (known, answer)
     }
 

@@ -18,6 +18,9 @@ pub(crate) struct Line {
     pub(crate) op: u64,
     /// What it knows of it.
     pub(crate) known: Known,
+    /// What the process was told of a failure, for whoever reads the history.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) why: Option<String>,
     /// What it is.
     #[serde(flatten)]
     pub(crate) what: What,
