@@ -93,7 +93,7 @@ async fn worked(db: &Fresh, wrong: &Served) {
     wrong.post("/v1/sessions/s/end", "{}").json(200);
 }
 
-/// An instant that the wrong machine takes for now is refused where it lies ahead.
+/// The present of the wrong machine is refused where it lies ahead.
 async fn stated(db: &Fresh, wrong: &Served, wrong_ms: i64) {
     let at = Timestamp::from_millis(server_ms(db).await + wrong_ms).unwrap();
     let access = wrong.post("/v1/memories/m/access", &format!(r#"{{"at":"{}"}}"#, rfc3339(at)));
