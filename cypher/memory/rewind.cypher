@@ -9,10 +9,8 @@
 // waits until it has come. ebbMoved keeps what the dates were. A date outside the years that can be counted with is not moved:
 // that row is set aside. Each is locked first and looked at after.
 MATCH (m:Memory)
-WHERE (m.energyAt > datetime({epochMillis: $latest}) OR m.lastAccessed > datetime({epochMillis: $latest})
-    OR m.ripeAt > datetime({epochMillis: $latest}) OR m.created > datetime({epochMillis: $latest})
-    OR m.clusterDue > datetime({epochMillis: $latest}) OR m.reinforceDue > datetime({epochMillis: $latest}))
-  AND NOT m:EbbQuarantined AND m.promotionKey IS NULL
+WHERE NOT m:EbbQuarantined AND m.promotionKey IS NULL
+  AND any(at IN [m.energyAt, m.lastAccessed, m.ripeAt, m.created, m.clusterDue, m.reinforceDue] WHERE at > datetime({epochMillis: $latest}))
 WITH m LIMIT $limit
 SET m.ebbLock = true
 WITH m, datetime({epochMillis: $now}) AS now, datetime({epochMillis: $latest}) AS latest, datetime({epochMillis: 253402300800000}) AS end

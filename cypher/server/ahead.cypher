@@ -1,6 +1,6 @@
 // purpose: Count the rows whose anchors lie ahead of the clock, and name some.
 // mode: read
-// params: $latest: Integer, $cycle: Integer
+// params: $latest: Integer, $lease: Integer, $cycle: Integer
 // returns: memories: Integer, relations: Integer, facts: Integer, places: Integer, edges: Integer, sessions: Integer, accesses: Integer, pairs: Integer, ledger: Integer, named: List (one row)
 // names: :Room, :HALL
 //
@@ -8,10 +8,8 @@
 // statements that bring it back: memory/rewind, session/rewind, run/rewind and so on.
 CALL () {
   MATCH (m:Memory)
-  WHERE (m.energyAt > datetime({epochMillis: $latest}) OR m.lastAccessed > datetime({epochMillis: $latest})
-      OR m.ripeAt > datetime({epochMillis: $latest}) OR m.created > datetime({epochMillis: $latest})
-      OR m.clusterDue > datetime({epochMillis: $latest}) OR m.reinforceDue > datetime({epochMillis: $latest}))
-    AND NOT m:EbbQuarantined AND m.promotionKey IS NULL
+  WHERE NOT m:EbbQuarantined AND m.promotionKey IS NULL
+    AND any(at IN [m.energyAt, m.lastAccessed, m.ripeAt, m.created, m.clusterDue, m.reinforceDue] WHERE at > datetime({epochMillis: $latest}))
   RETURN count(m) AS memories, collect(toStringOrNull(m.id))[0..5] AS ids
 }
 CALL () {
@@ -40,8 +38,7 @@ CALL () {
 }
 CALL () {
   MATCH (s:Session)
-  WHERE s.started > datetime({epochMillis: $latest}) OR s.ended > datetime({epochMillis: $latest})
-    OR s.coactivateDue > datetime({epochMillis: $latest})
+  WHERE any(at IN [s.started, s.ended, s.coactivateDue] WHERE at > datetime({epochMillis: $latest}))
   RETURN count(s) AS sessions, collect(toStringOrNull(s.id))[0..5] AS named
 }
 CALL () {
@@ -56,19 +53,20 @@ CALL () {
 }
 CALL () {
   MATCH (c:EbbCounter)
-  WHERE c.last > datetime({epochMillis: $latest}) OR (c.name = 'cycle' AND c.evaporated > $cycle)
-    OR (c.seen > datetime({epochMillis: $latest}) AND NOT EXISTS { MATCH (:EbbScratch) })
+  WHERE CASE WHEN c.name = 'cycle' THEN c.evaporated > $cycle
+      WHEN c.seen IS :: ZONED DATETIME NOT NULL THEN c.seen.epochMillis > $lease
+      ELSE c.last > datetime({epochMillis: $latest})
+    END
   RETURN count(c) AS counters, collect(toStringOrNull(c.name))[0..5] AS names
 }
 CALL () {
   MATCH (r:EbbRun)
-  WHERE r.state = 'open' AND (r.now > datetime({epochMillis: $latest})
-    OR (r.leaseUntil > $latest + 86400000 AND NOT EXISTS { MATCH (:EbbScratch) }))
+  WHERE r.state = 'open' AND (r.now > datetime({epochMillis: $latest}) OR r.leaseUntil > $lease)
   RETURN count(r) AS runs
 }
 CALL () {
   MATCH (a:ConsolidationAttempt)
-  WHERE a.state IN ['planned', 'claimed'] AND a.leaseUntil > $latest + 86400000 AND NOT EXISTS { MATCH (:EbbScratch) }
+  WHERE a.state IN ['planned', 'claimed'] AND a.leaseUntil > $lease
   RETURN count(a) AS attempts
 }
 RETURN memories, relations, facts, places, edges, sessions, accesses, pairs, counters + runs + attempts AS ledger,

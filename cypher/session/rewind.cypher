@@ -8,8 +8,7 @@
 // A session that waits for co-activation from a later instant on is not counted until then, the later of two ends is kept, and one that began
 // later is not trimmed. ebbMoved keeps what the dates were.
 MATCH (s:Session)
-WHERE s.started > datetime({epochMillis: $latest}) OR s.ended > datetime({epochMillis: $latest})
-  OR s.coactivateDue > datetime({epochMillis: $latest})
+WHERE any(at IN [s.started, s.ended, s.coactivateDue] WHERE at > datetime({epochMillis: $latest}))
 WITH s LIMIT $limit
 SET s.ebbLock = true
 WITH s, datetime({epochMillis: $now}) AS now, datetime({epochMillis: $latest}) AS latest

@@ -17,6 +17,9 @@ use serde::Deserialize;
 /// Rows of one transaction.
 const PAGE: i64 = 5_000;
 
+/// No lease lasts a day.
+const LEASE_MS_MAX: i64 = 24 * 3_600_000;
+
 /// How many rows have an anchor ahead of the clock.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Ahead {
@@ -49,10 +52,12 @@ impl Store {
     /// Of the connection or the statement.
     pub async fn ahead(&self, now: Timestamp) -> Result<Ahead, Error> {
         let (allowed, cycle) = (&self.trails.allowed, self.cycles().await?.cycles.at(latest(now)));
+        let lease = self.latest_lease().await?;
         self.transactions
             .run("server.ahead", Mode::Read, async |tx: &mut Tx| {
                 let call = SERVER_AHEAD.about(allowed.labels(), allowed.types());
-                tx.only(call.set("latest", latest(now).millis()).set("cycle", cycle)).await
+                let call = call.set("latest", latest(now).millis()).set("lease", lease);
+                tx.only(call.set("cycle", cycle)).await
             })
             .await
     }
@@ -74,8 +79,10 @@ impl Store {
             &COACTIVATION_REWIND,
             &RUN_REWIND,
         ];
+        let lease = self.latest_lease().await?;
         let dated = dated.map(|statement| {
-            statement.call().set("now", now.millis()).set("latest", latest(now).millis()).set("cycle", cycle)
+            let call = statement.call().set("now", now.millis()).set("latest", latest(now).millis());
+            call.set("lease", lease).set("cycle", cycle)
         });
         let allowed = &self.trails.allowed;
         let places = allowed.labels().chunks(1).map(|label| TRAIL_REWIND_PLACES.about(label, &[]));
@@ -86,6 +93,13 @@ impl Store {
             all += self.rewind_all(&call.set("limit", PAGE)).await?;
         }
         Ok(all)
+    }
+
+    /// The last instant at which a lease may end that was not given by a wrong clock. Where time is simulated, leases go by
+    /// another clock than all else, and none is looked at.
+    async fn latest_lease(&self) -> Result<i64, Error> {
+        let present = self.present().await?;
+        Ok(present.scratch.map_or(present.server.millis().saturating_add(LEASE_MS_MAX), |_| i64::MAX))
     }
 
     async fn rewind_all(&self, call: &Call) -> Result<i64, Error> {
