@@ -21,7 +21,7 @@ mod reload;
 pub use doors::{HTTP_PORT, PORT, Ports};
 pub use reload::Source;
 
-use crate::clock::{Clock, SKEW_TOLD, too_far_off};
+use crate::clock::{SKEW_TOLD, too_far_off};
 use crate::domain::attempt::Right;
 use crate::jobs::reap;
 use crate::scheduler::cron::{self, Ticks, Wake};
@@ -152,8 +152,7 @@ pub async fn run(
     let over = CancellationToken::new();
     let drained = doors.drained(&stop);
     let work = async {
-        let clock = (service.clock(), &*meter);
-        let probing = probe(&store, clock, (&ready_in, &readable_in), &wake, &warmth, &stop);
+        let probing = probe(&store, (service, &meter), (&ready_in, &readable_in), &wake, &warmth, &stop);
         let jobs = async {
             if !roles.worker {
                 stop.cancelled().await;
@@ -272,7 +271,7 @@ fn in_time(skew_ms: i64, before: i64) -> Ready {
 /// has nothing to do costs the server one small commit in ten seconds.
 async fn probe(
     store: &Store,
-    (clock, meter): (&Clock, &Meter),
+    (service, meter): (&Arc<Service>, &Arc<Meter>),
     (ready, readable): (&watch::Sender<Ready>, &watch::Sender<Ready>),
     wake: &Wake,
     warmth: &Warmth,
@@ -294,7 +293,7 @@ async fn probe(
             warmth.away();
         }
     };
-    let refusal = Refusal::default();
+    let (refusal, clock) = (Refusal::default(), service.clock());
     let probing = async {
         let mut initialised = false;
         loop {
