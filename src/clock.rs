@@ -90,6 +90,18 @@ pub const SKEW_MAX: Duration = Duration::from_secs(60);
 /// From how much on it is told.
 pub const SKEW_TOLD: Duration = Duration::from_secs(5);
 
+/// Why a process whose clock is that far ahead of the server's cannot be relied on. In whole seconds: a log names a reason
+/// once, and milliseconds would make another one of it at each measurement.
+#[must_use]
+pub fn too_far_off(skew_ms: i64) -> Option<String> {
+    let off = Duration::from_millis(skew_ms.unsigned_abs());
+    let side = if skew_ms < 0 { "behind" } else { "ahead of" };
+    (off > SKEW_MAX).then(|| {
+        let seconds = off.saturating_add(Duration::from_millis(500)).as_secs();
+        format!("this machine's clock is {seconds} s {side} the server's; set one of them right")
+    })
+}
+
 /// A time up to `most`, by lot to the millisecond: those who would do the same thing at the same moment wait it first.
 #[must_use]
 pub fn by_lot(most: Duration) -> Duration {

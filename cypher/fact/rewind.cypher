@@ -3,15 +3,20 @@
 // params: $now: Integer, $latest: Integer, $limit: Integer
 // returns: rewound: Integer (one row)
 // bound: $limit
-// idempotent: by the date
+// idempotent: by the dates
 //
-// The latest of a lineage is its head: one from a future that never was would stay it for ever. ebbMoved keeps what the date was.
+// The latest of a lineage is its head: one from a future that never was would stay it for ever. An origin from there
+// is as old as nothing. ebbMoved keeps what the dates were.
 MATCH (f:Fact)
-WHERE datetime({epochMillis: $latest}) < f.assertedAt < datetime({epochMillis: 253402300800000}) AND NOT f:EbbQuarantined
+WHERE (datetime({epochMillis: $latest}) < f.assertedAt < datetime({epochMillis: 253402300800000})
+    OR datetime({epochMillis: $latest}) < f.originAt < datetime({epochMillis: 253402300800000}))
+  AND NOT f:EbbQuarantined
 WITH f LIMIT $limit
 SET f.ebbLock = true
 WITH f, datetime({epochMillis: $now}) AS now, datetime({epochMillis: $latest}) AS latest
-WHERE f.assertedAt > latest
-SET f.ebbMoved = 'assertedAt ' + toString(f.assertedAt), f.assertedAt = now,
-  f.originAt = CASE WHEN f.originAt > latest THEN now ELSE f.originAt END
+WITH f, now, coalesce(f.assertedAt > latest, false) AS said, coalesce(f.originAt > latest, false) AS first
+SET f.ebbMoved = trim(CASE WHEN said THEN 'assertedAt ' + toString(f.assertedAt) + ' ' ELSE '' END
+    + CASE WHEN first THEN 'originAt ' + toString(f.originAt) ELSE '' END),
+  f.assertedAt = CASE WHEN said THEN now ELSE f.assertedAt END,
+  f.originAt = CASE WHEN first THEN now ELSE f.originAt END
 RETURN count(f) AS rewound

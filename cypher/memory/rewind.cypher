@@ -5,25 +5,33 @@
 // bound: $limit
 // idempotent: by the dates
 //
-// A law fades nothing until its anchor has come, and an access before it does not count. ebbMoved keeps what the dates were. A date outside
-// the years that can be counted with is not moved: that row is set aside. Each is locked first and looked at after.
+// A law fades nothing until its anchor has come, an access before it does not count, and what is to be looked at from an instant on
+// waits until it has come. ebbMoved keeps what the dates were. A date outside the years that can be counted with is not moved:
+// that row is set aside. Each is locked first and looked at after.
 MATCH (m:Memory)
-WHERE (m.energyAt > datetime({epochMillis: $latest}) OR m.lastAccessed > datetime({epochMillis: $latest})
-    OR m.ripeAt > datetime({epochMillis: $latest}))
-  AND NOT m:EbbQuarantined AND m.promotionKey IS NULL
+WHERE NOT m:EbbQuarantined AND m.promotionKey IS NULL
+  AND any(at IN [m.energyAt, m.lastAccessed, m.ripeAt, m.created, m.clusterDue, m.reinforceDue] WHERE at > datetime({epochMillis: $latest}))
 WITH m LIMIT $limit
 SET m.ebbLock = true
 WITH m, datetime({epochMillis: $now}) AS now, datetime({epochMillis: $latest}) AS latest, datetime({epochMillis: 253402300800000}) AS end
-WITH m, now, latest < m.energyAt < end AS energy, latest < m.lastAccessed < end AS accessed, latest < m.ripeAt < end AS ripe,
-  coalesce(m.energyAt >= end, false) OR coalesce(m.lastAccessed >= end, false) OR coalesce(m.ripeAt >= end, false) AS beyond
-SET m.ebbMoved = CASE WHEN beyond THEN m.ebbMoved ELSE trim(CASE WHEN energy THEN 'energyAt ' + toString(m.energyAt) + ' ' ELSE '' END
-    + CASE WHEN accessed THEN 'lastAccessed ' + toString(m.lastAccessed) + ' ' ELSE '' END
-    + CASE WHEN ripe THEN 'ripeAt ' + toString(m.ripeAt) ELSE '' END) END,
-  m.dueAt = CASE WHEN NOT beyond AND m.dueAt > now THEN now ELSE m.dueAt END,
-  m.ripeAt = CASE WHEN NOT beyond AND ripe THEN now ELSE m.ripeAt END,
-  m.energyAt = CASE WHEN NOT beyond AND energy THEN now ELSE m.energyAt END,
-  m.lastAccessed = CASE WHEN NOT beyond AND accessed THEN now ELSE m.lastAccessed END
-FOREACH (_ IN CASE WHEN beyond THEN [1] ELSE [] END |
-  SET m:EbbQuarantined, m.ebbReason = CASE WHEN m.energyAt >= datetime({epochMillis: 253402300800000}) THEN 'energyAt' WHEN m.lastAccessed >= datetime({epochMillis: 253402300800000}) THEN 'lastAccessed' ELSE 'ripeAt' END
-    + ' is outside the years 0001 to 9999')
+WITH m, now, end, latest < m.energyAt < end AS energy, latest < m.lastAccessed < end AS accessed, latest < m.ripeAt < end AS ripe,
+  latest < m.created < end AS made, m.clusterDue > latest AS clusters, m.reinforceDue > latest AS reinforces,
+  CASE WHEN m.energyAt >= end THEN 'energyAt' WHEN m.lastAccessed >= end THEN 'lastAccessed' WHEN m.ripeAt >= end THEN 'ripeAt'
+    WHEN m.created >= end THEN 'created' END AS beyond
+FOREACH (_ IN CASE WHEN beyond IS NULL THEN [1] ELSE [] END |
+  SET m.ebbMoved = trim(CASE WHEN energy THEN 'energyAt ' + toString(m.energyAt) + ' ' ELSE '' END
+      + CASE WHEN accessed THEN 'lastAccessed ' + toString(m.lastAccessed) + ' ' ELSE '' END
+      + CASE WHEN ripe THEN 'ripeAt ' + toString(m.ripeAt) + ' ' ELSE '' END
+      + CASE WHEN made THEN 'created ' + toString(m.created) + ' ' ELSE '' END
+      + CASE WHEN clusters THEN 'clusterDue ' + toString(m.clusterDue) + ' ' ELSE '' END
+      + CASE WHEN reinforces THEN 'reinforceDue ' + toString(m.reinforceDue) ELSE '' END),
+    m.dueAt = CASE WHEN energy OR accessed OR ripe THEN CASE WHEN m.dueAt > now THEN now ELSE m.dueAt END ELSE m.dueAt END,
+    m.ripeAt = CASE WHEN ripe THEN now ELSE m.ripeAt END,
+    m.energyAt = CASE WHEN energy THEN now ELSE m.energyAt END,
+    m.lastAccessed = CASE WHEN accessed THEN now ELSE m.lastAccessed END,
+    m.created = CASE WHEN made THEN now ELSE m.created END,
+    m.clusterDue = CASE WHEN clusters THEN now ELSE m.clusterDue END,
+    m.reinforceDue = CASE WHEN reinforces THEN now ELSE m.reinforceDue END)
+FOREACH (_ IN CASE WHEN beyond IS NOT NULL THEN [1] ELSE [] END |
+  SET m:EbbQuarantined, m.ebbReason = beyond + ' is outside the years 0001 to 9999')
 RETURN count(m) AS rewound

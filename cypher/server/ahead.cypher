@@ -1,15 +1,15 @@
 // purpose: Count the rows whose anchors lie ahead of the clock, and name some.
 // mode: read
-// params: $latest: Integer, $cycle: Integer
-// returns: memories: Integer, relations: Integer, facts: Integer, places: Integer, edges: Integer, named: List (one row)
+// params: $latest: Integer, $lease: Integer, $cycle: Integer
+// returns: memories: Integer, relations: Integer, facts: Integer, places: Integer, edges: Integer, sessions: Integer, accesses: Integer, pairs: Integer, ledger: Integer, named: List (one row)
 // names: :Room, :HALL
 //
-// Dates of memories and facts have no index, so it reads every one of them; a person asks, now and then.
+// Dates of memories and facts have no index, so it reads every one of them; a person asks, now and then. What counts as ahead is as in the
+// statements that bring it back: memory/rewind, session/rewind, run/rewind and so on.
 CALL () {
   MATCH (m:Memory)
-  WHERE (m.energyAt > datetime({epochMillis: $latest}) OR m.lastAccessed > datetime({epochMillis: $latest})
-      OR m.ripeAt > datetime({epochMillis: $latest}))
-    AND NOT m:EbbQuarantined AND m.promotionKey IS NULL
+  WHERE NOT m:EbbQuarantined AND m.promotionKey IS NULL
+    AND any(at IN [m.energyAt, m.lastAccessed, m.ripeAt, m.created, m.clusterDue, m.reinforceDue] WHERE at > datetime({epochMillis: $latest}))
   RETURN count(m) AS memories, collect(toStringOrNull(m.id))[0..5] AS ids
 }
 CALL () {
@@ -21,7 +21,9 @@ CALL () {
 }
 CALL () {
   MATCH (f:Fact)
-  WHERE datetime({epochMillis: $latest}) < f.assertedAt < datetime({epochMillis: 253402300800000}) AND NOT f:EbbQuarantined
+  WHERE (datetime({epochMillis: $latest}) < f.assertedAt < datetime({epochMillis: 253402300800000})
+      OR datetime({epochMillis: $latest}) < f.originAt < datetime({epochMillis: 253402300800000}))
+    AND NOT f:EbbQuarantined
   RETURN count(f) AS facts, collect(toStringOrNull(f.id))[0..5] AS said
 }
 CALL () {
@@ -34,4 +36,38 @@ CALL () {
   WHERE r.pheromone_cycle > $cycle
   RETURN count(r) AS edges
 }
-RETURN memories, relations, facts, places, edges, (ids + keys + said + at)[0..5] AS named
+CALL () {
+  MATCH (s:Session)
+  WHERE any(at IN [s.started, s.ended, s.coactivateDue] WHERE at > datetime({epochMillis: $latest}))
+  RETURN count(s) AS sessions, collect(toStringOrNull(s.id))[0..5] AS named
+}
+CALL () {
+  MATCH ()-[a:ACCESSED_IN]->()
+  WHERE a.at > datetime({epochMillis: $latest})
+  RETURN count(a) AS accesses
+}
+CALL () {
+  MATCH ()-[c:COACTIVATED]->()
+  WHERE c.firstCoactivation > datetime({epochMillis: $latest}) OR c.lastCoactivation > datetime({epochMillis: $latest})
+  RETURN count(c) AS pairs
+}
+CALL () {
+  MATCH (c:EbbCounter)
+  WHERE CASE WHEN c.name = 'cycle' THEN c.evaporated > $cycle
+      WHEN c.seen IS :: ZONED DATETIME NOT NULL THEN c.seen.epochMillis > $lease
+      ELSE c.last > datetime({epochMillis: $latest})
+    END
+  RETURN count(c) AS counters, collect(toStringOrNull(c.name))[0..5] AS names
+}
+CALL () {
+  MATCH (r:EbbRun)
+  WHERE r.state = 'open' AND (r.now > datetime({epochMillis: $latest}) OR r.leaseUntil > $lease)
+  RETURN count(r) AS runs
+}
+CALL () {
+  MATCH (a:ConsolidationAttempt)
+  WHERE a.state IN ['planned', 'claimed'] AND a.leaseUntil > $lease
+  RETURN count(a) AS attempts
+}
+RETURN memories, relations, facts, places, edges, sessions, accesses, pairs, counters + runs + attempts AS ledger,
+  (ids + keys + said + at + named + names)[0..5] AS named

@@ -21,7 +21,7 @@ use super::due::{Due, Rhythm};
 use super::meter::{Ending, Meter};
 use super::panics::{Panics, TooManyPanics};
 use super::warmth::Warmth;
-use crate::clock::{Clock, SKEW_MAX, SKEW_TOLD};
+use crate::clock::{Clock, too_far_off};
 use crate::domain::attempt::Right;
 use crate::domain::units::Timestamp;
 use crate::jobs::{JobName, Learning, Request};
@@ -229,17 +229,7 @@ impl Dispatcher {
     /// Why no run may be opened by this machine's clock.
     fn skewed(&self, asked: Timestamp, facts: &Facts) -> Option<String> {
         let skew_ms = self.clock.skew_ms(asked, facts.server_now, self.clock.now());
-        let before = std::mem::replace(&mut self.meter.counts().skew_ms, skew_ms);
-        let over = |ms: i64, limit: Duration| u128::from(ms.unsigned_abs()) > limit.as_millis();
-        if over(skew_ms, SKEW_MAX) {
-            return Some(format!(
-                "this machine's clock is {skew_ms} ms off the server's; set one of them right"
-            ));
-        }
-        if over(skew_ms, SKEW_TOLD) && !over(before, SKEW_TOLD) {
-            warn!(skew_ms, "this machine's clock is off the server's");
-        }
-        None
+        too_far_off(skew_ms)
     }
 
     fn begin_all(&self, desk: &mut Desk, facts: &Facts) {

@@ -257,13 +257,17 @@ fn ahead(found: Result<Ahead, Error>) -> Finding {
             return problem("dates ahead", format!("cannot be counted: {why}"), fix);
         }
     };
-    let Ahead { memories, relations, facts, places, edges, named } = found;
+    let Ahead { memories, relations, facts, places, edges, sessions, accesses, pairs, ledger, named } = found;
     let counted = [
         (memories, "memories"),
         (relations, "relations"),
         (facts, "facts"),
         (places, "places"),
         (edges, "edges"),
+        (sessions, "sessions"),
+        (accesses, "accesses"),
+        (pairs, "pairs"),
+        (ledger, "runs and leases"),
     ];
     let said: Vec<String> = counted
         .into_iter()
@@ -275,12 +279,15 @@ fn ahead(found: Result<Ahead, Error>) -> Finding {
     }
     problem(
         "dates ahead",
-        format!(
-            "dates of a clock that was wrong lie in the future ({}), such as {}",
-            said.join(", "),
-            named.join(", ")
-        ),
-        "they fade from now on, with the values they have, after: ebb doctor --fix",
+        match named.as_slice() {
+            [] => format!("dates of a clock that was wrong lie in the future ({})", said.join(", ")),
+            named => format!(
+                "dates of a clock that was wrong lie in the future ({}), such as {}",
+                said.join(", "),
+                named.join(", ")
+            ),
+        },
+        "they count from now on, with the values they have, after: ebb doctor --fix",
     )
 }
 

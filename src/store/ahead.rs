@@ -1,9 +1,11 @@
 //! Rows whose anchors lie ahead of the clock: what a process with a wrong one left. A law fades nothing until its anchor has
-//! come, and whatever happens before it comes late, so such a row would stay as it is for as long as the clock was wrong.
+//! come, and whatever happens before it comes late, so such a row would stay as it is for as long as the clock was wrong. In
+//! the same way a session waits to be counted, and a job to run again: no job comes due before its last run.
 
 use super::Store;
 use super::catalogue::{
-    FACT_REWIND, MEMORY_REWIND, RELATION_REWIND, SERVER_AHEAD, TRAIL_REWIND_EDGES, TRAIL_REWIND_PLACES,
+    COACTIVATION_REWIND, FACT_REWIND, MEMORY_REWIND, RELATION_REWIND, RUN_REWIND, SERVER_AHEAD,
+    SESSION_REWIND, SESSION_REWIND_ACCESSES, TRAIL_REWIND_EDGES, TRAIL_REWIND_PLACES,
 };
 use super::error::Error;
 use super::statement::Call;
@@ -14,6 +16,9 @@ use serde::Deserialize;
 
 /// Rows of one transaction.
 const PAGE: i64 = 5_000;
+
+/// No lease lasts a day.
+const LEASE_MS_MAX: i64 = 24 * 3_600_000;
 
 /// How many rows have an anchor ahead of the clock.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -28,6 +33,14 @@ pub struct Ahead {
     pub places: i64,
     /// Edges.
     pub edges: i64,
+    /// Sessions.
+    pub sessions: i64,
+    /// Accesses in sessions.
+    pub accesses: i64,
+    /// Pairs of memories that were accessed together.
+    pub pairs: i64,
+    /// What the ledger says of jobs, mirrors and leases.
+    pub ledger: i64,
     /// Some of them, by id or key.
     pub named: Vec<String>,
 }
@@ -39,10 +52,12 @@ impl Store {
     /// Of the connection or the statement.
     pub async fn ahead(&self, now: Timestamp) -> Result<Ahead, Error> {
         let (allowed, cycle) = (&self.trails.allowed, self.cycles().await?.cycles.at(latest(now)));
+        let lease = self.latest_lease().await?;
         self.transactions
             .run("server.ahead", Mode::Read, async |tx: &mut Tx| {
                 let call = SERVER_AHEAD.about(allowed.labels(), allowed.types());
-                tx.only(call.set("latest", latest(now).millis()).set("cycle", cycle)).await
+                let call = call.set("latest", latest(now).millis()).set("lease", lease);
+                tx.only(call.set("cycle", cycle)).await
             })
             .await
     }
@@ -53,10 +68,22 @@ impl Store {
     /// Of the connection or a statement.
     pub async fn rewind(&self, now: Timestamp) -> Result<i64, Error> {
         let cycles = self.cycles().await?.cycles;
-        let dated = [&MEMORY_REWIND, &RELATION_REWIND, &FACT_REWIND]
-            .map(|statement| statement.call().set("now", now.millis()).set("latest", latest(now).millis()));
         // A cycle that would have come by the time that clocks may differ by is none to mend.
         let cycle = cycles.at(latest(now));
+        let dated = [
+            &MEMORY_REWIND,
+            &RELATION_REWIND,
+            &FACT_REWIND,
+            &SESSION_REWIND,
+            &SESSION_REWIND_ACCESSES,
+            &COACTIVATION_REWIND,
+            &RUN_REWIND,
+        ];
+        let lease = self.latest_lease().await?;
+        let dated = dated.map(|statement| {
+            let call = statement.call().set("now", now.millis()).set("latest", latest(now).millis());
+            call.set("lease", lease).set("cycle", cycle)
+        });
         let allowed = &self.trails.allowed;
         let places = allowed.labels().chunks(1).map(|label| TRAIL_REWIND_PLACES.about(label, &[]));
         let edges = allowed.types().chunks(1).map(|of| TRAIL_REWIND_EDGES.about(&[], of));
@@ -66,6 +93,13 @@ impl Store {
             all += self.rewind_all(&call.set("limit", PAGE)).await?;
         }
         Ok(all)
+    }
+
+    /// The last instant at which a lease may end that was not given by a wrong clock. Where time is simulated, leases go by
+    /// another clock than all else, and none is looked at.
+    async fn latest_lease(&self) -> Result<i64, Error> {
+        let present = self.present().await?;
+        Ok(present.scratch.map_or(present.server.millis().saturating_add(LEASE_MS_MAX), |_| i64::MAX))
     }
 
     async fn rewind_all(&self, call: &Call) -> Result<i64, Error> {

@@ -50,6 +50,7 @@ catalogue! {
     COACTIVATION_FIND = "coactivation/find";
     COACTIVATION_KNOWN = "coactivation/known";
     COACTIVATION_RAISE = "coactivation/raise";
+    COACTIVATION_REWIND = "coactivation/rewind";
     COACTIVATION_UNSEEN = "coactivation/unseen";
     CONFIG_ENSURE = "config/ensure";
     CONFIG_READ = "config/read";
@@ -183,6 +184,7 @@ catalogue! {
     RUN_OUTLOOK = "run/outlook";
     RUN_RECEIPT = "run/receipt";
     RUN_CONCERNS = "run/concerns";
+    RUN_REWIND = "run/rewind";
     RUN_SURVEY = "run/survey";
     RUN_TAKE = "run/take";
     RUN_TRIM = "run/trim";
@@ -216,6 +218,8 @@ catalogue! {
     SESSION_JOIN = "session/join";
     SESSION_MADE = "session/made";
     SESSION_OPEN = "session/open";
+    SESSION_REWIND = "session/rewind";
+    SESSION_REWIND_ACCESSES = "session/rewind_accesses";
     SESSION_TRIM = "session/trim";
     SWEEP_ADVANCE = "sweep/advance";
     SWEEP_ASKED = "sweep/asked";

@@ -21,7 +21,7 @@ mod reload;
 pub use doors::{HTTP_PORT, PORT, Ports};
 pub use reload::Source;
 
-use crate::clock::{Clock, SKEW_MAX};
+use crate::clock::{SKEW_TOLD, too_far_off};
 use crate::domain::attempt::Right;
 use crate::jobs::reap;
 use crate::scheduler::cron::{self, Ticks, Wake};
@@ -152,7 +152,7 @@ pub async fn run(
     let over = CancellationToken::new();
     let drained = doors.drained(&stop);
     let work = async {
-        let probing = probe(&store, service.clock(), (&ready_in, &readable_in), &wake, &warmth, &stop);
+        let probing = probe(&store, (service, &meter), (&ready_in, &readable_in), &wake, &warmth, &stop);
         let jobs = async {
             if !roles.worker {
                 stop.cancelled().await;
@@ -255,12 +255,13 @@ async fn reaping(
     }
 }
 
-/// Whether a process whose clock is so far off the server's may be relied on.
-fn in_time(skew_ms: i64) -> Ready {
-    if u128::from(skew_ms.unsigned_abs()) > SKEW_MAX.as_millis() {
-        return Err(format!("this machine's clock is {skew_ms} ms off the server's; set one of them right"));
+/// Whether a process whose clock is so far off the server's may be relied on; `before` is how far it was.
+fn in_time(skew_ms: i64, before: i64) -> Ready {
+    let is_told = |ms: i64| u128::from(ms.unsigned_abs()) > SKEW_TOLD.as_millis();
+    if is_told(skew_ms) && !is_told(before) {
+        warn!(skew_ms, "this machine's clock is off the server's");
     }
-    Ok(())
+    too_far_off(skew_ms).map_or(Ok(()), Err)
 }
 
 /// Finds out whether the database answers, is initialised, takes writes and has the time of this machine, and says "look"
@@ -270,7 +271,7 @@ fn in_time(skew_ms: i64) -> Ready {
 /// has nothing to do costs the server one small commit in ten seconds.
 async fn probe(
     store: &Store,
-    clock: &Clock,
+    (service, meter): (&Arc<Service>, &Arc<Meter>),
     (ready, readable): (&watch::Sender<Ready>, &watch::Sender<Ready>),
     wake: &Wake,
     warmth: &Warmth,
@@ -292,7 +293,7 @@ async fn probe(
             warmth.away();
         }
     };
-    let refusal = Refusal::default();
+    let (refusal, clock) = (Refusal::default(), service.clock());
     let probing = async {
         let mut initialised = false;
         loop {
@@ -321,7 +322,9 @@ async fn probe(
                 let answer = answer.map_err(|why| reason(&why));
                 let _ = readable.send_replace(answer.as_ref().map(|_| ()).map_err(Clone::clone));
                 let skew_ms = answer.map(|server| clock.skew_ms(asked_at, server, clock.now()));
-                let found = skew_ms.and_then(in_time).and_then(|()| refusal.get().map_or(Ok(()), Err));
+                let measured =
+                    |skew_ms| in_time(skew_ms, std::mem::replace(&mut meter.counts().skew_ms, skew_ms));
+                let found = skew_ms.and_then(measured).and_then(|()| refusal.get().map_or(Ok(()), Err));
                 tell(found, answers);
             }
             tokio::time::sleep(PROBE_EVERY).await;

@@ -1,14 +1,21 @@
 //! A process whose clock is wrong: what it writes counts from the server's instant, what others wrote by one that was wrong is
 //! found and brought back, and a file cannot bring in what has not been yet.
 
-use crate::harness::ebb::{access, remember};
+use crate::harness::clocks::{misdated, server_ms};
+use crate::harness::ebb::{access, remember, session};
 use crate::harness::neo4j::fresh;
 use ebb::clock::{Clock, rfc3339};
-use ebb::domain::event::Event;
+use ebb::domain::attempt::Right;
+use ebb::domain::event::{Event, Remember};
+use ebb::domain::ids::Scope;
+use ebb::domain::units::Timestamp;
 use ebb::engine::plasticity::Learn;
+use ebb::jobs::{JobName, Request};
+use ebb::scheduler::driver::{Wanted, run_job};
 use ebb::service::Service;
 use ebb::service::doctor::{Finding, Level};
 use ebb::service::events::BadLines;
+use ebb::service::memories::{Intent, RequestId};
 
 const DAY_MS: i64 = 24 * 3_600_000;
 
@@ -82,4 +89,62 @@ async fn a_file_cannot_bring_in_what_has_not_been_yet() {
     let refused = service.check(&path, BadLines::Stop, &mut |_| {}).await.unwrap_err().to_string();
     assert!(refused.contains(":2: "), "{refused}");
     assert_eq!(db.client.value::<i64>("MATCH (m:Memory) RETURN count(m) AS n").await, 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_of_the_future_is_counted_again_and_jobs_come_due_again() {
+    let db = fresh().await;
+    let service = db.timed("[]", Learn::default(), Clock::Real);
+    let began = server_ms(&db).await;
+    let then = Timestamp::from_millis(began + 50 * 365 * DAY_MS).unwrap();
+    // As a machine leaves it whose clock was wrong, the server's too.
+    let made =
+        |id: &str| Event::Remember(Remember { at: then, session: Some(session("s")), ..remember(id, 0.0) });
+    db.apply(&[made("a"), made("b")]).await;
+    let intent = Intent::Do(RequestId::or_new("test", None));
+    service.end_session(&intent, &Scope::local(), &session("s"), then, None).await.unwrap();
+    run_job(&db.store, JobName::Decay, &Wanted::scheduled(then, Right::Lease), Request::default())
+        .await
+        .unwrap();
+    let left = "CREATE (:EbbRun {job: 'promote', occurrence: 'o', id: 'r', trigger: 'schedule', state: 'open', fence: 1,
+          batch: 0, holder: 'dead', now: datetime({epochMillis: $then}), leaseUntil: $then, started: datetime()})
+        CREATE (:ConsolidationAttempt {id: 'x', phase: 'promote', state: 'claimed', holder: 'dead', leaseUntil: $then})
+        CREATE (:EbbCounter {name: 'mirror:p:local', scope: 'local', process: 'p', seen: datetime({epochMillis: $then}),
+          generation: 1, nodes: 1, slots: 0, bytes: 1, whole: true, refreshMs: 30000, staleMs: 60000})
+        WITH * MATCH (a:Memory {id: 'a'}), (b:Memory {id: 'b'})
+        SET a.clusterDue = datetime({epochMillis: $then})
+        CREATE (a)-[:COACTIVATED {weight: 7, firstCoactivation: a.clusterDue, lastCoactivation: a.clusterDue}]->(b)";
+    db.client.run(left, &[("then", then.millis().into())]).await;
+    let run = async |job| {
+        let now = Timestamp::from_millis(server_ms(&db).await).unwrap();
+        service.run_job(job, now, None).await.unwrap()
+    };
+    assert_eq!(run(JobName::Coactivate).await.tally.changed, 0, "the session waits until then");
+    assert!(run(JobName::Promote).await.reason.is_some_and(|why| why.contains("dead")));
+
+    let ahead = found(&service, "dates ahead").await;
+    assert_eq!(ahead.level, Level::Problem, "{ahead:?}");
+    let listed = ["memories: 2", "sessions: 1", "accesses: 2", "pairs: 1", "runs and leases: 4"];
+    for counted in listed {
+        assert!(ahead.found.contains(counted), "{counted}: {}", ahead.found);
+    }
+    let said = service.mend().await.unwrap();
+    assert!(said.iter().any(|said| said.contains("brought 10 rows back")), "{said:?}");
+    assert_eq!(found(&service, "dates ahead").await.level, Level::Well);
+    // The past of jobs stays as it was told.
+    let mut misdated = misdated(&db, began).await;
+    misdated.retain(|what| !what.starts_with("EbbRun.now ") && !what.starts_with("PROMOTED_TO.at "));
+    assert_eq!(misdated, [""; 0]);
+
+    let promoted = run(JobName::Promote).await;
+    assert_eq!(
+        (promoted.reason, promoted.now.millis() < then.millis()),
+        (None, true),
+        "the run of the dead is over"
+    );
+    assert_eq!(run(JobName::Coactivate).await.tally.changed, 1);
+    let weight: i64 = db.client.value("MATCH ()-[c:COACTIVATED]->() RETURN c.weight AS weight").await;
+    assert_eq!(weight, 8, "the session counts");
+    let last = db.store.survey(&[JobName::Decay.name()]).await.unwrap().jobs[0].last.unwrap();
+    assert!(last.millis() < began + DAY_MS, "decay comes due again");
 }

@@ -1,6 +1,7 @@
 //! The worker as a process: its schedule, its probes, its configuration, its end. What needs a clock that a test moves
 //! drives the dispatcher itself.
 
+mod clocks;
 mod configuration;
 mod downtime;
 mod hand;

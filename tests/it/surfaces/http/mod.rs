@@ -1,6 +1,7 @@
 //! HTTP as programs meet it: the built program on a real database, asked over plain sockets.
 
 mod browsers;
+mod clocks;
 mod facts;
 mod greedy;
 mod keys;
@@ -103,6 +104,17 @@ impl Served {
 
     /// A server with these roles.
     pub(super) fn with_roles(db: &Fresh, roles: &str, variables: &[(&str, &str)]) -> Self {
+        let served = Self::begin(db, roles, variables);
+        let deadline = Instant::now() + LIMIT;
+        while !served.is_ready() {
+            assert!(Instant::now() < deadline, "never ready:\n{}", served.log());
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+        served
+    }
+
+    /// The same, ready or not.
+    fn begin(db: &Fresh, roles: &str, variables: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let port = free_port();
         let child = Command::new(env!("CARGO_BIN_EXE_ebb"))
@@ -117,13 +129,7 @@ impl Served {
             .stderr(std::fs::File::create(folder.path().join("log")).unwrap())
             .spawn()
             .unwrap();
-        let served = Self { child, port, folder };
-        let deadline = Instant::now() + LIMIT;
-        while !served.is_ready() {
-            assert!(Instant::now() < deadline, "never ready:\n{}", served.log());
-            std::thread::sleep(std::time::Duration::from_millis(20));
-        }
-        served
+        Self { child, port, folder }
     }
 
     fn is_ready(&self) -> bool {
