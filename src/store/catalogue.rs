@@ -216,6 +216,7 @@ catalogue! {
     SESSION_JOIN = "session/join";
     SESSION_MADE = "session/made";
     SESSION_OPEN = "session/open";
+    SESSION_QUARANTINE = "session/quarantine";
     SESSION_TRIM = "session/trim";
     SWEEP_ADVANCE = "sweep/advance";
     SWEEP_ASKED = "sweep/asked";
@@ -252,6 +253,8 @@ catalogue! {
     TRAIL_MARK_EDGES = "trail/mark_edges";
     TRAIL_MARK_PLACES = "trail/mark_places";
     TRAIL_PLACE = "trail/place";
+    TRAIL_RELEASE_EDGES = "trail/release_edges";
+    TRAIL_RELEASE_PLACES = "trail/release_places";
     TRAIL_REWIND_EDGES = "trail/rewind_edges";
     TRAIL_REWIND_PLACES = "trail/rewind_places";
     TRAIL_TURN = "trail/turn";

@@ -2,6 +2,7 @@
 
 mod adoption;
 mod audit;
+mod bisect;
 mod clock;
 mod cluster;
 mod coactivate;
