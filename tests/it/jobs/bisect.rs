@@ -202,7 +202,8 @@ async fn rooms(db: &Fresh, set: &str) {
          WITH collect(n) AS rooms UNWIND range(0, 48) AS at WITH rooms[at] AS a, rooms[at + 1] AS b
          CREATE (a)-[r:HALL {{base_cost: 0.5}}]->(b) WITH a, r {set}"
     );
-    db.client.run(&text, &[]).await;
+    let cycle = db.store.cycles().await.unwrap().cycles.at(at(20.0));
+    db.client.run(&text, &[("cycle", cycle.into())]).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -210,7 +211,7 @@ async fn evaporation_of_places_goes_past_it() {
     let db = fresh().await;
     rooms(
         &db,
-        "SET a.exploitation_pheromone = 9.0, a.pheromone_cycle = CASE a.i WHEN 41 THEN 1 ELSE 0 END,
+        "SET a.exploitation_pheromone = 9.0, a.pheromone_cycle = $cycle - CASE a.i WHEN 41 THEN 11 ELSE 12 END,
            a.poison = CASE WHEN a.i IN [20, 41] THEN 1 END",
     )
     .await;
@@ -229,7 +230,7 @@ async fn evaporation_of_edges_goes_past_it() {
     let db = fresh().await;
     rooms(
         &db,
-        "SET r.success_pheromone = 9.0, r.pheromone_cycle = CASE a.i WHEN 41 THEN 1 ELSE 0 END,
+        "SET r.success_pheromone = 9.0, r.pheromone_cycle = $cycle - CASE a.i WHEN 41 THEN 11 ELSE 12 END,
            r.poison = CASE WHEN a.i IN [20, 41] THEN 1 END",
     )
     .await;
