@@ -17,15 +17,15 @@ use ebb::service::doctor::Level;
 use ebb::store::{Config, Store, Tally};
 
 /// Everything that is quarantined, with the reason.
-const ASIDE: &str = "CALL () {
+pub(super) const ASIDE: &str = "CALL () {
       MATCH (n:EbbQuarantined) RETURN coalesce(n.id, n.name) AS name, n.ebbReason AS reason
       UNION ALL
-      MATCH (a)-[r:RELATES_TO]->(b) WHERE r.ebbReason IS NOT NULL RETURN a.name + b.name AS name, r.ebbReason AS reason
+      MATCH (a)-[r:RELATES_TO]->(b) WHERE r.ebbReason IS NOT NULL RETURN coalesce(toStringOrNull(a.name), '?') + coalesce(toStringOrNull(b.name), '?') AS name, r.ebbReason AS reason
       UNION ALL
       MATCH (n:Room) WHERE n.ebbTrailReason IS NOT NULL RETURN n.id AS name, n.ebbTrailReason AS reason
       UNION ALL
-      MATCH (a)-[r:HALL]->(b) WHERE r.ebbTrailReason IS NOT NULL RETURN a.id + b.id AS name, r.ebbTrailReason AS reason }
-    RETURN name + ': ' + reason AS line ORDER BY line";
+      MATCH (a)-[r:HALL]->(b) WHERE r.ebbTrailReason IS NOT NULL RETURN coalesce(toStringOrNull(a.id), '?') + coalesce(toStringOrNull(b.id), '?') AS name, r.ebbTrailReason AS reason }
+    RETURN coalesce(toStringOrNull(name), '?') + ': ' + coalesce(toStringOrNull(reason), '?') AS line ORDER BY line";
 
 /// A constraint that makes a job fail on one row.
 struct Case {

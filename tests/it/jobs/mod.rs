@@ -6,6 +6,7 @@ mod bisect;
 mod clock;
 mod cluster;
 mod coactivate;
+mod damage;
 mod decay;
 mod evaporate;
 mod fade;
