@@ -168,8 +168,8 @@ const CENTRAL: [Central; 6] = [
     Central {
         node: "(c:EbbRun {job: 'decay', occurrence: 'damaged'})",
         sound: "state: c.state, now: c.now, fence: c.fence, batch: c.batch, id: c.id, leaseUntil: c.leaseUntil, holder: c.holder",
-        rests: &["decay"],
-        says: "EbbRun",
+        rests: &[],
+        says: "",
     },
 ];
 
@@ -194,8 +194,14 @@ async fn a_damaged_node_on_which_much_rests_is_named_and_stops_nobody_else() {
         for property in names(sound) {
             for value in WRONG {
                 hours += 20.0;
+                // A run that its holder left behind, whatever the last round made of it.
+                let open = if node.starts_with("(c:EbbRun") {
+                    "SET c.state = 'open', c.leaseUntil = 0, c.fence = 1, c.batch = 0, c.holder = 'gone'"
+                } else {
+                    ""
+                };
                 let text = format!(
-                    "MATCH {node} SET c.before = c.{property}, c.{property} = {value} RETURN elementId(c) AS id"
+                    "MATCH {node} {open} SET c.before = c.{property}, c.{property} = {value} RETURN elementId(c) AS id"
                 );
                 let id: String = db.client.value(&text).await;
                 let mut failed = Vec::new();
