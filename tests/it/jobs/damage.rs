@@ -116,6 +116,8 @@ async fn answered(db: &Fresh, now: Timestamp) -> Vec<String> {
         ("history of jobs", service.history(None, 100).await.err()),
         ("policies", service.policies().await.err()),
         ("hot trails", service.hot_trails(&local, 10, now).await.err()),
+        ("survey", db.store.survey(&JobName::ALL.map(JobName::name)).await.err()),
+        ("concerns", db.store.concerns().await.err()),
         ("last runs", service.inspect("last_runs").await.err()),
     ];
     failed.into_iter().filter_map(|(what, why)| Some(format!("{what}: {}", why?))).collect()

@@ -224,9 +224,7 @@ async fn no_value_in_a_row_of_others_stops_anybody() {
     assert!(made > 3_000, "the matrix has {made} rows only");
     for hours in [6.0, 30.0] {
         for job in JobName::ALL {
-            let b = std::time::Instant::now();
             db.run(job, hours).await;
-            eprintln!("{:?} {job}", b.elapsed());
         }
     }
     let faded: i64 = db
@@ -253,11 +251,8 @@ async fn no_value_in_a_row_of_others_stops_anybody() {
 
 /// Whatever reads, of everything that there is; answers which of it failed, and how.
 pub(super) async fn asked(db: &Fresh, now: ebb::domain::units::Timestamp) -> Vec<String> {
-    let begun = std::time::Instant::now();
-    let mut took = Vec::new();
     let mut failed = Vec::new();
     let mut note = |what: &str, outcome: Result<(), String>| {
-        took.push((what.to_owned(), begun.elapsed()));
         failed.extend(outcome.err().map(|why| format!("{what}: {why}")));
     };
     let local = Scope::local();
