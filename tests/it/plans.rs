@@ -176,8 +176,7 @@ async fn every_statement_has_the_plan_it_was_reviewed_with() {
     }
 }
 
-/// What quarantines a row on which a statement failed answers with the columns of that statement, but those that have a
-/// default, and can be run.
+/// What quarantines a row on which a statement failed is a statement of its own to the server, and sets a mark.
 #[tokio::test(flavor = "multi_thread")]
 async fn every_quarantining_text_is_one_and_stops_at_its_page() {
     let db = fresh().await;
