@@ -7,7 +7,7 @@
 // looked at again. all is how many accesses the session has.
 MATCH (s:Session)
 WHERE s.coactivateDue >= datetime({epochMillis: -62135596800000}) AND s.coactivateDue <= datetime({epochMillis: $now})
-  AND s.scope IS :: STRING NOT NULL AND s.id IS :: STRING NOT NULL
+  AND s.scope IS :: STRING NOT NULL AND s.id IS :: STRING NOT NULL AND NOT s:EbbQuarantined
 WITH s, s.coactivateDue AS due
 ORDER BY due, s.scope, s.id
 LIMIT $limit

@@ -2,6 +2,7 @@
 // mode: read
 // params: $scope: String, $after: String, $limit: Integer
 // returns: key: String, relation: String, id: String, confidence: Float, assertedAt: Integer, validUntil: Integer, source: String, originConfidence: Float, originAt: Integer, fault: String (a row for each head of at most $limit lineages; id null of one without)
+// quarantine: OPTIONAL MATCH (l)-[:HEAD]->(f:Fact) SET f:EbbQuarantined, f.ebbReason = $reason RETURN l.key AS key, toStringOrNull(f.id) AS id, 'set aside' AS fault
 //
 // A value of a wrong type comes back as null, or is named by fault where null would mean something.
 MATCH (l:EbbLineage)

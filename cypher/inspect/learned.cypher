@@ -7,7 +7,9 @@
 // A row is one way of a relationship. base is what it weighed without what it learned, when it last learned; fades counts
 // with the usual decay rate, 0.005 an outcome. In an answer a weight is held between the floor and the cap.
 MATCH (s:EbbSynapse)
-MATCH (c:EbbCounter {name: 'tick:' + s.scope})
+MATCH (c:EbbCounter {name: 'tick:' + CASE WHEN s.scope IS :: STRING THEN s.scope END})
+WHERE all(value IN [s.base, s.delta, s.perm] WHERE (value IS :: FLOAT NOT NULL OR value IS :: INTEGER NOT NULL) AND -1e6 <= value <= 1e6)
+  AND all(value IN [c.tick, s.tick] WHERE value IS :: INTEGER NOT NULL AND 0 <= value <= 1000000000000)
 WITH s, c.tick - s.tick AS ago
 WITH s, ago, s.delta * 0.995 ^ ago AS fades
 ORDER BY s.perm + fades DESC, s.key

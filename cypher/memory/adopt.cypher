@@ -5,6 +5,7 @@
 // bound: $limit
 // idempotent: by the label EbbStamped
 // law: domain::memory::adopted
+// quarantine: SET m:EbbStamped:EbbQuarantined, m.ebbReason = $reason RETURN 0 AS adopted, count(*) AS quarantined
 //
 // The anchor is the last access, else the creation, else now. What is missing gets the value a new memory has; what is
 // there with a wrong type sets the row aside. A terminal row just gets the stamp; a working one that Ebb has never seen is

@@ -4,6 +4,7 @@
 // returns: scanned: Integer, mended: Integer, lastId: String, lastScope: String (one row)
 // bound: $limit
 // idempotent: by the dates
+// quarantine: SET m:EbbQuarantined, m.ebbReason = $reason RETURN count(*) AS scanned, 0 AS mended, count(*) AS quarantined, max(id) AS lastId, max(scope) AS lastScope
 //
 // A live memory without a dueAt is never swept, so it gets that of its anchor; a dueAt or ripeAt of what is pinned or
 // terminal keeps the index busy for nothing and goes. Each is locked first and looked at after.

@@ -14,7 +14,7 @@ CALL () {
 }
 CALL () {
   MATCH (s:Session)
-  WHERE s.coactivateDue <= datetime({epochMillis: $now})
+  WHERE s.coactivateDue <= datetime({epochMillis: $now}) AND NOT s:EbbQuarantined
   RETURN count(s) AS sessions
 }
 CALL () {

@@ -5,11 +5,12 @@
 // bound: $limit
 // idempotent: by $now: a relation whose stored weight is that of $now is passed over
 // law: domain::relation::weight
+// quarantine: SET r.ebbReason = $reason RETURN count(*) AS scanned, 0 AS changed, 0 AS pinned, 0 AS held, 0 AS below, 0 AS adopted, count(*) AS quarantined, 0 AS released, max(key) AS last
 //
 // The page is cut by the index of keys before anything is written. Each relation is locked, then looked at. One that
 // another writer observed since its anchor weighs 1 from then on. One whose values no law can use is set aside with the
-// reason as its mark, since a relationship has no labels, and comes back when they are mended. One that configuration pins
-// is pinned at what it weighs.
+// reason as its mark, since a relationship has no labels, and comes back when they are mended; one on which this statement
+// failed, when a person asks. One that configuration pins is pinned at what it weighs.
 MATCH ()-[r:RELATES_TO]->()
 WHERE r.key > $after
 WITH r, r.key AS key
@@ -18,7 +19,8 @@ LIMIT $limit
 SET r.ebbLock = true
 WITH r, key, datetime({epochMillis: $now}) AS now,
   r.ebbReason IS NOT NULL AS wasAside,
-  CASE WHEN NOT r.pinned IS :: BOOLEAN THEN 'pinned is not true or false'
+  CASE WHEN r.ebbReason CONTAINS ' failed on it: ' THEN r.ebbReason
+    WHEN NOT r.pinned IS :: BOOLEAN THEN 'pinned is not true or false'
     WHEN NOT r.baseWeight IS :: FLOAT NOT NULL AND NOT r.baseWeight IS :: INTEGER NOT NULL THEN 'baseWeight is not a number'
     WHEN isNaN(toFloat(r.baseWeight)) OR toFloat(r.baseWeight) < 0.0 OR toFloat(r.baseWeight) > 1.0 THEN 'baseWeight is outside 0 to 1'
     WHEN NOT r.weightAt IS :: ZONED DATETIME NOT NULL THEN 'weightAt is not a date with time and zone'

@@ -2,6 +2,7 @@
 // mode: read
 // params: $limit: Integer
 // returns: element: String, scope: String, from: String, type: String, to: String, weight: Float, lastObserved: Integer, created: Integer, pinned: Boolean, fault: String (at most $limit rows)
+// quarantine: SET r.ebbReason = $reason RETURN 0 AS adopted, count(*) AS quarantined
 //
 // A relationship without a type of its own is an edge of the palace and no relation. It looks at every relationship
 // without a key, so it belongs to a pass that looks at every one anyway.

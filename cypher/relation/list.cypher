@@ -8,6 +8,7 @@
 // is worked out here, so a pass that did not run cannot show a stale relation.
 MATCH (a)-[r:RELATES_TO]->(b)
 WHERE r.key > $after AND coalesce(a.scope, 'local') = $scope AND r.ebbReason IS NULL
+  AND a.name IS :: STRING NOT NULL AND r.type IS :: STRING NOT NULL AND b.name IS :: STRING NOT NULL
   AND 0.0 <= r.baseWeight <= 1.0 AND datetime({epochMillis: -62135596800000}) <= r.weightAt < datetime({epochMillis: 253402300800000})
   AND datetime({epochMillis: -62135596800000}) <= r.lastObserved < datetime({epochMillis: 253402300800000}) AND r.pinned IS :: BOOLEAN
 WITH a, r, b, coalesce(r.pinned, false) AS pinned,

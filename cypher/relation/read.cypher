@@ -5,6 +5,7 @@
 UNWIND range(0, size($rows.key) - 1) AS i
 MATCH (a)-[r:RELATES_TO {key: $rows.key[i]}]->(b)
 WHERE coalesce(a.scope, 'local') = $scope AND r.ebbReason IS NULL
+  AND a.name IS :: STRING NOT NULL AND r.type IS :: STRING NOT NULL AND b.name IS :: STRING NOT NULL
   AND toFloatOrNull(r.baseWeight) IS NOT NULL AND r.weightAt IS :: ZONED DATETIME NOT NULL
   AND r.lastObserved IS :: ZONED DATETIME NOT NULL AND r.pinned IS :: BOOLEAN
 RETURN r.key AS key, a.name AS from, r.type AS type, b.name AS to, $rows.weight[i] AS weight,

@@ -1,13 +1,14 @@
-// purpose: Give relations of other writers that were set aside back to adoption, which judges them anew.
+// purpose: Give relations that were set aside back to adoption or to a pass, which judge them anew.
 // mode: write
 // params: $limit: Integer
 // returns: released: Integer (one row)
 // bound: $limit
 // idempotent: by the reason
 //
-// One that has its key was set aside by a pass, which judges it anew at each time.
+// One that has its key was set aside by a pass, which judges its values anew at each time, but not whether a statement
+// fails on it still.
 MATCH ()-[r:RELATES_TO]->()
-WHERE r.key IS NULL AND r.ebbReason IS NOT NULL
+WHERE r.key IS NULL AND r.ebbReason IS NOT NULL OR r.ebbReason CONTAINS ' failed on it: '
 WITH r
 LIMIT $limit
 SET r.ebbLock = true

@@ -12,7 +12,8 @@ SET c.lock = true
 WITH datetime.realtime().epochMillis AS serverNow
 OPTIONAL MATCH (r:EbbRun {job: $job})
 WHERE r.state = 'open' OR r.occurrence = $occurrence
-RETURN serverNow, r.occurrence AS occurrence, r.state AS state, r.holder AS holder, r.leaseUntil AS leaseUntil,
+RETURN serverNow, r.occurrence AS occurrence, toStringOrNull(r.state) AS state, toStringOrNull(r.holder) AS holder,
+  CASE WHEN 0 <= r.leaseUntil <= 253402300800000 THEN toInteger(r.leaseUntil) END AS leaseUntil,
   r.state = 'open' AS open
 ORDER BY open DESC
 LIMIT 2

@@ -17,7 +17,7 @@ CALL () {
 }
 CALL () {
   OPTIONAL MATCH (s:Session)
-  WHERE s.coactivateDue >= datetime({epochMillis: -62135596800000})
+  WHERE s.coactivateDue >= datetime({epochMillis: -62135596800000}) AND NOT s:EbbQuarantined
   RETURN s.coactivateDue AS coactivate ORDER BY coactivate LIMIT 1
 }
 CALL () {

@@ -4,5 +4,5 @@
 // returns: counter: String, now: Integer (a row for each job that ever ran on schedule)
 UNWIND $rows.counter AS counter
 MATCH (c:EbbCounter {name: counter})
-WHERE c.last IS NOT NULL
+WHERE datetime({epochMillis: -62135596800000}) <= c.last < datetime({epochMillis: 253402300800000})
 RETURN c.name AS counter, c.last.epochMillis AS now

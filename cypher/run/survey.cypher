@@ -12,5 +12,6 @@ UNWIND $rows.job AS job
 OPTIONAL MATCH (c:EbbCounter {name: 'job:' + job})
 OPTIONAL MATCH (r:EbbRun {state: 'open'})
 WHERE r.job = job
-RETURN serverNow, job, c.last.epochMillis AS last, r.occurrence AS open, coalesce(r.holder = $holder, false) AS ours,
-  r.holder IS NULL OR coalesce(r.leaseUntil, 0) <= serverNow AS free, coalesce(serverNow - r.leaseUntil, 0) AS overMs
+WITH serverNow, job, c, r, CASE WHEN 0 <= r.leaseUntil <= 253402300800000 THEN toInteger(r.leaseUntil) END AS leaseUntil
+RETURN serverNow, job, CASE WHEN datetime({epochMillis: -62135596800000}) <= c.last < datetime({epochMillis: 253402300800000}) THEN c.last.epochMillis END AS last, r.occurrence AS open, coalesce(r.holder = $holder, false) AS ours,
+  r.holder IS NULL OR coalesce(leaseUntil, 0) <= serverNow AS free, coalesce(serverNow - leaseUntil, 0) AS overMs

@@ -10,5 +10,8 @@ MATCH (r:EbbRun {job: $job, occurrence: $occurrence})
 SET r.lock = true
 WITH r, datetime.realtime().epochMillis AS serverNow
 WHERE r.state = 'open'
+SET r.fence = CASE WHEN 0 <= r.fence <= 1000000000000 THEN toInteger(r.fence) ELSE 0 END,
+  r.batch = CASE WHEN 0 <= r.batch <= 1000000000000 THEN toInteger(r.batch) ELSE 0 END,
+  r.now = CASE WHEN datetime({epochMillis: -62135596800000}) <= r.now < datetime({epochMillis: 253402300800000}) THEN r.now ELSE datetime({epochMillis: serverNow}) END
 SET r.fence = r.fence + 1, r.holder = $holder, r.leaseUntil = serverNow + $leaseMs
-RETURN r.fence AS fence, r.batch AS batch, r.id AS runId, r.now.epochMillis AS now
+RETURN r.fence AS fence, r.batch AS batch, coalesce(toStringOrNull(r.id), r.occurrence) AS runId, r.now.epochMillis AS now

@@ -6,6 +6,7 @@
 // idempotent: by the cycle that an adopted one has, and the reason of one set aside
 // law: domain::trail::cost
 // names: :HALL
+// quarantine: SET r.ebbTrailReason = $reason RETURN 0 AS adopted, count(*) AS quarantined
 //
 // As for places. An adopted edge costs from now on what its pheromones make of its base, which is that of its type where
 // it has none. The values are read again under the lock.
@@ -13,7 +14,8 @@ MATCH ()-[r:HALL]->()
 WHERE CASE WHEN r.pheromone_cycle IS NULL THEN true ELSE NOT r.pheromone_cycle IS :: INTEGER END
   AND (r.success_pheromone <> 0.0 OR r.traversal_pheromone <> 0.0 OR r.recency_pheromone <> 0.0)
 WITH r,
-  CASE WHEN r.pheromone_cycle IS NOT NULL THEN 'pheromone_cycle is not a whole number'
+  CASE WHEN r.ebbTrailReason CONTAINS ' failed on it: ' THEN r.ebbTrailReason
+    WHEN r.pheromone_cycle IS NOT NULL THEN 'pheromone_cycle is not a whole number'
     WHEN NOT r.success_pheromone IS :: FLOAT AND NOT r.success_pheromone IS :: INTEGER THEN 'success_pheromone is not a number'
     WHEN NOT r.traversal_pheromone IS :: FLOAT AND NOT r.traversal_pheromone IS :: INTEGER THEN 'traversal_pheromone is not a number'
     WHEN NOT r.recency_pheromone IS :: FLOAT AND NOT r.recency_pheromone IS :: INTEGER THEN 'recency_pheromone is not a number'

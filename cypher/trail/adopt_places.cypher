@@ -5,15 +5,17 @@
 // bound: $limit
 // idempotent: by the cycle that an adopted one has, and the reason of one set aside
 // names: :Room
+// quarantine: SET n.ebbTrailReason = $reason RETURN 0 AS adopted, count(*) AS quarantined
 //
 // Only what lacks a cycle is theirs: what Ebb wrote has one as long as anything is left. One that was set aside is adopted
-// once its values are sound. The absence of a property has no index: part of a pass that looks at every active one anyway. The
+// once its values are sound, one on which a statement failed when a person asks. The absence of a property has no index: part of a pass that looks at every active one anyway. The
 // CASE keeps the planner from looking for it in that index, where what has no cycle is not.
 MATCH (n:Room)
 WHERE CASE WHEN n.pheromone_cycle IS NULL THEN true ELSE NOT n.pheromone_cycle IS :: INTEGER END
   AND (n.exploitation_pheromone <> 0.0 OR n.exploration_pheromone <> 0.0)
 WITH n,
-  CASE WHEN n.pheromone_cycle IS NOT NULL THEN 'pheromone_cycle is not a whole number'
+  CASE WHEN n.ebbTrailReason CONTAINS ' failed on it: ' THEN n.ebbTrailReason
+    WHEN n.pheromone_cycle IS NOT NULL THEN 'pheromone_cycle is not a whole number'
     WHEN NOT n.exploitation_pheromone IS :: FLOAT AND NOT n.exploitation_pheromone IS :: INTEGER THEN 'exploitation_pheromone is not a number'
     WHEN NOT n.exploration_pheromone IS :: FLOAT AND NOT n.exploration_pheromone IS :: INTEGER THEN 'exploration_pheromone is not a number'
     WHEN any(value IN [n.exploitation_pheromone, n.exploration_pheromone] WHERE isNaN(toFloat(value)) OR value < 0.0 OR value > $most) THEN 'a pheromone is outside 0 to 1e6'

@@ -5,7 +5,7 @@
 // law: domain::trail::evaporated
 // names: :Room, n.id
 MATCH (n:Room)
-WHERE coalesce(n.scope, 'local') = $scope AND n.id IS NOT NULL AND n.ebbTrailReason IS NULL
+WHERE coalesce(n.scope, 'local') = $scope AND n.id IS NOT NULL AND toStringOrNull(n.id) IS NOT NULL AND n.ebbTrailReason IS NULL
 WITH n, CASE WHEN -1000000000000000 <= n.pheromone_cycle < $cycle THEN $cycle - n.pheromone_cycle ELSE 0 END AS gone
 WITH n,
   coalesce(toFloatOrNull(n.exploitation_pheromone), 0.0) * (1.0 - $exploitation) ^ gone

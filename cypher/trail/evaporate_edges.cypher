@@ -6,6 +6,7 @@
 // idempotent: by $cycle: an edge that has reached it is passed over
 // law: domain::trail::evaporated
 // names: :HALL
+// quarantine: SET r.ebbTrailReason = $reason, r.pheromone_cycle = null RETURN count(*) AS scanned, 0 AS changed, 0 AS silenced, count(*) AS quarantined
 //
 // As for places. An edge without a base cost gets that of its type.
 MATCH ()-[r:HALL]->()

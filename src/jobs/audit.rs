@@ -9,12 +9,12 @@
 //!
 //! Invariant: a second run changes nothing (held by `jobs::audit::twice_is_once`).
 
-use super::{Reached, Work, reap, rehearsed};
+use super::{Reached, Work, pages, reap, rehearsed};
 use crate::domain::attempt::Right;
 use crate::domain::ids::MemoryKey;
 use crate::domain::tunables::Tunables;
 use crate::domain::units::Timestamp;
-use crate::store::{Error, Store, Tally};
+use crate::store::{Error, Run, Store, Take, Tally};
 
 /// Memories of one transaction.
 const PAGE: usize = 1_000;
@@ -25,20 +25,28 @@ const PAGE: usize = 1_000;
 /// Of the store.
 pub async fn run(mut work: Work<'_>) -> Result<Reached, Error> {
     work.adopt().await?;
-    while work.store.adopt_facts(work.run, PAGE).await? > 0 {}
+    work.adopt_facts().await?;
     reap::run(work.store, Right::Lease).await?;
-    work.store.release(work.run, work.tunables).await?;
+    match work.store.release(work.run, Some(work.tunables)).await {
+        Err(why) if why.is_of_data() => {
+            work.store.release(work.run, None).await?;
+            work.adopt().await?;
+            work.adopt_facts().await?;
+        }
+        released => drop(released?),
+    }
     let mut after = MemoryKey::FIRST;
+    let mut page =
+        async |store: &Store, run: &mut Run, take: Take<'_>| store.audit(run, &mut after, take).await;
     loop {
         if work.budget.is_spent() {
             return Ok(Reached::Budget);
         }
-        let page = work.budget.page(PAGE);
-        let last = work.store.audit(work.run, &after, page).await?;
-        work.budget.spend(page);
-        match last {
-            Some(last) => after = last,
-            None => break,
+        let limit = work.budget.page(PAGE);
+        let (scanned, limit) = pages::one(&mut work, limit, &mut page).await?;
+        work.budget.spend(limit);
+        if scanned < limit {
+            break;
         }
     }
     work.store.find_accesses(work.run).await?;

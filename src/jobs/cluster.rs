@@ -11,9 +11,9 @@
 //! Invariant: a second run changes nothing (held by `jobs::coactivate::s6_coactivation_idempotent`).
 //! Invariant: clusters are the components of the pairs (held by `jobs::cluster::clusters_are_the_components`).
 
-use super::{Reached, Work, rehearsed};
+use super::{Reached, Work, pages, rehearsed};
 use crate::domain::units::Timestamp;
-use crate::store::{Error, Store, Tally};
+use crate::store::{Error, Store, Suspect, Tally};
 
 /// Memories of the list that are looked at together.
 const PAGE: usize = 2_000;
@@ -22,26 +22,31 @@ const PAGE: usize = 2_000;
 ///
 /// # Errors
 /// Of the store.
-pub async fn run(work: Work<'_>) -> Result<Reached, Error> {
-    let Work { store, tunables, run, mut budget, .. } = work;
-    let threshold = tunables.config().coactivation_threshold;
-    let before = store.clusters_threshold().await?;
+pub async fn run(mut work: Work<'_>) -> Result<Reached, Error> {
+    let threshold = work.tunables.config().coactivation_threshold;
+    let before = work.store.clusters_threshold().await?;
     if before.is_none_or(|before| before.to_bits() != threshold.to_bits()) {
-        store.suspect_all(run, threshold).await?;
+        work.store.suspect_all(work.run, threshold).await?;
     }
     loop {
-        let page = budget.page(PAGE);
-        let suspects = store.suspects(run.now, page).await?;
+        let page = work.budget.page(PAGE);
+        let suspects = work.store.suspects(work.run.now, page).await?;
         if suspects.is_empty() {
             return Ok(Reached::End);
         }
-        let neighbourhood = store.neighbourhood(run, &suspects, threshold).await?;
-        store.settle(run, &neighbourhood, &suspects).await?;
+        let settle = async |work: &mut Work<'_>, suspects: &[Suspect], failed: Option<&Error>| {
+            if let (Some(why), [suspect]) = (failed, suspects) {
+                return work.store.quarantine_suspect(work.run, suspect, why).await;
+            }
+            let neighbourhood = work.store.neighbourhood(work.run, suspects, threshold).await?;
+            work.store.settle(work.run, &neighbourhood, suspects).await
+        };
+        pages::items(&mut work, &suspects, settle).await?;
         if suspects.len() < page {
             return Ok(Reached::End);
         }
-        budget.spend(suspects.len());
-        if budget.is_spent() {
+        work.budget.spend(suspects.len());
+        if work.budget.is_spent() {
             return Ok(Reached::Budget);
         }
     }

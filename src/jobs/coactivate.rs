@@ -12,6 +12,7 @@
 //! Invariant: a second run changes no weight (held by `jobs::coactivate::s6_coactivation_idempotent`).
 //! Invariant: a session is counted once however often it is accessed (held by `jobs::coactivate::a_late_access_pairs_once`).
 
+use super::pages::items;
 use super::{Reached, Work, rehearsed};
 use crate::domain::units::Timestamp;
 use crate::store::{Error, Store, Tally, Waits};
@@ -45,8 +46,16 @@ async fn count(work: &mut Work<'_>) -> Result<Reached, Error> {
         }
         let mut counted = 0;
         for page in pages(&waiting) {
-            let tally = work.store.coactivate(work.run, work.tunables, page).await?;
-            let done = usize::try_from(tally.scanned).unwrap_or(0);
+            let mut done = 0;
+            let count = async |work: &mut Work<'_>, sessions: &[Waits], failed: Option<&Error>| {
+                let tally = match (failed, sessions) {
+                    (Some(why), [session]) => work.store.quarantine_session(work.run, session, why).await?,
+                    _ => work.store.coactivate(work.run, work.tunables, sessions).await?,
+                };
+                done += usize::try_from(tally.scanned).unwrap_or(0);
+                Ok(())
+            };
+            items(work, page, count).await?;
             counted += done;
             work.budget.spend(done);
             if work.budget.is_spent() {

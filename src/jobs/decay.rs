@@ -20,8 +20,8 @@ pub async fn run(mut work: Work<'_>) -> Result<Reached, Error> {
     work.adopt().await?;
     let mut cursor = SweepCursor::default();
     let tunables = work.tunables;
-    pages::each(&mut work, tunables.decay_batch(), async |store, run, limit| {
-        store.sweep(run, tunables, &mut cursor, limit).await
+    pages::each(&mut work, tunables.decay_batch(), async |store, run, take| {
+        store.sweep(run, tunables, &mut cursor, take).await
     })
     .await
 }

@@ -11,7 +11,7 @@
 
 use super::{Reached, Work, pages, rehearsed};
 use crate::domain::units::Timestamp;
-use crate::store::{Error, Store, Tally};
+use crate::store::{Error, Run, Store, Take, Tally};
 
 const PAGE_FIRST: usize = 1_000;
 
@@ -27,16 +27,20 @@ pub async fn run(mut work: Work<'_>) -> Result<Reached, Error> {
         return Ok(Reached::End);
     }
     for ground in store.grounds().await? {
+        let mut adopt = async |store: &Store, run: &mut Run, take: Take<'_>| {
+            store.adopt_trails(run, ground, cycle, take).await
+        };
         loop {
             if work.budget.is_spent() {
                 return Ok(Reached::Budget);
             }
-            if store.adopt_trails(work.run, ground, cycle, PAGE_FIRST).await? < PAGE_FIRST {
+            let (adopted, limit) = pages::one(&mut work, PAGE_FIRST, &mut adopt).await?;
+            if adopted < limit {
                 break;
             }
         }
-        let reached = pages::each(&mut work, PAGE_FIRST, async |store, run, limit| {
-            store.evaporate(run, ground, cycle, limit).await
+        let reached = pages::each(&mut work, PAGE_FIRST, async |store, run, take| {
+            store.evaporate(run, ground, cycle, take).await
         });
         if reached.await? == Reached::Budget {
             return Ok(Reached::Budget);

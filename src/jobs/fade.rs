@@ -9,7 +9,7 @@
 
 use super::{Reached, Work, pages};
 use crate::domain::units::Timestamp;
-use crate::store::{Error, Store, Tally};
+use crate::store::{Error, Run, Store, Take, Tally};
 
 const PAGE_FIRST: usize = 1_000;
 
@@ -21,14 +21,20 @@ pub async fn run(mut work: Work<'_>) -> Result<Reached, Error> {
     if !work.store.has_relations().await? {
         return Ok(Reached::End);
     }
-    while work.store.adopt_relations(work.run, PAGE_FIRST).await? == PAGE_FIRST {
+    let mut adopt =
+        async |store: &Store, run: &mut Run, take: Take<'_>| store.adopt_relations(run, take).await;
+    loop {
+        let (adopted, limit) = pages::one(&mut work, PAGE_FIRST, &mut adopt).await?;
+        if adopted < limit {
+            break;
+        }
         if work.budget.is_spent() {
             return Ok(Reached::Budget);
         }
     }
     let mut after = String::new();
-    pages::each(&mut work, PAGE_FIRST, async |store, run, limit| {
-        let (scanned, last) = store.fade(run, &after, limit).await?;
+    pages::each(&mut work, PAGE_FIRST, async |store, run, take| {
+        let (scanned, last) = store.fade(run, &after, take).await?;
         after = last;
         Ok(scanned)
     })

@@ -3,7 +3,8 @@
 //! Rules for whoever writes one. A job takes a [`Request`] and the run that was opened for it, and works at the run's
 //! `now`, which whoever takes the run over keeps. It works in pages, each a transaction that begins with the run's guard.
 //! It recognises its own work by the data, so that running it twice at one instant changes nothing the second time. It
-//! retries nothing, and stops at its budget: what it did not reach is still due.
+//! retries nothing, and stops at its budget: what it did not reach is still due. A row on which a statement fails is
+//! quarantined, and holds nobody up (see `pages`).
 
 pub mod audit;
 pub mod cluster;
@@ -21,7 +22,7 @@ pub mod sweep;
 use crate::domain::tunables::Tunables;
 use crate::domain::units::{HOUR_MS, Timestamp};
 pub use crate::mirror::Learning;
-use crate::store::{Backlog, Error, Outlook, Run, Store, Tally, Waiting};
+use crate::store::{Backlog, Error, Outlook, Run, Store, Take, Tally, Waiting};
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
@@ -202,6 +203,8 @@ pub struct Work<'a> {
     /// The run that was opened for it.
     pub run: &'a mut Run,
     budget: Budget,
+    /// Rows that were quarantined since a statement failed on them.
+    quarantined: u32,
     forced: bool,
     learning: Learning,
 }
@@ -255,18 +258,36 @@ impl<'a> Work<'a> {
             stop: request.stop,
         };
         let (forced, learning) = (request.force, request.learning);
-        Self { store, tunables: &outlook.tunables, outlook, run, budget, forced, learning }
+        let tunables = &outlook.tunables;
+        Self { store, tunables, outlook, run, budget, quarantined: 0, forced, learning }
     }
 
     /// Takes memories that other writers made under the laws, before the job looks for its own.
     async fn adopt(&mut self) -> Result<(), Error> {
         /// Rows of one transaction: each may bring a session and a relationship.
         const PAGE: usize = 1_000;
+        let tunables = self.tunables;
+        let mut page =
+            async |store: &Store, run: &mut Run, take: Take<'_>| store.adopt(run, tunables, take).await;
         let mut left = self.outlook.unstamped;
-        while left > 0 && self.store.adopt(self.run, self.tunables, PAGE).await? > 0 {
+        while left > 0 && pages::one(self, PAGE, &mut page).await?.0 > 0 {
             left = self.store.unstamped().await?;
         }
         Ok(())
+    }
+
+    /// Takes facts that other writers made under the laws.
+    async fn adopt_facts(&mut self) -> Result<Reached, Error> {
+        /// Rows of one transaction.
+        const PAGE: usize = 1_000;
+        let mut page =
+            async |store: &Store, run: &mut Run, take: Take<'_>| store.adopt_facts(run, take).await;
+        while pages::one(self, PAGE, &mut page).await?.0 > 0 {
+            if self.budget.is_spent() {
+                return Ok(Reached::Budget);
+            }
+        }
+        Ok(Reached::End)
     }
 }
 

@@ -1,48 +1,121 @@
-//! Pages of a job that goes through rows in an order of theirs: as large as a transaction bears.
+//! Pages of a job that goes through rows in an order of theirs: as large as a transaction bears, and without the rows on
+//! which a statement fails.
 //!
 //! # Design notes
 //! A page doubles while a transaction stays under half a second, up to 10,000 rows, beyond which nothing is gained; it is
 //! halved when one takes over two seconds or too much memory. A person who browses the graph meanwhile waits for one page
 //! at most.
+//!
+//! A statement that fails on data fails as a whole and names no row. Its page is halved as well, down to the one row on
+//! which it fails alone; that row is quarantined with the server's message, and the job goes on past it. The server ends
+//! a transaction at its first failure, so the row is quarantined by another one; where a page is named by a cursor and not
+//! by its rows, a writer that moves the row away in between gets the next one quarantined. `ebb doctor --fix` gives it back.
+//!
+//! More than a hundred such rows in one run are no bad rows: the run fails with the message, so that a fault of the whole
+//! database does not quarantine everything.
 
 use super::{Reached, Work};
-use crate::store::{Error, Run, Store, Tally};
+use crate::store::{Error, Run, Store, Take, Tally};
 use std::time::{Duration, Instant};
+use tracing::warn;
 
 const PAGE_MAX: usize = 10_000;
 const GROW_UNDER: Duration = Duration::from_millis(500);
 const SHRINK_OVER: Duration = Duration::from_secs(2);
+/// Rows that one run quarantines since a statement failed on them, at most.
+const QUARANTINED_MAX: u32 = 100;
 
-/// Does page after page, the first of `first` rows, until one comes back short or the budget is spent. `page` is given how
-/// many rows to take and answers how many it had.
+/// What to do after a failure.
+enum Next {
+    Halve,
+    Quarantine,
+}
+
+/// Decides what to do after a page of this size failed.
+fn next(work: &mut Work<'_>, why: Error, size: usize) -> Result<(Next, Error), Error> {
+    if size > 1 && (why.is_too_big() || why.is_of_data()) {
+        return Ok((Next::Halve, why));
+    }
+    if !why.is_of_data() || work.quarantined == QUARANTINED_MAX {
+        return Err(why);
+    }
+    work.quarantined += 1;
+    warn!(%why, "quarantining the row on which a statement failed");
+    Ok((Next::Quarantine, why))
+}
+
+/// Does page after page, the first of `first` rows, until one comes back short or the budget is spent. `page` is given what
+/// to take and answers how many rows it had.
 pub(super) async fn each(
     work: &mut Work<'_>,
     first: usize,
-    mut page: impl AsyncFnMut(&Store, &mut Run, usize) -> Result<usize, Error>,
+    mut page: impl AsyncFnMut(&Store, &mut Run, Take<'_>) -> Result<usize, Error>,
 ) -> Result<Reached, Error> {
     let mut size = first;
     loop {
         let limit = work.budget.page(size);
         let begun = Instant::now();
-        match page(work.store, work.run, limit).await {
-            Ok(scanned) if scanned < limit => return Ok(Reached::End),
-            Ok(scanned) => work.budget.spend(scanned),
-            Err(why) if why.is_too_big() && size > 1 => {
-                size = (size / 2).max(1);
-                continue;
-            }
-            Err(why) => return Err(why),
+        let (scanned, limit) = one(work, limit, &mut page).await?;
+        if scanned < limit {
+            return Ok(Reached::End);
         }
+        work.budget.spend(scanned);
         if work.budget.is_spent() {
             return Ok(Reached::Budget);
         }
         let took = begun.elapsed();
         if took < GROW_UNDER {
-            size = (size * 2).min(PAGE_MAX);
+            size = (limit * 2).min(PAGE_MAX);
         } else if took > SHRINK_OVER {
-            size = (size / 2).max(1);
+            size = (limit / 2).max(1);
         }
     }
+}
+
+/// Does one page of up to `limit` rows, of fewer where it fails on so many, or quarantines the first where it fails on that
+/// alone. Answers how many rows the page had, and of how many it was in the end.
+pub(super) async fn one(
+    work: &mut Work<'_>,
+    mut limit: usize,
+    page: &mut impl AsyncFnMut(&Store, &mut Run, Take<'_>) -> Result<usize, Error>,
+) -> Result<(usize, usize), Error> {
+    loop {
+        let why = match page(work.store, work.run, Take::Rows(limit)).await {
+            Ok(scanned) => return Ok((scanned, limit)),
+            Err(why) => why,
+        };
+        match next(work, why, limit)? {
+            (Next::Halve, _) => limit /= 2,
+            (Next::Quarantine, why) => {
+                return match page(work.store, work.run, Take::Quarantine(&why)).await? {
+                    // It is no row that makes the statement fail.
+                    0 => Err(why),
+                    rows => Ok((rows, limit)),
+                };
+            }
+        }
+    }
+}
+
+/// Does named items, all at once or in halves where that fails, and quarantines those on which it fails alone: `act` is given
+/// the items and, where it is to quarantine the only one, why.
+pub(super) async fn items<T>(
+    work: &mut Work<'_>,
+    items: &[T],
+    mut act: impl AsyncFnMut(&mut Work<'_>, &[T], Option<&Error>) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let mut waiting = vec![items];
+    while let Some(page) = waiting.pop() {
+        let Err(why) = act(work, page, None).await else { continue };
+        match next(work, why, page.len())? {
+            (Next::Halve, _) => {
+                let (one, other) = page.split_at(page.len() / 2);
+                waiting.extend([other, one]);
+            }
+            (Next::Quarantine, why) => act(work, page, Some(&why)).await?,
+        }
+    }
+    Ok(())
 }
 
 /// Sums up what page after page would do, up to `limit` rows.

@@ -6,9 +6,10 @@
 //! Invariant: a memory is promoted once (held by `jobs::promote::fifty_workers_one_promotion`).
 //! Invariant: a second run at the same instant changes nothing (held by `jobs::promote::twice_is_once`).
 
-use super::{Reached, Work};
+use super::{Reached, Work, pages};
 use crate::domain::units::Timestamp;
-use crate::store::{Error, Store, Tally};
+use crate::store::{Error, Run, Store, Take, Tally};
+use std::cell::Cell;
 
 /// Promotes all that is ripe at the run's `now`.
 ///
@@ -17,17 +18,40 @@ use crate::store::{Error, Store, Tally};
 pub async fn run(mut work: Work<'_>) -> Result<Reached, Error> {
     work.adopt().await?;
     let claim = work.tunables.promotion_batch();
-    let now = work.run.now;
+    let (now, tunables) = (work.run.now, work.tunables);
+    let (mut failed, in_vain) = (None, Cell::new(false));
+    let mut page = async |store: &Store, run: &mut Run, take: Take<'_>| {
+        let limit = match (take, failed.take()) {
+            (Take::Rows(limit), _) => limit,
+            (Take::Quarantine(why), Some(claimed)) => return store.give_back(run, &claimed, Some(why)).await,
+            (Take::Quarantine(_), None) => return Ok(0),
+        };
+        let Some(claimed) = store.claim(run, "promote", limit).await? else { return Ok(0) };
+        let rows = usize::try_from(claimed.claimed).unwrap_or(usize::MAX);
+        match store.apply(run, &claimed, tunables).await {
+            Ok(tally) => {
+                // Nothing looked at is an attempt whose lost commit has landed; looked at in vain would be so for ever.
+                in_vain.set(tally.scanned > 0 && tally.promoted + tally.quarantined == 0);
+                Ok(rows)
+            }
+            Err(why) => {
+                if limit > 1 && (why.is_of_data() || why.is_too_big()) {
+                    store.give_back(run, &claimed, None).await?;
+                } else {
+                    failed = Some(claimed);
+                }
+                Err(why)
+            }
+        }
+    };
     while work.store.backlog().await?.ripe.is_some_and(|ripe| ripe <= now) {
         if work.budget.is_spent() {
             return Ok(Reached::Budget);
         }
         let limit = work.budget.page(claim);
-        let Some(claimed) = work.store.claim(work.run, "promote", limit).await? else { break };
-        let tally = work.store.apply(work.run, &claimed, work.tunables).await?;
-        work.budget.spend(usize::try_from(claimed.claimed).unwrap_or(usize::MAX));
-        // Nothing looked at is an attempt whose lost commit has landed; looked at in vain would be so for ever.
-        if tally.scanned > 0 && tally.promoted + tally.quarantined == 0 {
+        let (claimed, _) = pages::one(&mut work, limit, &mut page).await?;
+        work.budget.spend(claimed);
+        if claimed == 0 || in_vain.get() {
             break;
         }
     }

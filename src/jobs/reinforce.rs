@@ -10,7 +10,7 @@
 //!
 //! Invariant: a pair is strengthened once (held by `jobs::reinforce::twice_is_once`).
 
-use super::{Reached, Work, rehearsed};
+use super::{Reached, Work, pages, rehearsed};
 use crate::domain::ids::MemoryKey;
 use crate::domain::tunables::Tunables;
 use crate::domain::units::Timestamp;
@@ -41,8 +41,16 @@ pub async fn run(mut work: Work<'_>) -> Result<Reached, Error> {
         if new.is_empty() {
             return Ok(Reached::End);
         }
-        let likenesses = compare(work.store, work.tunables, &mut texts, &new).await?;
-        work.store.reinforce(work.run, work.tunables, &likenesses, texts.told()).await?;
+        let strengthen = async |work: &mut Work<'_>, new: &[New], failed: Option<&Error>| {
+            if let (Some(why), [new]) = (failed, new) {
+                return work.store.quarantine_new(work.run, new, why).await;
+            }
+            let likenesses = compare(work.store, work.tunables, &mut texts, new).await?;
+            work.store.reinforce(work.run, work.tunables, &likenesses, texts.cut).await?;
+            texts.cut = 0;
+            Ok(())
+        };
+        pages::items(&mut work, &new, strengthen).await?;
         if new.len() < page {
             return Ok(Reached::End);
         }

@@ -30,18 +30,14 @@ use tracing::info;
 const PAGE_FIRST: usize = 1_000;
 /// Lineages of one look: nothing is locked or written.
 const LOOK: usize = 20_000;
-/// Rows of foreign facts in one transaction.
-const ADOPT: usize = 1_000;
 
 /// Sweeps at the run's `now`.
 ///
 /// # Errors
 /// Of the store; [`Error::Guarded`] if a scope was too much for the guard.
-pub async fn run(work: Work<'_>) -> Result<Reached, Error> {
-    while work.store.adopt_facts(work.run, ADOPT).await? > 0 {
-        if work.budget.is_spent() {
-            return Ok(Reached::Budget);
-        }
+pub async fn run(mut work: Work<'_>) -> Result<Reached, Error> {
+    if let Reached::Budget = work.adopt_facts().await? {
+        return Ok(Reached::Budget);
     }
     match Asked::of(&work.run.occurrence).map(str::to_owned) {
         Some(id) => asked(work, &id).await,
@@ -66,8 +62,8 @@ async fn all(mut work: Work<'_>) -> Result<Reached, Error> {
             continue;
         }
         let mut after = String::new();
-        let reached = pages::each(&mut work, PAGE_FIRST, async |store, run, limit| {
-            let swept = store.sweep_heads(run, scope, &rules, &after, limit).await?;
+        let reached = pages::each(&mut work, PAGE_FIRST, async |store, run, take| {
+            let swept = store.sweep_heads(run, scope, &rules, &after, take).await?;
             after = swept.last;
             Ok(swept.lineages)
         })
@@ -106,9 +102,9 @@ async fn sweep(work: &mut Work<'_>, mut asked: Asked) -> Result<Reached, Error> 
         let_through(work.store, asked.scope, &rules, work.run.now, asked.accepted).await??;
     }
     let id = asked.id.clone();
-    let reached = pages::each(work, PAGE_FIRST, async |store, run, limit| {
+    let reached = pages::each(work, PAGE_FIRST, async |store, run, take| {
         let lineages;
-        (asked, lineages) = store.sweep_asked(run, &id, &rules, limit).await?;
+        (asked, lineages) = store.sweep_asked(run, &id, &rules, take).await?;
         Ok(lineages)
     })
     .await?;

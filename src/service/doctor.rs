@@ -201,14 +201,14 @@ impl Service {
 
 /// What was set aside.
 fn aside(nodes: i64, others: Result<Aside, Error>) -> Finding {
-    let fix = "see them with: ebb inspect quarantine; correct the value that each names, then: ebb doctor --fix. \
+    let fix = "see them with: ebb inspect quarantine; correct the value or the constraint that each names, then: ebb doctor --fix. \
                Places and edges come back with the next run of evaporate, relations that Ebb knew with that of fade";
     let (Aside { relations, places, edges }, unknown) = match others {
         Ok(found) => (found, None),
         Err(why) => (Aside { relations: 0, places: 0, edges: 0 }, Some(why)),
     };
     let named = [
-        (nodes, "memory or fact", "memories or facts"),
+        (nodes, "memory, fact or session", "memories, facts or sessions"),
         (relations, "relation", "relations"),
         (places, "place", "places"),
         (edges, "edge", "edges"),

@@ -180,37 +180,17 @@ impl Store {
     /// # Errors
     /// [`Error::Fenced`] if run or attempt was lost: nothing is written then.
     pub async fn apply(&self, run: &mut Run, claimed: &Claimed, tunables: &Tunables) -> Result<Tally, Error> {
-        #[derive(Deserialize)]
-        struct Guard {
-            state: String,
-            scopes: Vec<String>,
-            ids: Vec<String>,
-        }
         let now = run.now;
         // Empty but for the bug: a promotion and its stub are one transaction.
         let torn = Mutex::new(Vec::new());
         let tally = self
             .in_run(run, "attempt.apply", async |tx: &mut Tx| {
                 tx.attempt = Some(claimed.attempt.clone());
-                let guard = ATTEMPT_GUARD
-                    .planted("blind-apply", "WHERE a.holder = $holder AND a.state IN ['claimed', 'done']", "")
-                    .set("id", claimed.attempt.as_str())
-                    .set("holder", self.holder.as_str())
-                    .set("leaseMs", self.lease_ms());
-                let Some(guard) = tx.row::<Guard>(guard).await? else {
-                    return Err(Error::Fenced(format!(
-                        "attempt {} is over: its lease ran out and it was reaped; nothing was written. \
-                     The memories are ripe as before",
-                        claimed.attempt
-                    )));
-                };
-                if guard.state == AttemptState::Done.name() {
+                let held = self.held_by(tx, claimed).await?;
+                if held.state == AttemptState::Done.name() {
                     return Ok(Tally::default());
                 }
-                let named = guard.scopes.iter().zip(&guard.ids);
-                let mut keys: Vec<MemoryKey> =
-                    named.map(|(scope, id)| MemoryKey::of_row(scope, id)).collect();
-                keys.sort();
+                let keys = held.keys();
                 let wanted: Vec<(&MemoryKey, Option<&str>)> = keys.iter().map(|key| (key, None)).collect();
                 let mut tally = Tally::default();
                 let (mut promotions, mut faults) = (Vec::new(), Vec::new());
@@ -259,6 +239,55 @@ impl Store {
         Ok(tally)
     }
 
+    /// Ends an attempt whose work failed, as a batch of `run`: its memories are ripe as before, or quarantined as those on
+    /// which it failed. Answers how many were.
+    ///
+    /// # Errors
+    /// [`Error::Fenced`] if run or attempt was lost.
+    pub async fn give_back(
+        &self,
+        run: &mut Run,
+        claimed: &Claimed,
+        failed: Option<&Error>,
+    ) -> Result<usize, Error> {
+        let tally = self
+            .in_run(run, "attempt.give_back", async |tx: &mut Tx| {
+                tx.attempt = Some(claimed.attempt.clone());
+                let held = self.held_by(tx, claimed).await?;
+                if held.state == AttemptState::Done.name() {
+                    return Ok(Tally::default());
+                }
+                let keys = held.keys();
+                let reasons = failed.into_iter().flat_map(|why| {
+                    let reason = why.quarantine_reason();
+                    keys.iter().map(move |key| (key, reason.clone()))
+                });
+                let faults: Vec<(&MemoryKey, String)> = reasons.collect();
+                quarantine(tx, &faults).await?;
+                finish(tx, &claimed.attempt, AttemptState::Aborted, 0).await?;
+                let quarantined = i64::try_from(faults.len()).unwrap_or(i64::MAX);
+                Ok(Tally { scanned: quarantined, quarantined, ..Tally::default() })
+            })
+            .await?;
+        Ok(usize::try_from(tally.quarantined).unwrap_or(0))
+    }
+
+    /// Locks an attempt that is this program's, and says what it has claimed.
+    async fn held_by(&self, tx: &mut Tx, claimed: &Claimed) -> Result<Holding, Error> {
+        let guard = ATTEMPT_GUARD
+            .planted("blind-apply", "WHERE a.holder = $holder AND a.state IN ['claimed', 'done']", "")
+            .set("id", claimed.attempt.as_str())
+            .set("holder", self.holder.as_str())
+            .set("leaseMs", self.lease_ms());
+        tx.row(guard).await?.ok_or_else(|| {
+            Error::Fenced(format!(
+                "attempt {} is over: its lease ran out and it was reaped; nothing was written. \
+                 The memories are ripe as before",
+                claimed.attempt
+            ))
+        })
+    }
+
     /// Opens an attempt; one that was opened before answers with what it has claimed.
     pub(super) async fn open_attempt(
         &self,
@@ -281,6 +310,24 @@ impl Store {
             .set("leaseMs", self.lease_ms());
         let row: Row = tx.only(call).await?;
         Ok((row.state != AttemptState::Planned.name()).then_some(row.claimed))
+    }
+}
+
+/// What an attempt holds.
+#[derive(Deserialize)]
+struct Holding {
+    state: String,
+    scopes: Vec<String>,
+    ids: Vec<String>,
+}
+
+impl Holding {
+    /// The memories, in the order in which they are locked.
+    fn keys(&self) -> Vec<MemoryKey> {
+        let named = self.scopes.iter().zip(&self.ids);
+        let mut keys: Vec<MemoryKey> = named.map(|(scope, id)| MemoryKey::of_row(scope, id)).collect();
+        keys.sort();
+        keys
     }
 }
 

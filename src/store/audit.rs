@@ -9,7 +9,7 @@ use super::catalogue::{
 use super::error::Error;
 use super::memory::TierHealth;
 use super::run::Run;
-use super::statement::Call;
+use super::statement::{Call, Take};
 use super::sweep::{Judged, release_page, unstamped};
 use super::tally::Tally;
 use super::tx::{Mode, Tx};
@@ -31,6 +31,8 @@ const KEYS_KEPT_DAYS: i64 = 90;
 struct AuditRow {
     scanned: i64,
     mended: i64,
+    #[serde(default)]
+    quarantined: i64,
     last_id: Option<String>,
     last_scope: Option<String>,
 }
@@ -67,11 +69,12 @@ impl Store {
         Ok(i64::try_from(open.iter().filter(|open| open.overdue).count()).unwrap_or(i64::MAX))
     }
 
-    /// Gives rows that were set aside back under the laws where their values are sound now, as a batch of `run`.
+    /// Gives rows that were set aside back under the laws where their values are sound now, as a batch of `run`; without
+    /// tunables, for adoption to judge.
     ///
     /// # Errors
-    /// [`Error::Fenced`] if the run was lost.
-    pub async fn release(&self, run: &mut Run, tunables: &Tunables) -> Result<Tally, Error> {
+    /// [`Error::Fenced`] if the run was lost; one with [`Error::is_of_data`] asks to leave it to adoption.
+    pub async fn release(&self, run: &mut Run, tunables: Option<&Tunables>) -> Result<Tally, Error> {
         let now = run.now;
         self.in_run(run, "memories.release", async |tx: &mut Tx| {
             let released = release_page(tx, now, tunables, Judged::Mended).await?;
@@ -81,27 +84,30 @@ impl Store {
     }
 
     /// Looks through a page of memories after one, by id and scope, and sets dates anew that no job would set, as a batch of
-    /// `run`. Answers the last one, if more may follow.
+    /// `run`. Answers how many it had; a short page is the last. Moves `after`.
     ///
     /// # Errors
-    /// [`Error::Fenced`] if the run was lost.
-    pub async fn audit(
-        &self,
-        run: &mut Run,
-        after: &MemoryKey,
-        limit: usize,
-    ) -> Result<Option<MemoryKey>, Error> {
+    /// [`Error::Fenced`] if the run was lost; an error with [`Error::is_too_big`] or [`Error::is_of_data`] asks for a
+    /// smaller page.
+    pub async fn audit(&self, run: &mut Run, after: &mut MemoryKey, take: Take<'_>) -> Result<usize, Error> {
         let last = Mutex::new(None);
-        self.in_run(run, "memories.audit", async |tx: &mut Tx| {
-            let row = audit_page(tx, after, limit).await?;
-            let full = usize::try_from(row.scanned).is_ok_and(|scanned| scanned == limit);
-            if let Ok(mut last) = last.lock() {
-                *last = row.last().filter(|_| full);
-            }
-            Ok(Tally { scanned: row.scanned, changed: row.mended, ..Tally::default() })
-        })
-        .await?;
-        Ok(last.into_inner().ok().flatten())
+        let tally = self
+            .in_run(run, "memories.audit", async |tx: &mut Tx| {
+                let row = audit_page(tx, after, take).await?;
+                if row.quarantined > 0 {
+                    tx.touch_everything();
+                }
+                if let Ok(mut last) = last.lock() {
+                    *last = row.last();
+                }
+                let AuditRow { scanned, mended: changed, quarantined, .. } = row;
+                Ok(Tally { scanned, changed, quarantined, ..Tally::default() })
+            })
+            .await?;
+        if let Some(last) = last.into_inner().ok().flatten() {
+            *after = last;
+        }
+        Ok(usize::try_from(tally.scanned).unwrap_or(0))
     }
 
     /// Removes up to `limit` each of what is kept for a time only and whose time is over, as a batch of `run`. Answers whether
@@ -139,8 +145,8 @@ impl Store {
             .run("memories.audit.rehearse", Mode::Write, async |tx: &mut Tx| {
                 tx.abandon();
                 let adopted = unstamped(tx).await?;
-                let released = release_page(tx, now, tunables, Judged::Mended).await?;
-                let row = audit_page(tx, &MemoryKey::FIRST, limit).await?;
+                let released = release_page(tx, now, Some(tunables), Judged::Mended).await?;
+                let row = audit_page(tx, &MemoryKey::FIRST, Take::Rows(limit)).await?;
                 let mut trimmed = trim_all(tx, &kept, limit).await?;
                 trimmed.extend(trim_rest(tx, &kept, now, limit).await?);
                 let trimmed: i64 = trimmed.iter().sum();
@@ -204,12 +210,12 @@ impl AuditRow {
     }
 }
 
-async fn audit_page(tx: &mut Tx, after: &MemoryKey, limit: usize) -> Result<AuditRow, Error> {
+async fn audit_page(tx: &mut Tx, after: &MemoryKey, take: Take<'_>) -> Result<AuditRow, Error> {
     let call = MEMORY_AUDIT
         .call()
         .set("afterId", after.id())
         .set("afterScope", after.scope())
         .set("floor", ENERGY_FLOOR)
-        .set("limit", i64::try_from(limit).unwrap_or(i64::MAX));
+        .take(take);
     tx.only(call).await
 }

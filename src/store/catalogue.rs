@@ -218,8 +218,12 @@ catalogue! {
     SESSION_JOIN = "session/join";
     SESSION_MADE = "session/made";
     SESSION_OPEN = "session/open";
+<<<<<<< HEAD
     SESSION_REWIND = "session/rewind";
     SESSION_REWIND_ACCESSES = "session/rewind_accesses";
+=======
+    SESSION_QUARANTINE = "session/quarantine";
+>>>>>>> bisect
     SESSION_TRIM = "session/trim";
     SWEEP_ADVANCE = "sweep/advance";
     SWEEP_ASKED = "sweep/asked";
@@ -256,6 +260,8 @@ catalogue! {
     TRAIL_MARK_EDGES = "trail/mark_edges";
     TRAIL_MARK_PLACES = "trail/mark_places";
     TRAIL_PLACE = "trail/place";
+    TRAIL_RELEASE_EDGES = "trail/release_edges";
+    TRAIL_RELEASE_PLACES = "trail/release_places";
     TRAIL_REWIND_EDGES = "trail/rewind_edges";
     TRAIL_REWIND_PLACES = "trail/rewind_places";
     TRAIL_TURN = "trail/turn";

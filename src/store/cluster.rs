@@ -10,7 +10,7 @@ use super::catalogue::{
 };
 use super::encode::{list, slices};
 use super::error::Error;
-use super::memory::{bytes, keyed};
+use super::memory::{bytes, keyed, quarantine};
 use super::run::Run;
 use super::tally::Tally;
 use super::tx::{Mode, Tx};
@@ -159,6 +159,26 @@ impl Store {
             self.in_run(run, "cluster.looked", async |tx: &mut Tx| looked(tx, page).await).await?;
         }
         Ok(())
+    }
+
+    /// Quarantines a memory since its part of the graph cannot be settled, as a batch of `run`, and takes it off the list.
+    /// The next audit puts it there again if it belongs to a cluster, which it then leaves.
+    ///
+    /// # Errors
+    /// [`Error::Fenced`] if the run was lost.
+    pub async fn quarantine_suspect(
+        &self,
+        run: &mut Run,
+        suspect: &Suspect,
+        why: &Error,
+    ) -> Result<(), Error> {
+        self.in_run(run, "cluster.quarantine", async |tx: &mut Tx| {
+            quarantine(tx, &[(&suspect.key, why.quarantine_reason())]).await?;
+            let tally = looked(tx, std::slice::from_ref(suspect)).await?;
+            Ok(Tally { quarantined: 1, ..tally })
+        })
+        .await
+        .map(drop)
     }
 
     /// By which threshold the clusters were settled last; `None` before the first time.

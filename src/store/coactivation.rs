@@ -6,7 +6,7 @@
 use super::Store;
 use super::catalogue::{
     COACTIVATION_ACCESSED, COACTIVATION_COUNT, COACTIVATION_DUE, COACTIVATION_FIND, COACTIVATION_KNOWN,
-    COACTIVATION_RAISE, COACTIVATION_UNSEEN,
+    COACTIVATION_RAISE, COACTIVATION_UNSEEN, SESSION_QUARANTINE,
 };
 use super::encode::{list, slices};
 use super::error::Error;
@@ -91,6 +91,28 @@ impl Store {
         let now = run.now;
         self.in_run(run, "coactivation.count", async |tx: &mut Tx| count(tx, now, tunables, sessions).await)
             .await
+    }
+
+    /// Quarantines a session that cannot be counted, as a batch of `run`.
+    ///
+    /// # Errors
+    /// [`Error::Fenced`] if the run was lost.
+    pub async fn quarantine_session(
+        &self,
+        run: &mut Run,
+        session: &Waits,
+        why: &Error,
+    ) -> Result<Tally, Error> {
+        self.in_run(run, "coactivation.quarantine", async |tx: &mut Tx| {
+            let call = SESSION_QUARANTINE
+                .call()
+                .set("scope", session.scope.as_str())
+                .set("id", session.id.as_str())
+                .set("reason", why.quarantine_reason());
+            tx.run(call).await?;
+            Ok(Tally { scanned: 1, quarantined: 1, ..Tally::default() })
+        })
+        .await
     }
 
     /// Says what [`Store::coactivate`] would do to the end of these sessions, by the same statements, taken back.

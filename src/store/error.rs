@@ -202,11 +202,43 @@ impl Class {
     }
 }
 
+/// Codes of statements that failed on the values of a row.
+const OF_DATA: [&str; 5] = [
+    "Neo.ClientError.Statement.TypeError",
+    "Neo.ClientError.Statement.ArgumentError",
+    "Neo.ClientError.Statement.ArithmeticError",
+    "Neo.ClientError.Schema.ConstraintValidationFailed",
+    "Neo.DatabaseError.Statement.ExecutionFailed",
+];
+
 impl Error {
     /// Whether a page of half the size might pass.
     #[must_use]
     pub fn is_too_big(&self) -> bool {
         matches!(self, Self::Query { class: Class::TooBig, .. })
+    }
+
+    /// Whether the values of a row, or a constraint on them, made the statement fail: it may pass without that row.
+    #[must_use]
+    pub fn is_of_data(&self) -> bool {
+        match self {
+            Self::Query { code, class: Class::Permanent, .. } => OF_DATA.contains(&code.as_str()),
+            Self::Decode { .. } => true,
+            _ => false,
+        }
+    }
+
+    /// Why a row is quarantined on which a statement failed: the name of the statement and the server's message, cut to
+    /// a length that a property bears.
+    pub(super) fn quarantine_reason(&self) -> String {
+        const MESSAGE_MAX: usize = 500;
+        let (statement, message) = match self {
+            Self::Query { statement, message, .. } => (*statement, message.clone()),
+            Self::Decode { statement, detail } => (*statement, detail.clone()),
+            why => ("a statement", why.to_string()),
+        };
+        let message: String = message.chars().take(MESSAGE_MAX).collect();
+        format!("{statement} failed on it: {message}")
     }
 
     /// Whether the same statement may well pass another time.
@@ -306,5 +338,31 @@ mod tests {
         }
         let late = "The transaction has been terminated. Retry your operation in a new transaction";
         assert_eq!(Class::of("Neo.ClientError.Schema.ConstraintValidationFailed", late), Class::Terminated);
+    }
+
+    #[test]
+    fn a_failure_on_data_is_told_from_others_and_named_within_a_length() {
+        let failed = |code: &str, message: &str| Error::Query {
+            statement: "memory/decay",
+            code: code.to_owned(),
+            message: message.to_owned(),
+            class: Class::of(code, message),
+        };
+        for code in OF_DATA {
+            assert!(failed(code, "").is_of_data(), "{code}");
+        }
+        for code in [
+            "Neo.ClientError.Statement.SyntaxError",
+            "Neo.ClientError.Statement.ParameterMissing",
+            "Neo.ClientError.Security.Forbidden",
+            "Neo.TransientError.Transaction.DeadlockDetected",
+            "Neo.DatabaseError.Transaction.TransactionCommitFailed",
+        ] {
+            assert!(!failed(code, "").is_of_data(), "{code}");
+        }
+        let late = "The transaction has been terminated. Retry your operation in a new transaction";
+        assert!(!failed(OF_DATA[3], late).is_of_data());
+        let long = failed(OF_DATA[0], &"ü".repeat(10_000)).quarantine_reason();
+        assert_eq!(long, format!("memory/decay failed on it: {}", "ü".repeat(500)));
     }
 }

@@ -4,11 +4,11 @@
 use super::Store;
 use super::catalogue::{
     TRAIL_ADOPT_EDGES, TRAIL_ADOPT_PLACES, TRAIL_COUNT_EDGES, TRAIL_COUNT_PLACES, TRAIL_EVAPORATE_EDGES,
-    TRAIL_EVAPORATE_PLACES,
+    TRAIL_EVAPORATE_PLACES, TRAIL_RELEASE_EDGES, TRAIL_RELEASE_PLACES,
 };
 use super::error::Error;
 use super::run::Run;
-use super::statement::Call;
+use super::statement::{Call, Take};
 use super::tally::Tally;
 use super::trail::{Counter, hold, turn};
 use super::tx::{Mode, Tx};
@@ -77,19 +77,19 @@ impl Store {
         counter.next(&self.trails).is_none_or(|next| cycle >= next)
     }
 
-    /// Takes up to `limit` places or edges under the laws on which other writers left something, as a batch of `run`.
+    /// Takes a page of places or edges under the laws on which other writers left something, as a batch of `run`.
     /// Answers how many it took, good and bad.
     ///
     /// # Errors
-    /// [`Error::Fenced`] if the run was lost.
+    /// [`Error::Fenced`] if the run was lost; an error with [`Error::is_of_data`] asks for a smaller page.
     pub async fn adopt_trails(
         &self,
         run: &mut Run,
         ground: Ground<'_>,
         cycle: i64,
-        limit: usize,
+        take: Take<'_>,
     ) -> Result<usize, Error> {
-        let body = async |tx: &mut Tx| self.adopt_ground(tx, ground, cycle, limit).await;
+        let body = async |tx: &mut Tx| self.adopt_ground(tx, ground, cycle, take).await;
         let tally = self.in_run(run, "trails.adopt", body).await?;
         Ok(usize::try_from(tally.adopted + tally.quarantined).unwrap_or(0))
     }
@@ -98,15 +98,16 @@ impl Store {
     /// the last.
     ///
     /// # Errors
-    /// [`Error::Fenced`] if the run was lost; an error with [`Error::is_too_big`] asks for a smaller page.
+    /// [`Error::Fenced`] if the run was lost; an error with [`Error::is_too_big`] or [`Error::is_of_data`] asks for a
+    /// smaller page.
     pub async fn evaporate(
         &self,
         run: &mut Run,
         ground: Ground<'_>,
         cycle: i64,
-        limit: usize,
+        take: Take<'_>,
     ) -> Result<usize, Error> {
-        let body = async |tx: &mut Tx| self.evaporate_ground(tx, ground, cycle, limit).await;
+        let body = async |tx: &mut Tx| self.evaporate_ground(tx, ground, cycle, take).await;
         let tally = self.in_run(run, "trails.evaporate", body).await?;
         Ok(usize::try_from(tally.scanned).unwrap_or(0))
     }
@@ -143,9 +144,36 @@ impl Store {
                 .transactions
                 .run("trails.evaporate.rehearse", Mode::Write, async |tx: &mut Tx| {
                     tx.abandon();
-                    let mut tally = self.adopt_ground(tx, ground, cycle, limit).await?;
-                    tally += self.evaporate_ground(tx, ground, cycle, limit).await?;
+                    let mut tally = self.adopt_ground(tx, ground, cycle, Take::Rows(limit)).await?;
+                    tally += self.evaporate_ground(tx, ground, cycle, Take::Rows(limit)).await?;
                     Ok(tally)
+                })
+                .await?;
+        }
+        Ok(all)
+    }
+
+    /// Gives up to `limit` places or edges of each label and type on which a statement failed back to the next pass. Answers
+    /// how many.
+    pub(super) async fn release_trails(&self, limit: usize) -> Result<i64, Error> {
+        #[derive(Deserialize)]
+        struct Row {
+            released: i64,
+        }
+        let mut all = 0;
+        for ground in self.grounds().await? {
+            all += self
+                .transactions
+                .run("trails.release", Mode::Write, async |tx: &mut Tx| {
+                    let call = match ground {
+                        Ground::Places(label) => TRAIL_RELEASE_PLACES.about(std::slice::from_ref(label), &[]),
+                        Ground::Edges(kind) => TRAIL_RELEASE_EDGES.about(&[], std::slice::from_ref(kind)),
+                    };
+                    let Row { released } = tx.only(call.take(Take::Rows(limit))).await?;
+                    if released > 0 {
+                        tx.touch_everything();
+                    }
+                    Ok(released)
                 })
                 .await?;
         }
@@ -157,13 +185,13 @@ impl Store {
         tx: &mut Tx,
         ground: Ground<'_>,
         cycle: i64,
-        limit: usize,
+        take: Take<'_>,
     ) -> Result<Tally, Error> {
         let call = match ground {
             Ground::Places(label) => TRAIL_ADOPT_PLACES.about(std::slice::from_ref(label), &[]),
             Ground::Edges(kind) => edges(TRAIL_ADOPT_EDGES.about(&[], std::slice::from_ref(kind)), kind),
         };
-        let Adopted { adopted, quarantined } = tx.only(paged(call, cycle, limit)).await?;
+        let Adopted { adopted, quarantined } = tx.only(paged(call, cycle, take)).await?;
         if adopted + quarantined > 0 {
             tx.touch_everything();
         }
@@ -175,7 +203,7 @@ impl Store {
         tx: &mut Tx,
         ground: Ground<'_>,
         cycle: i64,
-        limit: usize,
+        take: Take<'_>,
     ) -> Result<Tally, Error> {
         let rates = self.trails.evaporation.rates();
         let call = match ground {
@@ -188,7 +216,7 @@ impl Store {
                 .set("traversal", rates.traversal)
                 .set("recency", rates.recency),
         };
-        let row: Evaporated = tx.only(paged(call, cycle, limit).set("floor", NOISE_FLOOR)).await?;
+        let row: Evaporated = tx.only(paged(call, cycle, take).set("floor", NOISE_FLOOR)).await?;
         if row.changed + row.quarantined > 0 {
             tx.touch_everything();
         }
@@ -203,9 +231,8 @@ impl Store {
     }
 }
 
-fn paged(call: Call, cycle: i64, limit: usize) -> Call {
-    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-    call.set("cycle", cycle).set("limit", limit).set("most", Pheromone::MAX)
+fn paged(call: Call, cycle: i64, take: Take<'_>) -> Call {
+    call.set("cycle", cycle).set("most", Pheromone::MAX).take(take)
 }
 
 fn edges(call: Call, kind: &EdgeType) -> Call {

@@ -6,6 +6,7 @@ use super::catalogue::{RELATION_ADOPT, RELATION_ANY, RELATION_FADE, RELATION_FOR
 use super::encode::{instants, list, slices};
 use super::error::Error;
 use super::run::Run;
+use super::statement::Take;
 use super::tally::Tally;
 use super::tx::{Mode, Tx};
 use crate::domain::ids::relation_key;
@@ -64,15 +65,15 @@ impl Store {
         Ok(row.relations > 0)
     }
 
-    /// Takes up to `limit` relations of other writers under the laws, as a batch of `run`. Answers how many rows it took,
-    /// good and bad.
+    /// Takes a page of relations of other writers under the laws, as a batch of `run`. Answers how many rows it took, good
+    /// and bad.
     ///
     /// # Errors
-    /// [`Error::Fenced`] if the run was lost.
-    pub async fn adopt_relations(&self, run: &mut Run, limit: usize) -> Result<usize, Error> {
+    /// [`Error::Fenced`] if the run was lost; an error with [`Error::is_of_data`] asks for a smaller page.
+    pub async fn adopt_relations(&self, run: &mut Run, take: Take<'_>) -> Result<usize, Error> {
         let now = run.now;
         let tally =
-            self.in_run(run, "relations.adopt", async |tx: &mut Tx| adopt(tx, now, limit).await).await?;
+            self.in_run(run, "relations.adopt", async |tx: &mut Tx| adopt(tx, now, take).await).await?;
         Ok(usize::try_from(tally.adopted + tally.quarantined).unwrap_or(0))
     }
 
@@ -80,13 +81,14 @@ impl Store {
     /// page had and the last key; a short page is the last.
     ///
     /// # Errors
-    /// [`Error::Fenced`] if the run was lost; an error with [`Error::is_too_big`] asks for a smaller page.
-    pub async fn fade(&self, run: &mut Run, after: &str, limit: usize) -> Result<(usize, String), Error> {
+    /// [`Error::Fenced`] if the run was lost; an error with [`Error::is_too_big`] or [`Error::is_of_data`] asks for a
+    /// smaller page.
+    pub async fn fade(&self, run: &mut Run, after: &str, take: Take<'_>) -> Result<(usize, String), Error> {
         let now = run.now;
         let seen = Mutex::new(after.to_owned());
         let tally = self
             .in_run(run, "relations.fade", async |tx: &mut Tx| {
-                let (tally, last) = fade(tx, now, (&self.fading, &self.pins), after, limit).await?;
+                let (tally, last) = fade(tx, now, (&self.fading, &self.pins), after, take).await?;
                 if let Ok(mut seen) = seen.lock() {
                     *seen = last;
                 }
@@ -110,7 +112,7 @@ impl Store {
         self.transactions
             .run("relations.fade.rehearse", Mode::Write, async |tx: &mut Tx| {
                 tx.abandon();
-                fade(tx, now, (&self.fading, &self.pins), after, limit).await
+                fade(tx, now, (&self.fading, &self.pins), after, Take::Rows(limit)).await
             })
             .await
     }
@@ -121,18 +123,18 @@ async fn fade(
     now: Timestamp,
     (fading, pins): (&Fading, &Pins),
     after: &str,
-    limit: usize,
+    take: Take<'_>,
 ) -> Result<(Tally, String), Error> {
     let call = RELATION_FADE
         .call()
         .set("now", now.millis())
         .set("after", after)
-        .set("limit", i64::try_from(limit).unwrap_or(i64::MAX))
         .set("halfLifeMs", fading.half_life_ms())
         .set("minimum", fading.minimum().value())
         .set("pinFrom", list(pins.0.iter().map(|pin| pin.from.as_deref())))
         .set("pinType", list(pins.0.iter().map(|pin| pin.kind.as_str())))
-        .set("pinTo", list(pins.0.iter().map(|pin| pin.to.as_deref())));
+        .set("pinTo", list(pins.0.iter().map(|pin| pin.to.as_deref())))
+        .take(take);
     let row: FadedRow = tx.only(call).await?;
     if row.held + row.adopted + row.quarantined + row.released > 0 {
         tx.touch_everything();
@@ -151,31 +153,41 @@ async fn fade(
     Ok((tally, row.last.unwrap_or_else(|| after.to_owned())))
 }
 
-/// Judges relations of other writers that were set aside anew. Answers how many are under the laws by now.
-pub(super) async fn release(tx: &mut Tx, now: Timestamp, limit: usize) -> Result<i64, Error> {
+/// Gives relations that were set aside back, and adopts those of other writers at once, or leaves that to the next pass.
+/// Answers how many came back.
+pub(super) async fn release(
+    tx: &mut Tx,
+    now: Timestamp,
+    limit: usize,
+    is_judged: bool,
+) -> Result<i64, Error> {
     #[derive(Deserialize)]
     struct Row {
         released: i64,
     }
-    let call = RELATION_RELEASE.call().set("limit", i64::try_from(limit).unwrap_or(i64::MAX));
-    let Row { released } = tx.only(call).await?;
+    let Row { released } = tx.only(RELATION_RELEASE.call().take(Take::Rows(limit))).await?;
     if released == 0 {
         return Ok(0);
     }
     tx.touch_everything();
-    let judged = adopt(tx, now, limit).await?;
+    let judged = if is_judged { adopt(tx, now, Take::Rows(limit)).await? } else { Tally::default() };
     Ok((released - judged.quarantined).max(0))
 }
 
 /// Adopts a page of relations that other writers made: from when they were last observed, else made, else from now.
-async fn adopt(tx: &mut Tx, now: Timestamp, limit: usize) -> Result<Tally, Error> {
+async fn adopt(tx: &mut Tx, now: Timestamp, take: Take<'_>) -> Result<Tally, Error> {
     #[derive(Deserialize)]
     struct Row {
         adopted: i64,
         quarantined: i64,
     }
-    let rows: Vec<ForeignRow> =
-        tx.rows(RELATION_FOREIGN.call().set("limit", i64::try_from(limit).unwrap_or(i64::MAX))).await?;
+    let foreign = RELATION_FOREIGN.call().take(take);
+    if let Take::Quarantine(_) = take {
+        let Row { adopted, quarantined } = tx.only(foreign).await?;
+        tx.touch_everything();
+        return Ok(Tally { adopted, quarantined, ..Tally::default() });
+    }
+    let rows: Vec<ForeignRow> = tx.rows(foreign).await?;
     let mut taken = BTreeSet::new();
     let rows: Vec<(ForeignRow, Judged)> = rows
         .into_iter()

@@ -86,6 +86,7 @@ pub use schema::{Drift, Initialised};
 pub use scratch::Present;
 pub use server::{About, Aside};
 pub use session::Ended;
+pub use statement::Take;
 pub use sweep::SweepCursor;
 pub use synapse::{Learned, Lesson, SynapseRow, WaitingOutcome};
 pub use tally::Tally;

@@ -11,7 +11,7 @@ use super::catalogue::{
 use super::decode::Life;
 use super::encode::{list, slices};
 use super::error::Error;
-use super::memory::{bytes, keyed, lock, write};
+use super::memory::{bytes, keyed, lock, quarantine, write};
 use super::run::Run;
 use super::statement::Call;
 use super::tally::Tally;
@@ -116,6 +116,19 @@ impl Store {
                 tx.rows(call.set("limit", limit)).await
             })
             .await
+    }
+
+    /// Quarantines a new memory that cannot be compared, or whose like cannot be strengthened, as a batch of `run`.
+    ///
+    /// # Errors
+    /// [`Error::Fenced`] if the run was lost.
+    pub async fn quarantine_new(&self, run: &mut Run, new: &New, why: &Error) -> Result<(), Error> {
+        self.in_run(run, "reinforcement.quarantine", async |tx: &mut Tx| {
+            quarantine(tx, &[(&new.key, why.quarantine_reason())]).await?;
+            Ok(Tally { scanned: 1, quarantined: 1, ..Tally::default() })
+        })
+        .await
+        .map(drop)
     }
 
     /// Strengthens old memories by new ones, each pair once, as a batch of `run`, which also records how many scopes were

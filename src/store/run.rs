@@ -406,7 +406,8 @@ impl Store {
     pub async fn runs(&self, job: Option<&str>, limit: u32) -> Result<Vec<Past>, Error> {
         self.transactions
             .run("run.history", Mode::Read, async |tx: &mut Tx| {
-                tx.rows(RUN_HISTORY.call().set("job", job).set("limit", i64::from(limit))).await
+                let call = RUN_HISTORY.call().set("job", job).set("limit", i64::from(limit));
+                tx.rows(call.set("count", list(Tally::default().counts().map(|(name, _)| name)))).await
             })
             .await
     }

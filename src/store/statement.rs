@@ -7,7 +7,12 @@
 //! A label or a relationship type cannot be a parameter. Statements about places and edges are therefore written for one
 //! of each, `:Room` with its key `n.id` and `:HALL`, so that they can be read, pasted and explained as they stand, and say
 //! so in their header (`names:`). `Statement::about` puts others in their place, and takes only names of the allow-list.
+//!
+//! A statement that works on a page says in its header what is done to a row on which it fails (`quarantine:`). That text
+//! follows the page's own `LIMIT $limit` and returns the statement's own columns, so whatever asks for a page quarantines
+//! its first row by the same call and reads the answer, cursor included, in the same way.
 
+use super::error::Error;
 use crate::domain::trail::{EdgeType, PlaceLabel};
 use neo4rs::{BoltMap, BoltType, Query};
 
@@ -41,6 +46,17 @@ pub struct Header<'a> {
     pub clock: &'a str,
     /// What in the text stands for the labels and types that a call is about.
     pub names: &'a str,
+    /// What follows the page's `LIMIT $limit` instead, to quarantine a row on which the statement failed.
+    pub quarantine: &'a str,
+}
+
+/// What a page is asked for.
+#[derive(Debug, Clone, Copy)]
+pub enum Take<'a> {
+    /// The statement's work, on up to that many rows.
+    Rows(usize),
+    /// To quarantine its first row, on which the statement has failed in this way.
+    Quarantine(&'a Error),
 }
 
 /// The label for which statements about places are written, its key, and the type for which those about edges are.
@@ -81,6 +97,7 @@ impl Statement {
                 "law" => header.law = value,
                 "clock" => header.clock = value,
                 "names" => header.names = value,
+                "quarantine" => header.quarantine = value,
                 _ => {}
             }
         }
@@ -107,6 +124,15 @@ impl Statement {
             put(HALL, format!(":{}", names.join("|")));
         }
         text
+    }
+
+    /// A text of this statement as one that quarantines: up to the end of its page, then what its header says.
+    #[must_use]
+    pub fn quarantining(&self, text: &str) -> String {
+        let page = text.split_inclusive('\n').scan(false, |ended, line| {
+            (!std::mem::replace(ended, *ended || line.trim_end().ends_with("LIMIT $limit"))).then_some(line)
+        });
+        page.chain([self.header().quarantine]).collect()
     }
 
     /// A call about these labels and types. A statement with a key is about one label.
@@ -144,6 +170,18 @@ impl Call {
             value => self.query = self.query.param(name, value),
         }
         self
+    }
+
+    /// Sets what the page is asked for.
+    pub(super) fn take(mut self, take: Take<'_>) -> Self {
+        match take {
+            Take::Rows(limit) => self.set("limit", i64::try_from(limit).unwrap_or(i64::MAX)),
+            Take::Quarantine(why) => {
+                let text = self.statement.quarantining(self.query.query());
+                self.query = neo4rs::query(&text).with_params(self.query.get_params().clone());
+                self.set("limit", 1).set("reason", why.quarantine_reason())
+            }
+        }
     }
 
     /// The request.
@@ -185,5 +223,16 @@ mod tests {
         assert_eq!(text(&[], &[]), statement.body());
         let other = Statement { name: "a", file: "// names: :HALL\nMATCH (n:Room)-[:HALL]-()" };
         assert_eq!(other.text_about(allowed.labels(), &allowed.types()[..1]), "MATCH (n:Room)-[:TUNNEL]-()");
+    }
+
+    #[test]
+    fn a_quarantining_text_is_the_page_and_what_the_header_says() {
+        let file = "// quarantine: SET n.bad = $reason RETURN n.id\nMATCH (n)\nWITH n LIMIT $limit\nSET n.x = 1\n\
+                    WITH n LIMIT $limit\nRETURN n.id";
+        let statement = Statement { name: "a", file };
+        assert_eq!(
+            statement.quarantining(statement.body()),
+            "MATCH (n)\nWITH n LIMIT $limit\nSET n.bad = $reason RETURN n.id"
+        );
     }
 }

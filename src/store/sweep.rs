@@ -5,7 +5,7 @@ use super::Store;
 use super::catalogue::{MEMORY_ADOPT, MEMORY_DECAY, MEMORY_RELEASE, MEMORY_UNSTAMPED, SESSION_ADOPT};
 use super::error::Error;
 use super::run::Run;
-use super::statement::Call;
+use super::statement::{Call, Take};
 use super::tally::Tally;
 use super::tx::{Mode, Tx};
 use crate::domain::ids::MemoryKey;
@@ -50,49 +50,58 @@ impl Store {
         self.transactions.run("memories.unstamped", Mode::Read, async |tx: &mut Tx| unstamped(tx).await).await
     }
 
-    /// Adopts up to `limit` memories of other writers, as a batch of `run`. Answers how many rows it took, good and bad.
+    /// Adopts a page of memories of other writers, as a batch of `run`. Answers how many rows it took, good and bad.
     ///
     /// # Errors
-    /// [`Error::Fenced`] if the run was lost.
-    pub async fn adopt(&self, run: &mut Run, tunables: &Tunables, limit: usize) -> Result<usize, Error> {
+    /// [`Error::Fenced`] if the run was lost; an error with [`Error::is_of_data`] asks for a smaller page.
+    pub async fn adopt(&self, run: &mut Run, tunables: &Tunables, take: Take<'_>) -> Result<usize, Error> {
         let now = run.now;
         let tally = self
-            .in_run(run, "memories.adopt", async |tx: &mut Tx| adopt_page(tx, now, tunables, limit).await)
+            .in_run(run, "memories.adopt", async |tx: &mut Tx| adopt_page(tx, now, tunables, take).await)
             .await?;
         Ok(usize::try_from(tally.adopted + tally.quarantined).unwrap_or(0))
     }
 
     /// Judges rows that were set aside anew, at most 10,000: those whose values are sound by now go back under the laws,
-    /// the others are set aside again. Answers how many were released.
+    /// the others are set aside again. Where a statement fails on any of them, all are left to the next run, which finds
+    /// out on which. Answers how many were released.
     ///
     /// # Errors
     /// Of the connection or a statement.
     pub async fn release_sound(&self, now: Timestamp, tunables: &Tunables) -> Result<i64, Error> {
-        self.transactions
-            .run("rows.release", Mode::Write, async |tx: &mut Tx| {
-                let rows = release_page(tx, now, tunables, Judged::All).await?;
-                Ok(rows + super::fade::release(tx, now, RELEASED).await?)
-            })
-            .await
+        let release = async |tunables| {
+            self.transactions
+                .run("rows.release", Mode::Write, async |tx: &mut Tx| {
+                    let rows = release_page(tx, now, tunables, Judged::All).await?;
+                    Ok(rows + super::fade::release(tx, now, RELEASED, tunables.is_some()).await?)
+                })
+                .await
+        };
+        let released = match release(Some(tunables)).await {
+            Err(why) if why.is_of_data() => release(None).await?,
+            released => released?,
+        };
+        Ok(released + self.release_trails(RELEASED).await?)
     }
 
     /// Sweeps one page of due memories at the run's `now`, after `cursor`, which it moves. Answers how many rows the
     /// page had; a short page is the last.
     ///
     /// # Errors
-    /// [`Error::Fenced`] if the run was lost; an error with [`Error::is_too_big`] asks for a smaller page.
+    /// [`Error::Fenced`] if the run was lost; an error with [`Error::is_too_big`] or [`Error::is_of_data`] asks for a
+    /// smaller page.
     pub async fn sweep(
         &self,
         run: &mut Run,
         tunables: &Tunables,
         cursor: &mut SweepCursor,
-        limit: usize,
+        take: Take<'_>,
     ) -> Result<usize, Error> {
         let (now, from) = (run.now, cursor.clone());
         let seen = Mutex::new(None);
         let tally = self
             .in_run(run, "memories.decay", async |tx: &mut Tx| {
-                let (tally, last) = sweep_page(tx, now, tunables, &from, limit).await?;
+                let (tally, last) = sweep_page(tx, now, tunables, &from, take).await?;
                 if let Ok(mut seen) = seen.lock() {
                     *seen = last;
                 }
@@ -121,7 +130,7 @@ impl Store {
             .transactions
             .run("memories.decay.rehearse", Mode::Write, async |tx: &mut Tx| {
                 tx.abandon();
-                sweep_page(tx, now, tunables, &from, limit).await
+                sweep_page(tx, now, tunables, &from, Take::Rows(limit)).await
             })
             .await?;
         if let Some(last) = last {
@@ -154,11 +163,11 @@ pub(super) enum Judged {
     Mended,
 }
 
-/// Judges rows that were set aside anew. Answers how many were released.
+/// Judges rows that were set aside anew, by these tunables, or leaves that to the next run. Answers how many were released.
 pub(super) async fn release_page(
     tx: &mut Tx,
     now: Timestamp,
-    tunables: &Tunables,
+    tunables: Option<&Tunables>,
     judged: Judged,
 ) -> Result<i64, Error> {
     #[derive(Deserialize)]
@@ -167,25 +176,34 @@ pub(super) async fn release_page(
     }
     let call = MEMORY_RELEASE.call().set("limit", i64::try_from(RELEASED).unwrap_or(i64::MAX));
     let call = call.set("all", judged == Judged::All);
-    let Row { released } = tx.only(call).await?;
+    let Row { mut released } = tx.only(call).await?;
     if released == 0 {
         return Ok(0);
     }
     tx.touch_everything();
-    let mut adopted = adopt_page(tx, now, tunables, RELEASED).await?;
-    adopted += super::fact::adopt(tx, now, RELEASED).await?;
-    Ok((released - adopted.quarantined).max(0))
+    if let Some(tunables) = tunables {
+        let mut adopted = adopt_page(tx, now, tunables, Take::Rows(RELEASED)).await?;
+        adopted += super::fact::adopt(tx, now, Take::Rows(RELEASED)).await?;
+        released = (released - adopted.quarantined).max(0);
+    }
+    Ok(released)
 }
 
-async fn adopt_page(tx: &mut Tx, now: Timestamp, tunables: &Tunables, limit: usize) -> Result<Tally, Error> {
+async fn adopt_page(
+    tx: &mut Tx,
+    now: Timestamp,
+    tunables: &Tunables,
+    take: Take<'_>,
+) -> Result<Tally, Error> {
     #[derive(Deserialize)]
     struct Row {
         adopted: i64,
         quarantined: i64,
     }
-    let rows = i64::try_from(limit).unwrap_or(i64::MAX);
-    tx.run(SESSION_ADOPT.call().set("limit", rows)).await?;
-    let call = laws(MEMORY_ADOPT.call(), tunables).set("now", now.millis()).set("limit", rows);
+    if let Take::Rows(_) = take {
+        tx.run(SESSION_ADOPT.call().take(take)).await?;
+    }
+    let call = laws(MEMORY_ADOPT.call(), tunables).set("now", now.millis()).take(take);
     let Row { adopted, quarantined } = tx.only(call).await?;
     if adopted + quarantined > 0 {
         tx.touch_everything();
@@ -198,7 +216,7 @@ async fn sweep_page(
     now: Timestamp,
     tunables: &Tunables,
     from: &SweepCursor,
-    limit: usize,
+    take: Take<'_>,
 ) -> Result<(Tally, Option<SweepCursor>), Error> {
     let config = tunables.config();
     let call = laws(MEMORY_DECAY.planted("still-anchor", "m.energyAt = now, ", ""), tunables)
@@ -206,11 +224,11 @@ async fn sweep_page(
         .set("afterSecond", from.second)
         .set("afterNano", from.nano)
         .set("afterId", from.id.as_str())
-        .set("limit", i64::try_from(limit).unwrap_or(i64::MAX))
         .set("workingDecay", config.working_decay)
         .set("shortTermDecay", config.short_term_decay)
         .set("longTermDecay", config.long_term_decay)
-        .set("expiry", config.expiry_threshold);
+        .set("expiry", config.expiry_threshold)
+        .take(take);
     let row: SweptRow = tx.only(call).await?;
     tx.touch_memories(&row.left, "");
     let tally = Tally {

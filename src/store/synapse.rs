@@ -106,8 +106,24 @@ pub struct Learned {
     pub rows: Vec<SynapseRow>,
 }
 
+/// An outcome as it is read. In a scope that cannot be, which somebody wrote past Ebb, nobody learns of it.
+#[derive(Deserialize)]
+struct WaitingRow {
+    id: String,
+    scope: String,
+    active: Vec<String>,
+    reward: Option<f64>,
+}
+
+impl WaitingRow {
+    fn sound(self) -> Option<WaitingOutcome> {
+        let Self { id, scope, active, reward } = self;
+        Some(WaitingOutcome { id, scope: Scope::new(&scope).ok()?, active, reward })
+    }
+}
+
 /// An outcome that waits to be learned.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct WaitingOutcome {
     /// Under which request it came.
     pub id: String,
@@ -147,11 +163,19 @@ impl Store {
     /// Of the connection or the statement.
     pub async fn waiting_outcomes(&self, after: &str, limit: usize) -> Result<Vec<WaitingOutcome>, Error> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        self.transactions
-            .run("outcome.waiting", Mode::Read, async |tx: &mut Tx| {
-                tx.rows(OUTCOME_WAITING.call().set("after", after).set("limit", limit)).await
-            })
-            .await
+        let mut after = after.to_owned();
+        loop {
+            let page = async |tx: &mut Tx| {
+                tx.rows(OUTCOME_WAITING.call().set("after", after.as_str()).set("limit", limit)).await
+            };
+            let rows: Vec<WaitingRow> = self.transactions.run("outcome.waiting", Mode::Read, page).await?;
+            let Some(last) = rows.last().map(|row| row.scope.clone()) else { return Ok(Vec::new()) };
+            let sound: Vec<WaitingOutcome> = rows.into_iter().filter_map(WaitingRow::sound).collect();
+            if !sound.is_empty() {
+                return Ok(sound);
+            }
+            after = last;
+        }
     }
 
     /// How many outcomes a scope has learned.

@@ -101,6 +101,8 @@ const SCANS: &[(&str, &str)] = &[
     ("inspect/promotions", "a person asks, now and then, about all promotions"),
     ("inspect/quarantine", "the label is the answer; of relations, a person asks, now and then, about all"),
     ("inspect/relations_below_minimum", "a person asks, now and then, about all relations"),
+    ("trail/release_edges", "a reason has no index; a person asks, now and then"),
+    ("trail/release_places", "a reason has no index; a person asks, now and then"),
     ("relation/release", "a reason has no index; a person asks, now and then"),
     ("server/aside", "a reason has no index; a person asks, now and then"),
     ("server/ahead", "the dates have no index; a person asks, now and then"),
@@ -176,6 +178,22 @@ async fn every_statement_has_the_plan_it_was_reviewed_with() {
     if version.starts_with(SERIES) {
         insta::assert_snapshot!(format!("plans_{SERIES}"), golden);
     }
+}
+
+/// What quarantines a row on which a statement failed is a statement of its own to the server, and sets a mark.
+#[tokio::test(flavor = "multi_thread")]
+async fn every_quarantining_text_is_one_and_stops_at_its_page() {
+    let db = fresh().await;
+    let mut looked = 0;
+    for statement in ALL.iter().filter(|statement| !statement.header().quarantine.is_empty()) {
+        let text = statement.quarantining(statement.body());
+        assert!(text.contains("LIMIT $limit\n"), "{}: has no page", statement.name);
+        let plan = Plan::of(&db, &text).await;
+        let sets = |plan: &Plan| plan.kind() == "SetLabels" || plan.kind().starts_with("Set");
+        assert!(plan.all().into_iter().any(sets), "{}: marks nothing", statement.name);
+        looked += 1;
+    }
+    assert_eq!(looked, 11);
 }
 
 #[tokio::test(flavor = "multi_thread")]

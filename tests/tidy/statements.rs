@@ -11,8 +11,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 /// The keys of a header, in the order in which they stand.
-const KEYS: [&str; 9] =
-    ["purpose", "mode", "params", "returns", "bound", "idempotent", "law", "clock", "names"];
+const KEYS: [&str; 10] =
+    ["purpose", "mode", "params", "returns", "bound", "idempotent", "law", "clock", "names", "quarantine"];
 /// The types of parameters.
 const TYPES: [&str; 6] = ["String", "Integer", "Float", "Boolean", "List", "Map"];
 /// Words that write, wherever they stand in a statement.

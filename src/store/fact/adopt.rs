@@ -13,6 +13,7 @@ use crate::store::catalogue::{FACT_ADOPT, FACT_ANY, FACT_FOREIGN};
 use crate::store::encode::{instants, list, slices};
 use crate::store::error::Error;
 use crate::store::run::Run;
+use crate::store::statement::Take;
 use crate::store::tally::Tally;
 use crate::store::tx::{Mode, Tx};
 use serde::Deserialize;
@@ -53,17 +54,17 @@ impl Store {
         self.transactions.run("fact.any", Mode::Read, async |tx: &mut Tx| foreign(tx).await).await
     }
 
-    /// Takes facts of other writers under the laws, up to `limit`, as a batch of `run`. Answers how many rows it took,
+    /// Takes facts of other writers under the laws, a page as a batch of `run`. Answers how many rows it took,
     /// good and bad.
     ///
     /// # Errors
-    /// [`Error::Fenced`] if the run was lost.
-    pub async fn adopt_facts(&self, run: &mut Run, limit: usize) -> Result<usize, Error> {
+    /// [`Error::Fenced`] if the run was lost; an error with [`Error::is_of_data`] asks for a smaller page.
+    pub async fn adopt_facts(&self, run: &mut Run, take: Take<'_>) -> Result<usize, Error> {
         if self.foreign_facts().await? == 0 {
             return Ok(0);
         }
         let now = run.now;
-        let tally = self.in_run(run, "facts.adopt", async |tx: &mut Tx| adopt(tx, now, limit).await).await?;
+        let tally = self.in_run(run, "facts.adopt", async |tx: &mut Tx| adopt(tx, now, take).await).await?;
         Ok(usize::try_from(tally.adopted + tally.quarantined).unwrap_or(0))
     }
 }
@@ -79,14 +80,18 @@ async fn foreign(tx: &mut Tx) -> Result<i64, Error> {
 }
 
 /// Adopts a page of facts.
-pub(in crate::store) async fn adopt(tx: &mut Tx, now: Timestamp, limit: usize) -> Result<Tally, Error> {
+pub(in crate::store) async fn adopt(tx: &mut Tx, now: Timestamp, take: Take<'_>) -> Result<Tally, Error> {
     #[derive(Deserialize)]
     struct Row {
         adopted: i64,
         quarantined: i64,
     }
-    let rows: Vec<ForeignRow> =
-        tx.rows(FACT_FOREIGN.call().set("limit", i64::try_from(limit).unwrap_or(i64::MAX))).await?;
+    let foreign = FACT_FOREIGN.call().take(take);
+    if let Take::Quarantine(_) = take {
+        let Row { adopted, quarantined } = tx.only(foreign).await?;
+        return Ok(Tally { adopted, quarantined, ..Tally::default() });
+    }
+    let rows: Vec<ForeignRow> = tx.rows(foreign).await?;
     let rows: Vec<(ForeignRow, Result<Taken, String>)> = rows
         .into_iter()
         .map(|row| {

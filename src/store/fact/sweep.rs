@@ -16,7 +16,7 @@ use crate::store::catalogue::{FACT_AHEAD, FACT_COUNT, FACT_DECAY, FACT_HEADS, FA
 use crate::store::encode::{list, slices};
 use crate::store::error::Error;
 use crate::store::run::Run;
-use crate::store::statement::Call;
+use crate::store::statement::{Call, Take};
 use crate::store::tally::Tally;
 use crate::store::tx::{Mode, Tx};
 use serde::Deserialize;
@@ -64,7 +64,7 @@ struct Page<'a> {
     rules: &'a Rules,
     epsilon: f64,
     now: Timestamp,
-    limit: usize,
+    take: Take<'a>,
 }
 
 impl Store {
@@ -80,7 +80,7 @@ impl Store {
         after: &str,
         limit: usize,
     ) -> Result<Swept, Error> {
-        let page = Page { scope, rules, epsilon: self.regime.epsilon, now, limit };
+        let page = Page { scope, rules, epsilon: self.regime.epsilon, now, take: Take::Rows(limit) };
         self.transactions
             .run("facts.look", Mode::Read, async |tx: &mut Tx| {
                 let rows = heads(tx, page, after).await?;
@@ -121,16 +121,17 @@ impl Store {
     /// Sweeps a page of heads at the run's `now`, after the key `after`, as a batch of `run`.
     ///
     /// # Errors
-    /// [`Error::Fenced`] if the run was lost; an error with [`Error::is_too_big`] asks for a smaller page.
+    /// [`Error::Fenced`] if the run was lost; an error with [`Error::is_too_big`] or
+    /// [`Error::is_of_data`] asks for a smaller page.
     pub async fn sweep_heads(
         &self,
         run: &mut Run,
         scope: FactScope,
         rules: &Rules,
         after: &str,
-        limit: usize,
+        take: Take<'_>,
     ) -> Result<Swept, Error> {
-        let page = Page { scope, rules, epsilon: self.regime.epsilon, now: run.now, limit };
+        let page = Page { scope, rules, epsilon: self.regime.epsilon, now: run.now, take };
         let done = Mutex::new(Swept::default());
         self.in_run(run, "facts.sweep", async |tx: &mut Tx| {
             let (swept, tally) = sweep(tx, page, after).await?;
@@ -151,14 +152,14 @@ impl Store {
         run: &mut Run,
         id: &str,
         rules: &Rules,
-        limit: usize,
+        take: Take<'_>,
     ) -> Result<(Asked, usize), Error> {
         let (now, done) = (run.now, Mutex::new(None));
         self.in_run(run, "facts.sweep.asked", async |tx: &mut Tx| {
             // It is the run's alone, so what is read here stands until this transaction ends. A page whose commit was
             // lost and that landed is not counted again: the cursor has passed it.
             let mut asked = asked::read(tx, id).await?.asked;
-            let page = Page { scope: asked.scope, rules, epsilon: self.regime.epsilon, now, limit };
+            let page = Page { scope: asked.scope, rules, epsilon: self.regime.epsilon, now, take };
             let (swept, tally) = sweep(tx, page, &asked.cursor).await?;
             asked.cursor = swept.last;
             asked.counters += swept.counters;
@@ -191,11 +192,7 @@ impl Store {
 }
 
 async fn heads(tx: &mut Tx, page: Page<'_>, after: &str) -> Result<Vec<HeadRow>, Error> {
-    let call = FACT_HEADS
-        .call()
-        .set("scope", page.scope.name())
-        .set("after", after)
-        .set("limit", i64::try_from(page.limit).unwrap_or(i64::MAX));
+    let call = FACT_HEADS.call().set("scope", page.scope.name()).set("after", after).take(page.take);
     tx.rows(call).await
 }
 
@@ -248,11 +245,15 @@ async fn sweep(tx: &mut Tx, page: Page<'_>, after: &str) -> Result<(Swept, Tally
         tx.run(call).await?;
     }
     let count = |many: usize| i64::try_from(many).unwrap_or(i64::MAX);
+    let quarantined = match page.take {
+        Take::Rows(_) => faults.len(),
+        Take::Quarantine(_) => lineages,
+    };
     let tally = Tally {
         scanned: count(lineages),
         changed: count(next.len()),
-        skipped: count(lineages) - count(next.len()) - count(faults.len()),
-        quarantined: count(faults.len()),
+        skipped: count(lineages) - count(next.len()) - count(quarantined),
+        quarantined: count(quarantined),
         retracted: counters.retracted,
         reduced: counters.reduced,
         rehearsed: counters.would_retract + counters.would_reduce,

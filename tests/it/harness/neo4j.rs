@@ -34,6 +34,9 @@ pub(crate) struct Fresh {
 /// 2026-01-01T00:00:00Z.
 pub(crate) const START: i64 = 1_767_225_600_000;
 
+/// The one constraint that a test makes as a person would; whoever wipes the database drops it.
+pub(crate) const OWN_CONSTRAINT: &str = "a_persons_own";
+
 /// The instant that many hours after [`START`].
 pub(crate) fn at(hours: f64) -> Timestamp {
     Timestamp::from_millis(START).unwrap().after(hours * 3_600_000.0)
@@ -148,6 +151,7 @@ async fn wipe(client: &Client) {
             .run("CREATE INDEX ebb_test_harness IF NOT EXISTS FOR (n:EbbTestHarness) ON (n.marker)", &[])
             .await;
     }
+    client.run(&format!("DROP CONSTRAINT {OWN_CONSTRAINT} IF EXISTS"), &[]).await;
     while client.value::<i64>("MATCH (n) WITH n LIMIT 20000 DETACH DELETE n RETURN count(*) AS n").await > 0 {
     }
 }

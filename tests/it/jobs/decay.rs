@@ -9,7 +9,7 @@ use ebb::domain::event::Event;
 use ebb::domain::tier::Tier;
 use ebb::jobs::{JobName, Request};
 use ebb::scheduler::driver::{Wanted, run_job};
-use ebb::store::{Opened, SweepCursor};
+use ebb::store::{Opened, SweepCursor, Take};
 use std::time::Duration;
 
 async fn limited(db: &Fresh, hours: f64, request: Request) -> ebb::scheduler::driver::JobReport {
@@ -159,7 +159,7 @@ async fn pages_move_on_through_rows_of_one_instant() {
     let mut cursor = SweepCursor::default();
     let mut pages = Vec::new();
     for _ in 0..3 {
-        pages.push(db.store.sweep(&mut run, &tunables, &mut cursor, 10).await.unwrap());
+        pages.push(db.store.sweep(&mut run, &tunables, &mut cursor, Take::Rows(10)).await.unwrap());
     }
     assert_eq!(pages, [10, 10, 5]);
     let swept: i64 = db.client.value("MATCH (m:Memory) WHERE m.energy < 0.61 RETURN count(m) AS n").await;

@@ -2,9 +2,11 @@
 
 mod adoption;
 mod audit;
+mod bisect;
 mod clock;
 mod cluster;
 mod coactivate;
+mod damage;
 mod decay;
 mod evaporate;
 mod fade;

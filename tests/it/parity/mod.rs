@@ -16,7 +16,7 @@ use ebb::domain::memory::{Found, Sweep, Vital, adopted, swept};
 use ebb::domain::tier::Tier;
 use ebb::domain::units::{Energy, Timestamp};
 use ebb::jobs::JobName;
-use ebb::store::Opened;
+use ebb::store::{Opened, Take};
 use neo4rs::BoltType;
 use serde::Deserialize;
 
@@ -318,7 +318,7 @@ async fn an_adoption_in_cypher_is_an_adoption_in_rust() {
 
     let opened = db.store.open_run("decay", "manual/parity", now, "manual", Right::Lease).await.unwrap();
     let Opened::Ours(mut run) = opened else { panic!("{opened:?}") };
-    while db.store.adopt(&mut run, &tunables, 1_000).await.unwrap() > 0 {}
+    while db.store.adopt(&mut run, &tunables, Take::Rows(1_000)).await.unwrap() > 0 {}
     let tally = db.store.close_run(&run, RunState::Done, false, None).await.unwrap();
     assert_eq!((tally.adopted, tally.quarantined), (i64::try_from(ROWS).unwrap(), 0));
 

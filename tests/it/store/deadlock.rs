@@ -10,7 +10,7 @@ use ebb::domain::ids::{Scope, promotion_key};
 use ebb::domain::tier::Tier;
 use ebb::jobs::{JobName, Request};
 use ebb::scheduler::driver::{Wanted, rehearse_job, run_job};
-use ebb::store::{Applied, Batch, Config, Done, Error, Lasting, Opened, Store, SweepCursor};
+use ebb::store::{Applied, Batch, Config, Done, Error, Lasting, Opened, Store, SweepCursor, Take};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -127,10 +127,10 @@ async fn what_fails_leaves_nothing_locked() {
     let mut stale = open(&db.store, Right::Lease).await;
     let second = db.another();
     let mut run = open(&second, Right::Scratch).await;
-    let lost = db.store.sweep(&mut stale, &tunables, &mut SweepCursor::default(), 10).await;
+    let lost = db.store.sweep(&mut stale, &tunables, &mut SweepCursor::default(), Take::Rows(10)).await;
     assert!(matches!(lost, Err(Error::Fenced(_))));
     let mut cursor = SweepCursor::default();
-    let swept = second.sweep(&mut run, &tunables, &mut cursor, 10);
+    let swept = second.sweep(&mut run, &tunables, &mut cursor, Take::Rows(10));
     assert_eq!(
         tokio::time::timeout(Duration::from_secs(2), swept).await.unwrap().unwrap(),
         3,
