@@ -152,6 +152,12 @@ impl Outcome {
         self.reward
     }
 
+    /// The hits that were of use.
+    #[must_use]
+    pub fn used(&self) -> &[Used] {
+        &self.used
+    }
+
     /// How active its nodes are, above 0 and at most 1.
     #[must_use]
     pub fn activation(&self) -> f64 {

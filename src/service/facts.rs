@@ -5,16 +5,18 @@
 //! die. One that counts only is always answered at once, since it writes nothing.
 
 use super::Service;
-use super::memories::{Intent, hash};
+use super::memories::Intent;
+use super::request_hash::request_hash;
 use crate::clock::new_id;
 use crate::domain::fact::{Assertion, FactScope, Value};
 use crate::domain::ids::Term;
-use crate::domain::policy::{Counters, Draft, Mode, Policies, Policy, Summary};
+use crate::domain::policy::{Counters, Draft, Glob, Measure, Mode, Policies, Policy, Summary};
 use crate::domain::units::Timestamp;
 use crate::jobs::{JobName, Request, sweep};
 use crate::scheduler::driver::{self, Wanted};
 use crate::store::{Asked, Error, Fact, FactFilter, InForce, Said, SweepJob, SweepState};
 use serde::de::{Deserialize, Deserializer, Error as _};
+use serde_json::json;
 use serde_json::value::RawValue;
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
@@ -116,9 +118,19 @@ impl Service {
     /// [`Error::Conflict`] for a request id that was used for other words.
     pub async fn assert_facts(&self, intent: &Intent, facts: &[Assertion]) -> Result<Vec<Said>, Error> {
         // The ids are made anew at each try, and a client that tries again does so later.
-        let words: Vec<_> =
-            facts.iter().map(|fact| (&fact.tuple, fact.confidence, &fact.source, fact.valid_until)).collect();
-        let hash = hash(&format!("{:?}", ("assert", words)));
+        let assertion = |fact: &Assertion| {
+            let tuple = &fact.tuple;
+            json!({
+                "scope": tuple.scope.name(),
+                "entity": tuple.entity.as_str(),
+                "relation": tuple.relation.as_str(),
+                "value": tuple.value,
+                "confidence": fact.confidence.value(),
+                "source": fact.source.as_str(),
+                "valid_until": fact.valid_until.map(Timestamp::millis),
+            })
+        };
+        let hash = request_hash("assert", &facts.iter().map(assertion).collect());
         self.store.assert_facts(intent.lasting(&hash), facts).await
     }
 
@@ -162,7 +174,13 @@ impl Service {
         // The instant apart: a client that tries again does so later.
         let SweepRequest { scope, mode, policy_id, accepted, at } = request;
         let policy_id = policy_id.as_ref().map(Term::as_str);
-        let hash = hash(&format!("{:?}", ("sweep", scope, mode, policy_id, accepted)));
+        let document = json!({
+            "scope": scope.name(),
+            "mode": mode.map(Mode::name),
+            "policy_id": policy_id,
+            "accept_affected": accepted,
+        });
+        let hash = request_hash("sweep", &document);
         let lasting = intent.lasting(&hash);
         let id = match self.store.sweep_under(lasting).await? {
             Some(id) => id,
@@ -256,7 +274,21 @@ impl Service {
         })?;
         let policy = checked.all().first().cloned();
         let policy = policy.ok_or_else(|| Error::Invalid("there is no policy in this".to_owned()))?;
-        let hash = hash(&format!("{:?}", ("set policy", &policy)));
+        let (ttl_s, half_life_s) = match policy.measure {
+            Measure::TtlS(ttl) => (Some(ttl), None),
+            Measure::HalfLifeS(half_life) => (None, Some(half_life)),
+        };
+        let document = json!({
+            "id": policy.id.as_str(),
+            "relation": policy.relation.as_str(),
+            "scope": policy.scope.map(FactScope::name),
+            "mode": policy.mode.name(),
+            "ttl_s": ttl_s,
+            "half_life_s": half_life_s,
+            "min_confidence": policy.min_confidence.value(),
+            "exempt_relations": policy.exempt_relations.iter().map(Glob::as_str).collect::<Vec<_>>(),
+        });
+        let hash = request_hash("set_policy", &document);
         let new = self.store.set_policy(intent.lasting(&hash), &policy).await?;
         Ok((policy, new))
     }
@@ -266,7 +298,7 @@ impl Service {
     /// # Errors
     /// [`Error::NotFound`]; [`Error::Conflict`] for a request id that was used for other words.
     pub async fn remove_policy(&self, intent: &Intent, id: &str) -> Result<(), Error> {
-        let hash = hash(&format!("{:?}", ("remove policy", id)));
+        let hash = request_hash("remove_policy", &json!({ "id": id }));
         self.store.remove_policy(intent.lasting(&hash), id).await
     }
 }

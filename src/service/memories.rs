@@ -1,13 +1,16 @@
 //! Memories, one at a time: made, used, shown, pinned, forgotten.
 
 use super::Service;
+use super::request_hash::request_hash;
 use crate::clock::new_id;
 use crate::domain::event::{Access, Event, Remember};
-use crate::domain::ids::{InstanceId, MemoryId, MemoryKey, Scope, SessionId, event_id, hex, made_id};
+use crate::domain::ids::{EntityName, InstanceId, MemoryId, MemoryKey, Scope, SessionId, event_id, made_id};
+use crate::domain::memory::Revive;
 use crate::domain::similarity::{Embedding, EmbeddingError};
 use crate::domain::tunables::Tunables;
 use crate::domain::units::{Energy, Timestamp};
 use crate::store::{Applied, Batch, Done, Ended, Error, Fault, Filter, Lasting, Record};
+use serde_json::{Value, json};
 
 /// A write that may be repeated: the same id counts once.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -220,8 +223,8 @@ impl Service {
         let batch = Batch { events, tunables: &tunables };
         let named =
             |index: usize, event: &Event| request.own && event.id().as_str() == made(&request.seed, index);
-        let words = |(index, event): (usize, &Event)| words(event, named(index, event));
-        let hash = hash(&events.iter().enumerate().map(words).collect::<Vec<_>>().join("\n"));
+        let documents = events.iter().enumerate().map(|(index, event)| document(event, named(index, event)));
+        let hash = request_hash("events", &documents.collect());
         let seed = request.own.then_some(request.seed.as_str());
         let id = |first: Option<&str>, index: usize, event: &Event| {
             let first = first.filter(|_| named(index, event)).map(|first| made(first, index));
@@ -308,7 +311,7 @@ impl Service {
         at: Timestamp,
     ) -> Result<Vec<Memory>, Error> {
         let tunables = self.store.tunables().await?;
-        let hash = hash(&format!("{:?}", ("pin", pin, scope, ids)));
+        let hash = request_hash("pin", &json!({ "scope": scope.as_str(), "ids": texts(ids), "pin": pin }));
         let keys: Vec<MemoryKey> = ids.iter().map(|id| MemoryKey::new(scope, id)).collect();
         let records = self.store.pin(intent.lasting(&hash), &keys, pin, at, &tunables).await?;
         Ok(records.into_iter().map(|record| Memory::at(record, at, &tunables)).collect())
@@ -326,7 +329,7 @@ impl Service {
         at: Timestamp,
         accepted: Option<i64>,
     ) -> Result<i64, Error> {
-        let hash = hash(&format!("{:?}", ("forget", scope, ids)));
+        let hash = request_hash("forget", &json!({ "scope": scope.as_str(), "ids": texts(ids) }));
         self.store.forget(intent.lasting(&hash), (scope, ids), at, (&self.config.guard, accepted)).await
     }
 
@@ -343,7 +346,9 @@ impl Service {
         threshold: Option<f64>,
     ) -> Result<Ended, Error> {
         let tunables = self.store.tunables().await?;
-        let hash = hash(&format!("{:?}", ("session end", scope, session, threshold)));
+        let document =
+            json!({ "scope": scope.as_str(), "session": session.as_str(), "threshold": threshold });
+        let hash = request_hash("end_session", &document);
         let threshold = threshold.unwrap_or(tunables.config().session_end_threshold);
         let lasting = intent.lasting(&hash);
         self.store.end_session(lasting, (scope, session), at, threshold, &tunables).await
@@ -366,39 +371,66 @@ fn made(seed: &str, index: usize) -> String {
     made_id(seed, u64::try_from(index).unwrap_or(u64::MAX))
 }
 
-/// The words of an event, its instant apart, and its id where the request named it: a client that tries again does so
-/// later, and names nothing.
-fn words(event: &Event, named: bool) -> String {
+/// An event in the document of a request, its instant apart, and its id where the request named it: a client that tries
+/// again does so later, and names nothing.
+fn document(event: &Event, named: bool) -> Value {
     match event {
-        Event::Remember(Remember {
-            id,
-            scope,
-            content,
-            session,
-            instance,
-            mentions,
-            pinned,
-            embedding,
-            at: _,
-        }) => {
-            // As text: what it was before it had a type.
-            let instance = instance.as_ref().map(InstanceId::as_str);
-            let words = if named {
-                format!("{:?}", ("memory", scope, content, session, instance, mentions, pinned))
-            } else {
-                format!("{:?}", ("memory", id, scope, content, session, instance, mentions, pinned))
-            };
-            // Words of a memory without an embedding are what they were before there were any.
-            embedding.as_ref().map_or(words.clone(), |embedding| format!("{words} {embedding:?}"))
-        }
-        Event::Access(Access { id, scope, session, revive, at: _ }) => {
-            // As it was while an access could name no scope: a retry may come after an upgrade.
-            format!("{:?}", ("access", id, Some(scope), session, revive))
-        }
+        Event::Remember(remember) => json!({
+            "remember": {
+                "id": (!named).then(|| remember.id.as_str()),
+                "scope": remember.scope.as_str(),
+                "content": remember.content,
+                "session": remember.session.as_ref().map(SessionId::as_str),
+                "instance": remember.instance.as_ref().map(InstanceId::as_str),
+                "mentions": remember.mentions.iter().map(EntityName::as_str).collect::<Vec<_>>(),
+                "pinned": remember.pinned,
+                "embedding": remember.embedding.as_ref().map(Embedding::numbers),
+            }
+        }),
+        Event::Access(access) => json!({
+            "access": {
+                "id": access.id.as_str(),
+                "scope": access.scope.as_str(),
+                "session": access.session.as_ref().map(SessionId::as_str),
+                "revive": access.revive == Revive::Yes,
+            }
+        }),
     }
 }
 
-pub(super) fn hash(words: &str) -> String {
-    use sha2::{Digest, Sha256};
-    hex(&Sha256::digest(words.as_bytes()))
+fn texts(ids: &[MemoryId]) -> Vec<&str> {
+    ids.iter().map(MemoryId::as_str).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_document_of_an_event_stays_over_versions() {
+        let id = MemoryId::new("m1").unwrap();
+        let remember = Remember {
+            at: Timestamp::EPOCH,
+            id: id.clone(),
+            scope: Scope::local(),
+            content: "said".to_owned(),
+            session: SessionId::new("s1").ok(),
+            instance: None,
+            mentions: vec![EntityName::new("Ada").unwrap()],
+            pinned: true,
+            embedding: None,
+        };
+        let remember = Event::Remember(remember);
+        assert_eq!(
+            document(&remember, false).to_string(),
+            r#"{"remember":{"content":"said","embedding":null,"id":"m1","instance":null,"mentions":["Ada"],"pinned":true,"scope":"local","session":"s1"}}"#
+        );
+        assert_eq!(document(&remember, true)["remember"]["id"], Value::Null, "made for the request");
+        let access =
+            Access { at: Timestamp::EPOCH, id, scope: Scope::local(), session: None, revive: Revive::Yes };
+        assert_eq!(
+            document(&Event::Access(access), false).to_string(),
+            r#"{"access":{"id":"m1","revive":true,"scope":"local","session":null}}"#
+        );
+    }
 }

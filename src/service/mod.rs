@@ -55,6 +55,7 @@ mod outcomes;
 mod past;
 pub mod recall;
 pub mod relations;
+mod request_hash;
 pub mod trails;
 
 // What the floors below answer, for surfaces, which name no other floor than this.

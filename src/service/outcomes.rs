@@ -1,13 +1,15 @@
 //! Outcomes: what came of recalls, reported by whoever used their answers, or filed by the recall itself.
 
 use super::Service;
-use super::memories::{Intent, RequestId, hash};
+use super::memories::{Intent, RequestId};
 use super::recall::{Ask, Error, Recalled};
+use super::request_hash::request_hash;
 use crate::domain::ids::{RecallId, Scope};
 use crate::domain::outcome::{Outcome, OutcomeError, Used};
 use crate::domain::units::Timestamp;
 use crate::engine::plasticity::Learn;
 use crate::store::{self, Report, Reported};
+use serde_json::json;
 use tracing::warn;
 
 /// What a recall was worth that files itself.
@@ -41,7 +43,16 @@ impl Service {
         outcome: &Outcome,
         at: Timestamp,
     ) -> Result<Reported, store::Error> {
-        let hash = hash(&format!("{:?}", ("outcome", scope, outcome)));
+        let used = |used: &Used| json!({ "id": used.id, "path": used.path });
+        let hash = request_hash(
+            "outcome",
+            &json!({
+                "scope": scope.as_str(),
+                "recall": outcome.recall().as_str(),
+                "used": outcome.used().iter().map(used).collect::<Vec<_>>(),
+                "reward": outcome.reward().value(),
+            }),
+        );
         let report = Report { scope, outcome, at, learns: self.learns() };
         self.store.report(intent.lasting(&hash), report).await
     }

@@ -1,12 +1,14 @@
 //! Relations between entities: observed, listed, pinned.
 
 use super::Service;
-use super::memories::{Intent, hash};
+use super::memories::Intent;
+use super::request_hash::request_hash;
 use crate::domain::event::{Observe, Tie};
 use crate::domain::ids::Scope;
 use crate::domain::relation::Fading;
-use crate::domain::units::Timestamp;
+use crate::domain::units::{Timestamp, Weight};
 use crate::store::{Error, Observed, Relation, Which};
+use serde_json::{Value, json};
 
 /// Relations of one request to the database.
 const PAGE: usize = 1_000;
@@ -18,8 +20,8 @@ impl Service {
     /// [`Error::Conflict`] for a request id that was used for other words.
     pub async fn observe(&self, intent: &Intent, seen: &[Observe]) -> Result<Vec<Observed>, Error> {
         // The instant apart: a client that tries again does so later.
-        let words = |one: &Observe| format!("{:?}", (&one.tie, one.seen.weight, one.seen.pinned));
-        let hash = hash(&format!("{:?}", ("observe", seen.iter().map(words).collect::<Vec<_>>())));
+        let observation = |one: &Observe| json!({ "relation": named(&one.tie), "weight": one.seen.weight.map(Weight::value), "pinned": one.seen.pinned });
+        let hash = request_hash("observe", &seen.iter().map(observation).collect());
         self.store.observe(intent.lasting(&hash), seen).await
     }
 
@@ -34,7 +36,7 @@ impl Service {
         pin: bool,
         at: Timestamp,
     ) -> Result<f64, Error> {
-        let hash = hash(&format!("{:?}", ("pin relation", pin, tie)));
+        let hash = request_hash("pin_relation", &json!({ "relation": named(tie), "pin": pin }));
         self.store.pin_relation(intent.lasting(&hash), tie, pin, at).await
     }
 
@@ -116,4 +118,9 @@ impl Service {
         all.truncate(limit.unwrap_or(usize::MAX));
         Ok(all)
     }
+}
+
+/// A relation in the document of a request.
+fn named(tie: &Tie) -> Value {
+    json!({ "scope": tie.scope.as_str(), "from": tie.from.as_str(), "type": tie.kind.as_str(), "to": tie.to.as_str() })
 }

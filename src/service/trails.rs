@@ -1,15 +1,17 @@
 //! Trails: places and edges of the palace, what agents leave there, and where it leads.
 
 use super::Service;
-use super::memories::{Intent, RequestId, hash};
-use crate::domain::event::{PlaceName, Step, Trace};
+use super::memories::{Intent, RequestId};
+use super::request_hash::request_hash;
+use crate::domain::event::{PlaceName, Step, Trace, Walk};
 use crate::domain::ids::{NameError, PlaceId, Scope, Term};
-use crate::domain::trail::Allowed;
+use crate::domain::trail::{Allowed, PlaceLabel};
 use crate::domain::units::Timestamp;
 use crate::jobs::{JobName, Request, evaporate};
 use crate::scheduler::driver::JobReport;
 use crate::store::{Candidate, Counter, EdgeSeen, Error, Hot, PlaceSeen, Seen, Tally, Traced, Trodden};
 use serde::Deserialize;
+use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 /// Places that a search for the cheapest way reads at most.
@@ -88,9 +90,8 @@ impl Service {
     /// [`Error::NotFound`] for a place or an edge that does not exist; [`Error::Conflict`] for an id that several places
     /// have, or a request id that was used for other words; [`Error::Quarantined`] for what no law can use.
     pub async fn trace(&self, intent: &Intent, traces: &[Trace]) -> Result<Vec<Traced>, Error> {
-        let words: Vec<String> =
-            traces.iter().map(|trace| format!("{:?}", ("trace", &trace.scope, &trace.what))).collect();
-        self.store.trace(intent.lasting(&hash(&words.join("\n"))), traces).await
+        let hash = request_hash("trace", &traces.iter().map(document).collect());
+        self.store.trace(intent.lasting(&hash), traces).await
     }
 
     /// A place at an instant, or the edges between two.
@@ -183,7 +184,7 @@ impl Service {
         // What a dry run shows is what is to be accepted.
         let accepted = if *intent == Intent::Rehearse { Some(cycles) } else { accepted };
         self.config.guard.judge_cycles(cycles, accepted).map_err(Error::TooFar)?;
-        let hash = hash(&format!("{:?}", ("advance cycle", cycles)));
+        let hash = request_hash("advance_cycle", &json!({ "cycles": cycles }));
         self.store.advance_cycle(intent.lasting(&hash), cycles, at).await
     }
 
@@ -210,4 +211,23 @@ impl Service {
     pub async fn rehearse_evaporate(&self, at: Timestamp, force: bool) -> Result<Tally, Error> {
         evaporate::rehearse(&self.store, at, None, force).await
     }
+}
+
+/// An event of the palace in the document of a request.
+fn document(trace: &Trace) -> Value {
+    let place = |place: &PlaceName| json!({ "label": place.label.as_ref().map(PlaceLabel::as_str), "id": place.id.as_str() });
+    let what = match &trace.what {
+        Walk::Node { label, id, name } => {
+            json!({ "node": { "label": label.as_str(), "id": id.as_str(), "name": name } })
+        }
+        Walk::Edge { from, to, kind, base_cost } => {
+            json!({ "edge": { "from": place(from), "to": place(to), "type": kind.as_str(), "base_cost": base_cost } })
+        }
+        Walk::Deposit { path, reward } => {
+            let step = |step: &Step| json!({ "to": place(&step.to), "via": step.via });
+            json!({ "deposit": { "path": path.iter().map(step).collect::<Vec<_>>(), "reward": reward.value() } })
+        }
+        Walk::Explore { place: at } => json!({ "explore": place(at) }),
+    };
+    json!({ "scope": trace.scope.as_str(), "what": what })
 }

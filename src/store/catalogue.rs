@@ -218,12 +218,9 @@ catalogue! {
     SESSION_JOIN = "session/join";
     SESSION_MADE = "session/made";
     SESSION_OPEN = "session/open";
-<<<<<<< HEAD
+    SESSION_QUARANTINE = "session/quarantine";
     SESSION_REWIND = "session/rewind";
     SESSION_REWIND_ACCESSES = "session/rewind_accesses";
-=======
-    SESSION_QUARANTINE = "session/quarantine";
->>>>>>> bisect
     SESSION_TRIM = "session/trim";
     SWEEP_ADVANCE = "sweep/advance";
     SWEEP_ASKED = "sweep/asked";

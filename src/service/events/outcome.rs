@@ -10,8 +10,8 @@
 use super::feed::{BadLine, Why};
 use super::line::Came;
 use super::{Feeder, ImportError};
-use crate::service::memories::hash;
 use crate::service::recall::Error;
+use crate::service::request_hash::request_hash;
 use crate::store::{Lasting, Progress, Report};
 
 impl Feeder<'_> {
@@ -38,7 +38,7 @@ impl Feeder<'_> {
         };
         match outcome {
             Some(outcome) => {
-                let hash = hash(&text);
+                let hash = request_hash("import_outcome", &serde_json::json!(text));
                 let lasting = Lasting::Once { request: &request, hash: &hash, by: "import" };
                 let report = Report { scope: &scope, outcome: &outcome, at, learns: service.learns() };
                 store.import_outcome(&self.key, from, progress, lasting, report).await?;
