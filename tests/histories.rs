@@ -332,3 +332,17 @@ fn i13_a_run_or_a_memory_that_is_dated_ahead() {
     let verdict = changed(&[(pinned, &pinned.replace(": 0,", ": 3155760000000,"))]);
     assert!(broken(&verdict, Invariant::Dates), "{:?}", verdict.violations);
 }
+
+#[test]
+fn what_a_server_acknowledged_while_it_was_stopped_is_unknown() {
+    let outcome = r#""op": 5, "known": "ok", "what": "outcome", "id": "outcome-1"}"#;
+    let learned = r#""ticks": 1, "strengthened": 1"#;
+    let none = r#""ticks": 0, "strengthened": 0"#;
+    breaks(Invariant::Outcomes, &[(learned, none)], "outcome");
+    let stopped = format!(
+        "{outcome}\n{}",
+        r#"{"at": 18004030, "process": "harness", "op": 6, "known": "ok", "what": "stopped", "from": 18004012, "until": 18004030}"#
+    );
+    keeps(&[(learned, none), (outcome, &stopped)]);
+    keeps(&[(outcome, &stopped)]);
+}

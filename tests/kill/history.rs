@@ -94,6 +94,9 @@ pub(crate) enum What {
     Look { runs: Vec<RunSeen>, attempts: Vec<AttemptSeen>, doubly_marked: Vec<String> },
     /// The harness has made a dry run of a job at rest, with a hash of the graph, its ledger apart, before and after.
     DryRun { job: String, before: String, after: String },
+    /// The server was stopped in order, and started again: what it acknowledged in between is unknown. One that is stopped
+    /// ends transactions that last too long, and Neo4j 5.26 was seen to acknowledge the commit of one that it had ended.
+    Stopped { from: i64, until: i64 },
     /// The harness has hurt a process.
     Hurt { victim: String, how: String },
 }

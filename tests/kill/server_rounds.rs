@@ -38,14 +38,22 @@ impl Campaign<'_> {
     async fn refuse_writes(&mut self, round: u64) -> Result<(), Ended> {
         let ports = self.all_ready().await?;
         self.journal.tell(&What::Hurt { victim: "server".to_owned(), how: "read-only".to_owned() });
-        self.host.set_read_only(true).await?;
+        self.stop_to_set(true).await?;
         let said_no = self.said(&ports, Says::NotReady("read-only")).await?;
-        self.host.set_read_only(false).await?;
+        self.stop_to_set(false).await?;
         let said_yes = self.said(&ports, Says::Ready).await?;
         println!(
             "round {round}: the database was read-only; workers say so after {said_no:?}, ready after {said_yes:?}"
         );
         self.done += 1;
+        Ok(())
+    }
+
+    /// Starts the server anew, so that it takes writes or does not.
+    async fn stop_to_set(&mut self, read_only: bool) -> Result<(), Ended> {
+        let from = Clock::Real.now().millis();
+        self.host.set_read_only(read_only).await?;
+        self.journal.tell(&What::Stopped { from, until: Clock::Real.now().millis() });
         Ok(())
     }
 

@@ -37,10 +37,21 @@ pub(super) struct Operations {
 
 impl Operations {
     pub(super) fn of(history: &[Line]) -> Self {
+        let stops: Vec<(i64, i64)> = history
+            .iter()
+            .filter_map(|line| match line.what {
+                What::Stopped { from, until } => Some((from, until)),
+                _ => None,
+            })
+            .collect();
+        let while_stopping = |at: i64| stops.iter().any(|(from, until)| (*from..=*until).contains(&at));
         let mut open: BTreeMap<(&str, u64), usize> = BTreeMap::new();
         let mut all: Vec<Operation> = Vec::new();
         for line in history {
-            if matches!(line.what, What::Look { .. } | What::DryRun { .. } | What::Hurt { .. }) {
+            if matches!(
+                line.what,
+                What::Look { .. } | What::DryRun { .. } | What::Hurt { .. } | What::Stopped { .. }
+            ) {
                 continue;
             }
             let key = (line.process.as_str(), line.op);
@@ -55,8 +66,9 @@ impl Operations {
             });
             if line.known != Known::Invoke {
                 let operation = &mut all[place];
-                operation.known = line.known;
-                operation.ended = if line.known == Known::Info { i64::MAX } else { line.at };
+                let is_doubtful = line.known == Known::Ok && while_stopping(line.at);
+                operation.known = if is_doubtful { Known::Info } else { line.known };
+                operation.ended = if operation.known == Known::Info { i64::MAX } else { line.at };
                 operation.what = line.what.clone();
             }
         }
