@@ -8,8 +8,8 @@
 //
 // What somebody wrote there that is no instant has revoked it, and counts as long ago.
 MATCH (k:EbbKey)
-WHERE (k.revoked IS NOT NULL AND (NOT k.revoked IS :: ZONED DATETIME OR k.revoked < datetime.realtime() - duration({days: $days})))
-  OR (k.expires IS NOT NULL AND (NOT k.expires IS :: ZONED DATETIME OR k.expires < datetime.realtime() - duration({days: $days})))
+WHERE any(ended IN [k.revoked, k.expires] WHERE ended IS NOT NULL
+  AND NOT coalesce(ended >= datetime.realtime() - duration({days: $days}), false))
 WITH k LIMIT $limit
 MERGE (c:EbbCounter {name: 'keys'})
 DELETE k

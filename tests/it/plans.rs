@@ -134,7 +134,6 @@ const SCANS: &[(&str, &str)] = &[
 const UNIONS: &[(&str, &str)] = &[
     ("inspect/conflicts", "a person asks, now and then, about both"),
     ("cluster/read", "both are lists of keys"),
-    ("key/prune", "keys are few, and those that have ended are removed"),
     ("inspect/quarantine", "a person asks, now and then, about both"),
     ("inspect/trails_hot", "a person asks, now and then, about each type of edge"),
     ("inspect/trails_hot_graph", "a person asks, now and then, about each type of edge"),
