@@ -228,7 +228,7 @@ impl Service {
         let seed = request.own.then_some(request.seed.as_str());
         let id = |first: Option<&str>, index: usize, event: &Event| {
             let first = first.filter(|_| named(index, event)).map(|first| made(first, index));
-            first.map_or_else(|| event.id().as_str().to_owned(), |first| first)
+            first.unwrap_or_else(|| event.id().as_str().to_owned())
         };
         let keys = |first: Option<&str>| match at {
             Some(_) => events
