@@ -226,16 +226,16 @@ impl Service {
         let documents = events.iter().enumerate().map(|(index, event)| document(event, named(index, event)));
         let hash = request_hash("events", &documents.collect());
         let seed = request.own.then_some(request.seed.as_str());
-        let id = |first: Option<&str>, index: usize, event: &Event| {
-            let first = first.filter(|_| named(index, event)).map(|first| made(first, index));
-            first.unwrap_or_else(|| event.id().as_str().to_owned())
+        // The id of the first time, of what the request itself named.
+        let first_id = |first: Option<&str>, index: usize, event: &Event| {
+            first.filter(|_| named(index, event)).map(|first| made(first, index))
+        };
+        let key = |first: Option<&str>, (index, event): (usize, &Event)| match first_id(first, index, event) {
+            Some(id) => MemoryKey::of_row(event.key().scope(), &id),
+            None => event.key(),
         };
         let keys = |first: Option<&str>| match at {
-            Some(_) => events
-                .iter()
-                .enumerate()
-                .map(|(index, event)| MemoryKey::of_row(event.key().scope(), &id(first, index, event)))
-                .collect(),
+            Some(_) => events.iter().enumerate().map(|event| key(first, event)).collect(),
             None => Vec::new(),
         };
         let (applied, first, records) =
@@ -243,8 +243,11 @@ impl Service {
         match applied {
             Applied::All(done) => {
                 let of = |(index, (event, done)): (usize, (&Event, Done))| {
-                    let id = MemoryId::new(&id(first.as_deref(), index, event));
-                    Ok((id.map_err(|why| Error::Invalid(why.to_string()))?, done))
+                    let id = match first_id(first.as_deref(), index, event) {
+                        Some(id) => MemoryId::new(&id).map_err(|why| Error::Invalid(why.to_string()))?,
+                        None => event.id().clone(),
+                    };
+                    Ok((id, done))
                 };
                 let done = events.iter().zip(done).enumerate().map(of).collect::<Result<_, Error>>()?;
                 let shown =
