@@ -20,8 +20,7 @@ impl Campaign<'_> {
 
     /// Lets the server run out of disk, sees that workers say so, kills it, and sees that they are ready again.
     async fn fill_disk(&mut self, round: u64) -> Result<(), Ended> {
-        let ports = self.all_ready().await?;
-        self.journal.tell(&What::Hurt { victim: "server".to_owned(), how: "full disk".to_owned() });
+        let ports = self.begin("full disk").await?;
         self.host.fill_disk().await?;
         let said_no = self.said(&ports, Says::NotReady("stopped itself")).await?;
         self.host.kill().await?;
@@ -36,8 +35,7 @@ impl Campaign<'_> {
 
     /// Starts the server so that it takes no writes, sees that workers say so, and that they are ready when it does again.
     async fn refuse_writes(&mut self, round: u64) -> Result<(), Ended> {
-        let ports = self.all_ready().await?;
-        self.journal.tell(&What::Hurt { victim: "server".to_owned(), how: "read-only".to_owned() });
+        let ports = self.begin("read-only").await?;
         self.stop_to_set(true).await?;
         let said_no = self.said(&ports, Says::NotReady("read-only")).await?;
         self.stop_to_set(false).await?;
@@ -47,6 +45,13 @@ impl Campaign<'_> {
         );
         self.done += 1;
         Ok(())
+    }
+
+    /// Waits until all workers are ready, and writes down what befalls the server; the ports of the workers.
+    async fn begin(&self, how: &str) -> Result<Vec<u16>, Ended> {
+        let ports = self.all_ready().await?;
+        self.journal.tell(&What::Hurt { victim: "server".to_owned(), how: how.to_owned() });
+        Ok(ports)
     }
 
     /// Starts the server anew, so that it takes writes or does not.
