@@ -5,13 +5,6 @@
 //! gets what it needs.
 
 use clap::Parser;
-use ebb::clock::Clock;
-use ebb::domain::ids::Scope;
-use ebb::domain::units::Timestamp;
-use ebb::provision::{self, Origin};
-use ebb::service::mirrors::contents_of_file;
-use ebb::service::recall::view_of_file;
-use ebb::service::{JobName, Rhythm};
 use ebb::settings::{self, Environment, Faults, Flag, Flags, Settings};
 use ebb::surfaces::cli::config::{self, Firings, Setting};
 use ebb::surfaces::cli::exit::{CliError, Exit};
@@ -22,6 +15,13 @@ use ebb::surfaces::cli::{self, Cli, Command, Global, demo, engine, graph, neo4j,
 use ebb::surfaces::mcp::Tools;
 use ebb::telemetry;
 use ebb::{wiring, worker};
+use ebb_core::clock::Clock;
+use ebb_core::domain::ids::Scope;
+use ebb_core::domain::units::Timestamp;
+use ebb_core::service::mirrors::contents_of_file;
+use ebb_core::service::recall::view_of_file;
+use ebb_core::service::{JobName, Rhythm};
+use ebb_provision::Origin;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -48,7 +48,7 @@ fn run(cli: &Cli, environment: &Environment, output: &Output) -> Result<(), CliE
     }
     // The keeper has no settings of its own: what it is to run comes from whoever starts it.
     if let Command::Neo4j(neo4j::Verb::Keep(keep)) = &cli.command {
-        return Ok(provision::keep(&keep.home)?);
+        return Ok(ebb_provision::keep(&keep.home)?);
     }
     let settings = Settings::load(&flags(&cli.global), environment).map_err(|faults| invalid(&faults))?;
     telemetry::start(&settings.log, output.color_on_stderr).map_err(anyhow::Error::new)?;
@@ -203,7 +203,7 @@ fn on_file(
 fn scratch(settings: &Settings, file: &Path, output: &Output) -> Result<Settings, CliError> {
     let mut settings = settings.clone();
     if settings.neo4j.uri.is_none() {
-        settings.neo4j.home = ebb::service::events::scratch_folder(file).map_err(CliError::failed)?;
+        settings.neo4j.home = ebb_core::service::events::scratch_folder(file).map_err(CliError::failed)?;
         let home = settings.neo4j.home.display();
         output.remark(&format!("Replaying on a managed server of its own, in {home}"));
         output.remark(&format!("Ask it afterwards with EBB__NEO4J__HOME={home} ebb memory explain ID"));
@@ -216,7 +216,7 @@ async fn play(settings: &Settings, scope: Scope, output: &Output) -> Result<(), 
     let mut settings = settings.clone();
     let folder = PathBuf::from(".ebb/demo");
     if settings.neo4j.uri.is_none() {
-        provision::wipe(&folder).await?;
+        ebb_provision::wipe(&folder).await?;
         settings.neo4j.home.clone_from(&folder);
         output.remark("Starting a scratch Neo4j of its own, in .ebb/demo");
     }

@@ -4,19 +4,19 @@
 //! managed server is initialised when it is opened, since nobody else writes there; a given database is prepared by a
 //! person, with `ebb init`.
 
-use crate::clock::Clock;
-use crate::domain::ids::Scope;
-use crate::domain::policy::Regime;
-use crate::domain::relation::FadingError;
-use crate::domain::similarity::Similarity;
-use crate::graph::kinds::Kinds;
-use crate::mirror;
-use crate::provision::{self, Endpoint, Keeper, Origin};
-use crate::scheduler;
-use crate::service::{self, Service};
 use crate::settings::Settings;
 use crate::settings::jobs::JobConfig as JobSettings;
-use crate::store::{self, Store};
+use ebb_core::clock::Clock;
+use ebb_core::domain::ids::Scope;
+use ebb_core::domain::policy::Regime;
+use ebb_core::domain::relation::FadingError;
+use ebb_core::domain::similarity::Similarity;
+use ebb_core::mirror;
+use ebb_core::scheduler;
+use ebb_core::service::{self, Service};
+use ebb_core::store::{self, Store};
+use ebb_engine::graph::kinds::Kinds;
+use ebb_provision::{Endpoint, Keeper, Origin};
 use std::sync::Arc;
 
 /// Why nothing could be opened.
@@ -25,7 +25,7 @@ use std::sync::Arc;
 pub enum Error {
     /// No server.
     #[error(transparent)]
-    Provision(#[from] provision::Error),
+    Provision(#[from] ebb_provision::Error),
     /// A server that cannot be used.
     #[error(transparent)]
     Store(#[from] store::Error),
@@ -47,7 +47,7 @@ pub enum Error {
 pub struct Open {
     /// Everything Ebb does.
     pub service: Arc<Service>,
-    server: provision::Server,
+    server: ebb_provision::Server,
 }
 
 impl Open {
@@ -98,7 +98,7 @@ pub async fn open(settings: &Settings, scope: Scope) -> Result<Open, Error> {
 /// # Errors
 /// No server.
 pub async fn reach(settings: &Settings, scope: Scope) -> Result<Open, Error> {
-    let server = provision::acquire(&settings.neo4j, &keeper()?).await?;
+    let server = ebb_provision::acquire(&settings.neo4j, &keeper()?).await?;
     match over(&server.endpoint, settings, scope) {
         Ok(service) => Ok(Open { service: Arc::new(service), server }),
         Err(why) => {

@@ -12,7 +12,7 @@
 //! | `data`, `logs`, `conf` | Neo4j's own, and `logs/server.log`, `logs/keeper.log` |
 //!
 
-use crate::files::{self, Readers};
+use ebb_files::Readers;
 use std::fs::{self, DirBuilder, File};
 use std::io::ErrorKind;
 use std::os::unix::fs::DirBuilderExt;
@@ -76,7 +76,7 @@ impl Home {
             fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o700))
                 .map_err(io(what("close")))?;
             let text = "The data of a Neo4j server that Ebb starts and stops. With this file in it Ebb may remove the folder.\n";
-            let marked = files::replace(&path.join(MARK), Readers::Owner, text.as_bytes());
+            let marked = ebb_files::replace(&path.join(MARK), Readers::Owner, text.as_bytes());
             marked.map_err(|why| io(what("mark"))(why.into()))?;
         }
         for folder in ["conf", "data", "logs"] {
@@ -130,7 +130,7 @@ impl Home {
     /// Writes a file only its owner can read, whole or not at all.
     pub(super) fn write_private(&self, name: &str, text: &str) -> Result<(), Error> {
         let path = self.join(name);
-        let written = files::replace(&path, Readers::Owner, text.as_bytes()).map(drop);
+        let written = ebb_files::replace(&path, Readers::Owner, text.as_bytes()).map(drop);
         written.map_err(|why| io(format!("cannot write {}", path.display()))(why.into()))
     }
 

@@ -8,7 +8,6 @@
 //! It is a session of its own, so that neither Ctrl-C in the terminal nor the terminal's end reaches it or
 //! the server. What it is to run comes through its standard input, since that may hold the password.
 
-use crate::files;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -148,7 +147,7 @@ async fn watch(home: &Home, plan: Plan, last: &mut Option<File>) -> Result<(), E
 fn spawn(home: &Home, plan: &Plan) -> Result<Child, Error> {
     let what = |verb: &str, path: &Path| format!("cannot {verb} {}", path.display());
     let path = home.join(log::SERVER_LOG);
-    let output = files::begin(&path).map_err(io(what("write", &path)))?;
+    let output = ebb_files::begin(&path).map_err(io(what("write", &path)))?;
     let errors = output.try_clone().map_err(io(what("write", &path)))?;
     let mut command = Command::new(&plan.program);
     command.args(&plan.args).envs(plan.env.iter().map(|(key, value)| (key, value))).current_dir(home.path());

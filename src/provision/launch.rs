@@ -1,6 +1,5 @@
 //! A managed server brought up: the way chosen, the keeper handed its plan, the answer waited for.
 
-use crate::files;
 use std::path::Path;
 use std::process::Stdio;
 
@@ -71,8 +70,9 @@ async fn plan(config: &Config, home: &Home, ports: Ports, password: &SecretStrin
 async fn run(config: &Config, keeper: &Keeper, home: &Home, plan: &Plan) -> Result<(Record, Child), Error> {
     tracing::info!("starting Neo4j in {}", home.path().display());
     let refused = |why: String| Error::Keeper { home: home.path().to_path_buf(), why };
-    files::begin(&home.join(log::SERVER_LOG)).map_err(io("cannot begin the server's log"))?; // so that nothing old is taken for new
-    let output = files::begin(&home.join(log::KEEPER_LOG)).map_err(io("cannot begin the keeper's log"))?;
+    ebb_files::begin(&home.join(log::SERVER_LOG)).map_err(io("cannot begin the server's log"))?; // so that nothing old is taken for new
+    let output =
+        ebb_files::begin(&home.join(log::KEEPER_LOG)).map_err(io("cannot begin the keeper's log"))?;
     let errors = output.try_clone().map_err(io("cannot begin the keeper's log"))?;
     let log_from = log::length(&home.join(log::DEBUG_LOG));
     let (program, words) =

@@ -12,7 +12,6 @@
 //! The password goes to Neo4j's own tool through an argument file that only its owner can read: words on a
 //! command line are visible to every user of the machine.
 
-use crate::files;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
@@ -169,7 +168,7 @@ async fn fetch(mvn: &Path, java: &Path, folder: &Path, lib: &Path) -> Result<(),
     let partial = folder.join(format!("partial-{}", uuid::Uuid::new_v4().simple()));
     let write = || {
         std::fs::create_dir_all(&partial)?;
-        std::io::Write::write_all(&mut files::begin(&partial.join("pom.xml"))?, POM.as_ref())
+        std::io::Write::write_all(&mut ebb_files::begin(&partial.join("pom.xml"))?, POM.as_ref())
     };
     write().map_err(io(format!("cannot write into {}", partial.display())))?;
     tracing::info!("fetching Neo4j with Maven into {} (140 MB, once; about a minute)", lib.display());

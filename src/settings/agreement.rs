@@ -7,8 +7,8 @@ use super::fault::{Fault, Origin};
 use super::jobs::JOBS;
 use super::layers::Layer;
 use super::{Settings, winner};
-use crate::domain::ids::Scope;
-use crate::domain::trail::EvaporationError;
+use ebb_core::domain::ids::Scope;
+use ebb_core::domain::trail::EvaporationError;
 
 /// Settles on one of two keys that say the same thing in two ways, the password stated or in a file, a schedule as an
 /// interval or as a pattern: the one of the highest layer, so that a variable can stand in for what a file says and the

@@ -5,17 +5,17 @@
 //! that it is about. Groups of synonyms replace the fifteen that are there: as any list does, and because a word can be in
 //! one group only, so beside groups that cannot be taken away many a word could not be given another meaning.
 
-use crate::engine::activation::Params;
-use crate::engine::causal::CausalChainDetector;
-use crate::engine::plasticity::{self, Rules};
-use crate::engine::recall::{self, Ask, Weighing, Xlr};
-use crate::engine::semantic::synonyms::SynonymExpander;
-use crate::engine::temporal::decay::HalfLives;
-use crate::engine::{self, merge, resonance};
-use crate::graph;
-use crate::graph::builder::WeightRange;
-use crate::graph::kinds::{Dimension, NodeType};
-use crate::graph::number::PosF32;
+use ebb_engine::activation::Params;
+use ebb_engine::causal::CausalChainDetector;
+use ebb_engine::graph;
+use ebb_engine::graph::builder::WeightRange;
+use ebb_engine::graph::kinds::{Dimension, NodeType};
+use ebb_engine::graph::number::PosF32;
+use ebb_engine::plasticity::{self, Rules};
+use ebb_engine::recall::{self, Ask, Weighing, Xlr};
+use ebb_engine::semantic::synonyms::SynonymExpander;
+use ebb_engine::temporal::decay::HalfLives;
+use ebb_engine::{merge, resonance};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -152,7 +152,7 @@ impl Config {
     ///
     /// # Errors
     /// For a number outside its range, or a word that means two things.
-    pub fn rules(&self) -> Result<recall::Config, engine::Error> {
+    pub fn rules(&self) -> Result<recall::Config, ebb_engine::Error> {
         let (recall, reference) = (self.recall.over(Params::RECALL), self.reference.over(Params::REFERENCE));
         let rules = recall::Config::new(recall, reference, self.text_weight, self.top_k_max)?;
         let weighing = Weighing {
@@ -220,7 +220,7 @@ impl Config {
     /// What the engine refuses: the key of each value, and why.
     pub(super) fn refused(&self) -> Vec<(String, String)> {
         let mut refused = Vec::new();
-        let mut ask = |key: &str, answer: Result<(), engine::Error>| {
+        let mut ask = |key: &str, answer: Result<(), ebb_engine::Error>| {
             refused.extend(answer.err().map(|why| (format!("engine.{key}"), why.to_string())));
         };
         for (name, profile) in [("recall", self.recall), ("reference", self.reference)] {
@@ -257,6 +257,6 @@ impl Config {
 }
 
 /// Whether something could be made.
-fn made<T>(of: Result<T, graph::Error>) -> Result<(), engine::Error> {
-    of.map(drop).map_err(engine::Error::from)
+fn made<T>(of: Result<T, graph::Error>) -> Result<(), ebb_engine::Error> {
+    of.map(drop).map_err(ebb_engine::Error::from)
 }

@@ -1,6 +1,6 @@
 //! The section `[guard]`.
 
-use crate::domain::guard::Guard;
+use ebb_core::domain::guard::Guard;
 use serde::Deserialize;
 
 /// When a change is too large to make unasked. Every field is described in `config/default.toml`.

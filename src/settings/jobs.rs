@@ -1,8 +1,8 @@
 //! The sections `[jobs.<name>]`.
 
 use super::kind::{duration, optional_duration};
-use crate::scheduler::calendar::{Pattern, Zone};
-use crate::scheduler::due::Rhythm;
+use ebb_core::scheduler::calendar::{Pattern, Zone};
+use ebb_core::scheduler::due::Rhythm;
 use serde::Deserialize;
 use std::time::Duration;
 

@@ -5,8 +5,8 @@
 //! want it, or with the rule that it breaks.
 
 use super::tables::{Table, Tables};
-use crate::scheduler::calendar::{Pattern, Zone};
 use config::Value;
+use ebb_core::scheduler::calendar::{Pattern, Zone};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;

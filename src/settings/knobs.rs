@@ -11,7 +11,7 @@ use super::engine::{DIMENSIONS, half_life_keys};
 use super::jobs::JOBS;
 use super::kind::Kind;
 use super::tables::Tables;
-use crate::domain::tunables::ConsolidationConfig;
+use ebb_core::domain::tunables::ConsolidationConfig;
 use std::borrow::Cow;
 use std::sync::LazyLock;
 

@@ -47,10 +47,9 @@ pub use fault::{Fault, Faults, Origin};
 pub use kind::Shown;
 pub use redact::Row;
 
-use crate::domain::policy::Policies;
-use crate::domain::tunables::ConsolidationConfig;
-use crate::provision;
 use crate::telemetry;
+use ebb_core::domain::policy::Policies;
+use ebb_core::domain::tunables::ConsolidationConfig;
 use layers::{Given, Layer};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
@@ -84,7 +83,7 @@ pub struct Flag {
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// Which server, and how to run a managed one.
-    pub neo4j: provision::Config,
+    pub neo4j: ebb_provision::Config,
     /// Connections to it.
     pub pools: pools::Config,
     /// What `ebb init` writes into the ConsolidationConfig node; it passes the laws' own check.

@@ -1,7 +1,7 @@
 //! The section `[pheromones]`, whose names are those of the stigmergy document.
 
 use super::kind::duration;
-use crate::domain::trail::{Allowed, Evaporation, EvaporationError, NamesError, Rates, Trails};
+use ebb_core::domain::trail::{Allowed, Evaporation, EvaporationError, NamesError, Rates, Trails};
 use serde::Deserialize;
 use std::time::Duration;
 

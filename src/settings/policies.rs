@@ -7,8 +7,8 @@ use super::fault::{Faults, Origin};
 use super::kind::Shown;
 use super::layers::Layer;
 use super::{Environment, Flags, Settings};
-use crate::domain::policy::{Draft, Given, Policies};
 use config::ConfigError;
+use ebb_core::domain::policy::{Draft, Given, Policies};
 use std::collections::BTreeMap;
 
 /// What is wrong with one policy whose fields are sound alone.

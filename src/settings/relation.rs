@@ -1,6 +1,6 @@
 //! The section `[relation]`, whose names are those of the relation decay document.
 
-use crate::domain::relation::{Fading, FadingError, Pins};
+use ebb_core::domain::relation::{Fading, FadingError, Pins};
 use serde::Deserialize;
 
 /// How relations fade. Every field is described in `config/default.toml`.

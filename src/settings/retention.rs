@@ -1,7 +1,7 @@
 //! The section `[retention]`.
 
 use super::kind::{duration, optional_duration};
-use crate::domain::retention::Retention;
+use ebb_core::domain::retention::Retention;
 use serde::Deserialize;
 use std::time::Duration;
 

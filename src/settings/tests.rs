@@ -5,14 +5,14 @@ use super::fault::Origin;
 use super::knobs::KNOBS;
 use super::layers::Layer;
 use super::{DEFAULT_TOML, Environment, Flag, Flags, Settings, sample};
-use crate::engine::activation::Params;
-use crate::engine::plasticity::Rules;
-use crate::engine::recall::{self, Ask, Xlr};
-use crate::engine::resonance;
-use crate::engine::temporal::decay::HalfLives;
-use crate::graph::builder::WeightRange;
-use crate::graph::kinds::{Dimension, NodeType};
-use crate::graph::number::PosF32;
+use ebb_engine::activation::Params;
+use ebb_engine::graph::builder::WeightRange;
+use ebb_engine::graph::kinds::{Dimension, NodeType};
+use ebb_engine::graph::number::PosF32;
+use ebb_engine::plasticity::Rules;
+use ebb_engine::recall::{self, Ask, Xlr};
+use ebb_engine::resonance;
+use ebb_engine::temporal::decay::HalfLives;
 use secrecy::ExposeSecret;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -78,7 +78,7 @@ fn the_default_file_alone_is_a_sound_configuration() {
     assert_eq!(settings.pools.connections, 8);
     assert_eq!(settings.worker.lease, Duration::from_secs(15));
     assert!(settings.jobs.decay.enabled && settings.jobs.decay.every.is_none());
-    assert_eq!(settings.memory, crate::domain::tunables::tests::documented());
+    assert_eq!(settings.memory, ebb_core::domain::tunables::ConsolidationConfig::DOCUMENTED);
     assert_eq!(row(&settings, "neo4j.heap_mb"), (Some("1024".into()), "default".into()));
     assert_eq!(row(&settings, "neo4j.uri"), (None, "unset".into()));
 }
@@ -120,7 +120,7 @@ fn the_usual_variables_fill_the_neo4j_section_and_empty_ones_count_as_unset() {
     assert_eq!(neo4j.uri.as_deref(), Some("bolt://localhost:7687"));
     assert_eq!((neo4j.username.as_str(), neo4j.database.as_str()), ("more-particular", "neo4j"));
     assert_eq!(neo4j.password.unwrap().expose_secret(), "hush");
-    assert_eq!((neo4j.way, neo4j.image.as_str()), (Some(crate::provision::Way::Maven), "neo4j:5"));
+    assert_eq!((neo4j.way, neo4j.image.as_str()), (Some(ebb_provision::Way::Maven), "neo4j:5"));
 }
 
 #[test]
@@ -297,9 +297,9 @@ fn table_structs_and_default_file_name_the_same_keys() {
     let mut named = |section: &str, fields: &[&str]| {
         structs.extend(fields.iter().map(|field| format!("{section}.{field}")));
     };
-    named("neo4j", fields::of::<crate::provision::Config>());
+    named("neo4j", fields::of::<ebb_provision::Config>());
     named("neo4j", fields::of::<super::pools::Config>());
-    named("memory", fields::of::<crate::domain::tunables::ConsolidationConfig>());
+    named("memory", fields::of::<ebb_core::domain::tunables::ConsolidationConfig>());
     named("similarity", fields::of::<super::similarity::Config>());
     for job in fields::of::<super::jobs::Config>() {
         named(&format!("jobs.{job}"), fields::of::<super::jobs::JobConfig>());
@@ -336,7 +336,8 @@ fn policies_come_from_three_sources_and_every_fault_has_its_place() {
     let theirs = r#"[{"id": "c", "relation": "z", "scope": "*", "mode": "retract", "ttl_s": 2}]"#;
     let env = [("EBB_DECAY_POLICIES", ours), ("STIGMEM_DECAY_POLICIES", theirs)];
     let said = |settings: &Settings| {
-        let policy = |policy: &crate::domain::policy::Policy| format!("{} {:?}", policy.id, policy.measure);
+        let policy =
+            |policy: &ebb_core::domain::policy::Policy| format!("{} {:?}", policy.id, policy.measure);
         settings.policies.all().iter().map(policy).collect::<Vec<_>>()
     };
     let settings = load(toml, &env, &[]).unwrap();

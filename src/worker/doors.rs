@@ -5,13 +5,13 @@
 
 use super::metrics::{self, Beside};
 use super::{Error, Roles};
-use crate::scheduler::meter::Meter;
-use crate::service::Service;
-use crate::service::keys::Keyring;
 use crate::settings::Settings;
 use crate::surfaces::http::probes::{self, Ready};
 use crate::surfaces::http::{Api, Listener, Rules, router};
 use crate::surfaces::mcp::Tools;
+use ebb_core::scheduler::meter::Meter;
+use ebb_core::service::Service;
+use ebb_core::service::keys::Keyring;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

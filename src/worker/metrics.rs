@@ -41,10 +41,10 @@
 //! Every worker prints its own counts; the gauges of what stands in the graph (lag, stuck attempts, quarantined rows)
 //! are the same in each.
 
-use crate::jobs::JobName;
-use crate::scheduler::meter::{Counts, Ending, JobCounts};
-use crate::service::mirrors::{Held, Saves, State};
 use crate::surfaces::http::Usage;
+use ebb_core::jobs::JobName;
+use ebb_core::scheduler::meter::{Counts, Ending, JobCounts};
+use ebb_core::service::mirrors::{Held, Saves, State};
 use std::fmt::Write;
 
 /// What is not counted by the scheduler.
@@ -295,9 +295,9 @@ fn signed(count: i64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::ids::Scope;
-    use crate::service::recall::Freshness;
-    use crate::store::Tally;
+    use ebb_core::domain::ids::Scope;
+    use ebb_core::service::recall::Freshness;
+    use ebb_core::store::Tally;
     use std::collections::BTreeSet;
     use std::time::Duration;
 
@@ -306,7 +306,7 @@ mod tests {
         let decay = counts.jobs.entry(JobName::Decay).or_default();
         decay.ended(Ending::Done, Duration::from_millis(1_250));
         decay.worked(Tally { scanned: 7, changed: 5, ..Tally::default() });
-        decay.last_done = crate::domain::units::Timestamp::from_millis(1_767_225_600_500).ok();
+        decay.last_done = ebb_core::domain::units::Timestamp::from_millis(1_767_225_600_500).ok();
         let freshness = Freshness { age: Duration::from_millis(2_500), tick_end: 8, ..Freshness::FILE };
         let state =
             State { freshness, generation: 3, nodes: 4, slots: 5, bytes: 6, learned: 7, skipped: (0, 0) };

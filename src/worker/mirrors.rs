@@ -14,12 +14,12 @@
 //! seconds it is left where it stands, and goes with the process.
 
 use super::{Roles, looped};
-use crate::domain::ids::Scope;
-use crate::scheduler::panics::{Panics, TooManyPanics};
-use crate::service::Service;
-use crate::service::mirrors::Held;
-use crate::service::recall::Error;
 use crate::surfaces::http::probes::Ready;
+use ebb_core::domain::ids::Scope;
+use ebb_core::scheduler::panics::{Panics, TooManyPanics};
+use ebb_core::service::Service;
+use ebb_core::service::mirrors::Held;
+use ebb_core::service::recall::Error;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;

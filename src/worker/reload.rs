@@ -4,10 +4,10 @@
 //! server, of leases and of the port counts from the next start, and is named. One with faults changes nothing: each
 //! fault is logged, and the number of such reloads counted.
 
-use crate::scheduler::cron::Wake;
-use crate::scheduler::{self, meter::Meter};
 use crate::settings::{Faults, Settings};
 use crate::wiring::schedules;
+use ebb_core::scheduler::cron::Wake;
+use ebb_core::scheduler::{self, meter::Meter};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -5,10 +5,10 @@ use crate::reference::contrast;
 use crate::reference::grouping;
 use crate::reference::learning::Sweep;
 use crate::reference::{Plain, waves};
-use ebb::engine::communities::Partition;
-use ebb::engine::resonance::{Resonance, Wave};
-use ebb::engine::xlr::{Contrast, Field};
-use ebb::graph::Graph;
+use ebb_engine::communities::Partition;
+use ebb_engine::graph::Graph;
+use ebb_engine::resonance::{Resonance, Wave};
+use ebb_engine::xlr::{Contrast, Field};
 
 /// How far a learned weight may be from one learned in f64, as a share of it.
 const WEIGHT_NEAR: f64 = 1e-4;

@@ -1,10 +1,10 @@
 //! What benches stand on: a server of their own, and the service over it as a user's settings make it.
 
-use ebb::domain::ids::Scope;
-use ebb::provision::{self, Keeper, Server};
-use ebb::service::Service;
 use ebb::settings::{Environment, Flag, Flags, Settings};
 use ebb::wiring;
+use ebb_core::domain::ids::Scope;
+use ebb_core::service::Service;
+use ebb_provision::{Keeper, Server};
 use std::path::Path;
 use tempfile::TempDir;
 
@@ -30,7 +30,7 @@ impl Bed {
         };
         let settings = Settings::load(&flags, &Environment::of_process()).expect("the defaults");
         let keeper = Keeper::of(Path::new(env!("CARGO_BIN_EXE_ebb")));
-        let server = provision::acquire(&settings.neo4j, &keeper).await.expect("a server");
+        let server = ebb_provision::acquire(&settings.neo4j, &keeper).await.expect("a server");
         let service = wiring::over(&server.endpoint, &settings, Scope::local()).expect("an address");
         service.initialise().await.expect("a schema");
         let about = service.store().about().await.expect("a server");

@@ -257,7 +257,7 @@ fn tell(runs: &[Run]) {
 
 /// Writes a file; what the last one has of other targets stays in it, if that is of the same day and commit.
 fn write(mut record: Record) {
-    let now = ebb::clock::rfc3339(ebb::clock::Clock::Real.now());
+    let now = ebb_core::clock::rfc3339(ebb_core::clock::Clock::Real.now());
     let is_same =
         |(name, known): &(String, Record)| name.starts_with(&now[..10]) && known.commit == record.commit;
     let name = match records().pop().filter(is_same) {

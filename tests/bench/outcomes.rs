@@ -2,11 +2,11 @@
 
 use crate::random::SplitMix64;
 use crate::sets::Set;
-use ebb::engine::activation::scratch::Scratch;
-use ebb::engine::activation::{Params, wavefront};
-use ebb::engine::plasticity::Rules;
-use ebb::graph::Graph;
-use ebb::graph::index::NodeId;
+use ebb_engine::activation::scratch::Scratch;
+use ebb_engine::activation::{Params, wavefront};
+use ebb_engine::graph::Graph;
+use ebb_engine::graph::index::NodeId;
+use ebb_engine::plasticity::Rules;
 
 /// Nodes that were used together, with what they were worth.
 pub(crate) type Outcome = Vec<(NodeId, f32)>;

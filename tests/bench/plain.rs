@@ -1,8 +1,8 @@
 //! A graph, and what is asked of it, as the textbook reads them.
 
 use crate::reference::{Plain, Rule};
-use ebb::graph::Graph;
-use ebb::graph::index::NodeId;
+use ebb_engine::graph::Graph;
+use ebb_engine::graph::index::NodeId;
 
 /// How signals spread in a recall.
 pub(crate) const RECALL: Rule =

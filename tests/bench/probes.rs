@@ -4,7 +4,7 @@
 use crate::measure::seconds;
 use crate::random::SplitMix64;
 use crate::record::Probe;
-use ebb::graph::raw::{in_large_pages, prefetch};
+use ebb_engine::graph::raw::{in_large_pages, prefetch};
 use std::hint::black_box;
 use std::sync::atomic::{AtomicU32, Ordering};
 

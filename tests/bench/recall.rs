@@ -26,9 +26,9 @@ mod record;
 #[path = "recall/set.rs"]
 mod set;
 
-use ebb::engine::View;
-use ebb::engine::recall::{Ask, recall};
-use ebb::engine::scratch::Scratch;
+use ebb_engine::View;
+use ebb_engine::recall::{Ask, recall};
+use ebb_engine::scratch::Scratch;
 use quality::{AT, Row, config, report, whole};
 use record::{Part, Run};
 use serde_json::Value;

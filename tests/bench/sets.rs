@@ -9,11 +9,11 @@
 
 use crate::random::SplitMix64;
 use crate::record::DataSet;
-use ebb::graph::Graph;
-use ebb::graph::builder::{Batch, EdgeRow, GraphBuilder, WeightRange};
-use ebb::graph::columns::NodeRow;
-use ebb::graph::index::NodeId;
-use ebb::graph::kinds::{EdgeDirection, Kinds, NodeType};
+use ebb_engine::graph::Graph;
+use ebb_engine::graph::builder::{Batch, EdgeRow, GraphBuilder, WeightRange};
+use ebb_engine::graph::columns::NodeRow;
+use ebb_engine::graph::index::NodeId;
+use ebb_engine::graph::kinds::{EdgeDirection, Kinds, NodeType};
 use xxhash_rust::xxh3::Xxh3;
 
 /// Queries of a mix, and seeds of each.

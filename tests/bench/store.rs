@@ -10,15 +10,15 @@ mod bed;
 mod random;
 
 use bed::Bed;
-use ebb::domain::attempt::Right;
-use ebb::domain::event::{Event, Remember};
-use ebb::domain::ids::{EntityName, MemoryId, Scope};
-use ebb::domain::units::Timestamp;
-use ebb::jobs::{JobName, Request};
-use ebb::scheduler::driver::{JobReport, Wanted, run_job};
-use ebb::service::Service;
-use ebb::service::events::BadLines;
-use ebb::store::{Applied, Batch, Store};
+use ebb_core::domain::attempt::Right;
+use ebb_core::domain::event::{Event, Remember};
+use ebb_core::domain::ids::{EntityName, MemoryId, Scope};
+use ebb_core::domain::units::Timestamp;
+use ebb_core::jobs::{JobName, Request};
+use ebb_core::scheduler::driver::{JobReport, Wanted, run_job};
+use ebb_core::service::Service;
+use ebb_core::service::events::BadLines;
+use ebb_core::store::{Applied, Batch, Store};
 use random::SplitMix64;
 use std::io::Write;
 use std::path::Path;
@@ -81,7 +81,7 @@ async fn import(bench: &mut Bench, folder: &Path) {
         let mut random = SplitMix64(count as u64);
         let mut made = 0_u64;
         for i in 0..count as i64 {
-            let when = ebb::clock::rfc3339(at(START + i * 250));
+            let when = ebb_core::clock::rfc3339(at(START + i * 250));
             let session = i / 40;
             if made == 0 || random.below(2) == 0 {
                 made += 1;
@@ -164,11 +164,11 @@ async fn fill(bench: &Bench, from: usize, to: usize, born: i64) {
             })
             .collect();
         let batch = Batch { events: &events, tunables: &tunables };
-        let request = ebb::clock::new_id();
+        let request = ebb_core::clock::new_id();
         match bench
             .store()
             .apply_request(
-                ebb::store::Lasting::Once { request: &request, hash: "bench", by: "test" },
+                ebb_core::store::Lasting::Once { request: &request, hash: "bench", by: "test" },
                 None,
                 batch,
             )

@@ -17,16 +17,16 @@ mod bed;
 mod random;
 
 use bed::Bed;
-use ebb::domain::attempt::Right;
-use ebb::domain::event::{Observe, PlaceName, Step, Tie, Trace, Walk};
-use ebb::domain::fact::{Assertion, FactScope, Tuple, Value};
-use ebb::domain::ids::{EntityName, FactRelation, PlaceId, RelationType, Scope, Source};
-use ebb::domain::relation::Observation;
-use ebb::domain::units::{Confidence, Timestamp};
-use ebb::jobs::{JobName, Request};
-use ebb::scheduler::driver::{Wanted, run_job};
-use ebb::service::Service;
-use ebb::service::memories::{Intent, RequestId};
+use ebb_core::domain::attempt::Right;
+use ebb_core::domain::event::{Observe, PlaceName, Step, Tie, Trace, Walk};
+use ebb_core::domain::fact::{Assertion, FactScope, Tuple, Value};
+use ebb_core::domain::ids::{EntityName, FactRelation, PlaceId, RelationType, Scope, Source};
+use ebb_core::domain::relation::Observation;
+use ebb_core::domain::units::{Confidence, Timestamp};
+use ebb_core::jobs::{JobName, Request};
+use ebb_core::scheduler::driver::{Wanted, run_job};
+use ebb_core::service::Service;
+use ebb_core::service::memories::{Intent, RequestId};
 use neo4rs::{BoltMap, BoltType, Graph, query};
 use random::SplitMix64;
 use secrecy::ExposeSecret;
@@ -322,7 +322,7 @@ fn assertions(count: usize) -> (Vec<Assertion>, Vec<BoltType>) {
             relation: FactRelation::new(relation).expect("a relation"),
             value: Value::Text(value.clone()),
         };
-        let id = ebb::clock::new_id();
+        let id = ebb_core::clock::new_id();
         let entries = [
             ("key", tuple.key().into()),
             ("entity", entity.into()),

@@ -2,10 +2,10 @@
 
 use crate::harness::neo4j::{Fresh, fresh};
 use crate::jobs::sweep::{done, fact, once, request};
-use ebb::domain::fact::{DECAY_SOURCE, FactScope};
-use ebb::domain::policy::Mode;
-use ebb::service::facts::SweepAnswer;
-use ebb::store::{Fact, FactFilter};
+use ebb_core::domain::fact::{DECAY_SOURCE, FactScope};
+use ebb_core::domain::policy::Mode;
+use ebb_core::service::facts::SweepAnswer;
+use ebb_core::store::{Fact, FactFilter};
 
 const RETRACT: &str = r#"[{"id": "p", "relation": "*", "scope": "*", "mode": "retract", "ttl_s": 3600}]"#;
 

@@ -5,23 +5,23 @@ use crate::harness::ebb::{access, id, remember, session};
 use crate::harness::neo4j::{Fresh, at, fresh};
 use crate::harness::random::Random;
 use crate::jobs::sweep::fact;
-use ebb::clock::{Clock, new_id};
-use ebb::domain::event::{Event, Observe, PlaceName, Remember, Step, Tie, Trace, Walk};
-use ebb::domain::fact::FactScope;
-use ebb::domain::ids::{EntityName, PlaceId, RelationType, Scope};
-use ebb::domain::relation::Observation;
-use ebb::domain::units::Pheromone;
-use ebb::engine::activation::Params;
-use ebb::engine::plasticity::Rules as Plasticity;
-use ebb::engine::recall::{Ask, Config as Rules, recall};
-use ebb::engine::scratch::Scratch;
-use ebb::graph::builder::WeightRange;
-use ebb::graph::kinds::Kinds;
-use ebb::jobs::JobName;
-use ebb::mirror::compare::compare;
-use ebb::mirror::hot::at_peak;
-use ebb::mirror::{Config, Current, Done, Mirror};
-use ebb::store::{Lasting, Store};
+use ebb_core::clock::{Clock, new_id};
+use ebb_core::domain::event::{Event, Observe, PlaceName, Remember, Step, Tie, Trace, Walk};
+use ebb_core::domain::fact::FactScope;
+use ebb_core::domain::ids::{EntityName, PlaceId, RelationType, Scope};
+use ebb_core::domain::relation::Observation;
+use ebb_core::domain::units::Pheromone;
+use ebb_core::jobs::JobName;
+use ebb_core::mirror::compare::compare;
+use ebb_core::mirror::hot::at_peak;
+use ebb_core::mirror::{Config, Current, Done, Mirror};
+use ebb_core::store::{Lasting, Store};
+use ebb_engine::activation::Params;
+use ebb_engine::graph::builder::WeightRange;
+use ebb_engine::graph::kinds::Kinds;
+use ebb_engine::plasticity::Rules as Plasticity;
+use ebb_engine::recall::{Ask, Config as Rules, recall};
+use ebb_engine::scratch::Scratch;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -108,7 +108,7 @@ fn about(name: &str, hours: f64, content: &str, mentions: &[&str]) -> Event {
     })
 }
 
-fn place(label: &str, id: &str) -> (ebb::domain::trail::PlaceLabel, PlaceId) {
+fn place(label: &str, id: &str) -> (ebb_core::domain::trail::PlaceLabel, PlaceId) {
     let allowed = crate::harness::neo4j::trails().allowed;
     (allowed.label(label).unwrap().clone(), PlaceId::new(id).unwrap())
 }

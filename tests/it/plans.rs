@@ -6,8 +6,8 @@
 
 use crate::harness::neo4j::{Fresh, fresh};
 use crate::harness::plan::Plan;
-use ebb::store::catalogue::ALL;
-use ebb::store::statement::Statement;
+use ebb_core::store::catalogue::ALL;
+use ebb_core::store::statement::Statement;
 use std::fmt::Write;
 
 /// The server series whose plans the golden file shows.

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use ebb::provision::{self, Config, Endpoint, Error, Keeper, Origin, Server, Way};
+use ebb_provision::{Config, Endpoint, Error, Keeper, Origin, Server, Way};
 use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -71,7 +71,7 @@ fn keeper() -> Keeper {
 }
 
 async fn acquire(config: &Config) -> Server {
-    provision::acquire(config, &keeper()).await.unwrap()
+    ebb_provision::acquire(config, &keeper()).await.unwrap()
 }
 
 /// What the keeper wrote down.
@@ -154,7 +154,8 @@ async fn an_empty_home_and_an_empty_cache_become_two_servers_from_one_download()
     let one = Config { cache: Some(cache.clone()), ..place.config() };
     let two = Config { home: place.folder.path().join("other"), ..one.clone() };
     let keeper = keeper();
-    let (one, two) = tokio::join!(provision::acquire(&one, &keeper), provision::acquire(&two, &keeper));
+    let (one, two) =
+        tokio::join!(ebb_provision::acquire(&one, &keeper), ebb_provision::acquire(&two, &keeper));
     let (one, two) = (one.unwrap(), two.unwrap());
     assert_ne!(one.endpoint.uri, two.endpoint.uri);
     for server in [&one, &two] {
@@ -187,19 +188,19 @@ async fn two_users_share_one_server_and_the_last_one_ends_it() {
 
     first.release().await.unwrap();
     assert_eq!(cypher(&second.endpoint, "RETURN 2"), json!(2));
-    let running = provision::status(&config).await.unwrap().server.unwrap();
+    let running = ebb_provision::status(&config).await.unwrap().server.unwrap();
     assert!(running.ready && !running.stay);
     assert_eq!(running.version.as_deref(), Some("5.26.31"));
-    assert!(matches!(provision::wipe(&place.home()).await, Err(Error::Running { .. })));
+    assert!(matches!(ebb_provision::wipe(&place.home()).await, Err(Error::Running { .. })));
     if cfg!(target_os = "linux") {
-        let said = provision::stop(&config, false).await.unwrap_err().to_string();
+        let said = ebb_provision::stop(&config, false).await.unwrap_err().to_string();
         assert!(said.contains(&format!("(process {})", std::process::id())), "{said}");
     }
 
     second.release().await.unwrap();
     assert!(!runs(pid));
-    assert!(provision::status(&config).await.unwrap().server.is_none());
-    provision::wipe(&place.home()).await.unwrap();
+    assert!(ebb_provision::status(&config).await.unwrap().server.is_none());
+    ebb_provision::wipe(&place.home()).await.unwrap();
     assert!(!place.home().exists());
 }
 
@@ -208,14 +209,15 @@ async fn two_that_start_at_once_get_one_server() {
     let place = Place::new().await;
     let config = place.config();
     let keeper = keeper();
-    let (one, two) = tokio::join!(provision::acquire(&config, &keeper), provision::acquire(&config, &keeper));
+    let (one, two) =
+        tokio::join!(ebb_provision::acquire(&config, &keeper), ebb_provision::acquire(&config, &keeper));
     let (one, two) = (one.unwrap(), two.unwrap());
     assert_eq!(one.endpoint.uri, two.endpoint.uri);
     assert_eq!(cypher(&two.endpoint, "RETURN 1"), json!(1));
     let (one, two) = tokio::join!(one.release(), two.release());
     one.unwrap();
     two.unwrap();
-    assert!(provision::status(&config).await.unwrap().server.is_none());
+    assert!(ebb_provision::status(&config).await.unwrap().server.is_none());
 }
 
 #[tokio::test]
@@ -241,7 +243,7 @@ async fn a_killed_keeper_costs_a_restart_and_no_data() {
     kill("KILL", server["keeper_pid"].as_u64().unwrap());
     eventually("the keeper is gone", || !runs(server["keeper_pid"].as_u64().unwrap())).await;
     assert!(runs(server["pid"].as_u64().unwrap()));
-    assert_eq!(provision::status(&config).await.unwrap().server.unwrap().keeper_pid, None);
+    assert_eq!(ebb_provision::status(&config).await.unwrap().server.unwrap().keeper_pid, None);
 
     let second = acquire(&config).await;
     assert!(!runs(server["pid"].as_u64().unwrap()));
@@ -280,30 +282,30 @@ async fn a_killed_server_comes_back_with_its_data() {
     );
     drop(first);
     second.release().await.unwrap();
-    assert!(provision::status(&config).await.unwrap().server.is_none());
+    assert!(ebb_provision::status(&config).await.unwrap().server.is_none());
 }
 
 #[tokio::test]
 async fn a_server_that_stays_outlives_its_users_until_it_is_told() {
     let place = Place::new().await;
     let config = place.config();
-    assert!(!provision::stop(&config, false).await.unwrap());
+    assert!(!ebb_provision::stop(&config, false).await.unwrap());
     let user = acquire(&config).await;
-    let endpoint = provision::start(&config, &keeper()).await.unwrap();
+    let endpoint = ebb_provision::start(&config, &keeper()).await.unwrap();
     assert_eq!(endpoint.uri, user.endpoint.uri);
     user.release().await.unwrap();
     let again = acquire(&config).await;
     assert_eq!(again.endpoint.uri, endpoint.uri);
     again.release().await.unwrap();
-    let running = provision::status(&config).await.unwrap().server.unwrap();
+    let running = ebb_provision::status(&config).await.unwrap().server.unwrap();
     assert!(running.stay && running.ready);
     let pid = u64::from(running.pid);
-    assert!(provision::stop(&config, false).await.unwrap());
+    assert!(ebb_provision::stop(&config, false).await.unwrap());
     assert!(!runs(pid));
-    assert!(provision::status(&config).await.unwrap().server.is_none());
+    assert!(ebb_provision::status(&config).await.unwrap().server.is_none());
 
     let user = acquire(&config).await;
-    assert!(provision::stop(&config, true).await.unwrap(), "force stops it under its users");
+    assert!(ebb_provision::stop(&config, true).await.unwrap(), "force stops it under its users");
     user.release().await.unwrap();
 }
 
@@ -314,7 +316,7 @@ async fn a_stated_port_that_is_taken_is_an_error_and_an_unstated_one_moves() {
     let port = taken.local_addr().unwrap().port();
     for config in [Config { bolt_port: port, ..place.config() }, Config { http_port: port, ..place.config() }]
     {
-        let error = provision::acquire(&config, &keeper()).await.unwrap_err();
+        let error = ebb_provision::acquire(&config, &keeper()).await.unwrap_err();
         assert!(matches!(error, Error::PortTaken { port: named, .. } if named == port), "{error}");
     }
     let usual = TcpListener::bind((Ipv4Addr::LOCALHOST, 7687));
@@ -329,7 +331,8 @@ async fn a_stated_port_that_is_taken_is_an_error_and_an_unstated_one_moves() {
 async fn what_is_missing_is_named_with_what_to_install() {
     let place = Place::new().await;
     let none = || Some(PathBuf::from("a-program-that-is-not-there"));
-    let said = async |config: Config| provision::acquire(&config, &keeper()).await.unwrap_err().to_string();
+    let said =
+        async |config: Config| ebb_provision::acquire(&config, &keeper()).await.unwrap_err().to_string();
     let empty = Some(place.folder.path().join("cache"));
 
     let text = said(Config { java: none(), ..place.config() }).await;
@@ -363,7 +366,7 @@ async fn a_java_that_is_too_old_is_named() {
     std::fs::write(&java, "#!/bin/sh\necho 'openjdk version \"11.0.2\"' >&2\n").unwrap();
     std::fs::set_permissions(&java, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
     let error =
-        provision::acquire(&Config { java: Some(java), ..place.config() }, &keeper()).await.unwrap_err();
+        ebb_provision::acquire(&Config { java: Some(java), ..place.config() }, &keeper()).await.unwrap_err();
     assert!(error.to_string().contains("version 11"), "{error}");
 }
 
@@ -376,7 +379,7 @@ async fn a_store_that_another_process_has_open_is_named() {
     std::fs::write(other.home.join(".ebb-managed"), "").unwrap();
     std::fs::copy(place.home().join("password"), other.home.join("password")).unwrap();
     std::os::unix::fs::symlink(place.home().join("data"), other.home.join("data")).unwrap();
-    let error = provision::acquire(&other, &keeper()).await.unwrap_err();
+    let error = ebb_provision::acquire(&other, &keeper()).await.unwrap_err();
     assert!(matches!(error, Error::StoreLocked { .. }), "{error}");
     server.release().await.unwrap();
 }
@@ -385,13 +388,13 @@ async fn a_store_that_another_process_has_open_is_named() {
 async fn a_server_that_gets_no_memory_or_no_keeper_says_so() {
     let place = Place::new().await;
     let huge = Config { heap_mb: 2_000_000_000, ..place.config() };
-    let error = provision::acquire(&huge, &keeper()).await.unwrap_err();
+    let error = ebb_provision::acquire(&huge, &keeper()).await.unwrap_err();
     assert!(matches!(error, Error::Memory { .. }), "{error}");
     let nobody = Keeper::of(Path::new("/a-program/that/is/not/there"));
-    let error = provision::acquire(&place.config(), &nobody).await.unwrap_err();
+    let error = ebb_provision::acquire(&place.config(), &nobody).await.unwrap_err();
     assert!(matches!(error, Error::Keeper { .. }), "{error}");
     let deaf = Keeper { command: vec!["sh".into(), "-c".into(), "echo no luck >&2; exit 3".into()] };
-    let error = provision::acquire(&place.config(), &deaf).await.unwrap_err();
+    let error = ebb_provision::acquire(&place.config(), &deaf).await.unwrap_err();
     assert!(error.to_string().contains("no luck"), "{error}");
 }
 
@@ -402,10 +405,10 @@ async fn only_a_folder_of_our_own_is_used_or_removed() {
     std::fs::create_dir(&foreign).unwrap();
     std::fs::write(foreign.join("precious"), "x").unwrap();
     let config = Config { home: foreign.clone(), ..place.config() };
-    assert!(matches!(provision::acquire(&config, &keeper()).await, Err(Error::ForeignHome { .. })));
-    assert!(matches!(provision::wipe(&foreign).await, Err(Error::ForeignHome { .. })));
+    assert!(matches!(ebb_provision::acquire(&config, &keeper()).await, Err(Error::ForeignHome { .. })));
+    assert!(matches!(ebb_provision::wipe(&foreign).await, Err(Error::ForeignHome { .. })));
     assert!(foreign.join("precious").exists());
-    provision::wipe(&place.folder.path().join("nothing")).await.unwrap();
+    ebb_provision::wipe(&place.folder.path().join("nothing")).await.unwrap();
 }
 
 #[tokio::test]
@@ -419,14 +422,15 @@ async fn a_given_server_is_taken_as_it_is_and_never_stopped() {
     let server = acquire(&given).await;
     assert_eq!((server.endpoint.uri.as_str(), server.endpoint.origin), ("bolt://127.0.0.1:9", Origin::Given));
     server.release().await.unwrap();
-    assert!(matches!(provision::stop(&given, true).await, Err(Error::NotOurs { .. })));
-    assert!(matches!(provision::start(&given, &keeper()).await, Err(Error::NotOurs { .. })));
-    let error = provision::acquire(&Config { password: None, ..given.clone() }, &keeper()).await.unwrap_err();
+    assert!(matches!(ebb_provision::stop(&given, true).await, Err(Error::NotOurs { .. })));
+    assert!(matches!(ebb_provision::start(&given, &keeper()).await, Err(Error::NotOurs { .. })));
+    let error =
+        ebb_provision::acquire(&Config { password: None, ..given.clone() }, &keeper()).await.unwrap_err();
     assert!(matches!(error, Error::NoPassword { .. }), "{error}");
 
     let file = place.folder.path().join("word");
     let from_file = Config { password: None, password_file: Some(file.clone()), ..given.clone() };
-    assert!(matches!(provision::acquire(&from_file, &keeper()).await, Err(Error::PasswordFile { .. })));
+    assert!(matches!(ebb_provision::acquire(&from_file, &keeper()).await, Err(Error::PasswordFile { .. })));
     std::fs::write(&file, "from a file\n").unwrap();
     assert_eq!(acquire(&from_file).await.endpoint.password.expose_secret(), "from a file");
     assert!(!format!("{given:?}").contains("sesame"));
@@ -457,7 +461,7 @@ async fn docker_runs_the_same_server_where_an_engine_answers() {
     )]
     let image = std::env::var("EBB_NEO4J_IMAGE").unwrap_or_else(|_| place.config().image);
     let config = Config { way: Some(Way::Docker), image, ..place.config() };
-    let first = match provision::acquire(&config, &keeper()).await {
+    let first = match ebb_provision::acquire(&config, &keeper()).await {
         Ok(server) => server,
         // Without an engine or its image this way says so, which is all it can do here.
         Err(Error::Docker { why, .. }) => return eprintln!("no container was tried: {why}"),

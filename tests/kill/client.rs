@@ -5,15 +5,15 @@ use super::history::{Known, Left, Line, What};
 use super::proxy::{COMMIT, Cut, How, Proxy, RUN};
 use super::random::Random;
 use super::server::Host;
-use ebb::clock::Clock;
-use ebb::domain::event::{Access, Remember};
-use ebb::domain::ids::{MemoryId, Scope, SessionId};
-use ebb::domain::memory::Revive;
-use ebb::domain::units::Timestamp;
-use ebb::provision::{Endpoint, Origin};
-use ebb::service::memories::{Intent, RequestId};
-use ebb::service::{Done, Error, Service};
 use ebb::wiring;
+use ebb_core::clock::Clock;
+use ebb_core::domain::event::{Access, Remember};
+use ebb_core::domain::ids::{MemoryId, Scope, SessionId};
+use ebb_core::domain::memory::Revive;
+use ebb_core::domain::units::Timestamp;
+use ebb_core::service::memories::{Intent, RequestId};
+use ebb_core::service::{Done, Error, Service};
+use ebb_provision::{Endpoint, Origin};
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;
@@ -208,7 +208,7 @@ impl Client {
             scope: Scope::local(),
             content,
             session: SessionId::new(&session).ok(),
-            instance: ebb::domain::ids::InstanceId::new(&self.name).ok(),
+            instance: ebb_core::domain::ids::InstanceId::new(&self.name).ok(),
             mentions: Vec::new(),
             pinned: false,
             embedding: None,

@@ -1,7 +1,7 @@
 //! The server of a campaign: one of its own, since it is hurt.
 
-use ebb::provision::{self, Keeper, Server, Way};
 use ebb::settings::{Environment, Flags, Settings};
+use ebb_provision::{Keeper, Server, Way};
 use rustix::process::{Pid, Resource, Rlimit, Signal, prlimit};
 use secrecy::ExposeSecret;
 use std::path::Path;
@@ -22,7 +22,7 @@ impl Host {
         let mut settings = Settings::load(&Flags::default(), &Environment::of_process())
             .map_err(|faults| format!("{:?}", faults.list()))?;
         let (heap_mb, pagecache_mb) = (768, 128);
-        settings.neo4j = provision::Config {
+        settings.neo4j = ebb_provision::Config {
             uri: None,
             home,
             way: Some(Way::Maven),
@@ -44,7 +44,7 @@ impl Host {
     }
 
     async fn pid(&self) -> Result<u32, String> {
-        let status = provision::status(&self.settings.neo4j).await.map_err(|why| why.to_string())?;
+        let status = ebb_provision::status(&self.settings.neo4j).await.map_err(|why| why.to_string())?;
         status.server.map(|running| running.pid).ok_or_else(|| "no server runs".to_owned())
     }
 
@@ -72,7 +72,7 @@ impl Host {
         super::worker::signal(self.pid().await?, Signal::KILL);
         drop(self.server.take());
         let began = Instant::now();
-        while provision::status(&self.settings.neo4j).await.is_ok_and(|status| status.server.is_some()) {
+        while ebb_provision::status(&self.settings.neo4j).await.is_ok_and(|status| status.server.is_some()) {
             if began.elapsed() > Duration::from_secs(20) {
                 return Err("the killed server is still seen as running".to_owned());
             }
@@ -97,7 +97,7 @@ impl Host {
 
 async fn acquire(settings: &Settings) -> Result<Server, String> {
     let keeper = Keeper::of(Path::new(env!("CARGO_BIN_EXE_ebb")));
-    provision::acquire(&settings.neo4j, &keeper).await.map_err(|why| format!("no server: {why}"))
+    ebb_provision::acquire(&settings.neo4j, &keeper).await.map_err(|why| format!("no server: {why}"))
 }
 
 fn port(uri: &str) -> u16 {

@@ -5,7 +5,7 @@
 use super::doom::Kind;
 use super::history::{self, What};
 use super::rounds::{Campaign, Ended};
-use ebb::clock::Clock;
+use ebb_core::clock::Clock;
 use std::time::{Duration, Instant};
 
 impl Campaign<'_> {

@@ -1,10 +1,10 @@
 //! The world of the model: one server with its records, workers that go through a promotion, and what may happen to them.
 
-use ebb::domain::attempt::{
+use ebb_core::domain::attempt::{
     AttemptEvent, AttemptRecord, AttemptState, Opening, Right, RunEvent, RunFacts, RunRecord, RunState,
     open_run,
 };
-use ebb::domain::units::Timestamp;
+use ebb_core::domain::units::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 

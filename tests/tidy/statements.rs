@@ -5,8 +5,8 @@
 
 use crate::none;
 use crate::source::{Language, below, code, words};
-use ebb::store::catalogue::ALL;
-use ebb::store::statement::Statement;
+use ebb_core::store::catalogue::ALL;
+use ebb_core::store::statement::Statement;
 use std::collections::BTreeSet;
 use std::path::Path;
 

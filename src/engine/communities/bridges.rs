@@ -10,7 +10,7 @@
 //! What leads out is added up over all slots in one pass, without sorting anything; into which communities it leads is worked
 //! out for the nodes that are told. Sums of slots are exact, in whatever order ([`crate::graph::pairs`]).
 
-use crate::engine::best::Best;
+use crate::best::Best;
 use crate::graph::Graph;
 use crate::graph::csr::weight_of;
 use crate::graph::index::{CommunityId, NodeId};

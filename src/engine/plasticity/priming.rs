@@ -42,12 +42,12 @@ pub fn prime(graph: &Graph, memory: &QueryMemory, seeds: &[(NodeId, f32)]) -> Ve
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::activation::scratch::Scratch;
-    use crate::engine::activation::{Lit, Params, wavefront};
-    use crate::engine::plasticity::Query;
+    use crate::activation::scratch::Scratch;
+    use crate::activation::{Lit, Params, wavefront};
     use crate::graph::builder::{EdgeRow, GraphBuilder, WeightRange};
     use crate::graph::columns::NodeRow;
     use crate::graph::kinds::{EdgeDirection, Kinds, NodeType};
+    use crate::plasticity::Query;
 
     fn graph(nodes: &[&str], edges: &[(&str, &str)]) -> Graph {
         let mut builder = GraphBuilder::new(Kinds::default(), WeightRange::default());

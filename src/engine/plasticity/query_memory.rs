@@ -206,10 +206,10 @@ impl QueryMemory {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::random::SplitMix64;
     use crate::graph::builder::{GraphBuilder, WeightRange};
     use crate::graph::columns::NodeRow;
     use crate::graph::kinds::{Kinds, NodeType};
+    use crate::random::SplitMix64;
 
     fn graph(count: u32) -> Graph {
         let mut builder = GraphBuilder::new(Kinds::default(), WeightRange::default());

@@ -14,7 +14,7 @@
 
 use super::Rules;
 use super::tick::{LTD_PENALTY, LTP_BONUS, Marks, faded};
-use crate::engine::Error;
+use crate::Error;
 use crate::graph::builder::WeightRange;
 use crate::graph::codec::plasticity::{SynapticRow, SynapticState};
 use crate::graph::index::{EdgeIdx, Generation, NodeId};

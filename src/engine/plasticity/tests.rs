@@ -1,14 +1,14 @@
 //! Learning against the rule in double precision and against itself reloaded, and the worked examples.
 
 use super::{Key, Record, Rules, Synapse, Synapses, Ticked, Ticks};
-use crate::engine::Error;
-use crate::engine::random::SplitMix64;
+use crate::Error;
 use crate::graph::builder::{Batch, EdgeRow, GraphBuilder, WeightRange};
 use crate::graph::codec::plasticity;
 use crate::graph::columns::NodeRow;
 use crate::graph::index::{EdgeIdx, NodeId};
 use crate::graph::kinds::{EdgeDirection, Kinds, NodeType};
 use crate::graph::{self, Graph};
+use crate::random::SplitMix64;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 

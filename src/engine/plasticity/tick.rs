@@ -29,7 +29,7 @@
 //! looked up in their ways back.
 
 use super::synapses::{Learned, Place, Synapse, Synapses};
-use crate::engine::Error;
+use crate::Error;
 use crate::graph::builder::WeightRange;
 use crate::graph::index::{EdgeIdx, NodeId};
 use crate::graph::raw::prefetch;

@@ -1,15 +1,15 @@
 //! What is answered: hits, where each comes from, and what finding them took.
 
 use super::ask::Ask;
-use crate::engine::Flags;
-use crate::engine::activation::paths::Path;
-use crate::engine::plasticity::{Query, QueryMemory};
-use crate::engine::seeds::Evidence;
-use crate::engine::text::fold::cut;
-use crate::engine::xlr::Field;
+use crate::Flags;
+use crate::activation::paths::Path;
 use crate::graph::Graph;
 use crate::graph::index::{Generation, NodeId};
 use crate::graph::provenance::Provenance;
+use crate::plasticity::{Query, QueryMemory};
+use crate::seeds::Evidence;
+use crate::text::fold::cut;
+use crate::xlr::Field;
 
 /// What of a question is remembered, in bytes: a thousand long ones would take more room than what they say together.
 const REMEMBERED_BYTES: usize = 1_024;

@@ -1,19 +1,19 @@
 //! What can be asked, and by which rules it is answered.
 
 use super::answer::Primed;
-use crate::engine::activation::Params;
-use crate::engine::causal::CausalChainDetector;
-use crate::engine::merge::Weights;
-use crate::engine::resonance;
-use crate::engine::semantic::synonyms::SynonymExpander;
-use crate::engine::temporal::decay::HalfLives;
-use crate::engine::xlr::XLR_PULSE_BUDGET;
-use crate::engine::{Error, View};
+use crate::activation::Params;
+use crate::causal::CausalChainDetector;
 use crate::graph;
 use crate::graph::builder::within;
 use crate::graph::index::{Generation, NodeId};
 use crate::graph::kinds::{Dimension, NodeType};
 use crate::graph::number::PosF32;
+use crate::merge::Weights;
+use crate::resonance;
+use crate::semantic::synonyms::SynonymExpander;
+use crate::temporal::decay::HalfLives;
+use crate::xlr::XLR_PULSE_BUDGET;
+use crate::{Error, View};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use xxhash_rust::xxh3::xxh3_128;

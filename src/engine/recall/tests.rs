@@ -1,15 +1,15 @@
 //! Whole questions: golden answers, what must not show in them, and the edges of what can be asked.
 
 use super::*;
-use crate::engine::Texts;
-use crate::engine::plasticity::{QueryMemory, prime};
-use crate::engine::text::counts::WordCounts;
-use crate::engine::text::ranking::TextIndex;
+use crate::Texts;
 use crate::graph;
 use crate::graph::builder::{EdgeRow, GraphBuilder, WeightRange};
 use crate::graph::columns::NodeRow;
 use crate::graph::kinds::{Dimension, Kinds, NodeType};
 use crate::graph::snapshot::{Skipped, Snapshot};
+use crate::plasticity::{QueryMemory, prime};
+use crate::text::counts::WordCounts;
+use crate::text::ranking::TextIndex;
 use proptest::prelude::*;
 use std::fmt::Write;
 use std::sync::Arc;

@@ -6,17 +6,17 @@
 //! Time comes after likeness and before contrast: what is relevant is relevant whether or not it would light up for others.
 
 use super::ask::{Ask, Config, Sieve, Xlr};
-use crate::engine::activation::{Activation, Lit};
-use crate::engine::merge::{Merged, merge, ranked};
-use crate::engine::semantic::cooccurrence::CoOccurrenceIndex;
-use crate::engine::semantic::pipeline::Semantic;
-use crate::engine::temporal::co_change::co_changed;
-use crate::engine::temporal::decay::TemporalDecayScorer;
-use crate::engine::temporal::{Moment, temporal};
-use crate::engine::xlr::{self, Contrast, xlr};
-use crate::engine::{Flag, Flags, View};
+use crate::activation::{Activation, Lit};
 use crate::graph::index::NodeId;
 use crate::graph::kinds::Dimension;
+use crate::merge::{Merged, merge, ranked};
+use crate::semantic::cooccurrence::CoOccurrenceIndex;
+use crate::semantic::pipeline::Semantic;
+use crate::temporal::co_change::co_changed;
+use crate::temporal::decay::TemporalDecayScorer;
+use crate::temporal::{Moment, temporal};
+use crate::xlr::{self, Contrast, xlr};
+use crate::{Flag, Flags, View};
 
 /// Nodes that are scored, for each hit that is asked for and at least.
 const POOL_EACH: usize = 10;

@@ -32,12 +32,12 @@
 
 use super::rows::Rows;
 use super::{Config, HOPS_MAX};
-use crate::engine::{Error, Flag, Flags};
 use crate::graph::Graph;
 use crate::graph::builder::within;
 use crate::graph::index::NodeId;
 use crate::graph::number::PosF32;
 use crate::graph::raw::in_large_pages;
+use crate::{Error, Flag, Flags};
 
 /// Amplitudes that a node keeps: one for each hop, and one for where waves begin.
 pub const CELLS: usize = 1 + HOPS_MAX as usize;

@@ -6,13 +6,13 @@
 //!
 //! Invariant: scores are those of the formula worked out for every fact (held by `facts_oracle`).
 
-use crate::engine::best::Best;
-use crate::engine::text::fold::fold;
-use crate::engine::text::merge::side_by_side;
-use crate::engine::text::stop::is_stop;
-use crate::engine::text::words::{hash, singular, words};
+use crate::best::Best;
 use crate::graph::Graph;
 use crate::graph::index::NodeId;
+use crate::text::fold::fold;
+use crate::text::merge::side_by_side;
+use crate::text::stop::is_stop;
+use crate::text::words::{hash, singular, words};
 use std::cmp::Reverse;
 
 /// The type of relationships that are facts.

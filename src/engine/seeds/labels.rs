@@ -1,6 +1,6 @@
 //! What the nodes of a graph are called, ready to be asked for: by name, by beginning, by part, by tag, by spelling.
 //!
-//! Of a label the first [200 bytes](crate::engine::semantic::trigram::TEXT_BYTES_MAX) of its folded form are seen. It is
+//! Of a label the first [200 bytes](crate::semantic::trigram::TEXT_BYTES_MAX) of its folded form are seen. It is
 //! kept as it is written and as its words with one space between them, by which a name is found in a sentence.
 //!
 //! # Design notes
@@ -9,10 +9,10 @@
 
 use super::dictionary::{Dictionary, Gathered, Suffixes};
 use super::lowest::Lowest;
-use crate::engine::semantic::trigram::{CharNgramIndex, TEXT_BYTES_MAX};
-use crate::engine::text::fold::{cut, fold};
-use crate::engine::text::words::words;
 use crate::graph::Graph;
+use crate::semantic::trigram::{CharNgramIndex, TEXT_BYTES_MAX};
+use crate::text::fold::{cut, fold};
+use crate::text::words::words;
 
 /// How many nodes one token finds at one level; the best connected ones stand first.
 pub const CANDIDATES_MAX: usize = 4_096;

@@ -1,13 +1,13 @@
 //! Seeds against a scan of all labels, written from the definition, and the cases that it is for.
 
 use super::*;
-use crate::engine::semantic::trigram::TEXT_BYTES_MAX;
-use crate::engine::text::fold::cut;
-use crate::engine::text::ranking::TextIndex;
-use crate::engine::text::words::words;
 use crate::graph::builder::{GraphBuilder, WeightRange};
 use crate::graph::columns::NodeRow;
 use crate::graph::kinds::{Kinds, NodeType};
+use crate::semantic::trigram::TEXT_BYTES_MAX;
+use crate::text::fold::cut;
+use crate::text::ranking::TextIndex;
+use crate::text::words::words;
 use proptest::prelude::*;
 
 /// A graph, and all that is made of it.

@@ -30,9 +30,9 @@
 //! show (`the_order_of_insertion_does_not_show`).
 
 use super::narrow;
-use crate::engine::random::{SplitMix64, stable_hash};
 use crate::graph::Graph;
 use crate::graph::index::NodeId;
+use crate::random::{SplitMix64, stable_hash};
 
 /// A graph with more nodes has no index.
 pub const COOC_MAX_NODES: usize = 50_000;

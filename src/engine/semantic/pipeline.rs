@@ -33,9 +33,9 @@ use super::narrow;
 use super::synonyms::SynonymExpander;
 use super::trigram::search::Asked;
 use super::trigram::{CharNgramIndex, Like, SCORE_MIN, TEXT_BYTES_MAX};
-use crate::engine::text::fold::{cut, fold};
 use crate::graph::Graph;
 use crate::graph::index::NodeId;
+use crate::text::fold::{cut, fold};
 use std::cmp::Reverse;
 
 /// Candidates for each hit that is asked for.

@@ -5,7 +5,7 @@
 //!
 //! Words are known without case and accents: a composed text is cut into runs of letters and digits, and these are
 //! decomposed, lose their marks and become lower case. A word of several parts, such as `materia-prima`, stands where its
-//! parts stand in a row, whatever is between them, as names do in [`seeds`](crate::engine::seeds); of words that begin at
+//! parts stand in a row, whatever is between them, as names do in [`seeds`](crate::seeds); of words that begin at
 //! one place the one with most parts counts.
 //!
 //! # Design notes
@@ -14,9 +14,9 @@
 //! Accents are dropped to know a word and for nothing else: what a question says beside it keeps them, and so does the
 //! word that takes its place, since spelling is compared next.
 
-use crate::engine::Error;
-use crate::engine::text::fold::composed;
-use crate::engine::text::words::words;
+use crate::Error;
+use crate::text::fold::composed;
+use crate::text::words::words;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use unicode_normalization::UnicodeNormalization;

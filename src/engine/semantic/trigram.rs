@@ -20,7 +20,7 @@
 
 pub mod search;
 
-use crate::engine::text::fold::{cut, fold};
+use crate::text::fold::{cut, fold};
 
 /// What is seen of a text, in bytes of its lower case.
 pub const TEXT_BYTES_MAX: usize = 200;

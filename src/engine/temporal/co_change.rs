@@ -22,10 +22,10 @@
 //! Only the best hundred of each number of hops go on. Each hop loses, so what comes after the hundredth comes after a
 //! hundred others at the end, too (held by `expected_as_defined`).
 
-use crate::engine::merge::greatest;
 use crate::graph::Graph;
 use crate::graph::csr::weight_of;
 use crate::graph::index::NodeId;
+use crate::merge::greatest;
 use std::cmp::Reverse;
 
 /// Pairs of one row at most, observed or expected.
@@ -131,7 +131,7 @@ impl CoChangeMatrix {
         self.refused
     }
 
-    /// Whether pairs did not fit: what raises [`Flag::CochangeFull`](crate::engine::Flag::CochangeFull).
+    /// Whether pairs did not fit: what raises [`Flag::CochangeFull`](crate::Flag::CochangeFull).
     #[must_use]
     pub const fn is_full(&self) -> bool {
         self.refused > 0

@@ -136,7 +136,7 @@ impl Run {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::text::fold::fold;
+    use crate::text::fold::fold;
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 

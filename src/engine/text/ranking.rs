@@ -23,11 +23,11 @@
 use super::merge::side_by_side;
 use super::stop::is_stop;
 use super::words::{each_word, hash, words};
-use crate::engine::Error;
-use crate::engine::best::Best;
-use crate::engine::text::fold::fold;
+use crate::Error;
+use crate::best::Best;
 use crate::graph::Graph;
 use crate::graph::index::{NodeId, nodes};
+use crate::text::fold::fold;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -33,7 +33,7 @@ pub fn is_stop(word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::text::fold::fold;
+    use crate::text::fold::fold;
 
     #[test]
     fn the_lists_are_folded_and_in_order() {

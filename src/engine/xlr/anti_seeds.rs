@@ -12,9 +12,9 @@
 //! each is looked up in the way back by halves, and the rows of seeds are not read again.
 
 use super::near::Near;
-use crate::engine::random::{below, mixed, stable_hash};
 use crate::graph::Graph;
 use crate::graph::index::NodeId;
+use crate::random::{below, mixed, stable_hash};
 
 /// Anti-seeds at most.
 const ANTI_SEEDS: usize = 3;

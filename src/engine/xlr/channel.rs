@@ -7,7 +7,7 @@
 //! all else lies in columns by place, which are as long as what was reached and stay in a near cache.
 
 use super::{F_COLD, F_HOT, IMMUNITY_HOPS, SPECTRAL_WAVELENGTH};
-use crate::engine::activation::{Params, passes, send};
+use crate::activation::{Params, passes, send};
 use crate::graph::Graph;
 use crate::graph::index::NodeId;
 use crate::graph::raw::{in_large_pages, prefetch};

@@ -1,11 +1,11 @@
 //! Contrast against its definition, worked out with lists, sets and angles; the worked examples; the edges.
 
 use super::*;
-use crate::engine::activation::{scratch, wavefront};
-use crate::engine::random::{mixed, stable_hash};
+use crate::activation::{scratch, wavefront};
 use crate::graph::builder::{EdgeRow, GraphBuilder, WeightRange};
 use crate::graph::columns::NodeRow;
 use crate::graph::kinds::{EdgeDirection, Kinds, NodeType};
+use crate::random::{mixed, stable_hash};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 

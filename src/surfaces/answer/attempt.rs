@@ -1,7 +1,7 @@
 //! A consolidation attempt.
 
 use super::{Rfc3339, instant};
-use crate::service::AttemptRow;
+use ebb_core::service::AttemptRow;
 use schemars::JsonSchema;
 use serde::Serialize;
 

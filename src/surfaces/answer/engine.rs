@@ -5,8 +5,8 @@
 
 use super::Rfc3339;
 use super::recall::{Contrast, cut_short, milliseconds};
-use crate::service::engine as found;
-use crate::service::recall::Freshness;
+use ebb_core::service::engine as found;
+use ebb_core::service::recall::Freshness;
 use schemars::JsonSchema;
 use serde::Serialize;
 

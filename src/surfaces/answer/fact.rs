@@ -1,10 +1,10 @@
 //! Facts and sweeps, in the words of the decay document.
 
 use super::{FactScopes, Modes, Rfc3339, SweepStates, Values, instant};
-use crate::domain::fact::{FactScope, Value};
-use crate::domain::policy::Mode;
-use crate::service::facts::{self, SweepAnswer, SweepStatus};
-use crate::service::{Fact, SweepState};
+use ebb_core::domain::fact::{FactScope, Value};
+use ebb_core::domain::policy::Mode;
+use ebb_core::service::facts::{self, SweepAnswer, SweepStatus};
+use ebb_core::service::{Fact, SweepState};
 use schemars::JsonSchema;
 use serde::Serialize;
 

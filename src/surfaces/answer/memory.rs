@@ -1,12 +1,12 @@
 //! A memory, and a memory explained.
 
 use super::{Rfc3339, TierNames};
-use crate::domain::memory::{Crossing, Vital};
-use crate::domain::tier::Tier;
-use crate::domain::units::Timestamp;
-use crate::service::explain::Explanation;
-use crate::service::memories::Memory;
-use crate::service::{Done, Happened};
+use ebb_core::domain::memory::{Crossing, Vital};
+use ebb_core::domain::tier::Tier;
+use ebb_core::domain::units::Timestamp;
+use ebb_core::service::explain::Explanation;
+use ebb_core::service::memories::Memory;
+use ebb_core::service::{Done, Happened};
 use schemars::JsonSchema;
 use serde::Serialize;
 

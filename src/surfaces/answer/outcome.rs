@@ -1,8 +1,8 @@
 //! What was made of an outcome.
 
 use super::Rfc3339;
-use crate::domain::outcome;
-use crate::service::Reported;
+use ebb_core::domain::outcome;
+use ebb_core::service::Reported;
 use schemars::JsonSchema;
 use serde::Serialize;
 

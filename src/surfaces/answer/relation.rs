@@ -4,10 +4,10 @@
 //! document shows it, because a client that was written after it reads a date there.
 
 use super::Rfc3339;
-use crate::clock::rfc3339;
-use crate::domain::event::Tie;
-use crate::domain::units::Timestamp;
-use crate::service::{Observed, Relation, Tally};
+use ebb_core::clock::rfc3339;
+use ebb_core::domain::event::Tie;
+use ebb_core::domain::units::Timestamp;
+use ebb_core::service::{Observed, Relation, Tally};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 use std::borrow::Cow;

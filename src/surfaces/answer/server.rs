@@ -2,11 +2,11 @@
 
 use super::Rfc3339;
 use super::job::Scheduled;
-use crate::domain::tier;
-use crate::domain::units::Timestamp;
-use crate::service::admin::{Health as Found, Status as Stand};
-use crate::service::mirrors::MirrorTold;
-use crate::service::{AttemptRow, OpenRun, TierCount};
+use ebb_core::domain::tier;
+use ebb_core::domain::units::Timestamp;
+use ebb_core::service::admin::{Health as Found, Status as Stand};
+use ebb_core::service::mirrors::MirrorTold;
+use ebb_core::service::{AttemptRow, OpenRun, TierCount};
 use schemars::JsonSchema;
 use serde::Serialize;
 

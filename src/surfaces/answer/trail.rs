@@ -1,10 +1,10 @@
 //! Trails: places, edges, what is left on them, and where they lead.
 
 use super::Rfc3339;
-use crate::domain::ids::{NAME_BYTES_MAX, TERM_BYTES_MAX};
-use crate::domain::trail::Cycles;
-use crate::domain::units::Timestamp;
-use crate::service::{self, Counter, EdgeSeen, Named, PlaceSeen, Seen, Tally, Traced, Trodden};
+use ebb_core::domain::ids::{NAME_BYTES_MAX, TERM_BYTES_MAX};
+use ebb_core::domain::trail::Cycles;
+use ebb_core::domain::units::Timestamp;
+use ebb_core::service::{self, Counter, EdgeSeen, Named, PlaceSeen, Seen, Tally, Traced, Trodden};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 use std::borrow::Cow;

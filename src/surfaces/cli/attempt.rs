@@ -6,9 +6,9 @@ use super::exit::CliError;
 use super::instant::{about, readable};
 use super::output::Output;
 use super::page::{Column, Page};
-use crate::service::Service;
 use crate::surfaces::answer::attempt::{Held, Shown, Whole};
 use clap::{Args, Subcommand};
+use ebb_core::service::Service;
 use serde::Serialize;
 use std::time::Duration;
 

@@ -6,8 +6,8 @@ use super::exit::CliError;
 use super::instant::{Rfc3339, readable};
 use super::output::Output;
 use super::page::Column;
-use crate::service::JobName;
 use clap::Subcommand;
+use ebb_core::service::JobName;
 use serde::Serialize;
 
 /// The verbs of `ebb config`.

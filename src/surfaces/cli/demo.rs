@@ -19,14 +19,14 @@ use super::plot::tiers::bars;
 use super::plot::trails::TrailsPlot;
 use super::plot::verbs::{now, over_time};
 use super::progress::Progress;
-use crate::clock::rfc3339;
-use crate::domain::units::Timestamp;
-use crate::files::{self, Readers};
-use crate::provision::{Endpoint, browser_url};
-use crate::service::Service;
-use crate::service::admin::Hour;
-use crate::service::events::replay::Replay;
-use crate::service::events::{BadLines, Imported};
+use ebb_core::clock::rfc3339;
+use ebb_core::domain::units::Timestamp;
+use ebb_core::service::Service;
+use ebb_core::service::admin::Hour;
+use ebb_core::service::events::replay::Replay;
+use ebb_core::service::events::{BadLines, Imported};
+use ebb_files::Readers;
+use ebb_provision::{Endpoint, browser_url};
 use expected::{Check, Fate};
 use facts::Facts;
 use learning::Learning;
@@ -88,11 +88,11 @@ pub async fn run(
 ) -> Result<(), CliError> {
     let file = folder.join("month.ndjson");
     std::fs::create_dir_all(folder)?;
-    files::replace(&file, Readers::Owner, MONTH.as_bytes()).map_err(std::io::Error::from)?;
+    ebb_files::replace(&file, Readers::Owner, MONTH.as_bytes()).map_err(std::io::Error::from)?;
     output.remark(
         "Replaying March 2026: the events of three coding agents, with the real jobs in simulated time.",
     );
-    let ends = crate::clock::parse_rfc3339(ENDS).map_err(CliError::failed)?;
+    let ends = ebb_core::clock::parse_rfc3339(ENDS).map_err(CliError::failed)?;
     let done = replay(service, &file, ends, output).await?;
     let hours = service.timeline().await?;
     let (told, weights, hot) = tell(service, endpoint, &done, &hours, ends).await?;

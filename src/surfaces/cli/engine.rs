@@ -12,12 +12,12 @@ use super::exit::CliError;
 use super::output::Output;
 use super::page::{Column, Page, searched};
 use super::recall::{ProfileName, seed};
-use crate::service::Service;
-use crate::service::engine::{Activate, Rank, activate, contrast, divide, harmonics, rank, resonate};
-use crate::service::recall::{Config, Freshness, View};
 use crate::surfaces::answer::engine::{Contrasted, Divided, Spectrum, State, Swings};
 use crate::surfaces::answer::recall::{Engine, Standing};
 use clap::{Args, Subcommand};
+use ebb_core::service::Service;
+use ebb_core::service::engine::{Activate, Rank, activate, contrast, divide, harmonics, rank, resonate};
+use ebb_core::service::recall::{Config, Freshness, View};
 use std::path::{Path, PathBuf};
 
 /// The verbs of `ebb engine`.

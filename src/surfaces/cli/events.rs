@@ -5,11 +5,11 @@ use super::instant::{Moment, Rfc3339, readable, span};
 use super::output::Output;
 use super::page::{Column, Page};
 use super::progress::Progress;
-use crate::domain::tier::Tier;
-use crate::service::events::replay::Replay as Plan;
-use crate::service::events::{BadLines, Checked, Imported, Tick};
-use crate::service::{Service, TierCount};
 use clap::Args;
+use ebb_core::domain::tier::Tier;
+use ebb_core::service::events::replay::Replay as Plan;
+use ebb_core::service::events::{BadLines, Checked, Imported, Tick};
+use ebb_core::service::{Service, TierCount};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -186,7 +186,7 @@ pub async fn replay(args: &Replay, service: &Service, output: &Output) -> Result
     let mut bar = Bar::new(output, "replaying");
     let done = service.replay(&args.file, Plan { until, step_ms }, bad, &mut |tick| bar.at(tick)).await?;
     drop(bar);
-    let runs = |runs: &crate::service::events::JobRuns| Runs {
+    let runs = |runs: &ebb_core::service::events::JobRuns| Runs {
         ran: runs.ran,
         nothing_due: runs.nothing_due,
         changed: runs.changed,

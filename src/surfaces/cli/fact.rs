@@ -5,16 +5,16 @@ use super::instant::{Moment, readable};
 use super::output::Output;
 use super::page::Column;
 use super::{Global, Once, When, Write};
-use crate::clock::new_id;
-use crate::domain::fact::{Assertion, FactError, FactScope, Tuple, Value};
-use crate::domain::ids::{EntityName, FactRelation, Source, Term};
-use crate::domain::policy::Mode;
-use crate::domain::units::Confidence;
-use crate::service::facts::{Sweep, SweepRequest};
-use crate::service::{FactFilter, Service};
 use crate::surfaces::answer::Rfc3339;
 use crate::surfaces::answer::fact::{Queued, Shown, Standing, Swept, Wrote};
 use clap::{Args, Subcommand, ValueEnum};
+use ebb_core::clock::new_id;
+use ebb_core::domain::fact::{Assertion, FactError, FactScope, Tuple, Value};
+use ebb_core::domain::ids::{EntityName, FactRelation, Source, Term};
+use ebb_core::domain::policy::Mode;
+use ebb_core::domain::units::Confidence;
+use ebb_core::service::facts::{Sweep, SweepRequest};
+use ebb_core::service::{FactFilter, Service};
 
 /// The verbs of `ebb fact`.
 #[derive(Debug, Clone, Subcommand)]

@@ -4,9 +4,9 @@
 //! command that some of them name to the line that begins with `try:`.
 
 use super::exit::{CliError, Exit};
-use crate::domain::guard::TooFar;
-use crate::service::events::{FeedError, ImportError};
-use crate::service::{Error, RefusedWhy};
+use ebb_core::domain::guard::TooFar;
+use ebb_core::service::events::{FeedError, ImportError};
+use ebb_core::service::{Error, RefusedWhy};
 
 impl From<Error> for CliError {
     fn from(error: Error) -> Self {

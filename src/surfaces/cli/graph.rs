@@ -8,11 +8,11 @@ pub use load::load;
 use super::exit::CliError;
 use super::output::Output;
 use super::page::{Page, percent};
-use crate::service::Service;
-use crate::service::mirrors::Difference;
-use crate::service::recall::{LearnedFile, dot, export, export_graphml};
 use crate::surfaces::answer::recall::Mirrored;
 use clap::{Args, Subcommand, ValueEnum};
+use ebb_core::service::Service;
+use ebb_core::service::mirrors::Difference;
+use ebb_core::service::recall::{LearnedFile, dot, export, export_graphml};
 use serde::Serialize;
 use std::path::PathBuf;
 

@@ -5,9 +5,9 @@ use super::instant::{readable, rfc3339};
 use super::output::{Format, Output};
 use super::page::Column;
 use super::unknown;
-use crate::domain::units::Timestamp;
-use crate::service::{Answer, Cell, Service};
 use clap::Args;
+use ebb_core::domain::units::Timestamp;
+use ebb_core::service::{Answer, Cell, Service};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 

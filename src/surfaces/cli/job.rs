@@ -5,11 +5,11 @@ use super::instant::{about, between, readable, spelt};
 use super::output::Output;
 use super::page::{Column, Page};
 use super::{Global, unknown};
-use crate::domain::units::Timestamp;
-use crate::service::{JobName, Service};
 pub(super) use crate::surfaces::answer::job::Scheduled;
 use crate::surfaces::answer::job::{PastRun, Ran};
 use clap::{Args, Subcommand};
+use ebb_core::domain::units::Timestamp;
+use ebb_core::service::{JobName, Service};
 use std::time::Duration;
 
 /// The verbs of `ebb job`.

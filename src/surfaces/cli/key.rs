@@ -6,12 +6,12 @@ use super::exit::CliError;
 use super::instant::{Rfc3339, readable, span};
 use super::output::Output;
 use super::page::Column;
-use crate::domain::key::Right;
-use crate::domain::units::Timestamp;
-use crate::service::keys::KeyError;
-use crate::service::{KeyRow, Service};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
+use ebb_core::domain::key::Right;
+use ebb_core::domain::units::Timestamp;
+use ebb_core::service::keys::KeyError;
+use ebb_core::service::{KeyRow, Service};
 use serde::Serialize;
 use std::time::Duration;
 

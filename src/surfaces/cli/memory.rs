@@ -10,11 +10,11 @@ pub(super) use explain::picture;
 use super::exit::CliError;
 use super::output::Output;
 use super::{Global, Once, When, Write};
-use crate::domain::ids::{InstanceId, MemoryId, MemoryKey, SessionId};
-use crate::domain::tier::Tier;
-use crate::service::Service;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
+use ebb_core::domain::ids::{InstanceId, MemoryId, MemoryKey, SessionId};
+use ebb_core::domain::tier::Tier;
+use ebb_core::service::Service;
 use std::io::Read;
 
 /// The verbs of `ebb memory`.

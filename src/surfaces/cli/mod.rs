@@ -39,12 +39,12 @@ pub mod session;
 mod tests;
 pub mod trail;
 
-use crate::clock::SKEW_MAX;
-use crate::domain::units::Timestamp;
-use crate::service::Service;
-use crate::service::memories::{Intent, RequestId};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use confirm::confirm;
+use ebb_core::clock::SKEW_MAX;
+use ebb_core::domain::units::Timestamp;
+use ebb_core::service::Service;
+use ebb_core::service::memories::{Intent, RequestId};
 use exit::CliError;
 use instant::Moment;
 use output::{Format, Output};

@@ -2,8 +2,8 @@
 
 use super::exit::{CliError, Exit};
 use super::output::{Format, Output};
-use crate::provision::{self, Config, Keeper, Status};
 use clap::{Args, Subcommand};
+use ebb_provision::{Config, Keeper, Status};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -50,21 +50,21 @@ pub async fn run(verb: &Verb, config: &Config, keeper: &Keeper, output: &Output)
     match verb {
         Verb::Start => {
             refuse_given(config)?;
-            provision::start(config, keeper).await?;
-            told(&provision::status(config).await?, output)
+            ebb_provision::start(config, keeper).await?;
+            told(&ebb_provision::status(config).await?, output)
         }
         Verb::Stop { force } => {
             refuse_given(config)?;
-            let stopped = provision::stop(config, *force).await?;
+            let stopped = ebb_provision::stop(config, *force).await?;
             let said =
                 if stopped { "The server is stopped; its data stays." } else { "No server was running." };
             output.emit("neo4j.stop", &Stopped { stopped, home: &config.home }, |page| page.line(said))
         }
-        Verb::Status => told(&provision::status(config).await?, output),
+        Verb::Status => told(&ebb_provision::status(config).await?, output),
         Verb::Browser => {
             refuse_given(config)?;
-            let endpoint = provision::start(config, keeper).await?;
-            let url = provision::browser_url(&endpoint, None).unwrap_or_default();
+            let endpoint = ebb_provision::start(config, keeper).await?;
+            let url = ebb_provision::browser_url(&endpoint, None).unwrap_or_default();
             let opened = output.format == Format::Table && open(&url);
             let password = config.home.join("password");
             let shown = Shown { url: &url, opened, username: &endpoint.username, password_file: &password };
@@ -74,7 +74,7 @@ pub async fn run(verb: &Verb, config: &Config, keeper: &Keeper, output: &Output)
                 page.line("The server stays until: ebb neo4j stop");
             })
         }
-        Verb::Keep(keep) => Ok(provision::keep(&keep.home)?),
+        Verb::Keep(keep) => Ok(ebb_provision::keep(&keep.home)?),
     }
 }
 
@@ -137,9 +137,9 @@ fn open(url: &str) -> bool {
         .is_ok_and(|end| end.success())
 }
 
-impl From<provision::Error> for CliError {
-    fn from(error: provision::Error) -> Self {
-        use provision::Error as E;
+impl From<ebb_provision::Error> for CliError {
+    fn from(error: ebb_provision::Error) -> Self {
+        use ebb_provision::Error as E;
         let exit = match error {
             E::Uri { .. } | E::Insecure { .. } | E::NoPassword { .. } | E::PasswordFile { .. } => {
                 Exit::Configuration

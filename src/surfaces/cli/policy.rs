@@ -5,11 +5,11 @@ use super::instant::{span, spelt};
 use super::output::Output;
 use super::page::Column;
 use super::{Global, Once};
-use crate::domain::policy::{Draft, Given, Policy};
-use crate::service::Service;
-use crate::service::memories::{Intent, RequestId};
 use crate::surfaces::answer::policy::{Changed, Listed, Removed, Shown};
 use clap::{Args, Subcommand};
+use ebb_core::domain::policy::{Draft, Given, Policy};
+use ebb_core::service::Service;
+use ebb_core::service::memories::{Intent, RequestId};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -136,7 +136,7 @@ async fn list(service: &Service, output: &Output) -> Result<(), CliError> {
 }
 
 fn row(policy: &Policy) -> [String; 7] {
-    use crate::domain::policy::Measure;
+    use ebb_core::domain::policy::Measure;
     let seconds = |seconds: f64| spelt(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX));
     let by = match policy.measure {
         Measure::TtlS(ttl) => format!("ttl {}", seconds(ttl)),

@@ -4,13 +4,13 @@ use super::exit::CliError;
 use super::instant::Moment;
 use super::output::Output;
 use super::page::{Column, Page, searched};
-use crate::domain::units::Timestamp;
-use crate::service::Service;
-use crate::service::recall::{
-    Answered, Ask, Config, Dimension, Error, Filter, Fusion, Profile, SeedMass, Spread, View, Xlr, recall_in,
-};
 use crate::surfaces::answer::recall::{Recall, Recollection};
 use clap::{Args, ValueEnum};
+use ebb_core::domain::units::Timestamp;
+use ebb_core::service::Service;
+use ebb_core::service::recall::{
+    Answered, Ask, Config, Dimension, Error, Filter, Fusion, Profile, SeedMass, Spread, View, Xlr, recall_in,
+};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 

@@ -5,13 +5,13 @@ use super::instant::readable;
 use super::output::Output;
 use super::page::Column;
 use super::{Global, Once, When, Write};
-use crate::domain::event::{Observe, Tie};
-use crate::domain::ids::{EntityName, RelationType};
-use crate::domain::relation::Observation;
-use crate::domain::units::Weight;
-use crate::service::{JobName, Observed, Service, Tally, Which};
 use crate::surfaces::answer::relation::{Edge, Passed, Wrote};
 use clap::{Args, Subcommand};
+use ebb_core::domain::event::{Observe, Tie};
+use ebb_core::domain::ids::{EntityName, RelationType};
+use ebb_core::domain::relation::Observation;
+use ebb_core::domain::units::Weight;
+use ebb_core::service::{JobName, Observed, Service, Tally, Which};
 use serde::Serialize;
 
 /// The verbs of `ebb relation`.

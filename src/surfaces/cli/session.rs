@@ -4,11 +4,11 @@ use super::exit::CliError;
 use super::instant::readable;
 use super::output::Output;
 use super::{Global, Once, Write};
-use crate::domain::ids::SessionId;
-use crate::service::Service;
 use crate::surfaces::answer::Rfc3339;
 use crate::surfaces::answer::session::SessionEnd;
 use clap::{Args, Subcommand};
+use ebb_core::domain::ids::SessionId;
+use ebb_core::service::Service;
 
 /// The verbs of `ebb session`.
 #[derive(Debug, Clone, Subcommand)]

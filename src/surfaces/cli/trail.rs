@@ -7,11 +7,11 @@ use super::exit::CliError;
 use super::output::Output;
 use super::page::{Column, Page};
 use super::{Global, Once, When, Write};
-use crate::domain::event::PlaceName;
-use crate::service::Service;
-use crate::service::trails::place_name;
 use crate::surfaces::answer::trail::{Edge, Place};
 use clap::{Args, Subcommand};
+use ebb_core::domain::event::PlaceName;
+use ebb_core::service::Service;
+use ebb_core::service::trails::place_name;
 
 /// The verbs of `ebb trail`.
 #[derive(Debug, Clone, Subcommand)]

@@ -8,11 +8,11 @@
 //! are told by the answer that no other page may have it. Beyond loopback, or behind a proxy, every request needs a key, and each key has a rate.
 
 use super::problem::{Code, Problem};
-use crate::service::keys::{Caller, Denied, Keyring};
 use axum::body::Body;
 use axum::http::request::Parts;
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode, Uri, Version, header};
+use ebb_core::service::keys::{Caller, Denied, Keyring};
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Mutex, PoisonError};

@@ -4,10 +4,10 @@ use super::input::{AnyTerm, Name, Nothing};
 use super::problem::Problem;
 use super::recall::{Given, given, top_k};
 use super::route::{Answer, Call, Needs, Route};
-use crate::domain::ids::{Scope, Term};
-use crate::domain::key::Right;
-use crate::service::engine::{Contrast, Divide, Waves};
 use crate::surfaces::answer::engine::{Contrasted, Divided, Spectrum, Swings};
+use ebb_core::domain::ids::{Scope, Term};
+use ebb_core::domain::key::Right;
+use ebb_core::service::engine::{Contrast, Divide, Waves};
 use schemars::JsonSchema;
 use serde::Deserialize;
 

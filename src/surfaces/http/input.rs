@@ -7,11 +7,11 @@
 
 use super::problem::{Code, Problem};
 use super::room::{Held, QUEUE_LIMIT, Room, SMALL};
-use crate::clock::{parse_rfc3339, rfc3339};
-use crate::domain::ids::{NAME_BYTES_MAX, TERM_BYTES_MAX};
-use crate::domain::units::Timestamp;
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, StatusCode, header};
+use ebb_core::clock::{parse_rfc3339, rfc3339};
+use ebb_core::domain::ids::{NAME_BYTES_MAX, TERM_BYTES_MAX};
+use ebb_core::domain::units::Timestamp;
 use http_body_util::BodyExt;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{DeserializeOwned, SeqAccess, Visitor};

@@ -4,11 +4,11 @@ use super::input::{At, Nothing};
 use super::problem::Problem;
 use super::relations::run;
 use super::route::{Answer, Call, Needs, Route};
-use crate::domain::key::Right;
-use crate::service::JobName;
 use crate::surfaces::answer::JobNames;
 use crate::surfaces::answer::attempt::Shown;
 use crate::surfaces::answer::job::{Ran, Scheduled};
+use ebb_core::domain::key::Right;
+use ebb_core::service::JobName;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -5,17 +5,19 @@ use super::input::{At, Items, Name, Nothing};
 use super::pages::{self, Rows};
 use super::problem::Problem;
 use super::route::{Answer, Call, Needs, Route};
-use crate::domain::event::{Access, Event, Remember};
-use crate::domain::ids::{CONTENT_BYTES_MAX, EntityName, InstanceId, MemoryId, MemoryKey, Scope, SessionId};
-use crate::domain::key::Right;
-use crate::domain::memory::Revive;
-use crate::domain::tier::Tier;
-use crate::domain::units::Timestamp;
-use crate::service::memories::Intent;
-use crate::service::{Done, Filter};
 use crate::surfaces::answer::Rfc3339;
 use crate::surfaces::answer::memory::{Explained, Shown};
 use crate::surfaces::answer::session::SessionEnd;
+use ebb_core::domain::event::{Access, Event, Remember};
+use ebb_core::domain::ids::{
+    CONTENT_BYTES_MAX, EntityName, InstanceId, MemoryId, MemoryKey, Scope, SessionId,
+};
+use ebb_core::domain::key::Right;
+use ebb_core::domain::memory::Revive;
+use ebb_core::domain::tier::Tier;
+use ebb_core::domain::units::Timestamp;
+use ebb_core::service::memories::Intent;
+use ebb_core::service::{Done, Filter};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;

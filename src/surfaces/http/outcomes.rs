@@ -3,11 +3,11 @@
 use super::input::{AnyTerm, At, Name, Nothing};
 use super::problem::Problem;
 use super::route::{Answer, Call, Needs, Route};
-use crate::domain::ids::{RecallId, Scope, Term};
-use crate::domain::key::Right;
-use crate::domain::outcome::{self, Used};
-use crate::service::memories::Intent;
 use crate::surfaces::answer::outcome::Outcome;
+use ebb_core::domain::ids::{RecallId, Scope, Term};
+use ebb_core::domain::key::Right;
+use ebb_core::domain::outcome::{self, Used};
+use ebb_core::service::memories::Intent;
 use schemars::JsonSchema;
 use serde::Deserialize;
 

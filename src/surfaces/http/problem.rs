@@ -3,12 +3,12 @@
 //! A caller branches on `code`, of which there are seven; a person reads `detail`. No input makes a status of 500 or
 //! more: 503 says that the database is away, or that there is too much to do, and when to ask again.
 
-use crate::domain::guard::TooFar;
-use crate::service::Error;
-use crate::service::memories::BatchError;
 use axum::body::Body;
 use axum::http::{HeaderName, HeaderValue, Response, StatusCode, header};
 use axum::response::IntoResponse;
+use ebb_core::domain::guard::TooFar;
+use ebb_core::service::Error;
+use ebb_core::service::memories::BatchError;
 use schemars::JsonSchema;
 use serde::Serialize;
 use tracing::{error, warn};
@@ -221,8 +221,8 @@ impl From<BatchError> for Problem {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::guard::TooMuch;
-    use crate::service::{Class, RefusedWhy};
+    use ebb_core::domain::guard::TooMuch;
+    use ebb_core::service::{Class, RefusedWhy};
 
     #[test]
     fn each_meaning_has_its_status_and_none_tells_where_the_database_is() {

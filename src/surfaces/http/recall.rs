@@ -3,13 +3,13 @@
 use super::input::{AnyTerm, At, Name, Nothing};
 use super::problem::Problem;
 use super::route::{Answer, Call, Needs, Route};
-use crate::domain::ids::{Scope, Term};
-use crate::domain::key::Right;
-use crate::service::engine::{Activate, Rank};
-use crate::service::recall::{
+use crate::surfaces::answer::recall::{Engine, Mirrored, Recall};
+use ebb_core::domain::ids::{Scope, Term};
+use ebb_core::domain::key::Right;
+use ebb_core::service::engine::{Activate, Rank};
+use ebb_core::service::recall::{
     Ask, Dimension, Error, Filter, Fusion, Profile, Refused, SeedMass, Spread, Xlr,
 };
-use crate::surfaces::answer::recall::{Engine, Mirrored, Recall};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;

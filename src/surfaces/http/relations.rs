@@ -6,14 +6,14 @@ use super::pages::{self, List, Page, Rest, Rows};
 use super::problem::Problem;
 use super::room::{Held, QUEUE_LIMIT};
 use super::route::{Answer, Call, Needs, Route};
-use crate::domain::event::{Observe, Tie};
-use crate::domain::ids::{EntityName, RelationType, Scope};
-use crate::domain::key::Right;
-use crate::domain::relation::Observation;
-use crate::domain::units::{Timestamp, Weight};
-use crate::service::memories::{Intent, RequestId};
-use crate::service::{JobName, Observed, Relation, Which};
 use crate::surfaces::answer::relation::{Day, Edge, Passed, Wrote};
+use ebb_core::domain::event::{Observe, Tie};
+use ebb_core::domain::ids::{EntityName, RelationType, Scope};
+use ebb_core::domain::key::Right;
+use ebb_core::domain::relation::Observation;
+use ebb_core::domain::units::{Timestamp, Weight};
+use ebb_core::service::memories::{Intent, RequestId};
+use ebb_core::service::{JobName, Observed, Relation, Which};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::pin::Pin;
@@ -292,6 +292,6 @@ pub(super) async fn run(
     job: JobName,
     at: Timestamp,
     limit: Option<u64>,
-) -> Result<crate::service::JobReport, Problem> {
+) -> Result<ebb_core::service::JobReport, Problem> {
     Ok(api.service.run_job_once(request, job, at, limit, api.stop.clone()).await?)
 }

@@ -3,8 +3,8 @@
 use super::input::{At, Nothing};
 use super::problem::Problem;
 use super::route::{Answer, Call, Needs, Route};
-use crate::domain::key::Right;
 use crate::surfaces::answer::server::{Health, Status};
+use ebb_core::domain::key::Right;
 use schemars::JsonSchema;
 use serde::Deserialize;
 

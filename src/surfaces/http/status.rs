@@ -4,9 +4,9 @@
 //! elsewhere, and be framed by nobody. Memories may say anything: the page makes text of them, and if it ever made markup,
 //! no script but its own, which carries the nonce of this one answer, would run.
 
-use crate::clock::chance;
 use axum::http::{HeaderName, header};
 use axum::response::IntoResponse;
+use ebb_core::clock::chance;
 use std::sync::LazyLock;
 
 /// The page, put together: its style and its script are files of their own, for whoever writes them.

@@ -5,14 +5,14 @@
 use super::input::{AnyTerm, At, Name, Nothing};
 use super::problem::Problem;
 use super::route::{Answer, Call, Needs, Route};
-use crate::domain::event::{PlaceName, Trace, Walk};
-use crate::domain::ids::{NAME_BYTES_MAX, PlaceId, Scope, Term};
-use crate::domain::key::Right;
-use crate::service::memories::Intent;
-use crate::service::trails::{PlaceRef, place_name};
 use crate::surfaces::answer::trail::{
     Candidate, Cycle, Edge, Evaporated, Path, Place, PlaceNames, Status, Wrote,
 };
+use ebb_core::domain::event::{PlaceName, Trace, Walk};
+use ebb_core::domain::ids::{NAME_BYTES_MAX, PlaceId, Scope, Term};
+use ebb_core::domain::key::Right;
+use ebb_core::service::memories::Intent;
+use ebb_core::service::trails::{PlaceRef, place_name};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;

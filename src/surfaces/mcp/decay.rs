@@ -6,13 +6,13 @@
 
 use super::Fault;
 use super::tools::{Call, said};
-use crate::domain::fact::FactScope;
-use crate::domain::ids::{Scope, TERM_BYTES_MAX, Term, hex};
-use crate::domain::key::Right;
-use crate::domain::policy::Mode;
-use crate::service::facts::{Sweep, SweepRequest};
-use crate::service::memories::Intent;
 use crate::surfaces::answer::fact::{Queued, Swept};
+use ebb_core::domain::fact::FactScope;
+use ebb_core::domain::ids::{Scope, TERM_BYTES_MAX, Term, hex};
+use ebb_core::domain::key::Right;
+use ebb_core::domain::policy::Mode;
+use ebb_core::service::facts::{Sweep, SweepRequest};
+use ebb_core::service::memories::Intent;
 use rmcp::model::JsonObject;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

@@ -17,11 +17,11 @@ mod decay;
 mod plain;
 mod tools;
 
-use crate::domain::key::Right;
-use crate::service::keys::Caller;
-use crate::service::{Error, Service};
 use crate::surfaces::http::{Held, Kind};
 use decay::Tokens;
+use ebb_core::domain::key::Right;
+use ebb_core::service::keys::Caller;
+use ebb_core::service::{Error, Service};
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation, ListToolsResult,

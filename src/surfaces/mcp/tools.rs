@@ -1,22 +1,24 @@
 //! The tools: what each is called, what it takes, whose right it needs, and what it does.
 
 use super::{Fault, Place, Tools, decay};
-use crate::domain::event::{Observe, Remember, Tie};
-use crate::domain::ids::{EntityName, MemoryId, MemoryKey, RecallId, RelationType, Scope, SessionId, Term};
-use crate::domain::key::Right;
-use crate::domain::outcome::{self, Used};
-use crate::domain::relation::Observation;
-use crate::domain::units::Weight;
-use crate::service::keys::Caller;
-use crate::service::memories::{Intent, RequestId};
-use crate::service::recall::{Ask, Filter};
-use crate::service::{Observed, Service};
 use crate::surfaces::answer::memory::{Explained, Shown};
 use crate::surfaces::answer::outcome::Outcome;
 use crate::surfaces::answer::recall::Recall;
 use crate::surfaces::answer::relation::Wrote;
 use crate::surfaces::answer::server::Status;
 use crate::surfaces::http::{AnyTerm, KEY_MAX, Kind, Name, UsedHit, told};
+use ebb_core::domain::event::{Observe, Remember, Tie};
+use ebb_core::domain::ids::{
+    EntityName, MemoryId, MemoryKey, RecallId, RelationType, Scope, SessionId, Term,
+};
+use ebb_core::domain::key::Right;
+use ebb_core::domain::outcome::{self, Used};
+use ebb_core::domain::relation::Observation;
+use ebb_core::domain::units::Weight;
+use ebb_core::service::keys::Caller;
+use ebb_core::service::memories::{Intent, RequestId};
+use ebb_core::service::recall::{Ask, Filter};
+use ebb_core::service::{Observed, Service};
 use rmcp::model::{JsonObject, Tool as Described, ToolAnnotations};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;

@@ -6,10 +6,10 @@ use crate::probes::Push;
 use crate::record::{Part, Run};
 use crate::reference::{self, Plain, Rule};
 use crate::sets::{Set, Shape};
-use ebb::engine::activation::scratch::Scratch;
-use ebb::engine::activation::{Params, Work, wavefront};
-use ebb::graph::Graph;
-use ebb::graph::index::NodeId;
+use ebb_engine::activation::scratch::Scratch;
+use ebb_engine::activation::{Params, Work, wavefront};
+use ebb_engine::graph::Graph;
+use ebb_engine::graph::index::NodeId;
 use std::hint::black_box;
 
 /// Results that a query wants.

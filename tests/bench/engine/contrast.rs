@@ -11,10 +11,10 @@ use crate::reference::Plain;
 use crate::reference::contrast::{self, Scene};
 use crate::reference::waves::Undirected;
 use crate::sets::{Set, Shape};
-use ebb::engine::activation::{self, Params, wavefront};
-use ebb::engine::xlr::{Contrast, Scratch, XLR_PULSE_BUDGET, xlr};
-use ebb::graph::Graph;
-use ebb::graph::index::NodeId;
+use ebb_engine::activation::{self, Params, wavefront};
+use ebb_engine::graph::Graph;
+use ebb_engine::graph::index::NodeId;
+use ebb_engine::xlr::{Contrast, Scratch, XLR_PULSE_BUDGET, xlr};
 use std::cell::RefCell;
 use std::hint::black_box;
 

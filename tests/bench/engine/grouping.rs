@@ -7,9 +7,9 @@ use crate::probes::Push;
 use crate::record::{Part, Run};
 use crate::reference::grouping;
 use crate::sets::{Set, Shape};
-use ebb::engine::communities::{Partition, communities};
-use ebb::graph::Graph;
-use ebb::graph::number::PosF32;
+use ebb_engine::communities::{Partition, communities};
+use ebb_engine::graph::Graph;
+use ebb_engine::graph::number::PosF32;
 
 fn grouped(graph: &Graph) -> Partition {
     communities(graph, PosF32::new(1.0).expect("a resolution"))

@@ -11,8 +11,8 @@ use crate::probes::Swap;
 use crate::record::{Part, Run};
 use crate::reference::learning::Sweep;
 use crate::sets::{Set, Shape};
-use ebb::engine::plasticity::Synapses;
-use ebb::graph::Graph;
+use ebb_engine::graph::Graph;
+use ebb_engine::plasticity::Synapses;
 
 /// Nodes of an outcome: as many as the ways to twenty hits have.
 const ACTIVE: usize = 64;

@@ -5,7 +5,7 @@ use crate::probes::Gather;
 use crate::record::{Part, Run};
 use crate::reference::Trigrams;
 use crate::sets;
-use ebb::engine::semantic::trigram::{CharNgramIndex, SCORE_MIN};
+use ebb_engine::semantic::trigram::{CharNgramIndex, SCORE_MIN};
 use std::hint::black_box;
 
 /// Bytes of the array of the probe, and how many texts are wanted.
@@ -24,7 +24,7 @@ pub(crate) fn labels(thousands: usize) -> Part {
         let found = index.asked(cue).search(SCORE_MIN, MOST);
         let (wanted, postings) = textbook.like(cue, MOST);
         (read, all) = (read + found.postings_read, all + postings);
-        let is_near = |(like, wanted): (&ebb::engine::semantic::trigram::Like, &(u32, f64))| {
+        let is_near = |(like, wanted): (&ebb_engine::semantic::trigram::Like, &(u32, f64))| {
             (f64::from(like.score) - wanted.1).abs() < 1e-5
         };
         correct &= found.like.len() == wanted.len() && found.like.iter().zip(&wanted).all(is_near);

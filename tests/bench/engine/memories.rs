@@ -6,14 +6,14 @@
 
 use crate::random::SplitMix64;
 use crate::sets::{Set, Shape, id, labels};
-use ebb::engine::text::counts::WordCounts;
-use ebb::engine::text::ranking::TextIndex;
-use ebb::engine::{Texts, View};
-use ebb::graph::builder::{GraphBuilder, WeightRange};
-use ebb::graph::columns::NodeRow;
-use ebb::graph::index::NodeId;
-use ebb::graph::kinds::{EdgeDirection, Kinds, NodeType};
-use ebb::graph::snapshot::{Skipped, Snapshot};
+use ebb_engine::graph::builder::{GraphBuilder, WeightRange};
+use ebb_engine::graph::columns::NodeRow;
+use ebb_engine::graph::index::NodeId;
+use ebb_engine::graph::kinds::{EdgeDirection, Kinds, NodeType};
+use ebb_engine::graph::snapshot::{Skipped, Snapshot};
+use ebb_engine::text::counts::WordCounts;
+use ebb_engine::text::ranking::TextIndex;
+use ebb_engine::{Texts, View};
 use std::sync::Arc;
 
 /// The instant at which they are asked about, epoch milliseconds.

@@ -6,8 +6,8 @@ use crate::probes::Push;
 use crate::record::{Part, Run};
 use crate::reference;
 use crate::sets::{Set, Shape};
-use ebb::engine::pagerank;
-use ebb::graph::Graph;
+use ebb_engine::graph::Graph;
+use ebb_engine::pagerank;
 
 /// The pull loop of a textbook: ids as they came, a division an edge saved.
 struct Pull {

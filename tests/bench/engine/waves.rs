@@ -8,13 +8,13 @@ use crate::probes::Gather;
 use crate::record::{Part, Run};
 use crate::reference::waves::{Limits, Undirected, by_rule, propagated};
 use crate::sets::{Set, Shape};
-use ebb::engine::resonance::harmonics::{HarmonicAnalyzer, MAX_HARMONIC, SWEEP_STEPS};
-use ebb::engine::resonance::{
+use ebb_engine::graph::Graph;
+use ebb_engine::graph::index::NodeId;
+use ebb_engine::graph::number::PosF32;
+use ebb_engine::resonance::harmonics::{HarmonicAnalyzer, MAX_HARMONIC, SWEEP_STEPS};
+use ebb_engine::resonance::{
     BASE_FREQUENCY, Config, DEFAULT_PULSE_BUDGET, HOPS_MAX, Resonance, Scratch, WAVELENGTH, resonate,
 };
-use ebb::graph::Graph;
-use ebb::graph::index::NodeId;
-use ebb::graph::number::PosF32;
 use std::cell::RefCell;
 use std::hint::black_box;
 

@@ -20,13 +20,13 @@
 
 use crate::record::Run;
 use crate::set::{lines, text};
-use ebb::clock::parse_rfc3339;
-use ebb::engine::plasticity::{Rules, Synapses};
-use ebb::graph::Graph;
-use ebb::graph::builder::{GraphBuilder, Staged, StagedKind, WeightRange};
-use ebb::graph::columns::NodeRow;
-use ebb::graph::index::{EdgeIdx, Generation, NodeId};
-use ebb::graph::kinds::{EdgeDirection, Kinds, NodeType};
+use ebb_core::clock::parse_rfc3339;
+use ebb_engine::graph::Graph;
+use ebb_engine::graph::builder::{GraphBuilder, Staged, StagedKind, WeightRange};
+use ebb_engine::graph::columns::NodeRow;
+use ebb_engine::graph::index::{EdgeIdx, Generation, NodeId};
+use ebb_engine::graph::kinds::{EdgeDirection, Kinds, NodeType};
+use ebb_engine::plasticity::{Rules, Synapses};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;

@@ -5,12 +5,12 @@
 
 use crate::quality::{Row, config, report, whole};
 use crate::set::{Question, view};
-use ebb::engine::View;
-use ebb::engine::plasticity::{Rules, Synapses};
-use ebb::engine::recall::{Ask, Hit, recall};
-use ebb::engine::scratch::Scratch;
-use ebb::graph::Graph;
-use ebb::graph::index::NodeId;
+use ebb_engine::View;
+use ebb_engine::graph::Graph;
+use ebb_engine::graph::index::NodeId;
+use ebb_engine::plasticity::{Rules, Synapses};
+use ebb_engine::recall::{Ask, Hit, recall};
+use ebb_engine::scratch::Scratch;
 use serde_json::Value;
 
 /// Outcomes in all.

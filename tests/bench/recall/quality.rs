@@ -5,14 +5,14 @@
 
 use crate::record::Run;
 use crate::set::Question;
-use ebb::engine::View;
-use ebb::engine::activation::Params;
-use ebb::engine::merge::Weights;
-use ebb::engine::plasticity::{QueryMemory, prime};
-use ebb::engine::recall::{Ask, Config, Filter, Fusion, Spread, Weighing, Xlr, recall, recall_primed};
-use ebb::engine::scratch::Scratch;
-use ebb::graph::index::NodeId;
-use ebb::graph::kinds::Dimension;
+use ebb_engine::View;
+use ebb_engine::activation::Params;
+use ebb_engine::graph::index::NodeId;
+use ebb_engine::graph::kinds::Dimension;
+use ebb_engine::merge::Weights;
+use ebb_engine::plasticity::{QueryMemory, prime};
+use ebb_engine::recall::{Ask, Config, Filter, Fusion, Spread, Weighing, Xlr, recall, recall_primed};
+use ebb_engine::scratch::Scratch;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How many hits are looked at.

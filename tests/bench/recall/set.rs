@@ -1,13 +1,13 @@
 //! Events and questions as files have them, and the graph that events make.
 
-use ebb::engine::text::counts::WordCounts;
-use ebb::engine::text::fold::cut;
-use ebb::engine::text::ranking::TextIndex;
-use ebb::engine::{Texts, View};
-use ebb::graph::builder::{EdgeRow, GraphBuilder, WeightRange};
-use ebb::graph::columns::NodeRow;
-use ebb::graph::kinds::{EdgeDirection, Kinds, NodeType};
-use ebb::graph::snapshot::{Skipped, Snapshot};
+use ebb_engine::graph::builder::{EdgeRow, GraphBuilder, WeightRange};
+use ebb_engine::graph::columns::NodeRow;
+use ebb_engine::graph::kinds::{EdgeDirection, Kinds, NodeType};
+use ebb_engine::graph::snapshot::{Skipped, Snapshot};
+use ebb_engine::text::counts::WordCounts;
+use ebb_engine::text::fold::cut;
+use ebb_engine::text::ranking::TextIndex;
+use ebb_engine::{Texts, View};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs::File;

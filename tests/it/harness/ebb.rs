@@ -1,17 +1,17 @@
 //! Ebb as a test drives it: events in, jobs at an instant, a memory's life out, and more programs on one database.
 
 use super::neo4j::{Fresh, at};
-use ebb::domain::attempt::Right;
-use ebb::domain::event::{Access, Event, Remember};
-use ebb::domain::guard::Guard;
-use ebb::domain::ids::{MemoryId, MemoryKey, Scope, SessionId};
-use ebb::domain::memory::{Revive, Vital};
-use ebb::domain::policy::{Policies, Regime};
-use ebb::domain::retention::Retention;
-use ebb::domain::tunables::Tunables;
-use ebb::jobs::{JobName, Request};
-use ebb::scheduler::driver::{JobReport, Wanted, run_job};
-use ebb::store::{Applied, Batch, Done, Store};
+use ebb_core::domain::attempt::Right;
+use ebb_core::domain::event::{Access, Event, Remember};
+use ebb_core::domain::guard::Guard;
+use ebb_core::domain::ids::{MemoryId, MemoryKey, Scope, SessionId};
+use ebb_core::domain::memory::{Revive, Vital};
+use ebb_core::domain::policy::{Policies, Regime};
+use ebb_core::domain::retention::Retention;
+use ebb_core::domain::tunables::Tunables;
+use ebb_core::jobs::{JobName, Request};
+use ebb_core::scheduler::driver::{JobReport, Wanted, run_job};
+use ebb_core::store::{Applied, Batch, Done, Store};
 use std::time::Duration;
 use tokio::task::{JoinSet, LocalSet};
 
@@ -94,12 +94,12 @@ impl Fresh {
     /// Applies events under a request id of their own; all of them must be good.
     pub(crate) async fn apply(&self, events: &[Event]) -> Vec<Done> {
         let tunables = self.tunables().await;
-        let request = ebb::clock::new_id();
+        let request = ebb_core::clock::new_id();
         let batch = Batch { events, tunables: &tunables };
         match self
             .store
             .apply_request(
-                ebb::store::Lasting::Once { request: &request, hash: "hash", by: "test" },
+                ebb_core::store::Lasting::Once { request: &request, hash: "hash", by: "test" },
                 None,
                 batch,
             )
@@ -135,7 +135,7 @@ impl Fresh {
 
     /// Another program, whose leases last that long.
     pub(crate) fn leasing(&self, lease: Duration) -> Store {
-        Store::connect(&ebb::store::Config { lease, ..self.config.clone() }).unwrap()
+        Store::connect(&ebb_core::store::Config { lease, ..self.config.clone() }).unwrap()
     }
 
     /// Waits until the server's clock has passed the lease of whatever is not over.

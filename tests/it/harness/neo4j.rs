@@ -10,9 +10,9 @@
 )]
 
 use crate::harness::server::Address;
-use ebb::domain::tunables::ConsolidationConfig;
-use ebb::domain::units::Timestamp;
-use ebb::store::{Config, Store};
+use ebb_core::domain::tunables::ConsolidationConfig;
+use ebb_core::domain::units::Timestamp;
+use ebb_core::store::{Config, Store};
 use neo4rs::{BoltType, Graph, query};
 use std::time::Duration;
 use tokio::sync::{Mutex, MutexGuard, OnceCell};
@@ -117,7 +117,7 @@ pub(crate) async fn touch(tx: &mut neo4rs::Txn, id: &str) -> Result<usize, neo4r
 /// A clean, initialised database.
 pub(crate) async fn fresh() -> Fresh {
     let fresh = empty().await;
-    fresh.store.initialise(&documented(), at(0.0)).await.unwrap();
+    fresh.store.initialise(&ConsolidationConfig::DOCUMENTED, at(0.0)).await.unwrap();
     fresh
 }
 
@@ -156,27 +156,6 @@ async fn wipe(client: &Client) {
     }
 }
 
-/// The tunables as the document has them.
-pub(crate) fn documented() -> ConsolidationConfig {
-    ConsolidationConfig {
-        working_to_short_threshold: 2.0,
-        short_to_long_threshold: 5.0,
-        session_end_threshold: 1.5,
-        expiry_threshold: 0.1,
-        reinforcement_factor: 0.5,
-        working_decay: 0.5,
-        short_term_decay: 0.05,
-        long_term_decay: 0.001,
-        coactivation_threshold: 3.0,
-        semantic_similarity_threshold: 0.7,
-        promotion_batch_size: 10.0,
-        decay_batch_size: 100.0,
-        promotion_interval_minutes: 10.0,
-        clustering_interval_minutes: 60.0,
-        decay_interval_minutes: 60.0,
-    }
-}
-
 async fn server() -> Config {
     let address = address().await;
     Config {
@@ -187,9 +166,9 @@ async fn server() -> Config {
         connections: 60,
         acquire_timeout: Duration::from_secs(10),
         lease: Duration::from_secs(15),
-        similarity: ebb::domain::similarity::Similarity { dimensions: None, text_threshold: 0.5 },
-        fading: ebb::domain::relation::Fading::new(90.0, 0.10).unwrap(),
-        pins: ebb::domain::relation::Pins::default(),
+        similarity: ebb_core::domain::similarity::Similarity { dimensions: None, text_threshold: 0.5 },
+        fading: ebb_core::domain::relation::Fading::new(90.0, 0.10).unwrap(),
+        pins: ebb_core::domain::relation::Pins::default(),
         regime: crate::harness::ebb::regime(),
         retention: crate::harness::ebb::retention(),
 
@@ -204,8 +183,8 @@ pub(crate) async fn address() -> &'static Address {
 }
 
 /// What trails go by, as the document has it.
-pub(crate) fn trails() -> ebb::domain::trail::Trails {
-    use ebb::domain::trail::{Allowed, Evaporation, Rates, Trails};
+pub(crate) fn trails() -> ebb_core::domain::trail::Trails {
+    use ebb_core::domain::trail::{Allowed, Evaporation, Rates, Trails};
     let rates =
         Rates { exploitation: 0.02, exploration: 0.05, success: 0.01, traversal: 0.03, recency: 0.10 };
     Trails {

@@ -6,7 +6,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "the harness reads what a person sets for the tests")]
 
-use ebb::provision::{self, Keeper, Origin, Way};
+use ebb_provision::{Keeper, Origin, Way};
 use secrecy::SecretString;
 use std::env::var;
 use std::os::unix::process::CommandExt;
@@ -106,7 +106,7 @@ async fn managed() -> Address {
         &ebb::settings::Environment::of_process(),
     )
     .unwrap_or_else(|faults| panic!("{:?}", faults.list()));
-    let config = provision::Config {
+    let config = ebb_provision::Config {
         uri: None,
         home: home.clone(),
         way: Some(Way::Maven),
@@ -117,17 +117,17 @@ async fn managed() -> Address {
         ..settings.neo4j
     };
     // The server of a run that has just ended may still be stopping.
-    let mut wiped = provision::wipe(&home).await;
+    let mut wiped = ebb_provision::wipe(&home).await;
     for _ in 0..60 {
         if wiped.is_ok() {
             break;
         }
         tokio::time::sleep(Duration::from_millis(500)).await;
-        wiped = provision::wipe(&home).await;
+        wiped = ebb_provision::wipe(&home).await;
     }
     wiped.unwrap_or_else(|why| panic!("{why}"));
     let keeper = Keeper::of(Path::new(env!("CARGO_BIN_EXE_ebb")));
-    let server = provision::acquire(&config, &keeper)
+    let server = ebb_provision::acquire(&config, &keeper)
         .await
         .unwrap_or_else(|why| panic!("no server for the tests: {why}"));
     let endpoint = server.endpoint.clone();

@@ -3,7 +3,7 @@
 
 use super::program::Ask;
 use crate::harness::random::Random;
-use ebb::jobs::JobName;
+use ebb_core::jobs::JobName;
 use serde_json::{Value, json};
 
 /// The jobs that change what somebody may read; `audit` adopts and trims, `reap` and `refresh` are in every pass.

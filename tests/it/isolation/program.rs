@@ -1,24 +1,25 @@
 //! The program without its socket: service, router and tools as `ebb serve` puts them together, asked in this process at
 //! the instants of a clock by hand.
 
-use crate::harness::neo4j::{Fresh, at, documented};
+use crate::harness::neo4j::{Fresh, at};
 use crate::jobs::sweep::policies;
 use axum::Router;
 use axum::body::Body;
 use axum::http::Request;
-use ebb::clock::Clock;
-use ebb::domain::ids::Scope;
-use ebb::domain::key::Right;
-use ebb::domain::policy::Regime;
-use ebb::engine::plasticity::Learn;
-use ebb::jobs::JobName;
-use ebb::mirror;
-use ebb::scheduler::{self, JobConfig};
-use ebb::service::recall::{dot, export, export_graphml};
-use ebb::service::{self, Outcome, Service};
-use ebb::store::{Config, Store};
 use ebb::surfaces::http::{Api, Rules, router};
 use ebb::surfaces::mcp::Tools;
+use ebb_core::clock::Clock;
+use ebb_core::domain::ids::Scope;
+use ebb_core::domain::key::Right;
+use ebb_core::domain::policy::Regime;
+use ebb_core::domain::tunables::ConsolidationConfig;
+use ebb_core::jobs::JobName;
+use ebb_core::mirror;
+use ebb_core::scheduler::{self, JobConfig};
+use ebb_core::service::recall::{dot, export, export_graphml};
+use ebb_core::service::{self, Outcome, Service};
+use ebb_core::store::{Config, Store};
+use ebb_engine::plasticity::Learn;
 use http_body_util::BodyExt;
 use hyper::service::Service as _;
 use hyper_util::service::TowerToHyperService;
@@ -104,7 +105,7 @@ impl Program {
         };
         let scopes = scopes.iter().map(|scope| Scope::new(scope).unwrap()).collect();
         let config = service::Config {
-            consolidation: documented(),
+            consolidation: ConsolidationConfig::DOCUMENTED,
             jobs: scheduler::Config(std::array::from_fn(|_| job.clone())),
             scope: Scope::local(),
             guard: db.config.regime.guard,

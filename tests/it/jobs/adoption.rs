@@ -7,11 +7,11 @@ use crate::harness::ebb::close;
 use crate::harness::graph::{remembered, same};
 use crate::harness::neo4j::{Fresh, at, fresh};
 use crate::harness::rows::{Row, row};
-use ebb::domain::attempt::Right;
-use ebb::domain::tier::Tier;
-use ebb::domain::units::Timestamp;
-use ebb::jobs::{JobName, Request};
-use ebb::scheduler::driver::{JobReport, Wanted, run_job};
+use ebb_core::domain::attempt::Right;
+use ebb_core::domain::tier::Tier;
+use ebb_core::domain::units::Timestamp;
+use ebb_core::jobs::{JobName, Request};
+use ebb_core::scheduler::driver::{JobReport, Wanted, run_job};
 
 const CREATE: &str = "CREATE (m:Memory {
   id: randomUUID(), content: $content, tier: 'working', energy: 1.0, created: datetime(),
@@ -170,7 +170,7 @@ async fn of_several_without_a_scope_one_has_the_id() {
         )
         .await;
     // Before any job has met it, it is already the memory of that id.
-    db.apply(&[ebb::domain::event::Event::Access(crate::harness::ebb::access("own", 0.5))]).await;
+    db.apply(&[ebb_core::domain::event::Event::Access(crate::harness::ebb::access("own", 0.5))]).await;
     let report = db.run(JobName::Decay, 1.0).await;
     assert_eq!((report.tally.adopted, report.tally.quarantined), (2, 2));
     let aside = "MATCH (m:Memory:EbbQuarantined) RETURN m.id + ': ' + m.ebbReason AS why ORDER BY why";

@@ -4,8 +4,8 @@ use super::coactivate::triangle;
 use crate::harness::graph::{everything, remembered, same};
 use crate::harness::neo4j::{at, fresh};
 use crate::harness::rows::{Row, ripe, row};
-use ebb::jobs::JobName;
-use ebb::scheduler::driver::rehearse_job;
+use ebb_core::jobs::JobName;
+use ebb_core::scheduler::driver::rehearse_job;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn twice_is_once() {

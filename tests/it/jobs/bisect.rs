@@ -8,13 +8,13 @@ use crate::harness::ebb::{UNGUARDED, by_hand};
 use crate::harness::graph::{remembered, same};
 use crate::harness::neo4j::{Fresh, OWN_CONSTRAINT, START, at, fresh};
 use crate::harness::rows::{Row, ripe, row};
-use ebb::domain::attempt::Right;
-use ebb::domain::fact::FactScope;
-use ebb::domain::policy::Regime;
-use ebb::jobs::{JobName, Request};
-use ebb::scheduler::driver::{Wanted, run_job};
-use ebb::service::doctor::Level;
-use ebb::store::{Config, Store, Tally};
+use ebb_core::domain::attempt::Right;
+use ebb_core::domain::fact::FactScope;
+use ebb_core::domain::policy::Regime;
+use ebb_core::jobs::{JobName, Request};
+use ebb_core::scheduler::driver::{Wanted, run_job};
+use ebb_core::service::doctor::Level;
+use ebb_core::store::{Config, Store, Tally};
 
 /// Everything that is quarantined, with the reason.
 pub(super) const ASIDE: &str = "CALL () {
@@ -372,7 +372,7 @@ async fn the_sweep_goes_past_it() {
         .map(|n| {
             let mut fact =
                 fact("status", &format!("v{}", if n == 41 { 20 } else { n }), f64::from(n) / 100.0);
-            fact.tuple.entity = ebb::domain::ids::EntityName::new(&format!("e{n}")).unwrap();
+            fact.tuple.entity = ebb_core::domain::ids::EntityName::new(&format!("e{n}")).unwrap();
             fact.id = format!("f{n}");
             fact
         })

@@ -4,18 +4,18 @@
 use crate::harness::clocks::{misdated, server_ms};
 use crate::harness::ebb::{access, remember, session};
 use crate::harness::neo4j::fresh;
-use ebb::clock::{Clock, rfc3339};
-use ebb::domain::attempt::Right;
-use ebb::domain::event::{Event, Remember};
-use ebb::domain::ids::Scope;
-use ebb::domain::units::Timestamp;
-use ebb::engine::plasticity::Learn;
-use ebb::jobs::{JobName, Request};
-use ebb::scheduler::driver::{Wanted, run_job};
-use ebb::service::Service;
-use ebb::service::doctor::{Finding, Level};
-use ebb::service::events::BadLines;
-use ebb::service::memories::{Intent, RequestId};
+use ebb_core::clock::{Clock, rfc3339};
+use ebb_core::domain::attempt::Right;
+use ebb_core::domain::event::{Event, Remember};
+use ebb_core::domain::ids::Scope;
+use ebb_core::domain::units::Timestamp;
+use ebb_core::jobs::{JobName, Request};
+use ebb_core::scheduler::driver::{Wanted, run_job};
+use ebb_core::service::Service;
+use ebb_core::service::doctor::{Finding, Level};
+use ebb_core::service::events::BadLines;
+use ebb_core::service::memories::{Intent, RequestId};
+use ebb_engine::plasticity::Learn;
 
 const DAY_MS: i64 = 24 * 3_600_000;
 

@@ -6,9 +6,9 @@ use crate::harness::graph::{remembered, same};
 use crate::harness::neo4j::{Fresh, at, fresh};
 use crate::harness::random::Random;
 use crate::harness::rows::{Row, list, row};
-use ebb::domain::cluster::{Strong, components};
-use ebb::domain::event::Event;
-use ebb::jobs::JobName;
+use ebb_core::domain::cluster::{Strong, components};
+use ebb_core::domain::event::Event;
+use ebb_core::jobs::JobName;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Draws pairs with their weights, as co-activation does, and lets the clusters look at their ends.
@@ -83,10 +83,10 @@ async fn a_sweep_takes_the_expired_out_and_forgetting_looks_at_who_is_left() {
         db.run(job, 4.5).await;
     }
     assert_eq!(clusters(&db).await, ["a 5.0 3: a b c"]);
-    let id = ebb::domain::ids::MemoryId::new("c").unwrap();
-    let lasting = ebb::store::Lasting::Once { request: "r", hash: "h", by: "test" };
+    let id = ebb_core::domain::ids::MemoryId::new("c").unwrap();
+    let lasting = ebb_core::store::Lasting::Once { request: "r", hash: "h", by: "test" };
     db.store
-        .forget(lasting, (&ebb::domain::ids::Scope::local(), &[id]), at(4.6), (&UNGUARDED, None))
+        .forget(lasting, (&ebb_core::domain::ids::Scope::local(), &[id]), at(4.6), (&UNGUARDED, None))
         .await
         .unwrap();
     db.run(JobName::Cluster, 4.7).await;

@@ -3,11 +3,11 @@
 use crate::harness::ebb::{access, remember, session, together};
 use crate::harness::graph::{everything, remembered, same};
 use crate::harness::neo4j::{Fresh, at, fresh};
-use ebb::domain::attempt::Right;
-use ebb::domain::event::{Access, Event, Remember};
-use ebb::domain::ids::Scope;
-use ebb::jobs::{JobName, Request};
-use ebb::scheduler::driver::{Wanted, rehearse_job, run_job};
+use ebb_core::domain::attempt::Right;
+use ebb_core::domain::event::{Access, Event, Remember};
+use ebb_core::domain::ids::Scope;
+use ebb_core::jobs::{JobName, Request};
+use ebb_core::scheduler::driver::{Wanted, rehearse_job, run_job};
 use std::rc::Rc;
 
 /// `id` made in a session.

@@ -4,11 +4,11 @@
 use super::poison::{asked, leave, names};
 use crate::harness::neo4j::{Fresh, START, at, fresh};
 use crate::harness::rows::row;
-use ebb::domain::attempt::Right;
-use ebb::domain::ids::Scope;
-use ebb::domain::units::Timestamp;
-use ebb::jobs::{JobName, Request};
-use ebb::scheduler::driver::{Wanted, run_job};
+use ebb_core::domain::attempt::Right;
+use ebb_core::domain::ids::Scope;
+use ebb_core::domain::units::Timestamp;
+use ebb_core::jobs::{JobName, Request};
+use ebb_core::scheduler::driver::{Wanted, run_job};
 
 /// Labels with their sound properties, the key (which each row has its own of) left to the generator, and what joins a row to
 /// others.

@@ -4,15 +4,15 @@ use crate::harness::ebb::{access, close, remember};
 use crate::harness::graph::{remembered, same};
 use crate::harness::neo4j::{Fresh, at, fresh};
 use crate::harness::rows::{Row, row};
-use ebb::domain::attempt::Right;
-use ebb::domain::event::Event;
-use ebb::domain::tier::Tier;
-use ebb::jobs::{JobName, Request};
-use ebb::scheduler::driver::{Wanted, run_job};
-use ebb::store::{Opened, SweepCursor, Take};
+use ebb_core::domain::attempt::Right;
+use ebb_core::domain::event::Event;
+use ebb_core::domain::tier::Tier;
+use ebb_core::jobs::{JobName, Request};
+use ebb_core::scheduler::driver::{Wanted, run_job};
+use ebb_core::store::{Opened, SweepCursor, Take};
 use std::time::Duration;
 
-async fn limited(db: &Fresh, hours: f64, request: Request) -> ebb::scheduler::driver::JobReport {
+async fn limited(db: &Fresh, hours: f64, request: Request) -> ebb_core::scheduler::driver::JobReport {
     run_job(&db.store, JobName::Decay, &Wanted::by_hand(at(hours), Right::Lease), request).await.unwrap()
 }
 

@@ -3,11 +3,11 @@
 
 use crate::harness::ebb::close;
 use crate::harness::neo4j::{Fresh, at, fresh, trails};
-use ebb::domain::event::{PlaceName, Step, Trace, Walk};
-use ebb::domain::ids::{PlaceId, Scope};
-use ebb::domain::trail::{Allowed, Trails};
-use ebb::jobs::JobName;
-use ebb::store::{Config, Drift, Error, Lasting, Store, Tally, Traced};
+use ebb_core::domain::event::{PlaceName, Step, Trace, Walk};
+use ebb_core::domain::ids::{PlaceId, Scope};
+use ebb_core::domain::trail::{Allowed, Trails};
+use ebb_core::jobs::JobName;
+use ebb_core::store::{Config, Drift, Error, Lasting, Store, Tally, Traced};
 use serde::Deserialize;
 
 const WHOLE: &str = "CALL () {
@@ -19,7 +19,7 @@ const WHOLE: &str = "CALL () {
     RETURN name + ' ' + key + '=' + toString(of[key]) AS line ORDER BY line";
 
 fn place(text: &str) -> PlaceName {
-    ebb::service::trails::place_name(text, &trails().allowed).unwrap()
+    ebb_core::service::trails::place_name(text, &trails().allowed).unwrap()
 }
 
 fn trace(hours: f64, what: Walk) -> Trace {
@@ -57,7 +57,7 @@ fn row_of_rooms() -> Vec<Trace> {
 
 impl Fresh {
     async fn trace(&self, traces: &[Trace]) -> Result<Vec<Traced>, Error> {
-        let request = ebb::clock::new_id();
+        let request = ebb_core::clock::new_id();
         self.store.trace(Lasting::Once { request: &request, hash: "h", by: "test" }, traces).await
     }
 
@@ -409,9 +409,9 @@ impl Fresh {
     }
 
     async fn forced(&self, hours: f64) -> Tally {
-        use ebb::domain::attempt::Right;
-        use ebb::jobs::Request;
-        use ebb::scheduler::driver::{Wanted, run_job};
+        use ebb_core::domain::attempt::Right;
+        use ebb_core::jobs::Request;
+        use ebb_core::scheduler::driver::{Wanted, run_job};
         let request = Request { force: true, ..Request::default() };
         let wanted = Wanted::by_hand(at(hours), Right::Lease);
         run_job(&self.store, JobName::Evaporate, &wanted, request).await.unwrap().tally

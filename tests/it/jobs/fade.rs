@@ -2,13 +2,13 @@
 
 use crate::harness::ebb::close;
 use crate::harness::neo4j::{Fresh, at, fresh};
-use ebb::domain::event::{Observe, Tie};
-use ebb::domain::ids::{EntityName, RelationType, Scope};
-use ebb::domain::relation::{Observation, Pin, Pins};
-use ebb::domain::units::Weight;
-use ebb::jobs::JobName;
-use ebb::scheduler::driver::rehearse_job;
-use ebb::store::{Error, Lasting, Observed, Relation, Which};
+use ebb_core::domain::event::{Observe, Tie};
+use ebb_core::domain::ids::{EntityName, RelationType, Scope};
+use ebb_core::domain::relation::{Observation, Pin, Pins};
+use ebb_core::domain::units::Weight;
+use ebb_core::jobs::JobName;
+use ebb_core::scheduler::driver::rehearse_job;
+use ebb_core::store::{Error, Lasting, Observed, Relation, Which};
 
 const DAY: f64 = 24.0;
 const WHOLE: &str = "MATCH (a)-[r:RELATES_TO]->(b) WITH a, r, b ORDER BY r.key
@@ -31,7 +31,7 @@ fn seen(from: &str, to: &str, days: f64) -> Observe {
 
 impl Fresh {
     async fn observe(&self, seen: &[Observe]) -> Vec<Observed> {
-        let request = ebb::clock::new_id();
+        let request = ebb_core::clock::new_id();
         self.store.observe(Lasting::Once { request: &request, hash: "hash", by: "test" }, seen).await.unwrap()
     }
 
@@ -141,7 +141,7 @@ async fn a_pin_holds_what_it_weighs_and_lets_go_from_there() {
     db.observe(&[seen("a", "b", 0.0)]).await;
     let which = tie("a", "knows", "b");
     let pin = async |pin, days: f64| {
-        let request = ebb::clock::new_id();
+        let request = ebb_core::clock::new_id();
         let lasting = Lasting::Once { request: &request, hash: "h", by: "test" };
         db.store.pin_relation(lasting, &which, pin, at(days * DAY)).await.unwrap()
     };
@@ -234,7 +234,7 @@ async fn what_configuration_pins_is_held_from_the_next_pass_or_observation_on() 
     db.observe(&[uses("a", None), uses("b", None), seen("a", "x", 0.0)]).await;
     let pin = |from: &str| Pin { from: Some(from.to_owned()), kind: "uses".to_owned(), to: None };
     db.config.pins = Pins(vec![pin("a"), pin("c")]);
-    db.store = ebb::store::Store::connect(&db.config).unwrap();
+    db.store = ebb_core::store::Store::connect(&db.config).unwrap();
 
     let dry = rehearse_job(&db.store, JobName::Fade, at(90.0 * DAY)).await.unwrap();
     let did = db.run(JobName::Fade, 90.0 * DAY).await.tally;

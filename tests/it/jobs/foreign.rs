@@ -4,9 +4,9 @@ use crate::harness::ebb::by_hand;
 use crate::harness::graph::{everything, same};
 use crate::harness::neo4j::{Fresh, fresh};
 use crate::harness::rows::ripe;
-use ebb::domain::attempt::Right;
-use ebb::jobs::{JobName, reap};
-use ebb::store::{Opened, Reaped};
+use ebb_core::domain::attempt::Right;
+use ebb_core::jobs::{JobName, reap};
+use ebb_core::store::{Opened, Reaped};
 
 /// As the document says it: an attempt without state, holder or lease, and a mark without a look.
 async fn theirs(db: &Fresh, attempt: &str, started: &str, memories: &[&str]) {

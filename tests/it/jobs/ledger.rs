@@ -4,11 +4,11 @@ use crate::harness::ebb::{by_hand, close, together};
 use crate::harness::graph::{everything, same};
 use crate::harness::neo4j::{at, fresh};
 use crate::harness::rows::{Row, row};
-use ebb::domain::attempt::{Right, RunState};
-use ebb::domain::tier::Tier;
-use ebb::jobs::{JobName, Request};
-use ebb::scheduler::driver::{Outcome, Wanted, finish_open, run_job};
-use ebb::store::{Error, Opened, SweepCursor, Take};
+use ebb_core::domain::attempt::{Right, RunState};
+use ebb_core::domain::tier::Tier;
+use ebb_core::jobs::{JobName, Request};
+use ebb_core::scheduler::driver::{Outcome, Wanted, finish_open, run_job};
+use ebb_core::store::{Error, Opened, SweepCursor, Take};
 use std::time::Duration;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -18,7 +18,7 @@ async fn a_stale_holder_writes_nothing() {
     let rows: Vec<Row> = (0..20).map(|n| row(&format!("m{n:02}"), "working", 1.0)).collect();
     db.put(&rows).await;
     let (a, b) = (&db.store, db.another());
-    let open = async |store: &ebb::store::Store, right| {
+    let open = async |store: &ebb_core::store::Store, right| {
         store.open_run("decay", "2026-01-01T01:00:00.000Z", at(1.0), "schedule", right).await.unwrap()
     };
     let Opened::Ours(mut stale) = open(a, Right::Lease).await else { panic!("nobody holds it") };

@@ -6,14 +6,14 @@
 
 use super::bisect::ASIDE;
 use crate::harness::neo4j::{Fresh, START, at, fresh};
-use ebb::domain::event::{PlaceName, Tie};
-use ebb::domain::fact::FactScope;
-use ebb::domain::ids::{EntityName, RelationType, Scope};
-use ebb::domain::tier::Tier;
-use ebb::jobs::JobName;
-use ebb::service::Service;
-use ebb::service::recall::Ask;
-use ebb::store::{Error, FactFilter, Filter, Store, Which};
+use ebb_core::domain::event::{PlaceName, Tie};
+use ebb_core::domain::fact::FactScope;
+use ebb_core::domain::ids::{EntityName, RelationType, Scope};
+use ebb_core::domain::tier::Tier;
+use ebb_core::jobs::JobName;
+use ebb_core::service::Service;
+use ebb_core::service::recall::Ask;
+use ebb_core::store::{Error, FactFilter, Filter, Store, Which};
 
 /// The values, as Cypher writes them. One that no index takes, as a text of a megabyte, no writer can leave there either.
 pub(super) const VALUES: [&str; 46] = [
@@ -250,7 +250,7 @@ async fn no_value_in_a_row_of_others_stops_anybody() {
 }
 
 /// Whatever reads, of everything that there is; answers which of it failed, and how.
-pub(super) async fn asked(db: &Fresh, now: ebb::domain::units::Timestamp) -> Vec<String> {
+pub(super) async fn asked(db: &Fresh, now: ebb_core::domain::units::Timestamp) -> Vec<String> {
     let mut failed = Vec::new();
     let mut note = |what: &str, outcome: Result<(), String>| {
         failed.extend(outcome.err().map(|why| format!("{what}: {why}")));
@@ -317,7 +317,7 @@ pub(super) async fn asked(db: &Fresh, now: ebb::domain::units::Timestamp) -> Vec
 async fn trails(
     db: &Fresh,
     service: &Service,
-    now: ebb::domain::units::Timestamp,
+    now: ebb_core::domain::units::Timestamp,
     note: &mut impl FnMut(&str, Result<(), String>),
 ) {
     let local = Scope::local();
@@ -334,7 +334,7 @@ async fn trails(
     let named: Vec<PlaceName> = places
         .iter()
         .step_by(places.len() / 60 + 1)
-        .filter_map(|place| ebb::service::trails::place_name(place, &allowed).ok())
+        .filter_map(|place| ebb_core::service::trails::place_name(place, &allowed).ok())
         .collect();
     assert!(!named.is_empty());
     for place in &named {

@@ -3,9 +3,9 @@
 use crate::harness::ebb::{access, close};
 use crate::harness::neo4j::{Fresh, at, fresh};
 use crate::harness::rows::{Row, row};
-use ebb::domain::event::Event;
-use ebb::jobs::JobName;
-use ebb::store::{Applied, Batch, Error, Filter};
+use ebb_core::domain::event::Event;
+use ebb_core::jobs::JobName;
+use ebb_core::store::{Applied, Batch, Error, Filter};
 
 /// What somebody did to a row, and the reason it is set aside for.
 const STAMPED: [(&str, &str); 20] = [
@@ -59,7 +59,7 @@ async fn set_aside(db: &Fresh) -> Vec<String> {
 
 /// A bad row does not keep a person from looking, nor a job from its work.
 async fn every_question_is_answered(db: &Fresh) {
-    for (name, ..) in ebb::store::Store::questions() {
+    for (name, ..) in ebb_core::store::Store::questions() {
         db.store.inspect(name).await.unwrap_or_else(|why| panic!("{name}: {why}"));
     }
     db.store.timeline().await.unwrap();
@@ -194,7 +194,7 @@ async fn an_event_does_not_write_over_a_bad_value() {
         match db
             .store
             .apply_request(
-                ebb::store::Lasting::Once { request: &request, hash: "h", by: "test" },
+                ebb_core::store::Lasting::Once { request: &request, hash: "h", by: "test" },
                 None,
                 batch,
             )

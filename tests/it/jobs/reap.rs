@@ -4,9 +4,9 @@ use crate::harness::ebb::by_hand;
 use crate::harness::graph::{everything, remembered, same};
 use crate::harness::neo4j::{Fresh, at, fresh};
 use crate::harness::rows::ripe;
-use ebb::domain::attempt::{AttemptState, Right};
-use ebb::jobs::{JobName, reap};
-use ebb::store::{Claimed, Error, Opened, Run, Store};
+use ebb_core::domain::attempt::{AttemptState, Right};
+use ebb_core::jobs::{JobName, reap};
+use ebb_core::store::{Claimed, Error, Opened, Run, Store};
 use std::time::Duration;
 
 const SHORT: Duration = Duration::from_millis(200);

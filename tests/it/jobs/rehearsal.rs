@@ -3,8 +3,8 @@
 use crate::harness::graph::{everything, same};
 use crate::harness::neo4j::{at, fresh};
 use crate::harness::rows::{Row, ripe, row};
-use ebb::jobs::JobName;
-use ebb::scheduler::driver::rehearse_job;
+use ebb_core::jobs::JobName;
+use ebb_core::scheduler::driver::rehearse_job;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_dry_sweep_writes_nothing_and_tells_what_a_sweep_does() {

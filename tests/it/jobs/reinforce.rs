@@ -2,14 +2,15 @@
 
 use crate::harness::ebb::{by_hand, close, remember};
 use crate::harness::graph::{everything, remembered, same};
-use crate::harness::neo4j::{Fresh, at, documented, fresh};
+use crate::harness::neo4j::{Fresh, at, fresh};
 use crate::harness::rows::{Row, list, row};
-use ebb::domain::event::{Event, Remember};
-use ebb::domain::ids::{MemoryId, Scope};
-use ebb::domain::similarity::{Embedding, Similarity};
-use ebb::jobs::JobName;
-use ebb::scheduler::driver::rehearse_job;
-use ebb::store::{Config, Error, Store};
+use ebb_core::domain::event::{Event, Remember};
+use ebb_core::domain::ids::{MemoryId, Scope};
+use ebb_core::domain::similarity::{Embedding, Similarity};
+use ebb_core::domain::tunables::ConsolidationConfig;
+use ebb_core::jobs::JobName;
+use ebb_core::scheduler::driver::rehearse_job;
+use ebb_core::store::{Config, Error, Store};
 
 /// Promoted memories that say these things.
 async fn promoted(db: &Fresh, texts: &[(&str, &str)]) {
@@ -128,7 +129,7 @@ async fn embedding(db: &Fresh) -> Store {
     db.client.run("DROP INDEX ebb_memory_embedding IF EXISTS", &[]).await;
     let similarity = Similarity { dimensions: Some(3), text_threshold: 0.5 };
     let store = Store::connect(&Config { similarity, ..db.config.clone() }).unwrap();
-    store.initialise(&documented(), at(0.0)).await.unwrap();
+    store.initialise(&ConsolidationConfig::DOCUMENTED, at(0.0)).await.unwrap();
     db.client.run("CALL db.awaitIndexes(60)", &[]).await;
     store
 }
@@ -173,7 +174,7 @@ async fn an_index_for_another_dimension_is_named_with_both_numbers() {
     embedding(&db).await;
     let similarity = Similarity { dimensions: Some(4), text_threshold: 0.5 };
     let store = Store::connect(&Config { similarity, ..db.config.clone() }).unwrap();
-    let why = store.initialise(&documented(), at(0.0)).await.unwrap_err();
+    let why = store.initialise(&ConsolidationConfig::DOCUMENTED, at(0.0)).await.unwrap_err();
     assert!(matches!(why, Error::Conflict(_)), "{why}");
     assert!(why.to_string().contains("embeddings of 3 numbers") && why.to_string().contains("is 4"), "{why}");
     db.client.run("DROP INDEX ebb_memory_embedding", &[]).await;

@@ -4,15 +4,15 @@ use crate::harness::ebb::{close, session};
 use crate::harness::graph::{remembered, same};
 use crate::harness::neo4j::{Fresh, at, fresh};
 use crate::harness::rows::{Row, ripe, row};
-use ebb::domain::attempt::Right;
-use ebb::domain::ids::{MemoryKey, Scope};
-use ebb::domain::tier::Tier;
-use ebb::store::{Ended, Error, Lasting, Opened};
+use ebb_core::domain::attempt::Right;
+use ebb_core::domain::ids::{MemoryKey, Scope};
+use ebb_core::domain::tier::Tier;
+use ebb_core::store::{Ended, Error, Lasting, Opened};
 
 async fn end(db: &Fresh, name: &str, hours: f64) -> Result<Ended, Error> {
     let tunables = db.tunables().await;
     let threshold = tunables.config().session_end_threshold;
-    let once = Lasting::Once { request: &ebb::clock::new_id(), hash: "", by: "test" };
+    let once = Lasting::Once { request: &ebb_core::clock::new_id(), hash: "", by: "test" };
     db.store.end_session(once, (&Scope::local(), &session(name)), at(hours), threshold, &tunables).await
 }
 

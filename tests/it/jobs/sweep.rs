@@ -1,22 +1,23 @@
 //! Facts asserted and adopted, policies applied to them by the job and on request.
 
 use crate::harness::ebb::{by_hand, close, together};
-use crate::harness::neo4j::{Fresh, at, documented, fresh};
-use ebb::clock::{Clock, new_id};
-use ebb::domain::attempt::{Right, RunState};
-use ebb::domain::fact::{Assertion, DECAY_SOURCE, FactScope, Tuple, Value};
-use ebb::domain::guard::Guard;
-use ebb::domain::ids::{EntityName, FactRelation, Scope, Source, Term};
-use ebb::domain::policy::{Counters, Draft, Mode, Policies, Regime};
-use ebb::domain::units::Confidence;
-use ebb::engine::plasticity::Learn;
-use ebb::jobs::{JobName, Request};
-use ebb::scheduler::driver::{Wanted, finish_open, rehearse_job, run_job};
-use ebb::scheduler::{self, JobConfig};
-use ebb::service::facts::{Sweep, SweepAnswer, SweepRequest};
-use ebb::service::memories::{Intent, RequestId};
-use ebb::service::{self, Service};
-use ebb::store::{Asked, Config, Error, Fact, FactFilter, Lasting, Said, Store, SweepState, Take};
+use crate::harness::neo4j::{Fresh, at, fresh};
+use ebb_core::clock::{Clock, new_id};
+use ebb_core::domain::attempt::{Right, RunState};
+use ebb_core::domain::fact::{Assertion, DECAY_SOURCE, FactScope, Tuple, Value};
+use ebb_core::domain::guard::Guard;
+use ebb_core::domain::ids::{EntityName, FactRelation, Scope, Source, Term};
+use ebb_core::domain::policy::{Counters, Draft, Mode, Policies, Regime};
+use ebb_core::domain::tunables::ConsolidationConfig;
+use ebb_core::domain::units::Confidence;
+use ebb_core::jobs::{JobName, Request};
+use ebb_core::scheduler::driver::{Wanted, finish_open, rehearse_job, run_job};
+use ebb_core::scheduler::{self, JobConfig};
+use ebb_core::service::facts::{Sweep, SweepAnswer, SweepRequest};
+use ebb_core::service::memories::{Intent, RequestId};
+use ebb_core::service::{self, Service};
+use ebb_core::store::{Asked, Config, Error, Fact, FactFilter, Lasting, Said, Store, SweepState, Take};
+use ebb_engine::plasticity::Learn;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
@@ -86,7 +87,7 @@ impl Fresh {
             time_limit: Duration::from_secs(60),
         };
         let config = service::Config {
-            consolidation: documented(),
+            consolidation: ConsolidationConfig::DOCUMENTED,
             jobs: scheduler::Config(std::array::from_fn(|_| job.clone())),
             scope: Scope::local(),
             guard: Guard { enabled: true, max_affected_ratio: 0.2 },
@@ -433,7 +434,7 @@ async fn a_kill_loses_nothing() {
     // The program that dies after a page: its run stays open, its lease runs out.
     let opened =
         store.open_run("sweep", &Asked::occurrence(&id), at(2.0), "manual", Right::Lease).await.unwrap();
-    let ebb::store::Opened::Ours(mut run) = opened else { panic!("{opened:?}") };
+    let ebb_core::store::Opened::Ours(mut run) = opened else { panic!("{opened:?}") };
     let rules = policies(BOTH).rules(FactScope::Company, None, None);
     let (half, lineages) = store.sweep_asked(&mut run, &id, &rules, Take::Rows(1_100)).await.unwrap();
     assert_eq!((half.counters.reduced, lineages), (1_100, 1_100));

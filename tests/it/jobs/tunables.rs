@@ -4,11 +4,11 @@ use crate::harness::ebb::{access, remember};
 use crate::harness::graph::{everything, same};
 use crate::harness::neo4j::{Fresh, at, fresh};
 use crate::harness::rows::{ripe, row};
-use ebb::domain::attempt::Right;
-use ebb::domain::event::Event;
-use ebb::domain::tier::Tier;
-use ebb::jobs::{JobName, Request};
-use ebb::scheduler::driver::{Wanted, run_job};
+use ebb_core::domain::attempt::Right;
+use ebb_core::domain::event::Event;
+use ebb_core::domain::tier::Tier;
+use ebb_core::jobs::{JobName, Request};
+use ebb_core::scheduler::driver::{Wanted, run_job};
 
 async fn edit(db: &Fresh, what: &str) {
     db.client.run(&format!("MATCH (c:ConsolidationConfig {{name: 'default'}}) {what}"), &[]).await;

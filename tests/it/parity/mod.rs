@@ -11,12 +11,12 @@ mod trails;
 use crate::harness::neo4j::{Fresh, at, fresh};
 use crate::harness::random::Random;
 use crate::harness::rows::{list, map};
-use ebb::domain::attempt::{Right, RunState};
-use ebb::domain::memory::{Found, Sweep, Vital, adopted, swept};
-use ebb::domain::tier::Tier;
-use ebb::domain::units::{Energy, Timestamp};
-use ebb::jobs::JobName;
-use ebb::store::{Opened, Take};
+use ebb_core::domain::attempt::{Right, RunState};
+use ebb_core::domain::memory::{Found, Sweep, Vital, adopted, swept};
+use ebb_core::domain::tier::Tier;
+use ebb_core::domain::units::{Energy, Timestamp};
+use ebb_core::jobs::JobName;
+use ebb_core::store::{Opened, Take};
 use neo4rs::BoltType;
 use serde::Deserialize;
 

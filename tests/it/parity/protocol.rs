@@ -4,11 +4,11 @@
 //! and lease; the row it answers and the node it leaves are compared with what `domain::attempt` says.
 
 use crate::harness::neo4j::{Fresh, fresh};
-use ebb::domain::attempt::{
+use ebb_core::domain::attempt::{
     AttemptEvent, AttemptRecord, AttemptState, FOREIGN_LEASE_MS, Right, RunEvent, RunRecord, RunState,
 };
-use ebb::store::catalogue;
-use ebb::store::statement::Statement;
+use ebb_core::store::catalogue;
+use ebb_core::store::statement::Statement;
 use neo4rs::{BoltType, query};
 use serde::Deserialize;
 

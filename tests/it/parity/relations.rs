@@ -3,11 +3,11 @@
 use crate::harness::neo4j::{at, fresh};
 use crate::harness::random::Random;
 use crate::harness::rows::{list, map};
-use ebb::domain::ids::Scope;
-use ebb::domain::relation::{Bond, Fading};
-use ebb::domain::units::{Timestamp, Weight};
-use ebb::jobs::JobName;
-use ebb::store::Which;
+use ebb_core::domain::ids::Scope;
+use ebb_core::domain::relation::{Bond, Fading};
+use ebb_core::domain::units::{Timestamp, Weight};
+use ebb_core::jobs::JobName;
+use ebb_core::store::Which;
 use neo4rs::BoltType;
 use serde::Deserialize;
 use std::collections::BTreeMap;

@@ -3,9 +3,9 @@
 use crate::harness::neo4j::{at, fresh, trails};
 use crate::harness::random::Random;
 use crate::harness::rows::{list, map};
-use ebb::domain::trail::{Edge, Place, base_cost};
-use ebb::domain::units::Pheromone;
-use ebb::jobs::JobName;
+use ebb_core::domain::trail::{Edge, Place, base_cost};
+use ebb_core::domain::units::Pheromone;
+use ebb_core::jobs::JobName;
 use neo4rs::BoltType;
 use serde::Deserialize;
 

@@ -5,10 +5,10 @@ use crate::harness::graph::{everything, remembered, same};
 use crate::harness::neo4j::{Fresh, at, fresh};
 use crate::harness::random::Random;
 use crate::harness::rows::{Row, row};
-use ebb::domain::event::{Access, Event, Remember};
-use ebb::domain::ids::{EntityName, Scope};
-use ebb::domain::memory::Revive;
-use ebb::store::{Applied, Batch, Beside, Done, Error, Progress, RefusedWhy};
+use ebb_core::domain::event::{Access, Event, Remember};
+use ebb_core::domain::ids::{EntityName, Scope};
+use ebb_core::domain::memory::Revive;
+use ebb_core::store::{Applied, Batch, Beside, Done, Error, Progress, RefusedWhy};
 
 /// Accesses, creations and meetings again, most in order, some late, over memories of every tier.
 fn events(random: &mut Random, count: usize) -> Vec<Event> {
@@ -106,7 +106,7 @@ async fn a_fault_writes_nothing() {
     let batch = Batch { events: &events, tunables: &tunables };
     let Applied::Nothing(faults) = db
         .store
-        .apply_request(ebb::store::Lasting::Once { request: "r", hash: "h", by: "test" }, None, batch)
+        .apply_request(ebb_core::store::Lasting::Once { request: "r", hash: "h", by: "test" }, None, batch)
         .await
         .unwrap()
         .0
@@ -126,7 +126,7 @@ async fn a_fault_writes_nothing() {
     let batch = Batch { events: &events[..2], tunables: &tunables };
     let applied = db
         .store
-        .apply_request(ebb::store::Lasting::Once { request: "r", hash: "h2", by: "test" }, None, batch)
+        .apply_request(ebb_core::store::Lasting::Once { request: "r", hash: "h2", by: "test" }, None, batch)
         .await
         .unwrap()
         .0;

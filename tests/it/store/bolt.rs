@@ -4,9 +4,9 @@ use crate::harness::ebb::{access, remember};
 use crate::harness::neo4j::{Fresh, fresh};
 use crate::harness::proxy::{BEGIN, COMMIT, Cut, How, PULL, Proxy, RESET, ROLLBACK, RUN};
 use crate::harness::random::Random;
-use ebb::domain::event::Event;
-use ebb::domain::tunables::Tunables;
-use ebb::store::{Applied, Batch, Config, Error, Store};
+use ebb_core::domain::event::Event;
+use ebb_core::domain::tunables::Tunables;
+use ebb_core::store::{Applied, Batch, Config, Error, Store};
 use std::time::{Duration, Instant};
 
 const KINDS: [(&str, u8); 6] = [
@@ -27,7 +27,7 @@ async fn ask(store: &Store, request: &str, event: Event, tunables: &Tunables) ->
     let events = [event];
     let batch = Batch { events: &events, tunables };
     store
-        .apply_request(ebb::store::Lasting::Once { request, hash: "h", by: "test" }, None, batch)
+        .apply_request(ebb_core::store::Lasting::Once { request, hash: "h", by: "test" }, None, batch)
         .await
         .unwrap()
         .0

@@ -1,8 +1,8 @@
 //! A holder that vanished with its transaction open: whoever takes its work gets past it.
 
 use crate::harness::neo4j::{at, fresh};
-use ebb::domain::attempt::{Right, RunState};
-use ebb::store::Opened;
+use ebb_core::domain::attempt::{Right, RunState};
+use ebb_core::store::Opened;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 

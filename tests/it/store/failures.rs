@@ -2,10 +2,10 @@
 //! how soon it gives up, and what it says of a commit that nobody can settle.
 
 use crate::harness::fake_bolt::{Answer, FakeBolt};
-use crate::harness::neo4j::documented;
 use crate::harness::proxy::{BEGIN, COMMIT, RUN};
 use crate::harness::random::Random;
-use ebb::store::{Applied, Batch, Config, Done, Error, Store};
+use ebb_core::domain::tunables::ConsolidationConfig;
+use ebb_core::store::{Applied, Batch, Config, Done, Error, Store};
 use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -22,9 +22,9 @@ fn store(server: &FakeBolt) -> Store {
         connections: 2,
         acquire_timeout: Duration::from_secs(5),
         lease: Duration::from_secs(15),
-        similarity: ebb::domain::similarity::Similarity { dimensions: None, text_threshold: 0.5 },
-        fading: ebb::domain::relation::Fading::new(90.0, 0.10).unwrap(),
-        pins: ebb::domain::relation::Pins::default(),
+        similarity: ebb_core::domain::similarity::Similarity { dimensions: None, text_threshold: 0.5 },
+        fading: ebb_core::domain::relation::Fading::new(90.0, 0.10).unwrap(),
+        pins: ebb_core::domain::relation::Pins::default(),
         regime: crate::harness::ebb::regime(),
         retention: crate::harness::ebb::retention(),
 
@@ -35,10 +35,10 @@ fn store(server: &FakeBolt) -> Store {
 
 /// A request without events: its receipt is all that it reads and writes.
 async fn request(store: &Store) -> Result<Applied, Error> {
-    let tunables = documented().check().unwrap();
+    let tunables = ConsolidationConfig::DOCUMENTED.check().unwrap();
     store
         .apply_request(
-            ebb::store::Lasting::Once { request: "r", hash: "h", by: "test" },
+            ebb_core::store::Lasting::Once { request: "r", hash: "h", by: "test" },
             None,
             Batch { events: &[], tunables: &tunables },
         )

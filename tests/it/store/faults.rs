@@ -8,11 +8,11 @@ use crate::harness::ebb::{access, by_hand, close, id, key, remember, session};
 use crate::harness::neo4j::{Fresh, at, fresh};
 use crate::harness::proxy::{COMMIT, Cut, Proxy, RUN};
 use crate::harness::rows::{Row, ripe, row};
-use ebb::domain::event::{Access, Event, Remember};
-use ebb::domain::ids::Scope;
-use ebb::domain::tier::Tier;
-use ebb::jobs::JobName;
-use ebb::store::{Applied, Batch, Beside, Config, Done, Ended, Lasting, Progress, Store};
+use ebb_core::domain::event::{Access, Event, Remember};
+use ebb_core::domain::ids::Scope;
+use ebb_core::domain::tier::Tier;
+use ebb_core::jobs::JobName;
+use ebb_core::store::{Applied, Batch, Beside, Config, Done, Ended, Lasting, Progress, Store};
 use std::sync::atomic::Ordering;
 
 /// What a commit belongs to: a transaction that reads, or one that writes.
@@ -254,6 +254,6 @@ async fn a_server_that_was_never_there_is_said_at_once() {
     let proxy = Proxy::before("bolt://127.0.0.1:1").await;
     let store = through(&db, &proxy);
     let why = store.about().await.unwrap_err();
-    assert!(matches!(why, ebb::store::Error::Unavailable { .. }), "{why}");
+    assert!(matches!(why, ebb_core::store::Error::Unavailable { .. }), "{why}");
     assert_eq!(store.counters().retried.load(Ordering::Relaxed), 0);
 }

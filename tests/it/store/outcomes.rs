@@ -3,13 +3,13 @@
 use crate::harness::ebb::{close, remember, together};
 use crate::harness::graph::{everything, remembered, same};
 use crate::harness::neo4j::{Fresh, at, fresh};
-use ebb::domain::event::{Event, PlaceName, Remember, Step, Trace, Walk};
-use ebb::domain::ids::{EntityName, PlaceId, RecallId, Scope};
-use ebb::domain::outcome::{Outcome, Used};
-use ebb::engine::plasticity::Learn;
-use ebb::jobs::JobName;
-use ebb::service::recall::Ask;
-use ebb::store::{Error, Lasting, Report, Reported};
+use ebb_core::domain::event::{Event, PlaceName, Remember, Step, Trace, Walk};
+use ebb_core::domain::ids::{EntityName, PlaceId, RecallId, Scope};
+use ebb_core::domain::outcome::{Outcome, Used};
+use ebb_core::jobs::JobName;
+use ebb_core::service::recall::Ask;
+use ebb_core::store::{Error, Lasting, Report, Reported};
+use ebb_engine::plasticity::Learn;
 use serde::Deserialize;
 
 /// An outcome in which the ends of these ways were of use.

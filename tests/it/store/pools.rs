@@ -2,8 +2,8 @@
 
 use crate::harness::ebb::{key, remember};
 use crate::harness::neo4j::{at, fresh};
-use ebb::domain::event::Event;
-use ebb::store::{Config, Lasting, Store};
+use ebb_core::domain::event::Event;
+use ebb_core::store::{Config, Lasting, Store};
 use std::time::Duration;
 
 #[tokio::test(flavor = "multi_thread")]

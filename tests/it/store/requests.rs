@@ -4,11 +4,11 @@ use crate::harness::ebb::{access, close, id, key, remember, session, together};
 use crate::harness::graph::{everything, remembered, same};
 use crate::harness::neo4j::{Fresh, at, fresh};
 use crate::harness::rows::{Row, ripe, row};
-use ebb::domain::event::{Access, Event, Remember};
-use ebb::domain::guard::Guard;
-use ebb::domain::ids::{EntityName, MemoryKey, Scope};
-use ebb::domain::tier::Tier;
-use ebb::store::{Applied, Batch, Done, Ended, Error, Lasting};
+use ebb_core::domain::event::{Access, Event, Remember};
+use ebb_core::domain::guard::Guard;
+use ebb_core::domain::ids::{EntityName, MemoryKey, Scope};
+use ebb_core::domain::tier::Tier;
+use ebb_core::store::{Applied, Batch, Done, Ended, Error, Lasting};
 use std::sync::atomic::Ordering;
 
 fn mentioning(name: &str, hours: f64, mentions: &[&str]) -> Event {
@@ -96,7 +96,7 @@ async fn what_was_forgotten_does_not_come_back() {
         Event::Access(access("m", 0.0)),
     ])
     .await;
-    db.run(ebb::jobs::JobName::Promote, 0.0).await;
+    db.run(ebb_core::jobs::JobName::Promote, 0.0).await;
     assert_eq!(
         db.store
             .forget(
@@ -207,7 +207,7 @@ async fn nothing_crosses_scopes() {
     assert!(
         matches!(request(&db, "r", "h", &[same_id]).await.unwrap(), Applied::All(done) if done == [Done::Created])
     );
-    let listed = db.store.list_memories("team", &ebb::store::Filter::default(), 10).await.unwrap();
+    let listed = db.store.list_memories("team", &ebb_core::store::Filter::default(), 10).await.unwrap();
     assert_eq!(listed, ["m", "n"].map(|id| MemoryKey::of_row("team", id)));
     let ours: i64 =
         db.client.value("MATCH (m:Memory {id: 'm', scope: 'local'}) RETURN m.accessCount AS n").await;
@@ -228,7 +228,7 @@ async fn two_creators_of_one_id_make_one_memory() {
                 let batch = Batch { events: &events, tunables: &tunables };
                 all(store
                     .apply_request(
-                        Lasting::Once { request: &ebb::clock::new_id(), hash: "h", by: "test" },
+                        Lasting::Once { request: &ebb_core::clock::new_id(), hash: "h", by: "test" },
                         None,
                         batch,
                     )
@@ -296,7 +296,7 @@ async fn what_a_person_asks_for_counts_once_and_can_be_rehearsed() {
     let life = db.vital("a").await;
     assert_eq!((life.pinned, life.ripe_at, life.due_at), (true, None, None));
     close(life.energy.value(), 3.0 * (-0.25_f64).exp());
-    db.run(ebb::jobs::JobName::Decay, 9.0).await;
+    db.run(ebb_core::jobs::JobName::Decay, 9.0).await;
     assert_eq!(db.vital("a").await, life, "a pinned memory stays as it is");
     pin(once("p-2"), false).await.unwrap();
     pin(once("p-1"), true).await.unwrap();

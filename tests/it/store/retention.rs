@@ -3,13 +3,13 @@
 use crate::harness::ebb::{access, id, remember, retention};
 use crate::harness::neo4j::{Fresh, at, fresh};
 use crate::harness::rows::row;
-use ebb::domain::event::{Access, Event, Remember};
-use ebb::domain::fact::DECAY_SOURCE;
-use ebb::domain::ids::{Scope, SessionId};
-use ebb::domain::retention::Retention;
-use ebb::jobs::JobName;
-use ebb::scheduler::driver::rehearse_job;
-use ebb::store::{Applied, Batch, Config, Lasting, Store};
+use ebb_core::domain::event::{Access, Event, Remember};
+use ebb_core::domain::fact::DECAY_SOURCE;
+use ebb_core::domain::ids::{Scope, SessionId};
+use ebb_core::domain::retention::Retention;
+use ebb_core::jobs::JobName;
+use ebb_core::scheduler::driver::rehearse_job;
+use ebb_core::store::{Applied, Batch, Config, Lasting, Store};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -37,7 +37,7 @@ async fn accesses(db: &Fresh, store: &Store, count: usize) {
     for _ in 0..count {
         let events = [Event::Access(access("m", 1.0))];
         let batch = Batch { events: &events, tunables: &tunables };
-        let request = ebb::clock::new_id();
+        let request = ebb_core::clock::new_id();
         let lasting = Lasting::Once { request: &request, hash: "hash", by: "test" };
         let applied = store.apply_request(lasting, None, batch).await.unwrap().0;
         assert!(matches!(applied, Applied::All(_)), "{applied:?}");

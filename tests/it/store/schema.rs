@@ -2,14 +2,15 @@
 
 use crate::harness::ebb::{access, close, remember};
 use crate::harness::graph::{everything, same};
-use crate::harness::neo4j::{Fresh, at, documented, empty, fresh};
+use crate::harness::neo4j::{Fresh, at, empty, fresh};
 use crate::harness::rows::row;
-use ebb::domain::event::{Event, Remember};
-use ebb::domain::ids::Scope;
-use ebb::store::{Drift, Error, Initialised};
+use ebb_core::domain::event::{Event, Remember};
+use ebb_core::domain::ids::Scope;
+use ebb_core::domain::tunables::ConsolidationConfig;
+use ebb_core::store::{Drift, Error, Initialised};
 
 async fn init(db: &Fresh) -> Result<Initialised, Error> {
-    db.store.initialise(&documented(), at(0.0)).await
+    db.store.initialise(&ConsolidationConfig::DOCUMENTED, at(0.0)).await
 }
 
 /// In the order in which they are applied.
@@ -44,7 +45,7 @@ async fn twice_applies_nothing() {
     assert_eq!(before.1, names(&db).await);
     db.store.check_schema().await.unwrap();
     assert_eq!(db.store.drift().await.unwrap(), []);
-    assert_eq!(*db.tunables().await.config(), documented());
+    assert_eq!(*db.tunables().await.config(), ConsolidationConfig::DOCUMENTED);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -144,7 +145,7 @@ async fn a_documented_config_node_is_taken_over() {
         (2.5, 0.1)
     );
     db.put(&[row("m", "working", 1.0)]).await;
-    db.run(ebb::jobs::JobName::Decay, 1.0).await;
+    db.run(ebb_core::jobs::JobName::Decay, 1.0).await;
     close(db.vital("m").await.energy.value(), (-1.0_f64).exp());
     assert_eq!(init(&db).await.unwrap().tunables_added, 0);
 }
@@ -157,7 +158,7 @@ async fn two_programs_may_initialise_at_once() {
     }
     let done = crate::harness::ebb::together((0..4).map(|_| {
         let store = db.another();
-        async move { store.initialise(&documented(), at(0.0)).await }
+        async move { store.initialise(&ConsolidationConfig::DOCUMENTED, at(0.0)).await }
     }))
     .await;
     for outcome in done {

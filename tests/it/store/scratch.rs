@@ -3,7 +3,7 @@
 use crate::harness::graph::{everything, same};
 use crate::harness::neo4j::{at, fresh};
 use crate::harness::rows::row;
-use ebb::store::Error;
+use ebb_core::store::Error;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn one_node_of_somebody_elses_is_enough_to_refuse() {

@@ -2,8 +2,8 @@
 
 use crate::harness::ebb::{key, remember, session};
 use crate::harness::neo4j::fresh;
-use ebb::domain::event::{Event, EventError, Remember};
-use ebb::domain::ids::{
+use ebb_core::domain::event::{Event, EventError, Remember};
+use ebb_core::domain::ids::{
     CONTENT_BYTES_MAX, EntityName, InstanceId, MENTIONS_MAX, MemoryId, MemoryKey, NAME_BYTES_MAX, Scope,
 };
 use serde::Deserialize;

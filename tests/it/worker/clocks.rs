@@ -4,9 +4,9 @@ use super::process::{Worker, eventually};
 use crate::harness::clocks::{ALLOWED_MS, How, WRONG_MS, doctor, misdated, refusal, server_ms, skew_ms};
 use crate::harness::ebb::{access, close, remember};
 use crate::harness::neo4j::{Fresh, fresh};
-use ebb::domain::event::Event;
-use ebb::domain::units::Timestamp;
-use ebb::store::OpenRun;
+use ebb_core::domain::event::Event;
+use ebb_core::domain::units::Timestamp;
+use ebb_core::store::OpenRun;
 
 /// Enough for a promotion of several leases: each ten of them are claimed together, and then the worker dozes.
 const RIPE: usize = 120;
@@ -23,10 +23,11 @@ fn short() -> String {
 /// Memories that may rise, made now.
 async fn ripe(db: &Fresh, now: Timestamp) {
     let made = |n: usize| {
-        Event::Remember(ebb::domain::event::Remember { at: now, ..remember(&format!("m{n}"), 0.0) })
+        Event::Remember(ebb_core::domain::event::Remember { at: now, ..remember(&format!("m{n}"), 0.0) })
     };
-    let used =
-        |n: usize| Event::Access(ebb::domain::event::Access { at: now, ..access(&format!("m{n}"), 0.0) });
+    let used = |n: usize| {
+        Event::Access(ebb_core::domain::event::Access { at: now, ..access(&format!("m{n}"), 0.0) })
+    };
     let events: Vec<Event> = (0..RIPE).flat_map(|n| [made(n), used(n), used(n), used(n)]).collect();
     db.apply(&events).await;
 }

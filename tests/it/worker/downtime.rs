@@ -5,12 +5,12 @@ use crate::harness::ebb::{access, close, key, remember, session};
 use crate::harness::neo4j::{Fresh, at, fresh};
 use crate::harness::random::Random;
 use crate::harness::rows::{Row, row};
-use ebb::clock::parse_rfc3339;
-use ebb::domain::event::{Access, Event, Remember};
-use ebb::jobs::JobName;
-use ebb::scheduler::calendar::{Pattern, Zone};
-use ebb::scheduler::due::Rhythm;
-use ebb::scheduler::{Config, JobConfig};
+use ebb_core::clock::parse_rfc3339;
+use ebb_core::domain::event::{Access, Event, Remember};
+use ebb_core::jobs::JobName;
+use ebb_core::scheduler::calendar::{Pattern, Zone};
+use ebb_core::scheduler::due::Rhythm;
+use ebb_core::scheduler::{Config, JobConfig};
 use std::collections::BTreeMap;
 
 const HOUR_MS: f64 = 3_600_000.0;

@@ -2,15 +2,15 @@
 
 use super::process::eventually;
 use crate::harness::neo4j::{Fresh, at};
-use ebb::clock::Clock;
-use ebb::jobs::Learning;
-use ebb::scheduler::cron::Wake;
-use ebb::scheduler::dispatcher::Dispatcher;
-use ebb::scheduler::due::Rhythm;
-use ebb::scheduler::meter::Meter;
-use ebb::scheduler::panics::Panics;
-use ebb::scheduler::{Config, JobConfig};
-use ebb::store::Store;
+use ebb_core::clock::Clock;
+use ebb_core::jobs::Learning;
+use ebb_core::scheduler::cron::Wake;
+use ebb_core::scheduler::dispatcher::Dispatcher;
+use ebb_core::scheduler::due::Rhythm;
+use ebb_core::scheduler::meter::Meter;
+use ebb_core::scheduler::panics::Panics;
+use ebb_core::scheduler::{Config, JobConfig};
+use ebb_core::store::Store;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;

@@ -1,7 +1,7 @@
 //! A worker process of the tests, and what it says of itself.
 
 use crate::harness::neo4j::Fresh;
-use ebb::store::Config;
+use ebb_core::store::Config;
 use secrecy::ExposeSecret;
 use std::net::TcpListener;
 use std::process::{Child, Command, ExitStatus, Stdio};

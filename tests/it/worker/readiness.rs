@@ -2,10 +2,11 @@
 //! requests and the doctor.
 
 use super::process::{LIMIT, Worker, eventually, free_port};
-use crate::harness::neo4j::{at, documented, fresh};
-use ebb::provision::{self, Keeper};
+use crate::harness::neo4j::{at, fresh};
 use ebb::settings::{Environment, Flags, Settings};
-use ebb::store::{Config, Store};
+use ebb_core::domain::tunables::ConsolidationConfig;
+use ebb_core::store::{Config, Store};
+use ebb_provision::Keeper;
 use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -24,7 +25,7 @@ async fn a_worker_waits_for_a_database_to_be_initialised() {
     assert_eq!(worker.page("/healthz"), Some((200, "ok\n".to_owned())));
     assert!(worker.page("/metrics").unwrap().1.contains("\nebb_ready 0\n"));
     assert_eq!(worker.page("/elsewhere").unwrap().0, 404);
-    db.store.initialise(&documented(), at(0.0)).await.unwrap();
+    db.store.initialise(&ConsolidationConfig::DOCUMENTED, at(0.0)).await.unwrap();
     worker.ready().await;
     eventually("it works", async || worker.metric("ebb_runs_total", "done") >= 2).await;
 }
@@ -33,7 +34,7 @@ async fn a_worker_waits_for_a_database_to_be_initialised() {
 struct Own {
     folder: tempfile::TempDir,
     ports: (u16, u16),
-    server: Option<provision::Server>,
+    server: Option<ebb_provision::Server>,
 }
 
 impl Own {
@@ -47,10 +48,10 @@ impl Own {
     /// Starts the server, again on the ports it had.
     async fn again(&mut self) {
         let settings = Settings::load(&Flags::default(), &Environment::of_process());
-        let config = provision::Config {
+        let config = ebb_provision::Config {
             uri: None,
             home: self.folder.path().join("home"),
-            way: Some(provision::Way::Maven),
+            way: Some(ebb_provision::Way::Maven),
             bolt_port: self.ports.0,
             http_port: self.ports.1,
             heap_mb: 512,
@@ -60,7 +61,7 @@ impl Own {
         };
         let keeper = Keeper::of(Path::new(env!("CARGO_BIN_EXE_ebb")));
         let before = self.server.take();
-        let server = provision::acquire(&config, &keeper).await.unwrap_or_else(|why| panic!("{why}"));
+        let server = ebb_provision::acquire(&config, &keeper).await.unwrap_or_else(|why| panic!("{why}"));
         drop(before);
         self.server = Some(server);
     }
@@ -75,9 +76,9 @@ impl Own {
             connections: 2,
             acquire_timeout: Duration::from_secs(5),
             lease: Duration::from_secs(15),
-            similarity: ebb::domain::similarity::Similarity { dimensions: None, text_threshold: 0.5 },
-            fading: ebb::domain::relation::Fading::new(90.0, 0.10).unwrap(),
-            pins: ebb::domain::relation::Pins::default(),
+            similarity: ebb_core::domain::similarity::Similarity { dimensions: None, text_threshold: 0.5 },
+            fading: ebb_core::domain::relation::Fading::new(90.0, 0.10).unwrap(),
+            pins: ebb_core::domain::relation::Pins::default(),
             regime: crate::harness::ebb::regime(),
             retention: crate::harness::ebb::retention(),
 
@@ -141,7 +142,7 @@ async fn a_read_only_database_is_not_ready_and_requests_say_why() {
     let mut own = Own::start().await;
     let config = own.config();
     let store = Store::connect(&config).unwrap();
-    store.initialise(&documented(), at(0.0)).await.unwrap();
+    store.initialise(&ConsolidationConfig::DOCUMENTED, at(0.0)).await.unwrap();
     // In order: what was killed would have to be recovered first, which a read-only start refuses.
     drop(store);
     own.server.take().unwrap().release().await.unwrap();
@@ -156,7 +157,7 @@ async fn a_database_whose_disk_is_full_is_not_ready_and_requests_say_why() {
     let mut own = Own::start().await;
     let config = own.config();
     let store = Store::connect(&config).unwrap();
-    store.initialise(&documented(), at(0.0)).await.unwrap();
+    store.initialise(&ConsolidationConfig::DOCUMENTED, at(0.0)).await.unwrap();
     // What an idle process writes now and then is what meets it.
     let worker = Worker::begin(&config, "[jobs.decay]\nenabled = false\n", &[]);
     worker.ready().await;
@@ -180,7 +181,7 @@ async fn readiness_follows_a_server_that_is_killed_and_started_again() {
     let mut own = Own::start().await;
     let config = own.config();
     let store = Store::connect(&config).unwrap();
-    store.initialise(&documented(), at(0.0)).await.unwrap();
+    store.initialise(&ConsolidationConfig::DOCUMENTED, at(0.0)).await.unwrap();
     let worker = Worker::begin(&config, "[jobs.decay]\nevery = \"1s\"\n", &[]);
     eventually("jobs run", async || worker.metric("ebb_runs_total", "decay\",outcome=\"done") >= 2).await;
 

@@ -4,11 +4,11 @@ use super::hand::{Hand, beside, job, ledger};
 use super::process::{Worker, eventually};
 use crate::harness::neo4j::{START, at, fresh};
 use crate::harness::rows::{ripe, row};
-use ebb::domain::attempt::Right;
-use ebb::jobs::JobName;
-use ebb::scheduler::calendar::{Pattern, Zone};
-use ebb::scheduler::due::Rhythm;
-use ebb::scheduler::{Config, JobConfig};
+use ebb_core::domain::attempt::Right;
+use ebb_core::jobs::JobName;
+use ebb_core::scheduler::calendar::{Pattern, Zone};
+use ebb_core::scheduler::due::Rhythm;
+use ebb_core::scheduler::{Config, JobConfig};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -86,7 +86,7 @@ async fn an_occurrence_that_comes_due_while_the_last_run_goes_waits_and_is_count
     let db = fresh().await;
     let other = db.another();
     let opened = other.open_run("decay", "2026-01-01T00:00:00.000Z", at(0.0), "schedule", Right::Lease).await;
-    let ebb::store::Opened::Ours(run) = opened.unwrap() else { panic!("nobody holds it") };
+    let ebb_core::store::Opened::Ours(run) = opened.unwrap() else { panic!("nobody holds it") };
     let (hand, dispatcher) = Hand::over(&db, Config([(); JobName::ALL.len()].map(|()| job(None))));
     beside(
         &hand,
@@ -99,7 +99,7 @@ async fn an_occurrence_that_comes_due_while_the_last_run_goes_waits_and_is_count
             })
             .await;
             assert_eq!(ledger(&db, "decay").await.len(), 1, "nothing was begun beside it");
-            other.close_run(&run, ebb::domain::attempt::RunState::Done, false, None).await.unwrap();
+            other.close_run(&run, ebb_core::domain::attempt::RunState::Done, false, None).await.unwrap();
             hand.until(&db, 1.0, "decay", 2).await;
         }),
     )

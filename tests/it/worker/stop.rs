@@ -3,10 +3,10 @@
 use super::process::{Worker, eventually};
 use crate::harness::neo4j::{Fresh, fresh};
 use crate::harness::rows::row;
-use ebb::domain::attempt::Right;
-use ebb::jobs::{JobName, Request};
-use ebb::scheduler::driver::finish_open;
-use ebb::store::OpenRun;
+use ebb_core::domain::attempt::Right;
+use ebb_core::jobs::{JobName, Request};
+use ebb_core::scheduler::driver::finish_open;
+use ebb_core::store::OpenRun;
 use std::time::{Duration, Instant};
 
 const DECAY_ONLY: [(&str, &str); 2] =

@@ -1,10 +1,10 @@
 //! D2 against a scan of all nodes, written from the definition, and the cases that it is for.
 
 use super::*;
-use crate::engine::seeds::labels::Labels;
 use crate::graph::builder::{EdgeRow, GraphBuilder, WeightRange};
 use crate::graph::columns::NodeRow;
 use crate::graph::kinds::{EdgeDirection, Kinds, NodeType};
+use crate::seeds::labels::Labels;
 use proptest::prelude::*;
 use unicode_normalization::UnicodeNormalization;
 

@@ -22,7 +22,7 @@
 //! found: content alone decides its bits.
 
 use super::{CharNgramIndex, Group, Like, Posting, count_of, each_window, mark, narrow, rarity};
-use crate::engine::best::Best;
+use crate::best::Best;
 use std::cmp::Reverse;
 
 /// So many texts are summed up at once.

@@ -1,13 +1,13 @@
 //! What the laws say of the month, worked out apart from Ebb, and what became of the five memories among it.
 
-use crate::domain::event::Tie;
-use crate::domain::ids::{EntityName, MemoryId, MemoryKey, RelationType};
-use crate::domain::tier::Tier;
-use crate::domain::units::Timestamp;
-use crate::service::trails::place_name;
-use crate::service::{Fact, Service};
 use crate::surfaces::cli::exit::CliError;
 use crate::surfaces::cli::page::{Column, Page};
+use ebb_core::domain::event::Tie;
+use ebb_core::domain::ids::{EntityName, MemoryId, MemoryKey, RelationType};
+use ebb_core::domain::tier::Tier;
+use ebb_core::domain::units::Timestamp;
+use ebb_core::service::trails::place_name;
+use ebb_core::service::{Fact, Service};
 use serde::{Deserialize, Serialize};
 
 /// Made with the month, by `config/demo/month.py`.

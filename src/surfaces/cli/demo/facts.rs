@@ -1,11 +1,11 @@
 //! What the demo tells of facts: what the policies have retracted and made less sure, by adding to what was said.
 
 use super::expected::{self, Check, Expected};
-use crate::domain::fact::{DECAY_SOURCE, FactScope};
-use crate::service::events::Imported;
-use crate::service::{FactFilter, Service};
 use crate::surfaces::cli::exit::CliError;
 use crate::surfaces::cli::page::Page;
+use ebb_core::domain::fact::{DECAY_SOURCE, FactScope};
+use ebb_core::service::events::Imported;
+use ebb_core::service::{FactFilter, Service};
 use serde::Serialize;
 
 /// What became of facts.

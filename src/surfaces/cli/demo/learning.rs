@@ -4,16 +4,16 @@
 //! said as often as it takes until what was learned stays.
 
 use super::QUESTION;
-use crate::domain::ids::RecallId;
-use crate::domain::outcome::{Outcome, Used};
-use crate::domain::units::Timestamp;
-use crate::service::memories::{Intent, RequestId};
-use crate::service::recall::Ask;
-use crate::service::{JobName, Service};
 use crate::surfaces::answer::recall::{Recall, Recollection};
 use crate::surfaces::cli::exit::CliError;
 use crate::surfaces::cli::page::{Column, Page};
 use crate::surfaces::cli::recall;
+use ebb_core::domain::ids::RecallId;
+use ebb_core::domain::outcome::{Outcome, Used};
+use ebb_core::domain::units::Timestamp;
+use ebb_core::service::memories::{Intent, RequestId};
+use ebb_core::service::recall::Ask;
+use ebb_core::service::{JobName, Service};
 use serde::Serialize;
 
 /// Hits of the question.

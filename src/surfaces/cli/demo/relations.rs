@@ -1,13 +1,13 @@
 //! What the demo tells of relations: how many there are, which are about to be lost, and what silence would do.
 
 use super::expected::{self, Check, Expected};
-use crate::domain::units::Timestamp;
-use crate::service::events::Imported;
-use crate::service::{Service, Which};
 use crate::surfaces::cli::exit::CliError;
 use crate::surfaces::cli::page::Page;
 use crate::surfaces::cli::plot::decay::DecayPlot;
 use crate::surfaces::cli::plot::verbs::decay::{lightest, relations};
+use ebb_core::domain::units::Timestamp;
+use ebb_core::service::events::Imported;
+use ebb_core::service::{Service, Which};
 use serde::Serialize;
 
 /// Relations in the picture.

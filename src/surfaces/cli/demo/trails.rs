@@ -1,13 +1,13 @@
 //! What the demo tells of trails: which ways the agents have made into highways, and where nobody goes any more.
 
 use super::expected::{self, Check, Expected};
-use crate::domain::units::Timestamp;
-use crate::service::Service;
-use crate::service::events::Imported;
 use crate::surfaces::cli::exit::CliError;
 use crate::surfaces::cli::page::Page;
 use crate::surfaces::cli::plot::trails::TrailsPlot;
 use crate::surfaces::cli::plot::verbs::trails::hottest;
+use ebb_core::domain::units::Timestamp;
+use ebb_core::service::Service;
+use ebb_core::service::events::Imported;
 use serde::Serialize;
 
 /// Edges in the picture.

@@ -1,12 +1,12 @@
 //! `ebb engine communities`: which topics a memory has, who belongs to each, and who joins them.
 
 use super::{above_0, close};
-use crate::service::engine::Divide;
 use crate::surfaces::answer::engine::{Bridge, Divided};
 use crate::surfaces::cli::exit::CliError;
 use crate::surfaces::cli::output::{Format, Output};
 use crate::surfaces::cli::page::{Column, Page};
 use clap::Args;
+use ebb_core::service::engine::Divide;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 

@@ -1,13 +1,13 @@
 //! `ebb engine resonate` and `ebb engine harmonics`: what seeds make swing, and at which frequencies.
 
 use super::{Common, above_0, close};
-use crate::service::engine::Waves;
 use crate::surfaces::answer::engine::{Harmonic, Response, Spectrum, Step, Swing, Swings, Sympathy};
 use crate::surfaces::cli::exit::CliError;
 use crate::surfaces::cli::output::Output;
 use crate::surfaces::cli::page::{Column, Page};
 use crate::surfaces::cli::recall::seed;
 use clap::Args;
+use ebb_core::service::engine::Waves;
 
 /// Where waves set out, how far they run, and how they are read.
 #[derive(Debug, Clone, Args)]

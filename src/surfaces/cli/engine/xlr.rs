@@ -1,13 +1,13 @@
 //! `ebb engine xlr`: what seeds light up, and what contrast leaves of it.
 
 use super::{Common, close};
-use crate::service::engine::Contrast;
 use crate::surfaces::answer::engine::{Contrasted, Gated};
 use crate::surfaces::cli::exit::CliError;
 use crate::surfaces::cli::output::Output;
 use crate::surfaces::cli::page::{Column, Page};
 use crate::surfaces::cli::recall::seed;
 use clap::Args;
+use ebb_core::service::engine::Contrast;
 
 /// `ebb engine xlr`
 #[derive(Debug, Clone, Args)]

@@ -1,10 +1,10 @@
 //! `ebb graph load`: what a snapshot file holds, read as strictly as whoever asks it does.
 
 use super::{Learned, LoadArgs, learned};
-use crate::service::mirrors::Contents;
 use crate::surfaces::cli::exit::CliError;
 use crate::surfaces::cli::output::Output;
 use crate::surfaces::cli::page::{Column, Page};
+use ebb_core::service::mirrors::Contents;
 use serde::Serialize;
 use std::collections::BTreeMap;
 

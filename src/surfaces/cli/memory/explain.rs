@@ -1,16 +1,16 @@
 //! `ebb memory explain`: the curve as a picture, the fields, what happened, and why the memory is where it is.
 
 use super::{Show, key};
-use crate::domain::units::Timestamp;
-use crate::service::Service;
-use crate::service::explain::Explanation;
-use crate::service::memories::Memory;
 use crate::surfaces::answer::memory::{Ahead, Event, Explained, history};
 use crate::surfaces::cli::exit::CliError;
 use crate::surfaces::cli::instant::{about, between, readable};
 use crate::surfaces::cli::output::Output;
 use crate::surfaces::cli::page::{Column, Page};
 use crate::surfaces::cli::plot::energy::{EnergyPlot, Mark, MarkKind, Segment, Threshold};
+use ebb_core::domain::units::Timestamp;
+use ebb_core::service::Service;
+use ebb_core::service::explain::Explanation;
+use ebb_core::service::memories::Memory;
 
 pub(super) async fn explain(args: &Show, service: &Service, output: &Output) -> Result<(), CliError> {
     let at = args.when.instant(service).await?;

@@ -2,11 +2,11 @@
 
 use super::shown::{Shown, table};
 use super::{List, Show, key};
-use crate::domain::units::Timestamp;
-use crate::service::memories::Memory;
-use crate::service::{Filter, Service};
 use crate::surfaces::cli::exit::CliError;
 use crate::surfaces::cli::output::{Format, Output};
+use ebb_core::domain::units::Timestamp;
+use ebb_core::service::memories::Memory;
+use ebb_core::service::{Filter, Service};
 
 /// Rows asked for at once where all are listed.
 const PAGE: u32 = 1_000;

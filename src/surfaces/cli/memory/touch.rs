@@ -2,15 +2,15 @@
 
 use super::shown::{Shown, emit};
 use super::{Access, Add, Forget, Pin, instance_id, memory_id, session_id};
-use crate::domain::event::{Access as Used, Event, Remember};
-use crate::domain::ids::{EntityName, MemoryId};
-use crate::domain::memory::Revive;
-use crate::service::memories::Intent;
-use crate::service::{Done, Service};
 use crate::surfaces::cli::Global;
 use crate::surfaces::cli::confirm::confirm;
 use crate::surfaces::cli::exit::CliError;
 use crate::surfaces::cli::output::Output;
+use ebb_core::domain::event::{Access as Used, Event, Remember};
+use ebb_core::domain::ids::{EntityName, MemoryId};
+use ebb_core::domain::memory::Revive;
+use ebb_core::service::memories::Intent;
+use ebb_core::service::{Done, Service};
 use serde::Serialize;
 
 pub(super) async fn add(

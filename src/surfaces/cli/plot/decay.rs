@@ -8,9 +8,9 @@ use super::canvas::{self, place};
 use super::energy::{EnergyPlot, Mark, MarkKind, Segment, Threshold};
 use super::svg::{self, Frame};
 use super::{Ink, axis};
-use crate::domain::relation::{Bond, Fading};
-use crate::domain::units::Timestamp;
 use crate::surfaces::cli::page::harmless;
+use ebb_core::domain::relation::{Bond, Fading};
+use ebb_core::domain::units::Timestamp;
 
 /// The weights of relations at an instant.
 #[derive(Debug, Clone)]
@@ -198,8 +198,8 @@ pub fn curve(name: &str, bond: &Bond, now: Timestamp, fading: &Fading) -> Energy
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::relation::Observation;
-    use crate::domain::units::Weight;
+    use ebb_core::domain::relation::Observation;
+    use ebb_core::domain::units::Weight;
 
     fn at(days: i64) -> Timestamp {
         Timestamp::from_millis(1_772_409_600_000 + days * 86_400_000).unwrap() // 2026-03-02 and on

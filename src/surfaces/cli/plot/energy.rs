@@ -9,8 +9,8 @@ mod terminal;
 mod tests;
 
 use super::{Ink, axis};
-use crate::domain::units::Timestamp;
 use crate::surfaces::cli::page::harmless;
+use ebb_core::domain::units::Timestamp;
 
 /// The picture of one memory.
 #[derive(Debug, Clone)]

@@ -22,8 +22,8 @@ pub use verbs::run;
 
 use super::When;
 use super::exit::CliError;
-use crate::files::{self, Readers};
 use clap::{Args, Subcommand};
+use ebb_files::Readers;
 use std::path::{Path, PathBuf};
 
 /// The verbs of `ebb plot`.
@@ -156,7 +156,7 @@ impl Ink {
 /// # Errors
 /// When the file cannot be written.
 pub fn save(svg: &str, to: &Path) -> Result<(), CliError> {
-    let saved = files::replace(to, Readers::Everybody, svg.as_bytes()).map(drop);
+    let saved = ebb_files::replace(to, Readers::Everybody, svg.as_bytes()).map(drop);
     saved.map_err(|error| {
         CliError::failed(format!("the picture cannot be written to {}", to.display()))
             .why(error)

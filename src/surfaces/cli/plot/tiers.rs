@@ -3,9 +3,9 @@
 use super::canvas::{self, Canvas, HIGH, WIDE, place};
 use super::svg::{self, Frame};
 use super::{Ink, axis};
-use crate::domain::tier::Tier;
-use crate::domain::units::Timestamp;
 use crate::surfaces::cli::page::harmless;
+use ebb_core::domain::tier::Tier;
+use ebb_core::domain::units::Timestamp;
 
 /// Counts over time.
 #[derive(Debug, Clone)]

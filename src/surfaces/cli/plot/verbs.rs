@@ -6,14 +6,14 @@ pub(in crate::surfaces::cli) mod trails;
 use super::energy::EnergyPlot;
 use super::tiers::{Series, TiersPlot, bars};
 use super::{Picture, Verb, save};
-use crate::domain::tier::Tier;
-use crate::domain::units::Timestamp;
-use crate::service::admin::Hour;
-use crate::service::{Service, TierCount};
 use crate::surfaces::cli::exit::CliError;
 use crate::surfaces::cli::instant::Rfc3339;
 use crate::surfaces::cli::memory::{key, picture};
 use crate::surfaces::cli::output::{Format, Output};
+use ebb_core::domain::tier::Tier;
+use ebb_core::domain::units::Timestamp;
+use ebb_core::service::admin::Hour;
+use ebb_core::service::{Service, TierCount};
 use serde::Serialize;
 use std::path::PathBuf;
 

@@ -1,11 +1,11 @@
 //! `ebb doctor`: findings, each with its fix.
 
 use super::Doctor;
-use crate::service::Service;
-use crate::service::doctor::{Finding, Level};
 use crate::surfaces::cli::exit::{CliError, Exit};
 use crate::surfaces::cli::output::Output;
 use crate::surfaces::cli::page::Page;
+use ebb_core::service::Service;
+use ebb_core::service::doctor::{Finding, Level};
 use serde::Serialize;
 
 #[derive(Serialize)]

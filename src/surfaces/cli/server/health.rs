@@ -1,12 +1,12 @@
 //! `ebb health`: the documented health check, for energies as they are now.
 
 use super::Health;
-use crate::service::Service;
 use crate::surfaces::answer::server::{Health as Answer, TierHealth};
 use crate::surfaces::cli::exit::CliError;
 use crate::surfaces::cli::instant::readable;
 use crate::surfaces::cli::output::Output;
 use crate::surfaces::cli::page::{Column, Page};
+use ebb_core::service::Service;
 
 /// Runs `ebb health`.
 ///

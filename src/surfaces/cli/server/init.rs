@@ -1,12 +1,12 @@
 //! `ebb init`: what a database lacks, and then what was made.
 
 use super::Init;
-use crate::files::{self, Readers};
-use crate::service::Service;
 use crate::surfaces::cli::Global;
 use crate::surfaces::cli::confirm::confirm;
 use crate::surfaces::cli::exit::CliError;
 use crate::surfaces::cli::output::Output;
+use ebb_core::service::Service;
+use ebb_files::Readers;
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -34,7 +34,7 @@ pub async fn write_config(
         confirm(&format!("{} exists. Replace it with the commented defaults?", path.display()), global.yes)
             .await?;
     }
-    files::replace(path, Readers::Everybody, sample.as_bytes()).map_err(|error| {
+    ebb_files::replace(path, Readers::Everybody, sample.as_bytes()).map_err(|error| {
         CliError::failed(format!("the configuration cannot be written to {}", path.display()))
             .why(error)
             .try_this("ebb init --write-config FILE, in a folder that you may write")

@@ -1,7 +1,6 @@
 //! `ebb status`: how things stand.
 
 use super::Status;
-use crate::service::Service;
 use crate::surfaces::answer::server::{Attempt, Kept, Run, Server, Status as Answer, Tier, Waiting};
 use crate::surfaces::cli::attempt::lease;
 use crate::surfaces::cli::exit::CliError;
@@ -9,6 +8,7 @@ use crate::surfaces::cli::instant::{about, readable};
 use crate::surfaces::cli::job::Scheduled;
 use crate::surfaces::cli::output::Output;
 use crate::surfaces::cli::page::{Column, Page, percent};
+use ebb_core::service::Service;
 use std::time::Duration;
 
 /// Runs `ebb status`.

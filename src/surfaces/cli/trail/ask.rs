@@ -4,8 +4,8 @@ use super::super::CliError;
 use super::super::output::Output;
 use super::super::page::Column;
 use super::{ListArgs, NextArgs, PathArgs, StatusArgs, place, table_of_edges, table_of_places};
-use crate::service::Service;
 use crate::surfaces::answer::trail::{Candidate, Edge, Path, Place, Status};
+use ebb_core::service::Service;
 
 pub(super) async fn status(args: &StatusArgs, service: &Service, output: &Output) -> Result<(), CliError> {
     let at = args.when.instant(service).await?;

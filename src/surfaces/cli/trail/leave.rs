@@ -7,11 +7,11 @@ use super::{
     CycleArgs, DepositArgs, EdgeArgs, EvaporateArgs, ExploreArgs, NodeArgs, place, table_of_edges,
     table_of_places,
 };
-use crate::domain::event::{Step, Trace, Walk};
-use crate::domain::ids::PlaceId;
-use crate::service::memories::RequestId;
-use crate::service::{Service, Tally};
 use crate::surfaces::answer::trail::{Cycle, Evaporated, Wrote};
+use ebb_core::domain::event::{Step, Trace, Walk};
+use ebb_core::domain::ids::PlaceId;
+use ebb_core::service::memories::RequestId;
+use ebb_core::service::{Service, Tally};
 
 pub(super) async fn node(
     args: &NodeArgs,

@@ -7,8 +7,8 @@ use crate::harness::ebb::close;
 use crate::harness::neo4j::{Fresh, fresh};
 use crate::surfaces::ebb;
 use crate::worker::process::eventually;
-use ebb::clock::{parse_rfc3339, rfc3339};
-use ebb::domain::units::Timestamp;
+use ebb_core::clock::{parse_rfc3339, rfc3339};
+use ebb_core::domain::units::Timestamp;
 use serde_json::Value;
 
 /// Both, in turns, the wrong one first and last.

@@ -3,8 +3,8 @@
 use super::super::canvas::{self, Canvas, HIGH, WIDE, place};
 use super::super::{Ink, axis};
 use super::{EnergyPlot, Mark, MarkKind, Scene, ms_f64};
-use crate::domain::units::Timestamp;
 use crate::surfaces::cli::page::harmless;
+use ebb_core::domain::units::Timestamp;
 
 /// Rows of the curve.
 pub(super) const ROWS: usize = 14;

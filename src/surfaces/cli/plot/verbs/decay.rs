@@ -1,16 +1,16 @@
 //! `ebb plot decay`: the lightest relations of a scope, or the curve of one.
 
 use super::{Target, drawn, target, written};
-use crate::domain::event::Tie;
-use crate::domain::ids::{EntityName, RelationType};
-use crate::domain::relation::Bond;
-use crate::domain::units::{Timestamp, Weight};
-use crate::service::{Relation, Service, Which};
 use crate::surfaces::cli::exit::CliError;
 use crate::surfaces::cli::instant::{Rfc3339, readable};
 use crate::surfaces::cli::output::Output;
 use crate::surfaces::cli::plot::decay::{Bar, DecayPlot, Fate, curve};
 use crate::surfaces::cli::plot::{Decay, Picture};
+use ebb_core::domain::event::Tie;
+use ebb_core::domain::ids::{EntityName, RelationType};
+use ebb_core::domain::relation::Bond;
+use ebb_core::domain::units::{Timestamp, Weight};
+use ebb_core::service::{Relation, Service, Which};
 use serde::Serialize;
 
 pub(super) async fn run(args: &Decay, service: &Service, output: &Output) -> Result<(), CliError> {

@@ -1,13 +1,13 @@
 //! `ebb plot trails`: the hottest edges.
 
 use super::{Target, drawn, target, written};
-use crate::domain::units::Timestamp;
-use crate::service::{EdgeSeen, Service};
 use crate::surfaces::cli::exit::CliError;
 use crate::surfaces::cli::instant::readable;
 use crate::surfaces::cli::output::Output;
 use crate::surfaces::cli::plot::Trails;
 use crate::surfaces::cli::plot::trails::{Edge, TrailsPlot};
+use ebb_core::domain::units::Timestamp;
+use ebb_core::service::{EdgeSeen, Service};
 
 pub(super) async fn run(args: &Trails, service: &Service, output: &Output) -> Result<(), CliError> {
     let at = args.picture.when.instant(service).await?;

@@ -1,0 +1,153 @@
+//! Lets new memories strengthen the short-term and long-term ones that are like them.
+//!
+//! Every memory is new once. It is compared by its embedding, where it carries one, with those of the vector index; else
+//! by its text with the texts of its scope, which are read once in a run, and only when there is something to compare.
+//!
+//! # Design notes
+//! Of a scope with more than 50,000 promoted memories those of most energy are compared, and the run says so: what is
+//! nearly forgotten is the least to be missed, and the texts must fit in memory. The vector index knows neither scope
+//! nor tier, so as many neighbours are asked for as it takes to find twenty that count, or to fall under the threshold.
+//!
+//! Invariant: a pair is strengthened once (held by `jobs::reinforce::twice_is_once`).
+
+use super::{Reached, Work, pages, rehearsed};
+use crate::domain::ids::MemoryKey;
+use crate::domain::tunables::Tunables;
+use crate::domain::units::Timestamp;
+use crate::store::{Error, Likeness, New, Store, Tally};
+use ebb_engine::semantic::trigram::CharNgramIndex;
+use std::collections::BTreeMap;
+
+/// Old memories that one new one strengthens at most, the likest.
+const MOST: usize = 20;
+/// New memories of one transaction: with what they strengthen, a thousand rows.
+const PAGE: usize = 50;
+/// Texts of one scope that are compared at most.
+const CORPUS_MAX: usize = 50_000;
+/// Neighbours that the vector index is asked for at first, and at most.
+const NEIGHBOURS: usize = 100;
+const NEIGHBOURS_MAX: usize = 6_400;
+
+/// Lets all that is new at the run's `now` strengthen what is like it.
+///
+/// # Errors
+/// Of the store.
+pub async fn run(mut work: Work<'_>) -> Result<Reached, Error> {
+    work.adopt().await?;
+    let mut texts = Texts::default();
+    loop {
+        let page = work.budget.page(PAGE);
+        let new = work.store.new_memories(work.run.now, page).await?;
+        if new.is_empty() {
+            return Ok(Reached::End);
+        }
+        let strengthen = async |work: &mut Work<'_>, new: &[New], failed: Option<&Error>| {
+            if let (Some(why), [new]) = (failed, new) {
+                return work.store.quarantine_new(work.run, new, why).await;
+            }
+            let likenesses = compare(work.store, work.tunables, &mut texts, new).await?;
+            work.store.reinforce(work.run, work.tunables, &likenesses, texts.cut).await?;
+            texts.cut = 0;
+            Ok(())
+        };
+        pages::items(&mut work, &new, strengthen).await?;
+        if new.len() < page {
+            return Ok(Reached::End);
+        }
+        work.budget.spend(new.len());
+        if work.budget.is_spent() {
+            return Ok(Reached::Budget);
+        }
+    }
+}
+
+/// What a run at `now` would do, up to `limit` new memories.
+///
+/// # Errors
+/// Of the store.
+pub async fn rehearse(
+    store: &Store,
+    tunables: &Tunables,
+    now: Timestamp,
+    limit: Option<u64>,
+) -> Result<Tally, Error> {
+    let limit = rehearsed(limit);
+    let (mut all, mut texts) = (Tally::default(), Texts::default());
+    for page in store.new_memories(now, limit).await?.chunks(PAGE) {
+        let likenesses = compare(store, tunables, &mut texts, page).await?;
+        all += store.rehearse_reinforce(now, tunables, &likenesses, texts.told()).await?;
+    }
+    Ok(all)
+}
+
+/// The texts of each scope, as far as they were needed.
+#[derive(Default)]
+struct Texts {
+    scopes: BTreeMap<String, (Vec<MemoryKey>, CharNgramIndex)>,
+    /// Scopes that were cut since somebody was told.
+    cut: i64,
+}
+
+impl Texts {
+    fn told(&mut self) -> i64 {
+        std::mem::take(&mut self.cut)
+    }
+
+    async fn of(&mut self, store: &Store, scope: &str) -> Result<&(Vec<MemoryKey>, CharNgramIndex), Error> {
+        if !self.scopes.contains_key(scope) {
+            let mut corpus = store.corpus(scope, CORPUS_MAX + 1).await?;
+            self.cut += i64::from(corpus.len() > CORPUS_MAX);
+            corpus.truncate(CORPUS_MAX);
+            let index = CharNgramIndex::build(corpus.iter().map(|old| old.text.as_str()));
+            let keys = corpus.iter().map(|old| MemoryKey::of_row(scope, &old.id)).collect();
+            self.scopes.insert(scope.to_owned(), (keys, index));
+        }
+        Ok(&self.scopes[scope])
+    }
+}
+
+async fn compare(
+    store: &Store,
+    tunables: &Tunables,
+    texts: &mut Texts,
+    page: &[New],
+) -> Result<Vec<Likeness>, Error> {
+    let mut likenesses = Vec::with_capacity(page.len());
+    for new in page {
+        let old = if new.embedded {
+            by_embedding(store, new, tunables.config().semantic_similarity_threshold).await?
+        } else {
+            by_text(texts.of(store, new.key.scope()).await?, new, store.similarity().text_threshold)
+        };
+        likenesses.push(Likeness { new: new.key.clone(), old });
+    }
+    Ok(likenesses)
+}
+
+fn by_text(texts: &(Vec<MemoryKey>, CharNgramIndex), new: &New, threshold: f64) -> Vec<(MemoryKey, f64)> {
+    let (keys, index) = texts;
+    // One more, since a memory that was promoted meanwhile is likest to itself.
+    let like = index.like(&new.text, MOST + 1).into_iter();
+    let named = like.filter_map(|like| Some((keys.get(like.text as usize)?.clone(), f64::from(like.score))));
+    named.filter(|(key, score)| *key != new.key && *score > threshold).take(MOST).collect()
+}
+
+async fn by_embedding(store: &Store, new: &New, threshold: f64) -> Result<Vec<(MemoryKey, f64)>, Error> {
+    let mut limit = NEIGHBOURS;
+    loop {
+        let near = store.nearest(&new.key, limit).await?;
+        let cosine = |score: f64| 2.0 * score - 1.0;
+        let whole = near.len() < limit || near.last().is_none_or(|last| cosine(last.score) <= threshold);
+        let mut old: Vec<(MemoryKey, f64)> = near
+            .into_iter()
+            .filter(|near| near.counts && cosine(near.score) > threshold)
+            .filter_map(|near| Some((MemoryKey::of_row(new.key.scope(), &near.id?), cosine(near.score))))
+            .collect();
+        if whole || old.len() >= MOST || limit >= NEIGHBOURS_MAX {
+            old.sort_by(|(a, x), (b, y)| y.total_cmp(x).then_with(|| a.cmp(b)));
+            old.truncate(MOST);
+            return Ok(old);
+        }
+        limit *= 4;
+    }
+}

@@ -1,0 +1,24 @@
+//! The core of Ebb: what happens to memories in Neo4j, and when.
+//!
+//! | module | |
+//! |---|---|
+//! | [`domain`] | the laws: pure functions of facts, without I/O, a clock or async |
+//! | [`clock`] | the one reader of time and maker of new ids |
+//! | [`store`] | the one user of the driver: statements, transactions, retries |
+//! | [`mirror`] | a scope's hot memories as a graph in memory, kept fresh |
+//! | [`jobs`] | maintenance in batches: plan, apply, report |
+//! | [`scheduler`] | which job runs when |
+//! | [`service`] | operations for surfaces: HTTP, MCP, the command line |
+//!
+//! A module names only those above it in this table (held by `floors::a_floor_names_only_what_stands_below_it`).
+
+pub mod clock;
+pub mod domain;
+pub mod jobs;
+pub mod mirror;
+#[cfg(test)]
+#[path = "../../tests/shared/mutated.rs"]
+mod mutated;
+pub mod scheduler;
+pub mod service;
+pub mod store;

@@ -1,0 +1,96 @@
+//! How a view is asked: by so many at a time, each on a thread of its own, with memory that is used again.
+//!
+//! What the engine does takes a core while it does it, so there are as many permits as cores, and whoever asks beyond that
+//! waits for one, not for long: an answer that comes too late is of no use to an agent. Buffers of the size of a graph are kept from one
+//! question to the next.
+
+use crate::domain::ids::Scope;
+use ebb_engine::scratch::Scratch;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::sync::Semaphore;
+
+/// How long to wait for a permit, or for what somebody else loads.
+pub(super) const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Why a view was not asked.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Refused {
+    /// All permits are taken, and stay so.
+    #[error("there are too many questions at work; ask again in a moment")]
+    Full,
+    /// It is being loaded for somebody who asked before.
+    #[error("the scope {scope} is being loaded; ask again in a moment")]
+    Loading {
+        /// Which.
+        scope: Scope,
+    },
+    /// There is something to hold and no room for any of it.
+    #[error(
+        "the mirror of the scope {scope} is empty: none of its {nodes} nodes fits its share of mirror.max_bytes, {bytes} bytes; \
+         raise mirror.max_bytes"
+    )]
+    NoRoom {
+        /// Which.
+        scope: Scope,
+        /// How many nodes may be mirrored.
+        nodes: u64,
+        /// The share of the scope.
+        bytes: u64,
+    },
+    /// The work panicked.
+    #[error("a question met a fault of the engine; the log says which")]
+    Fallen,
+}
+
+/// Permits and buffers.
+#[derive(Debug, Clone)]
+pub struct Compute {
+    permits: Arc<Semaphore>,
+    pool: Arc<Mutex<Vec<Scratch>>>,
+}
+
+impl Compute {
+    /// With so many permits, at least one.
+    #[must_use]
+    pub fn new(permits: usize) -> Self {
+        Self { permits: Arc::new(Semaphore::new(permits.max(1))), pool: Arc::default() }
+    }
+
+    /// Does work with a permit, on a thread that may block.
+    ///
+    /// # Errors
+    /// [`Refused`].
+    pub async fn run<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Scratch) -> T + Send + 'static,
+    ) -> Result<T, Refused> {
+        let waiting = tokio::time::timeout(PATIENCE, Arc::clone(&self.permits).acquire_owned());
+        let permit = waiting.await.ok().and_then(Result::ok).ok_or(Refused::Full)?;
+        let pool = Arc::clone(&self.pool);
+        let task = tokio::task::spawn_blocking(move || {
+            let kept = pool.lock().unwrap_or_else(PoisonError::into_inner).pop();
+            let mut scratch = kept.unwrap_or_default();
+            let answer = work(&mut scratch);
+            pool.lock().unwrap_or_else(PoisonError::into_inner).push(scratch);
+            drop(permit);
+            answer
+        });
+        task.await.map_err(|_| Refused::Fallen)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn work_that_falls_gives_its_permit_back() {
+        let compute = Compute::new(1);
+        let fallen = compute.run(|_| -> u32 { panic!("as asked") }).await;
+        assert!(matches!(fallen, Err(Refused::Fallen)));
+        assert_eq!(compute.run(|_| 7).await.unwrap(), 7);
+        assert_eq!(compute.pool.lock().unwrap().len(), 1);
+    }
+}

@@ -1,0 +1,213 @@
+//! What the graph of a mirror is made of: rows of the store as rows of a graph. The only place where stored numbers, which are
+//! `f64`, become those of the engine.
+//!
+//! # Design notes
+//! A node is known by its key. Where nodes of several labels share one, all of them are known as `Label:key`: whoever asked
+//! for such a key before was told of one of them by chance. A key that itself begins with a label and a colon always has its
+//! own label before it, so that no two nodes have one name, whatever keys people choose.
+//!
+//! Relations are kept as they fade: their weight is worked out anew for each generation, at its instant. Of relations between
+//! two entities that differ only in what they say the graph has one slot, the strongest; as facts each of them counts.
+
+use crate::domain::ids::labelled;
+use crate::domain::relation::Fading;
+use crate::domain::units::Timestamp;
+use crate::store::{Amount, Mirrored, NodeSeen, Tied};
+use ebb_engine::graph::columns::NodeRow;
+use ebb_engine::graph::index::NodeId;
+use ebb_engine::graph::kinds::{Kinds, NodeType, Properties};
+use ebb_engine::graph::provenance::Provenance;
+use ebb_engine::graph::snapshot::Snapshot;
+use ebb_engine::text::fold::cut;
+use ebb_engine::{Texts, View};
+use std::collections::{BTreeMap, HashSet};
+
+/// Bytes of a label at most.
+const LABEL_BYTES_MAX: usize = 200;
+/// The type of relations that fade.
+pub(super) const RELATES_TO: &str = "RELATES_TO";
+const DAY_MS: f64 = 86_400_000.0;
+
+/// What is asked: a snapshot with the words of its memories and those relations that count at an instant. There may be a view
+/// before it.
+pub(super) fn view_of(
+    before: Option<&View>,
+    snapshot: Snapshot,
+    texts: Texts,
+    relations: &Relations,
+    names: &Names,
+    (at, fading): (Timestamp, &Fading),
+) -> View {
+    let ends: Vec<(NodeId, NodeId, &str)> = relations
+        .iter()
+        .filter(|(.., tied)| tied.bond.is_retrievable(at, fading))
+        .filter_map(|(from, to, kind, _)| Some((snapshot.graph.find(from)?, snapshot.graph.find(to)?, kind)))
+        .collect();
+    View::after(before, snapshot, texts, ends).with_labels(names.further().map(str::to_owned).collect())
+}
+
+/// How nodes are called from outside.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Names {
+    labels: Vec<String>,
+    /// Keys that nodes of several labels have.
+    shared: HashSet<String>,
+}
+
+impl Names {
+    pub(super) fn new<'a>(asked: &Mirrored, keys: impl IntoIterator<Item = &'a str>) -> Self {
+        let mut met: HashSet<&str> = HashSet::new();
+        let shared = keys.into_iter().filter(|key| !met.insert(key)).map(str::to_owned).collect();
+        Self { labels: asked.labels().iter().map(ToString::to_string).collect(), shared }
+    }
+
+    /// What a node is known by.
+    pub(super) fn external_id(&self, label: usize, key: &str) -> String {
+        match self.labels.get(label) {
+            Some(label)
+                if self.shared.contains(key)
+                    || labelled(self.labels.iter().map(String::as_str), key).is_some() =>
+            {
+                format!("{label}:{key}")
+            }
+            _ => key.to_owned(),
+        }
+    }
+
+    pub(super) fn is_shared(&self, key: &str) -> bool {
+        self.shared.contains(key)
+    }
+
+    /// The type of nodes of a label.
+    pub(super) fn node_type(&self, label: usize) -> NodeType {
+        let name = self.labels.get(label).map_or("", String::as_str);
+        if name == "Entity" {
+            return NodeType::Concept;
+        }
+        let custom = |n: usize| u8::try_from(n).map_or(NodeType::Custom(u8::MAX), NodeType::Custom);
+        match NodeType::LABELS.iter().position(|known| *known == name) {
+            Some(known) => custom(known),
+            None => {
+                custom(NodeType::LABELS.len() + self.further().position(|other| other == name).unwrap_or(0))
+            }
+        }
+    }
+
+    /// The labels that have no number of their own, in their order.
+    pub(super) fn further(&self) -> impl Iterator<Item = &str> {
+        let labels = self.labels.iter().map(String::as_str);
+        labels.filter(|label| *label != "Entity" && !NodeType::LABELS.contains(label))
+    }
+
+    /// The index of a label.
+    pub(super) fn label(&self, name: &str) -> Option<usize> {
+        self.labels.iter().position(|label| label == name)
+    }
+
+    /// A node as a graph takes it. How often it changes counts until its last access, so that a row says the same whenever
+    /// it is read. When an entity was last observed its relations say: see [`Relations::observed`].
+    pub(super) fn row(&self, seen: &NodeSeen, partial: bool) -> NodeRow {
+        let label = seen.content.as_deref().or(seen.name.as_deref()).unwrap_or(&seen.key);
+        #[expect(
+            clippy::cast_precision_loss,
+            clippy::cast_possible_truncation,
+            reason = "a rate, rounded once"
+        )]
+        let frequency = |count: i64| {
+            let lived = seen.created.zip(seen.last_accessed).map_or(0, |(from, to)| to.saturating_sub(from));
+            let days = lived as f64 / DAY_MS;
+            (count.max(0) as f64 / days.max(1.0)) as f32
+        };
+        NodeRow {
+            external_id: self.external_id(seen.label, &seen.key),
+            label: cut(label, LABEL_BYTES_MAX).to_owned(),
+            node_type: self.node_type(seen.label),
+            tags: seen.tags.clone(),
+            last_modified: seen.last_accessed,
+            change_frequency: seen.access_count.map_or(0.0, frequency),
+            tier: seen.tier.clone(),
+            session: seen.session.clone(),
+            partial,
+            provenance: Provenance::default(),
+        }
+    }
+}
+
+/// How well a relationship that does not fade conducts; `None` if a property of it cannot be used.
+pub(super) fn conductance(kinds: &Kinds, kind: &str, amount: &Amount) -> Option<f32> {
+    let number = match amount {
+        Amount::None => None,
+        Amount::Number(number) => Some(*number),
+        Amount::Relation(_) | Amount::Unusable => return None,
+    };
+    let rule = kinds.of(kind);
+    let of = if rule.is_costed() {
+        Properties { current_cost: number, ..Properties::default() }
+    } else {
+        Properties { weight: number, strength: number, ..Properties::default() }
+    };
+    rule.of(kind, &of).ok()
+}
+
+/// The relations of a scope: by the ids of their ends and what they say.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Relations(BTreeMap<(String, String, String), Tied>);
+
+impl Relations {
+    pub(super) fn put(&mut self, from: String, to: String, tied: Tied) {
+        self.0.insert((from, to, tied.kind.clone()), tied);
+    }
+
+    /// Forgets all that begin or end at these.
+    pub(super) fn drop_of(&mut self, ends: &HashSet<&str>) {
+        self.0.retain(|(from, to, _), _| !ends.contains(from.as_str()) && !ends.contains(to.as_str()));
+    }
+
+    /// What each weighs at an instant, by its ends; `None` for one that is below the minimum, or whose confidence is none.
+    pub(super) fn weighed<'a>(
+        &'a self,
+        kinds: &'a Kinds,
+        at: Timestamp,
+        fading: &'a Fading,
+    ) -> impl Iterator<Item = (&'a str, &'a str, Option<f32>)> {
+        let rule = kinds.of(RELATES_TO);
+        self.0.iter().map(move |((from, to, _), tied)| {
+            let weight = Some(tied.bond.weight(at, fading).value());
+            let of = Properties { weight, confidence: tied.confidence, ..Properties::default() };
+            let conducts = rule.of(RELATES_TO, &of).ok();
+            (from.as_str(), to.as_str(), conducts.filter(|_| tied.bond.is_retrievable(at, fading)))
+        })
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// About how many bytes they take: entries, with a third more for the places of a tree that are free, and their strings.
+    pub(super) fn bytes(&self) -> usize {
+        let entry = size_of::<((String, String, String), Tied)>() * 4 / 3;
+        let strings = |((from, to, kind), tied): (&(String, String, String), &Tied)| {
+            from.len() + to.len() + kind.len() + tied.kind.len()
+        };
+        self.0.len() * entry + self.0.iter().map(strings).sum::<usize>()
+    }
+
+    /// All, by their ends and what they say.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &str, &str, &Tied)> {
+        self.0.iter().map(|((from, to, kind), tied)| (from.as_str(), to.as_str(), kind.as_str(), tied))
+    }
+
+    /// When each entity was last observed, epoch milliseconds.
+    pub(super) fn observed(&self) -> BTreeMap<&str, i64> {
+        let mut observed = BTreeMap::new();
+        let seen = |tied: &&Tied| tied.bond.last_observed > Timestamp::EPOCH;
+        for ((from, to, _), tied) in self.0.iter().filter(|(_, tied)| seen(tied)) {
+            let at = tied.bond.last_observed.millis();
+            for end in [from, to] {
+                let latest = observed.entry(end.as_str()).or_insert(at);
+                *latest = at.max(*latest);
+            }
+        }
+        observed
+    }
+}

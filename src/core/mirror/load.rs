@@ -1,0 +1,488 @@
+//! A mirror from nothing: who may be in it, who is, what they carry and how they are joined, in that order.
+//!
+//! The census of a scope settles the selection before anything large is read. Then nodes are read by their keys, a page
+//! a request, and what begins at them, over several connections, each on a thread of its own. One more makes rows of a graph
+//! of what they bring, so that the server does not wait while somebody counts words. Few pages wait for it, and what was
+//! read is let go page by page, so a load takes little more than what it makes.
+//!
+//! A load notes the server's time and the words of changes there are before it begins, and reads what was learned by then: what
+//! changes meanwhile is left to the refresh that follows it.
+//!
+//! Its threads own what they work with. Where the future of a load is dropped, at Ctrl-C or at a stop, they
+//! end after the page in hand, and what was read is let go.
+
+use super::content::{Names, RELATES_TO, Relations, conductance, view_of};
+use super::hot::{Density, Joined, Selection, at_peak, bytes_of_all, chars_within, nodes_within};
+use super::learned::bound;
+use super::{Config, Error, Held};
+use crate::domain::ids::Scope;
+use crate::domain::units::Timestamp;
+use crate::store::{
+    Amount, Begun, Census, Eligible, EndSeen, Learned, Mirrored, NodeSeen, OVERLAP_MS, Store, Tied,
+};
+use ebb_engine::graph::builder::GraphBuilder;
+use ebb_engine::graph::columns::NodeRow;
+use ebb_engine::graph::index::Generation;
+use ebb_engine::graph::kinds::{Kinds, NEVER_MIRRORED};
+use ebb_engine::graph::snapshot::{Skipped, Snapshot};
+use ebb_engine::plasticity::Synapses;
+use ebb_engine::text::counts::WordCounts;
+use ebb_engine::text::ranking::TextIndex;
+use ebb_engine::{Texts, View};
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::{Arc, Weak};
+use std::time::Instant;
+use tokio::runtime::Handle;
+use tracing::{info, warn};
+
+/// Nodes of one request at most.
+const PAGE: usize = 2_000;
+/// Bytes of one request's answer, about: this share of the budget, at most so many, at least so many.
+const PAGE_SHARE: u64 = 128;
+const PAGE_BYTES_MAX: u64 = 8 << 20;
+const PAGE_BYTES_MIN: u64 = 64 << 10;
+/// Bytes of a relationship while it is read: its type, the other end and its value, each on its own.
+const READ_BYTES: u64 = 300;
+/// How often a scope is read at most until what is held keeps to the budget.
+const TRIES: usize = 4;
+/// A selection may take this much of the budget; the rest is for what refreshes bring.
+const SHARE: f64 = 0.9;
+
+/// Where each node stands, by label and key.
+type Places<'a> = Vec<HashMap<&'a str, u32>>;
+
+/// A relationship between places.
+#[derive(Debug, Clone, Copy)]
+struct Edge {
+    from: u32,
+    to: u32,
+    kind: u16,
+    weight: f32,
+}
+
+/// Relationships between places.
+#[derive(Default)]
+struct Edges {
+    list: Vec<Edge>,
+    kinds: Vec<String>,
+    relations: Vec<(u32, u32, Tied)>,
+    /// How many could not be used.
+    skipped: u64,
+}
+
+/// What was read so far.
+#[derive(Default)]
+struct Read {
+    rows: Vec<(u32, NodeRow)>,
+    edges: Edges,
+    index: TextIndex,
+    counts: WordCounts,
+}
+
+/// What one request after the other brought of a page of nodes.
+struct Page {
+    label: usize,
+    nodes: Vec<NodeSeen>,
+    edges: Edges,
+    /// Nodes whose other ends may be mirrored and are not.
+    lacking: HashSet<u32>,
+}
+
+/// What is to be loaded.
+struct Load {
+    store: Arc<Store>,
+    config: Config,
+    asked: Mirrored,
+    names: Names,
+    /// Who is mirrored.
+    nodes: Vec<Eligible>,
+    whole: bool,
+    at: Timestamp,
+    learned: Learned,
+    /// Of what the future of the load holds, and nobody else.
+    waiting: Weak<()>,
+}
+
+/// What a load comes to.
+struct Made {
+    view: View,
+    synapses: Synapses,
+    relations: Relations,
+    names: Names,
+}
+
+/// What all threads of a load share.
+struct Plan<'a> {
+    load: &'a Load,
+    places: &'a Places<'a>,
+    /// Where each node stands, by its element.
+    elements: HashMap<&'a str, u32>,
+}
+
+/// Reads a scope as it is at `at`, by the laws' clock, into the first graph of a mirror, or the next after `generation`. What turns
+/// out to exceed the budget, or to leave much of it unused while nodes are left out, is let go and read again.
+pub(super) async fn load(
+    store: &Arc<Store>,
+    scope: &Scope,
+    config: &Config,
+    at: Timestamp,
+    (generation, mut density): (Generation, Density),
+) -> Result<Held, Error> {
+    for _ in 1..TRIES {
+        let held = load_once(store, scope, config, at, (generation, density)).await?;
+        let is_wasteful = held.left_out > 0 && held.density.is_far_below(density);
+        if held.bytes <= config.bytes_each() && !is_wasteful {
+            return Ok(held);
+        }
+        info!(%scope, bytes = held.bytes, density = ?held.density, "the mirror is loaded again by what its nodes really take");
+        density = held.density;
+    }
+    load_once(store, scope, config, at, (generation, density)).await
+}
+
+async fn load_once(
+    store: &Arc<Store>,
+    scope: &Scope,
+    config: &Config,
+    at: Timestamp,
+    (generation, density): (Generation, Density),
+) -> Result<Held, Error> {
+    let begun = Instant::now();
+    let asked = asked(store, scope, &config.kinds, config.expired)?;
+    // What was committed by now is read below; what comes later is left to the refresh.
+    let now = store.server_now().await?;
+    let recently = Timestamp::from_millis(now.millis() - OVERLAP_MS).unwrap_or(Timestamp::EPOCH);
+    let (seen, changes) = store.changes(recently).await?;
+    let learned = store.learned(scope, 0).await?.unwrap_or_default();
+    let room = density.room(room(config));
+    let Census { hottest: mut nodes, count, too_large } = census(store, &asked, at, room).await?;
+    if too_large > 0 {
+        warn!(%scope, too_large, "nodes that exceed the memory budget of their scope alone are not mirrored");
+    }
+    let names = Names::new(&asked, nodes.iter().map(|node| node.key.as_str()));
+    let (taken, estimated) = selected(store, room, &asked, &nodes, count).await?;
+    let mut taken = taken.into_iter();
+    nodes.retain(|_| taken.next().unwrap_or(false));
+    nodes.shrink_to_fit();
+    let left_out = count - nodes.len() as u64;
+    // Let go with this future at the latest, which tells the threads that nobody waits for them.
+    let waits = Arc::new(());
+    let load = Load {
+        store: Arc::clone(store),
+        config: config.clone(),
+        asked: asked.clone(),
+        names,
+        nodes,
+        whole: left_out == 0,
+        at,
+        learned,
+        waiting: Arc::downgrade(&waits),
+    };
+    let made = tokio::task::spawn_blocking(move || load.made(generation)).await;
+    drop(waits);
+    let Made { view, synapses, relations, names } = made.map_err(|_| Error::Broken)??;
+    let bytes = at_peak(view.bytes().total() + relations.bytes());
+    let view_is_empty = view.graph().node_count() == 0;
+    Ok(Held {
+        asked,
+        view: Arc::new(view),
+        synapses,
+        relations,
+        names,
+        left_out,
+        bytes,
+        density: if view_is_empty { density } else { Density::of(bytes, estimated) },
+        read: begun,
+        seen,
+        applied: changes.into_iter().map(|change| change.element).collect(),
+    })
+}
+
+/// What is asked of the store for a scope.
+pub(super) fn asked(store: &Store, scope: &Scope, kinds: &Kinds, expired: bool) -> Result<Mirrored, Error> {
+    let never = NEVER_MIRRORED.iter().map(|kind| (*kind).to_owned()).collect();
+    let costed = kinds.costed().map(str::to_owned).collect();
+    Ok(Mirrored::new(scope.clone(), store.trails(), expired, never, costed)?)
+}
+
+/// What a selection may cost.
+fn room(config: &Config) -> u64 {
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a share of a number of bytes, to the nearest of some"
+    )]
+    let room = (config.bytes_each() as f64 * SHARE) as u64;
+    room
+}
+
+/// The candidates: no more than fit.
+async fn census(store: &Store, asked: &Mirrored, at: Timestamp, room: u64) -> Result<Census, Error> {
+    let (tunables, counter) = (store.tunables().await?, store.cycles().await?);
+    let limits = chars_within(room).map_or((0, 0), |chars| (nodes_within(room), chars));
+    Ok(store.census(asked, at, (&tunables, &counter), limits).await?)
+}
+
+fn places<'a>(asked: &Mirrored, nodes: &'a [Eligible]) -> Places<'a> {
+    let mut places: Places<'a> = vec![HashMap::new(); asked.labels().len()];
+    for (place, node) in (0..u32::MAX).zip(nodes) {
+        places[node.label].insert(&node.key, place);
+    }
+    places
+}
+
+/// Parts of these, in order, each of one label and for one request of about so many bytes.
+fn pages<'n>(nodes: &'n [&'n Eligible], bytes_max: u64) -> Vec<&'n [&'n Eligible]> {
+    let (mut pages, mut begin, mut bytes) = (Vec::new(), 0, 0);
+    for (at, node) in nodes.iter().enumerate() {
+        let own = 3 * node.bytes + node.degree * READ_BYTES;
+        let is_full = bytes + own > bytes_max || at - begin == PAGE;
+        if at > begin && (is_full || nodes[begin].label != node.label) {
+            pages.push(&nodes[begin..at]);
+            (begin, bytes) = (at, 0);
+        }
+        bytes += own;
+    }
+    if begin < nodes.len() {
+        pages.push(&nodes[begin..]);
+    }
+    pages
+}
+
+fn page_bytes(room: u64) -> u64 {
+    (room / PAGE_SHARE).clamp(PAGE_BYTES_MIN, PAGE_BYTES_MAX)
+}
+
+/// Which of these candidates are mirrored, of `count` in all, and what they cost.
+async fn selected(
+    store: &Store,
+    room: u64,
+    asked: &Mirrored,
+    candidates: &[Eligible],
+    count: u64,
+) -> Result<(Vec<bool>, u64), Error> {
+    let all = bytes_of_all(candidates);
+    if all <= room && candidates.len() as u64 == count {
+        return Ok((vec![true; candidates.len()], all));
+    }
+    let places = places(asked, candidates);
+    let mut selection = Selection::new(candidates, room);
+    loop {
+        let page = selection.page();
+        if page.is_empty() {
+            return Ok(selection.done());
+        }
+        let mut near: HashMap<u32, Vec<u32>> = HashMap::with_capacity(page.len());
+        let mut nodes: Vec<&Eligible> = page.iter().map(|place| &candidates[*place as usize]).collect();
+        nodes.sort_unstable_by_key(|node| node.label);
+        for part in pages(&nodes, page_bytes(room)) {
+            let label = part.first().map_or(0, |node| node.label);
+            let keys: Vec<&str> = part.iter().map(|node| node.key.as_str()).collect();
+            for (key, ends) in store.mirrored_around(asked, label, &keys, None).await? {
+                let Some(place) = places[label].get(key.as_str()) else { continue };
+                let ends = ends.iter().filter_map(|end| places.get(end.label)?.get(end.key.as_str()));
+                near.insert(*place, ends.copied().collect());
+            }
+        }
+        // One that went since the census has no row, and joins nothing.
+        let joined: Vec<Joined> =
+            page.into_iter().map(|place| (place, near.remove(&place).unwrap_or_default())).collect();
+        selection.offer(&joined);
+    }
+}
+
+impl Load {
+    /// Reads what was taken, and makes of it a view that knows what was learned, its relations and how its nodes are called.
+    fn made(mut self, generation: Generation) -> Result<Made, Error> {
+        let learned = std::mem::take(&mut self.learned);
+        let places = places(&self.asked, &self.nodes);
+        let elements = (0..u32::MAX).zip(&self.nodes);
+        let elements = elements.map(|(place, node)| (&*node.element, place)).collect();
+        let plan = Plan { load: &self, places: &places, elements };
+        let read = read(&plan)?;
+        self.check_wanted()?;
+        drop(plan);
+        drop(places);
+        let (view, relations) = build(&self, read, generation)?;
+        let synapses = bound(view.graph(), self.config.rules, learned)?;
+        Ok(Made { view: view.with_tick(synapses.ticks()), synapses, relations, names: self.names })
+    }
+
+    /// Ends a load for which nobody waits any more.
+    fn check_wanted(&self) -> Result<(), Error> {
+        if self.waiting.strong_count() == 0 { Err(Error::Broken) } else { Ok(()) }
+    }
+}
+
+/// Reads all that was taken, over several connections.
+fn read(plan: &Plan<'_>) -> Result<Read, Error> {
+    let Load { config, nodes, .. } = plan.load;
+    let nodes: Vec<&Eligible> = nodes.iter().collect();
+    let pages = pages(&nodes, page_bytes(room(config)));
+    let (next, runtime) = (AtomicUsize::new(0), Handle::current());
+    let reader = |brought: &SyncSender<Result<Page, Error>>| {
+        while let Some(page) = pages.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let page = plan.fetched(&runtime, page);
+            let is_last = page.is_err();
+            // Nobody takes it where another reader or the maker met an error.
+            if brought.send(page).is_err() || is_last {
+                return;
+            }
+        }
+    };
+    std::thread::scope(|threads| {
+        let count = config.connections.min(pages.len());
+        let (brought, pages) = sync_channel(1);
+        let readers: Vec<_> = (0..count)
+            .map(|_| {
+                let brought = brought.clone();
+                threads.spawn(move || reader(&brought))
+            })
+            .collect();
+        drop(brought);
+        let mut read = Read { rows: Vec::with_capacity(nodes.len()), ..Read::default() };
+        let made = pages.iter().try_for_each(|page| read.take(plan, page?));
+        drop(pages);
+        let ended = readers.into_iter().map(|thread| thread.join().map_err(|_| Error::Broken));
+        ended.collect::<Vec<_>>().into_iter().collect::<Result<(), Error>>()?;
+        made.map(|()| read)
+    })
+}
+
+impl Plan<'_> {
+    fn place(&self, label: usize, key: &str) -> Option<u32> {
+        self.places.get(label)?.get(key).copied()
+    }
+
+    /// What the store says of nodes of one label, and of what begins at them.
+    fn fetched(&self, runtime: &Handle, page: &[&Eligible]) -> Result<Page, Error> {
+        self.load.check_wanted()?;
+        let Load { store, asked, whole, .. } = self.load;
+        let label = page.first().map_or(0, |candidate| candidate.label);
+        let keys: Vec<&str> = page.iter().map(|candidate| candidate.key.as_str()).collect();
+        let nodes = runtime.block_on(store.mirrored(asked, label, &keys))?;
+        let mut edges = Edges::default();
+        for (key, begun) in runtime.block_on(store.mirrored_edges(asked, label, &keys))? {
+            let Some(from) = self.place(label, &key) else { continue };
+            begun.into_iter().for_each(|edge| edges.walk(self, from, edge));
+        }
+        let lacking = match *whole {
+            true => HashSet::new(),
+            false => {
+                let around = runtime.block_on(store.mirrored_around(asked, label, &keys, None))?;
+                self.lacking(label, around)
+            }
+        };
+        Ok(Page { label, nodes, edges, lacking })
+    }
+
+    /// Those whose other ends may be mirrored and are not.
+    fn lacking(&self, label: usize, around: Vec<(String, Vec<EndSeen>)>) -> HashSet<u32> {
+        let is_out = |end: &EndSeen| self.place(end.label, &end.key).is_none();
+        let lacks = around.into_iter().filter(|(_, ends)| ends.iter().any(is_out));
+        lacks.filter_map(|(key, _)| self.place(label, &key)).collect()
+    }
+}
+
+impl Edges {
+    /// Notes what begins at a node, if its other end is mirrored.
+    fn walk(&mut self, plan: &Plan<'_>, from: u32, edge: Begun) {
+        let Some(to) = plan.elements.get(edge.to.as_str()).copied() else { return };
+        if let Amount::Relation(tied) = edge.amount {
+            self.relations.push((from, to, tied));
+            return;
+        }
+        let Some(weight) = conductance(&plan.load.config.kinds, &edge.kind, &edge.amount) else {
+            self.skipped += 1;
+            return;
+        };
+        let kind = self.kind(&edge.kind);
+        self.list.push(Edge { from, to, kind, weight });
+    }
+
+    fn kind(&mut self, kind: &str) -> u16 {
+        let known = self.kinds.iter().position(|known| known == kind);
+        let at = known.unwrap_or_else(|| {
+            self.kinds.push(kind.to_owned());
+            self.kinds.len() - 1
+        });
+        // Neo4j has at most 65,536 types of relationships.
+        u16::try_from(at).unwrap_or(u16::MAX)
+    }
+
+    fn append(&mut self, other: Self) {
+        let kinds: Vec<u16> = other.kinds.iter().map(|kind| self.kind(kind)).collect();
+        self.list.extend(other.list.into_iter().map(|edge| Edge { kind: kinds[edge.kind as usize], ..edge }));
+        self.relations.extend(other.relations);
+        self.skipped += other.skipped;
+    }
+}
+
+impl Read {
+    /// Makes rows of a page.
+    fn take(&mut self, plan: &Plan<'_>, page: Page) -> Result<(), Error> {
+        let mut contents = Vec::new();
+        for mut seen in page.nodes {
+            let Some(place) = plan.place(page.label, &seen.key) else { continue };
+            let row = plan.load.names.row(&seen, page.lacking.contains(&place));
+            if let Some(content) = seen.content.take() {
+                contents.push((row.external_id.clone(), content));
+            }
+            self.rows.push((place, row));
+        }
+        self.index.add(contents.iter().map(|(id, content)| (id.as_str(), content.as_str())))?;
+        self.counts.add(contents.iter().map(|(_, content)| content.as_str()));
+        self.edges.append(page.edges);
+        Ok(())
+    }
+}
+
+/// The view of what was read, and its relations.
+fn build(load: &Load, read: Read, generation: Generation) -> Result<(View, Relations), Error> {
+    let Load { store, config, names, nodes, at, .. } = load;
+    let Read { rows, edges: Edges { list: edges, kinds, relations: tied, skipped }, index, counts } = read;
+    let mut skipped = Skipped { relationships: skipped, ..Skipped::default() };
+    let id = |place: u32| {
+        let node = &nodes[place as usize];
+        names.external_id(node.label, &node.key)
+    };
+    let mut relations = Relations::default();
+    tied.into_iter().for_each(|(from, to, tied)| relations.put(id(from), id(to), tied));
+    let observed = relations.observed();
+    let mut builder = GraphBuilder::new(config.kinds.clone(), config.range);
+    let mut staged = vec![None; nodes.len()];
+    for (place, mut row) in rows {
+        if let Some(at) = observed.get(row.external_id.as_str()) {
+            row.last_modified = Some(*at);
+        }
+        match builder.add_node(row) {
+            Ok(node) => staged[place as usize] = Some(node),
+            Err(_) => skipped.nodes += 1,
+        }
+    }
+    let mut both = |kind: &str| {
+        let rule = config.kinds.of(kind).clone();
+        builder.kind(kind, rule.direction, rule.inhibitory)
+    };
+    let staged_kinds: Vec<_> = kinds.iter().map(|kind| both(kind)).collect();
+    let related = both(RELATES_TO);
+    for edge in edges {
+        // A node that went while it was read takes its relationships with it.
+        if let (Some(from), Some(to)) = (staged[edge.from as usize], staged[edge.to as usize]) {
+            builder.connect(from, to, staged_kinds[edge.kind as usize], edge.weight)?;
+        }
+    }
+    for (from, to, weight) in relations.weighed(&config.kinds, *at, store.fading()) {
+        if let (Some(from), Some(to), Some(weight)) = (builder.find(from), builder.find(to), weight) {
+            builder.connect(from, to, related, weight)?;
+        }
+    }
+    let graph = builder.finalize()?.at_generation(generation);
+    let snapshot = Snapshot { graph, as_of: Some(at.millis()), skipped };
+    let texts = Texts { index: Arc::new(index), counts: Arc::new(counts) };
+    let weighed = (*at, store.fading());
+    Ok((view_of(None, snapshot, texts, &relations, names, weighed), relations))
+}

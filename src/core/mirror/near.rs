@@ -1,0 +1,148 @@
+//! The graph around some nodes, as a mirror of their whole scope has it: for whoever learns, wherever that is.
+//!
+//! What one outcome changes depends on the ways between its nodes and on all that leads to them. So these are read, by the
+//! statement that a refresh reads them with, and made into slots by the same rules. Other nodes are there as ends of ways
+//! alone: they carry nothing, and of what joins them to others nothing is there.
+//!
+//! Invariant: what is learned here is what is learned on a mirror of everything, bit by bit (held by
+//! `jobs::learn::rows_are_those_of_the_engine_on_the_whole_graph`).
+//!
+//! # Design notes
+//! Ids differ from those of a mirror, and so does the order in which bases are summed. The sums do not: base weights are
+//! multiples of 2^-30, so some millions of them are summed in double precision without any rounding.
+
+use super::Error;
+use super::content::{Names, RELATES_TO, Relations, conductance};
+use super::load::asked;
+use crate::domain::ids::{Scope, labelled};
+use crate::domain::relation::Fading;
+use crate::domain::trail::PlaceLabel;
+use crate::domain::units::Timestamp;
+use crate::store::{Amount, EndSeen, Mirrored, Store};
+use ebb_engine::graph::Graph;
+use ebb_engine::graph::builder::{GraphBuilder, WeightRange};
+use ebb_engine::graph::columns::NodeRow;
+use ebb_engine::graph::kinds::Kinds;
+use ebb_engine::plasticity::Rules;
+use std::collections::BTreeSet;
+
+/// Keys of one request.
+const PAGE: usize = 2_000;
+
+/// What a learner goes by: the same as all mirrors, or what it teaches is not what they hear.
+#[derive(Debug, Clone)]
+pub struct Learning {
+    /// What relationships are and how they conduct.
+    pub kinds: Kinds,
+    /// Between what effective weights lie.
+    pub range: WeightRange,
+    /// Whether expired memories are mirrored.
+    pub expired: bool,
+    /// How fast is learned and forgotten.
+    pub rules: Rules,
+}
+
+impl Default for Learning {
+    fn default() -> Self {
+        Self {
+            kinds: Kinds::default(),
+            range: WeightRange::default(),
+            expired: true,
+            rules: Rules::default(),
+        }
+    }
+}
+
+/// A node of a label, by its key, with its relationships.
+type Met = (usize, String, Vec<EndSeen>);
+
+/// The graph around the nodes of a scope with these external ids, relations weighed as at `at` by the laws' clock. Those that
+/// may not be mirrored, or are not there, are not in it. `called` are names that nodes near them are known to have: whether one
+/// shares its key with a node of another label cannot be seen from here.
+///
+/// # Errors
+/// Of the store.
+pub async fn around(
+    store: &Store,
+    scope: &Scope,
+    learning: &Learning,
+    at: Timestamp,
+    ids: &BTreeSet<&str>,
+    called: &BTreeSet<&str>,
+) -> Result<Graph, Error> {
+    let asked = asked(store, scope, &learning.kinds, learning.expired)?;
+    let keys = keys(&asked, ids);
+    let mut met: Vec<Met> = Vec::new();
+    for label in 0..asked.labels().len() {
+        for page in keys.chunks(PAGE) {
+            let found = store.mirrored_around(&asked, label, page, None).await?;
+            met.extend(found.into_iter().map(|(key, ends)| (label, key, ends)));
+        }
+    }
+    built(&asked, (met.as_slice(), called), learning, (at, store.fading()))
+}
+
+/// The keys that nodes may have: where nodes of several labels share one, each is known by its label too.
+fn keys<'i>(asked: &Mirrored, ids: &BTreeSet<&'i str>) -> Vec<&'i str> {
+    let keys = ids.iter().copied();
+    let keys: BTreeSet<&str> = keys.clone().chain(keys.filter_map(|id| bare(asked, id))).collect();
+    keys.into_iter().collect()
+}
+
+/// The key of a node that is known by its label too.
+fn bare<'i>(asked: &Mirrored, id: &'i str) -> Option<&'i str> {
+    labelled(asked.labels().iter().map(PlaceLabel::as_str), id).map(|(_, key)| key)
+}
+
+fn built(
+    asked: &Mirrored,
+    (met, called): (&[Met], &BTreeSet<&str>),
+    learning: &Learning,
+    (at, fading): (Timestamp, &Fading),
+) -> Result<Graph, Error> {
+    let mut nodes: BTreeSet<(usize, &str)> = BTreeSet::new();
+    for (label, key, ends) in met {
+        nodes.insert((*label, key.as_str()));
+        nodes.extend(ends.iter().map(|end| (end.label, end.key.as_str())));
+    }
+    let keys: BTreeSet<&str> = nodes.iter().map(|(_, key)| *key).collect();
+    let shared = called.iter().copied().filter(|id| !keys.contains(id)).filter_map(|id| bare(asked, id));
+    let names = Names::new(asked, nodes.iter().map(|(_, key)| *key).chain(shared));
+    let mut builder = GraphBuilder::new(learning.kinds.clone(), learning.range);
+    for (label, key) in nodes {
+        // Of two that are called the same the first is there, as in a mirror.
+        builder.add_node(NodeRow::new(names.external_id(label, key), "", names.node_type(label))).ok();
+    }
+    let mut relations = Relations::default();
+    for (label, key, ends) in met {
+        let id = names.external_id(*label, key);
+        for end in ends {
+            let other = names.external_id(end.label, &end.key);
+            let (from, to) = if end.begins { (id.clone(), other) } else { (other, id.clone()) };
+            if let Amount::Relation(tied) = &end.amount {
+                relations.put(from, to, tied.clone());
+            } else if let Some(weight) = conductance(&learning.kinds, &end.kind, &end.amount) {
+                connect(&mut builder, &learning.kinds, (&from, &to), &end.kind, weight)?;
+            }
+        }
+    }
+    for (from, to, weight) in relations.weighed(&learning.kinds, at, fading) {
+        if let Some(weight) = weight {
+            connect(&mut builder, &learning.kinds, (from, to), RELATES_TO, weight)?;
+        }
+    }
+    Ok(builder.finalize()?)
+}
+
+fn connect(
+    builder: &mut GraphBuilder,
+    kinds: &Kinds,
+    (from, to): (&str, &str),
+    kind: &str,
+    weight: f32,
+) -> Result<(), Error> {
+    let (Some(from), Some(to)) = (builder.find(from), builder.find(to)) else { return Ok(()) };
+    let rule = kinds.of(kind);
+    let kind = builder.kind(kind, rule.direction, rule.inhibitory);
+    Ok(builder.connect(from, to, kind, weight)?)
+}

@@ -1,0 +1,360 @@
+//! A mirror brought up to date: what was touched is read again as it is now, and merged into the next graph.
+//!
+//! The words that transactions leave name nodes, and types of relationships of nodes. A node that changed is read again; one
+//! that is new is read with all that is joined to it, either way; of a node of which relationships of a type changed, all of
+//! that type are read, either way, since two of them may share a slot. What a word named is never taken from the word, so one
+//! that is read twice changes nothing.
+//!
+//! Words are read from some seconds before the last look on: a transaction commits later than it wrote the instant. Those that
+//! were heeded already are known by their ids.
+//!
+//! What was learned comes last. Where nothing else changed, weights move in the graph that is asked; else the next graph has them
+//! before anybody asks it.
+//!
+//! Relations fade between generations, so each generation weighs all of them at its instant; without any change there is a
+//! new one only after an hour.
+//!
+//! # Design notes
+//! What just changed was just used, so a new node joins a mirror that does not hold everything without being compared with
+//! what it holds. When the budget is spent, selection starts anew.
+//!
+//! Invariant: a mirror that was brought up to date is one that was loaded (held by `mirror::patched_is_loaded`).
+
+use super::content::{RELATES_TO, Relations, conductance, view_of};
+use super::learned::records;
+use super::{Config, Error, Held, hot};
+use crate::domain::relation::Fading;
+use crate::domain::units::Timestamp;
+use crate::store::{Amount, Change, EndSeen, KEPT_MS, Learned, NodeSeen, OVERLAP_MS, Store};
+use ebb_engine::Texts;
+use ebb_engine::graph::builder::{Batch, EdgeRow};
+use ebb_engine::graph::columns::NodeRow;
+use ebb_engine::graph::index::NodeId;
+use ebb_engine::graph::snapshot::{Skipped, Snapshot};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::sync::Arc;
+use tracing::error;
+
+/// Keys of one request.
+const PAGE: usize = 2_000;
+/// How old the weights of relations may become.
+const WEIGHED_MS: i64 = 3_600_000;
+
+/// What a refresh came to.
+pub(super) enum Refreshed {
+    /// Nothing changed; the mirror is as current as the store was at the look.
+    Same,
+    /// There is a next generation.
+    Next,
+    /// Weights moved by what was learned, and nothing else changed.
+    Learned,
+    /// It takes a load: more changed than can be named, or more than there is room for.
+    Anew(&'static str),
+}
+
+/// What is to be read, by the index of a label.
+#[derive(Default)]
+struct Touched {
+    nodes: BTreeMap<usize, BTreeSet<String>>,
+    /// Types of relationships, by label and key.
+    kinds: BTreeMap<(usize, String), BTreeSet<String>>,
+}
+
+/// Brings what is held up to date with the store as it is now; relations weigh what they do at `at`, by the laws' clock.
+/// With `weigh` there is a next generation in any case. What is held is changed at the very end, or not at all.
+pub(super) async fn refresh(
+    store: &Store,
+    held: &mut Held,
+    config: &Config,
+    at: Timestamp,
+    weigh: bool,
+) -> Result<Refreshed, Error> {
+    let since = Timestamp::from_millis(held.seen.millis() - OVERLAP_MS).unwrap_or(Timestamp::EPOCH);
+    let (now, changes) = store.changes(since).await?;
+    if now.millis() - held.seen.millis() > KEPT_MS - OVERLAP_MS {
+        return Ok(Refreshed::Anew("changes of so long ago are not kept"));
+    }
+    let fresh: Vec<&Change> =
+        changes.iter().filter(|change| !held.applied.contains(&change.element)).collect();
+    if fresh.iter().any(|change| change.everything) {
+        return Ok(Refreshed::Anew("more changed than can be named"));
+    }
+    let learned = store.learned(&held.asked.scope, held.synapses.ticks()).await?;
+    if learned.as_ref().is_some_and(|learned| learned.tick < held.synapses.ticks()) {
+        return Ok(Refreshed::Anew("what was learned is not what it was"));
+    }
+    let touched = Touched::of(&fresh, held);
+    let weighed = held.view.snapshot().as_of.unwrap_or(i64::MIN);
+    let stale = at.millis().saturating_sub(weighed) > WEIGHED_MS && !held.relations.is_empty();
+    let refreshed = if !touched.is_empty() || stale || weigh {
+        next(store, held, config, at, (touched, learned)).await?
+    } else {
+        learned.map_or(Refreshed::Same, |learned| moved(held, learned))
+    };
+    if !matches!(refreshed, Refreshed::Anew(_)) {
+        held.seen = now;
+        held.applied = changes.into_iter().map(|change| change.element).collect();
+    }
+    Ok(refreshed)
+}
+
+/// Moves the weights of what is held.
+fn moved(held: &mut Held, learned: Learned) -> Refreshed {
+    match held.learn(learned) {
+        Ok(()) => Refreshed::Learned,
+        Err(why) => {
+            error!(scope = %held.asked.scope, %why, "what was learned could not be taken over");
+            Refreshed::Anew("what was learned could not be taken over")
+        }
+    }
+}
+
+impl Touched {
+    fn of(changes: &[&Change], held: &Held) -> Self {
+        let mut all = Self::default();
+        let scope = held.asked.scope.as_str();
+        for one in changes.iter().flat_map(|change| &change.touched) {
+            let Some(label) = held.names.label(&one.label) else { continue };
+            if !one.scope.is_empty() && one.scope != scope {
+                continue;
+            }
+            if one.kind.is_empty() {
+                all.nodes.entry(label).or_default().insert(one.key.clone());
+            } else {
+                let kinds = all.kinds.entry((label, one.key.clone())).or_default();
+                kinds.insert(one.kind.clone());
+            }
+        }
+        // Relationships of a node that nobody has seen come with the node.
+        let unseen = |(label, key): &&(usize, String)| held.find(*label, key).is_none();
+        for (label, key) in all.kinds.keys().filter(unseen) {
+            all.nodes.entry(*label).or_default().insert(key.clone());
+        }
+        all
+    }
+
+    fn is_empty(&self) -> bool {
+        self.nodes.is_empty() && self.kinds.is_empty()
+    }
+}
+
+/// What was read, on its way into a batch.
+#[derive(Default)]
+struct Read {
+    /// By external id, with whether the graph has it already.
+    nodes: BTreeMap<String, (NodeSeen, bool)>,
+    gone: Vec<String>,
+    /// Label, key and type of what was read around, all types where there is none.
+    around: Vec<(String, Option<String>, Vec<EndSeen>)>,
+}
+
+async fn read(store: &Store, held: &Held, touched: Touched) -> Result<Option<Read>, Error> {
+    let mut read = Read::default();
+    let mut new: BTreeMap<usize, Vec<String>> = BTreeMap::new();
+    for (label, keys) in &touched.nodes {
+        let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
+        let mut there: HashSet<String> = HashSet::new();
+        for page in keys.chunks(PAGE) {
+            for seen in store.mirrored(&held.asked, *label, page).await? {
+                let is_held = held.find(*label, &seen.key).is_some();
+                let id = held.names.external_id(*label, &seen.key);
+                // A key that now has nodes of several labels calls all of them by other names.
+                if !is_held && (held.names.is_shared(&seen.key) || held.view.graph().find(&id).is_some()) {
+                    return Ok(None);
+                }
+                if !is_held {
+                    new.entry(*label).or_default().push(seen.key.clone());
+                }
+                there.insert(seen.key.clone());
+                if read.nodes.insert(id, (seen, is_held)).is_some_and(|(_, was_held)| !was_held) {
+                    return Ok(None);
+                }
+            }
+        }
+        for key in keys.into_iter().filter(|key| !there.contains(*key)) {
+            if held.find(*label, key).is_some() {
+                if held.names.is_shared(key) {
+                    return Ok(None);
+                }
+                read.gone.push(held.names.external_id(*label, key));
+            }
+        }
+    }
+    for (label, keys) in new {
+        read.around(store, held, label, &keys, None).await?;
+    }
+    let mut typed: BTreeMap<(usize, String), Vec<String>> = BTreeMap::new();
+    for ((label, key), kinds) in touched.kinds {
+        if held.find(label, &key).is_some() {
+            for kind in kinds {
+                typed.entry((label, kind)).or_default().push(key.clone());
+            }
+        }
+    }
+    for ((label, kind), keys) in typed {
+        read.around(store, held, label, &keys, Some(&kind)).await?;
+    }
+    Ok(Some(read))
+}
+
+impl Read {
+    async fn around(
+        &mut self,
+        store: &Store,
+        held: &Held,
+        label: usize,
+        keys: &[String],
+        kind: Option<&str>,
+    ) -> Result<(), Error> {
+        let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
+        for page in keys.chunks(PAGE) {
+            for (key, ends) in store.mirrored_around(&held.asked, label, page, kind).await? {
+                self.around.push((held.names.external_id(label, &key), kind.map(str::to_owned), ends));
+            }
+        }
+        Ok(())
+    }
+}
+
+async fn next(
+    store: &Store,
+    held: &mut Held,
+    config: &Config,
+    at: Timestamp,
+    (touched, learned): (Touched, Option<Learned>),
+) -> Result<Refreshed, Error> {
+    let Some(read) = read(store, held, touched).await? else {
+        return Ok(Refreshed::Anew("nodes of several labels share a key"));
+    };
+    let fading = store.fading();
+    let (mut batch, relations, skipped) = merged(held, config, &read, (at, fading));
+    let observed = relations.observed();
+    let texts = texts(held, &read)?;
+    let graph = held.view.graph();
+    batch.nodes = read
+        .nodes
+        .iter()
+        .map(|(id, (seen, is_held))| {
+            let lacks = held.left_out > 0 && !is_held;
+            let partial = lacks || graph.find(id).is_some_and(|node| graph.is_partial(node));
+            let row = held.names.row(seen, partial);
+            let last_modified = observed.get(id.as_str()).copied().or(row.last_modified);
+            NodeRow { last_modified, ..row }
+        })
+        .collect();
+    let graph = graph.apply(&batch)?;
+    let snapshot = Snapshot { graph, as_of: Some(at.millis()), skipped };
+    let view = view_of(Some(&held.view), snapshot, texts, &relations, &held.names, (at, fading));
+    let bytes = hot::at_peak(view.bytes().total() + relations.bytes());
+    // One that exceeds the budget already, since no load keeps it, is not read again for a patch that adds nothing.
+    if bytes > config.bytes_each().max(held.bytes) {
+        return Ok(Refreshed::Anew("the budget is spent"));
+    }
+    let mut synapses = held.synapses.rebind(held.view.graph(), view.graph())?;
+    if let Some(learned) = learned {
+        synapses.take(view.graph(), learned.tick, records(learned.rows), [])?;
+    }
+    synapses.settle(view.graph())?;
+    held.view = Arc::new(view.with_tick(synapses.ticks()));
+    held.synapses = synapses;
+    held.relations = relations;
+    held.bytes = bytes;
+    Ok(Refreshed::Next)
+}
+
+/// What was read as a batch without its nodes, all relations as they weigh at an instant among it; the relations that there
+/// are then; and what could not be used so far.
+fn merged(
+    held: &Held,
+    config: &Config,
+    read: &Read,
+    (at, fading): (Timestamp, &Fading),
+) -> (Batch, Relations, Skipped) {
+    let mut relations = held.relations.clone();
+    let mut batch = Batch { removed_nodes: read.gone.clone(), ..Batch::default() };
+    let mut skipped = held.view.snapshot().skipped;
+    let gone: HashSet<&str> = read.gone.iter().map(String::as_str).collect();
+    // What was read again stands instead of what was known.
+    let is_related = |kind: &Option<String>| kind.as_deref().is_none_or(|kind| kind == RELATES_TO);
+    let related = read.around.iter().filter(|(_, kind, _)| is_related(kind)).map(|(id, ..)| id.as_str());
+    relations.drop_of(&related.chain(gone.iter().copied()).collect());
+    let is_there = |id: &str| {
+        read.nodes.contains_key(id) || (held.view.graph().find(id).is_some() && !gone.contains(id))
+    };
+    for (id, kind, ends) in &read.around {
+        held.slots_of(id, kind.as_deref(), &mut batch.removed_edges);
+        for end in ends {
+            let other = held.names.external_id(end.label, &end.key);
+            if !is_there(id) || !is_there(&other) {
+                continue;
+            }
+            let (from, to) = if end.begins { (id.clone(), other) } else { (other, id.clone()) };
+            if let Amount::Relation(tied) = &end.amount {
+                relations.put(from, to, tied.clone());
+                continue;
+            }
+            match conductance(&config.kinds, &end.kind, &end.amount) {
+                Some(weight) => batch.edges.push(config.edge(from, to, &end.kind, weight)),
+                None => skipped.relationships += 1,
+            }
+        }
+    }
+    for (from, to, weight) in relations.weighed(&config.kinds, at, fading) {
+        match weight.filter(|_| is_there(from) && is_there(to)) {
+            Some(weight) => batch.edges.push(config.edge(from.to_owned(), to.to_owned(), RELATES_TO, weight)),
+            None => batch.removed_edges.push((from.to_owned(), RELATES_TO.to_owned(), to.to_owned())),
+        }
+    }
+    (batch, relations, skipped)
+}
+
+/// The words of the memories after what was read.
+fn texts(held: &Held, read: &Read) -> Result<Texts, Error> {
+    let mut texts = held.view.texts().clone();
+    let said = || {
+        let nodes = read.nodes.iter();
+        nodes.filter_map(|(id, (seen, is_held))| Some((id.as_str(), seen.content.as_deref()?, *is_held)))
+    };
+    if said().next().is_some() || !read.gone.is_empty() {
+        let index = Arc::make_mut(&mut texts.index);
+        read.gone.iter().for_each(|id| index.remove(id));
+        index.add(said().map(|(id, content, _)| (id, content)))?;
+    }
+    let new: Vec<&str> = said().filter(|(.., is_held)| !is_held).map(|(_, content, _)| content).collect();
+    if !new.is_empty() {
+        Arc::make_mut(&mut texts.counts).add(new);
+    }
+    Ok(texts)
+}
+
+impl Held {
+    /// A node of a label.
+    fn find(&self, label: usize, key: &str) -> Option<NodeId> {
+        let graph = self.view.graph();
+        let node = graph.find(&self.names.external_id(label, key))?;
+        (graph.node_type(node) == self.names.node_type(label)).then_some(node)
+    }
+
+    /// Names the slots of a node, either way: of one type, or of all.
+    fn slots_of(&self, id: &str, kind: Option<&str>, into: &mut Vec<(String, String, String)>) {
+        let graph = self.view.graph();
+        let Some(node) = graph.find(id) else { return };
+        let mut name = |source: NodeId, slot, target: NodeId| {
+            let relation = graph.relation(slot);
+            if kind.is_none_or(|kind| kind == relation) {
+                let [source, target] = [source, target].map(|node| graph.external_id(node).to_owned());
+                into.push((source, relation.to_owned(), target));
+            }
+        };
+        graph.slots(node).for_each(|slot| name(node, slot, graph.target(slot)));
+        graph.incoming(node).for_each(|(source, slot)| name(source, slot, node));
+    }
+}
+
+impl Config {
+    fn edge(&self, source: String, target: String, relation: &str, weight: f32) -> EdgeRow {
+        let rule = self.kinds.of(relation);
+        let (direction, inhibitory) = (rule.direction, rule.inhibitory);
+        EdgeRow { source, target, relation: relation.to_owned(), weight, direction, inhibitory, causal: None }
+    }
+}

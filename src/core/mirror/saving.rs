@@ -1,0 +1,314 @@
+//! Saves that nobody asks for: every so many recalls of a scope its graph goes to a file, and what was learned on it to another,
+//! in the background, so that there is something to look at, and to ask without a database, should that be gone.
+//!
+//! A save never keeps a question waiting: it has a thread of its own, one for each scope, and a turn that comes while the one
+//! before is at work is left out. So is one of a generation that was saved already, unless more was learned on it: then that
+//! alone is written. A save that fails is told in the log and counted; the files stay what they were, as
+//! [`persist`](super::persist) has it, also where the process ends in the middle. Where it is the graph that cannot be saved,
+//! what was learned on it is not either, which is counted too.
+//!
+//! # Design notes
+//! A mirror starts from the store and never from such a file: the file may be old, and lacks what is not the graph.
+//!
+//! Several processes may share a folder. One that finds another at work on the same file leaves it to that one, which is no
+//! failure: both have the same graph to save.
+//!
+//! What is saved is taken when the thread is at work, under the lock of whoever refreshes, so graph and weights are of one
+//! moment. Nothing is written under that lock.
+//!
+//! Invariants: no two scopes have one file, whatever they are called and however the system treats names (held by
+//! `a_scope_has_a_file_of_its_own`); a file is of a whole graph (held by `surfaces::mirrors::a_kill_while_saving_leaves_a_file_that_loads`).
+
+use super::Error;
+use super::persist::Files;
+use crate::domain::ids::Scope;
+use ebb_engine::View;
+use ebb_engine::graph::codec::plasticity::{self, SynapticState};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, TryLockError};
+use tracing::{debug, info, warn};
+use xxhash_rust::xxh3::xxh3_64;
+
+/// A longer name of a file is cut, with a hash of the whole in the place of the rest: systems take 255 bytes.
+const NAME_BYTES_MAX: usize = 200;
+
+/// Where graphs are saved, and how often.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Config {
+    /// The folder; it is made if it is not there.
+    pub folder: PathBuf,
+    /// So many recalls of a scope lie between two saves.
+    pub every: u64,
+}
+
+/// How saves of a scope went since the start of the process.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Saves {
+    /// The generation that was saved last; `None` before the first.
+    pub generation: Option<u64>,
+    /// How many failed.
+    pub failures: u64,
+    /// How often what was learned was not saved, since its graph could not be.
+    pub skipped: u64,
+}
+
+/// What is saved: a view, and what was learned on its graph.
+type Content = (Arc<View>, SynapticState);
+
+/// The saves of all scopes.
+pub(super) struct Saving {
+    config: Config,
+    of: BTreeMap<Scope, Arc<Place>>,
+}
+
+/// The saves of one scope.
+#[derive(Default)]
+struct Place {
+    recalls: AtomicU64,
+    /// 0 where none was: a mirror begins with 1.
+    generation: AtomicU64,
+    /// Of what was learned.
+    tick: AtomicU64,
+    failures: AtomicU64,
+    skipped: AtomicU64,
+    at_work: Mutex<()>,
+}
+
+impl Saving {
+    pub(super) fn new(config: Config, scopes: &[Scope]) -> Self {
+        Self { config, of: scopes.iter().map(|scope| (scope.clone(), Arc::default())).collect() }
+    }
+
+    /// Counts a recall that a view answered, and if it is time saves what there is then, as `content` tells it. Needs a
+    /// runtime.
+    pub(super) fn recalled(
+        &self,
+        scope: &Scope,
+        view: &View,
+        content: impl FnOnce() -> Option<Content> + Send + 'static,
+    ) {
+        let Some(place) = self.of.get(scope) else { return };
+        let recalls = place.recalls.fetch_add(1, Ordering::Relaxed) + 1;
+        let saved = (place.generation.load(Ordering::Relaxed), place.tick.load(Ordering::Relaxed));
+        if !recalls.is_multiple_of(self.config.every.max(1))
+            || saved == (view.generation().0, view.ticks().at_start())
+        {
+            return;
+        }
+        let files = Files::beside(self.config.folder.join(file_name(scope)));
+        let (place, scope) = (Arc::clone(place), scope.clone());
+        // Nobody waits for it: a process that ends meanwhile leaves the old files.
+        drop(tokio::task::spawn_blocking(move || place.save(&scope, &files, content)));
+    }
+
+    pub(super) fn of(&self, scope: &Scope) -> Saves {
+        self.of.get(scope).map_or_else(Saves::default, |place| {
+            let generation = place.generation.load(Ordering::Relaxed);
+            Saves {
+                generation: (generation > 0).then_some(generation),
+                failures: place.failures.load(Ordering::Acquire),
+                skipped: place.skipped.load(Ordering::Relaxed),
+            }
+        })
+    }
+}
+
+impl Place {
+    fn save(&self, scope: &Scope, files: &Files, content: impl FnOnce() -> Option<Content>) {
+        let _held = match self.at_work.try_lock() {
+            Ok(held) => held,
+            Err(TryLockError::Poisoned(fallen)) => fallen.into_inner(),
+            Err(TryLockError::WouldBlock) => return,
+        };
+        let Some((view, learned)) = content() else { return };
+        let (generation, tick) = (view.generation().0, learned.tick);
+        let is_saved = self.generation.load(Ordering::Relaxed) == generation;
+        match save(files, (!is_saved).then_some(&*view), &learned) {
+            Ok(()) => {
+                self.generation.store(generation, Ordering::Relaxed);
+                self.tick.store(tick, Ordering::Relaxed);
+                info!(%scope, generation, tick, file = %files.graph.display(), "the mirror was saved");
+            }
+            Err(why @ Error::Busy { .. }) => debug!(%scope, %why, "the mirror is left to another process"),
+            Err(why) => {
+                if why.path() != Some(files.learned.as_path()) {
+                    self.skipped.fetch_add(1, Ordering::Relaxed);
+                }
+                // Last: whoever sees it sees the other too.
+                self.failures.fetch_add(1, Ordering::Release);
+                let cause = std::error::Error::source(&why).map(ToString::to_string).unwrap_or_default();
+                warn!(%scope, generation, %why, cause, "the mirror could not be saved; its file is what it was");
+            }
+        }
+    }
+}
+
+fn save(files: &Files, view: Option<&View>, learned: &SynapticState) -> Result<(), Error> {
+    if let Some(folder) = files.graph.parent() {
+        let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+        made.map_err(|source| Error::File { doing: "make the folder", path: folder.to_owned(), source })?;
+    }
+    files.save(view.map(View::snapshot), |into| plasticity::write(learned, into))
+}
+
+/// The name of the file of a scope: small letters and digits as they are, all else by its bytes, since a scope may hold what
+/// leads out of a folder, and some systems take large letters for small ones.
+fn file_name(scope: &Scope) -> String {
+    let mut name = String::new();
+    for byte in scope.as_str().bytes() {
+        let plain = byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'_');
+        if plain {
+            name.push(char::from(byte));
+        } else {
+            // Writing to a string cannot fail.
+            let _ = write!(name, "%{byte:02x}");
+        }
+    }
+    if name.len() > NAME_BYTES_MAX {
+        name.truncate(NAME_BYTES_MAX);
+        let _ = write!(name, "~{:016x}", xxh3_64(scope.as_str().as_bytes()));
+    }
+    name + ".json"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mirror::persist;
+    use ebb_engine::graph::builder::{GraphBuilder, WeightRange};
+    use ebb_engine::graph::columns::NodeRow;
+    use ebb_engine::graph::index::Generation;
+    use ebb_engine::graph::kinds::{Kinds, NodeType};
+    use ebb_engine::graph::snapshot::{Skipped, Snapshot};
+    use std::collections::BTreeSet;
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+    use std::path::Path;
+    use std::time::Duration;
+
+    fn view(id: &str, generation: u64) -> Arc<View> {
+        let mut builder = GraphBuilder::new(Kinds::default(), WeightRange::default());
+        builder.add_node(NodeRow::new(id, id, NodeType::MEMORY)).unwrap();
+        let graph = builder.finalize().unwrap().at_generation(Generation(generation));
+        Arc::new(View::of_file(Snapshot { graph, as_of: None, skipped: Skipped::default() }).unwrap())
+    }
+
+    fn saved(file: &Path) -> Option<String> {
+        let (snapshot, _) = persist::read_summed(file, Kinds::default(), WeightRange::default()).ok()?;
+        let graph = &snapshot.graph;
+        graph.nodes().next().map(|node| graph.external_id(node).to_owned())
+    }
+
+    /// What there is to save: a view, and that so many outcomes were learned on its graph.
+    fn content(view: &Arc<View>, tick: u64) -> impl FnOnce() -> Option<Content> + Send + use<> {
+        let (view, learned) = (Arc::clone(view), SynapticState { tick, ..SynapticState::default() });
+        move || Some((view, learned))
+    }
+
+    async fn until(what: impl Fn() -> bool) {
+        let patience = async {
+            while !what() {
+                tokio::time::sleep(Duration::from_millis(2)).await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(20), patience).await.expect("it happens");
+    }
+
+    #[tokio::test]
+    async fn every_third_recall_saves_what_is_new() {
+        let folder = tempfile::tempdir().unwrap();
+        let (scope, inner) = (Scope::local(), folder.path().join("made/here"));
+        let saving = Saving::new(Config { folder: inner.clone(), every: 3 }, std::slice::from_ref(&scope));
+        let (file, learned) = (inner.join("local.json"), inner.join("local.learned.json"));
+        let tick = |view: &View| view.ticks().at_start();
+        let recall = |view: &Arc<View>, times: usize| {
+            (0..times).for_each(|_| saving.recalled(&scope, view, content(view, tick(view))));
+        };
+        let is_free = || saving.of[&scope].at_work.try_lock().is_ok();
+
+        recall(&view("a", 1), 2);
+        tokio::task::yield_now().await;
+        assert!(!inner.exists(), "two are too few");
+        recall(&view("a", 1), 1);
+        until(|| saving.of(&scope).generation == Some(1)).await;
+        assert_eq!(saved(&file).as_deref(), Some("a"));
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode(&inner), mode(&file)), (0o700, 0o600), "only its owner may read it");
+        assert_eq!(mode(&learned), 0o600);
+        let ticks = || Files::beside(file.clone()).read_learned().unwrap().map(|state| state.tick);
+        assert_eq!(ticks(), Some(0));
+
+        until(is_free).await;
+        // A generation that was saved is not saved again.
+        fs::remove_file(&file).unwrap();
+        recall(&view("a", 1), 3);
+        recall(&view("b", 2), 3);
+        until(|| saving.of(&scope).generation == Some(2)).await;
+        assert_eq!(saved(&file).as_deref(), Some("b"));
+
+        until(is_free).await;
+        // Of one on which more was learned that alone is written.
+        fs::remove_file(&file).unwrap();
+        let taught = Arc::new(Arc::into_inner(view("b", 2)).unwrap().with_tick(7));
+        recall(&taught, 3);
+        until(|| ticks() == Some(7)).await;
+        until(is_free).await;
+        assert!(!file.exists());
+        recall(&taught, 3);
+        // A folder that is a file: told, counted, and the mirror goes on.
+        fs::remove_dir_all(&inner).unwrap();
+        fs::write(&inner, "in the way").unwrap();
+        recall(&view("c", 3), 3);
+        until(|| saving.of(&scope).failures == 1).await;
+        assert_eq!(saving.of(&scope), Saves { generation: Some(2), failures: 1, skipped: 1 });
+        assert_eq!(saving.of(&Scope::new("other").unwrap()), Saves::default());
+    }
+
+    #[tokio::test]
+    async fn one_save_of_a_scope_is_at_work_at_a_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let scope = Scope::local();
+        let config = Config { folder: folder.path().to_owned(), every: 1 };
+        let saving = Saving::new(config, std::slice::from_ref(&scope));
+        let place = Arc::clone(&saving.of[&scope]);
+        {
+            let _held = place.at_work.lock().unwrap();
+            let files = Files::beside(folder.path().join(file_name(&scope)));
+            place.save(&scope, &files, content(&view("a", 1), 0));
+        }
+        assert_eq!((saving.of(&scope), fs::read_dir(folder.path()).unwrap().count()), (Saves::default(), 0));
+    }
+
+    #[test]
+    fn a_scope_has_a_file_of_its_own() {
+        let long = "n".repeat(1_024);
+        let scopes = [
+            "local",
+            "Local",
+            "a/b",
+            "a%2fb",
+            "..",
+            ".",
+            "team a",
+            "tëam",
+            "a~b",
+            "con",
+            &long,
+            &long[1..],
+            &"/".repeat(1_024),
+        ];
+        let names: BTreeSet<String> =
+            scopes.iter().map(|scope| file_name(&Scope::new(scope).unwrap())).collect();
+        assert_eq!(names.len(), scopes.len(), "{names:?}");
+        assert!(names.contains("local.json") && names.contains("%2e%2e.json"), "{names:?}");
+        for name in &names {
+            assert!(name.len() < 240 && !name.contains('/') && !name.starts_with('.'), "{name}");
+            assert_eq!(*name, name.to_ascii_lowercase());
+        }
+    }
+}

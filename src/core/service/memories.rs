@@ -1,0 +1,438 @@
+//! Memories, one at a time: made, used, shown, pinned, forgotten.
+
+use super::Service;
+use super::request_hash::request_hash;
+use crate::clock::new_id;
+use crate::domain::event::{Access, Event, Remember};
+use crate::domain::ids::{EntityName, InstanceId, MemoryId, MemoryKey, Scope, SessionId, event_id, made_id};
+use crate::domain::memory::Revive;
+use crate::domain::similarity::{Embedding, EmbeddingError};
+use crate::domain::tunables::Tunables;
+use crate::domain::units::{Energy, Timestamp};
+use crate::store::{Applied, Batch, Done, Ended, Error, Fault, Filter, Lasting, Record};
+use serde_json::{Value, json};
+
+/// A write that may be repeated: the same id counts once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RequestId {
+    id: String,
+    own: bool,
+    /// Who asks.
+    by: String,
+    /// At random: of it, not of the caller's id, the ids of what the request makes are made. The graph keeps it with the
+    /// request, so that a repeat names the same; when the request is no longer kept, the same id is another request.
+    seed: String,
+}
+
+impl RequestId {
+    /// The caller's own id, or a new one that nobody can repeat.
+    #[must_use]
+    pub fn or_new(by: &str, asked: Option<&str>) -> Self {
+        let id = asked.map_or_else(new_id, str::to_owned);
+        Self { id, own: asked.is_some(), by: by.to_owned(), seed: new_id() }
+    }
+
+    /// Whether it is the caller's own, who may send it again.
+    #[must_use]
+    pub fn is_own(&self) -> bool {
+        self.own
+    }
+
+    /// The id of what the request makes at this place of it and does not name. A repeat may name something else: what the
+    /// answer says is what counts.
+    #[must_use]
+    pub fn names(&self, index: usize) -> String {
+        if self.own { made(&self.seed, index) } else { new_id() }
+    }
+
+    /// The id of the run that it starts, the same again if it is repeated.
+    pub(super) fn occurrence(&self) -> String {
+        if self.own { event_id(&format!("request/{}", self.id), 0) } else { new_id() }
+    }
+
+    fn once<'a>(&'a self, hash: &'a str) -> Lasting<'a> {
+        Lasting::Once { request: &self.id, hash, by: &self.by }
+    }
+}
+
+/// Whether a write is to last.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Intent {
+    /// It counts, once under this id.
+    Do(RequestId),
+    /// It is only said what it would do: the same work by the same statements, taken back.
+    Rehearse,
+}
+
+/// Why a batch did nothing.
+#[derive(Debug, thiserror::Error)]
+pub enum BatchError {
+    /// One of its events cannot be applied.
+    #[error("[{index}]: {why}")]
+    Event {
+        /// Its place in the batch.
+        index: usize,
+        /// Why.
+        why: Error,
+    },
+    /// None of them is at fault.
+    #[error(transparent)]
+    Store(#[from] Error),
+}
+
+impl Intent {
+    /// The id of what is made and not named by the caller.
+    #[must_use]
+    pub fn names(&self) -> String {
+        match self {
+            Self::Do(request) => request.names(0),
+            Self::Rehearse => new_id(),
+        }
+    }
+
+    pub(super) fn lasting<'a>(&'a self, hash: &'a str) -> Lasting<'a> {
+        match self {
+            Self::Do(request) => request.once(hash),
+            Self::Rehearse => Lasting::Rehearsed,
+        }
+    }
+}
+
+/// A memory at an instant.
+#[derive(Debug, Clone)]
+pub struct Memory {
+    /// What is stored.
+    pub record: Record,
+    /// The instant it was asked for.
+    pub at: Timestamp,
+    /// Its energy at that instant; `None` for a row that is set aside.
+    pub energy: Option<Energy>,
+}
+
+impl Memory {
+    fn at(record: Record, at: Timestamp, tunables: &Tunables) -> Self {
+        let energy = record.life.as_ref().ok().map(|life| life.vital.energy_now(at, tunables));
+        Self { record, at, energy }
+    }
+}
+
+impl Service {
+    /// The embedding of a memory, as every embedding of this database must be.
+    ///
+    /// # Errors
+    /// [`EmbeddingError`], which names the number of numbers it has and the one it must have.
+    pub fn embedding(&self, id: &MemoryId, numbers: Vec<f64>) -> Result<Embedding, EmbeddingError> {
+        Embedding::new(id, numbers, self.store.similarity())
+    }
+
+    /// Makes a memory, or meets one that says the same, which counts as an access.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] if the id is taken by other content, or if what this request made was forgotten since.
+    pub async fn remember(&self, request: &RequestId, remember: Remember) -> Result<(Done, Memory), Error> {
+        let (scope, at) = (remember.scope.clone(), remember.at);
+        let key = MemoryKey::new(&scope, &remember.id);
+        let (done, mut memories) = self.apply(request, &[Event::Remember(remember)], at).await?;
+        let (key, done) =
+            done.first().map_or((key, Done::Accessed), |(id, done)| (MemoryKey::new(&scope, id), *done));
+        match (done, memories.pop()) {
+            (Done::Forgotten, _) | (_, None) => Err(forgotten(&key)),
+            (done, Some(memory)) => Ok((done, memory)),
+        }
+    }
+
+    /// Uses a memory: its energy now plus 1.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`]; [`Error::Refused`] for a stub, or for an expired one that is not to be revived.
+    pub async fn access(&self, request: &RequestId, access: Access) -> Result<(Done, Memory), Error> {
+        let (key, at) = (MemoryKey::new(&access.scope, &access.id), access.at);
+        let (done, mut memories) = self.apply(request, &[Event::Access(access)], at).await?;
+        match (done.first(), memories.pop()) {
+            (Some((_, done)), Some(memory)) => Ok((*done, memory)),
+            _ => Err(Error::NotFound { what: "memory", id: key.to_string() }),
+        }
+    }
+
+    /// Uses memories at one instant, all or none, in their order.
+    ///
+    /// # Errors
+    /// As [`Service::access`], of the first that cannot be used.
+    pub async fn access_all(
+        &self,
+        request: &RequestId,
+        ids: &[MemoryId],
+        use_of: impl Fn(&MemoryId) -> Access,
+        at: Timestamp,
+    ) -> Result<Vec<(Done, Memory)>, Error> {
+        let events: Vec<Event> = ids.iter().map(|id| Event::Access(use_of(id))).collect();
+        let (done, memories) = self.apply(request, &events, at).await?;
+        Ok(done.into_iter().map(|(_, done)| done).zip(memories).collect())
+    }
+
+    /// What events would do and make of their memories, nothing written.
+    ///
+    /// # Errors
+    /// As for the events themselves.
+    pub async fn rehearse(&self, events: &[Event], at: Timestamp) -> Result<Vec<(Done, Memory)>, Error> {
+        let tunables = self.store.tunables().await?;
+        let (applied, records) = self.store.rehearse_events(Batch { events, tunables: &tunables }).await?;
+        let done = all(applied)?;
+        if let (Some(Done::Forgotten), Some(event)) = (done.first(), events.first()) {
+            return Err(forgotten(&event.key()));
+        }
+        Ok(done
+            .into_iter()
+            .zip(records.into_iter().map(|record| Memory::at(record, at, &tunables)))
+            .collect())
+    }
+
+    /// Applies events in their order, all or none; answers what each did, and the memories as they are then, at an instant.
+    async fn apply(
+        &self,
+        request: &RequestId,
+        events: &[Event],
+        at: Timestamp,
+    ) -> Result<(Vec<(MemoryId, Done)>, Vec<Memory>), Error> {
+        self.applied(request, events, Some(at)).await.map_err(|why| match why {
+            BatchError::Event { why, .. } | BatchError::Store(why) => why,
+        })
+    }
+
+    /// Applies events in their order, all or none; answers to which memory each was and what it did. An id that the request
+    /// itself named is that of the first time.
+    ///
+    /// # Errors
+    /// [`BatchError::Event`] for the first that cannot be applied.
+    pub async fn apply_all(
+        &self,
+        request: &RequestId,
+        events: &[Event],
+    ) -> Result<Vec<(MemoryId, Done)>, BatchError> {
+        Ok(self.applied(request, events, None).await?.0)
+    }
+
+    async fn applied(
+        &self,
+        request: &RequestId,
+        events: &[Event],
+        at: Option<Timestamp>,
+    ) -> Result<(Vec<(MemoryId, Done)>, Vec<Memory>), BatchError> {
+        let tunables = self.store.tunables().await?;
+        let batch = Batch { events, tunables: &tunables };
+        let named =
+            |index: usize, event: &Event| request.own && event.id().as_str() == made(&request.seed, index);
+        let documents = events.iter().enumerate().map(|(index, event)| document(event, named(index, event)));
+        let hash = request_hash("events", &documents.collect());
+        let seed = request.own.then_some(request.seed.as_str());
+        // The id of the first time, of what the request itself named.
+        let first_id = |first: Option<&str>, index: usize, event: &Event| {
+            first.filter(|_| named(index, event)).map(|first| made(first, index))
+        };
+        let key = |first: Option<&str>, (index, event): (usize, &Event)| match first_id(first, index, event) {
+            Some(id) => MemoryKey::of_row(event.key().scope(), &id),
+            None => event.key(),
+        };
+        let keys = |first: Option<&str>| match at {
+            Some(_) => events.iter().enumerate().map(|event| key(first, event)).collect(),
+            None => Vec::new(),
+        };
+        let (applied, first, records) =
+            self.store.apply_and_read(request.once(&hash), seed, batch, keys).await?;
+        match applied {
+            Applied::All(done) => {
+                let of = |(index, (event, done)): (usize, (&Event, Done))| {
+                    let id = match first_id(first.as_deref(), index, event) {
+                        Some(id) => MemoryId::new(&id).map_err(|why| Error::Invalid(why.to_string()))?,
+                        None => event.id().clone(),
+                    };
+                    Ok((id, done))
+                };
+                let done = events.iter().zip(done).enumerate().map(of).collect::<Result<_, Error>>()?;
+                let shown =
+                    |at| records.into_iter().map(|record| Memory::at(record, at, &tunables)).collect();
+                Ok((done, at.map_or_else(Vec::new, shown)))
+            }
+            Applied::Nothing(mut faults) => {
+                let Fault { index, why } = faults.swap_remove(0);
+                Err(BatchError::Event { index, why })
+            }
+        }
+    }
+
+    /// One memory at an instant.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`].
+    pub async fn show(&self, key: &MemoryKey, at: Timestamp) -> Result<Memory, Error> {
+        let tunables = self.store.tunables().await?;
+        let found = self.store.memories(std::slice::from_ref(key)).await?.pop();
+        let record = found.ok_or_else(|| Error::NotFound { what: "memory", id: key.to_string() })?;
+        Ok(Memory::at(record, at, &tunables))
+    }
+
+    /// Memories of a scope at an instant, by id, at most `limit`.
+    ///
+    /// # Errors
+    /// Of the store.
+    pub async fn list(
+        &self,
+        scope: &Scope,
+        filter: &Filter,
+        limit: u32,
+        at: Timestamp,
+    ) -> Result<Vec<Memory>, Error> {
+        let tunables = self.store.tunables().await?;
+        let keys = self.store.list_memories(scope.as_str(), filter, limit).await?;
+        let records = self.store.memories(&keys).await?;
+        Ok(records.into_iter().map(|record| Memory::at(record, at, &tunables)).collect())
+    }
+
+    /// Their names alone.
+    ///
+    /// # Errors
+    /// Of the store.
+    pub async fn list_keys(
+        &self,
+        scope: &Scope,
+        filter: &Filter,
+        limit: u32,
+    ) -> Result<Vec<MemoryKey>, Error> {
+        self.store.list_memories(scope.as_str(), filter, limit).await
+    }
+
+    /// Pins or unpins memories of a scope, all or none.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`]; [`Error::Refused`] for stubs and expired ones.
+    pub async fn pin(
+        &self,
+        intent: &Intent,
+        (scope, ids): (&Scope, &[MemoryId]),
+        pin: bool,
+        at: Timestamp,
+    ) -> Result<Vec<Memory>, Error> {
+        let tunables = self.store.tunables().await?;
+        let hash = request_hash("pin", &json!({ "scope": scope.as_str(), "ids": texts(ids), "pin": pin }));
+        let keys: Vec<MemoryKey> = ids.iter().map(|id| MemoryKey::new(scope, id)).collect();
+        let records = self.store.pin(intent.lasting(&hash), &keys, pin, at, &tunables).await?;
+        Ok(records.into_iter().map(|record| Memory::at(record, at, &tunables)).collect())
+    }
+
+    /// Forgets memories of a scope for good, all or none: the nodes, their stubs, their relationships. Answers how many nodes went. More
+    /// than the guard allows go only if `accepted` names their number.
+    ///
+    /// # Errors
+    /// [`Error::Guarded`], [`Error::NotFound`].
+    pub async fn forget(
+        &self,
+        intent: &Intent,
+        (scope, ids): (&Scope, &[MemoryId]),
+        at: Timestamp,
+        accepted: Option<i64>,
+    ) -> Result<i64, Error> {
+        let hash = request_hash("forget", &json!({ "scope": scope.as_str(), "ids": texts(ids) }));
+        self.store.forget(intent.lasting(&hash), (scope, ids), at, (&self.config.guard, accepted)).await
+    }
+
+    /// Ends a session: its working memories with an energy above the threshold rise.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`].
+    pub async fn end_session(
+        &self,
+        intent: &Intent,
+        scope: &Scope,
+        session: &SessionId,
+        at: Timestamp,
+        threshold: Option<f64>,
+    ) -> Result<Ended, Error> {
+        let tunables = self.store.tunables().await?;
+        let document =
+            json!({ "scope": scope.as_str(), "session": session.as_str(), "threshold": threshold });
+        let hash = request_hash("end_session", &document);
+        let threshold = threshold.unwrap_or(tunables.config().session_end_threshold);
+        let lasting = intent.lasting(&hash);
+        self.store.end_session(lasting, (scope, session), at, threshold, &tunables).await
+    }
+}
+
+fn all(applied: Applied) -> Result<Vec<Done>, Error> {
+    match applied {
+        Applied::All(done) => Ok(done),
+        Applied::Nothing(mut faults) => Err(faults.swap_remove(0).why),
+    }
+}
+
+fn forgotten(key: &MemoryKey) -> Error {
+    Error::Conflict(format!("memory {key} was forgotten on request and stays so; give this one another id"))
+}
+
+/// The id of what a request makes at this place of it.
+fn made(seed: &str, index: usize) -> String {
+    made_id(seed, u64::try_from(index).unwrap_or(u64::MAX))
+}
+
+/// An event in the document of a request, its instant apart, and its id where the request named it: a client that tries
+/// again does so later, and names nothing.
+fn document(event: &Event, named: bool) -> Value {
+    match event {
+        Event::Remember(remember) => json!({
+            "remember": {
+                "id": (!named).then(|| remember.id.as_str()),
+                "scope": remember.scope.as_str(),
+                "content": remember.content,
+                "session": remember.session.as_ref().map(SessionId::as_str),
+                "instance": remember.instance.as_ref().map(InstanceId::as_str),
+                "mentions": remember.mentions.iter().map(EntityName::as_str).collect::<Vec<_>>(),
+                "pinned": remember.pinned,
+                "embedding": remember.embedding.as_ref().map(Embedding::numbers),
+            }
+        }),
+        Event::Access(access) => json!({
+            "access": {
+                "id": access.id.as_str(),
+                "scope": access.scope.as_str(),
+                "session": access.session.as_ref().map(SessionId::as_str),
+                "revive": access.revive == Revive::Yes,
+            }
+        }),
+    }
+}
+
+fn texts(ids: &[MemoryId]) -> Vec<&str> {
+    ids.iter().map(MemoryId::as_str).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_document_of_an_event_stays_over_versions() {
+        let id = MemoryId::new("m1").unwrap();
+        let remember = Remember {
+            at: Timestamp::EPOCH,
+            id: id.clone(),
+            scope: Scope::local(),
+            content: "said".to_owned(),
+            session: SessionId::new("s1").ok(),
+            instance: None,
+            mentions: vec![EntityName::new("Ada").unwrap()],
+            pinned: true,
+            embedding: None,
+        };
+        let remember = Event::Remember(remember);
+        assert_eq!(
+            document(&remember, false).to_string(),
+            r#"{"remember":{"content":"said","embedding":null,"id":"m1","instance":null,"mentions":["Ada"],"pinned":true,"scope":"local","session":"s1"}}"#
+        );
+        assert_eq!(document(&remember, true)["remember"]["id"], Value::Null, "made for the request");
+        let access =
+            Access { at: Timestamp::EPOCH, id, scope: Scope::local(), session: None, revive: Revive::Yes };
+        assert_eq!(
+            document(&Event::Access(access), false).to_string(),
+            r#"{"access":{"id":"m1","revive":true,"scope":"local","session":null}}"#
+        );
+    }
+}

@@ -1,0 +1,221 @@
+//! The API as plain structs: what every surface says in its own words.
+//!
+//! | function | command line | HTTP |
+//! |---|---|---|
+//! | [`Service::remember`], [`Service::apply_all`] | `memory add` | `POST /v1/memories`, `:batch` |
+//! | [`Service::access_all`], [`Service::access`] | `memory access` | `POST /v1/memories/{id}/access`, `/v1/accesses:batch` |
+//! | [`Service::rehearse`] | `memory add`, `access` with `--dry-run` | – |
+//! | [`Service::show`], [`Service::list`] | `memory show`, `list` | `GET /v1/memories/{id}`, `/v1/memories` |
+//! | [`Service::explain`] | `memory explain`, `plot energy` | `GET /v1/memories/{id}/explain` |
+//! | [`Service::pin`] | `memory pin`, `unpin` | `POST`, `DELETE /v1/memories/{id}/pin` |
+//! | [`Service::forget`] | `memory forget` | `DELETE /v1/memories/{id}` |
+//! | [`Service::end_session`] | `session end` | `POST /v1/sessions/{id}/end` |
+//! | [`Service::observe`] | `relation observe` | `POST /memory/graph/edges`, `:batch` |
+//! | [`Service::relations`], [`Service::relations_after`] | `relation list` | `GET /memory/graph/edges` |
+//! | [`Service::relation`], [`Service::fading`] | `plot decay` | – |
+//! | [`Service::pin_relation`] | `relation pin`, `unpin` | `pinned` of an observation |
+//! | [`Service::recall`], [`Service::usual`] | `recall` | `POST /v1/recall` |
+//! | [`Service::report`] | `outcome` | `POST /v1/outcomes` |
+//! | [`Service::activate`], [`Service::rank`] | `engine activate`, `pagerank` | `POST /v1/engine/activate`, `pagerank` |
+//! | [`Service::contrast`], [`Service::resonate`], [`Service::harmonics`], [`Service::communities`] | `engine xlr`, `resonate`, `harmonics`, `communities` | `POST /v1/engine/xlr`, `resonate`, `harmonics`, `communities` |
+//! | [`Service::refresh_mirror`], [`Service::verify_mirror`], [`Service::mirrored`], [`Service::view`], [`Service::save_mirror`] | `graph stats`, `verify`, `save`, `export` | `GET /v1/mirror` |
+//! | [`Service::refresh_all_mirrors`], [`Service::mirrors_told`] | `graph refresh` | in `GET /v1/status` |
+//! | [`Service::trace`] | `trail node add`, `edge add`, `deposit`, `explore` | `POST /v1/trails/nodes`, `edges`, `paths`, `explorations` |
+//! | [`Service::trail_status`], [`Service::hot_trails`], [`Service::cold_places`] | `trail status`, `hot`, `cold` | `GET /v1/trails/status`, `hot`, `cold` |
+//! | [`Service::cheapest_path`], [`Service::next_places`] | `trail path`, `next` | `GET /v1/trails/path`, `next` |
+//! | [`Service::evaporate`], [`Service::cycles`], [`Service::advance_cycle`] | `trail evaporate`, `cycle` | `POST /v1/trails/evaporate`, `GET`, `POST /v1/trails/cycle` |
+//! | [`Service::assert_facts`], [`Service::facts`] | `fact assert`, `list` | `POST /v1/facts`, `:batch`, `GET /v1/facts` |
+//! | [`Service::sweep`], [`Service::sweep_job`] | `sweep` | `POST /v1/decay/sweep`, `GET /v1/decay/jobs/{id}` |
+//! | [`Service::policies`], [`Service::set_policy`], [`Service::remove_policy`] | `policy list`, `set`, `remove` | `GET /v1/decay/policies`, `PUT`, `DELETE /v1/decay/policies/{id}` |
+//! | [`Service::import`], [`Service::check`], [`Service::replay`] | `import`, `replay`, `demo` | – |
+//! | [`Service::run_job`], [`Service::run_job_once`], [`Service::rehearse_job`] | `job run`, `relation decay` | `POST /v1/jobs/{name}/run`, `/memory/graph/decay` |
+//! | [`Service::jobs`] | `job list` | `GET /v1/jobs` |
+//! | [`Service::history`] | `job history` | – |
+//! | [`Service::attempts`] | `attempt list` | `GET /v1/attempts` |
+//! | [`Service::attempt`], [`Service::release_attempt`] | `attempt show`, `release` | – |
+//! | [`Service::status`], [`Service::health`] | `status`, `health` | `GET /v1/status`, `/v1/health` |
+//! | [`Service::initialise`], [`Service::doctor`], [`Service::mend`] | `init`, `doctor` | – |
+//! | [`Service::create_key`], [`Service::keys`], [`Service::revoke_key`] | `key create`, `list`, `revoke` | – |
+//! | [`Service::inspect`], [`Service::timeline`] | `inspect`, `plot tiers` | – |
+//!
+//! Every verb takes the instant its laws see. Asked without one, it takes the clock's; on a scratch database, whose time
+//! is simulated, the instant that time has come to.
+
+pub mod admin;
+mod attempts;
+pub mod doctor;
+pub mod engine;
+pub mod events;
+pub mod explain;
+pub mod facts;
+pub mod keys;
+pub mod memories;
+pub mod mirrors;
+mod outcomes;
+mod past;
+pub mod recall;
+pub mod relations;
+mod request_hash;
+pub mod trails;
+
+// What the floors below answer, for surfaces, which name no other floor than this.
+pub use crate::jobs::JobName;
+pub use crate::scheduler::driver::{JobReport, Outcome};
+pub use crate::scheduler::due::{Rhythm, Schedule};
+pub use crate::store::{
+    Answer, AttemptRow, Candidate, Cell, Class, Counter, Done, EdgeSeen, Ended, Error, Fact, FactFilter,
+    Filter, Happened, Hot, InForce, Initialised, KeyRow, Named, Observed, OpenRun, Past, PlaceSeen, Record,
+    RefusedWhy, Relation, Reported, Said, Seen, SweepState, Tally, TierCount, Traced, Trodden, Waiting,
+    Which,
+};
+
+use crate::clock::Clock;
+use crate::domain::guard::Guard;
+use crate::domain::ids::Scope;
+use crate::domain::tunables::ConsolidationConfig;
+use crate::domain::units::Timestamp;
+use crate::mirror::compute::Compute;
+use crate::mirror::{self, Learning, Mirror};
+use crate::scheduler;
+use crate::store::Store;
+use ebb_engine::plasticity::Learn;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::OnceCell;
+
+/// What the service is told once.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// The tunables that `init` writes into a graph that has none.
+    pub consolidation: ConsolidationConfig,
+    /// How each job is scheduled and bounded.
+    pub jobs: scheduler::Config,
+    /// The scope of whatever names none.
+    pub scope: Scope,
+    /// When a change is too large to make unasked.
+    pub guard: Guard,
+    /// What is held in memory for recall.
+    pub mirror: mirror::Config,
+    /// By which rules questions are answered.
+    pub engine: recall::Config,
+    /// What is learned from.
+    pub learn: Learn,
+}
+
+/// Everything Ebb does, over one database.
+pub struct Service {
+    store: Arc<Store>,
+    /// The same over connections of its own, for what is not done for a request.
+    jobs_store: Arc<Store>,
+    clock: Clock,
+    config: Config,
+    mirror: Mirror,
+    compute: Compute,
+    questions: recall::Questions,
+    prepared: OnceCell<()>,
+}
+
+impl Service {
+    /// Puts the service over a store.
+    #[must_use]
+    pub fn new(store: Store, clock: Clock, config: Config) -> Self {
+        let store = Arc::new(store);
+        let jobs_store = Arc::new(store.for_jobs());
+        let mirror = Mirror::new(Arc::clone(&jobs_store), config.mirror.clone());
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let questions = recall::Questions::of(&config.mirror.scopes);
+        let compute = Compute::new(cores);
+        Self { store, jobs_store, clock, config, mirror, compute, questions, prepared: OnceCell::new() }
+    }
+
+    /// The database below.
+    #[must_use]
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// Sees to it, once, that the database was prepared: without constraints, what is written could not be relied on.
+    ///
+    /// # Errors
+    /// [`Error::Schema`], until somebody has prepared it; of the connection.
+    pub async fn prepared(&self) -> Result<(), Error> {
+        self.prepared.get_or_try_init(|| self.store.check_schema()).await.copied()
+    }
+
+    /// The database below, for a worker, whose jobs run in threads and over connections of their own.
+    #[must_use]
+    pub fn share_store(&self) -> Arc<Store> {
+        Arc::clone(&self.jobs_store)
+    }
+
+    /// The scope of whatever names none.
+    #[must_use]
+    pub fn scope(&self) -> &Scope {
+        &self.config.scope
+    }
+
+    /// The instant that is meant: the one asked for, else the simulated time of a scratch database, else now, by the
+    /// server's clock: that of this process may be wrong, and what it writes would count from there.
+    ///
+    /// # Errors
+    /// Of the store.
+    pub async fn instant(&self, asked: Option<Timestamp>) -> Result<Timestamp, Error> {
+        match asked {
+            Some(at) => Ok(at),
+            None => {
+                let present = self.store.present().await?;
+                Ok(present.scratch.flatten().unwrap_or_else(|| self.counted(present.server)))
+            }
+        }
+    }
+
+    /// Now, by the server's clock, whether time is simulated or not.
+    async fn now(&self) -> Result<Timestamp, Error> {
+        Ok(self.counted(self.store.present().await?.server))
+    }
+
+    /// The server's instant, unless a hand moves the clock of this process.
+    fn counted(&self, server: Timestamp) -> Timestamp {
+        match self.clock {
+            Clock::Real | Clock::Skewed(_) => server,
+            Clock::Manual(_) => self.clock.now(),
+        }
+    }
+
+    /// The clock of this process.
+    #[must_use]
+    pub const fn clock(&self) -> &Clock {
+        &self.clock
+    }
+
+    /// How far an instant lies ahead of the server's clock, where time is not simulated; 0 if it does not.
+    ///
+    /// # Errors
+    /// Of the store.
+    pub async fn ahead(&self, at: Timestamp) -> Result<Duration, Error> {
+        let present = self.store.present().await?;
+        if present.scratch.is_some() {
+            return Ok(Duration::ZERO);
+        }
+        let ahead_ms = at.millis().saturating_sub(present.server.millis()).max(0);
+        Ok(Duration::from_millis(ahead_ms.unsigned_abs()))
+    }
+
+    /// What is learned by: as the mirrors of this process hear it.
+    #[must_use]
+    pub fn learning(&self) -> Learning {
+        self.config.mirror.learning()
+    }
+
+    fn job_config(&self, job: JobName) -> &scheduler::JobConfig {
+        self.config.jobs.of(job)
+    }
+}
+
+/// Refuses a number that is not 1 to `most`, by its name.
+fn within(name: &str, value: usize, most: usize) -> Result<(), String> {
+    match (1..=most).contains(&value) {
+        true => Ok(()),
+        false => Err(format!("{name} is {value}; it must be 1 to {most}")),
+    }
+}

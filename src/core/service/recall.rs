@@ -1,0 +1,339 @@
+//! Recall: a question to the mirror of a scope, and how current its answer is.
+//!
+//! The graph is asked in memory; of the store only the texts of the hits are read, once, and only if they are wanted. A
+//! memory that has gone from the store meanwhile is left out then, so nobody is shown what was forgotten.
+//!
+//! # Design notes
+//! Each process remembers the last questions of each scope that it answered, whether they wanted to be primed or not: a habit
+//! is one of all questions. Nothing of it is stored. Its lock is taken twice by a question, to prime and to be remembered, and
+//! not while signals spread. A graph from a file has no questions behind it.
+//!
+//! Outcomes move the weights of a graph that is asked. So an answer says how many had been learned before its first weight was
+//! read and after its last: equal, it is that of a graph which nobody touched meanwhile.
+
+use super::Service;
+use crate::domain::ids::{MemoryKey, Scope, labelled};
+use crate::domain::units::Timestamp;
+use crate::mirror::persist::{self, Files};
+use crate::mirror::{self, Current};
+use crate::store;
+use ebb_engine::graph::builder::WeightRange;
+use ebb_engine::graph::codec::plasticity;
+use ebb_engine::graph::index::NodeId;
+use ebb_engine::graph::kinds::{Kinds, NodeType};
+use ebb_engine::graph::{codec, graphml, visit};
+use ebb_engine::plasticity::{QueryMemory, Rules, Synapses, prime};
+use ebb_engine::recall::{recall, recall_primed};
+use ebb_engine::scratch::Scratch;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+pub use crate::mirror::compute::Refused;
+pub use ebb_engine::View;
+pub use ebb_engine::graph::kinds::Dimension;
+pub use ebb_engine::recall::{
+    Ask, Config, Dimensions, Filter, Fusion, Hit, Profile, Recalled, SeedMass, Spread, TEXT_BYTES_MAX,
+    TOP_K_MAX, Xlr,
+};
+pub use ebb_engine::seeds::{Evidence, Ground};
+
+/// Why there is no answer.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// What was asked makes no question.
+    #[error("{0}")]
+    Invalid(String),
+    /// Of this scope nothing is held in memory here.
+    #[error("{0}")]
+    NotMirrored(String),
+    /// Too much is asked at once.
+    #[error(transparent)]
+    Busy(#[from] Refused),
+    /// Of the store.
+    #[error(transparent)]
+    Store(#[from] store::Error),
+    /// A fault of the mirror itself.
+    #[error("{0}")]
+    Fault(String),
+}
+
+impl From<mirror::Error> for Error {
+    fn from(why: mirror::Error) -> Self {
+        match why {
+            mirror::Error::Store(why) => Self::Store(why),
+            mirror::Error::Scope { .. } => Self::NotMirrored(why.to_string()),
+            mirror::Error::Refused(why) => Self::Busy(why),
+            other => Self::Fault(other.to_string()),
+        }
+    }
+}
+
+/// What was asked lately of each scope.
+#[derive(Debug)]
+pub(super) struct Questions(BTreeMap<Scope, Arc<Mutex<QueryMemory>>>);
+
+impl Questions {
+    /// Of these scopes; nothing was asked yet.
+    pub(super) fn of(scopes: &[Scope]) -> Self {
+        Self(scopes.iter().map(|scope| (scope.clone(), Arc::default())).collect())
+    }
+
+    /// That of a scope; of one that nobody may ask about, none that is kept.
+    fn of_scope(&self, scope: &Scope) -> Arc<Mutex<QueryMemory>> {
+        self.0.get(scope).cloned().unwrap_or_default()
+    }
+}
+
+fn open(memory: &Mutex<QueryMemory>) -> MutexGuard<'_, QueryMemory> {
+    memory.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Answers a question after those that a memory keeps, and has it keep this one.
+fn recall_after(
+    view: &View,
+    ask: &Ask,
+    rules: &Config,
+    memory: &Mutex<QueryMemory>,
+    scratch: &mut Scratch,
+) -> Result<Recalled, ebb_engine::Error> {
+    let primes = |seeds: &[(NodeId, f32)]| prime(view.graph(), &open(memory), seeds);
+    let recalled = recall_primed(view, ask, rules, primes, scratch)?;
+    recalled.remember(view.graph(), ask, &mut open(memory));
+    Ok(recalled)
+}
+
+/// How current an answer is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Freshness {
+    /// The instant up to which the store was seen, by the laws' clock; of a file nobody knows.
+    pub as_of: Option<Timestamp>,
+    /// How long ago the store was last seen.
+    pub age: Duration,
+    /// Whether that is longer than is configured.
+    pub stale: bool,
+    /// Whether everything that may be mirrored is.
+    pub whole: bool,
+    /// Nodes that are mirrored divided by those that may be, 1 where it is whole.
+    pub held_share: f64,
+    /// How many outcomes had been learned when it was begun.
+    pub tick_start: u64,
+    /// How many when it was done, one that was being learned among them: another number says that weights moved meanwhile.
+    pub tick_end: u64,
+}
+
+/// An answer with how current it is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answered {
+    /// What the engine found.
+    pub recalled: Recalled,
+    /// The texts of memories among the hits, by id, if they were wanted.
+    pub contents: BTreeMap<String, String>,
+    /// Of the ways of hits: the types of their relationships and what they weigh, by the id of the hit.
+    pub steps: BTreeMap<String, Vec<(String, f32)>>,
+    /// How current it is.
+    pub freshness: Freshness,
+}
+
+impl Freshness {
+    /// That of a file on which nothing was learned: it is what it is.
+    pub const FILE: Self = Self {
+        as_of: None,
+        age: Duration::ZERO,
+        stale: false,
+        whole: true,
+        held_share: 1.0,
+        tick_start: 0,
+        tick_end: 0,
+    };
+
+    /// That of a view of a file.
+    #[must_use]
+    pub fn of_file(view: &View) -> Self {
+        let tick = view.ticks().at_start();
+        Self { tick_start: tick, tick_end: tick, ..Self::FILE }
+    }
+}
+
+/// What a file beside that of a graph said was learned on it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LearnedFile {
+    /// Which file.
+    pub file: PathBuf,
+    /// How many outcomes were learned.
+    pub tick: u64,
+    /// For how many slots of the graph it says something.
+    pub matched: usize,
+    /// And for how many that are not there.
+    pub unmatched: usize,
+}
+
+/// The view of a snapshot file, JSON version 3, with what was learned on it, if that stands in a file beside it.
+///
+/// # Errors
+/// [`Error::Invalid`] for a file that cannot be read, or is none of its kind.
+pub fn view_of_file(path: &Path, range: WeightRange) -> Result<(View, Option<LearnedFile>), Error> {
+    read_file(path, range).map(|(view, learned, _)| (view, learned))
+}
+
+/// The view of a snapshot file, what was learned on it, and whether the file has a checksum.
+pub(super) fn read_file(path: &Path, range: WeightRange) -> Result<(View, Option<LearnedFile>, bool), Error> {
+    let invalid = |why: mirror::Error| Error::Invalid(told(&why));
+    let (snapshot, summed) = persist::read_summed(path, Kinds::default(), range).map_err(invalid)?;
+    let view = View::of_file(snapshot).map_err(|why| Error::Invalid(why.to_string()))?;
+    let files = Files::beside(path.to_owned());
+    let Some(state) = files.read_learned().map_err(invalid)? else { return Ok((view, None, summed)) };
+    let file = files.learned;
+    let unusable =
+        |why: ebb_engine::Error| Error::Invalid(format!("{} cannot be used: {why}", file.display()));
+    // Nothing fades on the way from a file.
+    let mut synapses = Synapses::import(view.graph(), Rules::default(), state).map_err(unusable)?;
+    synapses.settle(view.graph()).map_err(unusable)?;
+    let (tick, matched, unmatched) = (synapses.ticks(), synapses.len(), synapses.unmatched());
+    Ok((view.with_tick(tick), Some(LearnedFile { file, tick, matched, unmatched }), summed))
+}
+
+/// What a fault of the mirror is, with its cause.
+fn told(why: &mirror::Error) -> String {
+    let cause = std::error::Error::source(why).map(|cause| format!(": {cause}")).unwrap_or_default();
+    format!("{why}{cause}")
+}
+
+/// Answers a question from a view that is no mirror's.
+///
+/// # Errors
+/// [`Error::Invalid`] for a question outside its ranges.
+pub fn recall_in(view: &View, ask: &Ask, rules: &Config) -> Result<Answered, Error> {
+    let recalled =
+        recall(view, ask, rules, &mut Scratch::default()).map_err(|why| Error::Invalid(why.to_string()))?;
+    let steps = recalled.hits.iter().map(|hit| (hit.id.clone(), steps(view, hit))).collect();
+    Ok(Answered { recalled, contents: BTreeMap::new(), steps, freshness: Freshness::of_file(view) })
+}
+
+/// Writes the graph of a view as a snapshot, JSON version 3.
+///
+/// # Errors
+/// Those of the writer.
+pub fn export(view: &View, into: impl io::Write) -> io::Result<()> {
+    codec::write(view.snapshot(), into)
+}
+
+/// Writes the graph of a view as GraphML 1.0.
+///
+/// # Errors
+/// Those of the writer.
+pub fn export_graphml(view: &View, into: impl io::Write) -> io::Result<()> {
+    graphml::write(view.graph(), |node| view.kind(node), into)
+}
+
+/// A picture of the `nodes_max` nodes with the most neighbours, in the language of GraphViz.
+#[must_use]
+pub fn dot(view: &View, nodes_max: usize) -> String {
+    visit::dot(view.graph(), nodes_max)
+}
+
+impl Service {
+    /// Saves the mirror of a scope: its graph as a snapshot file, JSON version 3, and what was learned on it as another beside
+    /// that. Each is whole, or not written at all. Answers what was learned.
+    ///
+    /// # Errors
+    /// [`Error::Fault`] of the system; as [`Service::recall`].
+    pub async fn save_mirror(&self, scope: &Scope, path: &Path) -> Result<LearnedFile, Error> {
+        self.ready(scope).await?;
+        let fault = || Error::Fault(format!("the mirror of the scope {scope} is not there"));
+        let (view, learned) = self.mirror.content(scope).await?.ok_or_else(fault)?;
+        let files = Files::beside(path.to_owned());
+        let saved = files.save(Some(view.snapshot()), |into| plasticity::write(&learned, into));
+        saved.map_err(|why| Error::Fault(told(&why)))?;
+        let (tick, matched) = (learned.tick, learned.synapses.len());
+        Ok(LearnedFile { file: files.learned, tick, matched, unmatched: 0 })
+    }
+
+    /// Answers a question from the mirror of a scope, which is loaded for the first one. Where every recall is learned from,
+    /// this one is filed as an outcome before it is answered.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for a question outside its ranges; [`Error::NotMirrored`]; [`Error::Busy`]; of the
+    /// store.
+    pub async fn recall(&self, scope: &Scope, ask: Ask, content: bool) -> Result<Answered, Error> {
+        let current = self.ready(scope).await?;
+        let answered = self.answered(scope, current, ask, content).await?;
+        Box::pin(self.file(scope, &answered.recalled)).await;
+        Ok(answered)
+    }
+
+    /// Answers a question from what is held of a scope.
+    pub(super) async fn answered(
+        &self,
+        scope: &Scope,
+        current: Current,
+        ask: Ask,
+        content: bool,
+    ) -> Result<Answered, Error> {
+        let (view, rules) = (Arc::clone(&current.view), self.config.engine.clone());
+        let memory = self.questions.of_scope(scope);
+        let asking = move |scratch: &mut Scratch| recall_after(&view, &ask, &rules, &memory, scratch);
+        let asked = self.compute.run(asking).await?;
+        let mut recalled = asked.map_err(|why| Error::Invalid(why.to_string()))?;
+        let mut contents = BTreeMap::new();
+        if content {
+            contents = self.contents(scope, &current.view, &mut recalled).await?;
+        }
+        let steps = recalled.hits.iter().map(|hit| (hit.id.clone(), steps(&current.view, hit))).collect();
+        self.mirror.recalled(scope, &current.view);
+        Ok(Answered { recalled, contents, steps, freshness: self.freshness(&current) })
+    }
+
+    /// A question of which nothing is said yet: what is heard, and how, where a caller leaves it open.
+    #[must_use]
+    pub fn usual(&self) -> Ask {
+        self.config.engine.usual().clone()
+    }
+
+    /// The texts of the memories among the hits. Memories that have gone are taken out wherever they stand:
+    /// of hits and seeds, whose labels say how they begin, of what was primed, and of the ways of other hits,
+    /// which are told without one.
+    async fn contents(
+        &self,
+        scope: &Scope,
+        view: &View,
+        recalled: &mut Recalled,
+    ) -> Result<BTreeMap<String, String>, Error> {
+        let graph = view.graph();
+        let is_memory = |id: &str| graph.find(id).is_some_and(|at| graph.node_type(at) == NodeType::MEMORY);
+        let hits = recalled.hits.iter().map(|hit| &hit.id);
+        let ways = recalled.hits.iter().filter_map(|hit| hit.route.as_ref()).flat_map(|route| &route.ids);
+        let primed = recalled.primed.iter().map(|one| &one.id);
+        let met = recalled.seeds.iter().map(|seed| &seed.id).chain(primed).chain(hits).chain(ways);
+        let ids: BTreeSet<String> = met.filter(|id| is_memory(id)).cloned().collect();
+        if ids.is_empty() {
+            return Ok(BTreeMap::new());
+        }
+        // A memory is called by its id, or by its label and id: by which, its name tells.
+        let id_of = |name: &str| labelled(["Memory"], name).map_or(name, |(_, id)| id).to_owned();
+        let wanted: Vec<MemoryKey> =
+            ids.iter().map(|name| MemoryKey::of_row(scope.as_str(), &id_of(name))).collect();
+        let there: BTreeMap<String, Option<String>> =
+            self.store.memories(&wanted).await?.into_iter().map(|one| (one.id, one.content)).collect();
+        let found = |name: &str| there.get(&id_of(name));
+        let is_gone = |id: &str| ids.contains(id) && found(id).is_none();
+        recalled.hits.retain(|hit| !is_gone(&hit.id));
+        recalled.seeds.retain(|seed| !is_gone(&seed.id));
+        recalled.primed.retain(|one| !is_gone(&one.id));
+        for hit in &mut recalled.hits {
+            hit.route = hit.route.take().filter(|route| !route.ids.iter().any(|id| is_gone(id)));
+        }
+        let texts = recalled.hits.iter().filter(|hit| ids.contains(&hit.id));
+        Ok(texts.filter_map(|hit| Some((hit.id.clone(), found(&hit.id)?.clone()?))).collect())
+    }
+}
+
+/// The relationships of the way to a hit, from its seed on.
+fn steps(view: &View, hit: &Hit) -> Vec<(String, f32)> {
+    let graph = view.graph();
+    let slots = hit.route.iter().flat_map(|route| route.path.slots.iter());
+    slots.map(|slot| (graph.relation(*slot).to_owned(), graph.weight(*slot))).collect()
+}

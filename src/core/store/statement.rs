@@ -1,0 +1,238 @@
+//! A statement: one file under `cypher/`, its header and its text.
+//!
+//! Statements are files and never put together from words, so what runs on a database can be read in one folder. The
+//! header is read by machines: tests check that it tells the truth (`tests/tidy.rs`), and `ebb inspect` prints it.
+//!
+//! # Design notes
+//! A label or a relationship type cannot be a parameter. Statements about places and edges are therefore written for one
+//! of each, `:Room` with its key `n.id` and `:HALL`, so that they can be read, pasted and explained as they stand, and say
+//! so in their header (`names:`). `Statement::about` puts others in their place, and takes only names of the allow-list.
+//!
+//! A statement that works on a page says in its header what is done to a row on which it fails (`quarantine:`). That text
+//! follows the page's own `LIMIT $limit` and returns the statement's own columns, so whatever asks for a page quarantines
+//! its first row by the same call and reads the answer, cursor included, in the same way.
+
+use super::error::Error;
+use crate::domain::trail::{EdgeType, PlaceLabel};
+use neo4rs::{BoltMap, BoltType, Query};
+
+/// One file under `cypher/`.
+#[derive(Debug)]
+pub struct Statement {
+    /// Folder and stem, such as `memory/decay`; also its name in traces and errors.
+    pub name: &'static str,
+    /// The whole file.
+    pub file: &'static str,
+}
+
+/// What a header says, as it stands in the file.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Header<'a> {
+    /// One sentence.
+    pub purpose: &'a str,
+    /// `read`, `write` or `schema`.
+    pub mode: &'a str,
+    /// Names and types of the parameters.
+    pub params: Vec<(&'a str, &'a str)>,
+    /// Columns and row count.
+    pub returns: &'a str,
+    /// What limits a write.
+    pub bound: &'a str,
+    /// By what a repeat of a write is recognised.
+    pub idempotent: &'a str,
+    /// The Rust twin of a law.
+    pub law: &'a str,
+    /// `server` where the server's clock may be read.
+    pub clock: &'a str,
+    /// What in the text stands for the labels and types that a call is about.
+    pub names: &'a str,
+    /// What follows the page's `LIMIT $limit` instead, to quarantine a row on which the statement failed.
+    pub quarantine: &'a str,
+}
+
+/// What a page is asked for.
+#[derive(Debug, Clone, Copy)]
+pub enum Take<'a> {
+    /// The statement's work, on up to that many rows.
+    Rows(usize),
+    /// To quarantine its first row, on which the statement has failed in this way.
+    Quarantine(&'a Error),
+}
+
+/// The label for which statements about places are written, its key, and the type for which those about edges are.
+const ROOM: &str = ":Room";
+const ROOM_ID: &str = "n.id";
+const HALL: &str = ":HALL";
+
+impl Statement {
+    /// The text that is sent: the file from its first line that is not a comment.
+    #[must_use]
+    pub fn body(&self) -> &'static str {
+        let mut rest = self.file;
+        while rest.starts_with("//") {
+            rest = rest.split_once('\n').map_or("", |(_, rest)| rest);
+        }
+        rest
+    }
+
+    /// The header. A key that is not there is empty.
+    #[must_use]
+    pub fn header(&self) -> Header<'static> {
+        let mut header = Header::default();
+        for line in self.file.lines().map_while(|line| line.strip_prefix("//")) {
+            let Some((key, value)) = line.trim().split_once(": ") else { continue };
+            let value = value.trim();
+            match key {
+                "purpose" => header.purpose = value,
+                "mode" => header.mode = value,
+                "params" if value != "none" => {
+                    header.params = value
+                        .split(", $")
+                        .filter_map(|param| param.trim_start_matches('$').split_once(": "))
+                        .collect();
+                }
+                "returns" => header.returns = value,
+                "bound" => header.bound = value,
+                "idempotent" => header.idempotent = value,
+                "law" => header.law = value,
+                "clock" => header.clock = value,
+                "names" => header.names = value,
+                "quarantine" => header.quarantine = value,
+                _ => {}
+            }
+        }
+        header
+    }
+
+    /// The text about these labels and types instead of those that its header names, any of them where there are several.
+    /// The one place where a name comes into a text.
+    pub(super) fn text_about(&self, labels: &[PlaceLabel], types: &[EdgeType]) -> String {
+        let mut text = self.body().to_owned();
+        let names = self.header().names;
+        let mut put = |stands: &str, name: String| {
+            if names.split(", ").any(|named| named == stands) {
+                text = text.replace(stands, &name);
+            }
+        };
+        if let Some(first) = labels.first() {
+            let names: Vec<&str> = labels.iter().map(PlaceLabel::as_str).collect();
+            put(ROOM_ID, format!("n.{}", first.key()));
+            put(ROOM, format!(":{}", names.join("|")));
+        }
+        if !types.is_empty() {
+            let names: Vec<&str> = types.iter().map(EdgeType::as_str).collect();
+            put(HALL, format!(":{}", names.join("|")));
+        }
+        text
+    }
+
+    /// A text of this statement as one that quarantines: up to the end of its page, then what its header says.
+    #[must_use]
+    pub fn quarantining(&self, text: &str) -> String {
+        let page = text.split_inclusive('\n').scan(false, |ended, line| {
+            (!std::mem::replace(ended, *ended || line.trim_end().ends_with("LIMIT $limit"))).then_some(line)
+        });
+        page.chain([self.header().quarantine]).collect()
+    }
+
+    /// A call about these labels and types. A statement with a key is about one label.
+    pub(super) fn about(&'static self, labels: &[PlaceLabel], types: &[EdgeType]) -> Call {
+        self.reading(&self.text_about(labels, types))
+    }
+
+    /// A call that sends another text than the file's.
+    pub(super) fn reading(&'static self, text: &str) -> Call {
+        Call { statement: self, query: neo4rs::query(text), rows: BoltMap::default() }
+    }
+
+    pub(super) fn call(&'static self) -> Call {
+        self.reading(self.body())
+    }
+}
+
+/// A statement with its parameters.
+#[derive(Clone)]
+pub(super) struct Call {
+    pub(super) statement: &'static Statement,
+    query: Query,
+    rows: BoltMap,
+}
+
+impl Call {
+    /// Sets the parameter `$name`; a list is `$rows.name`.
+    ///
+    /// A plan is kept for the types of its parameters, and a list of ten is another type to the server than one of
+    /// eleven, one of nulls another than one of texts. Inside a map it does not look, so that one plan serves all: the
+    /// planning of `memory/lock` takes 0.2 to 0.4 s on a server that has just started.
+    pub(super) fn set(mut self, name: &str, value: impl Into<BoltType>) -> Self {
+        match value.into() {
+            list @ BoltType::List(_) => self.rows.put(name.into(), list),
+            value => self.query = self.query.param(name, value),
+        }
+        self
+    }
+
+    /// Sets what the page is asked for.
+    pub(super) fn take(mut self, take: Take<'_>) -> Self {
+        match take {
+            Take::Rows(limit) => self.set("limit", i64::try_from(limit).unwrap_or(i64::MAX)),
+            Take::Quarantine(why) => {
+                let text = self.statement.quarantining(self.query.query());
+                self.query = neo4rs::query(&text).with_params(self.query.get_params().clone());
+                self.set("limit", 1).set("reason", why.quarantine_reason())
+            }
+        }
+    }
+
+    /// The request.
+    pub(super) fn query(self) -> Query {
+        if self.rows.is_empty() { self.query } else { self.query.param("rows", BoltType::Map(self.rows)) }
+    }
+}
+
+/// Embeds `cypher/<name>.cypher`.
+macro_rules! statement {
+    ($name:literal) => {
+        $crate::store::statement::Statement {
+            name: $name,
+            file: include_str!(concat!("../../../cypher/", $name, ".cypher")),
+        }
+    };
+}
+pub(super) use statement;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::trail::Allowed;
+
+    #[test]
+    fn names_of_the_list_come_into_a_text_where_its_header_says_and_nowhere_else() {
+        let allowed = Allowed::new(&["Entity", "Den"], &["TUNNEL", "WAY"]).unwrap();
+        let file = "// names: :Room, n.id, :HALL\nMATCH (n:Room)-[r:HALL]-(m) WHERE n.id = $id AND m:Entity RETURN m.id";
+        let statement = Statement { name: "trail/some", file };
+        let text = |labels: &[PlaceLabel], types: &[EdgeType]| statement.text_about(labels, types);
+        assert_eq!(
+            text(&allowed.labels()[..1], &allowed.types()[1..]),
+            "MATCH (n:Entity)-[r:WAY]-(m) WHERE n.name = $id AND m:Entity RETURN m.id"
+        );
+        assert!(
+            text(&allowed.labels()[1..], allowed.types())
+                .starts_with("MATCH (n:Den)-[r:TUNNEL|WAY]-(m) WHERE n.id")
+        );
+        assert_eq!(text(&[], &[]), statement.body());
+        let other = Statement { name: "a", file: "// names: :HALL\nMATCH (n:Room)-[:HALL]-()" };
+        assert_eq!(other.text_about(allowed.labels(), &allowed.types()[..1]), "MATCH (n:Room)-[:TUNNEL]-()");
+    }
+
+    #[test]
+    fn a_quarantining_text_is_the_page_and_what_the_header_says() {
+        let file = "// quarantine: SET n.bad = $reason RETURN n.id\nMATCH (n)\nWITH n LIMIT $limit\nSET n.x = 1\n\
+                    WITH n LIMIT $limit\nRETURN n.id";
+        let statement = Statement { name: "a", file };
+        assert_eq!(
+            statement.quarantining(statement.body()),
+            "MATCH (n)\nWITH n LIMIT $limit\nSET n.bad = $reason RETURN n.id"
+        );
+    }
+}

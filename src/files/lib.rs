@@ -1,0 +1,283 @@
+//! Files that Ebb writes: whole or not at all, made new, for their owner alone unless they are meant for others.
+//!
+//! New content goes to a file beside the old one, is brought to the disk, and takes over the name at once; then the folder
+//! is brought to the disk, so that the name lasts. Any failure before that takes the new file away again. A failure of the
+//! very last step is told, though the new file stands: it may be gone after a loss of power, and then the old one is there.
+//!
+//! The new file is always made by this program: nothing is ever written through a link that somebody laid at its name, or
+//! into a file that lay there, whoever may read that. A link or a device at the name itself is refused.
+//!
+//! # Design notes
+//! The new file has one name and a lock, not a name of its own each time: what a kill leaves is taken away by the next
+//! writer, and two programs that write the same file at once cannot mix their bytes, since the second is told to wait. The
+//! lock belongs to the open file and goes with it when that takes over the name, so whoever opened it meanwhile looks
+//! again before it does anything.
+//!
+//! Invariant: no other code of the product makes files or opens them to write (held by
+//! `floors::files_are_written_in_one_place`).
+
+use std::fs::{self, File, Permissions, TryLockError};
+use std::io::{self, BufWriter, ErrorKind, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+/// Who may read a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Readers {
+    /// Its owner: it holds what people remember, or a secret.
+    Owner,
+    /// Everybody: a sample, a picture.
+    Everybody,
+}
+
+/// Why a file was not replaced.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The system refused something.
+    #[error("cannot {doing} {}: {source}", path.display())]
+    File {
+        /// What was tried.
+        doing: &'static str,
+        /// With which file.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// Somebody else is writing the same file.
+    #[error("{} is being written by somebody else; try again when that is done", path.display())]
+    Busy {
+        /// Which file.
+        path: PathBuf,
+    },
+}
+
+impl From<Error> for io::Error {
+    fn from(why: Error) -> Self {
+        match why {
+            Error::File { source, .. } => source,
+            busy @ Error::Busy { .. } => Self::new(ErrorKind::ResourceBusy, busy),
+        }
+    }
+}
+
+/// Gives a file new content, all of it or none. Answers the file, open behind the content.
+///
+/// # Errors
+/// [`Error::File`]; [`Error::Busy`] while somebody else replaces the same file.
+pub fn replace(path: &Path, readers: Readers, content: &[u8]) -> Result<File, Error> {
+    replace_by(&CALLS, path, readers, |into| into.write_all(content))
+}
+
+/// Begins a file of one's own for somebody to write on, such as a log; what lay at its name is gone.
+///
+/// # Errors
+/// Of the system.
+pub fn begin(path: &Path) -> io::Result<File> {
+    match fs::remove_file(path) {
+        Err(why) if why.kind() != ErrorKind::NotFound => Err(why),
+        _ => (CALLS.open)(path),
+    }
+}
+
+/// The system calls of a replacement, in this order. A test may have any of them fail.
+pub struct Calls<'c> {
+    /// Opens a new file for writing; fails if one is there.
+    pub open: &'c dyn Fn(&Path) -> io::Result<File>,
+    /// Writes some of the bytes, and returns how many.
+    pub write: &'c dyn Fn(&File, &[u8]) -> io::Result<usize>,
+    /// Brings to the disk: the file, then its folder.
+    pub sync: &'c dyn Fn(&File) -> io::Result<()>,
+    /// Gives the new file the name of the old one.
+    pub rename: &'c dyn Fn(&Path, &Path) -> io::Result<()>,
+}
+
+/// The real system calls.
+pub const CALLS: Calls<'static> = Calls {
+    open: &|path| File::options().write(true).create_new(true).mode(0o600).open(path),
+    write: &|mut file, bytes| file.write(bytes),
+    sync: &File::sync_all,
+    rename: &|from, to| fs::rename(from, to),
+};
+
+/// Replaces a file by these system calls, with the content that a closure writes. Returns the file, open behind the content.
+///
+/// # Errors
+/// As [`replace`].
+pub fn replace_by(
+    calls: &Calls<'_>,
+    path: &Path,
+    readers: Readers,
+    content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<File, Error> {
+    if fs::symlink_metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir()) {
+        let why = io::Error::other("it is a link or a device, which is neither followed nor replaced");
+        return Err(fault("replace", path)(why));
+    }
+    let partial = partial(path);
+    let file = claim(calls, path, &partial)?;
+    let replaced = fill(calls, &file, readers, content)
+        .map_err(fault("write", &partial))
+        .and_then(|()| (calls.sync)(&file).map_err(fault("bring to the disk", &partial)))
+        .and_then(|()| (calls.rename)(&partial, path).map_err(fault("replace", path)));
+    if let Err(why) = replaced {
+        // If even this fails, the next writer takes it away.
+        fs::remove_file(&partial).ok();
+        return Err(why);
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let synced = File::open(folder).and_then(|folder| (calls.sync)(&folder));
+    synced.map_err(fault("bring to the disk the name of", path))?;
+    Ok(file)
+}
+
+/// The name of the new file until it is whole.
+#[must_use]
+pub fn partial(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".partial");
+    name.into()
+}
+
+/// The file that is to take over the name, made now, for nobody else to write.
+fn claim(calls: &Calls<'_>, path: &Path, partial: &Path) -> Result<File, Error> {
+    let fault = |why| fault("open", partial)(why);
+    let locked = |file: &File| match file.try_lock() {
+        Ok(()) => Ok(()),
+        Err(TryLockError::WouldBlock) => Err(Error::Busy { path: path.to_owned() }),
+        Err(TryLockError::Error(why)) => Err(fault(why)),
+    };
+    // Whoever had the lock may have given the file its name, or taken it away.
+    let stands = |file: &File| -> Result<bool, Error> {
+        let held = file.metadata().map_err(fault)?;
+        let there = fs::symlink_metadata(partial);
+        Ok(there.is_ok_and(|there| there.ino() == held.ino() && there.dev() == held.dev()))
+    };
+    loop {
+        match (calls.open)(partial) {
+            Ok(file) => {
+                locked(&file)?;
+                if stands(&file)? {
+                    return Ok(file);
+                }
+                continue;
+            }
+            Err(why) if why.kind() == ErrorKind::AlreadyExists => {}
+            Err(why) => return Err(fault(why)),
+        }
+        // What a kill left, what somebody is writing just now, or something that was laid here.
+        let left = match fs::symlink_metadata(partial) {
+            Err(why) if why.kind() == ErrorKind::NotFound => continue,
+            there => there.map_err(fault)?,
+        };
+        let lock = match left.is_file().then(|| File::open(partial)) {
+            Some(Err(why)) if why.kind() == ErrorKind::NotFound => continue,
+            opened => opened.transpose().map_err(fault)?,
+        };
+        if let Some(file) = &lock {
+            locked(file)?;
+            if !stands(file)? {
+                continue;
+            }
+        }
+        match fs::remove_file(partial) {
+            Err(why) if why.kind() != ErrorKind::NotFound => return Err(fault(why)),
+            _ => {}
+        }
+    }
+}
+
+fn fill(
+    calls: &Calls<'_>,
+    file: &File,
+    readers: Readers,
+    content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    if readers == Readers::Everybody {
+        file.set_permissions(Permissions::from_mode(0o644))?;
+    }
+    let mut out = BufWriter::new(Filled { calls, file });
+    content(&mut out)?;
+    out.flush()
+}
+
+/// The file while it is filled.
+struct Filled<'f> {
+    calls: &'f Calls<'f>,
+    file: &'f File,
+}
+
+impl Write for Filled<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        (self.calls.write)(self.file, bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn fault(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {
+    let path = path.to_owned();
+    move |source| Error::File { doing, path, source }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    fn mode(path: &Path) -> u32 {
+        fs::symlink_metadata(path).unwrap().permissions().mode() & 0o777
+    }
+
+    /// What can lie at the name of a file, or beside it where the new one is to be made.
+    #[test]
+    fn nothing_that_lies_in_the_way_is_written_through_or_keeps_its_mode() {
+        type Lay = fn(&Path, &Path);
+        let lay: [(&str, Lay); 5] = [
+            ("nothing", |_, _| {}),
+            ("a link", |victim, at| symlink(victim, at).unwrap()),
+            ("a link to nothing", |victim, at| symlink(victim.with_extension("none"), at).unwrap()),
+            ("a second name", |victim, at| fs::hard_link(victim, at).unwrap()),
+            ("a file for everybody", |_, at| {
+                fs::write(at, "long ago, and longer than what comes").unwrap();
+                fs::set_permissions(at, Permissions::from_mode(0o666)).unwrap();
+            }),
+        ];
+        for (what, lay) in lay {
+            for beside in [false, true] {
+                for (readers, readable) in [(Readers::Owner, 0o600), (Readers::Everybody, 0o644)] {
+                    let folder = tempfile::tempdir().unwrap();
+                    let (victim, path) = (folder.path().join("victim"), folder.path().join("file"));
+                    fs::write(&victim, "precious").unwrap();
+                    fs::set_permissions(&victim, Permissions::from_mode(0o640)).unwrap();
+                    lay(&victim, &if beside { partial(&path) } else { path.clone() });
+                    let replaced = replace(&path, readers, b"secret").map(drop);
+                    if what.starts_with("a link") && !beside {
+                        assert!(matches!(replaced, Err(Error::File { doing: "replace", .. })), "{what}");
+                        assert_eq!(fs::read_to_string(&victim).unwrap(), "precious", "{what}");
+                        assert!(!victim.with_extension("none").exists(), "{what}");
+                        continue;
+                    }
+                    replaced.unwrap();
+                    assert_eq!(fs::read_to_string(&path).unwrap(), "secret", "{what}");
+                    assert_eq!((mode(&path), mode(&victim)), (readable, 0o640), "{what}");
+                    assert_eq!(fs::read_to_string(&victim).unwrap(), "precious", "{what}");
+                    let left = fs::read_dir(folder.path()).unwrap().count();
+                    assert_eq!(left, 2, "{what}: the file and the victim");
+                    drop(begin(&path).unwrap());
+                    assert_eq!((fs::read(&path).unwrap().len(), mode(&path)), (0, 0o600), "{what}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_stands_open_can_be_gone_on_with() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("lines");
+        let mut file = replace(&path, Readers::Owner, b"one\n").unwrap();
+        file.write_all(b"two\n").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "one\ntwo\n");
+    }
+}
