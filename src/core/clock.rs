@@ -104,7 +104,7 @@ pub fn too_far_off(skew_ms: i64) -> Option<String> {
 
 /// A time up to `most`, by lot to the millisecond: those who would do the same thing at the same moment wait it first.
 #[must_use]
-pub fn by_lot(most: Duration) -> Duration {
+pub fn jitter(most: Duration) -> Duration {
     let drawn = u128::from(RandomState::new().build_hasher().finish()) % (most.as_millis() + 1);
     Duration::from_millis(u64::try_from(drawn).unwrap_or(u64::MAX))
 }

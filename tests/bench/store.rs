@@ -168,7 +168,7 @@ async fn fill(bench: &Bench, from: usize, to: usize, born: i64) {
         match bench
             .store()
             .apply_request(
-                ebb_core::store::Lasting::Once { request: &request, hash: "bench", by: "test" },
+                ebb_core::store::RequestMode::Once { request: &request, hash: "bench", by: "test" },
                 None,
                 batch,
             )

@@ -26,7 +26,7 @@ use ebb_core::domain::units::{Confidence, Timestamp};
 use ebb_core::jobs::{JobName, Request};
 use ebb_core::scheduler::driver::{Wanted, run_job};
 use ebb_core::service::Service;
-use ebb_core::service::memories::{Intent, RequestId};
+use ebb_core::service::memories::{RequestId, WriteMode};
 use neo4rs::{BoltMap, BoltType, Graph, query};
 use random::SplitMix64;
 use secrecy::ExposeSecret;
@@ -157,14 +157,14 @@ impl Bench {
         at_once: usize,
         items: &[T],
         rows: &[BoltType],
-        ebb: impl AsyncFn(Intent, &[T]) -> usize,
+        ebb: impl AsyncFn(WriteMode, &[T]) -> usize,
     ) {
         let (mut ours, mut theirs, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
         for round in 0..4 {
             self.begin(kind).await;
             let begun = Instant::now();
             for page in items.chunks(at_once) {
-                assert_eq!(ebb(Intent::Do(RequestId::or_new("test", None)), page).await, page.len());
+                assert_eq!(ebb(WriteMode::Once(RequestId::or_new("test", None)), page).await, page.len());
             }
             let ebb = items.len() as f64 / begun.elapsed().as_secs_f64();
             let left = self.left(kind).await;

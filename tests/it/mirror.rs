@@ -15,7 +15,7 @@ use ebb_core::jobs::JobName;
 use ebb_core::mirror::compare::compare;
 use ebb_core::mirror::hot::at_peak;
 use ebb_core::mirror::{Config, Current, Done, Mirror};
-use ebb_core::store::{Lasting, Store};
+use ebb_core::store::{RequestMode, Store};
 use ebb_engine::activation::Params;
 use ebb_engine::graph::builder::WeightRange;
 use ebb_engine::graph::kinds::Kinds;
@@ -73,7 +73,7 @@ impl Bed {
         };
         let seen = Observation { at: at(hours), weight: None, pinned: None };
         let request = new_id();
-        let lasting = Lasting::Once { request: &request, hash: "h", by: "test" };
+        let lasting = RequestMode::Once { request: &request, hash: "h", by: "test" };
         self.db.store.observe(lasting, &[Observe { tie, seen }]).await.unwrap();
     }
 
@@ -82,7 +82,7 @@ impl Bed {
         let trace = Trace { at: at(hours), scope: Scope::local(), what };
         self.db
             .store
-            .trace(Lasting::Once { request: &request, hash: "h", by: "test" }, &[trace])
+            .trace(RequestMode::Once { request: &request, hash: "h", by: "test" }, &[trace])
             .await
             .unwrap();
     }
@@ -90,7 +90,7 @@ impl Bed {
     async fn forget(&self, name: &str, hours: f64) {
         let request = new_id();
         let guard = crate::harness::ebb::UNGUARDED;
-        let lasting = Lasting::Once { request: &request, hash: "h", by: "test" };
+        let lasting = RequestMode::Once { request: &request, hash: "h", by: "test" };
         self.db
             .store
             .forget(lasting, (&Scope::local(), &[id(name)]), at(hours), (&guard, None))

@@ -11,7 +11,7 @@ use ebb_core::domain::event::{Access, Remember};
 use ebb_core::domain::ids::{MemoryId, Scope, SessionId};
 use ebb_core::domain::memory::Revive;
 use ebb_core::domain::units::Timestamp;
-use ebb_core::service::memories::{Intent, RequestId};
+use ebb_core::service::memories::{RequestId, WriteMode};
 use ebb_core::service::{Done, Error, Service};
 use ebb_provision::{Endpoint, Origin};
 use std::fs::File;
@@ -213,7 +213,7 @@ impl Client {
             pinned: false,
             embedding: None,
         };
-        let request = self.request();
+        let request = self.request().into();
         let (known, _) = self.ask(what, self.service.remember(&request, remember), |_, what| what).await;
         if known != Known::Fail {
             self.memories.push((id, false));
@@ -230,7 +230,7 @@ impl Client {
             session: None,
             revive: Revive::Yes,
         };
-        let request = self.request();
+        let request = self.request().into();
         let told = |answer: &(Done, _), what| match what {
             What::Access { id, now, .. } => What::Access { id, now, revived: answer.0 == Done::Revived },
             other => other,
@@ -243,7 +243,7 @@ impl Client {
         let (pin, at) = (!pinned, Self::now());
         let what = What::Pin { id: id.clone(), now: at.millis(), pin, left: None };
         let ids = [MemoryId::new(&id).expect("a name")];
-        let intent = Intent::Do(self.request());
+        let intent = WriteMode::Once(self.request());
         let (known, _) = self
             .ask(what, self.service.pin(&intent, (&Scope::local(), &ids), pin, at), |memories, what| {
                 match (what, memories.first()) {
@@ -268,7 +268,7 @@ impl Client {
     async fn forget(&mut self, which: usize) {
         let (id, at) = (self.memories[which].0.clone(), Self::now());
         let ids = [MemoryId::new(&id).expect("a name")];
-        let intent = Intent::Do(self.request());
+        let intent = WriteMode::Once(self.request());
         let what = What::Forget { id, now: at.millis() };
         let (known, _) = self
             .ask(what, self.service.forget(&intent, (&Scope::local(), &ids), at, None), |_, what| what)
@@ -283,7 +283,7 @@ impl Client {
         self.session += 1;
         let what = What::EndSession { session: session.clone(), now: at.millis() };
         let Ok(session) = SessionId::new(&session) else { return };
-        let intent = Intent::Do(self.request());
+        let intent = WriteMode::Once(self.request());
         let scope = Scope::local();
         let ended = self.service.end_session(&intent, &scope, &session, at, None);
         self.ask(what, ended, |_, what| what).await;

@@ -13,7 +13,7 @@ use super::server_rounds::{Says, all_say, post};
 use super::worker::{Pace, Struck, Worker};
 use ebb_core::clock::Clock;
 use ebb_core::jobs::JobName;
-use ebb_core::scheduler::driver::rehearse_job;
+use ebb_core::scheduler::driver::dry_run_job;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -442,7 +442,9 @@ impl Campaign<'_> {
             for job in JobName::ALL {
                 let before = self.eyes.hash().await?;
                 let now = Clock::Real.now().after(60_000.0);
-                rehearse_job(service.store(), job, now).await.map_err(|why| why.to_string())?;
+                dry_run_job(service.store(), job, now, Default::default())
+                    .await
+                    .map_err(|why| why.to_string())?;
                 let after = self.eyes.hash().await?;
                 self.journal.tell(&What::DryRun { job: job.name().to_owned(), before, after });
             }

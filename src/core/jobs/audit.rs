@@ -9,12 +9,10 @@
 //!
 //! Invariant: a second run changes nothing (held by `jobs::audit::twice_is_once`).
 
-use super::{Reached, Work, pages, reap, rehearsed};
+use super::{Completion, Work, pages, reap};
 use crate::domain::attempt::Right;
 use crate::domain::ids::MemoryKey;
-use crate::domain::tunables::Tunables;
-use crate::domain::units::Timestamp;
-use crate::store::{Error, Run, Store, Take, Tally};
+use crate::store::{Error, Run, Store, Take};
 
 /// Memories of one transaction.
 const PAGE: usize = 1_000;
@@ -23,10 +21,12 @@ const PAGE: usize = 1_000;
 ///
 /// # Errors
 /// Of the store.
-pub async fn run(mut work: Work<'_>) -> Result<Reached, Error> {
+pub async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
     work.adopt().await?;
     work.adopt_facts().await?;
-    reap::run(work.store, Right::Lease).await?;
+    if !work.run.is_dry() {
+        reap::run(work.store, Right::Lease).await?;
+    }
     match work.store.release(work.run, Some(work.tunables)).await {
         Err(why) if why.is_of_data() => {
             work.store.release(work.run, None).await?;
@@ -40,7 +40,7 @@ pub async fn run(mut work: Work<'_>) -> Result<Reached, Error> {
         async |store: &Store, run: &mut Run, take: Take<'_>| store.audit(run, &mut after, take).await;
     loop {
         if work.budget.is_spent() {
-            return Ok(Reached::Budget);
+            return Ok(Completion::Budget);
         }
         let limit = work.budget.page(PAGE);
         let (scanned, limit) = pages::one(&mut work, limit, &mut page).await?;
@@ -49,26 +49,16 @@ pub async fn run(mut work: Work<'_>) -> Result<Reached, Error> {
             break;
         }
     }
+    if work.run.is_dry() {
+        work.store.trim(work.run, work.page(PAGE)).await?;
+        return Ok(Completion::End);
+    }
     work.store.find_accesses(work.run).await?;
     work.store.suspect_all(work.run, work.tunables.config().coactivation_threshold).await?;
     while work.store.trim(work.run, PAGE).await? {
         if work.budget.is_spent() {
-            return Ok(Reached::Budget);
+            return Ok(Completion::Budget);
         }
     }
-    Ok(Reached::End)
-}
-
-/// What a run at `now` would adopt, give back, mend and trim among the first `limit` memories, 100,000 at most.
-///
-/// # Errors
-/// Of the store.
-pub async fn rehearse(
-    store: &Store,
-    tunables: &Tunables,
-    now: Timestamp,
-    limit: Option<u64>,
-) -> Result<Tally, Error> {
-    let limit = rehearsed(limit);
-    store.rehearse_audit(now, tunables, limit).await
+    Ok(Completion::End)
 }

@@ -13,9 +13,8 @@
 //! Invariant: a session is counted once however often it is accessed (held by `jobs::coactivate::a_late_access_pairs_once`).
 
 use super::pages::items;
-use super::{Reached, Work, rehearsed};
-use crate::domain::units::Timestamp;
-use crate::store::{Error, Store, Tally, Waits};
+use super::{Completion, Work};
+use crate::store::{Error, Waits};
 
 /// Sessions that are named at a time.
 const SESSIONS: usize = 100;
@@ -26,23 +25,27 @@ const PAIRS: usize = 5_000;
 ///
 /// # Errors
 /// Of the store.
-pub async fn run(mut work: Work<'_>) -> Result<Reached, Error> {
+pub async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
     work.adopt().await?;
-    if let Reached::Budget = count(&mut work).await? {
-        return Ok(Reached::Budget);
+    if let Completion::Budget = count(&mut work).await? {
+        return Ok(Completion::Budget);
     }
-    if work.store.unseen_accesses().await? && work.store.find_accesses(work.run).await? > 0 {
+    // A dry run counts the sessions that are known to wait.
+    if !work.run.is_dry()
+        && work.store.unseen_accesses().await?
+        && work.store.find_accesses(work.run).await? > 0
+    {
         return count(&mut work).await;
     }
-    Ok(Reached::End)
+    Ok(Completion::End)
 }
 
-async fn count(work: &mut Work<'_>) -> Result<Reached, Error> {
+async fn count(work: &mut Work<'_>) -> Result<Completion, Error> {
     loop {
-        let limit = work.budget.page(SESSIONS);
+        let limit = work.page(SESSIONS);
         let waiting = work.store.sessions_waiting(work.run.now, limit).await?;
         if waiting.is_empty() {
-            return Ok(Reached::End);
+            return Ok(Completion::End);
         }
         let mut counted = 0;
         for page in pages(&waiting) {
@@ -59,12 +62,12 @@ async fn count(work: &mut Work<'_>) -> Result<Reached, Error> {
             counted += done;
             work.budget.spend(done);
             if work.budget.is_spent() {
-                return Ok(Reached::Budget);
+                return Ok(Completion::Budget);
             }
         }
         // A session of many pairs takes several transactions, and so waits on.
-        if counted == waiting.len() && counted < limit {
-            return Ok(Reached::End);
+        if work.run.is_dry() || (counted == waiting.len() && counted < limit) {
+            return Ok(Completion::End);
         }
     }
 }
@@ -84,18 +87,4 @@ fn pages(waiting: &[Waits]) -> Vec<&[Waits]> {
         rest = later;
     }
     pages
-}
-
-/// What a run at `now` would do, up to `limit` sessions. Sessions with accesses that only a run would find are not in it.
-///
-/// # Errors
-/// Of the store.
-pub async fn rehearse(store: &Store, now: Timestamp, limit: Option<u64>) -> Result<Tally, Error> {
-    let limit = rehearsed(limit);
-    let waiting = store.sessions_waiting(now, limit).await?;
-    let mut all = Tally::default();
-    for page in pages(&waiting) {
-        all += store.rehearse_coactivate(page).await?;
-    }
-    Ok(all)
 }

@@ -7,16 +7,14 @@
 //!
 //! Invariant: a second run at the same instant changes nothing (held by `jobs::decay::twice_is_once`).
 
-use super::{Reached, Work, pages};
-use crate::domain::tunables::Tunables;
-use crate::domain::units::Timestamp;
-use crate::store::{Error, Store, SweepCursor, Tally};
+use super::{Completion, Work, pages};
+use crate::store::{Error, SweepCursor};
 
 /// Sweeps all that is due at the run's `now`.
 ///
 /// # Errors
 /// Of the store.
-pub async fn run(mut work: Work<'_>) -> Result<Reached, Error> {
+pub async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
     work.adopt().await?;
     let mut cursor = SweepCursor::default();
     let tunables = work.tunables;
@@ -24,19 +22,4 @@ pub async fn run(mut work: Work<'_>) -> Result<Reached, Error> {
         store.sweep(run, tunables, &mut cursor, take).await
     })
     .await
-}
-
-/// What a run at `now` would do, up to `limit` rows.
-///
-/// # Errors
-/// Of the store.
-pub async fn rehearse(
-    store: &Store,
-    tunables: &Tunables,
-    now: Timestamp,
-    limit: Option<u64>,
-) -> Result<Tally, Error> {
-    let mut cursor = SweepCursor::default();
-    pages::rehearse(limit, async |wanted| store.rehearse_sweep(now, tunables, &mut cursor, wanted).await)
-        .await
 }

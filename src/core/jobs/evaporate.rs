@@ -9,9 +9,8 @@
 //! Invariant: one run after a pause leaves what the runs that were missed would have (held by
 //! `jobs::evaporate::one_catch_up_is_all_that_were_missed`).
 
-use super::{Reached, Work, pages, rehearsed};
-use crate::domain::units::Timestamp;
-use crate::store::{Error, Run, Store, Take, Tally};
+use super::{Completion, Work, pages};
+use crate::store::{Error, Run, Store, Take};
 
 const PAGE_FIRST: usize = 1_000;
 
@@ -19,20 +18,28 @@ const PAGE_FIRST: usize = 1_000;
 ///
 /// # Errors
 /// Of the store.
-pub async fn run(mut work: Work<'_>) -> Result<Reached, Error> {
+pub async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
     let store = work.store;
     let counter = store.cycles().await?;
     let cycle = counter.cycles.at(work.run.now);
     if !work.forced && !store.evaporates(&counter, cycle) {
-        return Ok(Reached::End);
+        return Ok(Completion::End);
     }
     for ground in store.grounds().await? {
+        if work.run.is_dry() {
+            let limit = work.page(PAGE_FIRST);
+            let mut page = async |store: &Store, run: &mut Run, take: Take<'_>| {
+                store.evaporate(run, ground, cycle, take).await
+            };
+            pages::one(&mut work, limit, &mut page).await?;
+            continue;
+        }
         let mut adopt = async |store: &Store, run: &mut Run, take: Take<'_>| {
             store.adopt_trails(run, ground, cycle, take).await
         };
         loop {
             if work.budget.is_spent() {
-                return Ok(Reached::Budget);
+                return Ok(Completion::Budget);
             }
             let (adopted, limit) = pages::one(&mut work, PAGE_FIRST, &mut adopt).await?;
             if adopted < limit {
@@ -42,29 +49,10 @@ pub async fn run(mut work: Work<'_>) -> Result<Reached, Error> {
         let reached = pages::each(&mut work, PAGE_FIRST, async |store, run, take| {
             store.evaporate(run, ground, cycle, take).await
         });
-        if reached.await? == Reached::Budget {
-            return Ok(Reached::Budget);
+        if reached.await? == Completion::Budget {
+            return Ok(Completion::Budget);
         }
     }
     store.evaporated(work.run, cycle).await?;
-    Ok(Reached::End)
-}
-
-/// What a pass at `now` would do to the first `limit` places or edges of each kind, 100,000 at most; nothing where it is
-/// not yet time, unless somebody insists.
-///
-/// # Errors
-/// Of the store.
-pub async fn rehearse(
-    store: &Store,
-    now: Timestamp,
-    limit: Option<u64>,
-    forced: bool,
-) -> Result<Tally, Error> {
-    let counter = store.cycles().await?;
-    let cycle = counter.cycles.at(now);
-    if !forced && !store.evaporates(&counter, cycle) {
-        return Ok(Tally::default());
-    }
-    store.rehearse_evaporate(cycle, rehearsed(limit)).await
+    Ok(Completion::End)
 }

@@ -7,9 +7,8 @@
 //! Invariant: a second pass at the same instant changes nothing (held by `jobs::fade::twice_is_once`).
 //! Invariant: four weekly passes leave what one leaves after 28 days (held by `jobs::fade::always_from_the_base`).
 
-use super::{Reached, Work, pages};
-use crate::domain::units::Timestamp;
-use crate::store::{Error, Run, Store, Take, Tally};
+use super::{Completion, Work, pages};
+use crate::store::{Error, Run, Store, Take};
 
 const PAGE_FIRST: usize = 1_000;
 
@@ -17,19 +16,20 @@ const PAGE_FIRST: usize = 1_000;
 ///
 /// # Errors
 /// Of the store.
-pub async fn run(mut work: Work<'_>) -> Result<Reached, Error> {
+pub async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
     if !work.store.has_relations().await? {
-        return Ok(Reached::End);
+        return Ok(Completion::End);
     }
     let mut adopt =
         async |store: &Store, run: &mut Run, take: Take<'_>| store.adopt_relations(run, take).await;
-    loop {
+    // A dry run does not count them: they fade once they are adopted.
+    while !work.run.is_dry() {
         let (adopted, limit) = pages::one(&mut work, PAGE_FIRST, &mut adopt).await?;
         if adopted < limit {
             break;
         }
         if work.budget.is_spent() {
-            return Ok(Reached::Budget);
+            return Ok(Completion::Budget);
         }
     }
     let mut after = String::new();
@@ -37,20 +37,6 @@ pub async fn run(mut work: Work<'_>) -> Result<Reached, Error> {
         let (scanned, last) = store.fade(run, &after, take).await?;
         after = last;
         Ok(scanned)
-    })
-    .await
-}
-
-/// What a pass at `now` would do, up to `limit` relations. Those of other writers are not among them.
-///
-/// # Errors
-/// Of the store.
-pub async fn rehearse(store: &Store, now: Timestamp, limit: Option<u64>) -> Result<Tally, Error> {
-    let mut after = String::new();
-    pages::rehearse(limit, async |wanted| {
-        let (tally, last) = store.rehearse_fade(now, &after, wanted).await?;
-        after = last;
-        Ok(tally)
     })
     .await
 }

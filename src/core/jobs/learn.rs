@@ -18,7 +18,7 @@
 //! `jobs::learn::killed_anywhere_it_leaves_what_an_undisturbed_run_leaves`); a second run changes nothing (held by
 //! `jobs::learn::twice_is_once`).
 
-use super::{Learning, Reached, Work, rehearsed};
+use super::{Completion, Learning, Work};
 use crate::domain::ids::Scope;
 use crate::domain::units::Timestamp;
 use crate::mirror;
@@ -35,8 +35,8 @@ const PAGE: usize = 50;
 const NODES: usize = 2_000;
 /// Rows that are removed after a scope has learned.
 const TRIMMED: usize = 10_000;
-/// Outcomes that a rehearsal reads at once: each may name hundreds of nodes.
-const REHEARSED: usize = 2_000;
+/// Outcomes that a dry run reads at once: each may name hundreds of nodes.
+const DRY_RUN_OUTCOMES: usize = 2_000;
 
 /// A relationship, one way: where it begins, its type, where it leads.
 type Way = (String, String, String);
@@ -45,10 +45,13 @@ type Way = (String, String, String);
 ///
 /// # Errors
 /// Of the store.
-pub async fn run(mut work: Work<'_>) -> Result<Reached, Error> {
+pub async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
+    if work.run.is_dry() {
+        return estimate(&mut work).await.map(|()| Completion::End);
+    }
     let mut taught: BTreeSet<Scope> = BTreeSet::new();
     let reached = Box::pin(learn(&mut work, &mut taught)).await?;
-    if reached == Reached::End {
+    if reached == Completion::End {
         for scope in taught {
             trim(&mut work, &scope).await?;
         }
@@ -57,20 +60,20 @@ pub async fn run(mut work: Work<'_>) -> Result<Reached, Error> {
 }
 
 /// Page after page, of each scope in turn.
-async fn learn(work: &mut Work<'_>, taught: &mut BTreeSet<Scope>) -> Result<Reached, Error> {
+async fn learn(work: &mut Work<'_>, taught: &mut BTreeSet<Scope>) -> Result<Completion, Error> {
     let (mut after, mut size) = (String::new(), PAGE);
     loop {
         let waiting = work.store.waiting_outcomes(&after, work.budget.page(size)).await?;
         let Some(page) = pages(&waiting).next() else {
             if after.is_empty() {
-                return Ok(Reached::End);
+                return Ok(Completion::End);
             }
             after.clear();
             continue;
         };
-        let Some(first) = page.first() else { return Ok(Reached::End) };
+        let Some(first) = page.first() else { return Ok(Completion::End) };
         let lesson = Teaching { store: work.store, learning: &work.learning, now: work.run.now };
-        let lesson = lesson.of(page, &Rehearsed::default()).await?;
+        let lesson = lesson.of(page, &Estimated::default()).await?;
         match work.store.learn(work.run, &lesson).await {
             Err(why) if why.is_too_big() && page.len() > 1 => {
                 size = (page.len() / 2).max(1);
@@ -82,7 +85,7 @@ async fn learn(work: &mut Work<'_>, taught: &mut BTreeSet<Scope>) -> Result<Reac
         first.scope.as_str().clone_into(&mut after);
         work.budget.spend(page.len());
         if work.budget.is_spent() {
-            return Ok(Reached::Budget);
+            return Ok(Completion::Budget);
         }
     }
 }
@@ -115,42 +118,35 @@ fn pages(waiting: &[WaitingOutcome]) -> impl Iterator<Item = &[WaitingOutcome]> 
     })
 }
 
-/// What a run at `now` would do, up to `limit` outcomes, 2,000 at most.
-///
-/// # Errors
-/// Of the store.
-pub async fn rehearse(
-    store: &Store,
-    learning: &Learning,
-    now: Timestamp,
-    limit: Option<u64>,
-) -> Result<Tally, Error> {
-    let waiting = store.waiting_outcomes("", rehearsed(limit).min(REHEARSED)).await?;
-    let (mut all, mut of_scope) = (Tally::default(), BTreeMap::<&Scope, Rehearsed>::new());
+/// What a run would do, up to 2,000 outcomes: it learns them in memory.
+async fn estimate(work: &mut Work<'_>) -> Result<(), Error> {
+    let waiting = work.store.waiting_outcomes("", work.budget.page(DRY_RUN_OUTCOMES)).await?;
+    let mut of_scope = BTreeMap::<&Scope, Estimated>::new();
     for page in pages(&waiting) {
         let Some(first) = page.first() else { continue };
         let so_far = of_scope.entry(&first.scope).or_default();
-        let lesson = Box::pin(Teaching { store, learning, now }.of(page, so_far)).await?;
+        let lesson = Teaching { store: work.store, learning: &work.learning, now: work.run.now };
+        let lesson = Box::pin(lesson.of(page, so_far)).await?;
         let count = |of: usize| i64::try_from(of).unwrap_or(i64::MAX);
-        all += Tally {
+        work.run.estimate(Tally {
             scanned: count(page.len()),
             changed: count(lesson.rows.len()),
             skipped: lesson.unknown,
             ..Tally::default()
-        };
+        });
         so_far.take(lesson);
     }
-    Ok(all)
+    Ok(())
 }
 
-/// What a rehearsal has learned of a scope so far, and nobody has written.
+/// What a dry run has learned of a scope so far, and nobody has written.
 #[derive(Default)]
-struct Rehearsed {
+struct Estimated {
     tick: Option<u64>,
     rows: BTreeMap<Way, SynapseRow>,
 }
 
-impl Rehearsed {
+impl Estimated {
     fn take(&mut self, lesson: Lesson) {
         self.tick = Some(lesson.from + lesson.outcomes.len() as u64);
         self.rows.extend(lesson.rows.into_iter().map(|row| (way(&row), row)));
@@ -179,8 +175,8 @@ struct Teaching<'a> {
 }
 
 impl Teaching<'_> {
-    /// What a page of outcomes of one scope teaches, after what was rehearsed.
-    async fn of(&self, page: &[WaitingOutcome], after: &Rehearsed) -> Result<Lesson, Error> {
+    /// What a page of outcomes of one scope teaches, after what a dry run has learned.
+    async fn of(&self, page: &[WaitingOutcome], after: &Estimated) -> Result<Lesson, Error> {
         let Self { store, learning, now } = self;
         let scope = page.first().map_or_else(Scope::local, |outcome| outcome.scope.clone());
         let from = match after.tick {
@@ -286,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_rehearsed_stands_instead_of_what_is_written() {
+    fn what_a_dry_run_learned_stands_instead_of_what_is_written() {
         let row = |source: &str, target: &str, tick| SynapseRow {
             source: source.to_owned(),
             relation: "CALLS".to_owned(),
@@ -300,7 +296,7 @@ mod tests {
             ltd: false,
             tick,
         };
-        let mut so_far = Rehearsed::default();
+        let mut so_far = Estimated::default();
         let rows = vec![row("a", "b", 1), row("b", "c", 1)];
         assert_eq!(so_far.over(rows.clone(), &BTreeSet::from(["a"])), rows);
         so_far.take(Lesson {

@@ -211,7 +211,7 @@ pub struct Work<'a> {
 
 /// Whether a job came to the end of what was due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reached {
+pub enum Completion {
     /// It did.
     End,
     /// Its budget ended first.
@@ -242,7 +242,7 @@ impl Budget {
         (self.rows_left, self.ends) = (None, None);
     }
 
-    /// A page of this size, cut to what is left.
+    /// This many rows, cut to what is left.
     fn page(&self, size: usize) -> usize {
         self.rows_left.map_or(size, |left| size.min(usize::try_from(left).unwrap_or(usize::MAX)))
     }
@@ -262,10 +262,22 @@ impl<'a> Work<'a> {
         Self { store, tunables, outlook, run, budget, quarantined: 0, forced, learning }
     }
 
-    /// Takes memories that other writers made under the laws, before the job looks for its own.
+    /// How many rows to read for a page of this size: a dry run reads all that it counts at once, since what is rolled back
+    /// is there again for the next page.
+    fn page(&self, size: usize) -> usize {
+        /// Rows that a dry run counts at most where a job cannot go on after a row.
+        const DRY_RUN_ROWS: usize = 100_000;
+        self.budget.page(if self.run.is_dry() { DRY_RUN_ROWS } else { size })
+    }
+
+    /// Takes memories that other writers made under the laws, before the job looks for its own. A dry run counts them only.
     async fn adopt(&mut self) -> Result<(), Error> {
         /// Rows of one transaction: each may bring a session and a relationship.
         const PAGE: usize = 1_000;
+        if self.run.is_dry() {
+            self.run.estimate(Tally { adopted: self.outlook.unstamped, ..Tally::default() });
+            return Ok(());
+        }
         let tunables = self.tunables;
         let mut page =
             async |store: &Store, run: &mut Run, take: Take<'_>| store.adopt(run, tunables, take).await;
@@ -276,18 +288,22 @@ impl<'a> Work<'a> {
         Ok(())
     }
 
-    /// Takes facts that other writers made under the laws.
-    async fn adopt_facts(&mut self) -> Result<Reached, Error> {
+    /// Takes facts that other writers made under the laws. A dry run counts them only.
+    async fn adopt_facts(&mut self) -> Result<Completion, Error> {
         /// Rows of one transaction.
         const PAGE: usize = 1_000;
+        if self.run.is_dry() {
+            self.run.estimate(Tally { adopted: self.store.foreign_facts().await?, ..Tally::default() });
+            return Ok(Completion::End);
+        }
         let mut page =
             async |store: &Store, run: &mut Run, take: Take<'_>| store.adopt_facts(run, take).await;
         while pages::one(self, PAGE, &mut page).await?.0 > 0 {
             if self.budget.is_spent() {
-                return Ok(Reached::Budget);
+                return Ok(Completion::Budget);
             }
         }
-        Ok(Reached::End)
+        Ok(Completion::End)
     }
 }
 
@@ -295,7 +311,7 @@ impl<'a> Work<'a> {
 ///
 /// # Errors
 /// Of the store: a run that was lost, a server that is gone, a statement that failed.
-pub async fn run(job: JobName, work: Work<'_>) -> Result<Reached, Error> {
+pub async fn run(job: JobName, work: Work<'_>) -> Result<Completion, Error> {
     match job {
         JobName::Audit => audit::run(work).await,
         JobName::Decay => decay::run(work).await,
@@ -307,39 +323,5 @@ pub async fn run(job: JobName, work: Work<'_>) -> Result<Reached, Error> {
         JobName::Fade => fade::run(work).await,
         JobName::Sweep => sweep::run(work).await,
         JobName::Learn => learn::run(work).await,
-    }
-}
-
-/// Rows that a rehearsal reads at once: the limit that was asked for, 100,000 at most.
-fn rehearsed(limit: Option<u64>) -> usize {
-    const MOST: usize = 100_000;
-    limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(MOST).min(MOST)
-}
-
-/// What a run of a job at `now` would do, up to about `limit` rows, nothing written. `learning` is what is learned by.
-///
-/// # Errors
-/// Of the store.
-pub async fn rehearse(
-    job: JobName,
-    store: &Store,
-    tunables: &Tunables,
-    now: Timestamp,
-    limit: Option<u64>,
-    learning: &Learning,
-) -> Result<Tally, Error> {
-    match job {
-        JobName::Audit => audit::rehearse(store, tunables, now, limit).await,
-        JobName::Decay => decay::rehearse(store, tunables, now, limit).await,
-        JobName::Coactivate => coactivate::rehearse(store, now, limit).await,
-        JobName::Cluster => {
-            cluster::rehearse(store, tunables.config().coactivation_threshold, now, limit).await
-        }
-        JobName::Reinforce => reinforce::rehearse(store, tunables, now, limit).await,
-        JobName::Promote => promote::rehearse(store, now, limit).await,
-        JobName::Evaporate => evaporate::rehearse(store, now, limit, false).await,
-        JobName::Fade => fade::rehearse(store, now, limit).await,
-        JobName::Sweep => sweep::rehearse(store, now, limit).await,
-        JobName::Learn => learn::rehearse(store, learning, now, limit).await,
     }
 }

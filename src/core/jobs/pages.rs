@@ -14,8 +14,8 @@
 //! More than a hundred such rows in one run are no bad rows: the run fails with the message, so that a fault of the whole
 //! database does not quarantine everything.
 
-use super::{Reached, Work};
-use crate::store::{Error, Run, Store, Take, Tally};
+use super::{Completion, Work};
+use crate::store::{Error, Run, Store, Take};
 use std::time::{Duration, Instant};
 use tracing::warn;
 
@@ -50,18 +50,18 @@ pub(super) async fn each(
     work: &mut Work<'_>,
     first: usize,
     mut page: impl AsyncFnMut(&Store, &mut Run, Take<'_>) -> Result<usize, Error>,
-) -> Result<Reached, Error> {
+) -> Result<Completion, Error> {
     let mut size = first;
     loop {
         let limit = work.budget.page(size);
         let begun = Instant::now();
         let (scanned, limit) = one(work, limit, &mut page).await?;
         if scanned < limit {
-            return Ok(Reached::End);
+            return Ok(Completion::End);
         }
         work.budget.spend(scanned);
         if work.budget.is_spent() {
-            return Ok(Reached::Budget);
+            return Ok(Completion::Budget);
         }
         let took = begun.elapsed();
         if took < GROW_UNDER {
@@ -116,23 +116,4 @@ pub(super) async fn items<T>(
         }
     }
     Ok(())
-}
-
-/// Sums up what page after page would do, up to `limit` rows.
-pub(super) async fn rehearse(
-    limit: Option<u64>,
-    mut page: impl AsyncFnMut(usize) -> Result<Tally, Error>,
-) -> Result<Tally, Error> {
-    let mut all = Tally::default();
-    let mut left = limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(usize::MAX);
-    loop {
-        let wanted = left.min(PAGE_MAX);
-        let tally = page(wanted).await?;
-        all += tally;
-        let scanned = usize::try_from(tally.scanned).unwrap_or(0);
-        left = left.saturating_sub(scanned);
-        if scanned < wanted || left == 0 {
-            return Ok(all);
-        }
-    }
 }

@@ -6,8 +6,7 @@
 //! Invariant: a memory is promoted once (held by `jobs::promote::fifty_workers_one_promotion`).
 //! Invariant: a second run at the same instant changes nothing (held by `jobs::promote::twice_is_once`).
 
-use super::{Reached, Work, pages};
-use crate::domain::units::Timestamp;
+use super::{Completion, Work, pages};
 use crate::store::{Error, Run, Store, Take, Tally};
 use std::cell::Cell;
 
@@ -15,8 +14,15 @@ use std::cell::Cell;
 ///
 /// # Errors
 /// Of the store.
-pub async fn run(mut work: Work<'_>) -> Result<Reached, Error> {
+pub async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
     work.adopt().await?;
+    if work.run.is_dry() {
+        // All that is ripe: a claim that is rolled back would meet the same memories again.
+        let ripe = work.store.waiting(work.run.now).await?.ripe;
+        let ripe = ripe.min(i64::try_from(work.budget.page(usize::MAX)).unwrap_or(i64::MAX));
+        work.run.estimate(Tally { scanned: ripe, changed: ripe, promoted: ripe, ..Tally::default() });
+        return Ok(Completion::End);
+    }
     let claim = work.tunables.promotion_batch();
     let (now, tunables) = (work.run.now, work.tunables);
     let (mut failed, in_vain) = (None, Cell::new(false));
@@ -46,7 +52,7 @@ pub async fn run(mut work: Work<'_>) -> Result<Reached, Error> {
     };
     while work.store.backlog().await?.ripe.is_some_and(|ripe| ripe <= now) {
         if work.budget.is_spent() {
-            return Ok(Reached::Budget);
+            return Ok(Completion::Budget);
         }
         let limit = work.budget.page(claim);
         let (claimed, _) = pages::one(&mut work, limit, &mut page).await?;
@@ -55,18 +61,5 @@ pub async fn run(mut work: Work<'_>) -> Result<Reached, Error> {
             break;
         }
     }
-    Ok(Reached::End)
-}
-
-/// How many memories a run at `now` would raise one tier: all that are ripe, `limit` at most.
-///
-/// # Errors
-/// Of the store.
-pub async fn rehearse(store: &Store, now: Timestamp, limit: Option<u64>) -> Result<Tally, Error> {
-    let ripe = store
-        .waiting(now)
-        .await?
-        .ripe
-        .min(limit.map_or(i64::MAX, |limit| limit.try_into().unwrap_or(i64::MAX)));
-    Ok(Tally { scanned: ripe, changed: ripe, promoted: ripe, ..Tally::default() })
+    Ok(Completion::End)
 }

@@ -10,11 +10,10 @@
 //!
 //! Invariant: a pair is strengthened once (held by `jobs::reinforce::twice_is_once`).
 
-use super::{Reached, Work, pages, rehearsed};
+use super::{Completion, Work, pages};
 use crate::domain::ids::MemoryKey;
 use crate::domain::tunables::Tunables;
-use crate::domain::units::Timestamp;
-use crate::store::{Error, Likeness, New, Store, Tally};
+use crate::store::{Error, Likeness, New, Store};
 use ebb_engine::semantic::trigram::CharNgramIndex;
 use std::collections::BTreeMap;
 
@@ -32,16 +31,16 @@ const NEIGHBOURS_MAX: usize = 6_400;
 ///
 /// # Errors
 /// Of the store.
-pub async fn run(mut work: Work<'_>) -> Result<Reached, Error> {
+pub async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
     work.adopt().await?;
     let mut texts = Texts::default();
     loop {
-        let page = work.budget.page(PAGE);
+        let page = work.page(PAGE);
         let new = work.store.new_memories(work.run.now, page).await?;
         if new.is_empty() {
-            return Ok(Reached::End);
+            return Ok(Completion::End);
         }
-        let strengthen = async |work: &mut Work<'_>, new: &[New], failed: Option<&Error>| {
+        let mut strengthen = async |work: &mut Work<'_>, new: &[New], failed: Option<&Error>| {
             if let (Some(why), [new]) = (failed, new) {
                 return work.store.quarantine_new(work.run, new, why).await;
             }
@@ -50,34 +49,17 @@ pub async fn run(mut work: Work<'_>) -> Result<Reached, Error> {
             texts.cut = 0;
             Ok(())
         };
-        pages::items(&mut work, &new, strengthen).await?;
-        if new.len() < page {
-            return Ok(Reached::End);
+        for new in new.chunks(PAGE) {
+            pages::items(&mut work, new, &mut strengthen).await?;
+        }
+        if new.len() < page || work.run.is_dry() {
+            return Ok(Completion::End);
         }
         work.budget.spend(new.len());
         if work.budget.is_spent() {
-            return Ok(Reached::Budget);
+            return Ok(Completion::Budget);
         }
     }
-}
-
-/// What a run at `now` would do, up to `limit` new memories.
-///
-/// # Errors
-/// Of the store.
-pub async fn rehearse(
-    store: &Store,
-    tunables: &Tunables,
-    now: Timestamp,
-    limit: Option<u64>,
-) -> Result<Tally, Error> {
-    let limit = rehearsed(limit);
-    let (mut all, mut texts) = (Tally::default(), Texts::default());
-    for page in store.new_memories(now, limit).await?.chunks(PAGE) {
-        let likenesses = compare(store, tunables, &mut texts, page).await?;
-        all += store.rehearse_reinforce(now, tunables, &likenesses, texts.told()).await?;
-    }
-    Ok(all)
 }
 
 /// The texts of each scope, as far as they were needed.
@@ -89,10 +71,6 @@ struct Texts {
 }
 
 impl Texts {
-    fn told(&mut self) -> i64 {
-        std::mem::take(&mut self.cut)
-    }
-
     async fn of(&mut self, store: &Store, scope: &str) -> Result<&(Vec<MemoryKey>, CharNgramIndex), Error> {
         if !self.scopes.contains_key(scope) {
             let mut corpus = store.corpus(scope, CORPUS_MAX + 1).await?;

@@ -20,7 +20,7 @@
 //!
 //! Invariant: a second sweep at the same instant changes nothing (held by `jobs::sweep::twice_is_once`).
 
-use super::{Reached, Work, pages};
+use super::{Completion, Work, pages};
 use crate::domain::fact::FactScope;
 use crate::domain::policy::{Counters, Rules};
 use crate::domain::units::Timestamp;
@@ -35,9 +35,12 @@ const LOOK: usize = 20_000;
 ///
 /// # Errors
 /// Of the store; [`Error::Guarded`] if a scope was too much for the guard.
-pub async fn run(mut work: Work<'_>) -> Result<Reached, Error> {
-    if let Reached::Budget = work.adopt_facts().await? {
-        return Ok(Reached::Budget);
+pub async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
+    if let Completion::Budget = work.adopt_facts().await? {
+        return Ok(Completion::Budget);
+    }
+    if work.run.is_dry() {
+        return estimate(work).await;
     }
     match Asked::of(&work.run.occurrence).map(str::to_owned) {
         Some(id) => asked(work, &id).await,
@@ -45,7 +48,7 @@ pub async fn run(mut work: Work<'_>) -> Result<Reached, Error> {
     }
 }
 
-async fn all(mut work: Work<'_>) -> Result<Reached, Error> {
+async fn all(mut work: Work<'_>) -> Result<Completion, Error> {
     let (policies, new) = if work.run.is_scheduled() {
         work.store.policies_on_trial(work.run).await?
     } else {
@@ -68,7 +71,7 @@ async fn all(mut work: Work<'_>) -> Result<Reached, Error> {
             Ok(swept.lineages)
         })
         .await?;
-        if reached == Reached::Budget {
+        if reached == Completion::Budget {
             return Ok(reached);
         }
     }
@@ -77,14 +80,14 @@ async fn all(mut work: Work<'_>) -> Result<Reached, Error> {
         let ids: Vec<&str> = new.iter().map(|policy| policy.id.as_str()).collect();
         info!(policies = ids.join(", "), "their first run only counted; the next one acts");
     }
-    guarded.map_or(Ok(Reached::End), Err)
+    guarded.map_or(Ok(Completion::End), Err)
 }
 
-async fn asked(mut work: Work<'_>, id: &str) -> Result<Reached, Error> {
+async fn asked(mut work: Work<'_>, id: &str) -> Result<Completion, Error> {
     work.budget.until_stopped();
     let job = work.store.asked_sweep(id).await?;
     if job.state.is_over() {
-        return Ok(Reached::End);
+        return Ok(Completion::End);
     }
     let ended = sweep(&mut work, job.asked).await;
     // Where it was cut off, whoever takes the run over goes on with it.
@@ -94,7 +97,7 @@ async fn asked(mut work: Work<'_>, id: &str) -> Result<Reached, Error> {
     ended
 }
 
-async fn sweep(work: &mut Work<'_>, mut asked: Asked) -> Result<Reached, Error> {
+async fn sweep(work: &mut Work<'_>, mut asked: Asked) -> Result<Completion, Error> {
     let policies = work.store.policies().await?.policies;
     let rules = policies.rules(asked.scope, asked.mode, asked.policy.as_deref());
     // One that has written was let through.
@@ -108,7 +111,7 @@ async fn sweep(work: &mut Work<'_>, mut asked: Asked) -> Result<Reached, Error> 
         Ok(lineages)
     })
     .await?;
-    if reached == Reached::End {
+    if reached == Completion::End {
         work.store.end_sweep(work.run, &id, Ok(&rules.summary(&asked.counters))).await?;
     }
     Ok(reached)
@@ -162,22 +165,18 @@ pub async fn look(store: &Store, scope: FactScope, rules: &Rules, now: Timestamp
     }
 }
 
-/// What a run at `now` would do, up to `limit` lineages. Facts of other writers are not among them.
-///
-/// # Errors
-/// Of the store.
-pub async fn rehearse(store: &Store, now: Timestamp, limit: Option<u64>) -> Result<Tally, Error> {
-    let policies = store.policies().await?.policies;
-    let mut tally = Tally::default();
-    let mut left = limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(usize::MAX);
+/// What a run would do. Nothing is locked, and the guard stops nothing.
+async fn estimate(work: Work<'_>) -> Result<Completion, Error> {
+    let policies = work.store.policies().await?.policies;
+    let mut left = work.budget.page(usize::MAX);
     for scope in FactScope::ALL {
         let rules = policies.rules(scope, None, None);
         let mut after = String::new();
         while left > 0 && !rules.is_empty() {
             let wanted = left.min(LOOK);
-            let page = store.look_at_heads(scope, &rules, now, &after, wanted).await?;
+            let page = work.store.look_at_heads(scope, &rules, work.run.now, &after, wanted).await?;
             let (found, scanned) = (page.counters, i64::try_from(page.lineages).unwrap_or(i64::MAX));
-            tally += Tally {
+            work.run.estimate(Tally {
                 scanned,
                 changed: found.retracted + found.reduced,
                 skipped: scanned - found.retracted - found.reduced,
@@ -185,7 +184,7 @@ pub async fn rehearse(store: &Store, now: Timestamp, limit: Option<u64>) -> Resu
                 reduced: found.reduced,
                 rehearsed: found.would_retract + found.would_reduce,
                 ..Tally::default()
-            };
+            });
             left -= page.lineages.min(left);
             if page.lineages < wanted {
                 break;
@@ -193,5 +192,5 @@ pub async fn rehearse(store: &Store, now: Timestamp, limit: Option<u64>) -> Resu
             after = page.last;
         }
     }
-    Ok(tally)
+    Ok(Completion::End)
 }

@@ -6,7 +6,7 @@
 
 use crate::domain::attempt::{Right, RunState};
 use crate::domain::units::Timestamp;
-use crate::jobs::{self, JobName, Learning, Reached, Request, Work, reap};
+use crate::jobs::{self, Completion, JobName, Request, Work, reap};
 use crate::store::{Asked, BY_HAND, Error, Held, Leaving, Opened, Outlook, Run, Store, Tally};
 use std::time::Instant;
 use tracing::{Instrument, debug, info, info_span, warn};
@@ -196,12 +196,12 @@ async fn work(
         };
         let reached = beating(store, &held, Box::pin(body)).await;
         let truncated = match reached {
-            Ok(Reached::Budget) if stop.is_cancelled() => {
+            Ok(Completion::Budget) if stop.is_cancelled() => {
                 store.leave(job.name(), Leaving::ToAnother).await?;
                 info!("left to another worker");
                 return Ok(report(job, &run, Outcome::Released, Tally::default()));
             }
-            Ok(reached) => reached == Reached::Budget,
+            Ok(reached) => reached == Completion::Budget,
             Err(why) if why.is_cut_off() => return Err(why),
             Err(why) => {
                 let guarded = matches!(why, Error::Guarded(_));
@@ -299,25 +299,18 @@ pub async fn finish_open(
     work(store, job, run, &outlook, right, request).await.map(Some)
 }
 
-/// What a run of a job at `now` would do; nothing is written, not even to the ledger.
+/// What a run of a job at `now` would do: the run, rolled back. It leaves nothing in the ledger.
 ///
 /// # Errors
 /// Of the store.
-pub async fn rehearse_job(store: &Store, job: JobName, now: Timestamp) -> Result<Tally, Error> {
-    rehearse_limited(store, job, now, None, &Learning::default()).await
-}
-
-/// As [`rehearse_job`], for a run that stops after about `limit` rows and learns by `learning`.
-///
-/// # Errors
-/// Of the store.
-pub async fn rehearse_limited(
+pub async fn dry_run_job(
     store: &Store,
     job: JobName,
     now: Timestamp,
-    limit: Option<u64>,
-    learning: &Learning,
+    request: Request,
 ) -> Result<Tally, Error> {
-    let tunables = store.tunables().await?;
-    jobs::rehearse(job, store, &tunables, now, limit, learning).await
+    let outlook = store.outlook().await?;
+    let mut run = Run::dry(job.name(), now);
+    Box::pin(jobs::run(job, Work::new(store, &outlook, &mut run, request))).await?;
+    Ok(run.estimated())
 }

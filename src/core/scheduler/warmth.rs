@@ -5,7 +5,7 @@
 //! the same moment: each waits for up to a second, drawn by lot, and what the first of them asks is planned
 //! for all.
 
-use crate::clock::by_lot;
+use crate::clock::jitter;
 use std::time::Duration;
 use tokio::sync::watch;
 
@@ -75,7 +75,7 @@ impl Warmth {
             return;
         }
         let _ = self.0.subscribe().wait_for(|stage| *stage != Stage::Away).await;
-        tokio::time::sleep(by_lot(RETURN)).await;
+        tokio::time::sleep(jitter(RETURN)).await;
     }
 
     fn set(&self, next: impl Fn(Stage) -> Stage) {

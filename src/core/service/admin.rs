@@ -103,9 +103,9 @@ impl Service {
     ///
     /// # Errors
     /// As [`Service::initialise`].
-    pub async fn rehearse_initialise(&self) -> Result<Initialised, Error> {
+    pub async fn dry_run_initialise(&self) -> Result<Initialised, Error> {
         self.store.about().await?;
-        self.store.rehearse_initialise(&self.config.consolidation).await
+        self.store.dry_run_initialise(&self.config.consolidation).await
     }
 
     /// Memories by tier, stubs of promotions included.
@@ -180,23 +180,19 @@ impl Service {
         })
     }
 
-    /// What a run at `now` would do, up to about `limit` rows.
+    /// What a run at `now` would do, up to about `limit` rows: the run, rolled back. `force` as for [`Service::evaporate`].
     ///
     /// # Errors
     /// Of the store.
-    pub async fn rehearse_job(
+    pub async fn dry_run_job(
         &self,
         job: JobName,
         now: Timestamp,
         limit: Option<u64>,
+        force: bool,
     ) -> Result<Tally, Error> {
-        let mut tally = driver::rehearse_limited(&self.store, job, now, limit, &self.learning()).await?;
-        match job {
-            JobName::Evaporate | JobName::Fade | JobName::Learn => {}
-            JobName::Sweep => tally.adopted = self.store.foreign_facts().await?,
-            _ => tally.adopted = self.store.unstamped().await?,
-        }
-        Ok(tally)
+        let request = Request { limit, force, learning: self.learning(), ..Request::default() };
+        driver::dry_run_job(&self.store, job, now, request).await
     }
 
     /// The jobs with their schedules.

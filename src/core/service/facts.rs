@@ -5,7 +5,7 @@
 //! die. One that counts only is always answered at once, since it writes nothing.
 
 use super::Service;
-use super::memories::Intent;
+use super::memories::WriteMode;
 use super::request_hash::request_hash;
 use crate::clock::new_id;
 use crate::domain::fact::{Assertion, FactScope, Value};
@@ -116,7 +116,7 @@ impl Service {
     ///
     /// # Errors
     /// [`Error::Conflict`] for a request id that was used for other words.
-    pub async fn assert_facts(&self, intent: &Intent, facts: &[Assertion]) -> Result<Vec<Said>, Error> {
+    pub async fn assert_facts(&self, mode: &WriteMode, facts: &[Assertion]) -> Result<Vec<Said>, Error> {
         // The ids are made anew at each try, and a client that tries again does so later.
         let assertion = |fact: &Assertion| {
             let tuple = &fact.tuple;
@@ -131,7 +131,7 @@ impl Service {
             })
         };
         let hash = request_hash("assert", &facts.iter().map(assertion).collect());
-        self.store.assert_facts(intent.lasting(&hash), facts).await
+        self.store.assert_facts(mode.with_hash(&hash), facts).await
     }
 
     /// Facts after a cursor (empty at first), at most `limit`, if there is one. Heads come in the order of their lineages,
@@ -167,7 +167,7 @@ impl Service {
     /// [`Error::Conflict`] for a request id that was used for other words.
     pub async fn sweep(
         &self,
-        intent: &Intent,
+        write: &WriteMode,
         request: &SweepRequest,
         stop: Option<CancellationToken>,
     ) -> Result<Sweep, Error> {
@@ -181,8 +181,8 @@ impl Service {
             "accept_affected": accepted,
         });
         let hash = request_hash("sweep", &document);
-        let lasting = intent.lasting(&hash);
-        let id = match self.store.sweep_under(lasting).await? {
+        let write_mode = write.with_hash(&hash);
+        let id = match self.store.sweep_under(write_mode).await? {
             Some(id) => id,
             None => {
                 let policies = self.store.policies().await?.policies;
@@ -190,8 +190,8 @@ impl Service {
                     return Err(Error::Invalid(format!("there is no policy {id}. See: ebb policy list")));
                 }
                 let rules = policies.rules(*scope, *mode, policy_id);
-                if *intent == Intent::Rehearse || !rules.act() {
-                    let rules = if *intent == Intent::Rehearse { rules.rehearsed() } else { rules };
+                if *write == WriteMode::DryRun || !rules.act() {
+                    let rules = if *write == WriteMode::DryRun { rules.rehearsed() } else { rules };
                     let found = sweep::look(&self.store, *scope, &rules, *at).await?;
                     return Ok(Sweep::Done(answer(*at, *scope, rules.summary(&found))));
                 }
@@ -206,7 +206,7 @@ impl Service {
                     cursor: String::new(),
                     counters: Counters::default(),
                 };
-                self.store.ask_for_sweep(lasting, &asked).await?
+                self.store.ask_for_sweep(write_mode, &asked).await?
             }
         };
         let mut job = self.store.asked_sweep(&id).await?;
@@ -266,7 +266,7 @@ impl Service {
     ///
     /// # Errors
     /// [`Error::Invalid`] with every fault of it; [`Error::Conflict`] for a request id that was used for other words.
-    pub async fn set_policy(&self, intent: &Intent, draft: Draft) -> Result<(Policy, bool), Error> {
+    pub async fn set_policy(&self, mode: &WriteMode, draft: Draft) -> Result<(Policy, bool), Error> {
         let checked = Policies::check(&[draft]).map_err(|faults| {
             let faults: Vec<String> =
                 faults.into_iter().map(|fault| format!("{} {}", fault.field, fault.what)).collect();
@@ -289,7 +289,7 @@ impl Service {
             "exempt_relations": policy.exempt_relations.iter().map(Glob::as_str).collect::<Vec<_>>(),
         });
         let hash = request_hash("set_policy", &document);
-        let new = self.store.set_policy(intent.lasting(&hash), &policy).await?;
+        let new = self.store.set_policy(mode.with_hash(&hash), &policy).await?;
         Ok((policy, new))
     }
 
@@ -297,9 +297,9 @@ impl Service {
     ///
     /// # Errors
     /// [`Error::NotFound`]; [`Error::Conflict`] for a request id that was used for other words.
-    pub async fn remove_policy(&self, intent: &Intent, id: &str) -> Result<(), Error> {
+    pub async fn remove_policy(&self, mode: &WriteMode, id: &str) -> Result<(), Error> {
         let hash = request_hash("remove_policy", &json!({ "id": id }));
-        self.store.remove_policy(intent.lasting(&hash), id).await
+        self.store.remove_policy(mode.with_hash(&hash), id).await
     }
 }
 

@@ -9,7 +9,7 @@ use crate::domain::memory::Revive;
 use crate::domain::similarity::{Embedding, EmbeddingError};
 use crate::domain::tunables::Tunables;
 use crate::domain::units::{Energy, Timestamp};
-use crate::store::{Applied, Batch, Done, Ended, Error, Fault, Filter, Lasting, Record};
+use crate::store::{Applied, Batch, Done, Ended, Error, Fault, Filter, Record, RequestMode};
 use serde_json::{Value, json};
 
 /// A write that may be repeated: the same id counts once.
@@ -50,18 +50,24 @@ impl RequestId {
         if self.own { event_id(&format!("request/{}", self.id), 0) } else { new_id() }
     }
 
-    fn once<'a>(&'a self, hash: &'a str) -> Lasting<'a> {
-        Lasting::Once { request: &self.id, hash, by: &self.by }
+    fn once<'a>(&'a self, hash: &'a str) -> RequestMode<'a> {
+        RequestMode::Once { request: &self.id, hash, by: &self.by }
     }
 }
 
 /// Whether a write is to last.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Intent {
+pub enum WriteMode {
     /// It counts, once under this id.
-    Do(RequestId),
-    /// It is only said what it would do: the same work by the same statements, taken back.
-    Rehearse,
+    Once(RequestId),
+    /// The same work by the same statements, rolled back: the answer says what it would do.
+    DryRun,
+}
+
+impl From<RequestId> for WriteMode {
+    fn from(request: RequestId) -> Self {
+        Self::Once(request)
+    }
 }
 
 /// Why a batch did nothing.
@@ -80,20 +86,28 @@ pub enum BatchError {
     Store(#[from] Error),
 }
 
-impl Intent {
+impl WriteMode {
     /// The id of what is made and not named by the caller.
     #[must_use]
     pub fn names(&self) -> String {
         match self {
-            Self::Do(request) => request.names(0),
-            Self::Rehearse => new_id(),
+            Self::Once(request) => request.names(0),
+            Self::DryRun => new_id(),
         }
     }
 
-    pub(super) fn lasting<'a>(&'a self, hash: &'a str) -> Lasting<'a> {
+    /// The seed of the ids that the request makes, where a repeat must make the same.
+    fn seed(&self) -> Option<&str> {
         match self {
-            Self::Do(request) => request.once(hash),
-            Self::Rehearse => Lasting::Rehearsed,
+            Self::Once(request) if request.own => Some(&request.seed),
+            Self::Once(_) | Self::DryRun => None,
+        }
+    }
+
+    pub(super) fn with_hash<'a>(&'a self, hash: &'a str) -> RequestMode<'a> {
+        match self {
+            Self::Once(request) => request.once(hash),
+            Self::DryRun => RequestMode::DryRun,
         }
     }
 }
@@ -129,10 +143,10 @@ impl Service {
     ///
     /// # Errors
     /// [`Error::Conflict`] if the id is taken by other content, or if what this request made was forgotten since.
-    pub async fn remember(&self, request: &RequestId, remember: Remember) -> Result<(Done, Memory), Error> {
+    pub async fn remember(&self, mode: &WriteMode, remember: Remember) -> Result<(Done, Memory), Error> {
         let (scope, at) = (remember.scope.clone(), remember.at);
         let key = MemoryKey::new(&scope, &remember.id);
-        let (done, mut memories) = self.apply(request, &[Event::Remember(remember)], at).await?;
+        let (done, mut memories) = self.apply(mode, &[Event::Remember(remember)], at).await?;
         let (key, done) =
             done.first().map_or((key, Done::Accessed), |(id, done)| (MemoryKey::new(&scope, id), *done));
         match (done, memories.pop()) {
@@ -145,9 +159,9 @@ impl Service {
     ///
     /// # Errors
     /// [`Error::NotFound`]; [`Error::Refused`] for a stub, or for an expired one that is not to be revived.
-    pub async fn access(&self, request: &RequestId, access: Access) -> Result<(Done, Memory), Error> {
+    pub async fn access(&self, mode: &WriteMode, access: Access) -> Result<(Done, Memory), Error> {
         let (key, at) = (MemoryKey::new(&access.scope, &access.id), access.at);
-        let (done, mut memories) = self.apply(request, &[Event::Access(access)], at).await?;
+        let (done, mut memories) = self.apply(mode, &[Event::Access(access)], at).await?;
         match (done.first(), memories.pop()) {
             (Some((_, done)), Some(memory)) => Ok((*done, memory)),
             _ => Err(Error::NotFound { what: "memory", id: key.to_string() }),
@@ -160,41 +174,24 @@ impl Service {
     /// As [`Service::access`], of the first that cannot be used.
     pub async fn access_all(
         &self,
-        request: &RequestId,
+        mode: &WriteMode,
         ids: &[MemoryId],
         use_of: impl Fn(&MemoryId) -> Access,
         at: Timestamp,
     ) -> Result<Vec<(Done, Memory)>, Error> {
         let events: Vec<Event> = ids.iter().map(|id| Event::Access(use_of(id))).collect();
-        let (done, memories) = self.apply(request, &events, at).await?;
+        let (done, memories) = self.apply(mode, &events, at).await?;
         Ok(done.into_iter().map(|(_, done)| done).zip(memories).collect())
-    }
-
-    /// What events would do and make of their memories, nothing written.
-    ///
-    /// # Errors
-    /// As for the events themselves.
-    pub async fn rehearse(&self, events: &[Event], at: Timestamp) -> Result<Vec<(Done, Memory)>, Error> {
-        let tunables = self.store.tunables().await?;
-        let (applied, records) = self.store.rehearse_events(Batch { events, tunables: &tunables }).await?;
-        let done = all(applied)?;
-        if let (Some(Done::Forgotten), Some(event)) = (done.first(), events.first()) {
-            return Err(forgotten(&event.key()));
-        }
-        Ok(done
-            .into_iter()
-            .zip(records.into_iter().map(|record| Memory::at(record, at, &tunables)))
-            .collect())
     }
 
     /// Applies events in their order, all or none; answers what each did, and the memories as they are then, at an instant.
     async fn apply(
         &self,
-        request: &RequestId,
+        mode: &WriteMode,
         events: &[Event],
         at: Timestamp,
     ) -> Result<(Vec<(MemoryId, Done)>, Vec<Memory>), Error> {
-        self.applied(request, events, Some(at)).await.map_err(|why| match why {
+        self.applied(mode, events, Some(at)).await.map_err(|why| match why {
             BatchError::Event { why, .. } | BatchError::Store(why) => why,
         })
     }
@@ -209,22 +206,22 @@ impl Service {
         request: &RequestId,
         events: &[Event],
     ) -> Result<Vec<(MemoryId, Done)>, BatchError> {
-        Ok(self.applied(request, events, None).await?.0)
+        Ok(self.applied(&request.clone().into(), events, None).await?.0)
     }
 
     async fn applied(
         &self,
-        request: &RequestId,
+        mode: &WriteMode,
         events: &[Event],
         at: Option<Timestamp>,
     ) -> Result<(Vec<(MemoryId, Done)>, Vec<Memory>), BatchError> {
         let tunables = self.store.tunables().await?;
         let batch = Batch { events, tunables: &tunables };
+        let seed = mode.seed();
         let named =
-            |index: usize, event: &Event| request.own && event.id().as_str() == made(&request.seed, index);
+            |index: usize, event: &Event| seed.is_some_and(|seed| event.id().as_str() == made(seed, index));
         let documents = events.iter().enumerate().map(|(index, event)| document(event, named(index, event)));
         let hash = request_hash("events", &documents.collect());
-        let seed = request.own.then_some(request.seed.as_str());
         // The id of the first time, of what the request itself named.
         let first_id = |first: Option<&str>, index: usize, event: &Event| {
             first.filter(|_| named(index, event)).map(|first| made(first, index))
@@ -238,7 +235,7 @@ impl Service {
             None => Vec::new(),
         };
         let (applied, first, records) =
-            self.store.apply_and_read(request.once(&hash), seed, batch, keys).await?;
+            self.store.apply_and_read(mode.with_hash(&hash), seed, batch, keys).await?;
         match applied {
             Applied::All(done) => {
                 let of = |(index, (event, done)): (usize, (&Event, Done))| {
@@ -307,7 +304,7 @@ impl Service {
     /// [`Error::NotFound`]; [`Error::Refused`] for stubs and expired ones.
     pub async fn pin(
         &self,
-        intent: &Intent,
+        mode: &WriteMode,
         (scope, ids): (&Scope, &[MemoryId]),
         pin: bool,
         at: Timestamp,
@@ -315,7 +312,7 @@ impl Service {
         let tunables = self.store.tunables().await?;
         let hash = request_hash("pin", &json!({ "scope": scope.as_str(), "ids": texts(ids), "pin": pin }));
         let keys: Vec<MemoryKey> = ids.iter().map(|id| MemoryKey::new(scope, id)).collect();
-        let records = self.store.pin(intent.lasting(&hash), &keys, pin, at, &tunables).await?;
+        let records = self.store.pin(mode.with_hash(&hash), &keys, pin, at, &tunables).await?;
         Ok(records.into_iter().map(|record| Memory::at(record, at, &tunables)).collect())
     }
 
@@ -326,13 +323,13 @@ impl Service {
     /// [`Error::Guarded`], [`Error::NotFound`].
     pub async fn forget(
         &self,
-        intent: &Intent,
+        mode: &WriteMode,
         (scope, ids): (&Scope, &[MemoryId]),
         at: Timestamp,
         accepted: Option<i64>,
     ) -> Result<i64, Error> {
         let hash = request_hash("forget", &json!({ "scope": scope.as_str(), "ids": texts(ids) }));
-        self.store.forget(intent.lasting(&hash), (scope, ids), at, (&self.config.guard, accepted)).await
+        self.store.forget(mode.with_hash(&hash), (scope, ids), at, (&self.config.guard, accepted)).await
     }
 
     /// Ends a session: its working memories with an energy above the threshold rise.
@@ -341,7 +338,7 @@ impl Service {
     /// [`Error::NotFound`].
     pub async fn end_session(
         &self,
-        intent: &Intent,
+        mode: &WriteMode,
         scope: &Scope,
         session: &SessionId,
         at: Timestamp,
@@ -352,15 +349,8 @@ impl Service {
             json!({ "scope": scope.as_str(), "session": session.as_str(), "threshold": threshold });
         let hash = request_hash("end_session", &document);
         let threshold = threshold.unwrap_or(tunables.config().session_end_threshold);
-        let lasting = intent.lasting(&hash);
-        self.store.end_session(lasting, (scope, session), at, threshold, &tunables).await
-    }
-}
-
-fn all(applied: Applied) -> Result<Vec<Done>, Error> {
-    match applied {
-        Applied::All(done) => Ok(done),
-        Applied::Nothing(mut faults) => Err(faults.swap_remove(0).why),
+        let mode = mode.with_hash(&hash);
+        self.store.end_session(mode, (scope, session), at, threshold, &tunables).await
     }
 }
 

@@ -4,7 +4,6 @@
 //! |---|---|---|
 //! | [`Service::remember`], [`Service::apply_all`] | `memory add` | `POST /v1/memories`, `:batch` |
 //! | [`Service::access_all`], [`Service::access`] | `memory access` | `POST /v1/memories/{id}/access`, `/v1/accesses:batch` |
-//! | [`Service::rehearse`] | `memory add`, `access` with `--dry-run` | – |
 //! | [`Service::show`], [`Service::list`] | `memory show`, `list` | `GET /v1/memories/{id}`, `/v1/memories` |
 //! | [`Service::explain`] | `memory explain`, `plot energy` | `GET /v1/memories/{id}/explain` |
 //! | [`Service::pin`] | `memory pin`, `unpin` | `POST`, `DELETE /v1/memories/{id}/pin` |
@@ -28,7 +27,7 @@
 //! | [`Service::sweep`], [`Service::sweep_job`] | `sweep` | `POST /v1/decay/sweep`, `GET /v1/decay/jobs/{id}` |
 //! | [`Service::policies`], [`Service::set_policy`], [`Service::remove_policy`] | `policy list`, `set`, `remove` | `GET /v1/decay/policies`, `PUT`, `DELETE /v1/decay/policies/{id}` |
 //! | [`Service::import`], [`Service::check`], [`Service::replay`] | `import`, `replay`, `demo` | – |
-//! | [`Service::run_job`], [`Service::run_job_once`], [`Service::rehearse_job`] | `job run`, `relation decay` | `POST /v1/jobs/{name}/run`, `/memory/graph/decay` |
+//! | [`Service::run_job`], [`Service::run_job_once`], [`Service::dry_run_job`] | `job run`, `relation decay` | `POST /v1/jobs/{name}/run`, `/memory/graph/decay` |
 //! | [`Service::jobs`] | `job list` | `GET /v1/jobs` |
 //! | [`Service::history`] | `job history` | – |
 //! | [`Service::attempts`] | `attempt list` | `GET /v1/attempts` |

@@ -1,7 +1,7 @@
 //! Outcomes: what came of recalls, reported by whoever used their answers, or filed by the recall itself.
 
 use super::Service;
-use super::memories::{Intent, RequestId};
+use super::memories::{RequestId, WriteMode};
 use super::recall::{Ask, Error, Recalled};
 use super::request_hash::request_hash;
 use crate::domain::ids::{RecallId, Scope};
@@ -31,14 +31,14 @@ pub(super) struct Judged {
 }
 
 impl Service {
-    /// Takes in what came of a recall, once under a request id, or only rehearsed: the edges on the ways to what was of use
+    /// Takes in what came of a recall, once under a request id, or as a dry run: the edges on the ways to what was of use
     /// earn success as those of a path do, where they carry pheromones, and the nodes wait to be learned.
     ///
     /// # Errors
     /// [`store::Error::Conflict`] for a request id that was used for other words.
     pub async fn report(
         &self,
-        intent: &Intent,
+        mode: &WriteMode,
         scope: &Scope,
         outcome: &Outcome,
         at: Timestamp,
@@ -54,7 +54,7 @@ impl Service {
             }),
         );
         let report = Report { scope, outcome, at, learns: self.learns() };
-        self.store.report(intent.lasting(&hash), report).await
+        self.store.report(mode.with_hash(&hash), report).await
     }
 
     /// Whether anything is learned from outcomes.
@@ -78,7 +78,7 @@ impl Service {
         };
         let filed = async {
             let at = self.instant(None).await?;
-            self.report(&Intent::Do(RequestId::or_new("recall", None)), scope, &outcome, at).await
+            self.report(&WriteMode::Once(RequestId::or_new("recall", None)), scope, &outcome, at).await
         };
         if let Err(why) = filed.await {
             warn!(%scope, recall = %recalled.id, %why, "a recall could not be filed, and nothing is learned from it");

@@ -1,7 +1,7 @@
 //! Relations between entities: observed, listed, pinned.
 
 use super::Service;
-use super::memories::Intent;
+use super::memories::WriteMode;
 use super::request_hash::request_hash;
 use crate::domain::event::{Observe, Tie};
 use crate::domain::ids::Scope;
@@ -18,11 +18,11 @@ impl Service {
     ///
     /// # Errors
     /// [`Error::Conflict`] for a request id that was used for other words.
-    pub async fn observe(&self, intent: &Intent, seen: &[Observe]) -> Result<Vec<Observed>, Error> {
+    pub async fn observe(&self, mode: &WriteMode, seen: &[Observe]) -> Result<Vec<Observed>, Error> {
         // The instant apart: a client that tries again does so later.
         let observation = |one: &Observe| json!({ "relation": named(&one.tie), "weight": one.seen.weight.map(Weight::value), "pinned": one.seen.pinned });
         let hash = request_hash("observe", &seen.iter().map(observation).collect());
-        self.store.observe(intent.lasting(&hash), seen).await
+        self.store.observe(mode.with_hash(&hash), seen).await
     }
 
     /// Pins a relation at what it weighs, or lets it go; answers that weight, `0 ..= 1`.
@@ -31,13 +31,13 @@ impl Service {
     /// [`Error::NotFound`]; [`Error::Quarantined`] for one whose values no law can use.
     pub async fn pin_relation(
         &self,
-        intent: &Intent,
+        mode: &WriteMode,
         tie: &Tie,
         pin: bool,
         at: Timestamp,
     ) -> Result<f64, Error> {
         let hash = request_hash("pin_relation", &json!({ "relation": named(tie), "pin": pin }));
-        self.store.pin_relation(intent.lasting(&hash), tie, pin, at).await
+        self.store.pin_relation(mode.with_hash(&hash), tie, pin, at).await
     }
 
     /// A page of relations of a scope as they are at an instant, in an order that does not change: by key after `after`, at

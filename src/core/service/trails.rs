@@ -1,15 +1,15 @@
 //! Trails: places and edges of the palace, what agents leave there, and where it leads.
 
 use super::Service;
-use super::memories::{Intent, RequestId};
+use super::memories::{RequestId, WriteMode};
 use super::request_hash::request_hash;
 use crate::domain::event::{PlaceName, Step, Trace, Walk};
 use crate::domain::ids::{NameError, PlaceId, Scope, Term};
 use crate::domain::trail::{Allowed, PlaceLabel};
 use crate::domain::units::Timestamp;
-use crate::jobs::{JobName, Request, evaporate};
+use crate::jobs::{JobName, Request};
 use crate::scheduler::driver::JobReport;
-use crate::store::{Candidate, Counter, EdgeSeen, Error, Hot, PlaceSeen, Seen, Tally, Traced, Trodden};
+use crate::store::{Candidate, Counter, EdgeSeen, Error, Hot, PlaceSeen, Seen, Traced, Trodden};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -89,9 +89,9 @@ impl Service {
     /// # Errors
     /// [`Error::NotFound`] for a place or an edge that does not exist; [`Error::Conflict`] for an id that several places
     /// have, or a request id that was used for other words; [`Error::Quarantined`] for what no law can use.
-    pub async fn trace(&self, intent: &Intent, traces: &[Trace]) -> Result<Vec<Traced>, Error> {
+    pub async fn trace(&self, mode: &WriteMode, traces: &[Trace]) -> Result<Vec<Traced>, Error> {
         let hash = request_hash("trace", &traces.iter().map(document).collect());
-        self.store.trace(intent.lasting(&hash), traces).await
+        self.store.trace(mode.with_hash(&hash), traces).await
     }
 
     /// A place at an instant, or the edges between two.
@@ -176,16 +176,16 @@ impl Service {
     /// As [`Service::cycles`]; [`Error::TooFar`]; [`Error::Conflict`] for a request id that was used for other words.
     pub async fn advance_cycle(
         &self,
-        intent: &Intent,
+        mode: &WriteMode,
         cycles: u32,
         accepted: Option<u32>,
         at: Timestamp,
     ) -> Result<i64, Error> {
         // What a dry run shows is what is to be accepted.
-        let accepted = if *intent == Intent::Rehearse { Some(cycles) } else { accepted };
+        let accepted = if *mode == WriteMode::DryRun { Some(cycles) } else { accepted };
         self.config.guard.judge_cycles(cycles, accepted).map_err(Error::TooFar)?;
         let hash = request_hash("advance_cycle", &json!({ "cycles": cycles }));
-        self.store.advance_cycle(intent.lasting(&hash), cycles, at).await
+        self.store.advance_cycle(mode.with_hash(&hash), cycles, at).await
     }
 
     /// Runs the job evaporate by hand, once under a request id, until its end or `stop`, if there is one; with `force` also
@@ -202,14 +202,6 @@ impl Service {
     ) -> Result<JobReport, Error> {
         let work = Request { force, stop: stop.unwrap_or_default(), ..Request::default() };
         self.run_once(request, JobName::Evaporate, at, work).await
-    }
-
-    /// What [`Service::evaporate`] would do, nothing written.
-    ///
-    /// # Errors
-    /// Of the store.
-    pub async fn rehearse_evaporate(&self, at: Timestamp, force: bool) -> Result<Tally, Error> {
-        evaporate::rehearse(&self.store, at, None, force).await
     }
 }
 

@@ -23,7 +23,6 @@ use crate::domain::tunables::Tunables;
 use crate::domain::units::Timestamp;
 use serde::Deserialize;
 use std::collections::BTreeSet;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 /// How many memories an attempt holds.
@@ -181,14 +180,12 @@ impl Store {
     /// [`Error::Fenced`] if run or attempt was lost: nothing is written then.
     pub async fn apply(&self, run: &mut Run, claimed: &Claimed, tunables: &Tunables) -> Result<Tally, Error> {
         let now = run.now;
-        // Empty but for the bug: a promotion and its stub are one transaction.
-        let torn = Mutex::new(Vec::new());
-        let tally = self
+        let (tally, torn) = self
             .in_run(run, "attempt.apply", async |tx: &mut Tx| {
                 tx.attempt = Some(claimed.attempt.clone());
                 let held = self.held_by(tx, claimed).await?;
                 if held.state == AttemptState::Done.name() {
-                    return Ok(Tally::default());
+                    return Ok((Tally::default(), Vec::new()));
                 }
                 let keys = held.keys();
                 let wanted: Vec<(&MemoryKey, Option<&str>)> = keys.iter().map(|key| (key, None)).collect();
@@ -217,21 +214,20 @@ impl Store {
                 }
                 quarantine(tx, &faults).await?;
                 let raised = rise(tx, promotions).await?;
-                if !planted("torn-promotion") {
+                // Empty but for the bug: a promotion and its stub are one transaction.
+                let torn = if planted("torn-promotion") { raised.clone() } else { Vec::new() };
+                if torn.is_empty() {
                     stubs(tx, &raised, now).await?;
-                } else if let Ok(mut torn) = torn.lock() {
-                    torn.clone_from(&raised);
                 }
                 let raised = i64::try_from(raised.len()).unwrap_or(i64::MAX);
                 finish(tx, &claimed.attempt, AttemptState::Done, raised).await?;
                 tally.changed = raised;
                 tally.promoted = raised;
                 tally.quarantined = tally.scanned - tally.skipped - raised;
-                Ok(tally)
+                Ok((tally, torn))
             })
             .await?;
-        if planted("torn-promotion") {
-            let torn = torn.into_inner().unwrap_or_default();
+        if !torn.is_empty() {
             self.transactions
                 .run("attempt.stub", Mode::Write, async |tx: &mut Tx| stubs(tx, &torn, now).await)
                 .await?;

@@ -10,7 +10,7 @@ use super::error::Error;
 use super::memory::TierHealth;
 use super::run::Run;
 use super::statement::{Call, Take};
-use super::sweep::{Judged, release_page, unstamped};
+use super::sweep::{Judged, release_page};
 use super::tally::Tally;
 use super::tx::{Mode, Tx};
 use crate::domain::fact::DECAY_SOURCE;
@@ -19,8 +19,6 @@ use crate::domain::retention::Retention;
 use crate::domain::tunables::{ENERGY_FLOOR, Tunables};
 use crate::domain::units::Timestamp;
 use serde::Deserialize;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// How long a key is listed after it has ended.
@@ -90,21 +88,16 @@ impl Store {
     /// [`Error::Fenced`] if the run was lost; an error with [`Error::is_too_big`] or [`Error::is_of_data`] asks for a
     /// smaller page.
     pub async fn audit(&self, run: &mut Run, after: &mut MemoryKey, take: Take<'_>) -> Result<usize, Error> {
-        let last = Mutex::new(None);
-        let tally = self
-            .in_run(run, "memories.audit", async |tx: &mut Tx| {
-                let row = audit_page(tx, after, take).await?;
-                if row.quarantined > 0 {
-                    tx.touch_everything();
-                }
-                if let Ok(mut last) = last.lock() {
-                    *last = row.last();
-                }
-                let AuditRow { scanned, mended: changed, quarantined, .. } = row;
-                Ok(Tally { scanned, changed, quarantined, ..Tally::default() })
-            })
-            .await?;
-        if let Some(last) = last.into_inner().ok().flatten() {
+        let body = async |tx: &mut Tx| {
+            let row = audit_page(tx, after, take).await?;
+            if row.quarantined > 0 {
+                tx.touch_everything();
+            }
+            let AuditRow { scanned, mended: changed, quarantined, .. } = row;
+            Ok((Tally { scanned, changed, quarantined, ..Tally::default() }, row.last()))
+        };
+        let (tally, last) = self.in_run(run, "memories.audit", body).await?;
+        if let Some(last) = last {
             *after = last;
         }
         Ok(usize::try_from(tally.scanned).unwrap_or(0))
@@ -116,44 +109,15 @@ impl Store {
     /// # Errors
     /// [`Error::Fenced`] if the run was lost.
     pub async fn trim(&self, run: &mut Run, limit: usize) -> Result<bool, Error> {
-        let full = AtomicBool::new(false);
         let (kept, now) = (*self.transactions.pace.kept(), run.now);
-        self.in_run(run, "ledger.trim", async |tx: &mut Tx| {
+        let body = async |tx: &mut Tx| {
             let mut trimmed = trim_all(tx, &kept, limit).await?;
             trimmed.extend(trim_rest(tx, &kept, now, limit).await?);
-            full.store(trimmed.contains(&i64::try_from(limit).unwrap_or(i64::MAX)), Ordering::Relaxed);
+            let full = trimmed.contains(&i64::try_from(limit).unwrap_or(i64::MAX));
             let trimmed: i64 = trimmed.iter().sum();
-            Ok(Tally { changed: trimmed, trimmed, ..Tally::default() })
-        })
-        .await?;
-        Ok(full.into_inner())
-    }
-
-    /// Says what an audit of the first `limit` memories would adopt, give back, mend and trim, by the same statements,
-    /// taken back.
-    ///
-    /// # Errors
-    /// Of the connection or a statement.
-    pub async fn rehearse_audit(
-        &self,
-        now: Timestamp,
-        tunables: &Tunables,
-        limit: usize,
-    ) -> Result<Tally, Error> {
-        let kept = *self.transactions.pace.kept();
-        self.transactions
-            .run("memories.audit.rehearse", Mode::Write, async |tx: &mut Tx| {
-                tx.abandon();
-                let adopted = unstamped(tx).await?;
-                let released = release_page(tx, now, Some(tunables), Judged::Mended).await?;
-                let row = audit_page(tx, &MemoryKey::FIRST, Take::Rows(limit)).await?;
-                let mut trimmed = trim_all(tx, &kept, limit).await?;
-                trimmed.extend(trim_rest(tx, &kept, now, limit).await?);
-                let trimmed: i64 = trimmed.iter().sum();
-                let changed = row.mended + released + trimmed;
-                Ok(Tally { scanned: row.scanned, changed, released, adopted, trimmed, ..Tally::default() })
-            })
-            .await
+            Ok((Tally { changed: trimmed, trimmed, ..Tally::default() }, full))
+        };
+        Ok(self.in_run(run, "ledger.trim", body).await?.1)
     }
 }
 

@@ -14,7 +14,7 @@ use super::Store;
 use super::error::{Error, RefusedWhy};
 use super::faults::planted;
 use super::memory::{Locked, Record, forgotten, lock, read as read_whole, refused};
-use super::request::{Lasting, answer, open, open_seeded};
+use super::request::{RequestMode, answer, open, open_seeded};
 use super::tx::{Mode, Tx};
 use crate::domain::event::{Access, Event, Remember};
 use crate::domain::ids::MemoryKey;
@@ -23,7 +23,6 @@ use crate::domain::tunables::Tunables;
 use crate::domain::units::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Mutex, PoisonError};
 
 /// What one event did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -98,11 +97,11 @@ impl Store {
     /// be applied are in the answer.
     pub async fn apply_request(
         &self,
-        lasting: Lasting<'_>,
+        mode: RequestMode<'_>,
         seed: Option<&str>,
         batch: Batch<'_>,
     ) -> Result<(Applied, Option<String>), Error> {
-        let (applied, first, _) = self.apply_and_read(lasting, seed, batch, |_| Vec::new()).await?;
+        let (applied, first, _) = self.apply_and_read(mode, seed, batch, |_| Vec::new()).await?;
         Ok((applied, first))
     }
 
@@ -113,52 +112,54 @@ impl Store {
     /// As [`Store::apply_request`].
     pub async fn apply_and_read(
         &self,
-        lasting: Lasting<'_>,
+        mode: RequestMode<'_>,
         seed: Option<&str>,
         batch: Batch<'_>,
         keys: impl Fn(Option<&str>) -> Vec<MemoryKey>,
     ) -> Result<(Applied, Option<String>, Vec<Record>), Error> {
         if planted("request-apart") {
-            let done = self.settled("events.apart", async |tx: &mut Tx| apply(tx, batch).await).await?;
+            let body = async |tx: &mut Tx| Ok((apply(tx, batch).await?, ()));
+            let (done, ()) = self.apply_or_rollback("events.apart", body).await?;
             self.transactions
-                .run("request.apart", Mode::Write, async |tx: &mut Tx| open::<()>(tx, lasting).await)
+                .run("request.apart", Mode::Write, async |tx: &mut Tx| open::<()>(tx, mode).await)
                 .await?;
             return Ok((done, None, self.memories(&keys(None)).await?));
         }
-        let seen = Mutex::new((None, Vec::new()));
-        let applied = self.settled("events.request", async |tx: &mut Tx| {
-            let answered: Option<(Vec<Done>, _)> = open_seeded(tx, lasting, seed).await?;
+        let body = async |tx: &mut Tx| {
+            let answered: Option<(Vec<Done>, _)> = open_seeded(tx, mode, seed).await?;
             let (applied, first) = match answered.filter(|_| !planted("unknown-is-failure")) {
                 Some((done, first)) => (Applied::All(done), first),
                 None => {
                     let applied = apply(tx, batch).await?;
-                    let Applied::All(done) = &applied else { return Ok(applied) };
-                    answer(tx, lasting, done).await?;
+                    let Applied::All(done) = &applied else { return Ok((applied, (None, Vec::new()))) };
+                    answer(tx, mode, done).await?;
                     (applied, None)
                 }
             };
             let records = read_whole(tx, &keys(first.as_deref())).await?;
-            *seen.lock().unwrap_or_else(PoisonError::into_inner) = (first, records);
-            Ok(applied)
-        });
-        let applied = applied.await?;
-        let (first, records) = seen.into_inner().unwrap_or_else(PoisonError::into_inner);
+            Ok((applied, (first, records)))
+        };
+        let (applied, (first, records)) = self.apply_or_rollback("events.request", body).await?;
         Ok((applied, first, records))
     }
 
     /// Runs a body that applies events. One that found faults is rolled back whole; one that lost a race for a new id is
     /// run again, and then finds the memory there.
-    pub(super) async fn settled<F>(&self, name: &'static str, body: F) -> Result<Applied, Error>
+    pub(super) async fn apply_or_rollback<T, F>(
+        &self,
+        name: &'static str,
+        body: F,
+    ) -> Result<(Applied, T), Error>
     where
-        F: AsyncFn(&mut Tx) -> Result<Applied, Error>,
+        F: AsyncFn(&mut Tx) -> Result<(Applied, T), Error>,
     {
         self.transactions
-            .racing(name, async |tx: &mut Tx| {
-                let applied = body(tx).await?;
-                if matches!(applied, Applied::Nothing(_)) {
+            .retry_on_unique_conflict(name, async |tx: &mut Tx| {
+                let answer = body(tx).await?;
+                if matches!(answer.0, Applied::Nothing(_)) {
                     tx.abandon();
                 }
-                Ok(applied)
+                Ok(answer)
             })
             .await
     }

@@ -88,7 +88,7 @@ impl Tx {
     }
 
     /// Leaves word of what was touched, if anything was.
-    pub(super) async fn leave_word(&mut self) -> Result<(), Error> {
+    pub(super) async fn record_change(&mut self) -> Result<(), Error> {
         let Changes { everything, touched, by } = std::mem::take(&mut self.changes);
         if !everything && touched.is_empty() {
             return Ok(());

@@ -19,7 +19,6 @@ use crate::domain::ids::{MemoryKey, cluster_id};
 use crate::domain::units::Timestamp;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Mutex;
 
 /// Memories or memberships of one transaction.
 const PAGE: usize = 2_000;
@@ -102,33 +101,11 @@ impl Store {
         suspects: &[Suspect],
         threshold: f64,
     ) -> Result<Neighbourhood, Error> {
-        let found = Mutex::new(Neighbourhood::default());
-        self.in_run(run, "cluster.around", async |tx: &mut Tx| {
+        let body = async |tx: &mut Tx| {
             let around = around_all(tx, suspects, threshold).await?;
-            if let Ok(mut found) = found.lock() {
-                *found = around;
-            }
-            Ok(Tally::default())
-        })
-        .await?;
-        Ok(found.into_inner().unwrap_or_default())
-    }
-
-    /// What [`Store::neighbourhood`] would find, by the same statements, taken back.
-    ///
-    /// # Errors
-    /// Of the connection or a statement.
-    pub async fn rehearse_neighbourhood(
-        &self,
-        suspects: &[Suspect],
-        threshold: f64,
-    ) -> Result<Neighbourhood, Error> {
-        self.transactions
-            .run("cluster.rehearse", Mode::Write, async |tx: &mut Tx| {
-                tx.abandon();
-                around_all(tx, suspects, threshold).await
-            })
-            .await
+            Ok((Tally::default(), around))
+        };
+        Ok(self.in_run(run, "cluster.around", body).await?.1)
     }
 
     /// Writes a plan, each page a batch of `run`, and takes the memories it was made for off the list.
@@ -214,8 +191,7 @@ impl Store {
         let now = run.now;
         let mut after = MemoryKey::FIRST;
         loop {
-            let page = Mutex::new(Row::default());
-            self.in_run(run, "cluster.suspect", async |tx: &mut Tx| {
+            let suspect = self.in_run(run, "cluster.suspect", async |tx: &mut Tx| {
                 let call = CLUSTER_SUSPECT
                     .call()
                     .set("afterId", after.id())
@@ -227,13 +203,9 @@ impl Store {
                 if row.memories < ROWS {
                     tx.run(CLUSTER_AGREE.call().set("threshold", threshold)).await?;
                 }
-                if let Ok(mut page) = page.lock() {
-                    *page = row;
-                }
-                Ok(Tally::default())
-            })
-            .await?;
-            match page.into_inner().unwrap_or_default() {
+                Ok((Tally::default(), row))
+            });
+            match suspect.await?.1 {
                 Row { memories: ROWS, last_id: Some(id), last_scope: Some(scope) } => {
                     after = MemoryKey::of_row(&scope, &id);
                 }

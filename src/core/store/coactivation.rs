@@ -89,8 +89,10 @@ impl Store {
         sessions: &[Waits],
     ) -> Result<Tally, Error> {
         let now = run.now;
-        self.in_run(run, "coactivation.count", async |tx: &mut Tx| count(tx, now, tunables, sessions).await)
-            .await
+        // The rest of a session would come with a batch that sees this one.
+        let most = if run.is_dry() { usize::MAX } else { PAIRS_MAX };
+        let body = async |tx: &mut Tx| count(tx, now, tunables, sessions, most).await;
+        self.in_run(run, "coactivation.count", body).await
     }
 
     /// Quarantines a session that cannot be counted, as a batch of `run`.
@@ -113,26 +115,6 @@ impl Store {
             Ok(Tally { scanned: 1, quarantined: 1, ..Tally::default() })
         })
         .await
-    }
-
-    /// Says what [`Store::coactivate`] would do to the end of these sessions, by the same statements, taken back.
-    ///
-    /// # Errors
-    /// Of the connection or a statement.
-    pub async fn rehearse_coactivate(&self, sessions: &[Waits]) -> Result<Tally, Error> {
-        self.transactions
-            .run("coactivation.rehearse", Mode::Write, async |tx: &mut Tx| {
-                tx.abandon();
-                let mut tally = Tally::default();
-                for row in look(tx, sessions).await? {
-                    let step = step(&row.members(None, ""), usize::MAX);
-                    tally.scanned += 1;
-                    tally.cut += i64::from(row.memory.len() > MEMBERS_MAX);
-                    tally.changed += i64::try_from(step.pairs.len()).unwrap_or(i64::MAX);
-                }
-                Ok(tally)
-            })
-            .await
     }
 
     /// Whether there are accesses in sessions that no writer of Ebb has told of.
@@ -171,8 +153,7 @@ impl Store {
         let now = run.now;
         let (mut after, mut found, mut known) = ((String::new(), String::new()), 0, 0);
         loop {
-            let page = std::sync::Mutex::new(Page::default());
-            self.in_run(run, "coactivation.find", async |tx: &mut Tx| {
+            let find = self.in_run(run, "coactivation.find", async |tx: &mut Tx| {
                 let call = COACTIVATION_FIND
                     .call()
                     .set("afterId", after.0.as_str())
@@ -184,13 +165,9 @@ impl Store {
                     let call = COACTIVATION_KNOWN.call().set("accesses", known + row.known);
                     tx.run(call).await?;
                 }
-                if let Ok(mut page) = page.lock() {
-                    *page = row;
-                }
-                Ok(Tally::default())
-            })
-            .await?;
-            let page = page.into_inner().unwrap_or_default();
+                Ok((Tally::default(), row))
+            });
+            let (_, page) = find.await?;
             found += page.found;
             known += page.known;
             match (page.last_id, page.last_scope) {
@@ -229,7 +206,13 @@ async fn look(tx: &mut Tx, sessions: &[Waits]) -> Result<Vec<AccessedRow>, Error
     tx.rows(call).await
 }
 
-async fn count(tx: &mut Tx, now: Timestamp, tunables: &Tunables, waits: &[Waits]) -> Result<Tally, Error> {
+async fn count(
+    tx: &mut Tx,
+    now: Timestamp,
+    tunables: &Tunables,
+    waits: &[Waits],
+    pairs_max: usize,
+) -> Result<Tally, Error> {
     let keys: BTreeSet<MemoryKey> = waits
         .iter()
         .flat_map(|session| session.members.iter().map(|id| MemoryKey::of_row(&session.scope, id)))
@@ -247,7 +230,7 @@ async fn count(tx: &mut Tx, now: Timestamp, tunables: &Tunables, waits: &[Waits]
     for row in &rows {
         let Some(scope) = sessions.get(row.session).map(|session| session.scope.as_str()) else { continue };
         let members = row.members(Some(&locked), scope);
-        let step = step(&members, PAIRS_MAX);
+        let step = step(&members, pairs_max);
         for pair in &step.pairs {
             let at = pair.at.unwrap_or(now);
             let gain = gains.entry((scope, pair.a, pair.b)).or_insert(Gain { count: 0, first: at, last: at });

@@ -94,8 +94,8 @@ impl Store {
         Ok(usize::try_from(tally.adopted + tally.quarantined).unwrap_or(0))
     }
 
-    /// Brings a page of places or edges to `cycle`, as a batch of `run`. Answers how many the page had; a short page is
-    /// the last.
+    /// Brings a page of places or edges to `cycle`, as a batch of `run`; of a dry run, with those that it would adopt before.
+    /// Answers how many the page had; a short page is the last.
     ///
     /// # Errors
     /// [`Error::Fenced`] if the run was lost; an error with [`Error::is_too_big`] or [`Error::is_of_data`] asks for a
@@ -107,7 +107,17 @@ impl Store {
         cycle: i64,
         take: Take<'_>,
     ) -> Result<usize, Error> {
-        let body = async |tx: &mut Tx| self.evaporate_ground(tx, ground, cycle, take).await;
+        let is_dry = run.is_dry();
+        let body = async |tx: &mut Tx| {
+            // What an earlier batch of a dry run adopted was rolled back.
+            let adopted = match is_dry {
+                true => self.adopt_ground(tx, ground, cycle, take).await?,
+                false => Tally::default(),
+            };
+            let mut tally = self.evaporate_ground(tx, ground, cycle, take).await?;
+            tally += adopted;
+            Ok(tally)
+        };
         let tally = self.in_run(run, "trails.evaporate", body).await?;
         Ok(usize::try_from(tally.scanned).unwrap_or(0))
     }
@@ -131,26 +141,6 @@ impl Store {
         })
         .await?;
         Ok(())
-    }
-
-    /// What bringing up to `limit` of each label and type to `cycle` would do, by the same statements, taken back.
-    ///
-    /// # Errors
-    /// Of the connection or a statement.
-    pub async fn rehearse_evaporate(&self, cycle: i64, limit: usize) -> Result<Tally, Error> {
-        let mut all = Tally::default();
-        for ground in self.grounds().await? {
-            all += self
-                .transactions
-                .run("trails.evaporate.rehearse", Mode::Write, async |tx: &mut Tx| {
-                    tx.abandon();
-                    let mut tally = self.adopt_ground(tx, ground, cycle, Take::Rows(limit)).await?;
-                    tally += self.evaporate_ground(tx, ground, cycle, Take::Rows(limit)).await?;
-                    Ok(tally)
-                })
-                .await?;
-        }
-        Ok(all)
     }
 
     /// Gives up to `limit` places or edges of each label and type on which a statement failed back to the next pass. Answers

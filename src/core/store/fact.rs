@@ -17,7 +17,7 @@ use super::catalogue::{
 };
 use super::encode::{instants, list, slices};
 use super::error::Error;
-use super::request::{Lasting, answer, open};
+use super::request::{RequestMode, answer, open};
 use super::tx::{Mode, Tx};
 use crate::domain::fact::{Assertion, DECAY_SOURCE, FactScope, Rank, Value};
 use crate::domain::units::Timestamp;
@@ -110,18 +110,18 @@ struct HeadRow {
 type Line<'a> = (&'a str, FactScope, &'a str);
 
 impl Store {
-    /// Asserts facts, all or none, once under a request id, or only rehearsed.
+    /// Asserts facts, all or none, once under a request id, or as a dry run.
     ///
     /// # Errors
     /// [`Error::Conflict`] for a request id that was used for other words; of the connection.
-    pub async fn assert_facts(&self, lasting: Lasting<'_>, facts: &[Assertion]) -> Result<Vec<Said>, Error> {
+    pub async fn assert_facts(&self, mode: RequestMode<'_>, facts: &[Assertion]) -> Result<Vec<Said>, Error> {
         self.transactions
-            .racing("fact.assert", async |tx: &mut Tx| {
-                if let Some(said) = open(tx, lasting).await? {
+            .retry_on_unique_conflict("fact.assert", async |tx: &mut Tx| {
+                if let Some(said) = open(tx, mode).await? {
                     return Ok(said);
                 }
                 let said = assert(tx, facts).await?;
-                answer(tx, lasting, &said).await?;
+                answer(tx, mode, &said).await?;
                 Ok(said)
             })
             .await

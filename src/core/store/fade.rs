@@ -14,7 +14,6 @@ use crate::domain::relation::{Bond, Fading, Pins};
 use crate::domain::units::{Timestamp, Weight};
 use serde::Deserialize;
 use std::collections::BTreeSet;
-use std::sync::{Mutex, PoisonError};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -85,36 +84,9 @@ impl Store {
     /// smaller page.
     pub async fn fade(&self, run: &mut Run, after: &str, take: Take<'_>) -> Result<(usize, String), Error> {
         let now = run.now;
-        let seen = Mutex::new(after.to_owned());
-        let tally = self
-            .in_run(run, "relations.fade", async |tx: &mut Tx| {
-                let (tally, last) = fade(tx, now, (&self.fading, &self.pins), after, take).await?;
-                if let Ok(mut seen) = seen.lock() {
-                    *seen = last;
-                }
-                Ok(tally)
-            })
-            .await?;
-        let last = seen.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let body = async |tx: &mut Tx| fade(tx, now, (&self.fading, &self.pins), after, take).await;
+        let (tally, last) = self.in_run(run, "relations.fade", body).await?;
         Ok((usize::try_from(tally.scanned).unwrap_or(0), last))
-    }
-
-    /// What a pass at `now` would do to one page, by the same statement, taken back; and the last key, as in [`Store::fade`].
-    ///
-    /// # Errors
-    /// As [`Store::fade`].
-    pub async fn rehearse_fade(
-        &self,
-        now: Timestamp,
-        after: &str,
-        limit: usize,
-    ) -> Result<(Tally, String), Error> {
-        self.transactions
-            .run("relations.fade.rehearse", Mode::Write, async |tx: &mut Tx| {
-                tx.abandon();
-                fade(tx, now, (&self.fading, &self.pins), after, Take::Rows(limit)).await
-            })
-            .await
     }
 }
 

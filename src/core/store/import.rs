@@ -10,7 +10,7 @@ use super::error::Error;
 use super::fact::assert;
 use super::outcome::{Report, take_in};
 use super::relation::observe;
-use super::request::Lasting;
+use super::request::RequestMode;
 use super::session::Ended;
 use super::trail::{TraceDone, trace};
 use super::tx::{Mode, Tx};
@@ -87,9 +87,9 @@ impl Store {
         batch: Batch<'_>,
         beside: Beside<'_>,
     ) -> Result<Applied, Error> {
-        self.settled("import.events", async |tx: &mut Tx| {
+        let body = async |tx: &mut Tx| {
             if self.landed(tx, key, from, progress.lines).await? {
-                return Ok(Applied::All(vec![Done::Accessed; batch.events.len()]));
+                return Ok((Applied::All(vec![Done::Accessed; batch.events.len()]), ()));
             }
             tx.changes.by = Some("import".to_owned());
             let applied = apply(tx, batch).await?;
@@ -98,13 +98,13 @@ impl Store {
                 assert(tx, beside.facts).await?;
                 if let TraceDone::Nothing(mut faults) = trace(tx, &self.trails, beside.traces).await? {
                     faults.iter_mut().for_each(|fault| fault.index += batch.events.len());
-                    return Ok(Applied::Nothing(faults));
+                    return Ok((Applied::Nothing(faults), ()));
                 }
                 advance(tx, key, progress).await?;
             }
-            Ok(applied)
-        })
-        .await
+            Ok((applied, ()))
+        };
+        Ok(self.apply_or_rollback("import.events", body).await?.0)
     }
 
     /// Ends a session as the next line of a file.
@@ -149,13 +149,13 @@ impl Store {
         key: &str,
         from: i64,
         progress: &Progress,
-        lasting: Lasting<'_>,
+        mode: RequestMode<'_>,
         report: Report<'_>,
     ) -> Result<(), Error> {
         self.transactions
             .run("import.outcome", Mode::Write, async |tx: &mut Tx| {
                 if !self.landed(tx, key, from, progress.lines).await? {
-                    take_in(tx, &self.trails, lasting, report).await?;
+                    take_in(tx, &self.trails, mode, report).await?;
                     advance(tx, key, progress).await?;
                 }
                 Ok(())

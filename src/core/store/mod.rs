@@ -80,7 +80,7 @@ pub use policy::InForce;
 pub use reap::{AttemptRow, Reaped};
 pub use reinforcement::{Likeness, Near, New, Old};
 pub use relation::{Observed, Relation, Which};
-pub use request::Lasting;
+pub use request::RequestMode;
 pub use run::{BY_HAND, Held, OpenRun, Opened, Past, Run};
 pub use schema::{Drift, Initialised};
 pub use scratch::Present;

@@ -9,7 +9,7 @@ use super::Store;
 use super::catalogue::REQUEST_WAIT;
 use super::encode::list;
 use super::error::Error;
-use super::request::{Lasting, answer, open};
+use super::request::{RequestMode, answer, open};
 use super::trail::succeed;
 use super::tx::{Mode, Tx};
 use crate::domain::ids::Scope;
@@ -49,15 +49,15 @@ pub struct Reported {
 }
 
 impl Store {
-    /// Takes an outcome in, once under a request id, or only rehearsed: each way of it leaves success on those of its edges
+    /// Takes an outcome in, once under a request id, or as a dry run: each way of it leaves success on those of its edges
     /// that carry pheromones, and its nodes wait for the learner of their scope.
     ///
     /// # Errors
     /// [`Error::Conflict`] for a request id that was used for other words, or a counter of cycles that somebody made unusable.
-    pub async fn report(&self, lasting: Lasting<'_>, report: Report<'_>) -> Result<Reported, Error> {
+    pub async fn report(&self, mode: RequestMode<'_>, report: Report<'_>) -> Result<Reported, Error> {
         self.transactions
             .run("outcome.report", Mode::Write, async |tx: &mut Tx| {
-                take_in(tx, &self.trails, lasting, report).await
+                take_in(tx, &self.trails, mode, report).await
             })
             .await
     }
@@ -67,17 +67,17 @@ impl Store {
 pub(super) async fn take_in(
     tx: &mut Tx,
     trails: &Trails,
-    lasting: Lasting<'_>,
+    mode: RequestMode<'_>,
     report: Report<'_>,
 ) -> Result<Reported, Error> {
-    if let Some(done) = open(tx, lasting).await? {
+    if let Some(done) = open(tx, mode).await? {
         return Ok(done);
     }
     let Report { scope, outcome, at, learns } = report;
     let ways: Vec<&[String]> = outcome.paths().collect();
     let earned = succeed(tx, trails, scope, &ways, outcome.reward(), at).await?;
     let active = outcome.active();
-    if let (Lasting::Once { request, .. }, true) = (lasting, learns) {
+    if let (RequestMode::Once { request, .. }, true) = (mode, learns) {
         let call = REQUEST_WAIT
             .call()
             .set("id", request)
@@ -94,6 +94,6 @@ pub(super) async fn take_in(
         learns,
         at,
     };
-    answer(tx, lasting, &reported).await?;
+    answer(tx, mode, &reported).await?;
     Ok(reported)
 }

@@ -8,7 +8,7 @@ use super::Store;
 use super::catalogue::{POLICY_OPEN, POLICY_READ, POLICY_REMOVE, POLICY_SET, POLICY_TRIED, POLICY_TRY};
 use super::encode::list;
 use super::error::Error;
-use super::request::{Lasting, answer, open};
+use super::request::{RequestMode, answer, open};
 use super::run::Run;
 use super::tally::Tally;
 use super::tx::{Mode, Tx};
@@ -101,41 +101,41 @@ impl Store {
         Ok(())
     }
 
-    /// Sets a policy, in the place of one of the same id, once under a request id, or only rehearsed. Answers whether it
+    /// Sets a policy, in the place of one of the same id, once under a request id, or as a dry run. Answers whether it
     /// is new.
     ///
     /// # Errors
     /// [`Error::Policies`] for those in the graph; [`Error::Conflict`] for a request id that was used for other words.
-    pub async fn set_policy(&self, lasting: Lasting<'_>, policy: &Policy) -> Result<bool, Error> {
+    pub async fn set_policy(&self, mode: RequestMode<'_>, policy: &Policy) -> Result<bool, Error> {
         self.transactions
-            .racing("policy.set", async |tx: &mut Tx| {
-                if let Some(new) = open(tx, lasting).await? {
+            .retry_on_unique_conflict("policy.set", async |tx: &mut Tx| {
+                if let Some(new) = open(tx, mode).await? {
                     return Ok(new);
                 }
                 let known = self.write_down(tx).await?;
                 set(tx, policy).await?;
                 let new = !known.has(policy.id.as_str());
-                answer(tx, lasting, &new).await?;
+                answer(tx, mode, &new).await?;
                 Ok(new)
             })
             .await
     }
 
-    /// Removes a policy, once under a request id, or only rehearsed.
+    /// Removes a policy, once under a request id, or as a dry run.
     ///
     /// # Errors
     /// [`Error::NotFound`]; [`Error::Conflict`] for a request id that was used for other words.
-    pub async fn remove_policy(&self, lasting: Lasting<'_>, id: &str) -> Result<(), Error> {
+    pub async fn remove_policy(&self, mode: RequestMode<'_>, id: &str) -> Result<(), Error> {
         self.transactions
-            .racing("policy.remove", async |tx: &mut Tx| {
-                if open::<()>(tx, lasting).await?.is_some() {
+            .retry_on_unique_conflict("policy.remove", async |tx: &mut Tx| {
+                if open::<()>(tx, mode).await?.is_some() {
                     return Ok(());
                 }
                 if !self.write_down(tx).await?.has(id) {
                     return Err(Error::NotFound { what: "policy", id: id.to_owned() });
                 }
                 tx.run(POLICY_REMOVE.call().set("id", id)).await?;
-                answer(tx, lasting, &()).await
+                answer(tx, mode, &()).await
             })
             .await
     }

@@ -149,25 +149,6 @@ impl Store {
         })
         .await
     }
-
-    /// Says what [`Store::reinforce`] would do, by the same statements, taken back.
-    ///
-    /// # Errors
-    /// Of the connection or a statement.
-    pub async fn rehearse_reinforce(
-        &self,
-        now: Timestamp,
-        tunables: &Tunables,
-        likenesses: &[Likeness],
-        cut: i64,
-    ) -> Result<Tally, Error> {
-        self.transactions
-            .run("reinforcement.rehearse", Mode::Write, async |tx: &mut Tx| {
-                tx.abandon();
-                Ok(Tally { cut, ..reinforce(tx, now, tunables, likenesses).await? })
-            })
-            .await
-    }
 }
 
 async fn reinforce(

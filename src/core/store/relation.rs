@@ -9,7 +9,7 @@ use super::catalogue::{
 };
 use super::encode::{instants, list, slices};
 use super::error::Error;
-use super::request::{Lasting, answer, open};
+use super::request::{RequestMode, answer, open};
 use super::tx::{Mode, Tx};
 use crate::domain::event::{Observe, Tie};
 use crate::domain::ids::Scope;
@@ -84,32 +84,32 @@ impl Store {
         &self.fading
     }
 
-    /// Observes relations in their order, all or none, once under a request id, or only rehearsed. Answers what each
+    /// Observes relations in their order, all or none, once under a request id, or as a dry run. Answers what each
     /// observation did.
     ///
     /// # Errors
     /// [`Error::Conflict`] for a request id that was used for other words; of the connection.
-    pub async fn observe(&self, lasting: Lasting<'_>, seen: &[Observe]) -> Result<Vec<Observed>, Error> {
+    pub async fn observe(&self, mode: RequestMode<'_>, seen: &[Observe]) -> Result<Vec<Observed>, Error> {
         self.transactions
-            .racing("relation.observe", async |tx: &mut Tx| {
-                if let Some(done) = open(tx, lasting).await? {
+            .retry_on_unique_conflict("relation.observe", async |tx: &mut Tx| {
+                if let Some(done) = open(tx, mode).await? {
                     return Ok(done);
                 }
                 let done = observe(tx, seen, &self.pins).await?;
-                answer(tx, lasting, &done).await?;
+                answer(tx, mode, &done).await?;
                 Ok(done)
             })
             .await
     }
 
-    /// Pins or unpins a relation at `now`, once under a request id, or only rehearsed; answers what it weighs.
+    /// Pins or unpins a relation at `now`, once under a request id, or as a dry run; answers what it weighs.
     ///
     /// # Errors
     /// [`Error::NotFound`]; [`Error::Quarantined`] for one that no law can use; [`Error::Conflict`] for one that
     /// configuration pins and that is to be let go.
     pub async fn pin_relation(
         &self,
-        lasting: Lasting<'_>,
+        mode: RequestMode<'_>,
         tie: &Tie,
         pin: bool,
         now: Timestamp,
@@ -123,7 +123,7 @@ impl Store {
         let key = tie.key();
         self.transactions
             .run("relation.pin", Mode::Write, async |tx: &mut Tx| {
-                if let Some(weight) = open(tx, lasting).await? {
+                if let Some(weight) = open(tx, mode).await? {
                     return Ok(weight);
                 }
                 let found = lock(tx, &[key.as_str()]).await?.remove(&key);
@@ -136,7 +136,7 @@ impl Store {
                     write(tx, &[(key.as_str(), next)]).await?;
                 }
                 let weight = next.weight(now, &self.fading).value();
-                answer(tx, lasting, &weight).await?;
+                answer(tx, mode, &weight).await?;
                 Ok(weight)
             })
             .await

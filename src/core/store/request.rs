@@ -1,14 +1,13 @@
-//! Writes that somebody asks for: each counts once under its request id, or is only rehearsed.
+//! Writes that somebody asks for: each counts once under its request id, or is a dry run.
 //!
 //! A caller that got no answer asks again. So the request's node is locked first; if it holds an answer, that is the
 //! answer, else the work is done and the answer recorded in the same transaction. Requests are kept for 24 hours, and those
 //! on which an outcome waits until that is learned.
 //!
-//! A rehearsal is the same work by the same statements, looked at and then rolled back: what it says is what would
+//! A dry run is the same work by the same statements, looked at and then rolled back: what it says is what would
 //! have been written.
 
 use super::Store;
-use super::batch::{Applied, Batch, apply};
 use super::catalogue::{MEMORY_FORGET, MEMORY_LIVE, REQUEST_ANSWER, REQUEST_OPEN};
 use super::decode::Life;
 use super::error::Error;
@@ -16,7 +15,6 @@ use super::memory::{Record, lock, read, refused, tombstone_hash, write};
 use super::session::Ended;
 use super::synapse::forget_learned;
 use super::tx::{Mode, Tx};
-use crate::domain::event::Event;
 use crate::domain::guard::{FEW, Guard};
 use crate::domain::ids::{MemoryId, MemoryKey, Scope, SessionId};
 use crate::domain::memory::{self, Refused};
@@ -25,9 +23,9 @@ use crate::domain::units::Timestamp;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-/// Whether a write is to last.
+/// How a request writes.
 #[derive(Debug, Clone, Copy)]
-pub enum Lasting<'a> {
+pub enum RequestMode<'a> {
     /// It counts once under this request id, however often it is asked for.
     Once {
         /// The caller's id.
@@ -37,30 +35,11 @@ pub enum Lasting<'a> {
         /// Who asks: the id of an API key, or the surface that needs none.
         by: &'a str,
     },
-    /// It is done, looked at, and taken back.
-    Rehearsed,
+    /// It is done, looked at, and rolled back.
+    DryRun,
 }
 
 impl Store {
-    /// Applies events, looks at their memories, and takes it back.
-    ///
-    /// # Errors
-    /// Of the connection. Events that cannot be applied are in the answer.
-    pub async fn rehearse_events(&self, batch: Batch<'_>) -> Result<(Applied, Vec<Record>), Error> {
-        let keys: Vec<MemoryKey> = batch.events.iter().map(Event::key).collect();
-        self.transactions
-            .run("events.rehearse", Mode::Write, async |tx: &mut Tx| {
-                tx.abandon();
-                let applied = apply(tx, batch).await?;
-                let records = match &applied {
-                    Applied::All(_) => read(tx, &keys).await?,
-                    Applied::Nothing(_) => Vec::new(),
-                };
-                Ok((applied, records))
-            })
-            .await
-    }
-
     /// Pins or unpins memories at `now`, all or none, and answers them as they are then.
     ///
     /// # Errors
@@ -68,7 +47,7 @@ impl Store {
     /// [`Error::Conflict`] for a request id that was used for other words.
     pub async fn pin(
         &self,
-        lasting: Lasting<'_>,
+        mode: RequestMode<'_>,
         keys: &[MemoryKey],
         pin: bool,
         now: Timestamp,
@@ -77,7 +56,7 @@ impl Store {
         let law = if pin { memory::pinned } else { memory::unpinned };
         self.transactions
             .run("memory.pin", Mode::Write, async |tx: &mut Tx| {
-                if open::<()>(tx, lasting).await?.is_none() {
+                if open::<()>(tx, mode).await?.is_none() {
                     let mut changed = Vec::new();
                     for (key, life) in lock_sound(tx, keys).await? {
                         let next = match law(life.vital, now, tunables) {
@@ -89,7 +68,7 @@ impl Store {
                         }
                     }
                     write(tx, &changed).await?;
-                    answer(tx, lasting, &()).await?;
+                    answer(tx, mode, &()).await?;
                 }
                 read(tx, keys).await
             })
@@ -104,7 +83,7 @@ impl Store {
     /// request id that was used for other words.
     pub async fn forget(
         &self,
-        lasting: Lasting<'_>,
+        mode: RequestMode<'_>,
         (scope, ids): (&Scope, &[MemoryId]),
         now: Timestamp,
         (guard, accepted): (&Guard, Option<i64>),
@@ -121,7 +100,7 @@ impl Store {
         let keys: Vec<MemoryKey> = ids.iter().map(|id| MemoryKey::new(scope, id)).collect();
         self.transactions
             .run("memory.forget", Mode::Write, async |tx: &mut Tx| {
-                if let Some(gone) = open(tx, lasting).await? {
+                if let Some(gone) = open(tx, mode).await? {
                     return Ok(gone);
                 }
                 for (key, life) in lock_all(tx, &keys).await? {
@@ -148,13 +127,13 @@ impl Store {
                     let row: Row = tx.only(call).await?;
                     gone += row.memories + row.stubs;
                 }
-                answer(tx, lasting, &gone).await?;
+                answer(tx, mode, &gone).await?;
                 Ok(gone)
             })
             .await
     }
 
-    /// Ends a session at `now`, once under a request id, or only rehearsed: working memories made in it with an energy
+    /// Ends a session at `now`, once under a request id, or as a dry run: working memories made in it with an energy
     /// strictly above `threshold` rise to short-term.
     ///
     /// # Errors
@@ -162,14 +141,14 @@ impl Store {
     /// other words.
     pub async fn end_session(
         &self,
-        lasting: Lasting<'_>,
+        mode: RequestMode<'_>,
         (scope, session): (&Scope, &SessionId),
         now: Timestamp,
         threshold: f64,
         tunables: &Tunables,
     ) -> Result<Ended, Error> {
         self.end_pages("session.end", async |tx: &mut Tx, mut ended: Ended, after: &str| {
-            if let Some(ended) = open(tx, lasting).await? {
+            if let Some(ended) = open(tx, mode).await? {
                 return Ok((ended, None));
             }
             let mut after = after.to_owned();
@@ -177,14 +156,14 @@ impl Store {
                 let rest;
                 (ended, rest) =
                     self.end_page(tx, scope, session, now, threshold, tunables, ended, &after).await?;
-                match (rest, lasting) {
+                match (rest, mode) {
                     (None, _) => {
-                        answer(tx, lasting, &ended).await?;
+                        answer(tx, mode, &ended).await?;
                         return Ok((ended, None));
                     }
-                    (rest, Lasting::Once { .. }) => return Ok((ended, rest)),
+                    (rest, RequestMode::Once { .. }) => return Ok((ended, rest)),
                     // What is taken back at its end must be one transaction.
-                    (Some(last), Lasting::Rehearsed) => after = last,
+                    (Some(last), RequestMode::DryRun) => after = last,
                 }
             }
         })
@@ -192,15 +171,18 @@ impl Store {
     }
 }
 
-/// Holds the request to commit, and answers what it was answered before. A rehearsal is set to be taken back.
-pub(super) async fn open<T: DeserializeOwned>(tx: &mut Tx, lasting: Lasting<'_>) -> Result<Option<T>, Error> {
-    Ok(open_seeded(tx, lasting, None).await?.map(|(answer, _)| answer))
+/// Holds the request to commit, and answers what it was answered before. A dry run is set to be rolled back.
+pub(super) async fn open<T: DeserializeOwned>(
+    tx: &mut Tx,
+    mode: RequestMode<'_>,
+) -> Result<Option<T>, Error> {
+    Ok(open_seeded(tx, mode, None).await?.map(|(answer, _)| answer))
 }
 
 /// As [`open`], and answers the seed that the request was first opened with: of it the ids of what it made were made.
 pub(super) async fn open_seeded<T: DeserializeOwned>(
     tx: &mut Tx,
-    lasting: Lasting<'_>,
+    mode: RequestMode<'_>,
     seed: Option<&str>,
 ) -> Result<Option<(T, Option<String>)>, Error> {
     #[derive(Deserialize)]
@@ -209,7 +191,7 @@ pub(super) async fn open_seeded<T: DeserializeOwned>(
         answer: Option<String>,
         seed: Option<String>,
     }
-    let Lasting::Once { request, hash, by } = lasting else {
+    let RequestMode::Once { request, hash, by } = mode else {
         tx.abandon();
         return Ok(None);
     };
@@ -232,8 +214,12 @@ fn is_unversioned(hash: &str) -> bool {
 }
 
 /// Records what a request was answered.
-pub(super) async fn answer<T: Serialize>(tx: &mut Tx, lasting: Lasting<'_>, answer: &T) -> Result<(), Error> {
-    let Lasting::Once { request, .. } = lasting else { return Ok(()) };
+pub(super) async fn answer<T: Serialize>(
+    tx: &mut Tx,
+    mode: RequestMode<'_>,
+    answer: &T,
+) -> Result<(), Error> {
+    let RequestMode::Once { request, .. } = mode else { return Ok(()) };
     let answer = serde_json::to_string(answer).unwrap_or_default();
     tx.run(REQUEST_ANSWER.call().set("id", request).set("answer", answer)).await
 }

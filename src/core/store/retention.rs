@@ -13,7 +13,7 @@
 
 use super::audit::{trim_all, trim_page};
 use super::tx::{Mode, Transactions, Tx};
-use crate::clock::by_lot;
+use crate::clock::jitter;
 use crate::domain::retention::Retention;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -47,7 +47,7 @@ pub(super) struct Pace {
 
 impl Pace {
     pub(super) fn new(kept: Retention) -> Self {
-        let lot = by_lot(Duration::from_millis(LEDGER_EVERY - 1)).as_millis();
+        let lot = jitter(Duration::from_millis(LEDGER_EVERY - 1)).as_millis();
         Self { kept, writes: AtomicU64::new(u64::try_from(lot).unwrap_or(0)), due: Mutex::default() }
     }
 
@@ -55,7 +55,7 @@ impl Pace {
         &self.kept
     }
 
-    /// Counts a write that was committed; one that was rehearsed is none.
+    /// Counts a write that was committed; a dry run is none.
     pub(super) fn committed(&self) {
         let due = match self.writes.fetch_add(1, Ordering::Relaxed) + 1 {
             _ if !self.kept.paced => return,

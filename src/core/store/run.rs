@@ -17,7 +17,7 @@ use super::catalogue::{
 use super::encode::list;
 use super::error::Error;
 use super::faults::{planted, stop_point};
-use super::tally::Tally;
+use super::tally::{Counted, Tally};
 use super::tx::{Mode, Tx};
 use crate::domain::attempt::{Opening, Right, RunFacts, RunState, open_run};
 use crate::domain::units::Timestamp;
@@ -39,7 +39,16 @@ pub struct Run {
     pub now: Timestamp,
     fence: i64,
     batch: i64,
-    _working: Working,
+    mode: RunMode,
+}
+
+/// Whether what a run does is to last.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum RunMode {
+    /// It is in the ledger, and its batches are committed.
+    Recorded { _working: Working },
+    /// It is nowhere in the graph, and its batches are rolled back.
+    DryRun { did: Tally },
 }
 
 /// What names a run and the right to it, for signs of life beside its work.
@@ -54,6 +63,36 @@ pub struct Held {
 pub const BY_HAND: &str = "manual/";
 
 impl Run {
+    /// A run whose batches are rolled back, and which leaves nothing in the ledger. Each batch sees the graph as it is
+    /// without those before it.
+    #[must_use]
+    pub fn dry(job: &'static str, now: Timestamp) -> Self {
+        let mode = RunMode::DryRun { did: Tally::default() };
+        Self { job, occurrence: BY_HAND.to_owned(), run_id: String::new(), now, fence: 0, batch: 0, mode }
+    }
+
+    /// Whether its batches are rolled back.
+    #[must_use]
+    pub fn is_dry(&self) -> bool {
+        matches!(self.mode, RunMode::DryRun { .. })
+    }
+
+    /// Adds to what a dry run would have done, for work that is only estimated.
+    pub fn estimate(&mut self, more: Tally) {
+        if let RunMode::DryRun { did } = &mut self.mode {
+            *did += more;
+        }
+    }
+
+    /// What a dry run would have done so far. What a recorded run did is in the ledger.
+    #[must_use]
+    pub fn estimated(&self) -> Tally {
+        match self.mode {
+            RunMode::DryRun { did } => did,
+            RunMode::Recorded { .. } => Tally::default(),
+        }
+    }
+
     /// Whether the schedule asked for it, and nobody by hand or for a sweep.
     #[must_use]
     pub fn is_scheduled(&self) -> bool {
@@ -272,8 +311,8 @@ impl Store {
 
     fn begun(&self, row: RunRow, job: &'static str, occurrence: String) -> Result<Run, Error> {
         let RunRow { fence, batch, run_id, now } = row;
-        let _working = self.at_work.begin(job, &occurrence);
-        Ok(Run { job, occurrence, run_id, now: instant(now)?, fence, batch, _working })
+        let mode = RunMode::Recorded { _working: self.at_work.begin(job, &occurrence) };
+        Ok(Run { job, occurrence, run_id, now: instant(now)?, fence, batch, mode })
     }
 
     fn tell_take(&self, tx: &mut Tx, job: &str, occurrence: &str, fence: i64) {
@@ -282,18 +321,30 @@ impl Store {
         });
     }
 
-    /// Runs `body` as the next batch of a run: guarded, receipted, in one transaction.
-    pub(super) async fn in_run<F>(&self, run: &mut Run, name: &'static str, body: F) -> Result<Tally, Error>
+    /// Runs `body` as the next batch of a run: guarded, receipted, in one transaction. Of a dry run it is rolled back.
+    pub(super) async fn in_run<T, F>(&self, run: &mut Run, name: &'static str, body: F) -> Result<T, Error>
     where
-        F: AsyncFn(&mut Tx) -> Result<Tally, Error>,
+        T: Counted,
+        F: AsyncFn(&mut Tx) -> Result<T, Error>,
     {
         #[derive(Deserialize)]
         struct Guard {
             batch: i64,
             did: Tally,
         }
+        if run.is_dry() {
+            let answer = self
+                .transactions
+                .run(name, Mode::Write, async |tx: &mut Tx| {
+                    tx.abandon();
+                    body(tx).await
+                })
+                .await?;
+            run.estimate(answer.tally());
+            return Ok(answer);
+        }
         let held = &*run;
-        let (batch, tally) = self
+        let (batch, answer) = self
             .transactions
             .run(name, Mode::Write, async |tx: &mut Tx| {
                 let guard =
@@ -304,10 +355,10 @@ impl Store {
                     None => return Err(lost(held.job, &held.occurrence)),
                 };
                 stop_point!("after_guard");
-                let tally = body(tx).await?;
+                let answer = body(tx).await?;
                 stop_point!("after_work");
                 let batch = landed.max(held.batch) + 1;
-                did += tally;
+                did += answer.tally();
                 let receipt = RUN_RECEIPT
                     .call()
                     .set("job", held.job)
@@ -322,11 +373,11 @@ impl Store {
                         "fence": held.fence, "holder": self.holder, "batch": batch, "attempt": attempt,
                     })
                 });
-                Ok((batch, tally))
+                Ok((batch, answer))
             })
             .await?;
         run.batch = batch;
-        Ok(tally)
+        Ok(answer)
     }
 
     /// Ends a run and answers what all its batches did, those of former holders included.

@@ -270,7 +270,7 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::initialise`].
-    pub async fn rehearse_initialise(&self, config: &ConsolidationConfig) -> Result<Initialised, Error> {
+    pub async fn dry_run_initialise(&self, config: &ConsolidationConfig) -> Result<Initialised, Error> {
         let pending = self.pending().await?;
         self.refuse_upgrade(&pending).await?;
         let tunables_added = self.lacking_tunables(config).await?;

@@ -12,7 +12,6 @@ use crate::domain::ids::MemoryKey;
 use crate::domain::tunables::{ENERGY_FLOOR, LONG_TERM_REWRITE_MS, Tunables};
 use crate::domain::units::{Energy, Timestamp};
 use serde::Deserialize;
-use std::sync::Mutex;
 
 /// Where a sweep stands: the last (dueAt, id) that it has seen.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -98,45 +97,12 @@ impl Store {
         take: Take<'_>,
     ) -> Result<usize, Error> {
         let (now, from) = (run.now, cursor.clone());
-        let seen = Mutex::new(None);
-        let tally = self
-            .in_run(run, "memories.decay", async |tx: &mut Tx| {
-                let (tally, last) = sweep_page(tx, now, tunables, &from, take).await?;
-                if let Ok(mut seen) = seen.lock() {
-                    *seen = last;
-                }
-                Ok(tally)
-            })
-            .await?;
-        if let Some(seen) = seen.into_inner().ok().flatten() {
-            *cursor = seen;
-        }
-        Ok(usize::try_from(tally.scanned).unwrap_or(0))
-    }
-
-    /// Sweeps one page as [`Store::sweep`] does and takes it back: what a run at `now` would do, by the same statement.
-    ///
-    /// # Errors
-    /// As [`Store::sweep`].
-    pub async fn rehearse_sweep(
-        &self,
-        now: Timestamp,
-        tunables: &Tunables,
-        cursor: &mut SweepCursor,
-        limit: usize,
-    ) -> Result<Tally, Error> {
-        let from = cursor.clone();
-        let (tally, last) = self
-            .transactions
-            .run("memories.decay.rehearse", Mode::Write, async |tx: &mut Tx| {
-                tx.abandon();
-                sweep_page(tx, now, tunables, &from, Take::Rows(limit)).await
-            })
-            .await?;
+        let body = async |tx: &mut Tx| sweep_page(tx, now, tunables, &from, take).await;
+        let (tally, last) = self.in_run(run, "memories.decay", body).await?;
         if let Some(last) = last {
             *cursor = last;
         }
-        Ok(tally)
+        Ok(usize::try_from(tally.scanned).unwrap_or(0))
     }
 }
 

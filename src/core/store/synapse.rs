@@ -56,9 +56,9 @@ pub struct SynapseRow {
     pub strengthened: i64,
     /// How often it was weakened in a row.
     pub weakened: i64,
-    /// Whether it has had its lasting bonus.
+    /// Whether it has had its mode bonus.
     pub ltp: bool,
-    /// Whether it has had its lasting penalty.
+    /// Whether it has had its mode penalty.
     pub ltd: bool,
     /// After which tick.
     pub tick: i64,

@@ -27,6 +27,24 @@ macro_rules! tally {
     };
 }
 
+/// What a batch of a run answers, beside what it did.
+pub(super) trait Counted {
+    /// What it did.
+    fn tally(&self) -> Tally;
+}
+
+impl Counted for Tally {
+    fn tally(&self) -> Tally {
+        *self
+    }
+}
+
+impl<T> Counted for (Tally, T) {
+    fn tally(&self) -> Tally {
+        self.0
+    }
+}
+
 tally! {
     /// Rows looked at.
     scanned,

@@ -24,7 +24,7 @@ pub(super) use palace::{succeed, trace};
 
 use super::Store;
 use super::error::Error;
-use super::request::{Lasting, answer, open};
+use super::request::{RequestMode, answer, open};
 use super::tx::{Mode, Tx};
 use crate::domain::event::Trace;
 use crate::domain::trail::Allowed;
@@ -37,22 +37,22 @@ impl Store {
         &self.trails.allowed
     }
 
-    /// Lets happen in the palace what did, in order, all or none, once under a request id, or only rehearsed.
+    /// Lets happen in the palace what did, in order, all or none, once under a request id, or as a dry run.
     ///
     /// # Errors
     /// [`Error::NotFound`] for a place or an edge that does not exist; [`Error::Conflict`] for an id that several places
     /// have, or a request id that was used for other words; [`Error::Quarantined`] for what no law can use.
-    pub async fn trace(&self, lasting: Lasting<'_>, traces: &[Trace]) -> Result<Vec<Traced>, Error> {
+    pub async fn trace(&self, mode: RequestMode<'_>, traces: &[Trace]) -> Result<Vec<Traced>, Error> {
         self.transactions
-            .racing("trail.trace", async |tx: &mut Tx| {
-                if let Some(done) = open(tx, lasting).await? {
+            .retry_on_unique_conflict("trail.trace", async |tx: &mut Tx| {
+                if let Some(done) = open(tx, mode).await? {
                     return Ok(done);
                 }
                 let done = match trace(tx, &self.trails, traces).await? {
                     TraceDone::All(done) => done,
                     TraceDone::Nothing(mut faults) => return Err(faults.swap_remove(0).why),
                 };
-                answer(tx, lasting, &done).await?;
+                answer(tx, mode, &done).await?;
                 Ok(done)
             })
             .await
@@ -68,26 +68,26 @@ impl Store {
             .await
     }
 
-    /// Adds cycles by hand, once under a request id, or only rehearsed; answers the one it is at `now` then.
+    /// Adds cycles by hand, once under a request id, or as a dry run; answers the one it is at `now` then.
     ///
     /// # Errors
     /// As [`Store::cycles`]; [`Error::Conflict`] for a request id that was used for other words.
     pub async fn advance_cycle(
         &self,
-        lasting: Lasting<'_>,
+        mode: RequestMode<'_>,
         cycles: u32,
         now: Timestamp,
     ) -> Result<i64, Error> {
         self.transactions
             .run("trail.advance", Mode::Write, async |tx: &mut Tx| {
-                if let Some(cycle) = open(tx, lasting).await? {
+                if let Some(cycle) = open(tx, mode).await? {
                     return Ok(cycle);
                 }
                 let mut counter = hold(tx, &self.trails).await?;
                 counter.cycles.advances = counter.cycles.advances.saturating_add(i64::from(cycles));
                 turn(tx, &counter).await?;
                 let cycle = counter.cycles.at(now);
-                answer(tx, lasting, &cycle).await?;
+                answer(tx, mode, &cycle).await?;
                 Ok(cycle)
             })
             .await

@@ -21,7 +21,7 @@ use super::error::{Class, Error};
 use super::faults::{Known, Told, planted, stop_point};
 use super::retention::Pace;
 use super::statement::{Call, Statement};
-use crate::clock::by_lot;
+use crate::clock::jitter;
 use neo4rs::BoltType;
 use serde::de::DeserializeOwned;
 use std::sync::Arc;
@@ -237,14 +237,14 @@ impl Transactions {
             tokio::select! {
                 () = tokio::time::sleep(pause) => {}
                 // By lot: a server that has just come back plans a statement once for everybody who asks meanwhile.
-                () = self.back.notified(), if away => tokio::time::sleep(by_lot(RETURN)).await,
+                () = self.back.notified(), if away => tokio::time::sleep(jitter(RETURN)).await,
             }
         }
     }
 
     /// Runs a body that makes what there may be once only. One that lost the race for a new key is run again, and then
     /// finds it there.
-    pub(super) async fn racing<T, F>(&self, name: &'static str, body: F) -> Result<T, Error>
+    pub(super) async fn retry_on_unique_conflict<T, F>(&self, name: &'static str, body: F) -> Result<T, Error>
     where
         F: AsyncFn(&mut Tx) -> Result<T, Error>,
     {
@@ -275,7 +275,7 @@ impl Transactions {
         let mut answer = body(&mut tx).await;
         if answer.is_ok()
             && !tx.abandoned
-            && let Err(why) = tx.leave_word().await
+            && let Err(why) = tx.record_change().await
         {
             answer = Err(why);
         }
@@ -363,7 +363,7 @@ enum Failure {
 
 /// Full jitter: anything up to the doubled pause, so that two who collided do not meet again.
 fn pause(tries: u32, first_ms: u64, most_ms: u64) -> Duration {
-    by_lot(Duration::from_millis((first_ms << tries.min(16)).min(most_ms)))
+    jitter(Duration::from_millis((first_ms << tries.min(16)).min(most_ms)))
 }
 
 /// The driver's error as one of ours.

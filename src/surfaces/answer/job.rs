@@ -102,7 +102,7 @@ fn affected(tally: &Tally) -> i64 {
     tally.expired + tally.promoted + tally.formed + tally.dissolved + tally.reinforced + tally.retracted
 }
 
-/// A run by hand, or its rehearsal, which has neither occurrence nor id.
+/// A run by hand, or its dry run, which has neither occurrence nor id.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "JobRun")]
 pub struct Ran {
@@ -150,7 +150,7 @@ pub struct Ran {
 }
 
 impl Ran {
-    /// Of a rehearsal.
+    /// Of a dry run.
     #[must_use]
     pub fn of(job: JobName, tally: Tally, at: Timestamp) -> Self {
         Self {

@@ -95,7 +95,7 @@ struct Runs {
 }
 
 #[derive(Serialize)]
-struct Rehearsed {
+struct Checks {
     events: u64,
     by_kind: BTreeMap<&'static str, u64>,
     lines_before: u64,
@@ -141,7 +141,7 @@ pub async fn import(args: &Import, service: &Service, output: &Output) -> Result
     if args.dry_run {
         let checked = service.check(&args.file, bad, &mut |tick| bar.at(tick)).await?;
         drop(bar);
-        return rehearsed(checked, output);
+        return dry_run(checked, output);
     }
     let done = service.import(&args.file, bad, &mut |tick| bar.at(tick)).await?;
     drop(bar);
@@ -149,8 +149,8 @@ pub async fn import(args: &Import, service: &Service, output: &Output) -> Result
     output.emit("import", &report, |page| report.lay_out(page, "Imported"))
 }
 
-fn rehearsed(checked: Checked, output: &Output) -> Result<(), CliError> {
-    let answer = Rehearsed {
+fn dry_run(checked: Checked, output: &Output) -> Result<(), CliError> {
+    let answer = Checks {
         events: checked.by_kind.values().sum(),
         by_kind: checked.by_kind,
         lines_before: checked.lines_before,

@@ -196,7 +196,7 @@ async fn assert(
         }
         why => CliError::usage(why),
     })?;
-    let said = service.assert_facts(&args.write.intent(&args.once), std::slice::from_ref(&assertion)).await?;
+    let said = service.assert_facts(&args.write.mode(&args.once), std::slice::from_ref(&assertion)).await?;
     let Some(said) = said.into_iter().next() else { return Err(CliError::failed("nothing was asserted")) };
     let text = assertion.tuple.to_string();
     let answer = Wrote {
@@ -293,7 +293,7 @@ pub async fn sweep(
         accepted: args.accept_affected,
         at: args.write.instant(service, global).await?,
     };
-    match service.sweep(&args.write.intent(&args.once), &request, None).await? {
+    match service.sweep(&args.write.mode(&args.once), &request, None).await? {
         Sweep::Done(answer) => {
             let swept = Swept::from(answer);
             output.emit("sweep", &swept, |page| page.line(&told(&swept)))

@@ -199,8 +199,8 @@ impl Ran {
             (false, true) => " Nothing was written.".to_owned(),
             (false, false) => String::new(),
         };
-        let rehearsed = if self.dry_run { ", rehearsed" } else { "" };
-        format!("{name} at {} UTC{rehearsed}: {what}.{rest}", readable(self.at.0))
+        let dry_run = if self.dry_run { ", dry run" } else { "" };
+        format!("{name} at {} UTC{dry_run}: {what}.{rest}", readable(self.at.0))
     }
 }
 
@@ -211,7 +211,7 @@ async fn work(args: &Run, service: &Service, output: &Output, global: &Global) -
     let mut runs = Vec::new();
     for job in jobs {
         runs.push(if args.write.dry_run {
-            Ran::of(job, service.rehearse_job(job, at, args.limit).await?, at)
+            Ran::of(job, service.dry_run_job(job, at, args.limit, false).await?, at)
         } else {
             Ran::reported(service.run_job(job, at, args.limit).await?)
         });

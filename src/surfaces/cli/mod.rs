@@ -44,7 +44,7 @@ use confirm::confirm;
 use ebb_core::clock::SKEW_MAX;
 use ebb_core::domain::units::Timestamp;
 use ebb_core::service::Service;
-use ebb_core::service::memories::{Intent, RequestId};
+use ebb_core::service::memories::{RequestId, WriteMode};
 use exit::CliError;
 use instant::Moment;
 use output::{Format, Output};
@@ -281,11 +281,11 @@ impl Write {
 
     /// Whether it is to last, and under which request id.
     #[must_use]
-    pub fn intent(&self, once: &Once) -> Intent {
+    pub fn mode(&self, once: &Once) -> WriteMode {
         if self.dry_run {
-            Intent::Rehearse
+            WriteMode::DryRun
         } else {
-            Intent::Do(RequestId::or_new("cli", once.request_id.as_deref()))
+            WriteMode::Once(RequestId::or_new("cli", once.request_id.as_deref()))
         }
     }
 }

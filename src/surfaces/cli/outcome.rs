@@ -99,8 +99,8 @@ pub async fn run(
     let answer = read.await.map_err(|gone| CliError::failed("the answer cannot be read").why(gone))??;
     let outcome = answer.outcome(&args.used, args.reward)?;
     let at = args.write.instant(service, global).await?;
-    let intent = args.write.intent(&args.once);
-    let reported = service.report(&intent, service.scope(), &outcome, at).await?;
+    let mode = args.write.mode(&args.once);
+    let reported = service.report(&mode, service.scope(), &outcome, at).await?;
     let told = Outcome::of(&outcome, &reported, args.write.dry_run);
     output.emit("outcome", &told, |page| lay_out(&told, page))
 }

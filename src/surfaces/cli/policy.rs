@@ -9,7 +9,7 @@ use crate::surfaces::answer::policy::{Changed, Listed, Removed, Shown};
 use clap::{Args, Subcommand};
 use ebb_core::domain::policy::{Draft, Given, Policy};
 use ebb_core::service::Service;
-use ebb_core::service::memories::{Intent, RequestId};
+use ebb_core::service::memories::{RequestId, WriteMode};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -59,7 +59,7 @@ pub struct SetArgs {
     pub exempt: Vec<String>,
     /// Whether for real.
     #[command(flatten)]
-    pub rehearsal: Rehearsal,
+    pub write: DryRun,
     /// What makes it count once.
     #[command(flatten)]
     pub once: Once,
@@ -73,7 +73,7 @@ pub struct RemoveArgs {
     pub id: String,
     /// Whether for real.
     #[command(flatten)]
-    pub rehearsal: Rehearsal,
+    pub write: DryRun,
     /// What makes it count once.
     #[command(flatten)]
     pub once: Once,
@@ -81,18 +81,18 @@ pub struct RemoveArgs {
 
 /// Whether a change of a policy, which has no instant, is for real.
 #[derive(Debug, Clone, Copy, Args)]
-pub struct Rehearsal {
+pub struct DryRun {
     /// Say what would change, and change nothing
     #[arg(long)]
     pub dry_run: bool,
 }
 
-impl Rehearsal {
-    fn intent(self, once: &Once) -> Intent {
+impl DryRun {
+    fn mode(self, once: &Once) -> WriteMode {
         if self.dry_run {
-            Intent::Rehearse
+            WriteMode::DryRun
         } else {
-            Intent::Do(RequestId::or_new("cli", once.request_id.as_deref()))
+            WriteMode::Once(RequestId::or_new("cli", once.request_id.as_deref()))
         }
     }
 }
@@ -106,8 +106,8 @@ pub async fn run(verb: &Verb, service: &Service, output: &Output, _: &Global) ->
         Verb::List => list(service, output).await,
         Verb::Set(args) => set(args, service, output).await,
         Verb::Remove(args) => {
-            let dry_run = args.rehearsal.dry_run;
-            service.remove_policy(&args.rehearsal.intent(&args.once), &args.id).await?;
+            let dry_run = args.write.dry_run;
+            service.remove_policy(&args.write.mode(&args.once), &args.id).await?;
             output.emit("policy.remove", &Removed { id: args.id.clone(), dry_run }, |page| {
                 page.line(&format!(
                     "The policy {} {} removed.",
@@ -169,8 +169,8 @@ async fn set(args: &SetArgs, service: &Service, output: &Output) -> Result<(), C
         ("exempt_relations", Given::List(args.exempt.iter().map(|exempt| text(exempt)).collect())),
     ]);
     let draft = Draft(fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect());
-    let (policy, new) = service.set_policy(&args.rehearsal.intent(&args.once), draft).await?;
-    let changed = Changed { policy: Shown::from(&policy), new, dry_run: args.rehearsal.dry_run };
+    let (policy, new) = service.set_policy(&args.write.mode(&args.once), draft).await?;
+    let changed = Changed { policy: Shown::from(&policy), new, dry_run: args.write.dry_run };
     output.emit("policy.set", &changed, |page| {
         let what = if new { "is new" } else { "was changed" };
         page.line(&format!("The policy {} {what}.", policy.id));

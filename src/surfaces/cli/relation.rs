@@ -155,7 +155,7 @@ async fn observe(
     let at = args.write.instant(service, global).await?;
     let seen = Observation { at, weight: args.weight, pinned: args.pinned.then_some(true) };
     let observe = Observe { tie, seen };
-    let done = service.observe(&args.write.intent(&args.once), std::slice::from_ref(&observe)).await?;
+    let done = service.observe(&args.write.mode(&args.once), std::slice::from_ref(&observe)).await?;
     let outcome = done.first().copied().unwrap_or(Observed::Late);
     let answer = Wrote::of(&observe.tie, Some(outcome), None, at, args.write.dry_run);
     output.emit("relation.observe", &answer, |page| {
@@ -216,7 +216,7 @@ async fn pin(
 ) -> Result<(), CliError> {
     let tie = args.names.tie(service)?;
     let at = args.write.instant(service, global).await?;
-    let weight = service.pin_relation(&args.write.intent(&args.once), &tie, pin, at).await?;
+    let weight = service.pin_relation(&args.write.mode(&args.once), &tie, pin, at).await?;
     let answer = Wrote::of(&tie, None, Some(weight), at, args.write.dry_run);
     output.emit(if pin { "relation.pin" } else { "relation.unpin" }, &answer, |page| {
         let what = if pin { "is held at" } else { "fades from" };
@@ -233,7 +233,7 @@ async fn decay(
     let at = args.write.instant(service, global).await?;
     let dry_run = args.write.dry_run;
     let tally: Tally = if dry_run {
-        service.rehearse_job(JobName::Fade, at, None).await?
+        service.dry_run_job(JobName::Fade, at, None, false).await?
     } else {
         service.run_job(JobName::Fade, at, None).await?.done()?
     };

@@ -48,8 +48,8 @@ pub async fn run(verb: &Verb, service: &Service, output: &Output, global: &Globa
     let Verb::End(args) = verb;
     let session = SessionId::new(&args.id).map_err(CliError::usage)?;
     let at = args.write.instant(service, global).await?;
-    let intent = args.write.intent(&args.once);
-    let ended = service.end_session(&intent, service.scope(), &session, at, args.threshold).await?;
+    let mode = args.write.mode(&args.once);
+    let ended = service.end_session(&mode, service.scope(), &session, at, args.threshold).await?;
     let answer = SessionEnd {
         session: session.to_string(),
         promoted: ended.promoted,

@@ -13,7 +13,7 @@ use ebb_core::domain::ids::{EntityName, FactRelation, Scope, Source};
 use ebb_core::domain::key::Right;
 use ebb_core::domain::units::{Confidence, Timestamp};
 use ebb_core::service::facts::value as exact;
-use ebb_core::service::memories::Intent;
+use ebb_core::service::memories::WriteMode;
 use ebb_core::service::{FactFilter, Said};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -204,9 +204,9 @@ fn wrote(assertion: Assertion, said: Said) -> Wrote {
 async fn assert(call: Call<Nothing, Nothing, Told>) -> Result<Answer<Wrote>, Problem> {
     let scope = call.shared(call.body.scope, Right::Write)?;
     let now = call.written_at(call.body.at).await?;
-    let (api, intent) = (call.api.clone(), Intent::Do(call.request().clone()));
+    let (api, mode) = (call.api.clone(), WriteMode::Once(call.request().clone()));
     let assertion = call.body.assertion(scope, now).map_err(|why| refused(None, &why))?;
-    let said = api.service.assert_facts(&intent, std::slice::from_ref(&assertion)).await?;
+    let said = api.service.assert_facts(&mode, std::slice::from_ref(&assertion)).await?;
     let said = said.into_iter().next().ok_or_else(|| Problem::own_fault("nothing was asserted"))?;
     Ok(Answer::made(true, wrote(assertion, said)))
 }
@@ -223,12 +223,12 @@ async fn assert_all(call: Call<Nothing, Nothing, Items<Told>>) -> Result<Answer<
         scopes.push(call.shared(told.scope, Right::Write)?);
     }
     let now = call.written_at_latest(call.body.0.iter().filter_map(|told| told.at)).await?;
-    let (api, intent) = (call.api.clone(), Intent::Do(call.request().clone()));
+    let (api, mode) = (call.api.clone(), WriteMode::Once(call.request().clone()));
     let mut facts = Vec::new();
     for (index, (told, scope)) in call.body.0.into_iter().zip(scopes).enumerate() {
         facts.push(told.assertion(scope, now).map_err(|why| refused(Some(index), &why))?);
     }
-    let said = api.service.assert_facts(&intent, &facts).await?;
+    let said = api.service.assert_facts(&mode, &facts).await?;
     let facts = facts.into_iter().zip(said).map(|(fact, said)| wrote(fact, said)).collect();
     Ok(Answer::made(true, AssertedAll { facts }))
 }

@@ -76,7 +76,7 @@ async fn work(call: Call<Which, Nothing, How>) -> Result<Answer<Ran>, Problem> {
     let at = call.written_at(call.body.at).await?;
     let limit = call.body.limit.map(std::num::NonZeroU64::get);
     Ok(Answer::ok(if call.body.dry_run {
-        Ran::of(job, call.service().rehearse_job(job, at, limit).await?, at)
+        Ran::of(job, call.service().dry_run_job(job, at, limit, false).await?, at)
     } else {
         Ran::reported(run(&call.api, call.request(), job, at, limit).await?)
     }))

@@ -16,7 +16,7 @@ use ebb_core::domain::key::Right;
 use ebb_core::domain::memory::Revive;
 use ebb_core::domain::tier::Tier;
 use ebb_core::domain::units::Timestamp;
-use ebb_core::service::memories::Intent;
+use ebb_core::service::memories::WriteMode;
 use ebb_core::service::{Done, Filter};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -255,7 +255,7 @@ async fn remember(mut call: Call<Nothing, Nothing, New>) -> Result<Answer<Shown>
     let scope = call.scope(new.scope.as_ref())?;
     let at = call.written_at(new.at).await?;
     let remember = call.checked(new, 0, scope, at)?;
-    let (done, memory) = call.service().remember(call.request(), remember).await?;
+    let (done, memory) = call.service().remember(&call.request().clone().into(), remember).await?;
     Ok(Answer::made(done == Done::Created, Shown::after(memory, Some(done), false)))
 }
 
@@ -323,7 +323,7 @@ async fn forget(call: Call<Which, Whose>) -> Result<Answer<Forgotten>, Problem> 
     let at = call.at(None).await?;
     let id = &call.path.id;
     let ids = (&scope, std::slice::from_ref(id));
-    let nodes = call.service().forget(&Intent::Do(call.request().clone()), ids, at, None).await?;
+    let nodes = call.service().forget(&WriteMode::Once(call.request().clone()), ids, at, None).await?;
     Ok(Answer::ok(Forgotten { forgotten: vec![id.to_string()], nodes }))
 }
 
@@ -361,7 +361,7 @@ async fn access(mut call: Call<Which, Nothing, Use>) -> Result<Answer<Shown>, Pr
         session: call.body.session.take(),
         revive: revive(call.body.revive),
     };
-    let (done, memory) = call.service().access(call.request(), access).await?;
+    let (done, memory) = call.service().access(&call.request().clone().into(), access).await?;
     Ok(Answer::ok(Shown::after(memory, Some(done), false)))
 }
 
@@ -434,8 +434,8 @@ async fn pinned<Q, B>(
 ) -> Result<Answer<Shown>, Problem> {
     let id = &call.path.id;
     let ids = (scope, std::slice::from_ref(id));
-    let intent = Intent::Do(call.request().clone());
-    let memory = call.service().pin(&intent, ids, pin, at).await?.pop();
+    let mode = WriteMode::Once(call.request().clone());
+    let memory = call.service().pin(&mode, ids, pin, at).await?.pop();
     let memory = memory.ok_or_else(|| Problem::not_found(format!("there is no memory {id}")))?;
     Ok(Answer::ok(memory.into()))
 }
@@ -472,9 +472,9 @@ async fn end_session(call: Call<Session, Nothing, End>) -> Result<Answer<Session
     if threshold.is_some_and(|threshold| threshold < 0.0) {
         return Err(Problem::validation("threshold: an energy is a finite number, 0 or more"));
     }
-    let intent = if dry_run { Intent::Rehearse } else { Intent::Do(call.request().clone()) };
+    let mode = if dry_run { WriteMode::DryRun } else { WriteMode::Once(call.request().clone()) };
     let session = &call.path.id;
-    let ended = call.service().end_session(&intent, &scope, session, at, threshold).await?;
+    let ended = call.service().end_session(&mode, &scope, session, at, threshold).await?;
     Ok(Answer::ok(SessionEnd {
         session: session.to_string(),
         promoted: ended.promoted,

@@ -7,7 +7,7 @@ use crate::surfaces::answer::outcome::Outcome;
 use ebb_core::domain::ids::{RecallId, Scope, Term};
 use ebb_core::domain::key::Right;
 use ebb_core::domain::outcome::{self, Used};
-use ebb_core::service::memories::Intent;
+use ebb_core::service::memories::WriteMode;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -72,7 +72,7 @@ async fn report(call: Call<Nothing, Nothing, Came>) -> Result<Answer<Outcome>, P
     let outcome = outcome::Outcome::new(recall_id.clone(), used, *reward);
     let outcome = outcome.map_err(|why| Problem::validation(why.to_string()))?;
     let at = call.written_at(*at).await?;
-    let intent = Intent::Do(call.request().clone());
-    let reported = call.service().report(&intent, &scope, &outcome, at).await?;
+    let mode = WriteMode::Once(call.request().clone());
+    let reported = call.service().report(&mode, &scope, &outcome, at).await?;
     Ok(Answer::ok(Outcome::of(&outcome, &reported, false)))
 }

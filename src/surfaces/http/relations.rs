@@ -12,7 +12,7 @@ use ebb_core::domain::ids::{EntityName, RelationType, Scope};
 use ebb_core::domain::key::Right;
 use ebb_core::domain::relation::Observation;
 use ebb_core::domain::units::{Timestamp, Weight};
-use ebb_core::service::memories::{Intent, RequestId};
+use ebb_core::service::memories::{RequestId, WriteMode};
 use ebb_core::service::{JobName, Observed, Relation, Which};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -215,9 +215,9 @@ fn wrote(observe: &Observe, outcome: Observed) -> Wrote {
 async fn observe(call: Call<Nothing, Nothing, Seen>) -> Result<Answer<Wrote>, Problem> {
     let scope = call.scope(call.body.scope.as_ref())?;
     let at = call.written_at(call.body.at).await?;
-    let (api, intent) = (call.api.clone(), Intent::Do(call.request().clone()));
+    let (api, mode) = (call.api.clone(), WriteMode::Once(call.request().clone()));
     let observe = call.body.observe(scope, at);
-    let done = api.service.observe(&intent, std::slice::from_ref(&observe)).await?;
+    let done = api.service.observe(&mode, std::slice::from_ref(&observe)).await?;
     let outcome = done.first().copied().unwrap_or(Observed::Late);
     Ok(Answer::made(outcome == Observed::Created, wrote(&observe, outcome)))
 }
@@ -234,13 +234,13 @@ async fn observe_all(call: Call<Nothing, Nothing, Items<Seen>>) -> Result<Answer
         scopes.push(call.scope(seen.scope.as_ref())?);
     }
     let now = call.written_at_latest(call.body.0.iter().filter_map(|seen| seen.at)).await?;
-    let (api, intent) = (call.api.clone(), Intent::Do(call.request().clone()));
+    let (api, mode) = (call.api.clone(), WriteMode::Once(call.request().clone()));
     let seen = call.body.0.into_iter().zip(scopes).map(|(seen, scope)| {
         let at = seen.at.map_or(now, |at| at.0);
         seen.observe(scope, at)
     });
     let seen: Vec<Observe> = seen.collect();
-    let done = api.service.observe(&intent, &seen).await?;
+    let done = api.service.observe(&mode, &seen).await?;
     let edges = seen.iter().zip(done).map(|(observe, outcome)| wrote(observe, outcome)).collect();
     Ok(Answer::ok(ObservedAll { edges }))
 }
@@ -275,7 +275,7 @@ async fn decay(call: Call<Nothing, Nothing, Pass>) -> Result<Answer<Passed<Day>>
         let tally = run(&call.api, call.request(), JobName::Fade, at, None).await?.done()?;
         return Ok(Answer::ok(Passed::of(&tally, None)));
     }
-    let tally = service.rehearse_job(JobName::Fade, at, None).await?;
+    let tally = service.dry_run_job(JobName::Fade, at, None, false).await?;
     let edges = if list {
         let lowered = service.relations(&scope, Which::Lowered, None, at).await?;
         Some(lowered.into_iter().map(Edge::of).collect())

@@ -14,7 +14,7 @@ use ebb_core::domain::ids::{NAME_BYTES_MAX, Term};
 use ebb_core::domain::key::Right;
 use ebb_core::domain::policy::{Draft, Given, Mode};
 use ebb_core::service::facts::{Sweep, SweepRequest};
-use ebb_core::service::memories::Intent;
+use ebb_core::service::memories::WriteMode;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -92,8 +92,8 @@ async fn sweep(call: Call<Nothing, Nothing, Asked>) -> Result<Answer<Came>, Prob
         accepted: call.body.accept_affected,
         at: call.written_at(call.body.at).await?,
     };
-    let (intent, stop) = (Intent::Do(call.request().clone()), call.api.stop.clone());
-    Ok(match call.service().sweep(&intent, &request, Some(stop)).await? {
+    let (mode, stop) = (WriteMode::Once(call.request().clone()), call.api.stop.clone());
+    Ok(match call.service().sweep(&mode, &request, Some(stop)).await? {
         Sweep::Done(answer) => Answer::ok(Came::Done(answer.into())),
         Sweep::Queued(queued) => Answer::accepted(Came::Queued(queued.into())),
     })
@@ -175,7 +175,7 @@ impl JsonSchema for Fields {
 }
 
 async fn set(call: Call<Which, Nothing, Told>) -> Result<Answer<Changed>, Problem> {
-    let (api, intent) = (call.api.clone(), Intent::Do(call.request().clone()));
+    let (api, mode) = (call.api.clone(), WriteMode::Once(call.request().clone()));
     let (id, Told(mut draft)) = (Given::Text(call.path.id), call.body);
     let said = draft.0.entry("id".to_owned()).or_insert_with(|| id.clone());
     if *said == Given::Nothing {
@@ -184,12 +184,12 @@ async fn set(call: Call<Which, Nothing, Told>) -> Result<Answer<Changed>, Proble
     if *said != id {
         return Err(Problem::validation(format!("id: it is {said} here and {id} in the path")));
     }
-    let (policy, new) = api.service.set_policy(&intent, draft).await?;
+    let (policy, new) = api.service.set_policy(&mode, draft).await?;
     Ok(Answer::made(new, Changed { policy: Shown::from(&policy), new, dry_run: false }))
 }
 
 async fn remove(call: Call<Which>) -> Result<Answer<Removed>, Problem> {
     let id = &call.path.id;
-    call.service().remove_policy(&Intent::Do(call.request().clone()), id).await?;
+    call.service().remove_policy(&WriteMode::Once(call.request().clone()), id).await?;
     Ok(Answer::ok(Removed { id: id.clone(), dry_run: false }))
 }

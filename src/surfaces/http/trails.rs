@@ -11,7 +11,8 @@ use crate::surfaces::answer::trail::{
 use ebb_core::domain::event::{PlaceName, Trace, Walk};
 use ebb_core::domain::ids::{NAME_BYTES_MAX, PlaceId, Scope, Term};
 use ebb_core::domain::key::Right;
-use ebb_core::service::memories::Intent;
+use ebb_core::service::JobName;
+use ebb_core::service::memories::WriteMode;
 use ebb_core::service::trails::{PlaceRef, place_name};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -84,8 +85,8 @@ impl<P, Q, B> Call<P, Q, B> {
 
     async fn trace(&self, scope: Scope, at: Option<At>, what: Walk) -> Result<Wrote, Problem> {
         let at = self.written_at(at).await?;
-        let intent = Intent::Do(self.request().clone());
-        let mut done = self.service().trace(&intent, &[Trace { at, scope, what }]).await?;
+        let mode = WriteMode::Once(self.request().clone());
+        let mut done = self.service().trace(&mode, &[Trace { at, scope, what }]).await?;
         let done = done.pop().ok_or_else(|| Problem::own_fault("nothing was traced"))?;
         Ok(Wrote::of(done, at, false))
     }
@@ -350,7 +351,7 @@ async fn evaporate(call: Call<Nothing, Nothing, Evaporate>) -> Result<Answer<Eva
     let Evaporate { force, dry_run, at } = call.body;
     let at = call.written_at(at).await?;
     let tally = if dry_run {
-        call.service().rehearse_evaporate(at, force).await?
+        call.service().dry_run_job(JobName::Evaporate, at, None, force).await?
     } else {
         call.service().evaporate(call.request(), at, force, Some(call.api.stop.clone())).await?.done()?
     };
@@ -387,8 +388,8 @@ struct Advance {
 
 async fn advance(call: Call<Nothing, Nothing, Advance>) -> Result<Answer<Cycle>, Problem> {
     let at = call.written_at(call.body.at).await?;
-    let intent = Intent::Do(call.request().clone());
+    let mode = WriteMode::Once(call.request().clone());
     let (more, accepted) = (call.body.advance.get(), call.body.accept_cycles);
-    let cycle = call.service().advance_cycle(&intent, more, accepted, at).await?;
+    let cycle = call.service().advance_cycle(&mode, more, accepted, at).await?;
     Ok(Answer::ok(Cycle::of(&call.service().cycles().await?, cycle, at, false)))
 }

@@ -12,7 +12,7 @@ use ebb_core::domain::ids::{Scope, TERM_BYTES_MAX, Term, hex};
 use ebb_core::domain::key::Right;
 use ebb_core::domain::policy::Mode;
 use ebb_core::service::facts::{Sweep, SweepRequest};
-use ebb_core::service::memories::Intent;
+use ebb_core::service::memories::WriteMode;
 use rmcp::model::JsonObject;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -152,8 +152,8 @@ pub(super) async fn call(call: Call, asked: Asked) -> Result<Value, Fault> {
         accepted: None,
         at: call.service().instant(None).await?,
     };
-    let intent = Intent::Do(call.caller.request(None));
-    match call.service().sweep(&intent, &request, Some(tools.stop.clone())).await? {
+    let mode = WriteMode::Once(call.caller.request(None));
+    match call.service().sweep(&mode, &request, Some(tools.stop.clone())).await? {
         Sweep::Done(answer) if is_dry => {
             said(Seen { answer: answer.into(), confirm: tools.tokens.of(&asked) })
         }

@@ -16,7 +16,7 @@ use ebb_core::domain::outcome::{self, Used};
 use ebb_core::domain::relation::Observation;
 use ebb_core::domain::units::Weight;
 use ebb_core::service::keys::Caller;
-use ebb_core::service::memories::{Intent, RequestId};
+use ebb_core::service::memories::{RequestId, WriteMode};
 use ebb_core::service::recall::{Ask, Filter};
 use ebb_core::service::{Observed, Service};
 use rmcp::model::{JsonObject, Tool as Described, ToolAnnotations};
@@ -283,7 +283,7 @@ async fn remember(call: Call, new: New) -> Result<Value, Fault> {
         embedding: None,
     };
     let remember = remember.checked().map_err(|why| Fault(why.to_string()))?;
-    let (done, memory) = service.remember(&request, remember).await?;
+    let (done, memory) = service.remember(&request.into(), remember).await?;
     said(Shown::after(memory, Some(done), false))
 }
 
@@ -319,8 +319,8 @@ async fn observe(call: Call, seen: Seen) -> Result<Value, Fault> {
     let at = service.instant(None).await?;
     let tie = Tie { scope, from: seen.from, kind: seen.kind, to: seen.to };
     let observe = Observe { tie, seen: Observation { at, weight: seen.weight, pinned: seen.pinned } };
-    let intent = Intent::Do(call.request(seen.request_id.as_deref())?);
-    let done = service.observe(&intent, std::slice::from_ref(&observe)).await?;
+    let mode = WriteMode::Once(call.request(seen.request_id.as_deref())?);
+    let done = service.observe(&mode, std::slice::from_ref(&observe)).await?;
     let outcome = done.first().copied().unwrap_or(Observed::Late);
     said(Wrote::of(&observe.tie, Some(outcome), None, at, false))
 }
@@ -351,9 +351,9 @@ async fn report(call: Call, came: Came) -> Result<Value, Fault> {
     let used = came.used.iter().map(Used::from).collect();
     let outcome = outcome::Outcome::new(came.recall_id, used, came.reward.unwrap_or(1.0));
     let outcome = outcome.map_err(|why| Fault(why.to_string()))?;
-    let intent = Intent::Do(call.request(came.request_id.as_deref())?);
+    let mode = WriteMode::Once(call.request(came.request_id.as_deref())?);
     let at = service.instant(None).await?;
-    let reported = service.report(&intent, &scope, &outcome, at).await?;
+    let reported = service.report(&mode, &scope, &outcome, at).await?;
     said(Outcome::of(&outcome, &reported, false))
 }
 

@@ -99,7 +99,7 @@ impl Fresh {
         match self
             .store
             .apply_request(
-                ebb_core::store::Lasting::Once { request: &request, hash: "hash", by: "test" },
+                ebb_core::store::RequestMode::Once { request: &request, hash: "hash", by: "test" },
                 None,
                 batch,
             )

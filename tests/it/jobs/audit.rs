@@ -5,7 +5,7 @@ use crate::harness::graph::{everything, remembered, same};
 use crate::harness::neo4j::{at, fresh};
 use crate::harness::rows::{Row, ripe, row};
 use ebb_core::jobs::JobName;
-use ebb_core::scheduler::driver::rehearse_job;
+use ebb_core::scheduler::driver::dry_run_job;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn twice_is_once() {
@@ -21,8 +21,8 @@ async fn twice_is_once() {
     .await;
     db.client.run("CREATE (:Memory {id: 'foreign', content: 'x', sessionId: 's0'})", &[]).await;
     let before = everything(&db.client).await;
-    let said = rehearse_job(&db.store, JobName::Audit, at(6.0)).await.unwrap();
-    same(&before, &everything(&db.client).await, "a rehearsal");
+    let said = dry_run_job(&db.store, JobName::Audit, at(6.0), Default::default()).await.unwrap();
+    same(&before, &everything(&db.client).await, "a dry run");
     let did = db.run(JobName::Audit, 6.0).await.tally;
     assert_eq!((said.changed, said.adopted), (did.changed, did.adopted));
     assert_eq!((did.adopted, did.changed), (1, 3));
@@ -99,8 +99,8 @@ async fn what_nobody_needs_any_more_is_removed() {
         db.client.run(text, &[]).await;
     }
     let before = everything(&db.client).await;
-    assert_eq!(rehearse_job(&db.store, JobName::Audit, at(1.0)).await.unwrap().changed, 4);
-    same(&before, &everything(&db.client).await, "a rehearsal");
+    assert_eq!(dry_run_job(&db.store, JobName::Audit, at(1.0), Default::default()).await.unwrap().changed, 4);
+    same(&before, &everything(&db.client).await, "a dry run");
     assert_eq!(db.run(JobName::Audit, 1.0).await.tally.changed, 4);
     let left: Vec<String> = db
         .client

@@ -14,7 +14,7 @@ use ebb_core::scheduler::driver::{Wanted, run_job};
 use ebb_core::service::Service;
 use ebb_core::service::doctor::{Finding, Level};
 use ebb_core::service::events::BadLines;
-use ebb_core::service::memories::{Intent, RequestId};
+use ebb_core::service::memories::{RequestId, WriteMode};
 use ebb_engine::plasticity::Learn;
 
 const DAY_MS: i64 = 24 * 3_600_000;
@@ -101,7 +101,7 @@ async fn a_session_of_the_future_is_counted_again_and_jobs_come_due_again() {
     let made =
         |id: &str| Event::Remember(Remember { at: then, session: Some(session("s")), ..remember(id, 0.0) });
     db.apply(&[made("a"), made("b")]).await;
-    let intent = Intent::Do(RequestId::or_new("test", None));
+    let intent = WriteMode::Once(RequestId::or_new("test", None));
     service.end_session(&intent, &Scope::local(), &session("s"), then, None).await.unwrap();
     run_job(&db.store, JobName::Decay, &Wanted::scheduled(then, Right::Lease), Request::default())
         .await

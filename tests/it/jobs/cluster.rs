@@ -84,7 +84,7 @@ async fn a_sweep_takes_the_expired_out_and_forgetting_looks_at_who_is_left() {
     }
     assert_eq!(clusters(&db).await, ["a 5.0 3: a b c"]);
     let id = ebb_core::domain::ids::MemoryId::new("c").unwrap();
-    let lasting = ebb_core::store::Lasting::Once { request: "r", hash: "h", by: "test" };
+    let lasting = ebb_core::store::RequestMode::Once { request: "r", hash: "h", by: "test" };
     db.store
         .forget(lasting, (&ebb_core::domain::ids::Scope::local(), &[id]), at(4.6), (&UNGUARDED, None))
         .await

@@ -7,7 +7,7 @@ use ebb_core::domain::attempt::Right;
 use ebb_core::domain::event::{Access, Event, Remember};
 use ebb_core::domain::ids::Scope;
 use ebb_core::jobs::{JobName, Request};
-use ebb_core::scheduler::driver::{Wanted, rehearse_job, run_job};
+use ebb_core::scheduler::driver::{Wanted, dry_run_job, run_job};
 use std::rc::Rc;
 
 /// `id` made in a session.
@@ -168,7 +168,7 @@ async fn a_very_large_session_counts_by_its_most_recent() {
     let db = fresh().await;
     let events: Vec<Event> = (0..250).map(|n| made(&format!("m{n:03}"), f64::from(n) / 100.0, "s")).collect();
     db.apply(&events).await;
-    let said = rehearse_job(&db.store, JobName::Coactivate, at(3.0)).await.unwrap();
+    let said = dry_run_job(&db.store, JobName::Coactivate, at(3.0), Default::default()).await.unwrap();
     let did = db.run(JobName::Coactivate, 3.0).await.tally;
     assert_eq!((did.scanned, did.changed, did.cut), (1, 19_900, 1));
     assert_eq!((said.scanned, said.changed, said.cut), (1, 19_900, 1));
@@ -186,13 +186,13 @@ async fn a_very_large_session_counts_by_its_most_recent() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_rehearsal_writes_nothing_and_tells_what_a_run_does() {
+async fn a_dry_run_writes_nothing_and_tells_what_a_run_does() {
     let db = fresh().await;
     triangle(&db, 6).await;
     for job in [JobName::Coactivate, JobName::Cluster] {
         let before = everything(&db.client).await;
-        let said = rehearse_job(&db.store, job, at(9.0)).await.unwrap();
-        same(&before, &everything(&db.client).await, "a rehearsal");
+        let said = dry_run_job(&db.store, job, at(9.0), Default::default()).await.unwrap();
+        same(&before, &everything(&db.client).await, "a dry run");
         assert_eq!(said, db.run(job, 9.0).await.tally, "{job}");
         assert!(said.changed > 0, "{job}");
     }

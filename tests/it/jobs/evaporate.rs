@@ -6,8 +6,9 @@ use crate::harness::neo4j::{Fresh, at, fresh, trails};
 use ebb_core::domain::event::{PlaceName, Step, Trace, Walk};
 use ebb_core::domain::ids::{PlaceId, Scope};
 use ebb_core::domain::trail::{Allowed, Trails};
-use ebb_core::jobs::JobName;
-use ebb_core::store::{Config, Drift, Error, Lasting, Store, Tally, Traced};
+use ebb_core::jobs::{JobName, Request};
+use ebb_core::scheduler::driver::dry_run_job;
+use ebb_core::store::{Config, Drift, Error, RequestMode, Store, Tally, Traced};
 use serde::Deserialize;
 
 const WHOLE: &str = "CALL () {
@@ -58,7 +59,7 @@ fn row_of_rooms() -> Vec<Trace> {
 impl Fresh {
     async fn trace(&self, traces: &[Trace]) -> Result<Vec<Traced>, Error> {
         let request = ebb_core::clock::new_id();
-        self.store.trace(Lasting::Once { request: &request, hash: "h", by: "test" }, traces).await
+        self.store.trace(RequestMode::Once { request: &request, hash: "h", by: "test" }, traces).await
     }
 
     async fn evaporated(&self, hours: f64) -> Tally {
@@ -158,11 +159,11 @@ async fn twice_is_once() {
     db.trace(&row_of_rooms()).await.unwrap();
     db.trace(&[deposit(0.0, &["r0", "r1", "r2"], 1.0), explore(0.0, "r4")]).await.unwrap();
     assert_eq!(db.evaporated(5.0).await.scanned, 0, "not yet time");
-    let rehearsed = db.store.rehearse_evaporate(db.cycle(10.0).await, 1_000).await.unwrap();
+    let dry = dry_run_job(&db.store, JobName::Evaporate, at(10.0), Request::default()).await.unwrap();
     let before = db.palace().await;
     let once = db.evaporated(10.0).await;
     assert_eq!((once.scanned, once.changed, once.silenced, once.quarantined), (6, 6, 0, 0));
-    assert_eq!(rehearsed, once);
+    assert_eq!(dry, once);
     let after = db.palace().await;
     assert_ne!(before, after);
     assert_eq!(db.forced(10.0).await, Tally::default(), "nothing is pending");
@@ -239,19 +240,19 @@ async fn a_batch_ends_as_its_traces_would_one_by_one() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_request_counts_once_and_a_rehearsal_not_at_all() {
+async fn a_request_counts_once_and_a_dry_run_not_at_all() {
     let db = fresh().await;
     db.trace(&row_of_rooms()).await.unwrap();
     let walk = [deposit(1.0, &["r0", "r1"], 1.0)];
-    let once = Lasting::Once { request: "r", hash: "h", by: "test" };
+    let once = RequestMode::Once { request: "r", hash: "h", by: "test" };
     let first = db.store.trace(once, &walk).await.unwrap();
     let again = db.store.trace(once, &walk).await.unwrap();
     close(again[0].edges[0].success, first[0].edges[0].success);
-    let other = Lasting::Once { request: "r", hash: "other", by: "test" };
+    let other = RequestMode::Once { request: "r", hash: "other", by: "test" };
     assert!(matches!(db.store.trace(other, &walk).await, Err(Error::Conflict(_))));
-    db.store.trace(Lasting::Rehearsed, &walk).await.unwrap();
+    db.store.trace(RequestMode::DryRun, &walk).await.unwrap();
     assert_eq!(db.of_edge("r0", "success_pheromone").await, Some(1.0));
-    let once = Lasting::Once { request: "c", hash: "h", by: "test" };
+    let once = RequestMode::Once { request: "c", hash: "h", by: "test" };
     let cycle = db.store.advance_cycle(once, 7, at(1.0)).await.unwrap();
     assert_eq!(db.store.advance_cycle(once, 7, at(1.0)).await.unwrap(), cycle);
     assert_eq!(db.cycle(1.0).await, cycle);
@@ -368,7 +369,7 @@ async fn a_label_and_a_length_that_configuration_adds() {
     let way = Walk::edge(name("a"), name("b"), other.allowed.kind("WAY").unwrap().clone(), None).unwrap();
     let path = ["a", "b"].map(|id| Step { to: name(id), via: None }).to_vec();
     let all = [den("a"), den("b"), way, Walk::deposit(path, 1.0).unwrap()].map(|what| trace(0.5, what));
-    store.trace(Lasting::Once { request: "r", hash: "h", by: "test" }, &all).await.unwrap();
+    store.trace(RequestMode::Once { request: "r", hash: "h", by: "test" }, &all).await.unwrap();
     let did = crate::harness::ebb::by_hand(&store, JobName::Evaporate, 1.5).await.tally;
     assert_eq!(did.changed, 3);
     let made = "SHOW CONSTRAINTS YIELD name, labelsOrTypes WHERE 'Den' IN labelsOrTypes RETURN name";
@@ -391,7 +392,7 @@ async fn eight_writers_on_one_path_lose_nothing() {
             let request = format!("r{n}/{i}");
             let path: &[&str] = if n % 2 == 0 { &["r0", "r1", "r2"] } else { &["r2", "r1", "r0"] };
             let all = [node(0.0, "Room", &format!("new{i}")), deposit(0.0, path, 1.0)];
-            store.trace(Lasting::Once { request: &request, hash: "h", by: "test" }, &all).await.unwrap();
+            store.trace(RequestMode::Once { request: &request, hash: "h", by: "test" }, &all).await.unwrap();
         }
     }))
     .await;

@@ -7,8 +7,8 @@ use ebb_core::domain::ids::{EntityName, RelationType, Scope};
 use ebb_core::domain::relation::{Observation, Pin, Pins};
 use ebb_core::domain::units::Weight;
 use ebb_core::jobs::JobName;
-use ebb_core::scheduler::driver::rehearse_job;
-use ebb_core::store::{Error, Lasting, Observed, Relation, Which};
+use ebb_core::scheduler::driver::dry_run_job;
+use ebb_core::store::{Error, Observed, Relation, RequestMode, Which};
 
 const DAY: f64 = 24.0;
 const WHOLE: &str = "MATCH (a)-[r:RELATES_TO]->(b) WITH a, r, b ORDER BY r.key
@@ -32,7 +32,10 @@ fn seen(from: &str, to: &str, days: f64) -> Observe {
 impl Fresh {
     async fn observe(&self, seen: &[Observe]) -> Vec<Observed> {
         let request = ebb_core::clock::new_id();
-        self.store.observe(Lasting::Once { request: &request, hash: "hash", by: "test" }, seen).await.unwrap()
+        self.store
+            .observe(RequestMode::Once { request: &request, hash: "hash", by: "test" }, seen)
+            .await
+            .unwrap()
     }
 
     async fn relations(&self, which: Which, days: f64) -> Vec<Relation> {
@@ -97,7 +100,7 @@ async fn the_counters_are_those_of_the_documents() {
     let pinned = Observation { at: at(0.0), weight: Some(Weight::new(0.4).unwrap()), pinned: Some(true) };
     let pinned = Observe { tie: tie("core", "depends_on", "jwt"), seen: pinned };
     db.observe(&[pinned, seen("gone", "x", 0.0), seen("half", "x", 310.0), seen("today", "x", 400.0)]).await;
-    let said = rehearse_job(&db.store, JobName::Fade, at(400.0 * DAY)).await.unwrap();
+    let said = dry_run_job(&db.store, JobName::Fade, at(400.0 * DAY), Default::default()).await.unwrap();
     assert_eq!((said.scanned, said.pinned, said.changed, said.below), (4, 1, 2, 1));
     close(db.stored("gone").await, 1.0);
     let lowered = db.relations(Which::Lowered, 400.0).await;
@@ -124,14 +127,14 @@ async fn a_batch_ends_as_its_observations_would_one_by_one() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_request_counts_once_and_a_rehearsal_not_at_all() {
+async fn a_request_counts_once_and_a_dry_run_not_at_all() {
     let db = fresh().await;
-    let once = Lasting::Once { request: "r1", hash: "h", by: "test" };
+    let once = RequestMode::Once { request: "r1", hash: "h", by: "test" };
     assert_eq!(db.store.observe(once, &[seen("a", "b", 1.0)]).await.unwrap(), [Observed::Created]);
     assert_eq!(db.store.observe(once, &[seen("a", "b", 1.0)]).await.unwrap(), [Observed::Created]);
-    let other = Lasting::Once { request: "r1", hash: "other", by: "test" };
+    let other = RequestMode::Once { request: "r1", hash: "other", by: "test" };
     assert!(matches!(db.store.observe(other, &[seen("a", "c", 1.0)]).await, Err(Error::Conflict(_))));
-    db.store.observe(Lasting::Rehearsed, &[seen("a", "d", 1.0)]).await.unwrap();
+    db.store.observe(RequestMode::DryRun, &[seen("a", "d", 1.0)]).await.unwrap();
     assert_eq!(db.relations(Which::Retrievable, 1.0).await.len(), 1);
 }
 
@@ -142,7 +145,7 @@ async fn a_pin_holds_what_it_weighs_and_lets_go_from_there() {
     let which = tie("a", "knows", "b");
     let pin = async |pin, days: f64| {
         let request = ebb_core::clock::new_id();
-        let lasting = Lasting::Once { request: &request, hash: "h", by: "test" };
+        let lasting = RequestMode::Once { request: &request, hash: "h", by: "test" };
         db.store.pin_relation(lasting, &which, pin, at(days * DAY)).await.unwrap()
     };
     close(pin(true, 90.0).await, 0.5);
@@ -152,7 +155,7 @@ async fn a_pin_holds_what_it_weighs_and_lets_go_from_there() {
     close(db.relations(Which::Retrievable, 990.0).await[0].weight, 0.25);
     assert_eq!(db.relations(Which::Retrievable, 990.0).await[0].last_observed, at(0.0).millis());
     let nothing = tie("a", "knows", "nobody");
-    let lasting = Lasting::Once { request: "x", hash: "h", by: "test" };
+    let lasting = RequestMode::Once { request: "x", hash: "h", by: "test" };
     let why = db.store.pin_relation(lasting, &nothing, true, at(0.0)).await.unwrap_err();
     assert_eq!(why.to_string(), "there is no relation a knows nobody");
 }
@@ -194,7 +197,7 @@ async fn a_row_that_no_law_can_use_is_set_aside_and_an_observation_mends_it() {
     let did = db.run(JobName::Fade, 90.0 * DAY).await.tally;
     assert_eq!((did.scanned, did.changed, did.quarantined), (2, 1, 1), "it keeps nobody else from fading");
     assert_eq!(db.relations(Which::Retrievable, 90.0).await.len(), 1);
-    let lasting = Lasting::Once { request: "x", hash: "h", by: "test" };
+    let lasting = RequestMode::Once { request: "x", hash: "h", by: "test" };
     let pinned = db.store.pin_relation(lasting, &tie("a", "knows", "b"), true, at(0.0)).await;
     assert!(matches!(pinned, Err(Error::Quarantined { .. })));
     db.observe(&[seen("a", "b", 90.0)]).await;
@@ -216,7 +219,7 @@ async fn eight_writers_of_one_relation_make_one() {
     let done = crate::harness::ebb::together(stores.into_iter().enumerate().map(|(n, store)| async move {
         let request = format!("r{n}");
         let all: Vec<Observe> = (0..20).map(|i| seen(&format!("e{}", (i + n) % 20), "hub", 1.0)).collect();
-        store.observe(Lasting::Once { request: &request, hash: "h", by: "test" }, &all).await.unwrap()
+        store.observe(RequestMode::Once { request: &request, hash: "h", by: "test" }, &all).await.unwrap()
     }))
     .await;
     let made = done.iter().flatten().filter(|done| **done == Observed::Created).count();
@@ -236,7 +239,7 @@ async fn what_configuration_pins_is_held_from_the_next_pass_or_observation_on() 
     db.config.pins = Pins(vec![pin("a"), pin("c")]);
     db.store = ebb_core::store::Store::connect(&db.config).unwrap();
 
-    let dry = rehearse_job(&db.store, JobName::Fade, at(90.0 * DAY)).await.unwrap();
+    let dry = dry_run_job(&db.store, JobName::Fade, at(90.0 * DAY), Default::default()).await.unwrap();
     let did = db.run(JobName::Fade, 90.0 * DAY).await.tally;
     assert_eq!((did.scanned, did.pinned, did.changed), (3, 1, 2), "{did:?}");
     assert_eq!((dry.scanned, dry.pinned, dry.changed), (3, 1, 2), "{dry:?}");
@@ -250,6 +253,6 @@ async fn what_configuration_pins_is_held_from_the_next_pass_or_observation_on() 
     db.observe(&[uses("c", Some(false))]).await;
     let all = db.relations(Which::Retrievable, 0.0).await;
     assert!(all.iter().any(|one| one.from == "c" && one.pinned), "whatever the observation says");
-    let let_go = db.store.pin_relation(Lasting::Rehearsed, &tie("c", "uses", "x"), false, at(0.0)).await;
+    let let_go = db.store.pin_relation(RequestMode::DryRun, &tie("c", "uses", "x"), false, at(0.0)).await;
     assert!(matches!(let_go, Err(Error::Conflict(why)) if why.contains("relation.pinned")));
 }

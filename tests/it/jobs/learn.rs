@@ -14,8 +14,8 @@ use ebb_core::domain::ids::{EntityName, Scope};
 use ebb_core::jobs::{JobName, Request};
 use ebb_core::mirror::learned::record;
 use ebb_core::mirror::{Done, Mirror};
-use ebb_core::scheduler::driver::{Wanted, rehearse_job, run_job};
-use ebb_core::store::{Lasting, Learned, Lesson, Opened, Run, Store, SynapseRow, Tally};
+use ebb_core::scheduler::driver::{Wanted, dry_run_job, run_job};
+use ebb_core::store::{Learned, Lesson, Opened, RequestMode, Run, Store, SynapseRow, Tally};
 use ebb_engine::graph::Graph;
 use ebb_engine::plasticity::{Counts, Rules, Synapses};
 use std::sync::Arc;
@@ -403,7 +403,7 @@ async fn what_was_learned_with_a_memory_goes_with_it_and_does_not_come_back() {
     assert_eq!(db.run(JobName::Learn, 0.1).await.tally.changed, 4);
     let kept = learned(&db, &local()).await.rows;
     let request = new_id();
-    let lasting = Lasting::Once { request: &request, hash: "h", by: "test" };
+    let lasting = RequestMode::Once { request: &request, hash: "h", by: "test" };
     db.store.forget(lasting, (&local(), &[id("m1")]), at(0.2), (&UNGUARDED, None)).await.unwrap();
     let ends = "MATCH (s:EbbSynapse) RETURN s.source + ' ' + s.target AS way ORDER BY way";
     assert_eq!(db.client.column::<String>(ends).await, ["Ada m2", "m2 Ada"]);
@@ -438,7 +438,7 @@ async fn what_has_faded_is_removed_and_what_stays_is_kept() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_rehearsal_writes_nothing_and_tells_what_a_run_does() {
+async fn a_dry_run_writes_nothing_and_tells_what_a_run_does() {
     let db = fresh().await;
     for scope in ["local", "team"] {
         fill(&db, scope).await;
@@ -448,8 +448,8 @@ async fn a_rehearsal_writes_nothing_and_tells_what_a_run_does() {
     file(&db, "local", &outcomes(120)).await;
     file(&db, "team", &[of(&["n1", "n0", "nobody"], 1.0)]).await;
     let before = everything(&db.client).await;
-    let said = rehearse_job(&db.store, JobName::Learn, at(1.0)).await.unwrap();
-    same(&before, &everything(&db.client).await, "a rehearsal");
+    let said = dry_run_job(&db.store, JobName::Learn, at(1.0), Default::default()).await.unwrap();
+    same(&before, &everything(&db.client).await, "a dry run");
     assert_eq!((said.scanned, said.skipped), (121, 1));
     assert_eq!(said, db.run(JobName::Learn, 1.0).await.tally);
 }

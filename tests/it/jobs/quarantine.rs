@@ -194,7 +194,7 @@ async fn an_event_does_not_write_over_a_bad_value() {
         match db
             .store
             .apply_request(
-                ebb_core::store::Lasting::Once { request: &request, hash: "h", by: "test" },
+                ebb_core::store::RequestMode::Once { request: &request, hash: "h", by: "test" },
                 None,
                 batch,
             )

@@ -9,7 +9,7 @@ use ebb_core::domain::ids::{MemoryId, Scope};
 use ebb_core::domain::similarity::{Embedding, Similarity};
 use ebb_core::domain::tunables::ConsolidationConfig;
 use ebb_core::jobs::JobName;
-use ebb_core::scheduler::driver::rehearse_job;
+use ebb_core::scheduler::driver::dry_run_job;
 use ebb_core::store::{Config, Error, Store};
 
 /// Promoted memories that say these things.
@@ -77,7 +77,7 @@ async fn twice_is_once() {
     let db = fresh().await;
     promoted(&db, &OLD).await;
     db.apply(&OLD.map(|(id, text)| says(&format!("new-{id}"), 1.0, text))).await;
-    let said = rehearse_job(&db.store, JobName::Reinforce, at(2.0)).await.unwrap();
+    let said = dry_run_job(&db.store, JobName::Reinforce, at(2.0), Default::default()).await.unwrap();
     let did = db.run(JobName::Reinforce, 2.0).await.tally;
     assert_eq!((said, did.reinforced), (did, 4));
     let before = remembered(&db.client).await;

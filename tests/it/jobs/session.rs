@@ -7,12 +7,12 @@ use crate::harness::rows::{Row, ripe, row};
 use ebb_core::domain::attempt::Right;
 use ebb_core::domain::ids::{MemoryKey, Scope};
 use ebb_core::domain::tier::Tier;
-use ebb_core::store::{Ended, Error, Lasting, Opened};
+use ebb_core::store::{Ended, Error, Opened, RequestMode};
 
 async fn end(db: &Fresh, name: &str, hours: f64) -> Result<Ended, Error> {
     let tunables = db.tunables().await;
     let threshold = tunables.config().session_end_threshold;
-    let once = Lasting::Once { request: &ebb_core::clock::new_id(), hash: "", by: "test" };
+    let once = RequestMode::Once { request: &ebb_core::clock::new_id(), hash: "", by: "test" };
     db.store.end_session(once, (&Scope::local(), &session(name)), at(hours), threshold, &tunables).await
 }
 

@@ -11,12 +11,12 @@ use ebb_core::domain::policy::{Counters, Draft, Mode, Policies, Regime};
 use ebb_core::domain::tunables::ConsolidationConfig;
 use ebb_core::domain::units::Confidence;
 use ebb_core::jobs::{JobName, Request};
-use ebb_core::scheduler::driver::{Wanted, finish_open, rehearse_job, run_job};
+use ebb_core::scheduler::driver::{Wanted, dry_run_job, finish_open, run_job};
 use ebb_core::scheduler::{self, JobConfig};
 use ebb_core::service::facts::{Sweep, SweepAnswer, SweepRequest};
-use ebb_core::service::memories::{Intent, RequestId};
+use ebb_core::service::memories::{RequestId, WriteMode};
 use ebb_core::service::{self, Service};
-use ebb_core::store::{Asked, Config, Error, Fact, FactFilter, Lasting, Said, Store, SweepState, Take};
+use ebb_core::store::{Asked, Config, Error, Fact, FactFilter, RequestMode, Said, Store, SweepState, Take};
 use ebb_engine::plasticity::Learn;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -54,7 +54,7 @@ impl Fresh {
     pub(crate) async fn assert(&self, facts: &[Assertion]) -> Vec<Said> {
         let request = new_id();
         self.store
-            .assert_facts(Lasting::Once { request: &request, hash: "hash", by: "test" }, facts)
+            .assert_facts(RequestMode::Once { request: &request, hash: "hash", by: "test" }, facts)
             .await
             .unwrap()
     }
@@ -112,8 +112,8 @@ pub(crate) fn request(scope: FactScope, mode: Option<Mode>, hours: f64) -> Sweep
     SweepRequest { scope, mode, policy_id: None, accepted: None, at: at(hours) }
 }
 
-pub(crate) fn once() -> Intent {
-    Intent::Do(RequestId::or_new("test", None))
+pub(crate) fn once() -> WriteMode {
+    WriteMode::Once(RequestId::or_new("test", None))
 }
 
 #[track_caller]
@@ -144,7 +144,7 @@ async fn twice_is_once() {
     let mut config = db.governing(BOTH);
     config.regime.guard.enabled = false;
     let store = Store::connect(&config).unwrap();
-    let said = rehearse_job(&store, JobName::Sweep, at(30.0)).await.unwrap();
+    let said = dry_run_job(&store, JobName::Sweep, at(30.0), Default::default()).await.unwrap();
     let first = by_hand(&store, JobName::Sweep, 30.0).await.tally;
     assert_eq!(said, first);
     assert!(first.retracted > 300 && first.reduced > 600, "{first:?}");
@@ -219,14 +219,14 @@ async fn the_latest_is_the_head_and_a_late_one_is_kept() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_request_counts_once_and_a_rehearsal_not_at_all() {
+async fn a_request_counts_once_and_a_dry_run_not_at_all() {
     let db = fresh().await;
-    let lasting = Lasting::Once { request: "r1", hash: "h", by: "test" };
+    let lasting = RequestMode::Once { request: "r1", hash: "h", by: "test" };
     let said = db.store.assert_facts(lasting, &[fact("r", "v", 1.0)]).await.unwrap();
     assert_eq!(db.store.assert_facts(lasting, &[fact("r", "v", 1.0)]).await.unwrap(), said);
-    let other = Lasting::Once { request: "r1", hash: "other", by: "test" };
+    let other = RequestMode::Once { request: "r1", hash: "other", by: "test" };
     assert!(matches!(db.store.assert_facts(other, &[fact("r", "w", 1.0)]).await, Err(Error::Conflict(_))));
-    db.store.assert_facts(Lasting::Rehearsed, &[fact("r", "x", 1.0)]).await.unwrap();
+    db.store.assert_facts(RequestMode::DryRun, &[fact("r", "x", 1.0)]).await.unwrap();
     assert_eq!(db.count().await, 1);
 }
 
@@ -239,7 +239,10 @@ async fn eight_writers_of_one_lineage_leave_one_head() {
             .map(|i| fact("r", &format!("v{}", (i + n) % 10), f64::from(u8::try_from(n).unwrap())))
             .collect();
         let request = format!("r{n}");
-        store.assert_facts(Lasting::Once { request: &request, hash: "h", by: "test" }, &facts).await.unwrap()
+        store
+            .assert_facts(RequestMode::Once { request: &request, hash: "h", by: "test" }, &facts)
+            .await
+            .unwrap()
     }))
     .await;
     let heads = db.heads(FactScope::Company).await;
@@ -428,7 +431,7 @@ async fn a_kill_loses_nothing() {
         counters: Counters::default(),
     };
     let id =
-        store.ask_for_sweep(Lasting::Once { request: "r", hash: "h", by: "test" }, &asked).await.unwrap();
+        store.ask_for_sweep(RequestMode::Once { request: "r", hash: "h", by: "test" }, &asked).await.unwrap();
     assert_eq!(store.waiting_sweep().await.unwrap(), Some((id.clone(), at(2.0))));
     assert_eq!(store.asked_sweep(&id).await.unwrap().state, SweepState::Pending);
     // The program that dies after a page: its run stays open, its lease runs out.
@@ -535,8 +538,8 @@ async fn the_first_change_writes_the_policies_down() {
     assert!(!service.policies().await.unwrap().in_graph);
     let draft = |json: &str| serde_json::from_str::<Draft>(json).unwrap();
     let new = r#"{"id": "new", "relation": "x", "scope": "team", "mode": "retract", "ttl_s": 9, "exempt_relations": ["y*"]}"#;
-    service.set_policy(&Intent::Rehearse, draft(new)).await.unwrap();
-    assert!(!service.policies().await.unwrap().in_graph, "a rehearsal writes nothing");
+    service.set_policy(&WriteMode::DryRun, draft(new)).await.unwrap();
+    assert!(!service.policies().await.unwrap().in_graph, "a dry run writes nothing");
     assert!(service.set_policy(&once(), draft(new)).await.unwrap().1);
     assert!(!service.set_policy(&once(), draft(&new.replace("9", "8"))).await.unwrap().1);
     let found = service.policies().await.unwrap();
@@ -591,7 +594,7 @@ async fn counters_follow_mode_and_policy() {
     let db = fresh().await;
     let service = db.service(BOTH);
     db.assert(&[fact("roadmap:status", "a", 0.0), fact("memory:x", "b", 0.0), fact("other", "c", 0.0)]).await;
-    let sweep = async |mode, policy_id: Option<&str>, intent: Intent| {
+    let sweep = async |mode, policy_id: Option<&str>, intent: WriteMode| {
         let ask = SweepRequest {
             policy_id: policy_id.map(|id| Term::try_from(id.to_owned()).unwrap()),
             ..request(FactScope::Company, mode, 2.0)
@@ -609,7 +612,7 @@ async fn counters_follow_mode_and_policy() {
     };
     let dry = sweep(Some(Mode::DryRun), None, once()).await;
     assert_eq!((dry.mode, counts(&dry)), (Mode::DryRun, (3, 0, 0, 1, 1)));
-    let rehearsed = sweep(Some(Mode::Retract), None, Intent::Rehearse).await;
+    let rehearsed = sweep(Some(Mode::Retract), None, WriteMode::DryRun).await;
     assert_eq!((rehearsed.mode, counts(&rehearsed)), (Mode::DryRun, (3, 0, 0, 1, 0)));
     assert_eq!(db.count().await, 3, "nothing was written");
     let one = sweep(None, Some("memory"), once()).await;

@@ -106,7 +106,11 @@ async fn a_fault_writes_nothing() {
     let batch = Batch { events: &events, tunables: &tunables };
     let Applied::Nothing(faults) = db
         .store
-        .apply_request(ebb_core::store::Lasting::Once { request: "r", hash: "h", by: "test" }, None, batch)
+        .apply_request(
+            ebb_core::store::RequestMode::Once { request: "r", hash: "h", by: "test" },
+            None,
+            batch,
+        )
         .await
         .unwrap()
         .0
@@ -126,7 +130,11 @@ async fn a_fault_writes_nothing() {
     let batch = Batch { events: &events[..2], tunables: &tunables };
     let applied = db
         .store
-        .apply_request(ebb_core::store::Lasting::Once { request: "r", hash: "h2", by: "test" }, None, batch)
+        .apply_request(
+            ebb_core::store::RequestMode::Once { request: "r", hash: "h2", by: "test" },
+            None,
+            batch,
+        )
         .await
         .unwrap()
         .0;

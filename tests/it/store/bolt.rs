@@ -27,7 +27,7 @@ async fn ask(store: &Store, request: &str, event: Event, tunables: &Tunables) ->
     let events = [event];
     let batch = Batch { events: &events, tunables };
     store
-        .apply_request(ebb_core::store::Lasting::Once { request, hash: "h", by: "test" }, None, batch)
+        .apply_request(ebb_core::store::RequestMode::Once { request, hash: "h", by: "test" }, None, batch)
         .await
         .unwrap()
         .0

@@ -9,8 +9,8 @@ use ebb_core::domain::event::{Access, Event, Remember};
 use ebb_core::domain::ids::{Scope, promotion_key};
 use ebb_core::domain::tier::Tier;
 use ebb_core::jobs::{JobName, Request};
-use ebb_core::scheduler::driver::{Wanted, rehearse_job, run_job};
-use ebb_core::store::{Applied, Batch, Config, Done, Error, Lasting, Opened, Store, SweepCursor, Take};
+use ebb_core::scheduler::driver::{Wanted, dry_run_job, run_job};
+use ebb_core::store::{Applied, Batch, Config, Done, Error, Opened, RequestMode, Store, SweepCursor, Take};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -31,7 +31,7 @@ async fn a_deadlock_is_gone_through() {
         // First the request, then the memory, then the session.
         proxy.cut(Cut::Hold, RUN, 3);
         let request = format!("r-{round}");
-        let lasting = Lasting::Once { request: &request, hash: "h", by: "test" };
+        let lasting = RequestMode::Once { request: &request, hash: "h", by: "test" };
         let ours = store.apply_request(lasting, None, batch);
         let theirs = async {
             proxy.held().await;
@@ -88,7 +88,7 @@ async fn what_fails_leaves_nothing_locked() {
     let batch = Batch { events: &events, tunables: &tunables };
     let applied = db
         .store
-        .apply_request(Lasting::Once { request: "r", hash: "h", by: "test" }, None, batch)
+        .apply_request(RequestMode::Once { request: "r", hash: "h", by: "test" }, None, batch)
         .await
         .unwrap()
         .0;
@@ -97,7 +97,7 @@ async fn what_fails_leaves_nothing_locked() {
 
     // A law that refuses under the lock.
     db.client.run("MATCH (m {id: 'a'}) SET m.tier = 'expiredWorking'", &[]).await;
-    let refused = db.store.pin(Lasting::Rehearsed, &[key("a")], true, at(1.0), &tunables).await;
+    let refused = db.store.pin(RequestMode::DryRun, &[key("a")], true, at(1.0), &tunables).await;
     assert!(matches!(refused, Err(Error::Refused { .. })));
     is_free(&db, &["a"]).await;
 
@@ -143,7 +143,7 @@ async fn what_fails_leaves_nothing_locked() {
 async fn a_dry_run_leaves_nothing_locked() {
     let db = fresh().await;
     db.put(&[row("a", "working", 1.0)]).await;
-    rehearse_job(&db.store, JobName::Decay, at(1.0)).await.unwrap();
+    dry_run_job(&db.store, JobName::Decay, at(1.0), Default::default()).await.unwrap();
     is_free(&db, &["a"]).await;
 }
 
@@ -172,7 +172,7 @@ async fn a_step_that_was_taken_before_holds_nobody_up() {
     let ended = db
         .store
         .end_session(
-            Lasting::Once { request: "end", hash: "", by: "test" },
+            RequestMode::Once { request: "end", hash: "", by: "test" },
             (&Scope::local(), &session("s")),
             at(0.0),
             1.5,

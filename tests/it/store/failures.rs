@@ -38,7 +38,7 @@ async fn request(store: &Store) -> Result<Applied, Error> {
     let tunables = ConsolidationConfig::DOCUMENTED.check().unwrap();
     store
         .apply_request(
-            ebb_core::store::Lasting::Once { request: "r", hash: "h", by: "test" },
+            ebb_core::store::RequestMode::Once { request: "r", hash: "h", by: "test" },
             None,
             Batch { events: &[], tunables: &tunables },
         )

@@ -12,7 +12,7 @@ use ebb_core::domain::event::{Access, Event, Remember};
 use ebb_core::domain::ids::Scope;
 use ebb_core::domain::tier::Tier;
 use ebb_core::jobs::JobName;
-use ebb_core::store::{Applied, Batch, Beside, Config, Done, Ended, Lasting, Progress, Store};
+use ebb_core::store::{Applied, Batch, Beside, Config, Done, Ended, Progress, RequestMode, Store};
 use std::sync::atomic::Ordering;
 
 /// What a commit belongs to: a transaction that reads, or one that writes.
@@ -88,7 +88,7 @@ async fn a_cut_at_commit_counts_once() {
 
     let request = async |store: &Store| {
         let applied = store
-            .apply_request(Lasting::Once { request: "r", hash: "h", by: "test" }, None, batch)
+            .apply_request(RequestMode::Once { request: "r", hash: "h", by: "test" }, None, batch)
             .await
             .unwrap()
             .0;
@@ -170,7 +170,7 @@ async fn a_cut_at_commit_of_a_promotion_counts_once() {
 async fn a_cut_at_commit_of_a_request_is_answered_as_it_was_done() {
     let db = fresh().await;
     let tunables = db.tunables().await;
-    let once = Lasting::Once { request: "r", hash: "h", by: "test" };
+    let once = RequestMode::Once { request: "r", hash: "h", by: "test" };
     let prepare = async || db.put(&[Row { session: Some("s"), ..row("m", "working", 1.8) }]).await;
 
     let forget = async |store: &Store| {
@@ -234,7 +234,7 @@ async fn a_connection_cut_in_the_middle_of_a_transaction_is_had_again() {
             proxy.cut(cut, RUN, nth);
             let cuts = proxy.cuts();
             store
-                .apply_request(Lasting::Once { request: "r", hash: "h", by: "test" }, None, batch)
+                .apply_request(RequestMode::Once { request: "r", hash: "h", by: "test" }, None, batch)
                 .await
                 .unwrap();
             assert_eq!(proxy.cuts(), cuts + 1, "statement {nth}");

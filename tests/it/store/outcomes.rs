@@ -8,7 +8,7 @@ use ebb_core::domain::ids::{EntityName, PlaceId, RecallId, Scope};
 use ebb_core::domain::outcome::{Outcome, Used};
 use ebb_core::jobs::JobName;
 use ebb_core::service::recall::Ask;
-use ebb_core::store::{Error, Lasting, Report, Reported};
+use ebb_core::store::{Error, Report, Reported, RequestMode};
 use ebb_engine::plasticity::Learn;
 use serde::Deserialize;
 
@@ -21,11 +21,11 @@ fn outcome(ways: &[&[&str]], reward: f64) -> Outcome {
     Outcome::new(RecallId::new("r").unwrap(), ways.iter().map(used).collect(), reward).unwrap()
 }
 
-fn once(request: &str) -> Lasting<'_> {
-    Lasting::Once { request, hash: "h", by: "test" }
+fn once(request: &str) -> RequestMode<'_> {
+    RequestMode::Once { request, hash: "h", by: "test" }
 }
 
-async fn reported(db: &Fresh, lasting: Lasting<'_>, outcome: &Outcome) -> Result<Reported, Error> {
+async fn reported(db: &Fresh, lasting: RequestMode<'_>, outcome: &Outcome) -> Result<Reported, Error> {
     let scope = Scope::local();
     db.store.report(lasting, Report { scope: &scope, outcome, at: at(1.0), learns: true }).await
 }
@@ -106,20 +106,20 @@ async fn a_way_through_the_palace_leaves_what_a_deposit_along_it_does() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_outcome_counts_once_and_a_rehearsal_not_at_all() {
+async fn an_outcome_counts_once_and_a_dry_run_not_at_all() {
     let db = fresh().await;
     rooms(&db).await;
     let one = outcome(&[&["r0", "r1"], &["r0", "r1", "r2"]], 2.0);
     let before = everything(&db.client).await;
-    let rehearsed = reported(&db, Lasting::Rehearsed, &one).await.unwrap();
-    same(&before, &everything(&db.client).await, "a rehearsal");
+    let dry = reported(&db, RequestMode::DryRun, &one).await.unwrap();
+    same(&before, &everything(&db.client).await, "a dry run");
     let first = reported(&db, once("o"), &one).await.unwrap();
-    assert_eq!(first, rehearsed);
+    assert_eq!(first, dry);
     assert_eq!((first.active, first.deposits), (3, 3));
     assert_eq!(success(&db).await, [4.0, 1.0], "each way by itself: 2 and 2, and half of 2");
     let after = everything(&db.client).await;
     assert_eq!(reported(&db, once("o"), &one).await.unwrap(), first);
-    let other = Lasting::Once { request: "o", hash: "other", by: "test" };
+    let other = RequestMode::Once { request: "o", hash: "other", by: "test" };
     assert!(matches!(reported(&db, other, &one).await, Err(Error::Conflict(_))));
     same(&after, &everything(&db.client).await, "a request that was answered");
 }

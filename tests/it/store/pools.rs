@@ -3,7 +3,7 @@
 use crate::harness::ebb::{key, remember};
 use crate::harness::neo4j::{at, fresh};
 use ebb_core::domain::event::Event;
-use ebb_core::store::{Config, Lasting, Store};
+use ebb_core::store::{Config, RequestMode, Store};
 use std::time::Duration;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -14,7 +14,7 @@ async fn requests_that_hold_every_connection_leave_those_of_jobs() {
     let (jobs, tunables) = (store.for_jobs(), db.tunables().await);
     let held = db.client.lock("m").await;
     let keys = [key("m")];
-    let request = store.pin(Lasting::Rehearsed, &keys, true, at(1.0), &tunables);
+    let request = store.pin(RequestMode::DryRun, &keys, true, at(1.0), &tunables);
     let beside = async {
         db.somebody_waits().await;
         assert_eq!(jobs.tiers().await.unwrap()[0].count, 1);

@@ -8,7 +8,7 @@ use ebb_core::domain::event::{Access, Event, Remember};
 use ebb_core::domain::guard::Guard;
 use ebb_core::domain::ids::{EntityName, MemoryKey, Scope};
 use ebb_core::domain::tier::Tier;
-use ebb_core::store::{Applied, Batch, Done, Ended, Error, Lasting};
+use ebb_core::store::{Applied, Batch, Done, Ended, Error, RequestMode};
 use std::sync::atomic::Ordering;
 
 fn mentioning(name: &str, hours: f64, mentions: &[&str]) -> Event {
@@ -20,7 +20,7 @@ async fn request(db: &Fresh, request: &str, hash: &str, events: &[Event]) -> Res
     let tunables = db.tunables().await;
     db.store
         .apply_request(
-            Lasting::Once { request, hash, by: "test" },
+            RequestMode::Once { request, hash, by: "test" },
             None,
             Batch { events, tunables: &tunables },
         )
@@ -28,8 +28,8 @@ async fn request(db: &Fresh, request: &str, hash: &str, events: &[Event]) -> Res
         .map(|(applied, _)| applied)
 }
 
-fn once(request: &str) -> Lasting<'_> {
-    Lasting::Once { request, hash: "h", by: "test" }
+fn once(request: &str) -> RequestMode<'_> {
+    RequestMode::Once { request, hash: "h", by: "test" }
 }
 
 #[track_caller]
@@ -146,7 +146,7 @@ async fn what_is_forgotten_while_somebody_waits_for_it_is_not_there() {
     let mut tx = db.client.begin().await;
     tx.run(neo4rs::query("MATCH (m:Memory {id: 'm'}) DETACH DELETE m")).await.unwrap();
     let tunables = db.tunables().await;
-    let lasting = Lasting::Once { request: "r", hash: "h", by: "test" };
+    let lasting = RequestMode::Once { request: "r", hash: "h", by: "test" };
     let keys = [key("m")];
     let pin = db.store.pin(lasting, &keys, true, at(1.0), &tunables);
     let forget = async {
@@ -177,7 +177,7 @@ async fn a_request_counts_once() {
             let tunables = store.tunables().await.unwrap();
             let batch = Batch { events: &events[1..], tunables: &tunables };
             all(store
-                .apply_request(Lasting::Once { request: "r-2", hash: "hash", by: "test" }, None, batch)
+                .apply_request(RequestMode::Once { request: "r-2", hash: "hash", by: "test" }, None, batch)
                 .await
                 .unwrap()
                 .0)
@@ -228,7 +228,7 @@ async fn two_creators_of_one_id_make_one_memory() {
                 let batch = Batch { events: &events, tunables: &tunables };
                 all(store
                     .apply_request(
-                        Lasting::Once { request: &ebb_core::clock::new_id(), hash: "h", by: "test" },
+                        RequestMode::Once { request: &ebb_core::clock::new_id(), hash: "h", by: "test" },
                         None,
                         batch,
                     )
@@ -252,7 +252,7 @@ async fn two_creators_of_one_id_make_one_memory() {
 
 /// Pin, forget and session end under a request id: once, all or none; and each can be rehearsed.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_person_asks_for_counts_once_and_can_be_rehearsed() {
+async fn what_a_person_asks_for_counts_once_and_can_be_a_dry_run() {
     let db = fresh().await;
     let tunables = db.tunables().await;
     db.put(&[Row { session: Some("s"), ..ripe("a") }, Row { session: Some("s"), ..ripe("b") }]).await;
@@ -263,19 +263,19 @@ async fn what_a_person_asks_for_counts_once_and_can_be_rehearsed() {
         async |lasting| db.store.end_session(lasting, (&scope, &session("s")), at(1.0), 1.5, &tunables).await;
 
     let before = everything(&db.client).await;
-    let dry = pin(Lasting::Rehearsed, true).await.unwrap();
+    let dry = pin(RequestMode::DryRun, true).await.unwrap();
     assert!(dry.iter().all(|record| record.life.as_ref().unwrap().vital.pinned));
     let promoted = ["a", "b"].map(str::to_owned).to_vec();
-    assert_eq!(end(Lasting::Rehearsed).await.unwrap(), Ended { promoted: promoted.clone(), held: 0 });
+    assert_eq!(end(RequestMode::DryRun).await.unwrap(), Ended { promoted: promoted.clone(), held: 0 });
     assert_eq!(
         db.store
-            .forget(Lasting::Rehearsed, (&scope, &both), at(1.0), (&crate::harness::ebb::UNGUARDED, None))
+            .forget(RequestMode::DryRun, (&scope, &both), at(1.0), (&crate::harness::ebb::UNGUARDED, None))
             .await
             .unwrap(),
         2
     );
     let nobody = [id("a"), id("nobody")];
-    for lasting in [once("all or none"), Lasting::Rehearsed] {
+    for lasting in [once("all or none"), RequestMode::DryRun] {
         let why = db
             .store
             .forget(lasting, (&scope, &nobody), at(1.0), (&crate::harness::ebb::UNGUARDED, None))
@@ -287,10 +287,12 @@ async fn what_a_person_asks_for_counts_once_and_can_be_rehearsed() {
         assert!(matches!(why, Error::NotFound { .. }), "{why}");
     }
     let events = [Event::Remember(remember("new", 0.0)), Event::Access(access("a", 1.0))];
-    let (applied, records) =
-        db.store.rehearse_events(Batch { events: &events, tunables: &tunables }).await.unwrap();
+    let keys = [key("new"), key("a")];
+    let batch = Batch { events: &events, tunables: &tunables };
+    let dry = db.store.apply_and_read(RequestMode::DryRun, None, batch, |_| keys.to_vec());
+    let (applied, _, records) = dry.await.unwrap();
     assert_eq!((all(applied), records.len()), (vec![Done::Created, Done::Accessed], 2));
-    same(&before, &everything(&db.client).await, "rehearsals and refusals");
+    same(&before, &everything(&db.client).await, "dry runs and refusals");
 
     pin(once("p-1"), true).await.unwrap();
     let life = db.vital("a").await;
@@ -305,7 +307,7 @@ async fn what_a_person_asks_for_counts_once_and_can_be_rehearsed() {
     assert_eq!((life.energy_at, life.ripe_at), (at(0.5), Some(at(0.5))), "ripe again, from the unpinning on");
     let why = db
         .store
-        .pin(Lasting::Once { request: "p-1", hash: "other", by: "test" }, &keys, true, at(1.0), &tunables)
+        .pin(RequestMode::Once { request: "p-1", hash: "other", by: "test" }, &keys, true, at(1.0), &tunables)
         .await;
     assert!(matches!(why, Err(Error::Conflict(_))));
 
@@ -328,7 +330,7 @@ async fn the_guard_stops_a_forget_that_would_take_too_much() {
     let forget = async |lasting, ids, accepted| {
         db.store.forget(lasting, (&Scope::local(), ids), at(1.0), (&guard, accepted)).await
     };
-    for lasting in [once("g-1"), Lasting::Rehearsed] {
+    for lasting in [once("g-1"), RequestMode::DryRun] {
         let stopped = forget(lasting, &many, None).await.unwrap_err();
         assert!(matches!(&stopped, Error::Guarded(why) if (why.affected, why.live) == (51, 60)), "{stopped}");
         same(&before, &everything(&db.client).await, "what the guard stopped");

@@ -8,8 +8,8 @@ use ebb_core::domain::fact::DECAY_SOURCE;
 use ebb_core::domain::ids::{Scope, SessionId};
 use ebb_core::domain::retention::Retention;
 use ebb_core::jobs::JobName;
-use ebb_core::scheduler::driver::rehearse_job;
-use ebb_core::store::{Applied, Batch, Config, Lasting, Store};
+use ebb_core::scheduler::driver::dry_run_job;
+use ebb_core::store::{Applied, Batch, Config, RequestMode, Store};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -38,7 +38,7 @@ async fn accesses(db: &Fresh, store: &Store, count: usize) {
         let events = [Event::Access(access("m", 1.0))];
         let batch = Batch { events: &events, tunables: &tunables };
         let request = ebb_core::clock::new_id();
-        let lasting = Lasting::Once { request: &request, hash: "hash", by: "test" };
+        let lasting = RequestMode::Once { request: &request, hash: "hash", by: "test" };
         let applied = store.apply_request(lasting, None, batch).await.unwrap().0;
         assert!(matches!(applied, Applied::All(_)), "{applied:?}");
     }
@@ -115,7 +115,7 @@ async fn writes_remove_what_is_over_without_any_job() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_rehearsal_is_no_write_and_removes_nothing() {
+async fn a_dry_run_is_no_write_and_removes_nothing() {
     let db = fresh().await;
     db.apply(&[Event::Remember(remember("m", 0.0))]).await;
     db.two_days_pass().await;
@@ -123,7 +123,8 @@ async fn a_rehearsal_is_no_write_and_removes_nothing() {
     let tunables = db.tunables().await;
     let events = [Event::Access(access("m", 1.0))];
     for _ in 0..260 {
-        store.rehearse_events(Batch { events: &events, tunables: &tunables }).await.unwrap();
+        let batch = Batch { events: &events, tunables: &tunables };
+        store.apply_and_read(RequestMode::DryRun, None, batch, |_| Vec::new()).await.unwrap();
     }
     assert_eq!(db.labelled("EbbRequest").await, 1);
 }
@@ -164,7 +165,7 @@ async fn sessions_end_when_nothing_refers_to_them_any_more() {
         Event::Remember(Remember { session: Some(session), ..remember(name, 0.0) })
     };
     db.apply(&[within("stays", "kept"), within("goes", "empty")]).await;
-    let lasting = Lasting::Once { request: "forget", hash: "x", by: "test" };
+    let lasting = RequestMode::Once { request: "forget", hash: "x", by: "test" };
     db.store
         .forget(lasting, (&Scope::local(), &[id("goes")]), at(1.0), (db.store.guard(), None))
         .await
@@ -173,7 +174,7 @@ async fn sessions_end_when_nothing_refers_to_them_any_more() {
     audit(89.0).await;
     let sessions = "MATCH (s:Session) RETURN s.id AS id ORDER BY id";
     assert_eq!(db.client.column::<String>(sessions).await, ["empty", "kept"]);
-    let said = rehearse_job(&db.store, JobName::Audit, at(24.0 * 91.0)).await.unwrap();
+    let said = dry_run_job(&db.store, JobName::Audit, at(24.0 * 91.0), Default::default()).await.unwrap();
     assert_eq!((said.trimmed, audit(91.0).await), (1, 1));
     assert_eq!(db.client.column::<String>(sessions).await, ["kept"]);
     assert_eq!(audit(91.0).await, 0);

@@ -1,4 +1,4 @@
-//! `ebb memory` and `ebb session`: golden answers, requests that are repeated, and rehearsals.
+//! `ebb memory` and `ebb session`: golden answers, requests that are repeated, and dry runs.
 
 use super::{contents, ebb};
 use crate::harness::neo4j::fresh;
@@ -93,7 +93,7 @@ async fn a_request_that_is_repeated_counts_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_rehearsal_says_what_would_be_and_writes_nothing() {
+async fn a_dry_run_says_what_would_be_and_writes_nothing() {
     let db = fresh().await;
     for (id, session) in [("a", "s"), ("b", "t")] {
         ebb(&db, &["memory", "add", id, "--id", id, "--session", session, "--at", "2026-01-01T10:00Z"])
@@ -102,20 +102,19 @@ async fn a_rehearsal_says_what_would_be_and_writes_nothing() {
     ebb(&db, &["memory", "access", "a", "--at", "2026-01-01T10:00Z"]).json();
     ebb(&db, &["memory", "access", "a", "--at", "2026-01-01T10:30Z"]).json();
     let before = contents(&db).await;
-    let rehearsed =
-        |args: &[&str]| ebb(&db, &[args, &["--dry-run", "--at", "2026-01-01T20:00Z"]].concat()).json();
-    let added = rehearsed(&["memory", "add", "c", "--id", "c"]);
+    let dry = |args: &[&str]| ebb(&db, &[args, &["--dry-run", "--at", "2026-01-01T20:00Z"]].concat()).json();
+    let added = dry(&["memory", "add", "c", "--id", "c"]);
     assert_eq!((&added["did"], &added["dry_run"]), (&"created".into(), &true.into()));
-    assert_eq!(rehearsed(&["memory", "access", "b"])["accessCount"], 2);
-    assert_eq!(rehearsed(&["memory", "pin", "b"])["pinned"], true);
-    assert_eq!(rehearsed(&["memory", "unpin", "b"])["pinned"], false);
-    assert_eq!(rehearsed(&["memory", "forget", "b"])["nodes"], 1);
+    assert_eq!(dry(&["memory", "access", "b"])["accessCount"], 2);
+    assert_eq!(dry(&["memory", "pin", "b"])["pinned"], true);
+    assert_eq!(dry(&["memory", "unpin", "b"])["pinned"], false);
+    assert_eq!(dry(&["memory", "forget", "b"])["nodes"], 1);
     let ended = ebb(&db, &["session", "end", "s", "--dry-run", "--at", "2026-01-01T10:40Z"]).json();
     assert_eq!(ended["promoted"], serde_json::json!(["a"]));
-    assert_eq!(rehearsed(&["job", "run", "decay"])["expired"], 1);
-    assert_eq!(rehearsed(&["job", "run", "decay", "--limit", "1"])["scanned"], 1);
-    assert_eq!(rehearsed(&["job", "run", "promote"])["promoted"], 1);
-    let all = rehearsed(&["job", "run", "--all"]);
+    assert_eq!(dry(&["job", "run", "decay"])["expired"], 1);
+    assert_eq!(dry(&["job", "run", "decay", "--limit", "1"])["scanned"], 1);
+    assert_eq!(dry(&["job", "run", "promote"])["promoted"], 1);
+    let all = dry(&["job", "run", "--all"]);
     let promote = all["runs"].as_array().unwrap().iter().find(|run| run["job"] == "promote").unwrap();
     assert_eq!(promote["affected"], 1);
     assert_eq!(contents(&db).await, before);

@@ -105,7 +105,7 @@ async fn the_command_line_takes_an_answer_as_it_was_printed() {
     let report = ["outcome", "answer.json", "--used", "m1", "--used", "Alex", "--reward", "2"];
     let rehearsed = ebb(&[&report[..], &["--dry-run"]].concat()).json();
     assert_eq!((&rehearsed["schema"], &rehearsed["dry_run"]), (&json!("ebb.outcome/1"), &json!(true)));
-    assert_eq!(contents(&db).await, before, "a rehearsal writes nothing");
+    assert_eq!(contents(&db).await, before, "a dry run writes nothing");
     let once = [&report[..], &["--request-id", "o"]].concat();
     let done = ebb(&once).json();
     assert_eq!((&done["recall_id"], &done["active"]), (&answer["recall_id"], &rehearsed["active"]));

@@ -39,7 +39,7 @@ async fn a_relation_from_its_first_sight_to_its_silence() {
     ebb(&db, &["plot", "decay", "Alex"]).fails(2, "<TYPE> <TO>");
     let dry = at(&["relation", "decay", "--dry-run", "--list"], "2026-04-02T00:00Z");
     assert_json_snapshot!("relation_decay_dry_run", dry.golden());
-    assert_eq!(contents(&db).await, before, "a rehearsal writes nothing");
+    assert_eq!(contents(&db).await, before, "a dry run writes nothing");
     assert_json_snapshot!("relation_decay", at(&["relation", "decay"], "2026-04-02T00:00Z").golden());
     let pin = at(&["relation", "pin", "Alex", "works_on", "ProjectAlpha"], "2026-04-02T00:00Z").json();
     assert_eq!(pin["weight"], 0.5);

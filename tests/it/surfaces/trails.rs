@@ -22,7 +22,7 @@ async fn a_palace_from_its_first_room_to_its_silence() {
     let before = contents(&db).await;
     let walk = ["trail", "deposit", "w1", "r1", "d1"];
     assert_json_snapshot!("trail_deposit_dry_run", day(&[&walk[..], &["--dry-run"]].concat()).golden());
-    assert_eq!(contents(&db).await, before, "a rehearsal writes nothing");
+    assert_eq!(contents(&db).await, before, "a dry run writes nothing");
     let once = [&walk[..], &["--request-id", "w"]].concat();
     let done = day(&once).json();
     assert_eq!(

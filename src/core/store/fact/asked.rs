@@ -13,7 +13,7 @@ use crate::store::Store;
 use crate::store::catalogue::{SWEEP_ADVANCE, SWEEP_ASKED, SWEEP_CREATE, SWEEP_END, SWEEP_READ};
 use crate::store::encode::list;
 use crate::store::error::Error;
-use crate::store::request::{Lasting, answer, open};
+use crate::store::request::{RequestMode, answer, open};
 use crate::store::run::Run;
 use crate::store::tally::Tally;
 use crate::store::tx::{self, Tx};
@@ -138,10 +138,10 @@ impl Store {
     ///
     /// # Errors
     /// [`Error::Conflict`] for a request id that was used for other words; of the connection.
-    pub async fn ask_for_sweep(&self, lasting: Lasting<'_>, asked: &Asked) -> Result<String, Error> {
+    pub async fn ask_for_sweep(&self, mode: RequestMode<'_>, asked: &Asked) -> Result<String, Error> {
         self.transactions
             .run("sweep.ask", tx::Mode::Write, async |tx: &mut Tx| {
-                if let Some(id) = open(tx, lasting).await? {
+                if let Some(id) = open(tx, mode).await? {
                     return Ok(id);
                 }
                 let call = SWEEP_CREATE
@@ -154,7 +154,7 @@ impl Store {
                     .set("now", asked.now.millis())
                     .set("heads", asked.heads);
                 tx.run(call).await?;
-                answer(tx, lasting, &asked.id).await?;
+                answer(tx, mode, &asked.id).await?;
                 Ok(asked.id.clone())
             })
             .await
@@ -164,10 +164,10 @@ impl Store {
     ///
     /// # Errors
     /// [`Error::Conflict`] for a request id that was used for other words; of the connection.
-    pub async fn sweep_under(&self, lasting: Lasting<'_>) -> Result<Option<String>, Error> {
+    pub async fn sweep_under(&self, mode: RequestMode<'_>) -> Result<Option<String>, Error> {
         self.transactions
             .run("sweep.under", tx::Mode::Write, async |tx: &mut Tx| {
-                let found = open(tx, lasting).await?;
+                let found = open(tx, mode).await?;
                 tx.abandon();
                 Ok(found)
             })

@@ -21,7 +21,6 @@ use crate::store::tally::Tally;
 use crate::store::tx::{Mode, Tx};
 use serde::Deserialize;
 use std::collections::BTreeSet;
-use std::sync::{Mutex, PoisonError};
 
 /// What a page of a sweep came to.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -132,14 +131,7 @@ impl Store {
         take: Take<'_>,
     ) -> Result<Swept, Error> {
         let page = Page { scope, rules, epsilon: self.regime.epsilon, now: run.now, take };
-        let done = Mutex::new(Swept::default());
-        self.in_run(run, "facts.sweep", async |tx: &mut Tx| {
-            let (swept, tally) = sweep(tx, page, after).await?;
-            *done.lock().unwrap_or_else(PoisonError::into_inner) = swept;
-            Ok(tally)
-        })
-        .await?;
-        Ok(done.into_inner().unwrap_or_else(PoisonError::into_inner))
+        Ok(self.in_run(run, "facts.sweep", async |tx: &mut Tx| sweep(tx, page, after).await).await?.1)
     }
 
     /// Sweeps the next page of a sweep that was asked for, which knows how far it has come. Answers how it stands then,
@@ -154,22 +146,19 @@ impl Store {
         rules: &Rules,
         take: Take<'_>,
     ) -> Result<(Asked, usize), Error> {
-        let (now, done) = (run.now, Mutex::new(None));
-        self.in_run(run, "facts.sweep.asked", async |tx: &mut Tx| {
+        let now = run.now;
+        let body = async |tx: &mut Tx| {
             // It is the run's alone, so what is read here stands until this transaction ends. A page whose commit was
             // lost and that landed is not counted again: the cursor has passed it.
             let mut asked = asked::read(tx, id).await?.asked;
             let page = Page { scope: asked.scope, rules, epsilon: self.regime.epsilon, now, take };
-            let (swept, tally) = sweep(tx, page, &asked.cursor).await?;
+            let (tally, swept) = sweep(tx, page, &asked.cursor).await?;
             asked.cursor = swept.last;
             asked.counters += swept.counters;
             asked::advance(tx, &asked).await?;
-            *done.lock().unwrap_or_else(PoisonError::into_inner) = Some((asked, swept.lineages));
-            Ok(tally)
-        })
-        .await?;
-        let done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
-        done.ok_or_else(|| Error::NotFound { what: "sweep", id: id.to_owned() })
+            Ok((tally, (asked, swept.lineages)))
+        };
+        Ok(self.in_run(run, "facts.sweep.asked", body).await?.1)
     }
 
     /// How many lineages a scope has.
@@ -206,7 +195,7 @@ fn last(rows: &[HeadRow], after: &str) -> String {
 }
 
 /// Sweeps a page inside a transaction of the caller.
-async fn sweep(tx: &mut Tx, page: Page<'_>, after: &str) -> Result<(Swept, Tally), Error> {
+async fn sweep(tx: &mut Tx, page: Page<'_>, after: &str) -> Result<(Tally, Swept), Error> {
     let rows = heads(tx, page, after).await?;
     let (lineages, last) = (distinct(&rows), last(&rows, after));
     // What stays is counted as it is seen here; what is to change, as it is seen under its lock.
@@ -259,7 +248,7 @@ async fn sweep(tx: &mut Tx, page: Page<'_>, after: &str) -> Result<(Swept, Tally
         rehearsed: counters.would_retract + counters.would_reduce,
         ..Tally::default()
     };
-    Ok((Swept { counters, lineages, last }, tally))
+    Ok((tally, Swept { counters, lineages, last }))
 }
 
 /// Locks lineages and judges their heads again: what was counted, what makes way, and ids of rows to set aside.

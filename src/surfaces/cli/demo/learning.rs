@@ -11,7 +11,7 @@ use crate::surfaces::cli::recall;
 use ebb_core::domain::ids::RecallId;
 use ebb_core::domain::outcome::{Outcome, Used};
 use ebb_core::domain::units::Timestamp;
-use ebb_core::service::memories::{Intent, RequestId};
+use ebb_core::service::memories::{RequestId, WriteMode};
 use ebb_core::service::recall::Ask;
 use ebb_core::service::{JobName, Service};
 use serde::Serialize;
@@ -47,7 +47,9 @@ pub(super) async fn teach(service: &Service, at: Timestamp) -> Result<Learning, 
     let name = RecallId::new(&before.recall_id).map_err(CliError::failed)?;
     let outcome = Outcome::new(name, used, 1.0).map_err(CliError::failed)?;
     for _ in 0..TIMES {
-        service.report(&Intent::Do(RequestId::or_new("cli", None)), service.scope(), &outcome, at).await?;
+        service
+            .report(&WriteMode::Once(RequestId::or_new("cli", None)), service.scope(), &outcome, at)
+            .await?;
     }
     let run = service.run_job(JobName::Learn, at, None).await?;
     service.refresh_mirror(service.scope()).await?;

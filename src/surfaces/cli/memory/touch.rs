@@ -6,10 +6,9 @@ use crate::surfaces::cli::Global;
 use crate::surfaces::cli::confirm::confirm;
 use crate::surfaces::cli::exit::CliError;
 use crate::surfaces::cli::output::Output;
-use ebb_core::domain::event::{Access as Used, Event, Remember};
+use ebb_core::domain::event::{Access as Used, Remember};
 use ebb_core::domain::ids::{EntityName, MemoryId};
 use ebb_core::domain::memory::Revive;
-use ebb_core::service::memories::Intent;
 use ebb_core::service::{Done, Service};
 use serde::Serialize;
 
@@ -22,8 +21,8 @@ pub(super) async fn add(
     let content = content(args).await?;
     // Words that cannot be stored are refused before anybody is asked about instants.
     let mentions = args.mentions.iter().map(|name| EntityName::new(name)).collect::<Result<_, _>>();
-    let intent = args.write.intent(&args.once);
-    let id = memory_id(&args.id.clone().unwrap_or_else(|| intent.names()))?;
+    let mode = args.write.mode(&args.once);
+    let id = memory_id(&args.id.clone().unwrap_or_else(|| mode.names()))?;
     let embedding = args.embedding.clone().map(|numbers| service.embedding(&id, numbers));
     let remember = Remember {
         id,
@@ -37,14 +36,7 @@ pub(super) async fn add(
         at: args.write.instant(service, global).await?,
     };
     let remember = remember.checked().map_err(CliError::usage)?;
-    let (done, memory) = match intent {
-        Intent::Do(request) => service.remember(&request, remember).await?,
-        Intent::Rehearse => {
-            let at = remember.at;
-            let mut said = service.rehearse(&[Event::Remember(remember)], at).await?;
-            said.pop().ok_or_else(|| CliError::failed("the rehearsal answered nothing"))?
-        }
-    };
+    let (done, memory) = service.remember(&mode, remember).await?;
     emit(output, "memory.add", &[Shown::after(memory, Some(done), args.write.dry_run)], heading)
 }
 
@@ -69,13 +61,7 @@ pub(super) async fn access(
     let scope = service.scope().clone();
     let used =
         |id: &MemoryId| Used { at, id: id.clone(), scope: scope.clone(), session: session.clone(), revive };
-    let touched = match args.write.intent(&args.once) {
-        Intent::Do(request) => service.access_all(&request, &ids, used, at).await?,
-        Intent::Rehearse => {
-            let events: Vec<Event> = ids.iter().map(|id| Event::Access(used(id))).collect();
-            service.rehearse(&events, at).await?
-        }
-    };
+    let touched = service.access_all(&args.write.mode(&args.once), &ids, used, at).await?;
     let shown = |(done, memory)| Shown::after(memory, Some(done), args.write.dry_run);
     emit(output, "memory.access", &touched.into_iter().map(shown).collect::<Vec<_>>(), heading)
 }
@@ -89,7 +75,7 @@ pub(super) async fn pin(
 ) -> Result<(), CliError> {
     let ids = ids(&args.ids)?;
     let at = args.write.instant(service, global).await?;
-    let memories = service.pin(&args.write.intent(&args.once), (service.scope(), &ids), pin, at).await?;
+    let memories = service.pin(&args.write.mode(&args.once), (service.scope(), &ids), pin, at).await?;
     let dry_run = args.write.dry_run;
     let shown = |memory| Shown::after(memory, None, dry_run);
     let (verb, done, would) = if pin {
@@ -127,7 +113,7 @@ pub(super) async fn forget(
         confirm(&question, global.yes).await?;
     }
     let all = (service.scope(), ids.as_slice());
-    let nodes = service.forget(&args.write.intent(&args.once), all, at, args.accept_affected).await?;
+    let nodes = service.forget(&args.write.mode(&args.once), all, at, args.accept_affected).await?;
     let answer = Forgotten { forgotten: ids.iter().map(ToString::to_string).collect(), nodes, dry_run };
     output.emit("memory.forget", &answer, |page| {
         let stubs = usize::try_from(nodes).unwrap_or(0).saturating_sub(ids.len());

@@ -48,7 +48,7 @@ pub async fn write_config(
 /// # Errors
 /// How the program ends, unless well.
 pub async fn init(args: &Init, service: &Service, output: &Output, global: &Global) -> Result<(), CliError> {
-    let mut done = service.rehearse_initialise().await?;
+    let mut done = service.dry_run_initialise().await?;
     let lacks = !done.applied.is_empty() || done.tunables_added > 0;
     let uri = service.store().uri();
     if lacks && !args.dry_run {

@@ -11,7 +11,7 @@ use crate::surfaces::answer::trail::{Cycle, Evaporated, Wrote};
 use ebb_core::domain::event::{Step, Trace, Walk};
 use ebb_core::domain::ids::PlaceId;
 use ebb_core::service::memories::RequestId;
-use ebb_core::service::{Service, Tally};
+use ebb_core::service::{JobName, Service, Tally};
 
 pub(super) async fn node(
     args: &NodeArgs,
@@ -102,7 +102,7 @@ async fn trace(
 ) -> Result<Wrote, CliError> {
     let at = write.instant(service, global).await?;
     let trace = Trace { at, scope: service.scope().clone(), what };
-    let mut done = service.trace(&write.intent(once), std::slice::from_ref(&trace)).await?;
+    let mut done = service.trace(&write.mode(once), std::slice::from_ref(&trace)).await?;
     let done = done.pop().ok_or_else(|| CliError::failed("the database answered nothing"))?;
     Ok(Wrote::of(done, at, write.dry_run))
 }
@@ -116,7 +116,7 @@ pub(super) async fn evaporate(
     let at = args.write.instant(service, global).await?;
     let dry_run = args.write.dry_run;
     let tally: Tally = if dry_run {
-        service.rehearse_evaporate(at, args.force).await?
+        service.dry_run_job(JobName::Evaporate, at, None, args.force).await?
     } else {
         let once = RequestId::or_new("cli", None);
         service.evaporate(&once, at, args.force, None).await?.done()?
@@ -144,8 +144,8 @@ pub(super) async fn cycle(
     let mut counter = service.cycles().await?;
     let cycle = match args.advance {
         Some(more) => {
-            let intent = args.write.intent(&args.once);
-            let cycle = service.advance_cycle(&intent, more, args.accept_cycles, at).await?;
+            let mode = args.write.mode(&args.once);
+            let cycle = service.advance_cycle(&mode, more, args.accept_cycles, at).await?;
             let after = service.cycles().await?.cycles.advances;
             counter.cycles.advances = if dry_run { after.saturating_add(i64::from(more)) } else { after };
             cycle

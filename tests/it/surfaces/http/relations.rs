@@ -42,7 +42,7 @@ async fn the_documented_routes_answer_as_documented() {
     assert_eq!(dry.body, r#"{"processed":2,"decayed":2,"belowMinimum":2,"pinned":1}"#);
     let named = api.post("/memory/graph/decay", r#"{"dryRun":true,"list":true}"#).json(200);
     assert_eq!(named["edges"].as_array().unwrap().len(), 2, "{named}");
-    assert_eq!(contents(&db).await, before, "a rehearsal writes nothing");
+    assert_eq!(contents(&db).await, before, "a dry run writes nothing");
     let passed = api.once("pass-1", "/memory/graph/decay", r#"{"dryRun":false}"#);
     assert_eq!(passed.body, r#"{"processed":2,"decayed":2,"belowMinimum":2,"pinned":1}"#);
     let again = api.once("pass-1", "/memory/graph/decay", r#"{"dryRun":false}"#);

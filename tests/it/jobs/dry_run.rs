@@ -4,7 +4,7 @@ use crate::harness::graph::{everything, same};
 use crate::harness::neo4j::{at, fresh};
 use crate::harness::rows::{Row, ripe, row};
 use ebb_core::jobs::JobName;
-use ebb_core::scheduler::driver::rehearse_job;
+use ebb_core::scheduler::driver::dry_run_job;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_dry_sweep_writes_nothing_and_tells_what_a_sweep_does() {
@@ -17,12 +17,12 @@ async fn a_dry_sweep_writes_nothing_and_tells_what_a_sweep_does() {
     db.put(&rows).await;
     db.client.run("MATCH (m {id: 'm000'}) SET m.energy = 0.0 / 0.0", &[]).await;
     let before = everything(&db.client).await;
-    let said = rehearse_job(&db.store, JobName::Decay, at(1.0)).await.unwrap();
+    let said = dry_run_job(&db.store, JobName::Decay, at(1.0), Default::default()).await.unwrap();
     same(&before, &everything(&db.client).await, "a dry sweep");
     let did = db.run(JobName::Decay, 1.0).await.tally;
     assert_eq!(said, did);
     assert!(did.expired > 100 && did.changed > 500 && did.quarantined == 1 && did.skipped == 1, "{did:?}");
-    let after = rehearse_job(&db.store, JobName::Decay, at(1.0)).await.unwrap();
+    let after = dry_run_job(&db.store, JobName::Decay, at(1.0), Default::default()).await.unwrap();
     assert_eq!((after.changed, after.quarantined), (0, 0));
 }
 
@@ -34,9 +34,12 @@ async fn a_dry_promotion_writes_nothing_and_tells_what_a_promotion_does() {
     rows.push(row("no", "working", 1.0));
     db.put(&rows).await;
     let before = everything(&db.client).await;
-    let said = rehearse_job(&db.store, JobName::Promote, at(1.0)).await.unwrap();
+    let said = dry_run_job(&db.store, JobName::Promote, at(1.0), Default::default()).await.unwrap();
     same(&before, &everything(&db.client).await, "a dry promotion");
     assert_eq!(said, db.run(JobName::Promote, 1.0).await.tally);
     assert_eq!(said.promoted, 23);
-    assert_eq!(rehearse_job(&db.store, JobName::Promote, at(1.0)).await.unwrap().promoted, 0);
+    assert_eq!(
+        dry_run_job(&db.store, JobName::Promote, at(1.0), Default::default()).await.unwrap().promoted,
+        0
+    );
 }
