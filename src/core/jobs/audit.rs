@@ -9,19 +9,26 @@
 //!
 //! Invariant: a second run changes nothing (held by `jobs::audit::twice_is_once`).
 
-use super::{Completion, Work, pages, reap};
+use super::{Completion, DAY_MS, Job, Work, pages, reap};
 use crate::domain::attempt::Right;
 use crate::domain::ids::MemoryKey;
 use crate::store::{Error, Run, Store, Take};
+
+pub(super) const JOB: Job = Job {
+    name: "audit",
+    about: "looks through everything for what no other job would find, and mends it",
+    // Its own times are in the configuration; a day is what it is made for.
+    interval_ms: |_| DAY_MS,
+    waits_since: |_| None,
+    left: |_| 0,
+    run: |work| Box::pin(run(work)),
+};
 
 /// Memories of one transaction.
 const PAGE: usize = 1_000;
 
 /// Looks through everything.
-///
-/// # Errors
-/// Of the store.
-pub async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
+async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
     work.adopt().await?;
     work.adopt_facts().await?;
     if !work.run.is_dry() {

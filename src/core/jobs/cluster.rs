@@ -11,17 +11,24 @@
 //! Invariant: a second run changes nothing (held by `jobs::coactivate::s6_coactivation_idempotent`).
 //! Invariant: clusters are the components of the pairs (held by `jobs::cluster::clusters_are_the_components`).
 
-use super::{Completion, Work, pages};
+use super::{Completion, Job, Work, pages};
+use crate::domain::tunables::Tunables;
 use crate::store::{Error, Suspect};
+
+pub(super) const JOB: Job = Job {
+    name: "cluster",
+    about: "keeps clusters as the connected components of strong pairs",
+    interval_ms: Tunables::clustering_interval_ms,
+    waits_since: |backlog| backlog.cluster,
+    left: |waiting| waiting.clusters,
+    run: |work| Box::pin(run(work)),
+};
 
 /// Memories of the list that are looked at together.
 const PAGE: usize = 2_000;
 
 /// Settles everything that is on the list at the run's `now`.
-///
-/// # Errors
-/// Of the store.
-pub async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
+async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
     let threshold = work.tunables.config().coactivation_threshold;
     let before = work.store.clusters_threshold().await?;
     let agrees = before.is_some_and(|before| before.to_bits() == threshold.to_bits());

@@ -13,8 +13,18 @@
 //! Invariant: a session is counted once however often it is accessed (held by `jobs::coactivate::a_late_access_pairs_once`).
 
 use super::pages::items;
-use super::{Completion, Work};
+use super::{Completion, Job, Work};
+use crate::domain::tunables::Tunables;
 use crate::store::{Error, Waits};
+
+pub(super) const JOB: Job = Job {
+    name: "coactivate",
+    about: "makes pairs of memories stronger by the sessions that accessed both, each once",
+    interval_ms: Tunables::clustering_interval_ms,
+    waits_since: |backlog| backlog.coactivate,
+    left: |waiting| waiting.sessions,
+    run: |work| Box::pin(run(work)),
+};
 
 /// Sessions that are named at a time.
 const SESSIONS: usize = 100;
@@ -22,10 +32,7 @@ const SESSIONS: usize = 100;
 const PAIRS: usize = 5_000;
 
 /// Counts every session that waits at the run's `now`.
-///
-/// # Errors
-/// Of the store.
-pub async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
+async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
     work.adopt().await?;
     if let Completion::Budget = count(&mut work).await? {
         return Ok(Completion::Budget);

@@ -7,14 +7,21 @@
 //!
 //! Invariant: a second run at the same instant changes nothing (held by `jobs::decay::twice_is_once`).
 
-use super::{Completion, Work, pages};
+use super::{Completion, Job, Work, pages};
+use crate::domain::tunables::Tunables;
 use crate::store::{Error, SweepCursor};
 
+pub(super) const JOB: Job = Job {
+    name: "decay",
+    about: "brings the energy of memories to now; working ones below the threshold expire",
+    interval_ms: Tunables::decay_interval_ms,
+    waits_since: |backlog| backlog.due,
+    left: |waiting| waiting.due,
+    run: |work| Box::pin(run(work)),
+};
+
 /// Sweeps all that is due at the run's `now`.
-///
-/// # Errors
-/// Of the store.
-pub async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
+async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
     work.adopt().await?;
     let mut cursor = SweepCursor::default();
     let tunables = work.tunables;

@@ -9,16 +9,23 @@
 //! Invariant: one run after a pause leaves what the runs that were missed would have (held by
 //! `jobs::evaporate::one_catch_up_is_all_that_were_missed`).
 
-use super::{Completion, Work, pages};
+use super::{Completion, HOUR_MS, Job, Work, pages};
 use crate::store::{Error, Run, Store, Take};
+
+pub(super) const JOB: Job = Job {
+    name: "evaporate",
+    about: "lets the pheromones of trails evaporate by the cycles that have passed",
+    // A cycle is an hour where nobody says otherwise.
+    interval_ms: |_| HOUR_MS,
+    waits_since: |backlog| backlog.evaporate,
+    left: |_| 0,
+    run: |work| Box::pin(run(work)),
+};
 
 const PAGE_FIRST: usize = 1_000;
 
 /// Lets everything evaporate to the cycle of the run's `now`, if it is time.
-///
-/// # Errors
-/// Of the store.
-pub async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
+async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
     let store = work.store;
     let counter = store.cycles().await?;
     let cycle = counter.cycles.at(work.run.now);

@@ -7,16 +7,23 @@
 //! Invariant: a second pass at the same instant changes nothing (held by `jobs::fade::twice_is_once`).
 //! Invariant: four weekly passes leave what one leaves after 28 days (held by `jobs::fade::always_from_the_base`).
 
-use super::{Completion, Work, pages};
+use super::{Completion, DAY_MS, Job, Work, pages};
 use crate::store::{Error, Run, Store, Take};
+
+pub(super) const JOB: Job = Job {
+    name: "fade",
+    about: "writes down what every relation weighs, always from the weight it was given",
+    // Its own times are in the configuration, by the week.
+    interval_ms: |_| 7 * DAY_MS,
+    waits_since: |backlog| backlog.fade,
+    left: |_| 0,
+    run: |work| Box::pin(run(work)),
+};
 
 const PAGE_FIRST: usize = 1_000;
 
 /// Fades all relations at the run's `now`.
-///
-/// # Errors
-/// Of the store.
-pub async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
+async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
     if !work.store.has_relations().await? {
         return Ok(Completion::End);
     }

@@ -18,7 +18,7 @@
 //! `jobs::learn::killed_anywhere_it_leaves_what_an_undisturbed_run_leaves`); a second run changes nothing (held by
 //! `jobs::learn::twice_is_once`).
 
-use super::{Completion, Learning, Work};
+use super::{Completion, Job, Learning, MINUTE_MS, Work};
 use crate::domain::ids::Scope;
 use crate::domain::units::Timestamp;
 use crate::mirror;
@@ -28,6 +28,16 @@ use crate::store::{Error, Lesson, Store, SynapseRow, Tally, WaitingOutcome};
 use ebb_engine::graph::Graph;
 use ebb_engine::plasticity::Synapses;
 use std::collections::{BTreeMap, BTreeSet};
+
+pub(super) const JOB: Job = Job {
+    name: "learn",
+    about: "lets outcomes teach what relationships weigh, each once, in the order they came",
+    // Mirrors take it over at their next look.
+    interval_ms: |_| MINUTE_MS,
+    waits_since: |backlog| backlog.learn,
+    left: |waiting| waiting.outcomes,
+    run: |work| Box::pin(run(work)),
+};
 
 /// Outcomes of one transaction at most.
 const PAGE: usize = 50;
@@ -42,10 +52,7 @@ const DRY_RUN_OUTCOMES: usize = 2_000;
 type Way = (String, String, String);
 
 /// Learns all that waits.
-///
-/// # Errors
-/// Of the store.
-pub async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
+async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
     if work.run.is_dry() {
         return estimate(&mut work).await.map(|()| Completion::End);
     }

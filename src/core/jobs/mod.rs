@@ -1,22 +1,22 @@
 //! The jobs: one file, one verb, one job.
 //!
-//! Rules for whoever writes one. A job takes a [`Request`] and the run that was opened for it, and works at the run's
+//! Rules for whoever writes one. A job says in its `JOB` what it is called and when it is due. It takes a [`Request`] and the run that was opened for it, and works at the run's
 //! `now`, which whoever takes the run over keeps. It works in pages, each a transaction that begins with the run's guard.
 //! It recognises its own work by the data, so that running it twice at one instant changes nothing the second time. It
 //! retries nothing, and stops at its budget: what it did not reach is still due. A row on which a statement fails is
 //! quarantined, and holds nobody up (see `pages`).
 
-pub mod audit;
-pub mod cluster;
-pub mod coactivate;
-pub mod decay;
-pub mod evaporate;
-pub mod fade;
-pub mod learn;
+mod audit;
+mod cluster;
+mod coactivate;
+mod decay;
+mod evaporate;
+mod fade;
+mod learn;
 mod pages;
-pub mod promote;
+mod promote;
 pub mod reap;
-pub mod reinforce;
+mod reinforce;
 pub mod sweep;
 
 use crate::domain::tunables::Tunables;
@@ -24,6 +24,7 @@ use crate::domain::units::{HOUR_MS, Timestamp};
 pub use crate::mirror::Learning;
 use crate::store::{Backlog, Error, Outlook, Run, Store, Take, Tally, Waiting};
 use serde::{Deserialize, Serialize};
+use std::pin::Pin;
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
@@ -76,21 +77,25 @@ impl JobName {
         Self::Learn,
     ];
 
+    const fn job(self) -> &'static Job {
+        match self {
+            Self::Audit => &audit::JOB,
+            Self::Decay => &decay::JOB,
+            Self::Coactivate => &coactivate::JOB,
+            Self::Cluster => &cluster::JOB,
+            Self::Reinforce => &reinforce::JOB,
+            Self::Promote => &promote::JOB,
+            Self::Evaporate => &evaporate::JOB,
+            Self::Fade => &fade::JOB,
+            Self::Sweep => &sweep::JOB,
+            Self::Learn => &learn::JOB,
+        }
+    }
+
     /// The name it has everywhere: on the command line, in configuration, in the graph, in metrics.
     #[must_use]
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::Audit => "audit",
-            Self::Decay => "decay",
-            Self::Coactivate => "coactivate",
-            Self::Cluster => "cluster",
-            Self::Reinforce => "reinforce",
-            Self::Promote => "promote",
-            Self::Evaporate => "evaporate",
-            Self::Fade => "fade",
-            Self::Sweep => "sweep",
-            Self::Learn => "learn",
-        }
+        self.job().name
     }
 
     /// The job of that name.
@@ -102,74 +107,51 @@ impl JobName {
     /// What it does, in a line.
     #[must_use]
     pub const fn about(self) -> &'static str {
-        match self {
-            Self::Audit => "looks through everything for what no other job would find, and mends it",
-            Self::Decay => "brings the energy of memories to now; working ones below the threshold expire",
-            Self::Coactivate => {
-                "makes pairs of memories stronger by the sessions that accessed both, each once"
-            }
-            Self::Cluster => "keeps clusters as the connected components of strong pairs",
-            Self::Reinforce => {
-                "lets new memories strengthen promoted ones that are like them, each pair once"
-            }
-            Self::Promote => "raises ripe memories one tier, each through an attempt",
-            Self::Evaporate => "lets the pheromones of trails evaporate by the cycles that have passed",
-            Self::Fade => "writes down what every relation weighs, always from the weight it was given",
-            Self::Sweep => "applies the decay policies to the facts of each scope, by adding facts",
-            Self::Learn => "lets outcomes teach what relationships weigh, each once, in the order they came",
-        }
+        self.job().about
     }
 
-    /// Milliseconds between two scheduled runs, by the tunables in the graph.
+    /// Milliseconds between two scheduled runs where the configuration does not say, by the tunables in the graph.
     #[must_use]
     pub fn interval_ms(self, tunables: &Tunables) -> i64 {
-        match self {
-            // Their own times are in the configuration; a day is what they are made for.
-            Self::Audit | Self::Sweep => DAY_MS,
-            Self::Decay => tunables.decay_interval_ms(),
-            Self::Coactivate | Self::Cluster => tunables.clustering_interval_ms(),
-            // Its own interval is in the configuration; without one it keeps pace with promotion, which it feeds.
-            Self::Reinforce | Self::Promote => tunables.promotion_interval_ms(),
-            // Its own interval is in the configuration; a cycle is an hour where nobody says otherwise.
-            Self::Evaporate => HOUR_MS,
-            // Its own times are in the configuration, by the week.
-            Self::Fade => 7 * DAY_MS,
-            // Its own interval is in the configuration; mirrors hear of it at their next look.
-            Self::Learn => MINUTE_MS,
-        }
+        (self.job().interval_ms)(tunables)
     }
 
     /// Since when something waits for this job; `None` where nothing does, or where it is the job's task to look.
     #[must_use]
-    pub const fn waits_since(self, backlog: &Backlog) -> Option<Timestamp> {
-        match self {
-            Self::Audit => None,
-            Self::Decay => backlog.due,
-            Self::Coactivate => backlog.coactivate,
-            Self::Cluster => backlog.cluster,
-            Self::Reinforce => backlog.reinforce,
-            Self::Promote => backlog.ripe,
-            Self::Evaporate => backlog.evaporate,
-            Self::Fade => backlog.fade,
-            Self::Sweep => backlog.sweep,
-            Self::Learn => backlog.learn,
-        }
+    pub fn waits_since(self, backlog: &Backlog) -> Option<Timestamp> {
+        (self.job().waits_since)(backlog)
     }
 
     /// How much waits for this job.
     #[must_use]
-    pub const fn left(self, waiting: &Waiting) -> i64 {
-        match self {
-            Self::Audit | Self::Evaporate | Self::Fade | Self::Sweep => 0,
-            Self::Decay => waiting.due,
-            Self::Coactivate => waiting.sessions,
-            Self::Cluster => waiting.clusters,
-            Self::Reinforce => waiting.reinforce,
-            Self::Promote => waiting.ripe,
-            Self::Learn => waiting.outcomes,
-        }
+    pub fn left(self, waiting: &Waiting) -> i64 {
+        (self.job().left)(waiting)
+    }
+
+    /// Does its work.
+    ///
+    /// # Errors
+    /// Of the store: a run that was lost, a server that is gone, a statement that failed.
+    pub async fn run(self, work: Work<'_>) -> Result<Completion, Error> {
+        (self.job().run)(work).await
     }
 }
+
+/// A job, as its file defines it.
+struct Job {
+    name: &'static str,
+    about: &'static str,
+    /// Milliseconds between two scheduled runs where the configuration does not say.
+    interval_ms: fn(&Tunables) -> i64,
+    /// Since when something waits for it.
+    waits_since: fn(&Backlog) -> Option<Timestamp>,
+    /// How much waits for it.
+    left: fn(&Waiting) -> i64,
+    run: for<'a> fn(Work<'a>) -> Working<'a>,
+}
+
+/// A job at work. On the heap, so that whoever waits for a job does not compile all of them again.
+type Working<'a> = Pin<Box<dyn Future<Output = Result<Completion, Error>> + 'a>>;
 
 impl std::fmt::Display for JobName {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -304,24 +286,5 @@ impl<'a> Work<'a> {
             }
         }
         Ok(Completion::End)
-    }
-}
-
-/// Does the work of a job.
-///
-/// # Errors
-/// Of the store: a run that was lost, a server that is gone, a statement that failed.
-pub async fn run(job: JobName, work: Work<'_>) -> Result<Completion, Error> {
-    match job {
-        JobName::Audit => audit::run(work).await,
-        JobName::Decay => decay::run(work).await,
-        JobName::Coactivate => coactivate::run(work).await,
-        JobName::Cluster => cluster::run(work).await,
-        JobName::Reinforce => reinforce::run(work).await,
-        JobName::Promote => promote::run(work).await,
-        JobName::Evaporate => evaporate::run(work).await,
-        JobName::Fade => fade::run(work).await,
-        JobName::Sweep => sweep::run(work).await,
-        JobName::Learn => learn::run(work).await,
     }
 }

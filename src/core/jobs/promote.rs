@@ -6,15 +6,22 @@
 //! Invariant: a memory is promoted once (held by `jobs::promote::fifty_workers_one_promotion`).
 //! Invariant: a second run at the same instant changes nothing (held by `jobs::promote::twice_is_once`).
 
-use super::{Completion, Work, pages};
+use super::{Completion, Job, Work, pages};
+use crate::domain::tunables::Tunables;
 use crate::store::{Error, Run, Store, Take, Tally};
 use std::cell::Cell;
 
+pub(super) const JOB: Job = Job {
+    name: "promote",
+    about: "raises ripe memories one tier, each through an attempt",
+    interval_ms: Tunables::promotion_interval_ms,
+    waits_since: |backlog| backlog.ripe,
+    left: |waiting| waiting.ripe,
+    run: |work| Box::pin(run(work)),
+};
+
 /// Promotes all that is ripe at the run's `now`.
-///
-/// # Errors
-/// Of the store.
-pub async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
+async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
     work.adopt().await?;
     if work.run.is_dry() {
         // All that is ripe: a claim that is rolled back would meet the same memories again.

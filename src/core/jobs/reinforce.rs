@@ -10,12 +10,22 @@
 //!
 //! Invariant: a pair is strengthened once (held by `jobs::reinforce::twice_is_once`).
 
-use super::{Completion, Work, pages};
+use super::{Completion, Job, Work, pages};
 use crate::domain::ids::MemoryKey;
 use crate::domain::tunables::Tunables;
 use crate::store::{Error, Likeness, New, Store};
 use ebb_engine::semantic::trigram::CharNgramIndex;
 use std::collections::BTreeMap;
+
+pub(super) const JOB: Job = Job {
+    name: "reinforce",
+    about: "lets new memories strengthen promoted ones that are like them, each pair once",
+    // It keeps pace with promotion, which it feeds.
+    interval_ms: Tunables::promotion_interval_ms,
+    waits_since: |backlog| backlog.reinforce,
+    left: |waiting| waiting.reinforce,
+    run: |work| Box::pin(run(work)),
+};
 
 /// Old memories that one new one strengthens at most, the likest.
 const MOST: usize = 20;
@@ -28,10 +38,7 @@ const NEIGHBOURS: usize = 100;
 const NEIGHBOURS_MAX: usize = 6_400;
 
 /// Lets all that is new at the run's `now` strengthen what is like it.
-///
-/// # Errors
-/// Of the store.
-pub async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
+async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
     work.adopt().await?;
     let mut texts = Texts::default();
     loop {

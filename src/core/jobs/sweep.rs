@@ -20,12 +20,22 @@
 //!
 //! Invariant: a second sweep at the same instant changes nothing (held by `jobs::sweep::twice_is_once`).
 
-use super::{Completion, Work, pages};
+use super::{Completion, DAY_MS, Job, Work, pages};
 use crate::domain::fact::FactScope;
 use crate::domain::policy::{Counters, Rules};
 use crate::domain::units::Timestamp;
 use crate::store::{Asked, Error, Store, Tally};
 use tracing::info;
+
+pub(super) const JOB: Job = Job {
+    name: "sweep",
+    about: "applies the decay policies to the facts of each scope, by adding facts",
+    // Its own times are in the configuration; a day is what it is made for.
+    interval_ms: |_| DAY_MS,
+    waits_since: |backlog| backlog.sweep,
+    left: |_| 0,
+    run: |work| Box::pin(run(work)),
+};
 
 const PAGE_FIRST: usize = 1_000;
 /// Lineages of one look: nothing is locked or written.
@@ -35,7 +45,7 @@ const LOOK: usize = 20_000;
 ///
 /// # Errors
 /// Of the store; [`Error::Guarded`] if a scope was too much for the guard.
-pub async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
+async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
     if let Completion::Budget = work.adopt_facts().await? {
         return Ok(Completion::Budget);
     }

@@ -6,7 +6,7 @@
 
 use crate::domain::attempt::{Right, RunState};
 use crate::domain::units::Timestamp;
-use crate::jobs::{self, Completion, JobName, Request, Work, reap};
+use crate::jobs::{Completion, JobName, Request, Work, reap};
 use crate::store::{Asked, BY_HAND, Error, Held, Leaving, Opened, Outlook, Run, Store, Tally};
 use std::time::Instant;
 use tracing::{Instrument, debug, info, info_span, warn};
@@ -192,7 +192,7 @@ async fn work(
             if job == JobName::Promote && outlook.attempts {
                 reap::run(store, right).await?;
             }
-            jobs::run(job, Work::new(store, outlook, &mut run, request)).await
+            job.run(Work::new(store, outlook, &mut run, request)).await
         };
         let reached = beating(store, &held, Box::pin(body)).await;
         let truncated = match reached {
@@ -311,6 +311,6 @@ pub async fn dry_run_job(
 ) -> Result<Tally, Error> {
     let outlook = store.outlook().await?;
     let mut run = Run::dry(job.name(), now);
-    Box::pin(jobs::run(job, Work::new(store, &outlook, &mut run, request))).await?;
+    job.run(Work::new(store, &outlook, &mut run, request)).await?;
     Ok(run.estimated())
 }
