@@ -93,14 +93,14 @@ fn serve(cli: &Cli, settings: Settings, environment: &Environment, output: &Outp
         };
         let source = worker::Source { file, load: &load };
         let ended = Box::pin(worker::run(&open.service, settings, roles, source, began)).await;
-        if let Err(why @ worker::Error::Impatient) = ended {
+        if let Err(why @ worker::Error::ForcedShutdown) = ended {
             // At once: nothing is taken down, as if the process had been killed.
             let _ =
                 CliError::new(Exit::Interrupted, why).tell(&mut std::io::stderr(), output.color_on_stderr);
             std::process::exit(Exit::Interrupted.code().into());
         }
         // A managed server that nobody else uses is stopped by its keeper, which need not be waited for.
-        let _ = tokio::time::timeout(FAREWELL, open.close()).await;
+        let _ = tokio::time::timeout(SHUTDOWN_TIMEOUT, open.close()).await;
         ended.map_err(CliError::failed)
     });
     runtime.shutdown_background();
@@ -108,7 +108,7 @@ fn serve(cli: &Cli, settings: Settings, environment: &Environment, output: &Outp
 }
 
 /// How long a worker that has stopped waits for a managed server to be gone.
-const FAREWELL: Duration = Duration::from_secs(1);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(1);
 
 fn runtime() -> Result<tokio::runtime::Runtime, CliError> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(WORKERS).enable_all().build();

@@ -10,7 +10,7 @@ use super::error::{Error, io};
 use super::home::{Home, Lock};
 use super::keeper::tell;
 use super::lock::{Hold, POLL};
-use super::server::{FAREWELL, refuse_given};
+use super::server::{SHUTDOWN_TIMEOUT, refuse_given};
 use super::{Config, Origin, docker, log, probe, process};
 
 /// Stops the managed server of this home and waits until it is gone; `false` if none was running. While
@@ -23,7 +23,7 @@ pub async fn stop(config: &Config, force: bool) -> Result<bool, Error> {
     let Some(home) = Home::existing(&config.home) else { return Ok(false) };
     let _start = home.start_lock().await?;
     let mut hold = None;
-    let deadline = Instant::now() + FAREWELL;
+    let deadline = Instant::now() + SHUTDOWN_TIMEOUT;
     let mut users_seen = 0;
     let mut told = false;
     while home.has_keeper()? {
@@ -47,7 +47,7 @@ pub async fn stop(config: &Config, force: bool) -> Result<bool, Error> {
         if Instant::now() >= deadline {
             return Err(Error::StillStopping {
                 home: home.path().to_path_buf(),
-                seconds: FAREWELL.as_secs(),
+                seconds: SHUTDOWN_TIMEOUT.as_secs(),
             });
         }
         tokio::time::sleep(POLL).await;

@@ -26,7 +26,7 @@ use super::lock::{self, Hold, POLL};
 use super::{Ports, Way, docker, log};
 
 /// How long a server may be silent after it was told to stop, before it is killed.
-const PATIENCE: Duration = Duration::from_secs(30);
+const WAIT_TIMEOUT: Duration = Duration::from_secs(30);
 /// The longest a stop may take however much is going on.
 const STOP_LIMIT: Duration = Duration::from_secs(10 * 60);
 
@@ -180,14 +180,14 @@ async fn granted(unused: &mut Option<oneshot::Receiver<File>>) -> Option<File> {
 async fn stop(home: &Home, plan: &Plan, child: &mut Child) -> bool {
     tell(child.id(), Signal::TERM);
     let began = Instant::now();
-    let (mut seen, mut deadline) = (0, began + PATIENCE);
+    let (mut seen, mut deadline) = (0, began + WAIT_TIMEOUT);
     while Instant::now() < deadline.min(began + STOP_LIMIT) {
         if timeout(Duration::from_secs(1), child.wait()).await.is_ok() {
             return true;
         }
         let now = log::length(&home.join(log::DEBUG_LOG));
         if now != seen {
-            (seen, deadline) = (now, Instant::now() + PATIENCE);
+            (seen, deadline) = (now, Instant::now() + WAIT_TIMEOUT);
         }
     }
     if let Some(name) = &plan.container {

@@ -15,7 +15,7 @@ use super::lock::POLL;
 use super::{Error, docker};
 
 /// How long an orphan may take to stop before it is killed.
-const PATIENCE: Duration = Duration::from_secs(30);
+const WAIT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The command line of a process, words parted by spaces; nothing if it is gone. From `/proc` where there is
 /// one, else from `ps`.
@@ -43,16 +43,16 @@ pub(super) async fn end_orphan(docker: &Path, home: &Home, record: &Record) -> R
     if let Some(name) = &record.container {
         docker::stop(docker, name).await;
     }
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + WAIT_TIMEOUT;
     if runs(home, record) {
         tracing::info!("the server in {} lost its keeper; stopping it", home.path().display());
         tell(Some(record.pid), Signal::TERM);
     }
     while runs(home, record) {
-        if Instant::now() >= deadline + PATIENCE {
+        if Instant::now() >= deadline + WAIT_TIMEOUT {
             return Err(Error::StillStopping {
                 home: home.path().to_path_buf(),
-                seconds: 2 * PATIENCE.as_secs(),
+                seconds: 2 * WAIT_TIMEOUT.as_secs(),
             });
         }
         if Instant::now() >= deadline {

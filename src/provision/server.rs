@@ -16,7 +16,7 @@ use super::lock::{Hold, POLL};
 use super::{Config, Endpoint, Keeper, Origin, docker, given, probe, process};
 
 /// How long a leaving or stopping program waits for the server's end.
-pub(super) const FAREWELL: Duration = Duration::from_secs(40);
+pub(super) const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(40);
 
 /// A server that may be used. Dropping it gives up this program's share; [`Server::release`] also waits for
 /// what follows from that.
@@ -51,7 +51,7 @@ impl Server {
     pub async fn release(self) -> Result<(), Error> {
         let Some(Share { lock, home, docker, _keeper }) = self.share else { return Ok(()) };
         drop(lock);
-        let deadline = Instant::now() + FAREWELL;
+        let deadline = Instant::now() + SHUTDOWN_TIMEOUT;
         loop {
             if !home.has_keeper()? {
                 return sweep_up(&home, &docker).await;
@@ -66,7 +66,7 @@ impl Server {
             if Instant::now() >= deadline {
                 return Err(Error::StillStopping {
                     home: home.path().to_path_buf(),
-                    seconds: FAREWELL.as_secs(),
+                    seconds: SHUTDOWN_TIMEOUT.as_secs(),
                 });
             }
             tokio::time::sleep(POLL).await;

@@ -3,7 +3,7 @@
 //! A process with an API answers probes and metrics there, because one port is what people expect of one process; a
 //! worker's own port is opened beside it only if somebody stated it, since that is where a supervisor was told to look.
 
-use super::metrics::{self, Beside};
+use super::metrics::{self, ProcessState};
 use super::{Error, Roles};
 use crate::settings::Settings;
 use crate::surfaces::http::probes::{self, Ready};
@@ -132,7 +132,7 @@ fn page(
 ) -> impl Fn() -> String + Send + Sync + 'static {
     move || {
         let counters = service.store().counters();
-        let beside = Beside {
+        let beside = ProcessState {
             ready: ready().is_ok(),
             retries: counters.retried.load(Ordering::Relaxed),
             unknown_commits: counters.unknown_commits.load(Ordering::Relaxed),

@@ -49,7 +49,7 @@ use std::fmt::Write;
 
 /// What is not counted by the scheduler.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Beside {
+pub struct ProcessState {
     /// Whether the worker is ready.
     pub ready: bool,
     /// Transactions begun again.
@@ -66,9 +66,9 @@ pub struct Beside {
 
 /// Writes the page.
 #[must_use]
-pub fn page(counts: &Counts, beside: &Beside) -> String {
+pub fn page(counts: &Counts, process: &ProcessState) -> String {
     let mut page = Page(String::new());
-    page.one("ready", "gauge", "Whether the worker can do its work.", f64::from(u8::from(beside.ready)));
+    page.one("ready", "gauge", "Whether the worker can do its work.", f64::from(u8::from(process.ready)));
     page.jobs(counts);
     for (name, kind, help, value) in [
         ("reaped_attempts_total", "counter", "Attempts whose lease was over, ended.", whole(counts.reaped)),
@@ -83,9 +83,9 @@ pub fn page(counts: &Counts, beside: &Beside) -> String {
             "unknown_commits_total",
             "counter",
             "Commits whose outcome was unknown.",
-            whole(beside.unknown_commits),
+            whole(process.unknown_commits),
         ),
-        ("retries_total", "counter", "Transactions begun again.", whole(beside.retries)),
+        ("retries_total", "counter", "Transactions begun again.", whole(process.retries)),
         (
             "clock_skew_seconds",
             "gauge",
@@ -104,11 +104,11 @@ pub fn page(counts: &Counts, beside: &Beside) -> String {
         page.one(name, kind, help, value);
     }
     page.head("http_responses_total", "counter", "Answers of the API by the first digit of their status.");
-    for (class, answers) in beside.answered.into_iter().flatten() {
+    for (class, answers) in process.answered.into_iter().flatten() {
         page.row("http_responses_total", &format!("{{status=\"{class}\"}}"), whole(answers));
     }
-    page.room(beside.room.as_ref());
-    page.mirrors(&beside.mirrors);
+    page.room(process.room.as_ref());
+    page.mirrors(&process.mirrors);
     page.0
 }
 
@@ -317,7 +317,14 @@ mod tests {
         ];
         page(
             &counts,
-            &Beside { ready: true, retries: 2, unknown_commits: 1, answered: None, room: None, mirrors },
+            &ProcessState {
+                ready: true,
+                retries: 2,
+                unknown_commits: 1,
+                answered: None,
+                room: None,
+                mirrors,
+            },
         )
     }
 

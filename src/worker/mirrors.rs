@@ -1,4 +1,4 @@
-//! The mirrors of a process that answers questions: brought up to date at each of their turns, and told of in
+//! The mirrors of a process that answers questions: brought up to date at each of their turns, their status published in
 //! the graph. A process that serves loads them before anybody asks; over stdio there are those that somebody
 //! asked.
 //!
@@ -121,7 +121,7 @@ async fn refreshing(
                 None => break,
                 Some(Ok(held)) => {
                     is_known = true;
-                    tell(&service, &held).await;
+                    publish(&service, &held).await;
                 }
                 Some(Err(why)) => warn!(%scope, %why, "a mirror could not be brought up to date"),
             }
@@ -129,7 +129,7 @@ async fn refreshing(
         stop.run_until_cancelled(tokio::time::sleep(every)).await;
     }
     if is_known {
-        quit(&service).await;
+        clear(&service).await;
     }
     Ok(())
 }
@@ -144,19 +144,19 @@ async fn look(service: &Service, scope: &Scope) -> Result<Held, Error> {
     service.mirrored(scope)
 }
 
-async fn tell(service: &Service, held: &Held) {
+async fn publish(service: &Service, held: &Held) {
     let scope = &held.scope;
-    match tokio::time::timeout(WORD_LIMIT, service.tell_mirror(held)).await {
+    match tokio::time::timeout(WORD_LIMIT, service.publish_mirror(held)).await {
         Ok(Ok(())) => {}
-        Ok(Err(why)) => warn!(%scope, %why, "that a mirror is up to date could not be told"),
-        Err(_) => warn!(%scope, "that a mirror is up to date could not be told in time"),
+        Ok(Err(why)) => warn!(%scope, %why, "that a mirror is up to date could not be published"),
+        Err(_) => warn!(%scope, "that a mirror is up to date could not be published in time"),
     }
 }
 
-async fn quit(service: &Service) {
-    match tokio::time::timeout(WORD_LIMIT, service.quit_mirrors()).await {
+async fn clear(service: &Service) {
+    match tokio::time::timeout(WORD_LIMIT, service.clear_mirrors()).await {
         Ok(Ok(())) => {}
-        Ok(Err(why)) => warn!(%why, "what was told of mirrors stays for a day"),
-        Err(_) => warn!("what was told of mirrors stays for a day: the database did not answer in time"),
+        Ok(Err(why)) => warn!(%why, "the status of the mirrors stays for a day"),
+        Err(_) => warn!("the status of the mirrors stays for a day: the database did not answer in time"),
     }
 }

@@ -32,7 +32,7 @@ use ebb_core::scheduler::cron::{self, Ticks, Wake};
 use ebb_core::scheduler::dispatcher::Dispatcher;
 use ebb_core::scheduler::meter::Meter;
 use ebb_core::scheduler::panics::{Panics, TooManyPanics};
-use ebb_core::scheduler::warmth::Warmth;
+use ebb_core::scheduler::recovery::Recovery;
 use ebb_core::service::Service;
 use ebb_core::store::{self, Store};
 use reload::Reload;
@@ -92,7 +92,7 @@ pub enum Error {
     Panics(#[from] TooManyPanics),
     /// A second signal, before the first had done its work.
     #[error("ended by a second signal; what was not committed is rolled back")]
-    Impatient,
+    ForcedShutdown,
 }
 
 /// What a process does.
@@ -109,7 +109,7 @@ pub struct Roles {
 /// Serves until a signal comes. `began` is told where.
 ///
 /// # Errors
-/// Of the start, or [`Error::Panics`]; [`Error::Impatient`] at a second signal.
+/// Of the start, or [`Error::Panics`]; [`Error::ForcedShutdown`] at a second signal.
 pub async fn run(
     service: &Arc<Service>,
     settings: Settings,
@@ -130,7 +130,7 @@ pub async fn run(
     let ready_in = Arc::new(ready_in);
     // A mirror reads, so it is kept current also while the database takes no writes.
     let (readable_in, readable) = watch::channel(Err("the database has not been asked yet".to_owned()));
-    let warmth = Arc::<Warmth>::default();
+    let recovery = Arc::<Recovery>::default();
     let ticks = if roles.worker { Some(Ticks::start(wake.clone()).await?) } else { None };
     began(doors.ports());
 
@@ -142,7 +142,7 @@ pub async fn run(
         stop: stop.clone(),
         meter: Arc::clone(&meter),
         panics: Arc::clone(&panics),
-        warmth: Arc::clone(&warmth),
+        recovery: Arc::clone(&recovery),
         learning: service.learning(),
     };
     let tick = settings.worker.tick;
@@ -152,7 +152,7 @@ pub async fn run(
     let over = CancellationToken::new();
     let drained = doors.drained(&stop);
     let work = async {
-        let probing = probe(&store, (service, &meter), (&ready_in, &readable_in), &wake, &warmth, &stop);
+        let probing = probe(&store, (service, &meter), (&ready_in, &readable_in), &wake, &recovery, &stop);
         let jobs = async {
             if !roles.worker {
                 stop.cancelled().await;
@@ -160,10 +160,10 @@ pub async fn run(
             }
             let reaping = {
                 let (store, meter, told) = (Arc::clone(&store), Arc::clone(&meter), stop.clone());
-                let (ready, warmth) = (ready_in.subscribe(), Arc::clone(&warmth));
+                let (ready, recovery) = (ready_in.subscribe(), Arc::clone(&recovery));
                 looped(&panics, &stop, move || {
                     let (store, meter) = (Arc::clone(&store), Arc::clone(&meter));
-                    reaping(store, meter, ready.clone(), Arc::clone(&warmth), told.clone(), tick)
+                    reaping(store, meter, ready.clone(), Arc::clone(&recovery), told.clone(), tick)
                 })
             };
             let dispatching = looped(&panics, &stop, move || dispatcher.clone().work());
@@ -193,7 +193,7 @@ pub async fn run(
     let serving = doors.serve(service, &meter, &ready, &over);
     let ended = tokio::select! {
         (worked, ()) = async { tokio::join!(work, serving) } => worked.map_err(Error::from),
-        () = stopping => Err(Error::Impatient),
+        () = stopping => Err(Error::ForcedShutdown),
         () = reload.watch(hangup) => Ok(()),
     };
     if let Some(ticks) = ticks {
@@ -227,7 +227,7 @@ async fn reaping(
     store: Arc<Store>,
     meter: Arc<Meter>,
     mut ready: watch::Receiver<Ready>,
-    warmth: Arc<Warmth>,
+    recovery: Arc<Recovery>,
     stop: CancellationToken,
     tick: Duration,
 ) -> Result<(), TooManyPanics> {
@@ -239,7 +239,7 @@ async fn reaping(
         }
         let reaping = async {
             let _ = ready.wait_for(Result::is_ok).await;
-            let _ = tokio::time::timeout(REAP_PATIENCE, warmth.warm()).await;
+            let _ = tokio::time::timeout(REAP_PATIENCE, recovery.warm()).await;
             reap::run(&store, Right::Lease).await
         };
         let reaped = tokio::select! {
@@ -274,7 +274,7 @@ async fn probe(
     (service, meter): (&Arc<Service>, &Arc<Meter>),
     (ready, readable): (&watch::Sender<Ready>, &watch::Sender<Ready>),
     wake: &Wake,
-    warmth: &Warmth,
+    recovery: &Recovery,
     stop: &CancellationToken,
 ) {
     let tell = |found: Ready, answers: bool| {
@@ -288,9 +288,9 @@ async fn probe(
             _ => {}
         }
         if answers {
-            warmth.answers();
+            recovery.answers();
         } else {
-            warmth.away();
+            recovery.away();
         }
     };
     let (refusal, clock) = (Refusal::default(), service.clock());
@@ -298,7 +298,7 @@ async fn probe(
         let mut initialised = false;
         loop {
             // That the database is initialised was seen before it was away, and is seen again once work gets on.
-            let short = initialised && !warmth.is_warm();
+            let short = initialised && !recovery.is_complete();
             let asked_at = clock.now();
             let ask = async { if short { store.ping().await } else { store.probe().await } };
             let mut asked = std::pin::pin!(ask);

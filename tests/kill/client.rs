@@ -22,7 +22,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// How long a client waits before it counts the outcome as unknown.
-const PATIENCE: Duration = Duration::from_secs(30);
+const WAIT_TIMEOUT: Duration = Duration::from_secs(30);
 /// Memories of one client at most.
 const MEMORIES: usize = 40;
 
@@ -163,7 +163,7 @@ impl Client {
     ) -> (Known, Option<T>) {
         let op = self.journal.next();
         self.journal.line(op, Known::Invoke, None, &what);
-        let outcome = tokio::time::timeout(PATIENCE, asked).await;
+        let outcome = tokio::time::timeout(WAIT_TIMEOUT, asked).await;
         let why = outcome.as_ref().ok().and_then(|outcome| outcome.as_ref().err()).map(ToString::to_string);
         let (known, answer) = match outcome {
             Ok(Ok(answer)) => (Known::Ok, Some(answer)),

@@ -1,7 +1,7 @@
 //! The energy of a memory: what an access adds, what time takes, when it rises and when it expires.
 //!
 //! A memory is its last known energy and the instant of it; everything else follows. All laws here are total functions
-//! of a [`Vital`] (what the graph holds of a memory's life) and an instant, and answer a new `Vital`.
+//! of a [`MemoryState`] (what the graph holds of a memory's life) and an instant, and answer a new `MemoryState`.
 //!
 //! | event | energy | tier | ripe | due |
 //! |---|---|---|---|---|
@@ -25,10 +25,10 @@ use super::units::{Energy, Timestamp};
 
 /// What the graph holds of a memory's life.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Vital {
+pub struct MemoryState {
     /// Where it stands.
     pub tier: Tier,
-    /// The energy it had at [`Vital::anchor`].
+    /// The energy it had at [`MemoryState::anchor`].
     pub energy: Energy,
     /// When Ebb last wrote the energy.
     pub energy_at: Timestamp,
@@ -102,7 +102,7 @@ pub struct Crossing {
     pub at: Timestamp,
 }
 
-impl Vital {
+impl MemoryState {
     /// The instant the stored energy is true for: the later of Ebb's own write and the last access, because an agent
     /// that accesses a memory with its own Cypher stores the energy as of `lastAccessed`.
     #[must_use]
@@ -183,8 +183,8 @@ impl Vital {
 
 /// A memory that begins at `now`.
 #[must_use]
-pub fn created(now: Timestamp, pinned: bool) -> Vital {
-    let born = Vital {
+pub fn created(now: Timestamp, pinned: bool) -> MemoryState {
+    let born = MemoryState {
         tier: Tier::Working,
         energy: Energy::ONE,
         energy_at: now,
@@ -199,7 +199,7 @@ pub fn created(now: Timestamp, pinned: bool) -> Vital {
 
 /// What another writer left of a memory: any of it may be missing.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-#[expect(missing_docs, reason = "the fields of a Vital, each perhaps absent")]
+#[expect(missing_docs, reason = "the fields of a MemoryState, each perhaps absent")]
 pub struct Found {
     pub tier: Option<Tier>,
     pub energy: Option<Energy>,
@@ -215,13 +215,13 @@ pub struct Found {
 /// else now; what is missing is as in a new one; it is ripe if its energy lies above its tier's threshold. A terminal
 /// one stays as it is, so there is nothing to answer for it.
 #[must_use]
-pub fn adopted(found: Found, now: Timestamp, tunables: &Tunables) -> Option<Vital> {
+pub fn adopted(found: Found, now: Timestamp, tunables: &Tunables) -> Option<MemoryState> {
     let tier = found.tier.unwrap_or(Tier::Working);
     if !tier.is_live() {
         return None;
     }
     let last_accessed = found.last_accessed.or(found.created).unwrap_or(now);
-    let vital = Vital {
+    let vital = MemoryState {
         tier,
         energy: found.energy.unwrap_or(Energy::ONE),
         energy_at: found.energy_at.map_or(last_accessed, |at| at.max(last_accessed)),
@@ -240,11 +240,11 @@ pub fn adopted(found: Found, now: Timestamp, tunables: &Tunables) -> Option<Vita
 /// # Errors
 /// [`Refused::Stub`]; [`Refused::Expired`] with [`Revive::No`].
 pub fn accessed(
-    vital: Vital,
+    vital: MemoryState,
     now: Timestamp,
     revive: Revive,
     tunables: &Tunables,
-) -> Result<(Vital, Access), Refused> {
+) -> Result<(MemoryState, Access), Refused> {
     if vital.tier.is_stub() {
         return Err(Refused::Stub);
     }
@@ -259,7 +259,7 @@ pub fn accessed(
         Some(curve) if !vital.pinned => curve.factor(anchor.since(now)),
         _ => 1.0,
     };
-    let next = Vital {
+    let next = MemoryState {
         tier,
         energy: base.plus(Energy::ONE.faded(late)),
         energy_at: anchor.max(now),
@@ -277,11 +277,11 @@ pub fn accessed(
 /// # Errors
 /// [`Refused::NotPromoted`] for what is in neither short-term nor long-term memory.
 pub fn reinforced(
-    vital: Vital,
+    vital: MemoryState,
     similarity: f64,
     now: Timestamp,
     tunables: &Tunables,
-) -> Result<Vital, Refused> {
+) -> Result<MemoryState, Refused> {
     let Some(curve) = tunables.curve(vital.tier).filter(|_| vital.tier != Tier::Working) else {
         return Err(Refused::NotPromoted);
     };
@@ -296,7 +296,7 @@ pub fn reinforced(
 /// waiting for promotion. `lastAccessed` is untouched. A row with an access that Ebb did not make is ripe from that
 /// access if it lifted the energy over the threshold.
 #[must_use]
-pub fn swept(vital: Vital, now: Timestamp, tunables: &Tunables) -> (Vital, Sweep) {
+pub fn swept(vital: MemoryState, now: Timestamp, tunables: &Tunables) -> (MemoryState, Sweep) {
     let due = vital.due_at.is_some_and(|due| due <= now) && vital.anchor() < now;
     if !due || vital.pinned || !vital.tier.is_live() {
         return (vital, Sweep::Unchanged);
@@ -316,7 +316,7 @@ pub fn swept(vital: Vital, now: Timestamp, tunables: &Tunables) -> (Vital, Sweep
 ///
 /// # Errors
 /// [`Refused::NotRipe`] unless it is ripe, unpinned and has a tier above.
-pub fn promoted(vital: Vital, now: Timestamp, tunables: &Tunables) -> Result<Vital, Refused> {
+pub fn promoted(vital: MemoryState, now: Timestamp, tunables: &Tunables) -> Result<MemoryState, Refused> {
     match vital.tier.next() {
         Some(next) if vital.ripe_at.is_some() && !vital.pinned => Ok(raised(vital, next, now, tunables)),
         _ => Err(Refused::NotRipe),
@@ -329,11 +329,11 @@ pub fn promoted(vital: Vital, now: Timestamp, tunables: &Tunables) -> Result<Vit
 /// # Errors
 /// [`Refused::NotRipe`] if not.
 pub fn session_ended(
-    vital: Vital,
+    vital: MemoryState,
     now: Timestamp,
     threshold: f64,
     tunables: &Tunables,
-) -> Result<Vital, Refused> {
+) -> Result<MemoryState, Refused> {
     let strong = vital.energy_now(now, tunables).value() > threshold;
     if vital.tier == Tier::Working && !vital.pinned && strong {
         Ok(raised(vital, Tier::ShortTerm, now, tunables))
@@ -342,7 +342,7 @@ pub fn session_ended(
     }
 }
 
-fn raised(vital: Vital, tier: Tier, now: Timestamp, tunables: &Tunables) -> Vital {
+fn raised(vital: MemoryState, tier: Tier, now: Timestamp, tunables: &Tunables) -> MemoryState {
     let mut next = vital.brought_to(now, tunables);
     next.tier = tier;
     next.ripe_at = None;
@@ -353,7 +353,7 @@ fn raised(vital: Vital, tier: Tier, now: Timestamp, tunables: &Tunables) -> Vita
 ///
 /// # Errors
 /// [`Refused::Stub`], or [`Refused::Expired`]: what has expired must be accessed first.
-pub fn pinned(vital: Vital, now: Timestamp, tunables: &Tunables) -> Result<Vital, Refused> {
+pub fn pinned(vital: MemoryState, now: Timestamp, tunables: &Tunables) -> Result<MemoryState, Refused> {
     live(vital)?;
     if vital.pinned {
         return Ok(vital);
@@ -368,7 +368,7 @@ pub fn pinned(vital: Vital, now: Timestamp, tunables: &Tunables) -> Result<Vital
 ///
 /// # Errors
 /// [`Refused::Stub`] or [`Refused::Expired`].
-pub fn unpinned(vital: Vital, now: Timestamp, tunables: &Tunables) -> Result<Vital, Refused> {
+pub fn unpinned(vital: MemoryState, now: Timestamp, tunables: &Tunables) -> Result<MemoryState, Refused> {
     live(vital)?;
     if !vital.pinned {
         return Ok(vital);
@@ -378,7 +378,7 @@ pub fn unpinned(vital: Vital, now: Timestamp, tunables: &Tunables) -> Result<Vit
     Ok(next.ripened(tunables).with_due())
 }
 
-fn live(vital: Vital) -> Result<(), Refused> {
+fn live(vital: MemoryState) -> Result<(), Refused> {
     match vital.tier {
         tier if tier.is_stub() => Err(Refused::Stub),
         Tier::ExpiredWorking => Err(Refused::Expired),

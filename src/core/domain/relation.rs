@@ -7,9 +7,9 @@
 //!
 //! | event | base | anchor | pinned |
 //! |---|---|---|---|
-//! | [`Bond::observed`] | 1, or the weight given; a pinned one keeps its own unless one is given | the instant | as asked, else kept |
-//! | [`Bond::pinned`] | the weight at the instant | the instant | yes |
-//! | [`Bond::unpinned`] | kept | the instant | no |
+//! | [`RelationState::observed`] | 1, or the weight given; a pinned one keeps its own unless one is given | the instant | as asked, else kept |
+//! | [`RelationState::pinned`] | the weight at the instant | the instant | yes |
+//! | [`RelationState::unpinned`] | kept | the instant | no |
 //!
 //! A relation below the minimum is left out of what is retrieved, never deleted, and comes back when it is observed.
 //!
@@ -70,8 +70,8 @@ pub enum FadingError {
 
 /// What the graph holds of a relation's life.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Bond {
-    /// What it weighed at [`Bond::weight_at`].
+pub struct RelationState {
+    /// What it weighed at [`RelationState::weight_at`].
     pub base: Weight,
     /// The instant of that.
     pub weight_at: Timestamp,
@@ -115,7 +115,7 @@ impl Fading {
     }
 }
 
-impl Bond {
+impl RelationState {
     /// A relation as it is stored. An agent that observes with its own Cypher moves `lastObserved` alone, so what was
     /// observed after its anchor weighs 1 from then on, unless it is pinned.
     #[must_use]
@@ -229,7 +229,7 @@ mod tests {
 
         #[test]
         fn never_rises(first in any_observation(), sooner in 0..800_i64, later in 0..800_i64) {
-            let bond = Bond::new(first);
+            let bond = RelationState::new(first);
             let (sooner, later) = (sooner.min(later), sooner.max(later));
             let (before, after) = (bond.weight(at(sooner), &fading()), bond.weight(at(later), &fading()));
             prop_assert!(after <= before);
@@ -238,14 +238,14 @@ mod tests {
 
         #[test]
         fn late_observations_change_nothing(first in any_observation(), late in any_observation(), days in 1..400_i32) {
-            let bond = Bond::new(first);
+            let bond = RelationState::new(first);
             let late = Observation { at: first.at.after(-f64::from(days) * 24.0 * HOUR_MS_F), ..late };
             prop_assert_eq!(bond.observed(late), bond);
         }
 
         #[test]
         fn twice_is_once(first in any_observation(), next in any_observation(), now in 0..800_i64) {
-            let once = Bond::new(first).observed(next);
+            let once = RelationState::new(first).observed(next);
             prop_assert_eq!(once.observed(next), once);
             let pinned = once.pinned(at(now), &fading());
             prop_assert_eq!(pinned.pinned(at(now + 9), &fading()), pinned);
@@ -255,7 +255,7 @@ mod tests {
 
         #[test]
         fn it_is_retrieved_until_it_falls(first in any_observation()) {
-            let bond = Bond::new(Observation { pinned: None, ..first });
+            let bond = RelationState::new(Observation { pinned: None, ..first });
             let falls = bond.falls(&fading()).unwrap();
             prop_assert!(!bond.is_retrievable(falls.after(2.0), &fading()));
             prop_assert!(falls == bond.weight_at || bond.is_retrievable(falls.after(-2.0), &fading()));
@@ -264,7 +264,7 @@ mod tests {
 
         #[test]
         fn a_pin_holds_what_it_weighed(first in any_observation(), pinned in 0..800_i64, more in 0..800_i64) {
-            let bond = Bond::new(first);
+            let bond = RelationState::new(first);
             let held = bond.pinned(at(pinned), &fading());
             prop_assert_eq!(held.weight(at(pinned + more), &fading()), bond.weight(at(pinned), &fading()));
             let let_go = held.unpinned(at(pinned + more));
@@ -275,7 +275,7 @@ mod tests {
 
     #[test]
     fn the_published_numbers() {
-        let bond = Bond::new(seen(0));
+        let bond = RelationState::new(seen(0));
         let close = |days, expected: f64| {
             let weight = bond.weight(at(days), &fading()).value();
             assert!((weight - expected).abs() < 1e-12, "{weight} is not {expected}");
@@ -290,7 +290,7 @@ mod tests {
     #[test]
     fn below_the_minimum_is_strict_and_an_observation_brings_it_back() {
         let fading = Fading::new(90.0, 0.25).unwrap();
-        let bond = Bond::new(seen(0));
+        let bond = RelationState::new(seen(0));
         assert!(bond.is_retrievable(at(180), &fading), "0.25 is not below 0.25");
         assert!(!bond.is_retrievable(at(181), &fading));
         assert!(bond.observed(seen(181)).is_retrievable(at(181), &fading));
@@ -299,7 +299,8 @@ mod tests {
 
     #[test]
     fn an_explicit_weight_wins_and_a_pinned_one_keeps_its_own() {
-        let bond = Bond::new(Observation { weight: Some(weight(0.3)), pinned: Some(true), ..seen(0) });
+        let bond =
+            RelationState::new(Observation { weight: Some(weight(0.3)), pinned: Some(true), ..seen(0) });
         assert_eq!(bond.observed(seen(5)).base, weight(0.3));
         assert_eq!(bond.observed(Observation { pinned: Some(false), ..seen(5) }).base, Weight::ONE);
         assert_eq!(bond.observed(Observation { weight: Some(weight(0.7)), ..seen(5) }).base, weight(0.7));
@@ -307,9 +308,9 @@ mod tests {
 
     #[test]
     fn what_another_writer_observed_weighs_one_from_then_on() {
-        let stored = Bond::stored(weight(0.4), at(0), at(30), false);
+        let stored = RelationState::stored(weight(0.4), at(0), at(30), false);
         assert_eq!((stored.base, stored.weight_at), (Weight::ONE, at(30)));
-        let pinned = Bond::stored(weight(0.4), at(0), at(30), true);
+        let pinned = RelationState::stored(weight(0.4), at(0), at(30), true);
         assert_eq!(pinned.base, weight(0.4));
     }
 

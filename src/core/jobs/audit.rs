@@ -12,7 +12,7 @@
 use super::{Completion, DAY_MS, Job, Work, pages, reap};
 use crate::domain::attempt::Right;
 use crate::domain::ids::MemoryKey;
-use crate::store::{Error, Run, Store, Take};
+use crate::store::{Error, PageMode, Run, Store};
 
 pub(super) const JOB: Job = Job {
     name: "audit",
@@ -44,7 +44,7 @@ async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
     }
     let mut after = MemoryKey::FIRST;
     let mut page =
-        async |store: &Store, run: &mut Run, take: Take<'_>| store.audit(run, &mut after, take).await;
+        async |store: &Store, run: &mut Run, take: PageMode<'_>| store.audit(run, &mut after, take).await;
     loop {
         if work.budget.is_spent() {
             return Ok(Completion::Budget);

@@ -10,7 +10,7 @@
 //! `jobs::evaporate::one_catch_up_is_all_that_were_missed`).
 
 use super::{Completion, HOUR_MS, Job, Work, pages};
-use crate::store::{Error, Run, Store, Take};
+use crate::store::{Error, PageMode, Run, Store};
 
 pub(super) const JOB: Job = Job {
     name: "evaporate",
@@ -32,17 +32,17 @@ async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
     if !work.forced && !store.evaporates(&counter, cycle) {
         return Ok(Completion::End);
     }
-    for ground in store.grounds().await? {
+    for kind_of_trail in store.trail_kinds().await? {
         if work.run.is_dry() {
             let limit = work.page(PAGE_FIRST);
-            let mut page = async |store: &Store, run: &mut Run, take: Take<'_>| {
-                store.evaporate(run, ground, cycle, take).await
+            let mut page = async |store: &Store, run: &mut Run, take: PageMode<'_>| {
+                store.evaporate(run, kind_of_trail, cycle, take).await
             };
             pages::one(&mut work, limit, &mut page).await?;
             continue;
         }
-        let mut adopt = async |store: &Store, run: &mut Run, take: Take<'_>| {
-            store.adopt_trails(run, ground, cycle, take).await
+        let mut adopt = async |store: &Store, run: &mut Run, take: PageMode<'_>| {
+            store.adopt_trails(run, kind_of_trail, cycle, take).await
         };
         loop {
             if work.budget.is_spent() {
@@ -54,7 +54,7 @@ async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
             }
         }
         let reached = pages::each(&mut work, PAGE_FIRST, async |store, run, take| {
-            store.evaporate(run, ground, cycle, take).await
+            store.evaporate(run, kind_of_trail, cycle, take).await
         });
         if reached.await? == Completion::Budget {
             return Ok(Completion::Budget);

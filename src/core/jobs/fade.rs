@@ -8,7 +8,7 @@
 //! Invariant: four weekly passes leave what one leaves after 28 days (held by `jobs::fade::always_from_the_base`).
 
 use super::{Completion, DAY_MS, Job, Work, pages};
-use crate::store::{Error, Run, Store, Take};
+use crate::store::{Error, PageMode, Run, Store};
 
 pub(super) const JOB: Job = Job {
     name: "fade",
@@ -28,7 +28,7 @@ async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
         return Ok(Completion::End);
     }
     let mut adopt =
-        async |store: &Store, run: &mut Run, take: Take<'_>| store.adopt_relations(run, take).await;
+        async |store: &Store, run: &mut Run, take: PageMode<'_>| store.adopt_relations(run, take).await;
     // A dry run does not count them: they fade once they are adopted.
     while !work.run.is_dry() {
         let (adopted, limit) = pages::one(&mut work, PAGE_FIRST, &mut adopt).await?;

@@ -22,7 +22,7 @@ pub mod sweep;
 use crate::domain::tunables::Tunables;
 use crate::domain::units::{HOUR_MS, Timestamp};
 pub use crate::mirror::Learning;
-use crate::store::{Backlog, Error, Outlook, Run, Store, Take, Tally, Waiting};
+use crate::store::{Backlog, Error, Outlook, PageMode, Run, Store, Tally, Waiting};
 use serde::{Deserialize, Serialize};
 use std::pin::Pin;
 use std::time::{Duration, Instant};
@@ -262,7 +262,7 @@ impl<'a> Work<'a> {
         }
         let tunables = self.tunables;
         let mut page =
-            async |store: &Store, run: &mut Run, take: Take<'_>| store.adopt(run, tunables, take).await;
+            async |store: &Store, run: &mut Run, take: PageMode<'_>| store.adopt(run, tunables, take).await;
         let mut left = self.outlook.unstamped;
         while left > 0 && pages::one(self, PAGE, &mut page).await?.0 > 0 {
             left = self.store.unstamped().await?;
@@ -279,7 +279,7 @@ impl<'a> Work<'a> {
             return Ok(Completion::End);
         }
         let mut page =
-            async |store: &Store, run: &mut Run, take: Take<'_>| store.adopt_facts(run, take).await;
+            async |store: &Store, run: &mut Run, take: PageMode<'_>| store.adopt_facts(run, take).await;
         while pages::one(self, PAGE, &mut page).await?.0 > 0 {
             if self.budget.is_spent() {
                 return Ok(Completion::Budget);

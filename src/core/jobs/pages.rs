@@ -15,7 +15,7 @@
 //! database does not quarantine everything.
 
 use super::{Completion, Work};
-use crate::store::{Error, Run, Store, Take};
+use crate::store::{Error, PageMode, Run, Store};
 use std::time::{Duration, Instant};
 use tracing::warn;
 
@@ -49,7 +49,7 @@ fn next(work: &mut Work<'_>, why: Error, size: usize) -> Result<(Next, Error), E
 pub(super) async fn each(
     work: &mut Work<'_>,
     first: usize,
-    mut page: impl AsyncFnMut(&Store, &mut Run, Take<'_>) -> Result<usize, Error>,
+    mut page: impl AsyncFnMut(&Store, &mut Run, PageMode<'_>) -> Result<usize, Error>,
 ) -> Result<Completion, Error> {
     let mut size = first;
     loop {
@@ -77,17 +77,17 @@ pub(super) async fn each(
 pub(super) async fn one(
     work: &mut Work<'_>,
     mut limit: usize,
-    page: &mut impl AsyncFnMut(&Store, &mut Run, Take<'_>) -> Result<usize, Error>,
+    page: &mut impl AsyncFnMut(&Store, &mut Run, PageMode<'_>) -> Result<usize, Error>,
 ) -> Result<(usize, usize), Error> {
     loop {
-        let why = match page(work.store, work.run, Take::Rows(limit)).await {
+        let why = match page(work.store, work.run, PageMode::Rows(limit)).await {
             Ok(scanned) => return Ok((scanned, limit)),
             Err(why) => why,
         };
         match next(work, why, limit)? {
             (Next::Halve, _) => limit /= 2,
             (Next::Quarantine, why) => {
-                return match page(work.store, work.run, Take::Quarantine(&why)).await? {
+                return match page(work.store, work.run, PageMode::Quarantine(&why)).await? {
                     // It is no row that makes the statement fail.
                     0 => Err(why),
                     rows => Ok((rows, limit)),

@@ -8,7 +8,7 @@
 
 use super::{Completion, Job, Work, pages};
 use crate::domain::tunables::Tunables;
-use crate::store::{Error, Run, Store, Take, Tally};
+use crate::store::{Error, PageMode, Run, Store, Tally};
 use std::cell::Cell;
 
 pub(super) const JOB: Job = Job {
@@ -33,11 +33,13 @@ async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
     let claim = work.tunables.promotion_batch();
     let (now, tunables) = (work.run.now, work.tunables);
     let (mut failed, in_vain) = (None, Cell::new(false));
-    let mut page = async |store: &Store, run: &mut Run, take: Take<'_>| {
+    let mut page = async |store: &Store, run: &mut Run, take: PageMode<'_>| {
         let limit = match (take, failed.take()) {
-            (Take::Rows(limit), _) => limit,
-            (Take::Quarantine(why), Some(claimed)) => return store.give_back(run, &claimed, Some(why)).await,
-            (Take::Quarantine(_), None) => return Ok(0),
+            (PageMode::Rows(limit), _) => limit,
+            (PageMode::Quarantine(why), Some(claimed)) => {
+                return store.give_back(run, &claimed, Some(why)).await;
+            }
+            (PageMode::Quarantine(_), None) => return Ok(0),
         };
         let Some(claimed) = store.claim(run, "promote", limit).await? else { return Ok(0) };
         let rows = usize::try_from(claimed.claimed).unwrap_or(usize::MAX);

@@ -11,7 +11,7 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 
 /// How long to wait for a permit, or for what somebody else loads.
-pub(super) const PATIENCE: Duration = Duration::from_secs(10);
+pub(super) const WAIT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Why a view was not asked.
 #[derive(Debug, thiserror::Error)]
@@ -66,7 +66,7 @@ impl Compute {
         &self,
         work: impl FnOnce(&mut Scratch) -> T + Send + 'static,
     ) -> Result<T, Refused> {
-        let waiting = tokio::time::timeout(PATIENCE, Arc::clone(&self.permits).acquire_owned());
+        let waiting = tokio::time::timeout(WAIT_TIMEOUT, Arc::clone(&self.permits).acquire_owned());
         let permit = waiting.await.ok().and_then(Result::ok).ok_or(Refused::Full)?;
         let pool = Arc::clone(&self.pool);
         let task = tokio::task::spawn_blocking(move || {

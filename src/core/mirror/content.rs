@@ -12,7 +12,7 @@
 use crate::domain::ids::labelled;
 use crate::domain::relation::Fading;
 use crate::domain::units::Timestamp;
-use crate::store::{Amount, Mirrored, NodeSeen, Tied};
+use crate::store::{Amount, FadingRelation, Mirrored, NodeSeen};
 use ebb_engine::graph::columns::NodeRow;
 use ebb_engine::graph::index::NodeId;
 use ebb_engine::graph::kinds::{Kinds, NodeType, Properties};
@@ -151,10 +151,10 @@ pub(super) fn conductance(kinds: &Kinds, kind: &str, amount: &Amount) -> Option<
 
 /// The relations of a scope: by the ids of their ends and what they say.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Relations(BTreeMap<(String, String, String), Tied>);
+pub(super) struct Relations(BTreeMap<(String, String, String), FadingRelation>);
 
 impl Relations {
-    pub(super) fn put(&mut self, from: String, to: String, tied: Tied) {
+    pub(super) fn put(&mut self, from: String, to: String, tied: FadingRelation) {
         self.0.insert((from, to, tied.kind.clone()), tied);
     }
 
@@ -185,22 +185,22 @@ impl Relations {
 
     /// About how many bytes they take: entries, with a third more for the places of a tree that are free, and their strings.
     pub(super) fn bytes(&self) -> usize {
-        let entry = size_of::<((String, String, String), Tied)>() * 4 / 3;
-        let strings = |((from, to, kind), tied): (&(String, String, String), &Tied)| {
+        let entry = size_of::<((String, String, String), FadingRelation)>() * 4 / 3;
+        let strings = |((from, to, kind), tied): (&(String, String, String), &FadingRelation)| {
             from.len() + to.len() + kind.len() + tied.kind.len()
         };
         self.0.len() * entry + self.0.iter().map(strings).sum::<usize>()
     }
 
     /// All, by their ends and what they say.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &str, &str, &Tied)> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &str, &str, &FadingRelation)> {
         self.0.iter().map(|((from, to, kind), tied)| (from.as_str(), to.as_str(), kind.as_str(), tied))
     }
 
     /// When each entity was last observed, epoch milliseconds.
     pub(super) fn observed(&self) -> BTreeMap<&str, i64> {
         let mut observed = BTreeMap::new();
-        let seen = |tied: &&Tied| tied.bond.last_observed > Timestamp::EPOCH;
+        let seen = |tied: &&FadingRelation| tied.bond.last_observed > Timestamp::EPOCH;
         for ((from, to, _), tied) in self.0.iter().filter(|(_, tied)| seen(tied)) {
             let at = tied.bond.last_observed.millis();
             for end in [from, to] {

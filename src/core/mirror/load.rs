@@ -18,7 +18,8 @@ use super::{Config, Error, Held};
 use crate::domain::ids::Scope;
 use crate::domain::units::Timestamp;
 use crate::store::{
-    Amount, Begun, Census, Eligible, EndSeen, Learned, Mirrored, NodeSeen, OVERLAP_MS, Store, Tied,
+    Amount, Census, Eligible, EndSeen, FadingRelation, Learned, Mirrored, NodeSeen, OVERLAP_MS,
+    OutgoingRelation, Store,
 };
 use ebb_engine::graph::builder::GraphBuilder;
 use ebb_engine::graph::columns::NodeRow;
@@ -67,7 +68,7 @@ struct Edge {
 struct Edges {
     list: Vec<Edge>,
     kinds: Vec<String>,
-    relations: Vec<(u32, u32, Tied)>,
+    relations: Vec<(u32, u32, FadingRelation)>,
     /// How many could not be used.
     skipped: u64,
 }
@@ -389,7 +390,7 @@ impl Plan<'_> {
 
 impl Edges {
     /// Notes what begins at a node, if its other end is mirrored.
-    fn walk(&mut self, plan: &Plan<'_>, from: u32, edge: Begun) {
+    fn walk(&mut self, plan: &Plan<'_>, from: u32, edge: OutgoingRelation) {
         let Some(to) = plan.elements.get(edge.to.as_str()).copied() else { return };
         if let Amount::Relation(tied) = edge.amount {
             self.relations.push((from, to, tied));

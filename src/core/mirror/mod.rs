@@ -32,7 +32,7 @@ use crate::domain::ids::Scope;
 use crate::domain::units::Timestamp;
 use crate::store::{self, Mirrored, Store};
 use compare::Difference;
-use compute::{PATIENCE, Refused};
+use compute::{Refused, WAIT_TIMEOUT};
 use content::{Names, Relations};
 use ebb_engine::View;
 use ebb_engine::graph;
@@ -305,7 +305,7 @@ impl Mirror {
         if let Some(current) = place.published() {
             return Ok(current);
         }
-        let waiting = tokio::time::timeout(PATIENCE, place.held.lock());
+        let waiting = tokio::time::timeout(WAIT_TIMEOUT, place.held.lock());
         let mut held = waiting.await.map_err(|_| Refused::Loading { scope: scope.clone() })?;
         // Whoever had the lock before may have loaded it.
         if let Some(current) = place.published() {

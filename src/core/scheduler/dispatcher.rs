@@ -20,7 +20,7 @@ use super::driver::{JobReport, Outcome, Wanted, finish_open, run_job};
 use super::due::{Due, Rhythm};
 use super::meter::{Ending, Meter};
 use super::panics::{Panics, TooManyPanics};
-use super::warmth::Warmth;
+use super::recovery::Recovery;
 use crate::clock::{Clock, too_far_off};
 use crate::domain::attempt::Right;
 use crate::domain::units::Timestamp;
@@ -51,7 +51,7 @@ const PAUSE: Duration = Duration::from_secs(2);
 /// How long runs get to come to the end of their transaction when the worker stops.
 const GRACE: Duration = Duration::from_secs(6);
 /// How long letting go may take after that.
-const FAREWELL: Duration = Duration::from_secs(2);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// What a worker's loop works with.
 #[derive(Clone)]
@@ -71,7 +71,7 @@ pub struct Dispatcher {
     /// Panics of the last minute.
     pub panics: Arc<Panics>,
     /// Whether work gets on.
-    pub warmth: Arc<Warmth>,
+    pub recovery: Arc<Recovery>,
     /// What is learned by.
     pub learning: Learning,
 }
@@ -85,7 +85,12 @@ async fn seen<T>(look: &mut Option<impl Future<Output = T> + Unpin>) -> T {
 }
 
 /// Since when a job has another rhythm than this loop saw before.
-fn changed_since(desk: &mut Desk, job: JobName, rhythm: &Rhythm, now: Timestamp) -> Option<Timestamp> {
+fn changed_since(
+    desk: &mut DispatcherState,
+    job: JobName,
+    rhythm: &Rhythm,
+    now: Timestamp,
+) -> Option<Timestamp> {
     let known = desk.rhythms.entry(job).or_insert_with(|| (rhythm.clone(), None));
     if known.0 != *rhythm {
         *known = (rhythm.clone(), Some(now));
@@ -117,7 +122,7 @@ struct Running {
 type Ended = Result<Option<JobReport>, Error>;
 
 /// The loop's own memory; the ledger's is in the graph.
-struct Desk {
+struct DispatcherState {
     tasks: JoinSet<Ended>,
     running: Vec<(Id, Running)>,
     /// Ends what does not end by itself.
@@ -141,7 +146,7 @@ impl Dispatcher {
     /// # Errors
     /// [`TooManyPanics`].
     pub async fn work(self) -> Result<(), TooManyPanics> {
-        let mut desk = Desk {
+        let mut desk = DispatcherState {
             tasks: JoinSet::new(),
             running: Vec::new(),
             cut: CancellationToken::new(),
@@ -179,12 +184,12 @@ impl Dispatcher {
 
     /// Looks at the ledger; and, once jobs get on, at what somebody has to see to.
     async fn look(&self) -> Result<(Timestamp, Facts), String> {
-        self.warmth.returned().await;
+        self.recovery.returned().await;
         let asked = self.clock.now();
         let names = JobName::ALL.map(JobName::name);
         let look = async {
             let mut facts = self.store.survey(&names).await?;
-            if self.warmth.is_warm() {
+            if self.recovery.is_complete() {
                 facts.asked = self.store.waiting_sweep().await?;
                 let concerns = self.store.concerns().await?;
                 let mut counts = self.meter.counts();
@@ -199,7 +204,7 @@ impl Dispatcher {
         }
     }
 
-    fn act(&self, desk: &mut Desk, seen: Result<(Timestamp, Facts), String>) {
+    fn act(&self, desk: &mut DispatcherState, seen: Result<(Timestamp, Facts), String>) {
         let usable = seen.and_then(|(asked, facts)| match self.skewed(asked, &facts) {
             None => Ok(facts),
             Some(why) => Err(why),
@@ -207,10 +212,10 @@ impl Dispatcher {
         let wrong = match usable {
             Ok(facts) => {
                 desk.said = None;
-                if self.warmth.is_warm() {
+                if self.recovery.is_complete() {
                     desk.cold_since = None;
                 } else if desk.cold_since.get_or_insert_with(Instant::now).elapsed() > FIRST_LIMIT {
-                    self.warmth.gets_on();
+                    self.recovery.mark_progress();
                 }
                 self.begin_all(desk, &facts);
                 return;
@@ -218,7 +223,7 @@ impl Dispatcher {
             Err(wrong) => wrong,
         };
         self.meter.counts().failed_looks += 1;
-        self.warmth.failed();
+        self.recovery.failed();
         desk.cold_since = None;
         if desk.said.as_ref() != Some(&wrong) {
             warn!(why = wrong, "no job can be begun");
@@ -232,7 +237,7 @@ impl Dispatcher {
         too_far_off(skew_ms)
     }
 
-    fn begin_all(&self, desk: &mut Desk, facts: &Facts) {
+    fn begin_all(&self, desk: &mut DispatcherState, facts: &Facts) {
         let now = self.clock.now();
         let config = Arc::clone(&self.config.borrow());
         let mut idle = true;
@@ -256,7 +261,7 @@ impl Dispatcher {
             let asked = facts.asked.as_ref().filter(|_| job == JobName::Sweep);
             let start = start.or_else(|| asked.map(|(id, at)| Start::Asked(id.clone(), *at)));
             let Some(start) = self.free_to_begin(desk, job, ledger, start) else { continue };
-            if desk.tasks.len() >= if self.warmth.is_warm() { AT_ONCE } else { AT_ONCE_AT_FIRST } {
+            if desk.tasks.len() >= if self.recovery.is_complete() { AT_ONCE } else { AT_ONCE_AT_FIRST } {
                 continue;
             }
             let request = Request {
@@ -268,14 +273,14 @@ impl Dispatcher {
             self.begin(desk, job, start, request);
         }
         if idle {
-            self.warmth.gets_on();
+            self.recovery.mark_progress();
         }
     }
 
     /// What a job is to be begun for: nothing while it runs here or elsewhere, or has just failed.
     fn free_to_begin(
         &self,
-        desk: &mut Desk,
+        desk: &mut DispatcherState,
         job: JobName,
         ledger: &JobFacts,
         due: Option<Start>,
@@ -306,7 +311,7 @@ impl Dispatcher {
         }
     }
 
-    fn begin(&self, desk: &mut Desk, job: JobName, start: Start, request: Request) {
+    fn begin(&self, desk: &mut DispatcherState, job: JobName, start: Start, request: Request) {
         let begun_for = start.clone();
         let (store, cut, runtime) = (Arc::clone(&self.store), desk.cut.clone(), Handle::current());
         let task = desk.tasks.spawn_blocking(move || {
@@ -339,7 +344,7 @@ impl Dispatcher {
 
     async fn settle(
         &self,
-        desk: &mut Desk,
+        desk: &mut DispatcherState,
         ended: Result<(Id, Ended), JoinError>,
     ) -> Result<(), TooManyPanics> {
         let id = match &ended {
@@ -353,7 +358,7 @@ impl Dispatcher {
             Ok((_, Ok(report))) => {
                 // To find that another is at work takes little, and says little.
                 if report.as_ref().is_some_and(|report| report.outcome != Outcome::Skipped) {
-                    self.warmth.gets_on();
+                    self.recovery.mark_progress();
                 }
                 desk.paused.remove(&job);
                 if matches!(start, Start::Panicked) {
@@ -407,7 +412,7 @@ impl Dispatcher {
     }
 
     async fn leave(&self, job: JobName, how: Leaving) {
-        match tokio::time::timeout(FAREWELL, self.store.leave(job.name(), how)).await {
+        match tokio::time::timeout(SHUTDOWN_TIMEOUT, self.store.leave(job.name(), how)).await {
             Ok(Ok(())) => {}
             Ok(Err(why)) => {
                 warn!(job = job.name(), %why, "the lease of a run could not be given back; it will run out")
@@ -419,7 +424,7 @@ impl Dispatcher {
     }
 
     /// Waits until what runs has come to the end of its transaction, and frees what did not.
-    async fn farewell(&self, mut desk: Desk) {
+    async fn farewell(&self, mut desk: DispatcherState) {
         let all = async {
             while let Some(ended) = desk.tasks.join_next_with_id().await {
                 // One panic more does not matter to a worker that stops.

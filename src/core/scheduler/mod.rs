@@ -7,7 +7,7 @@ pub mod driver;
 pub mod due;
 pub mod meter;
 pub mod panics;
-pub mod warmth;
+pub mod recovery;
 
 use crate::domain::tunables::Tunables;
 use crate::jobs::JobName;

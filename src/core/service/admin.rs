@@ -11,7 +11,7 @@ use crate::scheduler::driver::{self, JobReport, Outcome, Wanted};
 use crate::scheduler::due::Schedule;
 use crate::store::BY_HAND;
 use crate::store::{
-    About, Answer, AttemptRow, Error, Initialised, MirrorTold, OpenRun, Past, Store, Tally, TierCount,
+    About, Answer, AttemptRow, Error, Initialised, MirrorStatus, OpenRun, Past, Store, Tally, TierCount,
     TierHealth, Waiting,
 };
 use tokio_util::sync::CancellationToken;
@@ -60,7 +60,7 @@ pub struct Status {
     /// Runs that are not over, with what is left of their leases.
     pub runs: Vec<OpenRun>,
     /// What every process holds in memory of the graph.
-    pub mirrors: Vec<MirrorTold>,
+    pub mirrors: Vec<MirrorStatus>,
 }
 
 /// The documented health check.
@@ -246,7 +246,7 @@ impl Service {
             unstamped: self.store.unstamped().await?,
             attempts: self.store.attempts(true, 20).await?,
             runs: self.store.open_runs().await?,
-            mirrors: self.store.mirrors_told().await?,
+            mirrors: self.store.mirrors_status().await?,
         })
     }
 

@@ -1,7 +1,7 @@
 //! What the doctor looks at, and what it can mend by itself.
 
 use super::Service;
-use crate::store::{About, Ahead, Aside, Drift, Error, MirrorTold};
+use crate::store::{About, Ahead, Aside, Drift, Error, MirrorStatus};
 
 /// Something that is not as it should be, with the way to mend it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -83,7 +83,7 @@ impl Service {
             "decay",
         ));
         findings.push(adopted("facts", self.store.foreign_facts().await?, ("fact", "facts"), "sweep"));
-        findings.push(held(&self.store.mirrors_told().await?));
+        findings.push(held(&self.store.mirrors_status().await?));
         findings.push(match self.store.policies().await {
             Ok(found) => well("policies", format!("{} can be used", found.policies.all().len())),
             Err(why) => problem(
@@ -229,10 +229,10 @@ fn aside(nodes: i64, others: Result<Aside, Error>) -> Finding {
 }
 
 /// What mirrors hold of what they may.
-fn held(told: &[MirrorTold]) -> Finding {
+fn held(told: &[MirrorStatus]) -> Finding {
     let fix = "raise mirror.max_bytes, or name fewer scopes in mirror.scopes";
-    let partial = |told: &&MirrorTold| !told.is_stale() && !told.whole;
-    let said = |told: &MirrorTold| match told.nodes {
+    let partial = |told: &&MirrorStatus| !told.is_stale() && !told.whole;
+    let said = |told: &MirrorStatus| match told.nodes {
         0 => format!("that of {} in {} is empty: nothing fits, recall answers 503", told.scope, told.process),
         _ => format!(
             "that of {} in {} holds {} nodes, {:.3} of all",

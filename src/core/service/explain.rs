@@ -5,7 +5,7 @@ use super::memories::Memory;
 use super::past::stretches;
 use crate::clock::rfc3339;
 use crate::domain::ids::MemoryKey;
-use crate::domain::memory::{Crossing, Vital};
+use crate::domain::memory::{Crossing, MemoryState};
 use crate::domain::tier::Tier;
 use crate::domain::tunables::Tunables;
 use crate::domain::units::{HOUR_MS, Timestamp};
@@ -78,7 +78,7 @@ fn hours_ms(hours: f64) -> f64 {
 
 /// The energy from its anchor until a little after the last crossing, or for three half-lives.
 fn curve(
-    vital: &Vital,
+    vital: &MemoryState,
     at: Timestamp,
     crossings: &[Crossing],
     half_life_hours: Option<f64>,
@@ -101,7 +101,7 @@ fn curve(
 
 fn because(
     memory: &Memory,
-    vital: &Vital,
+    vital: &MemoryState,
     at: Timestamp,
     crossings: &[Crossing],
     history: &[Happened],

@@ -6,7 +6,7 @@ use super::Service;
 use super::recall::{Error, Freshness, LearnedFile, View, read_file};
 use crate::domain::ids::Scope;
 use crate::mirror::Current;
-use crate::store::{self, Holding};
+use crate::store::{self, MirrorReport};
 use ebb_engine::graph::builder::WeightRange;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,7 +15,7 @@ use std::time::Duration;
 
 pub use crate::mirror::compare::Difference;
 pub use crate::mirror::saving::Saves;
-pub use crate::store::MirrorTold;
+pub use crate::store::MirrorStatus;
 
 /// What a mirror holds.
 #[derive(Debug, Clone, PartialEq)]
@@ -194,10 +194,10 @@ impl Service {
     ///
     /// # Errors
     /// Of the store.
-    pub async fn tell_mirror(&self, held: &Held) -> Result<(), store::Error> {
+    pub async fn publish_mirror(&self, held: &Held) -> Result<(), store::Error> {
         let Some(state) = held.state else { return Ok(()) };
         let config = self.mirror.config();
-        let holding = Holding {
+        let holding = MirrorReport {
             scope: held.scope.clone(),
             generation: state.generation,
             nodes: state.nodes,
@@ -210,23 +210,23 @@ impl Service {
             refresh: config.refresh,
             staleness: config.staleness,
         };
-        self.store.tell_mirror(&holding).await
+        self.store.publish_mirror(&holding).await
     }
 
     /// Takes away the word of what is held: this process is about to end.
     ///
     /// # Errors
     /// Of the store.
-    pub async fn quit_mirrors(&self) -> Result<(), store::Error> {
-        self.store.quit_mirrors(&self.mirror.config().scopes).await
+    pub async fn clear_mirrors(&self) -> Result<(), store::Error> {
+        self.store.clear_mirrors(&self.mirror.config().scopes).await
     }
 
     /// What all processes say that they hold.
     ///
     /// # Errors
     /// Of the store.
-    pub async fn mirrors_told(&self) -> Result<Vec<MirrorTold>, store::Error> {
-        self.store.mirrors_told().await
+    pub async fn mirrors_status(&self) -> Result<Vec<MirrorStatus>, store::Error> {
+        self.store.mirrors_status().await
     }
 
     /// Has the mirrors of all processes read the graph anew at their next look: for what other writers changed, who leave no

@@ -18,7 +18,7 @@
 //! | [`Service::activate`], [`Service::rank`] | `engine activate`, `pagerank` | `POST /v1/engine/activate`, `pagerank` |
 //! | [`Service::contrast`], [`Service::resonate`], [`Service::harmonics`], [`Service::communities`] | `engine xlr`, `resonate`, `harmonics`, `communities` | `POST /v1/engine/xlr`, `resonate`, `harmonics`, `communities` |
 //! | [`Service::refresh_mirror`], [`Service::verify_mirror`], [`Service::mirrored`], [`Service::view`], [`Service::save_mirror`] | `graph stats`, `verify`, `save`, `export` | `GET /v1/mirror` |
-//! | [`Service::refresh_all_mirrors`], [`Service::mirrors_told`] | `graph refresh` | in `GET /v1/status` |
+//! | [`Service::refresh_all_mirrors`], [`Service::mirrors_status`] | `graph refresh` | in `GET /v1/status` |
 //! | [`Service::trace`] | `trail node add`, `edge add`, `deposit`, `explore` | `POST /v1/trails/nodes`, `edges`, `paths`, `explorations` |
 //! | [`Service::trail_status`], [`Service::hot_trails`], [`Service::cold_places`] | `trail status`, `hot`, `cold` | `GET /v1/trails/status`, `hot`, `cold` |
 //! | [`Service::cheapest_path`], [`Service::next_places`] | `trail path`, `next` | `GET /v1/trails/path`, `next` |
@@ -62,10 +62,10 @@ pub use crate::jobs::JobName;
 pub use crate::scheduler::driver::{JobReport, Outcome};
 pub use crate::scheduler::due::{Rhythm, Schedule};
 pub use crate::store::{
-    Answer, AttemptRow, Candidate, Cell, Class, Counter, Done, EdgeSeen, Ended, Error, Fact, FactFilter,
-    Filter, Happened, Hot, InForce, Initialised, KeyRow, Named, Observed, OpenRun, Past, PlaceSeen, Record,
-    RefusedWhy, Relation, Reported, Said, Seen, SweepState, Tally, TierCount, Traced, Trodden, Waiting,
-    Which,
+    Answer, AttemptRow, Candidate, Cell, CheapestPath, Class, Counter, Done, EdgeSeen, Ended, Error, Fact,
+    FactFilter, Filter, Happened, Hot, InForce, Initialised, KeyRow, Named, Observed, OpenRun, Past,
+    PlaceSeen, Record, RefusedWhy, Relation, Reported, Said, Seen, SweepState, Tally, TierCount, Traced,
+    Waiting, Which,
 };
 
 use crate::clock::Clock;

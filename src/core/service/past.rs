@@ -5,7 +5,7 @@
 //! that are known, and it counts only if it meets every energy that is recorded, up to the stored one. Otherwise an
 //! access is missing, and nothing is drawn rather than a guess. The earliest start that fits wins.
 
-use crate::domain::memory::{Revive, Vital, accessed, created};
+use crate::domain::memory::{MemoryState, Revive, accessed, created};
 use crate::domain::tier::Tier;
 use crate::domain::tunables::Tunables;
 use crate::domain::units::{Energy, Timestamp};
@@ -40,7 +40,8 @@ pub(super) fn stretches(
     let risen = steps.iter().enumerate().filter_map(|(index, (at, step))| {
         let Step::Rose(tier, energy) = *step else { return None };
         let energy = Energy::new(energy).ok()?;
-        let start = Vital { tier, energy, energy_at: *at, last_accessed: *at, ..created(*at, vital.pinned) };
+        let start =
+            MemoryState { tier, energy, energy_at: *at, last_accessed: *at, ..created(*at, vital.pinned) };
         Some((*at, start, index + 1))
     });
     let mut starts = std::iter::once(born).chain(risen);
@@ -49,7 +50,11 @@ pub(super) fn stretches(
         .unwrap_or_default()
 }
 
-fn steps(vital: &Vital, history: &[Happened], last_expired: Option<Timestamp>) -> Vec<(Timestamp, Step)> {
+fn steps(
+    vital: &MemoryState,
+    history: &[Happened],
+    last_expired: Option<Timestamp>,
+) -> Vec<(Timestamp, Step)> {
     let mut uses: Vec<Timestamp> = vec![vital.last_accessed];
     uses.extend(history.iter().filter(|event| event.what == "ACCESSED_IN").map(|event| event.at));
     uses.sort();
@@ -73,9 +78,9 @@ fn steps(vital: &Vital, history: &[Happened], last_expired: Option<Timestamp>) -
 /// Goes from a start over the steps to the stored energy; `None` if it does not get there.
 fn follow(
     from: Timestamp,
-    start: Vital,
+    start: MemoryState,
     steps: &[(Timestamp, Step)],
-    stored: &Vital,
+    stored: &MemoryState,
     tunables: &Tunables,
 ) -> Option<Vec<Stretch>> {
     let (mut at, mut now, mut drawn) = (from, start, Vec::new());
@@ -85,10 +90,10 @@ fn follow(
         now = match *step {
             Step::Accessed => accessed(now, *next, Revive::Yes, tunables).ok()?.0,
             Step::Rose(tier, recorded) if near(energy.value(), recorded) => {
-                Vital { tier, energy, energy_at: *next, ..now }
+                MemoryState { tier, energy, energy_at: *next, ..now }
             }
             Step::Rose(..) => return None,
-            Step::Expired => Vital { tier: Tier::ExpiredWorking, energy, energy_at: *next, ..now },
+            Step::Expired => MemoryState { tier: Tier::ExpiredWorking, energy, energy_at: *next, ..now },
         };
         at = *next;
     }
@@ -98,7 +103,7 @@ fn follow(
     fits.then_some(drawn)
 }
 
-fn sampled(vital: &Vital, from: Timestamp, to: Timestamp, tunables: &Tunables) -> Stretch {
+fn sampled(vital: &MemoryState, from: Timestamp, to: Timestamp, tunables: &Tunables) -> Stretch {
     let step = to.since(from) / f64::from(POINTS);
     let mut points: Stretch = (0..=POINTS)
         .map(|i| from.after(step * f64::from(i)).min(to))
@@ -126,7 +131,7 @@ mod tests {
         Happened { what: "ACCESSED_IN".to_owned(), at: at(hours), energy: None, detail: None, count: 1 }
     }
 
-    fn life(vital: Vital) -> Life {
+    fn life(vital: MemoryState) -> Life {
         let id = MemoryId::new("m").unwrap();
         Life { id, scope: Scope::local(), vital, created: at(0.0), session: None }
     }
@@ -148,7 +153,7 @@ mod tests {
     #[test]
     fn what_is_not_known_before_a_promotion_does_not_hide_what_came_after() {
         let tunables = ConsolidationConfig::DOCUMENTED.check().unwrap();
-        let risen = Vital {
+        let risen = MemoryState {
             tier: Tier::ShortTerm,
             energy: Energy::new(2.5).unwrap(),
             energy_at: at(3.0),

@@ -38,7 +38,7 @@ pub use ebb_engine::recall::{
     Ask, Config, Dimensions, Filter, Fusion, Hit, Profile, Recalled, SeedMass, Spread, TEXT_BYTES_MAX,
     TOP_K_MAX, Xlr,
 };
-pub use ebb_engine::seeds::{Evidence, Ground};
+pub use ebb_engine::seeds::{Evidence, MatchKind};
 
 /// Why there is no answer.
 #[derive(Debug, thiserror::Error)]

@@ -9,7 +9,7 @@ use crate::domain::trail::{Allowed, PlaceLabel};
 use crate::domain::units::Timestamp;
 use crate::jobs::{JobName, Request};
 use crate::scheduler::driver::JobReport;
-use crate::store::{Candidate, Counter, EdgeSeen, Error, Hot, PlaceSeen, Seen, Traced, Trodden};
+use crate::store::{Candidate, CheapestPath, Counter, EdgeSeen, Error, Hot, PlaceSeen, Seen, Traced};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -158,7 +158,7 @@ impl Service {
         from: &PlaceName,
         to: &PlaceName,
         at: Timestamp,
-    ) -> Result<Trodden, Error> {
+    ) -> Result<CheapestPath, Error> {
         self.store.cheapest_path(scope, from, to, PLACES_MAX, at).await
     }
 

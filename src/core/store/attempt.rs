@@ -18,7 +18,7 @@ use super::tally::Tally;
 use super::tx::{Mode, Tx};
 use crate::domain::attempt::AttemptState;
 use crate::domain::ids::{MemoryKey, promotion_key, stub_id};
-use crate::domain::memory::{self, Vital};
+use crate::domain::memory::{self, MemoryState};
 use crate::domain::tunables::Tunables;
 use crate::domain::units::Timestamp;
 use serde::Deserialize;
@@ -40,9 +40,9 @@ pub struct Promotion {
     /// Which memory.
     pub key: MemoryKey,
     /// What it was.
-    pub before: Vital,
+    pub before: MemoryState,
     /// What it is now.
-    pub after: Vital,
+    pub after: MemoryState,
 }
 
 /// Writes promotions of memories that this transaction has locked, each with its stub, and answers those it wrote. A step
@@ -90,7 +90,7 @@ async fn rise(tx: &mut Tx, promotions: Vec<Promotion>) -> Result<Vec<Raised>, Er
     let reason = |p: &Promotion| format!("it has risen to {} before; somebody moved it back", p.after.tier);
     let before: Vec<(&MemoryKey, String)> = before.iter().map(|p| (&p.key, reason(p))).collect();
     quarantine(tx, &before).await?;
-    let lives: Vec<(&MemoryKey, Vital)> = promotions.iter().map(|p| (&p.key, p.after)).collect();
+    let lives: Vec<(&MemoryKey, MemoryState)> = promotions.iter().map(|p| (&p.key, p.after)).collect();
     write(tx, &lives).await?;
     let raised = |p: Promotion| {
         let id = if taken.contains(&p.key) {
@@ -183,7 +183,7 @@ impl Store {
         let (tally, torn) = self
             .in_run(run, "attempt.apply", async |tx: &mut Tx| {
                 tx.attempt = Some(claimed.attempt.clone());
-                let held = self.held_by(tx, claimed).await?;
+                let held = self.guard_attempt(tx, claimed).await?;
                 if held.state == AttemptState::Done.name() {
                     return Ok((Tally::default(), Vec::new()));
                 }
@@ -249,7 +249,7 @@ impl Store {
         let tally = self
             .in_run(run, "attempt.give_back", async |tx: &mut Tx| {
                 tx.attempt = Some(claimed.attempt.clone());
-                let held = self.held_by(tx, claimed).await?;
+                let held = self.guard_attempt(tx, claimed).await?;
                 if held.state == AttemptState::Done.name() {
                     return Ok(Tally::default());
                 }
@@ -269,7 +269,7 @@ impl Store {
     }
 
     /// Locks an attempt that is this program's, and says what it has claimed.
-    async fn held_by(&self, tx: &mut Tx, claimed: &Claimed) -> Result<Holding, Error> {
+    async fn guard_attempt(&self, tx: &mut Tx, claimed: &Claimed) -> Result<ClaimedMemories, Error> {
         let guard = ATTEMPT_GUARD
             .planted("blind-apply", "WHERE a.holder = $holder AND a.state IN ['claimed', 'done']", "")
             .set("id", claimed.attempt.as_str())
@@ -311,13 +311,13 @@ impl Store {
 
 /// What an attempt holds.
 #[derive(Deserialize)]
-struct Holding {
+struct ClaimedMemories {
     state: String,
     scopes: Vec<String>,
     ids: Vec<String>,
 }
 
-impl Holding {
+impl ClaimedMemories {
     /// The memories, in the order in which they are locked.
     fn keys(&self) -> Vec<MemoryKey> {
         let named = self.scopes.iter().zip(&self.ids);

@@ -9,7 +9,7 @@ use super::catalogue::{
 use super::error::Error;
 use super::memory::TierHealth;
 use super::run::Run;
-use super::statement::{Call, Take};
+use super::statement::{Call, PageMode};
 use super::sweep::{Judged, release_page};
 use super::tally::Tally;
 use super::tx::{Mode, Tx};
@@ -87,7 +87,12 @@ impl Store {
     /// # Errors
     /// [`Error::Fenced`] if the run was lost; an error with [`Error::is_too_big`] or [`Error::is_of_data`] asks for a
     /// smaller page.
-    pub async fn audit(&self, run: &mut Run, after: &mut MemoryKey, take: Take<'_>) -> Result<usize, Error> {
+    pub async fn audit(
+        &self,
+        run: &mut Run,
+        after: &mut MemoryKey,
+        take: PageMode<'_>,
+    ) -> Result<usize, Error> {
         let body = async |tx: &mut Tx| {
             let row = audit_page(tx, after, take).await?;
             if row.quarantined > 0 {
@@ -174,7 +179,7 @@ impl AuditRow {
     }
 }
 
-async fn audit_page(tx: &mut Tx, after: &MemoryKey, take: Take<'_>) -> Result<AuditRow, Error> {
+async fn audit_page(tx: &mut Tx, after: &MemoryKey, take: PageMode<'_>) -> Result<AuditRow, Error> {
     let call = MEMORY_AUDIT
         .call()
         .set("afterId", after.id())

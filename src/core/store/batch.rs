@@ -18,7 +18,7 @@ use super::request::{RequestMode, answer, open, open_seeded};
 use super::tx::{Mode, Tx};
 use crate::domain::event::{Access, Event, Remember};
 use crate::domain::ids::MemoryKey;
-use crate::domain::memory::{self, Access as Accessed, Refused, Revive, Vital};
+use crate::domain::memory::{self, Access as Accessed, MemoryState, Refused, Revive};
 use crate::domain::tunables::Tunables;
 use crate::domain::units::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -67,9 +67,9 @@ pub struct Batch<'a> {
 
 struct Folded<'a> {
     /// What it is now; `None` while nothing has made it.
-    vital: Option<Vital>,
+    vital: Option<MemoryState>,
     /// What it was, for a memory that exists.
-    before: Option<Vital>,
+    before: Option<MemoryState>,
     /// The event that makes it, for one that does not exist.
     made_by: Option<&'a Remember>,
     joins: BTreeMap<&'a str, Joined>,

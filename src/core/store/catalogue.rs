@@ -40,7 +40,7 @@ catalogue! {
     CLUSTER_FORM = "cluster/form";
     CLUSTER_JOIN = "cluster/join";
     CLUSTER_LEAVE = "cluster/leave";
-    CLUSTER_LOOKED = "cluster/looked";
+    CLUSTER_SETTLED = "cluster/settled";
     CLUSTER_READ = "cluster/read";
     CLUSTER_SUSPECT = "cluster/suspect";
     CLUSTER_THRESHOLD = "cluster/threshold";
@@ -139,9 +139,9 @@ catalogue! {
     MIRROR_CENSUS = "mirror/census";
     MIRROR_EDGES = "mirror/edges";
     MIRROR_NODES = "mirror/nodes";
-    MIRROR_QUIT = "mirror/quit";
-    MIRROR_TELL = "mirror/tell";
-    MIRROR_TOLD = "mirror/told";
+    MIRROR_CLEAR = "mirror/clear";
+    MIRROR_PUBLISH = "mirror/publish";
+    MIRROR_STATUS = "mirror/status";
     MIRROR_TRIM = "mirror/trim";
     OUTCOME_LEARNED = "outcome/learned";
     OUTCOME_WAITING = "outcome/waiting";
@@ -205,7 +205,7 @@ catalogue! {
     SCRATCH_MARK = "scratch/mark";
     SERVER_ABOUT = "server/about";
     SERVER_AHEAD = "server/ahead";
-    SERVER_ASIDE = "server/aside";
+    SERVER_QUARANTINED = "server/quarantined";
     SERVER_PING = "server/ping";
     SERVER_BLOCKERS = "server/blockers";
     SERVER_EMBEDDING = "server/embedding";

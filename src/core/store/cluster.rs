@@ -6,7 +6,7 @@
 use super::Store;
 use super::catalogue::{
     CLUSTER_ADOPT, CLUSTER_AGREE, CLUSTER_AROUND, CLUSTER_DISSOLVE, CLUSTER_DUE, CLUSTER_FORM, CLUSTER_JOIN,
-    CLUSTER_LEAVE, CLUSTER_LOOKED, CLUSTER_READ, CLUSTER_SUSPECT, CLUSTER_THRESHOLD,
+    CLUSTER_LEAVE, CLUSTER_READ, CLUSTER_SETTLED, CLUSTER_SUSPECT, CLUSTER_THRESHOLD,
 };
 use super::encode::{list, slices};
 use super::error::Error;
@@ -473,8 +473,8 @@ async fn join(tx: &mut Tx, joins: &[(MemoryKey, String)]) -> Result<Tally, Error
 async fn looked(tx: &mut Tx, suspects: &[Suspect]) -> Result<Tally, Error> {
     let mut sorted: Vec<&Suspect> = suspects.iter().collect();
     sorted.sort_by(|a, b| a.key.cmp(&b.key));
-    for slice in slices(&CLUSTER_LOOKED, &sorted, |suspect| bytes(&suspect.key) + 9) {
-        let call = keyed(CLUSTER_LOOKED.call(), slice.iter().map(|suspect| &suspect.key))
+    for slice in slices(&CLUSTER_SETTLED, &sorted, |suspect| bytes(&suspect.key) + 9) {
+        let call = keyed(CLUSTER_SETTLED.call(), slice.iter().map(|suspect| &suspect.key))
             .set("due", list(slice.iter().map(|suspect| suspect.due)));
         tx.run(call).await?;
     }

@@ -4,7 +4,7 @@
 //! is named here, and the row is set aside under that reason with its values as they are.
 
 use crate::domain::ids::{MemoryId, Scope};
-use crate::domain::memory::Vital;
+use crate::domain::memory::MemoryState;
 use crate::domain::tier::Tier;
 use crate::domain::units::{Energy, Timestamp};
 use serde::Deserialize;
@@ -36,7 +36,7 @@ pub struct Life {
     /// Whose it is.
     pub scope: Scope,
     /// Its life.
-    pub vital: Vital,
+    pub vital: MemoryState,
     /// When it was made.
     pub created: Timestamp,
     /// The session it was made in.
@@ -63,7 +63,7 @@ impl LifeRow {
                 Some(scope) => Scope::new(scope).map_err(|why| why.to_string())?,
                 None => Scope::local(),
             },
-            vital: Vital {
+            vital: MemoryState {
                 tier: Tier::named(tier).ok_or_else(|| format!("tier is {tier}"))?,
                 energy: Energy::new(energy).map_err(|why| why.to_string())?,
                 energy_at: maybe("energyAt", self.energy_at)?.unwrap_or(last_accessed),

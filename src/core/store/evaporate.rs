@@ -8,7 +8,7 @@ use super::catalogue::{
 };
 use super::error::Error;
 use super::run::Run;
-use super::statement::{Call, Take};
+use super::statement::{Call, PageMode};
 use super::tally::Tally;
 use super::trail::{Counter, hold, turn};
 use super::tx::{Mode, Tx};
@@ -18,7 +18,7 @@ use serde::Deserialize;
 
 /// Where pheromones lie: the places of a label, or the edges of a type.
 #[derive(Debug, Clone, Copy)]
-pub enum Ground<'a> {
+pub enum TrailKind<'a> {
     /// On places.
     Places(&'a PlaceLabel),
     /// On edges.
@@ -45,25 +45,28 @@ impl Store {
     ///
     /// # Errors
     /// Of the connection or the statement.
-    pub async fn grounds(&self) -> Result<Vec<Ground<'_>>, Error> {
+    pub async fn trail_kinds(&self) -> Result<Vec<TrailKind<'_>>, Error> {
         #[derive(Deserialize)]
         struct Row {
             count: i64,
         }
         let allowed = &self.trails.allowed;
-        let places = allowed.labels().iter().map(Ground::Places);
-        let grounds: Vec<Ground<'_>> = places.chain(allowed.types().iter().map(Ground::Edges)).collect();
+        let places = allowed.labels().iter().map(TrailKind::Places);
+        let trail_kinds: Vec<TrailKind<'_>> =
+            places.chain(allowed.types().iter().map(TrailKind::Edges)).collect();
         self.transactions
             .run("trails.count", Mode::Read, async |tx: &mut Tx| {
                 let mut there = Vec::new();
-                for &ground in &grounds {
-                    let call = match ground {
-                        Ground::Places(label) => TRAIL_COUNT_PLACES.about(std::slice::from_ref(label), &[]),
-                        Ground::Edges(kind) => TRAIL_COUNT_EDGES.about(&[], std::slice::from_ref(kind)),
+                for &kind_of_trail in &trail_kinds {
+                    let call = match kind_of_trail {
+                        TrailKind::Places(label) => {
+                            TRAIL_COUNT_PLACES.about(std::slice::from_ref(label), &[])
+                        }
+                        TrailKind::Edges(kind) => TRAIL_COUNT_EDGES.about(&[], std::slice::from_ref(kind)),
                     };
                     let Row { count } = tx.only(call).await?;
                     if count > 0 {
-                        there.push(ground);
+                        there.push(kind_of_trail);
                     }
                 }
                 Ok(there)
@@ -85,11 +88,11 @@ impl Store {
     pub async fn adopt_trails(
         &self,
         run: &mut Run,
-        ground: Ground<'_>,
+        kind_of_trail: TrailKind<'_>,
         cycle: i64,
-        take: Take<'_>,
+        take: PageMode<'_>,
     ) -> Result<usize, Error> {
-        let body = async |tx: &mut Tx| self.adopt_ground(tx, ground, cycle, take).await;
+        let body = async |tx: &mut Tx| self.adopt_ground(tx, kind_of_trail, cycle, take).await;
         let tally = self.in_run(run, "trails.adopt", body).await?;
         Ok(usize::try_from(tally.adopted + tally.quarantined).unwrap_or(0))
     }
@@ -103,18 +106,18 @@ impl Store {
     pub async fn evaporate(
         &self,
         run: &mut Run,
-        ground: Ground<'_>,
+        kind_of_trail: TrailKind<'_>,
         cycle: i64,
-        take: Take<'_>,
+        take: PageMode<'_>,
     ) -> Result<usize, Error> {
         let is_dry = run.is_dry();
         let body = async |tx: &mut Tx| {
             // What an earlier batch of a dry run adopted was rolled back.
             let adopted = match is_dry {
-                true => self.adopt_ground(tx, ground, cycle, take).await?,
+                true => self.adopt_ground(tx, kind_of_trail, cycle, take).await?,
                 false => Tally::default(),
             };
-            let mut tally = self.evaporate_ground(tx, ground, cycle, take).await?;
+            let mut tally = self.evaporate_ground(tx, kind_of_trail, cycle, take).await?;
             tally += adopted;
             Ok(tally)
         };
@@ -151,15 +154,17 @@ impl Store {
             released: i64,
         }
         let mut all = 0;
-        for ground in self.grounds().await? {
+        for kind_of_trail in self.trail_kinds().await? {
             all += self
                 .transactions
                 .run("trails.release", Mode::Write, async |tx: &mut Tx| {
-                    let call = match ground {
-                        Ground::Places(label) => TRAIL_RELEASE_PLACES.about(std::slice::from_ref(label), &[]),
-                        Ground::Edges(kind) => TRAIL_RELEASE_EDGES.about(&[], std::slice::from_ref(kind)),
+                    let call = match kind_of_trail {
+                        TrailKind::Places(label) => {
+                            TRAIL_RELEASE_PLACES.about(std::slice::from_ref(label), &[])
+                        }
+                        TrailKind::Edges(kind) => TRAIL_RELEASE_EDGES.about(&[], std::slice::from_ref(kind)),
                     };
-                    let Row { released } = tx.only(call.take(Take::Rows(limit))).await?;
+                    let Row { released } = tx.only(call.take(PageMode::Rows(limit))).await?;
                     if released > 0 {
                         tx.touch_everything();
                     }
@@ -173,13 +178,13 @@ impl Store {
     async fn adopt_ground(
         &self,
         tx: &mut Tx,
-        ground: Ground<'_>,
+        kind_of_trail: TrailKind<'_>,
         cycle: i64,
-        take: Take<'_>,
+        take: PageMode<'_>,
     ) -> Result<Tally, Error> {
-        let call = match ground {
-            Ground::Places(label) => TRAIL_ADOPT_PLACES.about(std::slice::from_ref(label), &[]),
-            Ground::Edges(kind) => edges(TRAIL_ADOPT_EDGES.about(&[], std::slice::from_ref(kind)), kind),
+        let call = match kind_of_trail {
+            TrailKind::Places(label) => TRAIL_ADOPT_PLACES.about(std::slice::from_ref(label), &[]),
+            TrailKind::Edges(kind) => edges(TRAIL_ADOPT_EDGES.about(&[], std::slice::from_ref(kind)), kind),
         };
         let Adopted { adopted, quarantined } = tx.only(paged(call, cycle, take)).await?;
         if adopted + quarantined > 0 {
@@ -191,20 +196,22 @@ impl Store {
     async fn evaporate_ground(
         &self,
         tx: &mut Tx,
-        ground: Ground<'_>,
+        kind_of_trail: TrailKind<'_>,
         cycle: i64,
-        take: Take<'_>,
+        take: PageMode<'_>,
     ) -> Result<Tally, Error> {
         let rates = self.trails.evaporation.rates();
-        let call = match ground {
-            Ground::Places(label) => TRAIL_EVAPORATE_PLACES
+        let call = match kind_of_trail {
+            TrailKind::Places(label) => TRAIL_EVAPORATE_PLACES
                 .about(std::slice::from_ref(label), &[])
                 .set("exploitation", rates.exploitation)
                 .set("exploration", rates.exploration),
-            Ground::Edges(kind) => edges(TRAIL_EVAPORATE_EDGES.about(&[], std::slice::from_ref(kind)), kind)
-                .set("success", rates.success)
-                .set("traversal", rates.traversal)
-                .set("recency", rates.recency),
+            TrailKind::Edges(kind) => {
+                edges(TRAIL_EVAPORATE_EDGES.about(&[], std::slice::from_ref(kind)), kind)
+                    .set("success", rates.success)
+                    .set("traversal", rates.traversal)
+                    .set("recency", rates.recency)
+            }
         };
         let row: Evaporated = tx.only(paged(call, cycle, take).set("floor", NOISE_FLOOR)).await?;
         if row.changed + row.quarantined > 0 {
@@ -221,7 +228,7 @@ impl Store {
     }
 }
 
-fn paged(call: Call, cycle: i64, take: Take<'_>) -> Call {
+fn paged(call: Call, cycle: i64, take: PageMode<'_>) -> Call {
     call.set("cycle", cycle).set("most", Pheromone::MAX).take(take)
 }
 

@@ -17,7 +17,7 @@ use std::time::Duration;
 use tracing::{debug, warn};
 
 /// How long a wait may be an ordinary one.
-const PATIENCE: Duration = Duration::from_secs(2);
+const WAIT_TIMEOUT: Duration = Duration::from_secs(2);
 /// Between two looks that must agree.
 const SECOND_LOOK: Duration = Duration::from_secs(1);
 
@@ -30,7 +30,7 @@ impl Store {
     ) -> Result<T, Error> {
         let mut work = std::pin::pin!(work);
         let mut before: Option<String> = None;
-        let mut wait = PATIENCE;
+        let mut wait = WAIT_TIMEOUT;
         loop {
             tokio::select! {
                 biased;

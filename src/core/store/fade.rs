@@ -6,11 +6,11 @@ use super::catalogue::{RELATION_ADOPT, RELATION_ANY, RELATION_FADE, RELATION_FOR
 use super::encode::{instants, list, slices};
 use super::error::Error;
 use super::run::Run;
-use super::statement::Take;
+use super::statement::PageMode;
 use super::tally::Tally;
 use super::tx::{Mode, Tx};
 use crate::domain::ids::relation_key;
-use crate::domain::relation::{Bond, Fading, Pins};
+use crate::domain::relation::{Fading, Pins, RelationState};
 use crate::domain::units::{Timestamp, Weight};
 use serde::Deserialize;
 use std::collections::BTreeSet;
@@ -45,7 +45,7 @@ struct FadedRow {
 }
 
 /// The key and the life of a relation, or why no law can use it.
-type Judged = Result<(String, Bond), String>;
+type Judged = Result<(String, RelationState), String>;
 
 impl Store {
     /// Whether there are relations at all. Costs a counter.
@@ -69,7 +69,7 @@ impl Store {
     ///
     /// # Errors
     /// [`Error::Fenced`] if the run was lost; an error with [`Error::is_of_data`] asks for a smaller page.
-    pub async fn adopt_relations(&self, run: &mut Run, take: Take<'_>) -> Result<usize, Error> {
+    pub async fn adopt_relations(&self, run: &mut Run, take: PageMode<'_>) -> Result<usize, Error> {
         let now = run.now;
         let tally =
             self.in_run(run, "relations.adopt", async |tx: &mut Tx| adopt(tx, now, take).await).await?;
@@ -82,7 +82,12 @@ impl Store {
     /// # Errors
     /// [`Error::Fenced`] if the run was lost; an error with [`Error::is_too_big`] or [`Error::is_of_data`] asks for a
     /// smaller page.
-    pub async fn fade(&self, run: &mut Run, after: &str, take: Take<'_>) -> Result<(usize, String), Error> {
+    pub async fn fade(
+        &self,
+        run: &mut Run,
+        after: &str,
+        take: PageMode<'_>,
+    ) -> Result<(usize, String), Error> {
         let now = run.now;
         let body = async |tx: &mut Tx| fade(tx, now, (&self.fading, &self.pins), after, take).await;
         let (tally, last) = self.in_run(run, "relations.fade", body).await?;
@@ -95,7 +100,7 @@ async fn fade(
     now: Timestamp,
     (fading, pins): (&Fading, &Pins),
     after: &str,
-    take: Take<'_>,
+    take: PageMode<'_>,
 ) -> Result<(Tally, String), Error> {
     let call = RELATION_FADE
         .call()
@@ -137,24 +142,24 @@ pub(super) async fn release(
     struct Row {
         released: i64,
     }
-    let Row { released } = tx.only(RELATION_RELEASE.call().take(Take::Rows(limit))).await?;
+    let Row { released } = tx.only(RELATION_RELEASE.call().take(PageMode::Rows(limit))).await?;
     if released == 0 {
         return Ok(0);
     }
     tx.touch_everything();
-    let judged = if is_judged { adopt(tx, now, Take::Rows(limit)).await? } else { Tally::default() };
+    let judged = if is_judged { adopt(tx, now, PageMode::Rows(limit)).await? } else { Tally::default() };
     Ok((released - judged.quarantined).max(0))
 }
 
 /// Adopts a page of relations that other writers made: from when they were last observed, else made, else from now.
-async fn adopt(tx: &mut Tx, now: Timestamp, take: Take<'_>) -> Result<Tally, Error> {
+async fn adopt(tx: &mut Tx, now: Timestamp, take: PageMode<'_>) -> Result<Tally, Error> {
     #[derive(Deserialize)]
     struct Row {
         adopted: i64,
         quarantined: i64,
     }
     let foreign = RELATION_FOREIGN.call().take(take);
-    if let Take::Quarantine(_) = take {
+    if let PageMode::Quarantine(_) = take {
         let Row { adopted, quarantined } = tx.only(foreign).await?;
         tx.touch_everything();
         return Ok(Tally { adopted, quarantined, ..Tally::default() });
@@ -205,8 +210,12 @@ impl ForeignRow {
         let weight = self.weight.map_or(Ok(Weight::ONE), Weight::new).map_err(|why| why.to_string())?;
         let at = self.last_observed.or(self.created).map_or(Ok(now), Timestamp::from_millis);
         let at = at.map_err(|why| why.to_string())?;
-        let bond =
-            Bond { base: weight, weight_at: at, last_observed: at, pinned: self.pinned.unwrap_or(false) };
+        let bond = RelationState {
+            base: weight,
+            weight_at: at,
+            last_observed: at,
+            pinned: self.pinned.unwrap_or(false),
+        };
         Ok((relation_key(&self.scope, from, kind, to), bond))
     }
 }

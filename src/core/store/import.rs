@@ -32,9 +32,9 @@ pub struct Progress {
     pub at: Option<i64>,
 }
 
-/// What the lines of a batch say beside what happened to memories.
+/// What the lines of a batch say others what happened to memories.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Beside<'a> {
+pub struct OtherEvents<'a> {
     /// Relations that were seen, in order.
     pub seen: &'a [Observe],
     /// Facts that were asserted, in order.
@@ -85,7 +85,7 @@ impl Store {
         from: i64,
         progress: &Progress,
         batch: Batch<'_>,
-        beside: Beside<'_>,
+        others: OtherEvents<'_>,
     ) -> Result<Applied, Error> {
         let body = async |tx: &mut Tx| {
             if self.landed(tx, key, from, progress.lines).await? {
@@ -94,9 +94,9 @@ impl Store {
             tx.changes.by = Some("import".to_owned());
             let applied = apply(tx, batch).await?;
             if matches!(applied, Applied::All(_)) {
-                observe(tx, beside.seen, &self.pins).await?;
-                assert(tx, beside.facts).await?;
-                if let TraceDone::Nothing(mut faults) = trace(tx, &self.trails, beside.traces).await? {
+                observe(tx, others.seen, &self.pins).await?;
+                assert(tx, others.facts).await?;
+                if let TraceDone::Nothing(mut faults) = trace(tx, &self.trails, others.traces).await? {
                     faults.iter_mut().for_each(|fault| fault.index += batch.events.len());
                     return Ok((Applied::Nothing(faults), ()));
                 }

@@ -11,7 +11,7 @@ use super::error::{Error, RefusedWhy};
 use super::statement::Call;
 use super::tx::{Mode, Tx};
 use crate::domain::ids::{MemoryKey, hex};
-use crate::domain::memory::{Refused, Vital};
+use crate::domain::memory::{MemoryState, Refused};
 use crate::domain::tier::Tier;
 use crate::domain::units::Timestamp;
 use serde::Deserialize;
@@ -71,7 +71,7 @@ pub(super) fn bytes(key: &MemoryKey) -> usize {
 }
 
 /// Writes the lives of memories that this transaction has locked.
-pub(super) async fn write(tx: &mut Tx, lives: &[(&MemoryKey, Vital)]) -> Result<(), Error> {
+pub(super) async fn write(tx: &mut Tx, lives: &[(&MemoryKey, MemoryState)]) -> Result<(), Error> {
     tx.touch_memories(lives.iter().map(|(key, _)| *key), "");
     for slice in slices(&MEMORY_WRITE, lives, |(key, _)| bytes(key) + 90) {
         tx.run(vitals(MEMORY_WRITE.call(), slice.iter().map(|(key, vital)| (*key, vital)))).await?;
@@ -82,7 +82,7 @@ pub(super) async fn write(tx: &mut Tx, lives: &[(&MemoryKey, Vital)]) -> Result<
 /// The columns that every statement with lives takes.
 pub(super) fn vitals<'a>(
     call: Call,
-    lives: impl Iterator<Item = (&'a MemoryKey, &'a Vital)> + Clone,
+    lives: impl Iterator<Item = (&'a MemoryKey, &'a MemoryState)> + Clone,
 ) -> Call {
     let each = || lives.clone().map(|(_, vital)| vital);
     keyed(call, lives.clone().map(|(key, _)| key))

@@ -20,7 +20,7 @@ use super::statement::Call;
 use super::trail::Counter;
 use super::tx::{Mode, Tx};
 use crate::domain::ids::Scope;
-use crate::domain::relation::Bond;
+use crate::domain::relation::RelationState;
 use crate::domain::tier::Tier;
 use crate::domain::trail::{Allowed, Cycles, Place, PlaceLabel, Trails};
 use crate::domain::tunables::Tunables;
@@ -152,7 +152,7 @@ pub struct NodeSeen {
 
 /// A relationship as seen from the node where it begins.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Begun {
+pub struct OutgoingRelation {
     /// Its type.
     pub kind: String,
     /// The element of its other end.
@@ -184,18 +184,18 @@ pub enum Amount {
     /// A cost, a strength or a weight, as its type has it.
     Number(f64),
     /// A relation that fades.
-    Relation(Tied),
+    Relation(FadingRelation),
     /// Something that is none of these.
     Unusable,
 }
 
 /// A relation that fades.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Tied {
+pub struct FadingRelation {
     /// What it says.
     pub kind: String,
     /// Its life.
-    pub bond: Bond,
+    pub bond: RelationState,
     /// How sure it is, where somebody says.
     pub confidence: Option<f64>,
 }
@@ -364,7 +364,7 @@ impl Store {
         asked: &Mirrored,
         label: usize,
         keys: &[&str],
-    ) -> Result<Vec<(String, Vec<Begun>)>, Error> {
+    ) -> Result<Vec<(String, Vec<OutgoingRelation>)>, Error> {
         let call = || {
             let call = MIRROR_EDGES.about(&asked.labels()[label..=label], &[]);
             asked.walked(call).set("scope", asked.scope.as_str()).set("keys", list(keys.iter().copied()))

@@ -17,7 +17,7 @@ use super::statement::Call;
 use super::tally::Tally;
 use super::tx::{Mode, Tx};
 use crate::domain::ids::MemoryKey;
-use crate::domain::memory::{self, Vital};
+use crate::domain::memory::{self, MemoryState};
 use crate::domain::similarity::Similarity;
 use crate::domain::tunables::Tunables;
 use crate::domain::units::Timestamp;
@@ -170,7 +170,7 @@ async fn reinforce(
         .flat_map(|one| one.old.iter().map(|(old, similarity)| (&one.new, old, *similarity)))
         .collect();
     let known = known(tx, &pairs).await?;
-    let (mut after, mut drawn) = (BTreeMap::<&MemoryKey, Vital>::new(), Vec::new());
+    let (mut after, mut drawn) = (BTreeMap::<&MemoryKey, MemoryState>::new(), Vec::new());
     for (new, old, similarity) in pairs {
         let Some(held) = lives.get(old) else { continue };
         if known.contains(&(new, old)) {
@@ -182,7 +182,7 @@ async fn reinforce(
             drawn.push((new, old, similarity));
         }
     }
-    let written: Vec<(&MemoryKey, Vital)> = after.into_iter().collect();
+    let written: Vec<(&MemoryKey, MemoryState)> = after.into_iter().collect();
     write(tx, &written).await?;
     tx.touch_memories(drawn.iter().map(|(new, ..)| *new), "REINFORCES");
     for slice in slices(&REINFORCEMENT_DRAW, &drawn, |(new, old, _)| bytes(new) + old.id().len() + 14) {

@@ -13,7 +13,7 @@ use super::request::{RequestMode, answer, open};
 use super::tx::{Mode, Tx};
 use crate::domain::event::{Observe, Tie};
 use crate::domain::ids::Scope;
-use crate::domain::relation::{Bond, Fading, Observation, Pins};
+use crate::domain::relation::{Fading, Observation, Pins, RelationState};
 use crate::domain::units::{Timestamp, Weight};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -204,8 +204,8 @@ impl Store {
 pub(super) async fn observe(tx: &mut Tx, seen: &[Observe], pins: &Pins) -> Result<Vec<Observed>, Error> {
     struct Folded<'a> {
         tie: &'a Tie,
-        before: Option<Bond>,
-        bond: Option<Bond>,
+        before: Option<RelationState>,
+        bond: Option<RelationState>,
         first: Timestamp,
     }
     let keys: Vec<String> = seen.iter().map(|one| one.tie.key()).collect();
@@ -220,12 +220,12 @@ pub(super) async fn observe(tx: &mut Tx, seen: &[Observe], pins: &Pins) -> Resul
         let one = folded.entry(key).or_insert_with(|| {
             // An observation says all that a law reads, so it also mends a relation that was set aside.
             let exists = found.get(key.as_str());
-            let before = exists.map(|bond| bond.clone().unwrap_or_else(|_| Bond::new(seen)));
+            let before = exists.map(|bond| bond.clone().unwrap_or_else(|_| RelationState::new(seen)));
             let unsound = exists.is_some_and(Result::is_err);
             Folded { tie, before: before.filter(|_| !unsound), bond: before, first: seen.at }
         });
         let (next, what) = match one.bond {
-            None => (Bond::new(seen), Observed::Created),
+            None => (RelationState::new(seen), Observed::Created),
             Some(bond) if bond.is_past(seen.at) => (bond, Observed::Late),
             Some(bond) => (bond.observed(seen), Observed::Again),
         };
@@ -233,12 +233,12 @@ pub(super) async fn observe(tx: &mut Tx, seen: &[Observe], pins: &Pins) -> Resul
         done.push(what);
     }
     let exists = |key: &str| found.contains_key(key);
-    let made: Vec<(&str, &Folded<'_>, Bond)> = folded
+    let made: Vec<(&str, &Folded<'_>, RelationState)> = folded
         .iter()
         .filter(|(key, _)| !exists(key))
         .filter_map(|(key, one)| Some((*key, one, one.bond?)))
         .collect();
-    let changed: Vec<(&str, Bond)> = folded
+    let changed: Vec<(&str, RelationState)> = folded
         .iter()
         .filter(|(key, one)| exists(key) && one.bond != one.before)
         .filter_map(|(key, one)| Some((*key, one.bond?)))
@@ -257,7 +257,7 @@ pub(super) async fn observe(tx: &mut Tx, seen: &[Observe], pins: &Pins) -> Resul
             .set("name", list(slice.iter().map(|(_, name)| name.as_str())));
         tx.run(call).await?;
     }
-    let weight = |(key, one, _): &(&str, &Folded<'_>, Bond)| {
+    let weight = |(key, one, _): &(&str, &Folded<'_>, RelationState)| {
         let tie = one.tie;
         let names = [tie.scope.as_str(), tie.from.as_str(), tie.kind.as_str(), tie.to.as_str()];
         key.len() + names.map(str::len).iter().sum::<usize>() + 60
@@ -278,7 +278,7 @@ pub(super) async fn observe(tx: &mut Tx, seen: &[Observe], pins: &Pins) -> Resul
 }
 
 /// Locks relations in the order given: each that exists, or why no law can use it.
-async fn lock(tx: &mut Tx, keys: &[&str]) -> Result<BTreeMap<String, Result<Bond, String>>, Error> {
+async fn lock(tx: &mut Tx, keys: &[&str]) -> Result<BTreeMap<String, Result<RelationState, String>>, Error> {
     let mut found = BTreeMap::new();
     for slice in slices(&RELATION_LOCK, keys, |key| key.len() + 2) {
         let rows: Vec<BondRow> =
@@ -299,7 +299,7 @@ fn touch(tx: &mut Tx, tie: &Tie) {
     tx.touch("Entity", scope, tie.to.as_str(), "");
 }
 
-async fn write(tx: &mut Tx, changed: &[(&str, Bond)]) -> Result<(), Error> {
+async fn write(tx: &mut Tx, changed: &[(&str, RelationState)]) -> Result<(), Error> {
     for slice in slices(&RELATION_WRITE, changed, |(key, _)| key.len() + 40) {
         tx.run(bonds(RELATION_WRITE.call(), slice.iter().map(|(key, bond)| (*key, bond)))).await?;
     }
@@ -309,7 +309,7 @@ async fn write(tx: &mut Tx, changed: &[(&str, Bond)]) -> Result<(), Error> {
 /// The columns that every statement with bonds takes.
 fn bonds<'a>(
     call: super::statement::Call,
-    bonds: impl Iterator<Item = (&'a str, &'a Bond)> + Clone,
+    bonds: impl Iterator<Item = (&'a str, &'a RelationState)> + Clone,
 ) -> super::statement::Call {
     let each = || bonds.clone().map(|(_, bond)| bond);
     call.set("key", list(bonds.clone().map(|(key, _)| key)))
@@ -320,7 +320,7 @@ fn bonds<'a>(
 }
 
 impl BondRow {
-    fn check(&self) -> Result<Bond, String> {
+    fn check(&self) -> Result<RelationState, String> {
         if let Some(fault) = &self.fault {
             return Err(fault.clone());
         }
@@ -329,7 +329,7 @@ impl BondRow {
             Timestamp::from_millis(ms).map_err(|why| format!("{name}: {why}"))
         };
         let base = self.base.ok_or("baseWeight is missing or not a number")?;
-        Ok(Bond::stored(
+        Ok(RelationState::stored(
             Weight::new(base).map_err(|why| why.to_string())?,
             instant("weightAt", self.weight_at)?,
             instant("lastObserved", self.last_observed)?,

@@ -1,7 +1,7 @@
 //! The server: what it is, what its clock shows, how it is set.
 
 use super::Store;
-use super::catalogue::{SERVER_ABOUT, SERVER_ASIDE, SERVER_SETTINGS};
+use super::catalogue::{SERVER_ABOUT, SERVER_QUARANTINED, SERVER_SETTINGS};
 use super::error::Error;
 use super::tx::{Mode, Tx};
 use crate::domain::units::Timestamp;
@@ -52,7 +52,7 @@ impl Store {
         let allowed = &self.trails.allowed;
         self.transactions
             .run("server.aside", Mode::Read, async |tx: &mut Tx| {
-                tx.only(SERVER_ASIDE.about(allowed.labels(), allowed.types())).await
+                tx.only(SERVER_QUARANTINED.about(allowed.labels(), allowed.types())).await
             })
             .await
     }

@@ -52,7 +52,7 @@ pub struct Header<'a> {
 
 /// What a page is asked for.
 #[derive(Debug, Clone, Copy)]
-pub enum Take<'a> {
+pub enum PageMode<'a> {
     /// The statement's work, on up to that many rows.
     Rows(usize),
     /// To quarantine its first row, on which the statement has failed in this way.
@@ -173,10 +173,10 @@ impl Call {
     }
 
     /// Sets what the page is asked for.
-    pub(super) fn take(mut self, take: Take<'_>) -> Self {
+    pub(super) fn take(mut self, take: PageMode<'_>) -> Self {
         match take {
-            Take::Rows(limit) => self.set("limit", i64::try_from(limit).unwrap_or(i64::MAX)),
-            Take::Quarantine(why) => {
+            PageMode::Rows(limit) => self.set("limit", i64::try_from(limit).unwrap_or(i64::MAX)),
+            PageMode::Quarantine(why) => {
                 let text = self.statement.quarantining(self.query.query());
                 self.query = neo4rs::query(&text).with_params(self.query.get_params().clone());
                 self.set("limit", 1).set("reason", why.quarantine_reason())

@@ -5,7 +5,7 @@ use super::Store;
 use super::catalogue::{MEMORY_ADOPT, MEMORY_DECAY, MEMORY_RELEASE, MEMORY_UNSTAMPED, SESSION_ADOPT};
 use super::error::Error;
 use super::run::Run;
-use super::statement::{Call, Take};
+use super::statement::{Call, PageMode};
 use super::tally::Tally;
 use super::tx::{Mode, Tx};
 use crate::domain::ids::MemoryKey;
@@ -53,7 +53,12 @@ impl Store {
     ///
     /// # Errors
     /// [`Error::Fenced`] if the run was lost; an error with [`Error::is_of_data`] asks for a smaller page.
-    pub async fn adopt(&self, run: &mut Run, tunables: &Tunables, take: Take<'_>) -> Result<usize, Error> {
+    pub async fn adopt(
+        &self,
+        run: &mut Run,
+        tunables: &Tunables,
+        take: PageMode<'_>,
+    ) -> Result<usize, Error> {
         let now = run.now;
         let tally = self
             .in_run(run, "memories.adopt", async |tx: &mut Tx| adopt_page(tx, now, tunables, take).await)
@@ -94,7 +99,7 @@ impl Store {
         run: &mut Run,
         tunables: &Tunables,
         cursor: &mut SweepCursor,
-        take: Take<'_>,
+        take: PageMode<'_>,
     ) -> Result<usize, Error> {
         let (now, from) = (run.now, cursor.clone());
         let body = async |tx: &mut Tx| sweep_page(tx, now, tunables, &from, take).await;
@@ -148,8 +153,8 @@ pub(super) async fn release_page(
     }
     tx.touch_everything();
     if let Some(tunables) = tunables {
-        let mut adopted = adopt_page(tx, now, tunables, Take::Rows(RELEASED)).await?;
-        adopted += super::fact::adopt(tx, now, Take::Rows(RELEASED)).await?;
+        let mut adopted = adopt_page(tx, now, tunables, PageMode::Rows(RELEASED)).await?;
+        adopted += super::fact::adopt(tx, now, PageMode::Rows(RELEASED)).await?;
         released = (released - adopted.quarantined).max(0);
     }
     Ok(released)
@@ -159,14 +164,14 @@ async fn adopt_page(
     tx: &mut Tx,
     now: Timestamp,
     tunables: &Tunables,
-    take: Take<'_>,
+    take: PageMode<'_>,
 ) -> Result<Tally, Error> {
     #[derive(Deserialize)]
     struct Row {
         adopted: i64,
         quarantined: i64,
     }
-    if let Take::Rows(_) = take {
+    if let PageMode::Rows(_) = take {
         tx.run(SESSION_ADOPT.call().take(take)).await?;
     }
     let call = laws(MEMORY_ADOPT.call(), tunables).set("now", now.millis()).take(take);
@@ -182,7 +187,7 @@ async fn sweep_page(
     now: Timestamp,
     tunables: &Tunables,
     from: &SweepCursor,
-    take: Take<'_>,
+    take: PageMode<'_>,
 ) -> Result<(Tally, Option<SweepCursor>), Error> {
     let config = tunables.config();
     let call = laws(MEMORY_DECAY.planted("still-anchor", "m.energyAt = now, ", ""), tunables)

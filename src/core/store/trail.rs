@@ -15,7 +15,7 @@ mod palace;
 mod rows;
 
 pub use cycle::Counter;
-pub use look::{Candidate, Hot, Seen, Trodden};
+pub use look::{Candidate, CheapestPath, Hot, Seen};
 pub use palace::{TraceDone, Traced};
 pub use rows::{EdgeSeen, Named, PlaceSeen};
 

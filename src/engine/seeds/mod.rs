@@ -113,7 +113,7 @@ pub struct Seed {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Evidence {
     /// How it was found.
-    pub ground: Ground,
+    pub ground: MatchKind,
     /// The token or the name in the question; of a fact the label of its other end; else empty.
     pub of: String,
     /// What that alone would give it, before anything is damped.
@@ -122,7 +122,7 @@ pub struct Evidence {
 
 /// How a node can be found; among levels 1 to 5 the earlier decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Ground {
+pub enum MatchKind {
     /// Level 0: the question has all its words in a row.
     Name,
     /// Its label is the token: 1.
@@ -148,7 +148,7 @@ pub enum Ground {
 struct Hit {
     node: u32,
     token: u32,
-    ground: Ground,
+    ground: MatchKind,
     score: f32,
 }
 
@@ -207,14 +207,14 @@ pub fn find(
     }
     lend_ends(sources, &facts, &mut joined);
     for (node, score) in external {
-        let evidence = Evidence { ground: Ground::External, of: String::new(), score };
+        let evidence = Evidence { ground: MatchKind::External, of: String::new(), score };
         joined.join(node, score, Some(evidence));
     }
     let by_text = if nothing { by_text(TEXT_SEEDS) } else { Vec::new() };
     if let Some(best) = by_text.first() {
         for ranked in &by_text {
             let score = narrow(f64::from(ranked.score) / f64::from(best.score));
-            let evidence = Evidence { ground: Ground::Text, of: String::new(), score };
+            let evidence = Evidence { ground: MatchKind::Text, of: String::new(), score };
             joined.join(ranked.node, score, Some(evidence));
         }
     }
@@ -259,7 +259,7 @@ fn names(sources: &Sources<'_>, folded: &str) -> (Joined, bool) {
         for node in nodes.iter().take(CANDIDATES_MAX) {
             // A name that the question repeats is evidence once.
             if !joined.0.contains_key(&NodeId(*node)) {
-                let evidence = Evidence { ground: Ground::Name, of: name.to_owned(), score };
+                let evidence = Evidence { ground: MatchKind::Name, of: name.to_owned(), score };
                 joined.join(NodeId(*node), score, Some(evidence));
             }
         }
@@ -272,21 +272,21 @@ fn names(sources: &Sources<'_>, folded: &str) -> (Joined, bool) {
 fn hits(labels: &Labels, tokens: &[String]) -> (Vec<Hit>, bool) {
     let (mut hits, mut truncated) = (Vec::new(), false);
     for (token, text) in (0..).zip(tokens) {
-        let mut note = |ground: Ground, score: f32, nodes: &[u32]| {
+        let mut note = |ground: MatchKind, score: f32, nodes: &[u32]| {
             truncated |= nodes.len() > CANDIDATES_MAX;
             let nodes = nodes.iter().take(CANDIDATES_MAX);
             hits.extend(nodes.map(|node| Hit { node: *node, token, ground, score }));
         };
         let (starting, more) = labels.starting(text);
         let (containing, still_more) = labels.containing(text);
-        note(Ground::Exact, 1.0, labels.exact(text));
-        note(Ground::Prefix, 0.9, &starting);
-        note(Ground::Contains, 0.8, &containing);
-        note(Ground::Tag, 0.7, labels.tagged(text));
+        note(MatchKind::Exact, 1.0, labels.exact(text));
+        note(MatchKind::Prefix, 0.9, &starting);
+        note(MatchKind::Contains, 0.8, &containing);
+        note(MatchKind::Tag, 0.7, labels.tagged(text));
         let (like, yet_more) = labels.like(text);
         hits.extend(like.into_iter().map(|(node, cosine)| {
             let score = narrow(0.6 * f64::from(cosine));
-            Hit { node, token, ground: Ground::Trigram, score }
+            Hit { node, token, ground: MatchKind::Trigram, score }
         }));
         truncated |= more || still_more || yet_more;
     }
@@ -344,7 +344,7 @@ fn lend_ends(sources: &Sources<'_>, facts: &[Fact], joined: &mut Joined) {
             let spread = sources.counts.rarest(&fold(sources.graph.label(end)));
             let score = narrow(share / f64::from(spread));
             let of = sources.graph.label(other).to_owned();
-            joined.join(end, score, Some(Evidence { ground: Ground::Fact, of, score }));
+            joined.join(end, score, Some(Evidence { ground: MatchKind::Fact, of, score }));
         }
     }
 }

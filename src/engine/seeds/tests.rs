@@ -300,7 +300,7 @@ fn seeds_level0() {
     let found = world.find("who wrote Dune Messiah", &[], &[]);
     let told = world.told(&found);
     assert_eq!(told, [("Dune Messiah".to_owned(), 0.5)], "the longest name, and no other in it");
-    let name = Evidence { ground: Ground::Name, of: "dune messiah".to_owned(), score: 0.5 };
+    let name = Evidence { ground: MatchKind::Name, of: "dune messiah".to_owned(), score: 0.5 };
     assert_eq!(found.seeds[0].evidence, [name]);
 }
 
@@ -321,7 +321,7 @@ fn seeds_no_evidence() {
 fn five_nodes_of_one_label_all_appear() {
     let world = World::named(&["Meeting", "meeting", "MEETING", "Meeting", " meeting!", "other"]);
     let found = world.find("the next meeting", &[], &[]);
-    assert_eq!(found.seeds.iter().filter(|seed| seed.evidence[0].ground == Ground::Name).count(), 5);
+    assert_eq!(found.seeds.iter().filter(|seed| seed.evidence[0].ground == MatchKind::Name).count(), 5);
     let levels = world.find("meetings", &[], &[]);
     assert_eq!(levels.seeds.len(), 5);
 }
@@ -346,7 +346,7 @@ fn a_question_that_names_nobody_is_led_by_a_fact() {
     let told = world.told(&found);
     // `book` is the one word that is shared: two memories have the rarest word of one end, one that of the other.
     assert_eq!(told, [("Frank Herbert".to_owned(), 0.5), ("Dune Messiah".to_owned(), 0.25)]);
-    assert_eq!(found.seeds[0].evidence.iter().map(|e| e.ground).collect::<Vec<_>>(), [Ground::Fact]);
+    assert_eq!(found.seeds[0].evidence.iter().map(|e| e.ground).collect::<Vec<_>>(), [MatchKind::Fact]);
     assert_eq!(found.seeds[0].evidence[0].of, "Dune Messiah");
     // Beside a name, which is brought to 1 first, an end that is a seed already keeps the larger.
     let named = world.told(&world.find("books set in Oregon", &[], &[]));
@@ -367,7 +367,7 @@ fn memories_that_name_nothing_are_reached_by_their_text() {
     let found = world.find("beta", &[], &by_text);
     let told = world.told(&found);
     assert_eq!((told.len(), &told[0]), (2, &("note one".to_owned(), 1.0)));
-    assert_eq!(found.seeds[0].evidence[0].ground, Ground::Text);
+    assert_eq!(found.seeds[0].evidence[0].ground, MatchKind::Text);
     // Where somebody else found seeds, text brings none.
     assert_eq!(
         world.told(&world.find("beta", &[("n00002", 0.1)], &by_text)),

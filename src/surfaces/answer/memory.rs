@@ -1,7 +1,7 @@
 //! A memory, and a memory explained.
 
 use super::{Rfc3339, TierNames};
-use ebb_core::domain::memory::{Crossing, Vital};
+use ebb_core::domain::memory::{Crossing, MemoryState};
 use ebb_core::domain::tier::Tier;
 use ebb_core::domain::units::Timestamp;
 use ebb_core::service::explain::Explanation;
@@ -75,8 +75,8 @@ impl From<Memory> for Shown {
             Ok(life) => (Some(life), None),
             Err(why) => (None, Some(why)),
         };
-        let vital: Option<Vital> = life.as_ref().map(|life| life.vital);
-        let instant = |of: fn(&Vital) -> Option<Timestamp>| vital.as_ref().and_then(of).map(Rfc3339);
+        let vital: Option<MemoryState> = life.as_ref().map(|life| life.vital);
+        let instant = |of: fn(&MemoryState) -> Option<Timestamp>| vital.as_ref().and_then(of).map(Rfc3339);
         Self {
             id: record.id,
             content: record.content,

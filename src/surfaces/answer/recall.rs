@@ -3,7 +3,7 @@
 use super::Rfc3339;
 use ebb_core::service::engine::{Field, Found, Scored};
 use ebb_core::service::mirrors::Held;
-use ebb_core::service::recall::{Answered, Dimensions as Heard, Evidence, Freshness, Ground, Hit};
+use ebb_core::service::recall::{Answered, Dimensions as Heard, Evidence, Freshness, Hit, MatchKind};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -214,17 +214,17 @@ pub struct Counters {
     pub postings_read: u64,
 }
 
-const fn ground(ground: Ground) -> &'static str {
+const fn ground(ground: MatchKind) -> &'static str {
     match ground {
-        Ground::Name => "name",
-        Ground::Exact => "exact",
-        Ground::Prefix => "prefix",
-        Ground::Contains => "contains",
-        Ground::Tag => "tag",
-        Ground::Trigram => "spelling",
-        Ground::Fact => "fact",
-        Ground::External => "external",
-        Ground::Text => "text",
+        MatchKind::Name => "name",
+        MatchKind::Exact => "exact",
+        MatchKind::Prefix => "prefix",
+        MatchKind::Contains => "contains",
+        MatchKind::Tag => "tag",
+        MatchKind::Trigram => "spelling",
+        MatchKind::Fact => "fact",
+        MatchKind::External => "external",
+        MatchKind::Text => "text",
     }
 }
 

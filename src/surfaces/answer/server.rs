@@ -5,7 +5,7 @@ use super::job::Scheduled;
 use ebb_core::domain::tier;
 use ebb_core::domain::units::Timestamp;
 use ebb_core::service::admin::{Health as Found, Status as Stand};
-use ebb_core::service::mirrors::MirrorTold;
+use ebb_core::service::mirrors::MirrorStatus;
 use ebb_core::service::{AttemptRow, OpenRun, TierCount};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -258,10 +258,10 @@ impl From<Stand> for Status {
     }
 }
 
-impl From<MirrorTold> for Kept {
-    fn from(told: MirrorTold) -> Self {
+impl From<MirrorStatus> for Kept {
+    fn from(told: MirrorStatus) -> Self {
         let stale = told.is_stale();
-        let MirrorTold {
+        let MirrorStatus {
             scope,
             process,
             age_ms,

@@ -4,7 +4,7 @@ use super::Rfc3339;
 use ebb_core::domain::ids::{NAME_BYTES_MAX, TERM_BYTES_MAX};
 use ebb_core::domain::trail::Cycles;
 use ebb_core::domain::units::Timestamp;
-use ebb_core::service::{self, Counter, EdgeSeen, Named, PlaceSeen, Seen, Tally, Traced, Trodden};
+use ebb_core::service::{self, CheapestPath, Counter, EdgeSeen, Named, PlaceSeen, Seen, Tally, Traced};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 use std::borrow::Cow;
@@ -273,7 +273,7 @@ impl Status {
 impl Path {
     /// What was found at an instant.
     #[must_use]
-    pub fn of(found: Trodden, at: Timestamp) -> Self {
+    pub fn of(found: CheapestPath, at: Timestamp) -> Self {
         Self {
             cycle: found.cycle,
             nodes: found.nodes.into_iter().map(Into::into).collect(),

@@ -35,7 +35,7 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 /// How many ports are tried after the usual one.
 const PORTS: u16 = 100;
 /// How long answers that are being sent are waited for at the end.
-const FAREWELL: Duration = Duration::from_millis(500);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// A port that is listened on.
 pub struct Listener {
@@ -134,7 +134,7 @@ impl Listener {
             }
         }
         let answered = async { while connections.join_next().await.is_some() {} };
-        let _ = tokio::time::timeout(FAREWELL, answered).await;
+        let _ = tokio::time::timeout(SHUTDOWN_TIMEOUT, answered).await;
     }
 }
 

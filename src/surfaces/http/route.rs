@@ -31,7 +31,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// How long work is waited for.
-const PATIENCE: Duration = Duration::from_secs(30);
+const WAIT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// What a caller must be allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -234,7 +234,7 @@ impl Route {
             also: &[],
             body_max: BODY_MAX,
             kind: if needs.right() == Right::Read { Kind::Read } else { Kind::Write },
-            patience: Some(PATIENCE),
+            patience: Some(WAIT_TIMEOUT),
             path_schema: SchemaGenerator::root_schema_for::<P>,
             query_schema: SchemaGenerator::root_schema_for::<Q>,
             body_schema: (!silent).then_some(SchemaGenerator::subschema_for::<B>),

@@ -5,7 +5,7 @@ use ebb_core::domain::attempt::Right;
 use ebb_core::domain::event::{Access, Event, Remember};
 use ebb_core::domain::guard::Guard;
 use ebb_core::domain::ids::{MemoryId, MemoryKey, Scope, SessionId};
-use ebb_core::domain::memory::{Revive, Vital};
+use ebb_core::domain::memory::{MemoryState, Revive};
 use ebb_core::domain::policy::{Policies, Regime};
 use ebb_core::domain::retention::Retention;
 use ebb_core::domain::tunables::Tunables;
@@ -122,7 +122,7 @@ impl Fresh {
     }
 
     /// The life of a memory that must be there and sound.
-    pub(crate) async fn vital(&self, name: &str) -> Vital {
+    pub(crate) async fn vital(&self, name: &str) -> MemoryState {
         let mut found = self.store.memories(&[key(name)]).await.unwrap();
         assert_eq!(found.len(), 1, "memory {name}");
         found.remove(0).life.unwrap().vital

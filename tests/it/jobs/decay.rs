@@ -9,7 +9,7 @@ use ebb_core::domain::event::Event;
 use ebb_core::domain::tier::Tier;
 use ebb_core::jobs::{JobName, Request};
 use ebb_core::scheduler::driver::{Wanted, run_job};
-use ebb_core::store::{Opened, SweepCursor, Take};
+use ebb_core::store::{Opened, PageMode, SweepCursor};
 use std::time::Duration;
 
 async fn limited(db: &Fresh, hours: f64, request: Request) -> ebb_core::scheduler::driver::JobReport {
@@ -159,7 +159,7 @@ async fn pages_move_on_through_rows_of_one_instant() {
     let mut cursor = SweepCursor::default();
     let mut pages = Vec::new();
     for _ in 0..3 {
-        pages.push(db.store.sweep(&mut run, &tunables, &mut cursor, Take::Rows(10)).await.unwrap());
+        pages.push(db.store.sweep(&mut run, &tunables, &mut cursor, PageMode::Rows(10)).await.unwrap());
     }
     assert_eq!(pages, [10, 10, 5]);
     let swept: i64 = db.client.value("MATCH (m:Memory) WHERE m.energy < 0.61 RETURN count(m) AS n").await;

@@ -280,7 +280,7 @@ pub(super) async fn asked(db: &Fresh, now: ebb_core::domain::units::Timestamp) -
     note("keys", told(service.keys().await));
     note("live keys", told(service.open_keys().await));
     note("policies", told(service.policies().await));
-    note("mirrors", told(service.mirrors_told().await));
+    note("mirrors", told(service.mirrors_status().await));
     for (name, ..) in Store::questions() {
         note(name, told(service.inspect(name).await));
     }

@@ -16,7 +16,9 @@ use ebb_core::scheduler::{self, JobConfig};
 use ebb_core::service::facts::{Sweep, SweepAnswer, SweepRequest};
 use ebb_core::service::memories::{RequestId, WriteMode};
 use ebb_core::service::{self, Service};
-use ebb_core::store::{Asked, Config, Error, Fact, FactFilter, RequestMode, Said, Store, SweepState, Take};
+use ebb_core::store::{
+    Asked, Config, Error, Fact, FactFilter, PageMode, RequestMode, Said, Store, SweepState,
+};
 use ebb_engine::plasticity::Learn;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -379,7 +381,8 @@ async fn a_sweep_that_a_worker_has_is_answered_when_it_is_done() {
         // Long enough for one who does not wait to have answered.
         tokio::time::sleep(Duration::from_millis(500)).await;
         let rules = policies(BOTH).rules(FactScope::Company, None, None);
-        let (all, _) = worker.sweep_asked(&mut run, &left.job_id, &rules, Take::Rows(1_000)).await.unwrap();
+        let (all, _) =
+            worker.sweep_asked(&mut run, &left.job_id, &rules, PageMode::Rows(1_000)).await.unwrap();
         worker.end_sweep(&mut run, &left.job_id, Ok(&rules.summary(&all.counters))).await.unwrap();
         worker.close_run(&run, RunState::Done, false, None).await.unwrap();
     };
@@ -439,7 +442,7 @@ async fn a_kill_loses_nothing() {
         store.open_run("sweep", &Asked::occurrence(&id), at(2.0), "manual", Right::Lease).await.unwrap();
     let ebb_core::store::Opened::Ours(mut run) = opened else { panic!("{opened:?}") };
     let rules = policies(BOTH).rules(FactScope::Company, None, None);
-    let (half, lineages) = store.sweep_asked(&mut run, &id, &rules, Take::Rows(1_100)).await.unwrap();
+    let (half, lineages) = store.sweep_asked(&mut run, &id, &rules, PageMode::Rows(1_100)).await.unwrap();
     assert_eq!((half.counters.reduced, lineages), (1_100, 1_100));
     let standing = store.asked_sweep(&id).await.unwrap();
     assert_eq!((standing.state, standing.asked.counters.reduced), (SweepState::Running, 1_100));

@@ -12,11 +12,11 @@ use crate::harness::neo4j::{Fresh, at, fresh};
 use crate::harness::random::Random;
 use crate::harness::rows::{list, map};
 use ebb_core::domain::attempt::{Right, RunState};
-use ebb_core::domain::memory::{Found, Sweep, Vital, adopted, swept};
+use ebb_core::domain::memory::{Found, MemoryState, Sweep, adopted, swept};
 use ebb_core::domain::tier::Tier;
 use ebb_core::domain::units::{Energy, Timestamp};
 use ebb_core::jobs::JobName;
-use ebb_core::store::{Opened, Take};
+use ebb_core::store::{Opened, PageMode};
 use neo4rs::BoltType;
 use serde::Deserialize;
 
@@ -149,8 +149,8 @@ impl Lying {
         }
     }
 
-    fn vital(&self) -> Vital {
-        Vital {
+    fn vital(&self) -> MemoryState {
+        MemoryState {
             tier: self.tier.unwrap(),
             energy: Energy::new(self.energy.unwrap()).unwrap(),
             energy_at: instant(self.energy_at.unwrap()),
@@ -318,7 +318,7 @@ async fn an_adoption_in_cypher_is_an_adoption_in_rust() {
 
     let opened = db.store.open_run("decay", "manual/parity", now, "manual", Right::Lease).await.unwrap();
     let Opened::Ours(mut run) = opened else { panic!("{opened:?}") };
-    while db.store.adopt(&mut run, &tunables, Take::Rows(1_000)).await.unwrap() > 0 {}
+    while db.store.adopt(&mut run, &tunables, PageMode::Rows(1_000)).await.unwrap() > 0 {}
     let tally = db.store.close_run(&run, RunState::Done, false, None).await.unwrap();
     assert_eq!((tally.adopted, tally.quarantined), (i64::try_from(ROWS).unwrap(), 0));
 

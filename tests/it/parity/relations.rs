@@ -4,7 +4,7 @@ use crate::harness::neo4j::{at, fresh};
 use crate::harness::random::Random;
 use crate::harness::rows::{list, map};
 use ebb_core::domain::ids::Scope;
-use ebb_core::domain::relation::{Bond, Fading};
+use ebb_core::domain::relation::{Fading, RelationState};
 use ebb_core::domain::units::{Timestamp, Weight};
 use ebb_core::jobs::JobName;
 use ebb_core::store::Which;
@@ -61,10 +61,15 @@ impl Lying {
         }
     }
 
-    fn bond(&self) -> Bond {
+    fn bond(&self) -> RelationState {
         let instant = |ms| Timestamp::from_millis(ms).unwrap();
         let base = Weight::new(self.base).unwrap();
-        Bond::stored(base, instant(self.weight_at), instant(self.last_observed), self.pinned.unwrap_or(false))
+        RelationState::stored(
+            base,
+            instant(self.weight_at),
+            instant(self.last_observed),
+            self.pinned.unwrap_or(false),
+        )
     }
 
     fn params(&self) -> BoltType {

@@ -8,7 +8,7 @@ use crate::harness::rows::{Row, row};
 use ebb_core::domain::event::{Access, Event, Remember};
 use ebb_core::domain::ids::{EntityName, Scope};
 use ebb_core::domain::memory::Revive;
-use ebb_core::store::{Applied, Batch, Beside, Done, Error, Progress, RefusedWhy};
+use ebb_core::store::{Applied, Batch, Done, Error, OtherEvents, Progress, RefusedWhy};
 
 /// Accesses, creations and meetings again, most in order, some late, over memories of every tier.
 fn events(random: &mut Random, count: usize) -> Vec<Event> {
@@ -70,7 +70,7 @@ async fn any_cut_is_the_same() {
             let progress = Progress { lines: i64::try_from(to).unwrap(), digest: to.to_string(), at: None };
             let applied = db
                 .store
-                .import_events("file", i64::try_from(from).unwrap(), &progress, batch, Beside::default())
+                .import_events("file", i64::try_from(from).unwrap(), &progress, batch, OtherEvents::default())
                 .await
                 .unwrap();
             let Applied::All(some) = applied else { panic!("{applied:?}") };
@@ -143,7 +143,7 @@ async fn a_fault_writes_nothing() {
     db.store.open_import("file", "file").await.unwrap();
     let batch = Batch { events: &events, tunables: &tunables };
     let progress = Progress { lines: 7, digest: "d".to_owned(), at: Some(at(0.0).millis()) };
-    let applied = db.store.import_events("file", 0, &progress, batch, Beside::default()).await.unwrap();
+    let applied = db.store.import_events("file", 0, &progress, batch, OtherEvents::default()).await.unwrap();
     assert!(matches!(applied, Applied::Nothing(_)));
     assert_eq!(db.store.open_import("file", "file").await.unwrap().lines, 0);
 }
@@ -159,14 +159,14 @@ async fn an_import_that_another_program_took_over_stops() {
     let other = db.another();
     assert_eq!(other.open_import("file", "file").await.unwrap().lines, 0);
     let before = everything(&db.client).await;
-    let why = db.store.import_events("file", 0, &progress, batch, Beside::default()).await.unwrap_err();
+    let why = db.store.import_events("file", 0, &progress, batch, OtherEvents::default()).await.unwrap_err();
     assert!(matches!(why, Error::Fenced(_)), "{why}");
     same(&before, &everything(&db.client).await, "an import that was taken over");
 
-    other.import_events("file", 0, &progress, batch, Beside::default()).await.unwrap();
+    other.import_events("file", 0, &progress, batch, OtherEvents::default()).await.unwrap();
     let once = remembered(&db.client).await;
     // The same lines again, as after a commit whose outcome was unknown.
-    other.import_events("file", 0, &progress, batch, Beside::default()).await.unwrap();
+    other.import_events("file", 0, &progress, batch, OtherEvents::default()).await.unwrap();
     same(&once, &remembered(&db.client).await, "lines that are done");
     assert_eq!(other.open_import("file", "file").await.unwrap(), progress);
     assert_eq!(db.vital("m").await.access_count, 1);

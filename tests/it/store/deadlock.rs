@@ -10,7 +10,9 @@ use ebb_core::domain::ids::{Scope, promotion_key};
 use ebb_core::domain::tier::Tier;
 use ebb_core::jobs::{JobName, Request};
 use ebb_core::scheduler::driver::{Wanted, dry_run_job, run_job};
-use ebb_core::store::{Applied, Batch, Config, Done, Error, Opened, RequestMode, Store, SweepCursor, Take};
+use ebb_core::store::{
+    Applied, Batch, Config, Done, Error, Opened, PageMode, RequestMode, Store, SweepCursor,
+};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -127,10 +129,10 @@ async fn what_fails_leaves_nothing_locked() {
     let mut stale = open(&db.store, Right::Lease).await;
     let second = db.another();
     let mut run = open(&second, Right::Scratch).await;
-    let lost = db.store.sweep(&mut stale, &tunables, &mut SweepCursor::default(), Take::Rows(10)).await;
+    let lost = db.store.sweep(&mut stale, &tunables, &mut SweepCursor::default(), PageMode::Rows(10)).await;
     assert!(matches!(lost, Err(Error::Fenced(_))));
     let mut cursor = SweepCursor::default();
-    let swept = second.sweep(&mut run, &tunables, &mut cursor, Take::Rows(10));
+    let swept = second.sweep(&mut run, &tunables, &mut cursor, PageMode::Rows(10));
     assert_eq!(
         tokio::time::timeout(Duration::from_secs(2), swept).await.unwrap().unwrap(),
         3,

@@ -12,7 +12,7 @@ use ebb_core::domain::event::{Access, Event, Remember};
 use ebb_core::domain::ids::Scope;
 use ebb_core::domain::tier::Tier;
 use ebb_core::jobs::JobName;
-use ebb_core::store::{Applied, Batch, Beside, Config, Done, Ended, Progress, RequestMode, Store};
+use ebb_core::store::{Applied, Batch, Config, Done, Ended, OtherEvents, Progress, RequestMode, Store};
 use std::sync::atomic::Ordering;
 
 /// What a commit belongs to: a transaction that reads, or one that writes.
@@ -104,7 +104,7 @@ async fn a_cut_at_commit_counts_once() {
     let import = async |store: &Store| {
         store.open_import("file", "file").await.unwrap();
         let progress = Progress { lines: 2, digest: "two".to_owned(), at: None };
-        let applied = store.import_events("file", 0, &progress, batch, Beside::default()).await.unwrap();
+        let applied = store.import_events("file", 0, &progress, batch, OtherEvents::default()).await.unwrap();
         assert!(matches!(applied, Applied::All(done) if done.len() == 2));
     };
     let check = async |told: &str| {

@@ -54,7 +54,7 @@ impl Hand {
             stop: hand.stop.clone(),
             meter: Arc::clone(&hand.meter),
             panics: Arc::new(Panics::default()),
-            warmth: Arc::default(),
+            recovery: Arc::default(),
             learning: Learning::default(),
         };
         (hand, dispatcher)

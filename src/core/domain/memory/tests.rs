@@ -15,20 +15,25 @@ fn at(hours: f64) -> Timestamp {
     Timestamp::from_millis(START).unwrap().after(hours * HOUR_MS as f64)
 }
 
-fn vital(tier: Tier, energy: f64) -> Vital {
-    Vital { tier, energy: Energy::new(energy).unwrap(), ..created(at(0.0), false) }
+fn vital(tier: Tier, energy: f64) -> MemoryState {
+    MemoryState { tier, energy: Energy::new(energy).unwrap(), ..created(at(0.0), false) }
 }
 
-fn lives() -> impl Strategy<Value = Vital> {
+fn lives() -> impl Strategy<Value = MemoryState> {
     let tiers = prop_oneof![Just(Tier::Working), Just(Tier::ShortTerm), Just(Tier::LongTerm)];
     let energy =
         prop_oneof![0.0..8.0_f64, Just(0.0), Just(1e12), Just(2.0), Just(5.0), Just(f64::MIN_POSITIVE)];
     (tiers, energy, 0.0..100.0_f64, any::<bool>(), any::<bool>()).prop_map(
         |(tier, energy, age, pinned, ripe)| {
             let ripe_at = (ripe && !pinned && tier.next().is_some()).then(|| at(age));
-            let born =
-                Vital { energy_at: at(age), last_accessed: at(age), ripe_at, pinned, ..vital(tier, energy) };
-            Vital { due_at: None, ..born }.with_due()
+            let born = MemoryState {
+                energy_at: at(age),
+                last_accessed: at(age),
+                ripe_at,
+                pinned,
+                ..vital(tier, energy)
+            };
+            MemoryState { due_at: None, ..born }.with_due()
         },
     )
 }
@@ -131,7 +136,7 @@ fn thresholds_are_strict() {
     let lifted = |energy| accessed(vital(Tier::Working, energy), at(0.0), Revive::Yes, &tunables).unwrap().0;
     assert_eq!(lifted(1.0).ripe_at, None, "exactly 2.0 is not above 2.0");
     assert_eq!(lifted(1.000_001).ripe_at, Some(at(0.0)));
-    let at_threshold = Vital { energy: Energy::new(0.1).unwrap(), ..created(at(0.0), false) };
+    let at_threshold = MemoryState { energy: Energy::new(0.1).unwrap(), ..created(at(0.0), false) };
     let barely = at(0.0).after(1.0);
     assert_eq!(swept(at_threshold, barely, &tunables).0.tier, Tier::ExpiredWorking);
     let ended = |energy| session_ended(vital(Tier::Working, energy), at(0.0), 1.5, &tunables);
@@ -153,7 +158,7 @@ fn being_ripe_outlasts_fading_and_keeps_from_expiry() {
 #[test]
 fn one_step_a_pass_and_ripe_again_at_once() {
     let tunables = tunables();
-    let ripe = Vital { ripe_at: Some(at(0.0)), ..vital(Tier::Working, 9.0) };
+    let ripe = MemoryState { ripe_at: Some(at(0.0)), ..vital(Tier::Working, 9.0) };
     let short = promoted(ripe, at(0.0), &tunables).unwrap();
     assert_eq!((short.tier, short.ripe_at), (Tier::ShortTerm, Some(at(0.0))));
     let long = promoted(short, at(0.5), &tunables).unwrap();
@@ -175,7 +180,7 @@ fn expiry_keeps_everything_and_an_access_revives() {
         (what, back.tier, back.energy, back.due_at),
         (Access::Revived, Tier::Working, Energy::ONE, Some(at(6.0)))
     );
-    let stub = Vital { tier: Tier::ArchivedWorking, ..gone };
+    let stub = MemoryState { tier: Tier::ArchivedWorking, ..gone };
     assert_eq!(accessed(stub, at(6.0), Revive::Yes, &tunables), Err(Refused::Stub));
 }
 
@@ -204,7 +209,7 @@ fn pinned_rests_and_unpinned_fades_from_there() {
 fn a_foreign_access_counts_from_its_own_instant() {
     let tunables = tunables();
     let foreign =
-        Vital { energy: Energy::new(2.5).unwrap(), last_accessed: at(2.0), ..created(at(0.0), false) };
+        MemoryState { energy: Energy::new(2.5).unwrap(), last_accessed: at(2.0), ..created(at(0.0), false) };
     let (next, what) = swept(foreign, at(3.0), &tunables);
     assert_eq!((what, next.ripe_at, next.energy_at), (Sweep::Faded, Some(at(2.0)), at(3.0)));
     close(next.energy.value(), 2.5 * (-0.5_f64).exp());
@@ -223,7 +228,7 @@ fn a_like_memory_strengthens_what_was_promoted_and_is_no_access() {
     // Two that say the same on the same day may make it ripe; a late one ends where a punctual one would have.
     let ripe = reinforced(vital(Tier::ShortTerm, 4.9), 1.0, at(0.0), &tunables).unwrap();
     assert_eq!(ripe.ripe_at, Some(at(0.0)));
-    let late = reinforced(Vital { energy_at: at(10.0), ..old }, 1.0, at(0.0), &tunables).unwrap();
+    let late = reinforced(MemoryState { energy_at: at(10.0), ..old }, 1.0, at(0.0), &tunables).unwrap();
     close(late.energy.value(), 3.0 + 0.5 * (-0.5_f64).exp());
     assert_eq!(late.energy_at, at(10.0));
 

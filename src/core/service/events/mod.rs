@@ -15,7 +15,7 @@ use crate::domain::event::{Event, Trace, Walk};
 use crate::domain::tunables::Tunables;
 use crate::domain::units::Timestamp;
 use crate::jobs::JobName;
-use crate::store::{Applied, Batch, Beside, Error, Fault, Progress};
+use crate::store::{Applied, Batch, Error, Fault, OtherEvents, Progress};
 use feed::{Feed, Step};
 use line::Reading;
 use std::collections::BTreeMap;
@@ -310,7 +310,7 @@ impl<'a> Feeder<'a> {
                 break;
             }
             let batch = Batch { events: &events, tunables: &tunables };
-            let beside = Beside { seen: &step.seen, facts: &step.facts, traces: &traces };
+            let beside = OtherEvents { seen: &step.seen, facts: &step.facts, traces: &traces };
             match store.import_events(&self.key, from, &progress, batch, beside).await? {
                 Applied::All(done) => {
                     let made = events.iter().filter(|event| matches!(event, Event::Remember(_))).count();

@@ -8,7 +8,7 @@ use super::super::tx::Tx;
 use super::{Folded, Joined};
 use crate::domain::event::Remember;
 use crate::domain::ids::{InstanceId, MemoryKey};
-use crate::domain::memory::Vital;
+use crate::domain::memory::MemoryState;
 use crate::domain::units::Timestamp;
 use neo4rs::{BoltNull, BoltType};
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,7 +23,7 @@ struct Join<'a> {
 struct Made<'a> {
     key: &'a MemoryKey,
     remember: &'a Remember,
-    vital: Vital,
+    vital: MemoryState,
     /// How the session it was made in touched it.
     joined: Option<Joined>,
     mentions: Vec<&'a str>,
@@ -43,7 +43,7 @@ struct Writes<'a> {
     sessions: BTreeMap<(&'a str, &'a str), Timestamp>,
     entities: BTreeSet<(&'a str, &'a str)>,
     made: Vec<Made<'a>>,
-    changed: Vec<(&'a MemoryKey, Vital)>,
+    changed: Vec<(&'a MemoryKey, MemoryState)>,
     joins: Vec<Join<'a>>,
     mentions: Vec<(&'a MemoryKey, &'a str)>,
 }

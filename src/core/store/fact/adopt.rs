@@ -13,7 +13,7 @@ use crate::store::catalogue::{FACT_ADOPT, FACT_ANY, FACT_FOREIGN};
 use crate::store::encode::{instants, list, slices};
 use crate::store::error::Error;
 use crate::store::run::Run;
-use crate::store::statement::Take;
+use crate::store::statement::PageMode;
 use crate::store::tally::Tally;
 use crate::store::tx::{Mode, Tx};
 use serde::Deserialize;
@@ -59,7 +59,7 @@ impl Store {
     ///
     /// # Errors
     /// [`Error::Fenced`] if the run was lost; an error with [`Error::is_of_data`] asks for a smaller page.
-    pub async fn adopt_facts(&self, run: &mut Run, take: Take<'_>) -> Result<usize, Error> {
+    pub async fn adopt_facts(&self, run: &mut Run, take: PageMode<'_>) -> Result<usize, Error> {
         if self.foreign_facts().await? == 0 {
             return Ok(0);
         }
@@ -80,14 +80,14 @@ async fn foreign(tx: &mut Tx) -> Result<i64, Error> {
 }
 
 /// Adopts a page of facts.
-pub(in crate::store) async fn adopt(tx: &mut Tx, now: Timestamp, take: Take<'_>) -> Result<Tally, Error> {
+pub(in crate::store) async fn adopt(tx: &mut Tx, now: Timestamp, take: PageMode<'_>) -> Result<Tally, Error> {
     #[derive(Deserialize)]
     struct Row {
         adopted: i64,
         quarantined: i64,
     }
     let foreign = FACT_FOREIGN.call().take(take);
-    if let Take::Quarantine(_) = take {
+    if let PageMode::Quarantine(_) = take {
         let Row { adopted, quarantined } = tx.only(foreign).await?;
         return Ok(Tally { adopted, quarantined, ..Tally::default() });
     }

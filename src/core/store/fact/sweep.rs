@@ -16,7 +16,7 @@ use crate::store::catalogue::{FACT_AHEAD, FACT_COUNT, FACT_DECAY, FACT_HEADS, FA
 use crate::store::encode::{list, slices};
 use crate::store::error::Error;
 use crate::store::run::Run;
-use crate::store::statement::{Call, Take};
+use crate::store::statement::{Call, PageMode};
 use crate::store::tally::Tally;
 use crate::store::tx::{Mode, Tx};
 use serde::Deserialize;
@@ -63,7 +63,7 @@ struct Page<'a> {
     rules: &'a Rules,
     epsilon: f64,
     now: Timestamp,
-    take: Take<'a>,
+    take: PageMode<'a>,
 }
 
 impl Store {
@@ -79,7 +79,7 @@ impl Store {
         after: &str,
         limit: usize,
     ) -> Result<Swept, Error> {
-        let page = Page { scope, rules, epsilon: self.regime.epsilon, now, take: Take::Rows(limit) };
+        let page = Page { scope, rules, epsilon: self.regime.epsilon, now, take: PageMode::Rows(limit) };
         self.transactions
             .run("facts.look", Mode::Read, async |tx: &mut Tx| {
                 let rows = heads(tx, page, after).await?;
@@ -128,7 +128,7 @@ impl Store {
         scope: FactScope,
         rules: &Rules,
         after: &str,
-        take: Take<'_>,
+        take: PageMode<'_>,
     ) -> Result<Swept, Error> {
         let page = Page { scope, rules, epsilon: self.regime.epsilon, now: run.now, take };
         Ok(self.in_run(run, "facts.sweep", async |tx: &mut Tx| sweep(tx, page, after).await).await?.1)
@@ -144,7 +144,7 @@ impl Store {
         run: &mut Run,
         id: &str,
         rules: &Rules,
-        take: Take<'_>,
+        take: PageMode<'_>,
     ) -> Result<(Asked, usize), Error> {
         let now = run.now;
         let body = async |tx: &mut Tx| {
@@ -235,8 +235,8 @@ async fn sweep(tx: &mut Tx, page: Page<'_>, after: &str) -> Result<(Tally, Swept
     }
     let count = |many: usize| i64::try_from(many).unwrap_or(i64::MAX);
     let quarantined = match page.take {
-        Take::Rows(_) => faults.len(),
-        Take::Quarantine(_) => lineages,
+        PageMode::Rows(_) => faults.len(),
+        PageMode::Quarantine(_) => lineages,
     };
     let tally = Tally {
         scanned: count(lineages),

@@ -1,7 +1,7 @@
 //! Rows of the mirror's statements, which hold values of any type.
 
-use super::{Amount, Begun, EndSeen, NodeSeen, Tied};
-use crate::domain::relation::Bond;
+use super::{Amount, EndSeen, FadingRelation, NodeSeen, OutgoingRelation};
+use crate::domain::relation::RelationState;
 use crate::domain::units::{Timestamp, Weight};
 use neo4rs::{BoltNull, BoltType};
 
@@ -53,10 +53,10 @@ pub(super) fn ends(edges: BoltType) -> Vec<EndSeen> {
     items(edges).into_iter().filter_map(end).collect()
 }
 
-pub(super) fn begun(edges: BoltType) -> Vec<Begun> {
+pub(super) fn begun(edges: BoltType) -> Vec<OutgoingRelation> {
     let edge = |edge: BoltType| {
         let [kind, to, amount] = columns(items(edge));
-        Some(Begun { kind: text(kind)?, to: text(to)?, amount: amount_of(amount) })
+        Some(OutgoingRelation { kind: text(kind)?, to: text(to)?, amount: amount_of(amount) })
     };
     items(edges).into_iter().filter_map(edge).collect()
 }
@@ -85,15 +85,15 @@ fn tied(list: Vec<BoltType>) -> Amount {
     let Some(base) = base.and_then(|base| Weight::new(base).ok()) else { return Amount::Unusable };
     let pinned = matches!(pinned, BoltType::Boolean(pinned) if pinned.value);
     let bond = match anchored {
-        Some((at, observed)) => Bond::stored(base, at, observed, pinned),
-        None => Bond {
+        Some((at, observed)) => RelationState::stored(base, at, observed, pinned),
+        None => RelationState {
             base,
             weight_at: Timestamp::EPOCH,
             last_observed: observed.unwrap_or(Timestamp::EPOCH),
             pinned: true,
         },
     };
-    Amount::Relation(Tied { kind: text(kind).unwrap_or_default(), bond, confidence })
+    Amount::Relation(FadingRelation { kind: text(kind).unwrap_or_default(), bond, confidence })
 }
 
 fn items(value: BoltType) -> Vec<BoltType> {

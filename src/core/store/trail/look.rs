@@ -2,7 +2,7 @@
 
 use super::Store;
 use super::cycle::counter;
-use super::rows::{EdgeRow, EdgeSeen, Named, PlaceBeside, PlaceRow, PlaceSeen};
+use super::rows::{EdgeRow, EdgeSeen, Named, NeighbourPlace, PlaceRow, PlaceSeen};
 use crate::domain::event::PlaceName;
 use crate::domain::ids::Scope;
 use crate::domain::trail::{Found, Link, Route, resistance, route};
@@ -54,7 +54,7 @@ pub struct Candidate {
 
 /// The cheapest way between two places, as far as it was found.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Trodden {
+pub struct CheapestPath {
     /// The cycle.
     pub cycle: i64,
     /// The places on it; none if there is no way.
@@ -70,13 +70,13 @@ pub struct Trodden {
 }
 
 #[derive(Deserialize)]
-struct Beside {
+struct Neighbour {
     at: String,
     forward: bool,
     #[serde(flatten)]
     edge: EdgeRow,
     #[serde(flatten)]
-    place: PlaceBeside,
+    place: NeighbourPlace,
 }
 
 impl Store {
@@ -257,7 +257,7 @@ impl Store {
         to: &PlaceName,
         places_max: usize,
         at: Timestamp,
-    ) -> Result<Trodden, Error> {
+    ) -> Result<CheapestPath, Error> {
         self.transactions
             .run("trail.path", Mode::Read, async |tx: &mut Tx| {
                 let cycle = counter(tx, &self.trails).await?.cycles.at(at);
@@ -342,7 +342,7 @@ impl Store {
         elements: &[String],
         to: Option<&str>,
         limit: usize,
-    ) -> Result<Vec<Beside>, Error> {
+    ) -> Result<Vec<Neighbour>, Error> {
         let allowed = &self.trails.allowed;
         let call = TRAIL_AROUND
             .about(allowed.labels(), allowed.types())
@@ -387,10 +387,10 @@ impl Search {
         }
     }
 
-    fn trodden(self, way: Option<&Route>, cycle: i64, truncated: bool) -> Trodden {
+    fn trodden(self, way: Option<&Route>, cycle: i64, truncated: bool) -> CheapestPath {
         let places = way.map(|way| way.places.as_slice()).unwrap_or_default();
         let links = way.map(|way| way.links.as_slice()).unwrap_or_default();
-        Trodden {
+        CheapestPath {
             cycle,
             nodes: places.iter().map(|at| self.names[*at].clone()).collect(),
             edges: links.iter().map(|at| (self.kinds[*at].clone(), self.links[*at].cost)).collect(),

@@ -91,7 +91,7 @@ pub(super) struct PlaceRow {
 /// The same in a row that is about an edge.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct PlaceBeside {
+pub(super) struct NeighbourPlace {
     pub(super) element: String,
     pub(super) label: Option<String>,
     pub(super) id: Option<String>,
@@ -123,7 +123,7 @@ impl PlaceRow {
     }
 }
 
-impl PlaceBeside {
+impl NeighbourPlace {
     /// As [`PlaceRow::check`], with its name.
     pub(super) fn check(&self, now: i64) -> Result<(Named, Place), String> {
         let (Some(label), Some(id)) = (&self.label, &self.id) else {

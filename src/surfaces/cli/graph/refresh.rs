@@ -27,7 +27,7 @@ pub(super) async fn run(args: &RefreshArgs, service: &Service, output: &Output) 
     if !args.dry_run {
         service.refresh_all_mirrors().await?;
     }
-    let kept: Vec<Kept> = service.mirrors_told().await?.into_iter().map(Kept::from).collect();
+    let kept: Vec<Kept> = service.mirrors_status().await?.into_iter().map(Kept::from).collect();
     // One that was killed looks no more.
     let within_ms = kept.iter().filter(|kept| !kept.stale).map(|kept| kept.refresh_ms).max();
     let left = Left { dry_run: args.dry_run, within_ms, mirrors: kept };

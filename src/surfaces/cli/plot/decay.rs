@@ -9,7 +9,7 @@ use super::energy::{EnergyPlot, Mark, MarkKind, Segment, Threshold};
 use super::svg::{self, Frame};
 use super::{Ink, axis};
 use crate::surfaces::cli::page::harmless;
-use ebb_core::domain::relation::{Bond, Fading};
+use ebb_core::domain::relation::{Fading, RelationState};
 use ebb_core::domain::units::Timestamp;
 
 /// The weights of relations at an instant.
@@ -52,7 +52,7 @@ pub enum Fate {
 impl Fate {
     /// Of a relation as it is at `now`.
     #[must_use]
-    pub fn of(bond: &Bond, now: Timestamp, fading: &Fading) -> Self {
+    pub fn of(bond: &RelationState, now: Timestamp, fading: &Fading) -> Self {
         match bond.falls(fading) {
             _ if bond.pinned => Self::Pinned,
             None => Self::Stays,
@@ -171,7 +171,7 @@ impl DecayPlot {
 /// The curve of one relation: from when it began to fade, over `now`, until it is lost. Of one that is pinned, or under no
 /// minimum, as long again as it has been.
 #[must_use]
-pub fn curve(name: &str, bond: &Bond, now: Timestamp, fading: &Fading) -> EnergyPlot {
+pub fn curve(name: &str, bond: &RelationState, now: Timestamp, fading: &Fading) -> EnergyPlot {
     let begun = bond.weight_at.min(bond.last_observed).min(now);
     let known = now.since(begun).max(fading.half_life_ms() / 10.0);
     let fall = bond.falls(fading).filter(|fall| *fall > now);
@@ -209,13 +209,13 @@ mod tests {
         Fading::new(90.0, 0.10).unwrap()
     }
 
-    fn bond(days: i64, weight: f64, pinned: bool) -> Bond {
+    fn bond(days: i64, weight: f64, pinned: bool) -> RelationState {
         let weight = Some(Weight::new(weight).unwrap());
-        Bond::new(Observation { at: at(days), weight, pinned: Some(pinned) })
+        RelationState::new(Observation { at: at(days), weight, pinned: Some(pinned) })
     }
 
     fn weights() -> DecayPlot {
-        let bar = |name: &str, bond: Bond| Bar {
+        let bar = |name: &str, bond: RelationState| Bar {
             name: name.to_owned(),
             weight: bond.weight(at(30), &fading()).value(),
             fate: Fate::of(&bond, at(30), &fading()),

@@ -8,7 +8,7 @@ use crate::surfaces::cli::plot::decay::{Bar, DecayPlot, Fate, curve};
 use crate::surfaces::cli::plot::{Decay, Picture};
 use ebb_core::domain::event::Tie;
 use ebb_core::domain::ids::{EntityName, RelationType};
-use ebb_core::domain::relation::Bond;
+use ebb_core::domain::relation::RelationState;
 use ebb_core::domain::units::{Timestamp, Weight};
 use ebb_core::service::{Relation, Service, Which};
 use serde::Serialize;
@@ -109,9 +109,9 @@ fn name(relation: &Relation) -> String {
 
 /// What the law says of a relation goes by. A base outside `0 ..= 1`, which another writer may have left, is drawn at the
 /// nearest end.
-fn bond(relation: &Relation) -> Bond {
+fn bond(relation: &Relation) -> RelationState {
     let instant = |ms| Timestamp::from_millis(ms).unwrap_or(Timestamp::EPOCH);
-    Bond {
+    RelationState {
         base: Weight::new(relation.base.clamp(0.0, 1.0)).unwrap_or(Weight::ONE),
         weight_at: instant(relation.weight_at),
         last_observed: instant(relation.last_observed),

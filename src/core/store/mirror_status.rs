@@ -5,7 +5,7 @@
 //! from one that looks, and the audit removes it after a day.
 
 use super::Store;
-use super::catalogue::{MIRROR_QUIT, MIRROR_TELL, MIRROR_TOLD};
+use super::catalogue::{MIRROR_CLEAR, MIRROR_PUBLISH, MIRROR_STATUS};
 use super::error::Error;
 use super::tx::{Mode, Tx};
 use crate::domain::ids::Scope;
@@ -14,7 +14,7 @@ use std::time::Duration;
 
 /// What a process holds of a scope, as it says it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Holding {
+pub struct MirrorReport {
     /// Whose.
     pub scope: Scope,
     /// Which state.
@@ -42,7 +42,7 @@ pub struct Holding {
 /// What a process said, and how long ago.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct MirrorTold {
+pub struct MirrorStatus {
     /// Whose.
     pub scope: String,
     /// Which process, by the name that its leases are held under.
@@ -71,7 +71,7 @@ pub struct MirrorTold {
     pub stale_ms: i64,
 }
 
-impl MirrorTold {
+impl MirrorStatus {
     /// Whether it looked longer ago than it means to: it is late, or was killed.
     #[must_use]
     pub const fn is_stale(&self) -> bool {
@@ -84,26 +84,26 @@ impl Store {
     ///
     /// # Errors
     /// Of the connection or the statement.
-    pub async fn tell_mirror(&self, holding: &Holding) -> Result<(), Error> {
+    pub async fn publish_mirror(&self, report: &MirrorReport) -> Result<(), Error> {
         let whole = |number: u128| i64::try_from(number).unwrap_or(i64::MAX);
         let size = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
         self.transactions
-            .run_once("mirror.tell", Mode::Write, async |tx: &mut Tx| {
-                let call = MIRROR_TELL
+            .run_once("mirror.publish", Mode::Write, async |tx: &mut Tx| {
+                let call = MIRROR_PUBLISH
                     .call()
-                    .set("name", self.mirror_name(&holding.scope).as_str())
-                    .set("scope", holding.scope.as_str())
+                    .set("name", self.mirror_name(&report.scope).as_str())
+                    .set("scope", report.scope.as_str())
                     .set("process", self.holder.as_str())
-                    .set("generation", whole(holding.generation.into()))
-                    .set("nodes", size(holding.nodes))
-                    .set("slots", size(holding.slots))
-                    .set("bytes", size(holding.bytes))
-                    .set("tick", whole(holding.tick.into()))
-                    .set("learned", size(holding.learned))
-                    .set("whole", holding.whole)
-                    .set("heldShare", holding.held_share)
-                    .set("refreshMs", whole(holding.refresh.as_millis()))
-                    .set("staleMs", whole(holding.staleness.as_millis()));
+                    .set("generation", whole(report.generation.into()))
+                    .set("nodes", size(report.nodes))
+                    .set("slots", size(report.slots))
+                    .set("bytes", size(report.bytes))
+                    .set("tick", whole(report.tick.into()))
+                    .set("learned", size(report.learned))
+                    .set("whole", report.whole)
+                    .set("heldShare", report.held_share)
+                    .set("refreshMs", whole(report.refresh.as_millis()))
+                    .set("staleMs", whole(report.staleness.as_millis()));
                 tx.run(call).await
             })
             .await
@@ -113,11 +113,11 @@ impl Store {
     ///
     /// # Errors
     /// Of the connection or the statement.
-    pub async fn quit_mirrors(&self, scopes: &[Scope]) -> Result<(), Error> {
+    pub async fn clear_mirrors(&self, scopes: &[Scope]) -> Result<(), Error> {
         self.transactions
-            .run("mirror.quit", Mode::Write, async |tx: &mut Tx| {
+            .run("mirror.clear", Mode::Write, async |tx: &mut Tx| {
                 for scope in scopes {
-                    tx.run(MIRROR_QUIT.call().set("name", self.mirror_name(scope).as_str())).await?;
+                    tx.run(MIRROR_CLEAR.call().set("name", self.mirror_name(scope).as_str())).await?;
                 }
                 Ok(())
             })
@@ -128,9 +128,9 @@ impl Store {
     ///
     /// # Errors
     /// Of the connection or the statement.
-    pub async fn mirrors_told(&self) -> Result<Vec<MirrorTold>, Error> {
+    pub async fn mirrors_status(&self) -> Result<Vec<MirrorStatus>, Error> {
         self.transactions
-            .run("mirror.told", Mode::Read, async |tx: &mut Tx| tx.rows(MIRROR_TOLD.call()).await)
+            .run("mirror.status", Mode::Read, async |tx: &mut Tx| tx.rows(MIRROR_STATUS.call()).await)
             .await
     }
 

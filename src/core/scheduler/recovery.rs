@@ -29,23 +29,23 @@ enum Stage {
 /// How far work gets on. Until it does, all else that a worker asks of the database can wait: while a server that has
 /// just come back plans that, work waits.
 #[derive(Debug)]
-pub struct Warmth(watch::Sender<Stage>);
+pub struct Recovery(watch::Sender<Stage>);
 
-impl Default for Warmth {
+impl Default for Recovery {
     fn default() -> Self {
         Self(watch::Sender::new(Stage::Cold))
     }
 }
 
-impl Warmth {
+impl Recovery {
     /// Whether work gets on.
     #[must_use]
-    pub fn is_warm(&self) -> bool {
+    pub fn is_complete(&self) -> bool {
         *self.0.borrow() == Stage::Warm
     }
 
     /// Says that it does.
-    pub fn gets_on(&self) {
+    pub fn mark_progress(&self) {
         self.set(|_| Stage::Warm);
     }
 
