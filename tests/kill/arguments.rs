@@ -3,7 +3,7 @@
 use super::doom::Kind;
 use std::path::PathBuf;
 
-/// The planted bugs, by the names that `src/store/faults.rs` knows.
+/// The planted bugs, by the names that `src/core/store/faults.rs` knows.
 pub(crate) const BUGS: [&str; 10] = [
     "unguarded-run",
     "check-before-lock",

@@ -1,23 +1,27 @@
 //! Floors and doors: who may name whom.
 //!
-//! The table is the architecture. A floor names only what stands below it, so a law can be read without a database and a
+//! Between crates the compiler holds this: what a crate may name stands in its Cargo.toml. The table is the rest: the modules
+//! of `ebb-core` and of the program. A floor names only what stands below it, so a law can be read without a database and a
 //! surface replaced without touching a law; an outside crate has one home, so that replacing it is one folder's work.
 
 use crate::none;
-use crate::source::{File, Language, below, code, is_test, line, paths, product, words};
-use std::collections::BTreeMap;
+use crate::source::{File, Language, below, code, is_test, line, manifests, paths, product, words};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What one module may name.
 struct Floor {
-    /// Its path below `crate`. The longest that fits a file decides.
+    /// Its path below `crate`, or below `ebb_core`. The longest that fits a file decides.
     module: &'static str,
-    /// Other modules, or paths into them.
+    /// Other modules of the core or the program, or paths into them.
     inside: &'static [&'static str],
-    /// Crates, beside std, serde and thiserror, which everybody may name.
+    /// Crates, beside std, serde and thiserror, which everybody may name; of this repository, all but the core.
     outside: &'static [&'static str],
 }
 
 const EVERYTHING: &str = "*";
+
+/// Crates without rows: their manifests say all.
+const BY_MANIFEST: [&str; 3] = ["src/engine/", "src/files/", "src/provision/"];
 
 /// From the bottom up.
 const FLOORS: &[Floor] = &[
@@ -26,22 +30,7 @@ const FLOORS: &[Floor] = &[
     Floor { module: "domain::ids", inside: &["domain"], outside: &["uuid"] },
     Floor { module: "domain::policy", inside: &["domain", "mutated"], outside: &[] },
     Floor { module: "domain::trail", inside: &["domain"], outside: &["petgraph"] },
-    Floor { module: "files", inside: &[], outside: &[] },
-    Floor { module: "graph", inside: &[], outside: &["libm", "serde_json", "smallvec", "xxhash_rust"] },
-    Floor { module: "graph::codec", inside: &["graph", "mutated"], outside: &["serde_json", "xxhash_rust"] },
-    Floor { module: "graph::raw", inside: &["graph"], outside: &["rustix"] },
-    Floor { module: "graph::visit", inside: &["graph"], outside: &["petgraph"] },
-    Floor {
-        module: "engine",
-        inside: &["graph"],
-        outside: &["libm", "smallvec", "unicode_normalization", "xxhash_rust"],
-    },
     Floor { module: "clock", inside: &["domain"], outside: &["chrono", "uuid"] },
-    Floor {
-        module: "provision",
-        inside: &["files"],
-        outside: &["humantime", "rustix", "secrecy", "serde_json", "sha2", "tokio", "tracing", "uuid"],
-    },
     Floor {
         module: "store",
         inside: &["domain", "clock"],
@@ -49,18 +38,18 @@ const FLOORS: &[Floor] = &[
     },
     Floor {
         module: "mirror",
-        inside: &["files", "domain", "graph", "engine", "store", "clock"],
-        outside: &["tokio", "tracing"],
+        inside: &["domain", "store", "clock"],
+        outside: &["ebb_engine", "ebb_files", "tokio", "tracing"],
     },
     Floor {
         module: "mirror::saving",
-        inside: &["domain", "graph", "engine", "mirror"],
-        outside: &["tokio", "tracing", "xxhash_rust"],
+        inside: &["domain", "mirror"],
+        outside: &["ebb_engine", "tokio", "tracing", "xxhash_rust"],
     },
     Floor {
         module: "jobs",
-        inside: &["domain", "clock", "graph", "engine", "store", "mirror"],
-        outside: &["tokio", "tokio_util", "tracing"],
+        inside: &["domain", "clock", "store", "mirror"],
+        outside: &["ebb_engine", "tokio", "tokio_util", "tracing"],
     },
     Floor {
         module: "scheduler",
@@ -75,19 +64,8 @@ const FLOORS: &[Floor] = &[
     Floor { module: "scheduler::cron", inside: &[], outside: &["tokio", "tokio_cron_scheduler"] },
     Floor {
         module: "service",
-        inside: &[
-            "files",
-            "domain",
-            "clock",
-            "engine",
-            "graph",
-            "store",
-            "mirror",
-            "jobs",
-            "scheduler",
-            "mutated",
-        ],
-        outside: &["serde_json", "sha2", "tokio", "tokio_util", "tracing"],
+        inside: &["domain", "clock", "store", "mirror", "jobs", "scheduler", "mutated"],
+        outside: &["ebb_engine", "ebb_files", "serde_json", "sha2", "tokio", "tokio_util", "tracing"],
     },
     Floor {
         module: "service::keys",
@@ -98,8 +76,10 @@ const FLOORS: &[Floor] = &[
     Floor { module: "surfaces::answer", inside: &["domain", "clock", "service"], outside: &["schemars"] },
     Floor {
         module: "surfaces::cli",
-        inside: &["files", "domain", "clock", "provision", "service", "surfaces"],
+        inside: &["domain", "clock", "service", "surfaces"],
         outside: &[
+            "ebb_files",
+            "ebb_provision",
             "anyhow",
             "chrono",
             "clap",
@@ -160,10 +140,7 @@ const FLOORS: &[Floor] = &[
             "domain::retention",
             "domain::trail",
             "domain::tunables",
-            "engine",
-            "graph",
             "mutated",
-            "provision::Config",
             "store::Config",
             "scheduler::Config",
             "scheduler::calendar",
@@ -171,10 +148,18 @@ const FLOORS: &[Floor] = &[
             "service::Config",
             "telemetry",
         ],
-        outside: &["config", "humantime", "saphyr", "secrecy", "serde_json", "strsim", "toml_edit"],
+        outside: &[
+            "ebb_engine",
+            "ebb_provision",
+            "config",
+            "humantime",
+            "saphyr",
+            "secrecy",
+            "serde_json",
+            "strsim",
+            "toml_edit",
+        ],
     },
-    // Texts for tests of whatever reads text; no build but theirs has it.
-    Floor { module: "mutated", inside: &[], outside: &[] },
     Floor { module: "telemetry", inside: &[], outside: &["tracing", "tracing_subscriber"] },
     Floor { module: "wiring", inside: &[EVERYTHING], outside: &[EVERYTHING] },
     Floor { module: "worker", inside: &[EVERYTHING], outside: &[EVERYTHING] },
@@ -184,17 +169,25 @@ const FLOORS: &[Floor] = &[
 
 /// Where a lint that keeps a door shut may be lifted, and for what. Nobody lifts the one on `tokio::spawn`.
 const DOORS: &[(&str, &str, &str)] = &[
-    ("src/store/tx.rs", "disallowed_types", "the driver's types"),
-    ("src/store/faults.rs", "disallowed_methods", "what tests ask of a process"),
-    ("src/store/tx.rs", "disallowed_methods", "the driver's transactions"),
-    ("src/clock.rs", "disallowed_types", "the machine's clock"),
-    ("src/clock.rs", "disallowed_methods", "the machine's clock, and new ids"),
+    ("src/core/store/tx.rs", "disallowed_types", "the driver's types"),
+    ("src/core/store/faults.rs", "disallowed_methods", "what tests ask of a process"),
+    ("src/core/store/tx.rs", "disallowed_methods", "the driver's transactions"),
+    ("src/core/clock.rs", "disallowed_types", "the machine's clock"),
+    ("src/core/clock.rs", "disallowed_methods", "the machine's clock, and new ids"),
     ("src/settings/environment.rs", "disallowed_methods", "the environment"),
 ];
 
-/// The path of a file's module below `crate`: `src/store/tx.rs` is `store::tx`.
+/// The files that rows hold.
+fn floored() -> Vec<&'static File> {
+    let mut files = below("src", "rs");
+    files.retain(|file| !BY_MANIFEST.iter().any(|folder| file.path.starts_with(folder)));
+    files
+}
+
+/// The path of a file's module below its crate: `src/core/store/tx.rs` is `store::tx`, `src/worker/mod.rs` is `worker`.
 fn module(path: &str) -> String {
-    let stem = path.trim_start_matches("src/").trim_end_matches(".rs").trim_end_matches("/mod");
+    let below = path.strip_prefix("src/core/").or_else(|| path.strip_prefix("src/")).unwrap_or(path);
+    let stem = below.trim_end_matches(".rs").trim_end_matches("/mod");
     stem.replace('/', "::")
 }
 
@@ -207,18 +200,23 @@ fn floor(module: &str) -> Option<&'static Floor> {
     FLOORS.iter().filter(|floor| lies_in(module, floor.module)).max_by_key(|floor| floor.module.len())
 }
 
-/// The crates that Cargo.toml names under `[dependencies]`, as code names them.
-fn crates() -> Vec<String> {
-    let manifest = include_str!("../../Cargo.toml");
-    let (_, after) = manifest.split_once("\n[dependencies]\n").expect("dependencies");
-    let table = after.split("\n[").next().unwrap_or_default();
-    table.lines().filter_map(|line| line.split_once(" = ")).map(|(name, _)| name.replace('-', "_")).collect()
+/// The crates that the manifests name under `[dependencies]`, as code names them. The core's modules have rows instead.
+fn crates() -> BTreeSet<String> {
+    let mut crates = BTreeSet::new();
+    for manifest in manifests() {
+        let (_, after) = manifest.text.split_once("\n[dependencies]\n").expect("dependencies");
+        let table = after.split("\n[").next().unwrap_or_default();
+        let names = table.lines().filter_map(|line| line.split_once(" = "));
+        crates.extend(names.map(|(name, _)| name.trim_end_matches(".workspace").replace('-', "_")));
+    }
+    crates.remove("ebb_core");
+    crates
 }
 
 #[test]
 fn a_floor_names_only_what_stands_below_it() {
     let mut offences = Vec::new();
-    for file in below("src", "rs") {
+    for file in floored() {
         let own = module(&file.path);
         let Some(floor) = floor(&own) else {
             offences.push(format!("{}: no floor holds this module; add it to the table", file.path));
@@ -239,13 +237,14 @@ fn a_floor_names_only_what_stands_below_it() {
         }
         offences.extend(upward(file, &own));
     }
-    none("a floor names only what stands below it: src modules by `crate::`", &offences);
+    none("a floor names only what stands below it: modules by `crate::` or `ebb_core::`", &offences);
 }
 
-/// What a file names below `crate`, each with where. A module that is imported whole stands for what is named of it.
+/// What a file names below `crate` and `ebb_core`, each with where. A module that is imported whole stands for what is named
+/// of it.
 fn named(code: &str) -> Vec<(usize, String)> {
     let mut named = Vec::new();
-    for (at, path) in paths(code, "crate") {
+    for (at, path) in ["crate", "ebb_core"].into_iter().flat_map(|root| paths(code, root)) {
         let of_it = if path.contains("::") { Vec::new() } else { paths(code, &path) };
         if of_it.is_empty() {
             named.push((at, path));
@@ -274,7 +273,7 @@ fn an_outside_crate_is_named_on_its_floors_only() {
     let crates = crates();
     assert!(crates.iter().any(|name| name == "neo4rs"), "{crates:?}");
     let mut offences = Vec::new();
-    for file in below("src", "rs") {
+    for file in floored() {
         let own = module(&file.path);
         let Some(floor) = floor(&own) else { continue };
         let code = product(file);
@@ -294,7 +293,7 @@ fn an_outside_crate_is_named_on_its_floors_only() {
 /// Whether a module of the same floor bears the name of a crate, so that a path may mean it.
 fn is_module(own: &str, name: &str) -> bool {
     let house = own.rsplit_once("::").map_or(own, |(house, _)| house).to_owned();
-    below("src", "rs")
+    floored()
         .iter()
         .map(|file| module(&file.path))
         .any(|other| other == format!("{house}::{name}") || other == format!("{own}::{name}"))
@@ -308,7 +307,7 @@ fn a_crate_of_the_table_is_a_dependency() {
         .filter(|name| !crates.iter().any(|known| known == *name))
         .map(|name| (*name).to_owned())
         .collect();
-    none("the table of floors names crates that Cargo.toml does not", &offences);
+    none("the table of floors names crates that no Cargo.toml does", &offences);
 }
 
 #[test]
@@ -337,7 +336,7 @@ fn a_door_is_opened_in_its_one_home() {
 #[test]
 fn files_are_written_in_one_place() {
     // Locks are files in which nothing is written, and which many open at once; the history of a test is no product's.
-    let homes = ["src/files.rs", "src/provision/lock.rs", "src/store/faults.rs"];
+    let homes = ["src/files/lib.rs", "src/provision/lock.rs", "src/core/store/faults.rs"];
     let makers =
         ["fs::write(", "File::create", "File::options", "OpenOptions", "fs::copy(", "fs::hard_link("];
     let mut offences = Vec::new();
@@ -346,11 +345,11 @@ fn files_are_written_in_one_place() {
         for maker in makers {
             offences.extend(
                 code.match_indices(maker)
-                    .map(|(at, _)| format!("{}:{}: {maker}: call crate::files", file.path, line(&code, at))),
+                    .map(|(at, _)| format!("{}:{}: {maker}: call ebb_files", file.path, line(&code, at))),
             );
         }
     }
-    none("files are made by src/files.rs, exclusively and with their mode", &offences);
+    none("files are made by src/files, exclusively and with their mode", &offences);
 }
 
 #[test]

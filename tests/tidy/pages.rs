@@ -29,7 +29,7 @@ fn a_file_opens_by_saying_what_it_is() {
         let wanted = match file.path.rsplit_once('.') {
             Some((_, "rs")) => "//! ",
             Some((_, "cypher")) => "// ",
-            Some((_, "toml" | "yml" | "yaml" | "sh")) if file.path != "Cargo.toml" => "# ",
+            Some((_, "toml" | "yml" | "yaml" | "sh")) if !file.path.ends_with("Cargo.toml") => "# ",
             _ if file.path.starts_with(".ci/") => "# ",
             _ => "",
         };
@@ -123,16 +123,22 @@ fn the_defaults_and_every_sample_are_valid_settings() {
 
 #[test]
 fn a_dependency_says_why() {
-    let manifest = include_str!("../../Cargo.toml");
     let mut offences = Vec::new();
-    let mut table = "";
-    for line in manifest.lines() {
-        if line.starts_with('[') {
-            table = line;
-        }
-        let dependency = table.ends_with("dependencies]") && line.contains(" = ");
-        if dependency && line.split_once("  # ").is_none_or(|(_, reason)| reason.len() < 4) {
-            offences.push(format!("Cargo.toml: {line}"));
+    let manifests =
+        files().iter().filter(|file| file.path == "Cargo.toml" || file.path.ends_with("/Cargo.toml"));
+    for manifest in manifests.filter(|manifest| !manifest.path.starts_with("tests/")) {
+        let mut table = "";
+        for line in manifest.text.lines() {
+            if line.starts_with('[') {
+                table = line;
+            }
+            let dependency = table.ends_with("dependencies]") && line.contains(" = ");
+            // The reason stands where the version does.
+            let inherited = line.contains("workspace = true");
+            let says = line.split_once("  # ").is_some_and(|(_, reason)| reason.len() >= 4);
+            if dependency && !inherited && !says {
+                offences.push(format!("{}: {line}", manifest.path));
+            }
         }
     }
     none("a dependency carries its reason on its line", &offences);

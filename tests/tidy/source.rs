@@ -62,6 +62,12 @@ pub(crate) fn below(folder: &str, extension: &str) -> Vec<&'static File> {
     files
 }
 
+/// The manifests of the workspace: the program's, and those of the crates below `src`.
+pub(crate) fn manifests() -> impl Iterator<Item = &'static File> {
+    let wanted = |path: &str| path.starts_with("src/") && path.ends_with("/Cargo.toml");
+    files().iter().filter(move |file| file.path == "Cargo.toml" || wanted(&file.path))
+}
+
 /// The text with comments and the insides of quotations blanked.
 pub(crate) fn code(text: &str, language: Language) -> String {
     let mut blank = String::with_capacity(text.len());

@@ -295,7 +295,7 @@ fn a_law_has_its_twin() {
             return;
         }
         let (module, name) = law.rsplit_once("::").unwrap_or(("", law));
-        let stem = format!("src/{}", module.replace("::", "/"));
+        let stem = format!("src/core/{}", module.replace("::", "/"));
         let homes = [format!("{stem}.rs"), format!("{stem}/mod.rs")];
         let files = below("src", "rs");
         let twin = files.iter().filter(|file| homes.contains(&file.path)).any(|file| {
@@ -305,7 +305,7 @@ fn a_law_has_its_twin() {
         if !twin {
             found.push(format!("no function {law}: looked for `fn {name}` in {}", homes.join(" and ")));
         }
-        assert!(Path::new(&stem).starts_with("src/domain"), "{law}: a law lives in src/domain");
+        assert!(Path::new(&stem).starts_with("src/core/domain"), "{law}: a law lives in src/core/domain");
     });
     none("`law:` names the Rust twin", &offences);
 }
