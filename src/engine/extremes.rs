@@ -10,15 +10,15 @@ use super::scratch::Scratch;
 use super::xlr::{XLR_PULSE_BUDGET, xlr};
 use super::{Flag, Flags};
 use crate::graph::Graph;
-use crate::graph::builder::{GraphBuilder, WeightRange};
+use crate::graph::builder::GraphBuilder;
 use crate::graph::columns::NodeRow;
 use crate::graph::index::NodeId;
-use crate::graph::kinds::{EdgeDirection, Kinds, NodeType};
+use crate::graph::kinds::{EdgeDirection, NodeType};
 use crate::graph::number::PosF32;
 
 /// So many nodes, these pairs of which are joined both ways.
 fn joined(nodes: u32, pairs: impl IntoIterator<Item = (u32, u32)>) -> Graph {
-    let mut builder = GraphBuilder::new(Kinds::default(), WeightRange::default());
+    let mut builder = GraphBuilder::default();
     let staged: Vec<_> = (0..nodes)
         .map(|n| builder.add_node(NodeRow::new(format!("n{n:06}"), "l", NodeType::Concept)).unwrap())
         .collect();

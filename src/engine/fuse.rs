@@ -42,13 +42,13 @@ pub fn fuse(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::graph::builder::{GraphBuilder, WeightRange};
+    use crate::graph::builder::GraphBuilder;
     use crate::graph::columns::NodeRow;
-    use crate::graph::kinds::{Kinds, NodeType};
+    use crate::graph::kinds::NodeType;
     use proptest::prelude::*;
 
     fn graph(count: u32) -> Graph {
-        let mut builder = GraphBuilder::new(Kinds::default(), WeightRange::default());
+        let mut builder = GraphBuilder::default();
         for n in 0..count {
             builder.add_node(NodeRow::new(format!("n{n}"), "", NodeType::MEMORY)).unwrap();
         }

@@ -1,7 +1,9 @@
-//! Mechanisms over memories: pure functions of what they are given, without a server, a clock or async.
+#![doc = include_str!("README.md")]
+//! # How it is built
 //!
 //! Read [`recall`] first: it is the way from a question to ranked hits, and names what it uses in the order in which it uses
-//! it. All of it reads a [`View`], a graph and what was made of it once.
+//! it. All of it reads a [`View`], a graph and what was worked out of it once. Everything is a pure function of what it is
+//! given, without a clock.
 //!
 //! Same input, same bits: sums run in ascending order of ids, logarithms come from `libm` and not from the machine's own
 //! library, and no result depends on the order of a hash table.

@@ -141,13 +141,13 @@ pub fn personalised(graph: &Graph, restart: &[(NodeId, f32)]) -> Standing {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::graph::builder::{EdgeRow, GraphBuilder, WeightRange};
+    use crate::graph::builder::{EdgeRow, GraphBuilder};
     use crate::graph::columns::NodeRow;
-    use crate::graph::kinds::{EdgeDirection, Kinds, NodeType};
+    use crate::graph::kinds::{EdgeDirection, NodeType};
     use proptest::prelude::*;
 
     fn graph(nodes: usize, edges: &[(usize, usize)], inhibits: &[(usize, usize)]) -> Graph {
-        let mut builder = GraphBuilder::new(Kinds::default(), WeightRange::default());
+        let mut builder = GraphBuilder::default();
         for node in 0..nodes {
             builder.add_node(NodeRow::new(format!("n{node:03}"), "l", NodeType::Concept)).unwrap();
         }

@@ -327,13 +327,13 @@ impl View {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::graph::builder::{EdgeRow, GraphBuilder, WeightRange};
+    use crate::graph::builder::{EdgeRow, GraphBuilder};
     use crate::graph::columns::NodeRow;
-    use crate::graph::kinds::{EdgeDirection, Kinds};
+    use crate::graph::kinds::EdgeDirection;
     use crate::graph::snapshot::Skipped;
 
     fn snapshot() -> Snapshot {
-        let mut builder = GraphBuilder::new(Kinds::default(), WeightRange::default());
+        let mut builder = GraphBuilder::default();
         let rows = [
             ("m", "Dana met Rui", NodeType::MEMORY),
             ("Dana", "Dana", NodeType::Concept),

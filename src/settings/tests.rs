@@ -5,7 +5,6 @@ use super::fault::Origin;
 use super::knobs::KNOBS;
 use super::layers::Layer;
 use super::{DEFAULT_TOML, Environment, Flag, Flags, Settings, sample};
-use ebb_engine::activation::Params;
 use ebb_engine::graph::builder::WeightRange;
 use ebb_engine::graph::kinds::{Dimension, NodeType};
 use ebb_engine::graph::number::PosF32;
@@ -495,7 +494,7 @@ fn no_text_makes_the_reader_of_configurations_fall() {
 #[test]
 fn the_engine_of_the_default_file_is_that_of_the_constants() {
     let engine = load("", &[], &[]).unwrap().engine;
-    let wanted = recall::Config::new(Params::RECALL, Params::REFERENCE, 0.75, 1_000).unwrap();
+    let wanted = recall::Config::default();
     assert_eq!(format!("{:?}", engine.rules().unwrap()), format!("{wanted:?}"));
     assert_eq!(engine.range().unwrap(), WeightRange::default());
     assert_eq!(engine.plasticity().unwrap(), Rules::new(0.3, 0.005).unwrap());

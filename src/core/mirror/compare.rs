@@ -91,12 +91,12 @@ pub fn compare(first: &Graph, second: &Graph) -> Difference {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ebb_engine::graph::builder::{EdgeRow, GraphBuilder, WeightRange};
+    use ebb_engine::graph::builder::{EdgeRow, GraphBuilder};
     use ebb_engine::graph::columns::NodeRow;
-    use ebb_engine::graph::kinds::{Kinds, NodeType};
+    use ebb_engine::graph::kinds::NodeType;
 
     fn graph(nodes: &[(&str, &str)], edges: &[(&str, &str, f32)]) -> Graph {
-        let mut builder = GraphBuilder::new(Kinds::default(), WeightRange::default());
+        let mut builder = GraphBuilder::default();
         for (id, label) in nodes {
             builder.add_node(NodeRow::new(*id, *label, NodeType::MEMORY)).unwrap();
         }

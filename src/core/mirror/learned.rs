@@ -78,12 +78,12 @@ impl Held {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ebb_engine::graph::builder::{EdgeRow, GraphBuilder, WeightRange};
+    use ebb_engine::graph::builder::{EdgeRow, GraphBuilder};
     use ebb_engine::graph::columns::NodeRow;
-    use ebb_engine::graph::kinds::{Kinds, NodeType};
+    use ebb_engine::graph::kinds::NodeType;
 
     fn graph() -> Graph {
-        let mut builder = GraphBuilder::new(Kinds::default(), WeightRange::default());
+        let mut builder = GraphBuilder::default();
         for id in ["a", "b"] {
             builder.add_node(NodeRow::new(id, id, NodeType::MEMORY)).unwrap();
         }

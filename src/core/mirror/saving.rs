@@ -184,7 +184,7 @@ mod tests {
     use ebb_engine::graph::columns::NodeRow;
     use ebb_engine::graph::index::Generation;
     use ebb_engine::graph::kinds::{Kinds, NodeType};
-    use ebb_engine::graph::snapshot::{Skipped, Snapshot};
+    use ebb_engine::graph::snapshot::Snapshot;
     use std::collections::BTreeSet;
     use std::fs;
     use std::os::unix::fs::PermissionsExt;
@@ -192,10 +192,10 @@ mod tests {
     use std::time::Duration;
 
     fn view(id: &str, generation: u64) -> Arc<View> {
-        let mut builder = GraphBuilder::new(Kinds::default(), WeightRange::default());
+        let mut builder = GraphBuilder::default();
         builder.add_node(NodeRow::new(id, id, NodeType::MEMORY)).unwrap();
         let graph = builder.finalize().unwrap().at_generation(Generation(generation));
-        Arc::new(View::of_file(Snapshot { graph, as_of: None, skipped: Skipped::default() }).unwrap())
+        Arc::new(View::of_file(Snapshot::from(graph)).unwrap())
     }
 
     fn saved(file: &Path) -> Option<String> {

@@ -4,15 +4,15 @@ use super::scratch::Scratch;
 use super::textbook::{self, Plain, Rule};
 use super::{Fan, Mode, Params, best_first, hybrid, paths, wavefront};
 use crate::graph::Graph;
-use crate::graph::builder::{EdgeRow, GraphBuilder, WeightRange};
+use crate::graph::builder::{EdgeRow, GraphBuilder};
 use crate::graph::columns::NodeRow;
 use crate::graph::index::NodeId;
-use crate::graph::kinds::{EdgeDirection, Kinds, NodeType};
+use crate::graph::kinds::{EdgeDirection, NodeType};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
 fn graph(nodes: u32, edges: &[(u32, u32, f32, bool)]) -> Graph {
-    let mut builder = GraphBuilder::new(Kinds::default(), WeightRange::default());
+    let mut builder = GraphBuilder::default();
     for node in 0..nodes {
         builder.add_node(NodeRow::new(format!("n{node:04}"), "l", NodeType::Concept)).unwrap();
     }

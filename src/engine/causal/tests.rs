@@ -1,9 +1,9 @@
 //! Chains against all simple paths, and the worked example.
 
 use super::*;
-use crate::graph::builder::{EdgeRow, GraphBuilder, WeightRange};
+use crate::graph::builder::{EdgeRow, GraphBuilder};
 use crate::graph::columns::NodeRow;
-use crate::graph::kinds::{EdgeDirection, Kinds, NodeType};
+use crate::graph::kinds::{EdgeDirection, NodeType};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -20,7 +20,7 @@ fn name(node: u32) -> String {
 }
 
 fn graph(nodes: u32, edges: &[(u32, u32, f32, Is)]) -> Graph {
-    let mut builder = GraphBuilder::new(Kinds::default(), WeightRange::default());
+    let mut builder = GraphBuilder::default();
     for node in 0..nodes {
         builder.add_node(NodeRow::new(name(node), "", NodeType::Concept)).unwrap();
     }

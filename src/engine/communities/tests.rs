@@ -7,10 +7,10 @@ use super::refining::refine;
 use super::{Partition, Scale, communities, modularity, renumber};
 use crate::Flags;
 use crate::graph::Graph;
-use crate::graph::builder::{EdgeRow, GraphBuilder, WeightRange};
+use crate::graph::builder::{EdgeRow, GraphBuilder};
 use crate::graph::columns::NodeRow;
 use crate::graph::index::{CommunityId, EdgeIdx};
-use crate::graph::kinds::{EdgeDirection, Kinds, NodeType};
+use crate::graph::kinds::{EdgeDirection, NodeType};
 use crate::graph::number::PosF32;
 use crate::graph::pairs::neighbours;
 use crate::random::SplitMix64;
@@ -24,7 +24,7 @@ type Edge = (u32, &'static str, u32, f32);
 
 /// Nodes in the order in which they are named, and edges as they stand.
 fn graph(nodes: &[u32], edges: &[Edge]) -> Graph {
-    let mut builder = GraphBuilder::new(Kinds::default(), WeightRange::default());
+    let mut builder = GraphBuilder::default();
     for node in nodes {
         builder.add_node(NodeRow::new(format!("n{node:04}"), "l", NodeType::Concept)).unwrap();
     }

@@ -126,6 +126,12 @@ pub struct GraphBuilder {
     halves: BTreeSet<usize>,
 }
 
+impl Default for GraphBuilder {
+    fn default() -> Self {
+        Self::new(Kinds::default(), WeightRange::default())
+    }
+}
+
 impl GraphBuilder {
     /// An empty one.
     #[must_use]
@@ -194,6 +200,23 @@ impl GraphBuilder {
             self.causal.insert(at, causal);
         }
         Ok(())
+    }
+
+    /// Adds a relationship between nodes that are there, as the rule of its type says that it is walked.
+    ///
+    /// # Errors
+    /// As [`Self::add_edge`].
+    pub fn relate(&mut self, source: &str, relation: &str, target: &str, weight: f32) -> Result<(), Error> {
+        let rule = self.kinds.of(relation);
+        self.add_edge(&EdgeRow {
+            source: source.to_owned(),
+            target: target.to_owned(),
+            relation: relation.to_owned(),
+            weight,
+            direction: rule.direction,
+            inhibitory: rule.inhibitory,
+            causal: None,
+        })
     }
 
     /// Adds a relationship between staged nodes, of a weight that is at least 0.

@@ -109,6 +109,8 @@ impl PosF32 {
     pub const ONE: Self = Self(1.0);
     /// 16: what a wavelength is where nobody says another.
     pub const SIXTEEN: Self = Self(16.0);
+    /// 0.75: what a ranking by text counts beside one by score.
+    pub const THREE_QUARTERS: Self = Self(0.75);
 }
 
 number!(

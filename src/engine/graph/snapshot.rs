@@ -18,6 +18,13 @@ pub struct Snapshot {
     pub skipped: Skipped,
 }
 
+impl From<Graph> for Snapshot {
+    /// A graph that no store was asked for.
+    fn from(graph: Graph) -> Self {
+        Self { graph, as_of: None, skipped: Skipped::default() }
+    }
+}
+
 impl Snapshot {
     /// Which state of its scope the graph is.
     #[must_use]

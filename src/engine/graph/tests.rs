@@ -4,7 +4,7 @@ use super::builder::{Batch, EdgeRow, GraphBuilder, WeightRange};
 use super::columns::NodeRow;
 use super::csr::{BOUND_BLOCK, weight_of};
 use super::index::{EdgeIdx, NodeId};
-use super::kinds::{EdgeDirection, Kinds, NodeType};
+use super::kinds::{EdgeDirection, NodeType};
 use super::{Error, Graph};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,7 +17,7 @@ pub(super) struct Content {
 }
 
 pub(super) fn build(content: &Content) -> Graph {
-    let mut builder = GraphBuilder::new(Kinds::default(), WeightRange::default());
+    let mut builder = GraphBuilder::default();
     for node in &content.nodes {
         builder.add_node(node.clone()).unwrap();
     }
@@ -283,7 +283,7 @@ fn after(graph: &Graph, batch: &mut Batch) -> Content {
 
 /// Builds slots as they are, without making second halves of them.
 fn build_slots(content: &Content, both: &[EdgeRow]) -> Graph {
-    let mut builder = GraphBuilder::new(Kinds::default(), WeightRange::default());
+    let mut builder = GraphBuilder::default();
     for node in &content.nodes {
         builder.add_node(node.clone()).unwrap();
     }
@@ -357,7 +357,7 @@ fn build_bidirectional() {
 
 #[test]
 fn what_cannot_be_built_is_named() {
-    let mut builder = GraphBuilder::new(Kinds::default(), WeightRange::default());
+    let mut builder = GraphBuilder::default();
     builder.add_node(NodeRow::new("a", "a", NodeType::Concept)).unwrap();
     let again = builder.add_node(NodeRow::new("a", "other", NodeType::Concept));
     assert!(matches!(again, Err(Error::DuplicateNode { external_id }) if external_id == "a"));
@@ -411,7 +411,7 @@ fn more_kinds_than_a_byte_names() {
 
 /// Slots of `count` nodes at 16 a node in the mean, some of them held back. `skew` draws ends near the first nodes.
 fn crowd(count: u32, skew: u32, inhibitory: u32, seed: u64) -> Graph {
-    let mut builder = GraphBuilder::new(Kinds::default(), WeightRange::default());
+    let mut builder = GraphBuilder::default();
     let staged: Vec<_> = (0..count)
         .map(|n| builder.add_node(NodeRow::new(format!("n{n}"), "", NodeType::MEMORY)).unwrap())
         .collect();

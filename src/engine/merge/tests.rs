@@ -1,15 +1,15 @@
 //! Every set of active dimensions against the definition, and the worked examples.
 
 use super::*;
-use crate::graph::builder::{GraphBuilder, WeightRange};
+use crate::graph::builder::GraphBuilder;
 use crate::graph::columns::NodeRow;
-use crate::graph::kinds::{Dimension, Kinds, NodeType};
+use crate::graph::kinds::{Dimension, NodeType};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
 /// Nodes whose ids are their places.
 fn graph(count: u32) -> Graph {
-    let mut builder = GraphBuilder::new(Kinds::default(), WeightRange::default());
+    let mut builder = GraphBuilder::default();
     for n in 0..count {
         builder.add_node(NodeRow::new(format!("n{n:02}"), "", NodeType::MEMORY)).unwrap();
     }

@@ -10,20 +10,25 @@
 //! Of a scope one program learns. It binds the rows of its store to a graph, lets each outcome tick and commits what that
 //! touched, as it is after that tick:
 //!
-//! ```text
-//! let mut synapses = Synapses::bind(graph, rules, tick, records)?;
-//! let ticked = synapses.tick(graph, &active)?;
-//! let rows = synapses.rows(graph, &ticked.touched)?;   // to be written, with ticked.tick
+//! ```
+//! # use ebb_engine::graph::{builder::GraphBuilder, columns::NodeRow, kinds::NodeType};
+//! use ebb_engine::plasticity::{Rules, Synapses};
+//! # let mut builder = GraphBuilder::default();
+//! # builder.add_node(NodeRow::new("a", "A", NodeType::MEMORY))?;
+//! # builder.add_node(NodeRow::new("b", "B", NodeType::MEMORY))?;
+//! # builder.relate("a", "LINKED", "b", 0.5)?;
+//! # let graph = builder.finalize()?;
+//! let (a, b) = (graph.find("a").unwrap(), graph.find("b").unwrap());
+//! let mut learner = Synapses::bind(&graph, Rules::default(), 0, [])?;
+//! let ticked = learner.tick(&graph, &[(a, 1.0), (b, 1.0)])?;
+//! let rows = learner.rows(&graph, &ticked.touched)?;   // to be written, with ticked.tick
+//! # assert!(!rows.changed.is_empty());
+//! # Ok::<(), ebb_engine::Error>(())
 //! ```
 //!
-//! Every program that answers takes the rows over and moves the weights of its graph:
-//!
-//! ```text
-//! synapses.take(graph, tick, changed, dropped)?;       // or rebind, where the graph is another
-//! ticks.begin(tick);
-//! synapses.settle(graph)?;
-//! ticks.finish(tick);
-//! ```
+//! Every program that answers takes the rows over and moves the weights of its graph: [`Synapses::take`] (or
+//! [`Synapses::rebind`], where the graph is another), then [`Synapses::settle`] between [`Ticks::begin`] and
+//! [`Ticks::finish`].
 //!
 //! # Design notes
 //! *Computing and writing are apart.* A tick reads the structure of a graph and moves nothing in it; weights move in

@@ -44,13 +44,13 @@ mod tests {
     use super::*;
     use crate::activation::scratch::Scratch;
     use crate::activation::{Lit, Params, wavefront};
-    use crate::graph::builder::{EdgeRow, GraphBuilder, WeightRange};
+    use crate::graph::builder::{EdgeRow, GraphBuilder};
     use crate::graph::columns::NodeRow;
-    use crate::graph::kinds::{EdgeDirection, Kinds, NodeType};
+    use crate::graph::kinds::{EdgeDirection, NodeType};
     use crate::plasticity::Query;
 
     fn graph(nodes: &[&str], edges: &[(&str, &str)]) -> Graph {
-        let mut builder = GraphBuilder::new(Kinds::default(), WeightRange::default());
+        let mut builder = GraphBuilder::default();
         for id in nodes {
             builder.add_node(NodeRow::new(*id, "", NodeType::Concept)).unwrap();
         }

@@ -2,11 +2,11 @@
 
 use super::{Key, Record, Rules, Synapse, Synapses, Ticked, Ticks};
 use crate::Error;
-use crate::graph::builder::{Batch, EdgeRow, GraphBuilder, WeightRange};
+use crate::graph::builder::{Batch, EdgeRow, GraphBuilder};
 use crate::graph::codec::plasticity;
 use crate::graph::columns::NodeRow;
 use crate::graph::index::{EdgeIdx, NodeId};
-use crate::graph::kinds::{EdgeDirection, Kinds, NodeType};
+use crate::graph::kinds::{EdgeDirection, NodeType};
 use crate::graph::{self, Graph};
 use crate::random::SplitMix64;
 use proptest::prelude::*;
@@ -32,7 +32,7 @@ fn edge(source: u32, target: u32, weight: f32) -> EdgeRow {
 }
 
 fn built(nodes: u32, edges: &[(u32, u32, f32)]) -> Graph {
-    let mut builder = GraphBuilder::new(Kinds::default(), WeightRange::default());
+    let mut builder = GraphBuilder::default();
     for n in 0..nodes {
         builder.add_node(NodeRow::new(id(n), "l", NodeType::Concept)).unwrap();
     }
@@ -550,7 +550,7 @@ fn written(synapses: &Synapses, graph: &Graph) -> Vec<u8> {
 fn plast_roundtrip() {
     let both = EdgeRow { direction: EdgeDirection::Bidirectional, ..edge(0, 1, 0.5) };
     let graph = || {
-        let mut builder = GraphBuilder::new(Kinds::default(), WeightRange::default());
+        let mut builder = GraphBuilder::default();
         (0..3).for_each(|n| _ = builder.add_node(NodeRow::new(id(n), "l", NodeType::Concept)).unwrap());
         builder.add_edge(&both).unwrap();
         builder.add_edge(&edge(2, 1, 0.01)).unwrap();

@@ -24,6 +24,8 @@ pub const RANDOM_SEED: u64 = 42;
 pub const NAMES_MAX: usize = 64;
 /// How long a question may be, in bytes.
 pub const TEXT_BYTES_MAX: usize = 64 * 1024;
+/// What the ranking by text counts beside that by score.
+const TEXT_WEIGHT: PosF32 = PosF32::THREE_QUARTERS;
 /// How many hits anybody may ask for, whatever is configured.
 pub const TOP_K_MAX: usize = 1_000;
 
@@ -266,6 +268,20 @@ impl Default for Weighing {
             random_seed: RANDOM_SEED,
             pulses: XLR_PULSE_BUDGET,
             waves: resonance::Config::default(),
+        }
+    }
+}
+
+impl Default for Config {
+    /// The documented numbers.
+    fn default() -> Self {
+        Self {
+            recall: Params::RECALL,
+            reference: Params::REFERENCE,
+            text_weight: TEXT_WEIGHT,
+            top_k_max: TOP_K_MAX,
+            weighing: Weighing::default(),
+            usual: Ask::default(),
         }
     }
 }

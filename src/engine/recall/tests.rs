@@ -3,7 +3,7 @@
 use super::*;
 use crate::Texts;
 use crate::graph;
-use crate::graph::builder::{EdgeRow, GraphBuilder, WeightRange};
+use crate::graph::builder::{EdgeRow, GraphBuilder};
 use crate::graph::columns::NodeRow;
 use crate::graph::kinds::{Dimension, Kinds, NodeType};
 use crate::graph::snapshot::{Skipped, Snapshot};
@@ -57,7 +57,7 @@ impl World {
     }
 
     fn view(&self) -> View {
-        let mut builder = GraphBuilder::new(Kinds::default(), WeightRange::default());
+        let mut builder = GraphBuilder::default();
         self.nodes.iter().for_each(|row| _ = builder.add_node(row.clone()).unwrap());
         self.edges.iter().for_each(|edge| builder.add_edge(edge).unwrap());
         let graph = builder.finalize().unwrap();
@@ -230,7 +230,7 @@ fn both_ways(mut asks: Vec<Ask>) -> Vec<Ask> {
 }
 
 fn config() -> Config {
-    Config::new(Params::RECALL, Params::REFERENCE, 0.75, TOP_K_MAX).unwrap()
+    Config::default()
 }
 
 fn answer(view: &View, ask: &Ask, scratch: &mut Scratch) -> Recalled {

@@ -5,10 +5,10 @@ use super::sympathetic::SympatheticResonanceDetector;
 use super::waves::{AMPLITUDE_MIN, CELLS, REFLECTION_PHASE_SHIFT};
 use super::{Config, Resonance, Resonant, Scratch, Wave, WaveAccumulator, resonate};
 use crate::graph::Graph;
-use crate::graph::builder::{EdgeRow, GraphBuilder, WeightRange};
+use crate::graph::builder::{EdgeRow, GraphBuilder};
 use crate::graph::columns::NodeRow;
 use crate::graph::index::{CommunityId, NodeId};
-use crate::graph::kinds::{EdgeDirection, Kinds, NodeType};
+use crate::graph::kinds::{EdgeDirection, NodeType};
 use crate::graph::number::PosF32;
 use crate::graph::pairs::neighbours;
 use crate::{Flag, Flags};
@@ -22,7 +22,7 @@ use std::f64::consts::TAU;
 type Edge = (u32, u32, f32, bool);
 
 fn graph(nodes: u32, edges: &[Edge]) -> Graph {
-    let mut builder = GraphBuilder::new(Kinds::default(), WeightRange::default());
+    let mut builder = GraphBuilder::default();
     for node in 0..nodes {
         builder.add_node(NodeRow::new(format!("n{node:04}"), "l", NodeType::Concept)).unwrap();
     }

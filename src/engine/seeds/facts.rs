@@ -148,14 +148,14 @@ fn hashes(text: &str) -> impl Iterator<Item = u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::graph::builder::{EdgeRow, GraphBuilder, WeightRange};
+    use crate::graph::builder::{EdgeRow, GraphBuilder};
     use crate::graph::columns::NodeRow;
-    use crate::graph::kinds::{EdgeDirection, Kinds, NodeType};
+    use crate::graph::kinds::{EdgeDirection, NodeType};
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
     fn graph(labels: &[String]) -> Graph {
-        let mut builder = GraphBuilder::new(Kinds::default(), WeightRange::default());
+        let mut builder = GraphBuilder::default();
         for (n, label) in labels.iter().enumerate() {
             builder.add_node(NodeRow::new(format!("n{n:02}"), label, NodeType::Concept)).unwrap();
         }
@@ -213,7 +213,7 @@ mod tests {
 
     #[test]
     fn a_relation_that_can_be_walked_both_ways_is_one_fact() {
-        let mut builder = GraphBuilder::new(Kinds::default(), WeightRange::default());
+        let mut builder = GraphBuilder::default();
         for label in ["Frank Herbert", "Dune"] {
             builder.add_node(NodeRow::new(label, label, NodeType::Concept)).unwrap();
         }

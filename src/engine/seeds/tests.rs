@@ -1,9 +1,9 @@
 //! Seeds against a scan of all labels, written from the definition, and the cases that it is for.
 
 use super::*;
-use crate::graph::builder::{GraphBuilder, WeightRange};
+use crate::graph::builder::GraphBuilder;
 use crate::graph::columns::NodeRow;
-use crate::graph::kinds::{Kinds, NodeType};
+use crate::graph::kinds::NodeType;
 use crate::semantic::trigram::TEXT_BYTES_MAX;
 use crate::text::fold::cut;
 use crate::text::ranking::TextIndex;
@@ -21,7 +21,7 @@ struct World {
 impl World {
     /// Nodes `n00000`, `n00001`, ... of these labels and tags; standings differ a little.
     fn of<S: AsRef<str>>(labels: &[(S, Vec<String>)]) -> Self {
-        let mut builder = GraphBuilder::new(Kinds::default(), WeightRange::default());
+        let mut builder = GraphBuilder::default();
         for (n, (label, tags)) in labels.iter().enumerate() {
             let row = NodeRow::new(format!("n{n:05}"), label.as_ref(), NodeType::Concept);
             builder.add_node(NodeRow { tags: tags.clone(), ..row }).unwrap();
@@ -377,7 +377,7 @@ fn memories_that_name_nothing_are_reached_by_their_text() {
 
 #[test]
 fn a_graph_without_contents_takes_labels_for_texts() {
-    let mut builder = GraphBuilder::new(Kinds::default(), WeightRange::default());
+    let mut builder = GraphBuilder::default();
     for (id, label, kind) in [
         ("m1", "we met Dana", NodeType::MEMORY),
         ("m2", "Dana and Rui", NodeType::MEMORY),

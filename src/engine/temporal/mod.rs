@@ -65,9 +65,9 @@ pub fn temporal(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::graph::builder::{GraphBuilder, WeightRange};
+    use crate::graph::builder::GraphBuilder;
     use crate::graph::columns::NodeRow;
-    use crate::graph::kinds::{Kinds, NodeType};
+    use crate::graph::kinds::NodeType;
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
@@ -77,7 +77,7 @@ mod tests {
     /// Thirteen files, the first four of which change once a day: 1.5 deviations above the mean. The n-th changed n half-
     /// lives ago, and nobody knows when the last one did.
     fn graph() -> Graph {
-        let mut builder = GraphBuilder::new(Kinds::default(), WeightRange::default());
+        let mut builder = GraphBuilder::default();
         for n in 0..13_u8 {
             let row = NodeRow::new(format!("n{n:02}"), "", NodeType::File);
             let last_modified = (n < 12).then(|| NOW - i64::from(n) * 168 * HOUR);

@@ -44,12 +44,12 @@ impl VelocityScorer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::graph::builder::{GraphBuilder, WeightRange};
+    use crate::graph::builder::GraphBuilder;
     use crate::graph::columns::NodeRow;
-    use crate::graph::kinds::{Kinds, NodeType};
+    use crate::graph::kinds::NodeType;
 
     fn scorer(frequencies: &[f32]) -> VelocityScorer {
-        let mut builder = GraphBuilder::new(Kinds::default(), WeightRange::default());
+        let mut builder = GraphBuilder::default();
         for (at, frequency) in frequencies.iter().enumerate() {
             let row = NodeRow::new(format!("n{at}"), "", NodeType::File);
             builder.add_node(NodeRow { change_frequency: *frequency, ..row }).unwrap();

@@ -6,10 +6,10 @@
 
 use crate::random::SplitMix64;
 use crate::sets::{Set, Shape, id, labels};
-use ebb_engine::graph::builder::{GraphBuilder, WeightRange};
+use ebb_engine::graph::builder::GraphBuilder;
 use ebb_engine::graph::columns::NodeRow;
 use ebb_engine::graph::index::NodeId;
-use ebb_engine::graph::kinds::{EdgeDirection, Kinds, NodeType};
+use ebb_engine::graph::kinds::{EdgeDirection, NodeType};
 use ebb_engine::graph::snapshot::{Skipped, Snapshot};
 use ebb_engine::text::counts::WordCounts;
 use ebb_engine::text::ranking::TextIndex;
@@ -41,8 +41,7 @@ impl Memories {
         let another = |at: usize, times: usize| labels[(at * times + 5) % labels.len()].as_str();
         let content = |at: usize| [labels[at].as_str(), another(at, 7), another(at, 13)].join(", ");
         let contents: Vec<String> = (0..labels.len()).map(content).collect();
-        let (mut builder, mut random) =
-            (GraphBuilder::new(Kinds::default(), WeightRange::default()), SplitMix64(set.seed ^ 0x2b));
+        let (mut builder, mut random) = (GraphBuilder::default(), SplitMix64(set.seed ^ 0x2b));
         let mut staged = Vec::with_capacity(labels.len());
         for (node, label) in (0..).zip(&labels) {
             // Of the last four months, and up to twice a day.

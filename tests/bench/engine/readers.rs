@@ -14,10 +14,9 @@ use crate::probes::Gather;
 use crate::record::{Part, Run};
 use crate::sets::{Set, Shape};
 use ebb_engine::View;
-use ebb_engine::activation::Params;
 use ebb_engine::graph::Graph;
 use ebb_engine::graph::index::{EdgeIdx, NodeId};
-use ebb_engine::graph::snapshot::{Skipped, Snapshot};
+use ebb_engine::graph::snapshot::Snapshot;
 use ebb_engine::plasticity::{Synapses, Ticks};
 use ebb_engine::recall::{Ask, Config, Fusion, recall};
 use ebb_engine::scratch::Scratch;
@@ -88,9 +87,9 @@ impl Place {
             Ask { seeds, fusion: Fusion::Off, ..Ask::default() }
         };
         let asks = set.queries(&graph).into_iter().map(ask).collect();
-        let snapshot = Snapshot { graph, as_of: None, skipped: Skipped::default() };
+        let snapshot = Snapshot::from(graph);
         let view = View::of_file(snapshot).expect("a view");
-        let config = Config::new(Params::RECALL, Params::REFERENCE, 0.75, 1_000).expect("documented numbers");
+        let config = Config::default();
         Self { view, asks, config, ticks: Ticks::new(0) }
     }
 

@@ -12,7 +12,6 @@ use crate::record::{Part, Run};
 use crate::reference::recall::{Hit, Library, Memory};
 use crate::sets::{QUERIES, Set};
 use ebb_engine::Flag;
-use ebb_engine::activation::Params;
 use ebb_engine::graph::Graph;
 use ebb_engine::graph::index::NodeId;
 use ebb_engine::graph::kinds::Dimension;
@@ -91,7 +90,7 @@ pub(crate) fn beside_textbooks(name: &str) -> Part {
     let questions = of.questions(QUERIES);
     let asks: Vec<Ask> = questions.iter().map(|question| asked(graph, question)).collect();
     let library = library(&of);
-    let config = Config::new(Params::RECALL, Params::REFERENCE, TEXT_WEIGHT, 1_000).expect("numbers");
+    let config = Config::default();
     let textbook = |(text, seeds): &Question| {
         let seeds: Vec<(u32, f32)> = seeds.iter().map(|(node, score)| (node.0, *score)).collect();
         library.recall(text, &seeds, TEXT_WEIGHT, MOST)

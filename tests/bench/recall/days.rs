@@ -22,10 +22,10 @@ use crate::record::Run;
 use crate::set::{lines, text};
 use ebb_core::clock::parse_rfc3339;
 use ebb_engine::graph::Graph;
-use ebb_engine::graph::builder::{GraphBuilder, Staged, StagedKind, WeightRange};
+use ebb_engine::graph::builder::{GraphBuilder, Staged, StagedKind};
 use ebb_engine::graph::columns::NodeRow;
 use ebb_engine::graph::index::{EdgeIdx, Generation, NodeId};
-use ebb_engine::graph::kinds::{EdgeDirection, Kinds, NodeType};
+use ebb_engine::graph::kinds::{EdgeDirection, NodeType};
 use ebb_engine::plasticity::{Rules, Synapses};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
@@ -84,7 +84,7 @@ impl Year {
 
     /// All relations by what they weigh when a day begins, from the day on which each was seen last.
     fn graph(&self, seen: &BTreeMap<Triple, usize>, day: usize) -> Graph {
-        let mut builder = GraphBuilder::new(Kinds::default(), WeightRange::default());
+        let mut builder = GraphBuilder::default();
         let mut staged: Vec<Staged> = Vec::with_capacity(self.entities.len());
         for name in &self.entities {
             let row = NodeRow::new(name, name, NodeType::Concept);

@@ -6,7 +6,6 @@
 use crate::record::Run;
 use crate::set::Question;
 use ebb_engine::View;
-use ebb_engine::activation::Params;
 use ebb_engine::graph::index::NodeId;
 use ebb_engine::graph::kinds::Dimension;
 use ebb_engine::merge::Weights;
@@ -64,7 +63,7 @@ impl Row {
 
 /// The rules of the defaults.
 pub(crate) fn config() -> Config {
-    Config::new(Params::RECALL, Params::REFERENCE, 0.75, 1_000).expect("the documented numbers")
+    Config::default()
 }
 
 /// A question for memories, as it is by default.

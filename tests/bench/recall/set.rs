@@ -1,8 +1,8 @@
 //! Events and questions as files have them, and the graph that events make.
 
-use ebb_engine::graph::builder::{EdgeRow, GraphBuilder, WeightRange};
+use ebb_engine::graph::builder::{EdgeRow, GraphBuilder};
 use ebb_engine::graph::columns::NodeRow;
-use ebb_engine::graph::kinds::{EdgeDirection, Kinds, NodeType};
+use ebb_engine::graph::kinds::{EdgeDirection, NodeType};
 use ebb_engine::graph::snapshot::{Skipped, Snapshot};
 use ebb_engine::text::counts::WordCounts;
 use ebb_engine::text::fold::cut;
@@ -53,7 +53,7 @@ pub(crate) fn view(events: &[Value], joined: bool) -> View {
     let of_kind = |kind: &'static str| events.iter().filter(move |event| text(event, "kind") == kind);
     let memories: Vec<&Value> = of_kind("memory").collect();
     let observed: Vec<&Value> = of_kind("observe").filter(|_| joined).collect();
-    let mut builder = GraphBuilder::new(Kinds::default(), WeightRange::default());
+    let mut builder = GraphBuilder::default();
     for memory in &memories {
         let row =
             NodeRow::new(text(memory, "id"), cut(text(memory, "content"), LABEL_BYTES), NodeType::MEMORY);

@@ -20,7 +20,7 @@ use std::time::Duration;
 
 /// A chain of memories whose labels say which state it is.
 fn snapshot(state: &str, nodes: usize) -> Snapshot {
-    let mut builder = GraphBuilder::new(Kinds::default(), WeightRange::default());
+    let mut builder = GraphBuilder::default();
     for at in 0..nodes {
         builder.add_node(NodeRow::new(format!("m{at}"), state, NodeType::MEMORY)).unwrap();
     }

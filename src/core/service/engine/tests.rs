@@ -4,13 +4,13 @@ use super::*;
 use crate::service::recall::view_of_file;
 use ebb_engine::graph::builder::{EdgeRow, GraphBuilder, WeightRange};
 use ebb_engine::graph::columns::NodeRow;
-use ebb_engine::graph::kinds::{Kinds, NodeType};
-use ebb_engine::graph::snapshot::{Skipped, Snapshot};
+use ebb_engine::graph::kinds::NodeType;
+use ebb_engine::graph::snapshot::Snapshot;
 use std::f64::consts::{FRAC_PI_4, SQRT_2};
 use std::path::Path;
 
 fn view(nodes: u32, edges: &[(u32, u32, f32)]) -> View {
-    let mut builder = GraphBuilder::new(Kinds::default(), WeightRange::default());
+    let mut builder = GraphBuilder::default();
     for node in 0..nodes {
         builder.add_node(NodeRow::new(format!("n{node}"), "l", NodeType::Concept)).unwrap();
     }
@@ -22,7 +22,7 @@ fn view(nodes: u32, edges: &[(u32, u32, f32)]) -> View {
             .unwrap();
     }
     let graph = builder.finalize().unwrap();
-    View::of_file(Snapshot { graph, as_of: None, skipped: Skipped::default() }).unwrap()
+    View::of_file(Snapshot::from(graph)).unwrap()
 }
 
 fn chain(nodes: u32) -> View {

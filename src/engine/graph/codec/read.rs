@@ -8,7 +8,7 @@ use super::{PARTS, SNAPSHOT_VERSION, refusal};
 use crate::graph::Error;
 use crate::graph::builder::{EdgeRow, GraphBuilder, WeightRange};
 use crate::graph::kinds::{EdgeDirection, Kinds};
-use crate::graph::snapshot::{Skipped, Snapshot};
+use crate::graph::snapshot::Snapshot;
 use fields::{EdgeFields, NodeFields, Version};
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use std::fmt::{self, Write as _};
@@ -47,7 +47,7 @@ pub fn read_summed(from: impl Read, kinds: Kinds, range: WeightRange) -> Result<
         bytes.check(given)?;
     }
     let graph = reading.builder.finalize()?;
-    Ok((Snapshot { graph, as_of: None, skipped: Skipped::default() }, reading.checksum.is_some()))
+    Ok((Snapshot::from(graph), reading.checksum.is_some()))
 }
 
 /// What is read, and where the reader is.

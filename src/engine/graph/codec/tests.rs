@@ -420,7 +420,7 @@ fn what_was_learned_is_not_in_it() {
 #[test]
 fn halves_stay_halves() {
     let nodes = ["a", "b"].map(|id| NodeRow::new(id, "", NodeType::Concept));
-    let mut builder = GraphBuilder::new(Kinds::default(), WeightRange::default());
+    let mut builder = GraphBuilder::default();
     for node in nodes {
         builder.add_node(node).unwrap();
     }
@@ -598,7 +598,7 @@ fn faults_of_files_are_told_from_faulty_files() {
         why,
         Error::UnreadableSnapshot { kind: std::io::ErrorKind::StaleNetworkFileHandle, .. }
     ));
-    let snapshot = Snapshot { graph: build(&small()), as_of: None, skipped: Skipped::default() };
+    let snapshot = Snapshot::from(build(&small()));
     let mut small = [0; 100];
     assert_eq!(write(&snapshot, small.as_mut_slice()).unwrap_err().kind(), std::io::ErrorKind::WriteZero);
 }

@@ -1,10 +1,10 @@
 //! Rows and cosines against a table of all pairs, and graphs in which walks have no choice.
 
 use super::*;
-use crate::graph::builder::{EdgeRow, GraphBuilder, WeightRange};
+use crate::graph::builder::{EdgeRow, GraphBuilder};
 use crate::graph::columns::NodeRow;
 use crate::graph::index::EdgeIdx;
-use crate::graph::kinds::{EdgeDirection, Kinds, NodeType};
+use crate::graph::kinds::{EdgeDirection, NodeType};
 use proptest::prelude::*;
 use std::f64::consts::LN_2;
 use xxhash_rust::xxh3::xxh3_64;
@@ -14,7 +14,7 @@ type Edge = (usize, usize, bool);
 
 /// Nodes `n0`, `n1`, ... in the order in which they are given.
 fn graph(nodes: impl IntoIterator<Item = usize>, edges: &[Edge]) -> Graph {
-    let mut builder = GraphBuilder::new(Kinds::default(), WeightRange::default());
+    let mut builder = GraphBuilder::default();
     for node in nodes {
         builder.add_node(NodeRow::new(format!("n{node}"), "l", NodeType::Concept)).unwrap();
     }

@@ -1,9 +1,9 @@
 //! D2 against a scan of all nodes, written from the definition, and the cases that it is for.
 
 use super::*;
-use crate::graph::builder::{EdgeRow, GraphBuilder, WeightRange};
+use crate::graph::builder::{EdgeRow, GraphBuilder};
 use crate::graph::columns::NodeRow;
-use crate::graph::kinds::{EdgeDirection, Kinds, NodeType};
+use crate::graph::kinds::{EdgeDirection, NodeType};
 use crate::seeds::labels::Labels;
 use proptest::prelude::*;
 use unicode_normalization::UnicodeNormalization;
@@ -19,7 +19,7 @@ struct World {
 impl World {
     /// Nodes by id and label, and which of them are joined.
     fn of<S: AsRef<str>>(nodes: &[(S, S)], edges: &[(S, S)]) -> Self {
-        let mut builder = GraphBuilder::new(Kinds::default(), WeightRange::default());
+        let mut builder = GraphBuilder::default();
         for (id, label) in nodes {
             builder.add_node(NodeRow::new(id.as_ref(), label.as_ref(), NodeType::Concept)).unwrap();
         }

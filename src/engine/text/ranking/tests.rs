@@ -1,14 +1,14 @@
 //! BM25 against the formula, over memories that come, change and go.
 
 use super::*;
-use crate::graph::builder::{GraphBuilder, WeightRange};
+use crate::graph::builder::GraphBuilder;
 use crate::graph::columns::NodeRow;
-use crate::graph::kinds::{Kinds, NodeType};
+use crate::graph::kinds::NodeType;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
 fn graph<'a>(ids: impl IntoIterator<Item = &'a str>) -> Graph {
-    let mut builder = GraphBuilder::new(Kinds::default(), WeightRange::default());
+    let mut builder = GraphBuilder::default();
     for id in ids {
         builder.add_node(NodeRow::new(id, id, NodeType::MEMORY)).unwrap();
     }

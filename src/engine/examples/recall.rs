@@ -1,0 +1,43 @@
+//! A graph is built, asked, and learns from what was of use: `cargo run -p ebb-engine --example recall`.
+
+use ebb_engine::View;
+use ebb_engine::graph::builder::GraphBuilder;
+use ebb_engine::graph::columns::NodeRow;
+use ebb_engine::graph::kinds::NodeType;
+use ebb_engine::plasticity::{Rules, Synapses};
+use ebb_engine::recall::{Ask, Config, recall};
+use ebb_engine::scratch::Scratch;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut builder = GraphBuilder::default();
+    builder.add_node(NodeRow::new("ruth", "Ruth", NodeType::Concept))?;
+    builder.add_node(NodeRow::new("staging", "staging", NodeType::Concept))?;
+    builder.add_node(NodeRow::new("m1", "Ruth reported that staging is down", NodeType::MEMORY))?;
+    builder.add_node(NodeRow::new("m2", "The database is read-only on Fridays", NodeType::MEMORY))?;
+    builder.add_node(NodeRow::new("m3", "A full disk had stopped the database", NodeType::MEMORY))?;
+    for (memory, entity) in [("m1", "ruth"), ("m1", "staging"), ("m2", "staging"), ("m3", "staging")] {
+        builder.relate(memory, "MENTIONS", entity, 0.5)?;
+    }
+    let view = View::of_file(builder.finalize()?.into())?;
+
+    // m2 and m3 have no word of the question: they are found by what m1 mentions.
+    let (config, mut scratch) = (Config::default(), Scratch::default());
+    let ask = Ask { text: "what did Ruth report".to_owned(), ..Ask::default() };
+    let mut show = |when: &str| {
+        let answer = recall(&view, &ask, &config, &mut scratch)?;
+        println!("{when}");
+        for hit in &answer.hits {
+            println!("  {:.3}  {}", hit.score, hit.label);
+        }
+        Ok::<_, ebb_engine::Error>(())
+    };
+    show("before")?;
+
+    // m3 was of use: the way to it weighs more from here on.
+    let graph = view.graph();
+    let way: Vec<_> = ["ruth", "m1", "staging", "m3"].iter().filter_map(|id| graph.find(id)).collect();
+    let mut synapses = Synapses::bind(graph, Rules::default(), 0, [])?;
+    synapses.tick(graph, &way.iter().map(|node| (*node, 1.0)).collect::<Vec<_>>())?;
+    synapses.settle(graph)?;
+    show("after m3 was of use").map_err(Into::into)
+}
