@@ -1,5 +1,7 @@
 //! A graph is built, asked, and learns from what was of use: `cargo run -p ebb-engine --example recall`.
 
+#![expect(clippy::print_stdout, reason = "an example talks to whoever runs it")]
+
 use ebb_engine::View;
 use ebb_engine::graph::builder::GraphBuilder;
 use ebb_engine::graph::columns::NodeRow;
