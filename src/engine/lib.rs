@@ -1,3 +1,5 @@
+//! Recall over a graph in memory, without a server, a clock or async.
+
 #![doc = include_str!("README.md")]
 //! # How it is built
 //!
