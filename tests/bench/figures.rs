@@ -1,4 +1,4 @@
-//! The README's figures: tables of the files of results, the newest first, between two marks. Nobody types them.
+//! The page of figures: tables of the files of results, the newest first, between two marks. Nobody types them.
 
 use crate::record::{Record, State, TARGETS, Verdict};
 

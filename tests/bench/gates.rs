@@ -2,7 +2,7 @@
 //!
 //! `expected/counters.json` holds what each query class and each tick reads, writes and allocates on each data set. A
 //! counter that rose fails, and so does one that fell: what is cheaper is committed as the new value. To write these files,
-//! the schema of the results and the README's figures anew:
+//! the schema of the results and the page of figures anew:
 //!
 //! ```sh
 //! EBB_UPDATE=1 cargo test --test gates

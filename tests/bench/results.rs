@@ -1,4 +1,4 @@
-//! The files of results are what their schema says, and the README says what the newest ones say.
+//! The files of results are what their schema says, and docs/figures.md says what the newest ones say.
 
 use crate::figures::in_page;
 use crate::record::{Record, SCHEMA, TARGETS, records, slug, verdicts};
@@ -33,10 +33,10 @@ fn the_newest_file_has_a_verdict_on_every_target() {
 }
 
 #[test]
-fn the_readme_says_what_the_newest_file_says() {
+fn the_figures_say_what_the_newest_file_says() {
     let records = records();
-    let page = std::fs::read_to_string(file("README.md")).expect("README.md");
-    holds("README.md", &in_page(&page, &records));
+    let page = std::fs::read_to_string(file("docs/figures.md")).expect("docs/figures.md");
+    holds("docs/figures.md", &in_page(&page, &records));
 }
 
 #[test]
