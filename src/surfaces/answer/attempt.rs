@@ -7,8 +7,7 @@ use serde::Serialize;
 
 /// A consolidation attempt: who holds which memories to promote them.
 #[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "Attempt")]
-pub struct Shown {
+pub struct Attempt {
     /// Its id.
     pub id: String,
     /// What it works on.
@@ -33,7 +32,7 @@ pub struct Shown {
     pub holds: i64,
 }
 
-impl From<AttemptRow> for Shown {
+impl From<AttemptRow> for Attempt {
     fn from(row: AttemptRow) -> Self {
         Self {
             id: row.id,
@@ -53,19 +52,17 @@ impl From<AttemptRow> for Shown {
 
 /// An attempt with the memories it holds.
 #[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "AttemptWithMemories")]
-pub struct Whole {
+pub struct AttemptWithMemories {
     /// The attempt.
     #[serde(flatten)]
-    pub attempt: Shown,
+    pub attempt: Attempt,
     /// What it holds.
-    pub memories: Vec<Held>,
+    pub memories: Vec<HeldMemory>,
 }
 
 /// A memory that an attempt holds.
 #[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "HeldMemory")]
-pub struct Held {
+pub struct HeldMemory {
     /// Its id.
     pub id: String,
     /// Its tier.

@@ -12,8 +12,7 @@ use serde::Serialize;
 
 /// Which state was asked, and what is to be known of the answer as a whole.
 #[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "EngineState")]
-pub struct State {
+pub struct EngineState {
     /// Which state was asked.
     pub generation: u64,
     /// How many outcomes had been learned when the question was begun.
@@ -38,7 +37,7 @@ pub struct State {
     pub unknown_seeds: Vec<String>,
 }
 
-impl State {
+impl EngineState {
     fn of(generation: u64, flags: Vec<&'static str>, unknown: Vec<String>, freshness: &Freshness) -> Self {
         Self {
             generation,
@@ -58,8 +57,7 @@ impl State {
 
 /// A node.
 #[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "EngineNode")]
-pub struct Node {
+pub struct EngineNode {
     /// Its id; of an entity its name.
     pub id: String,
     /// What people read.
@@ -68,7 +66,7 @@ pub struct Node {
     pub kind: String,
 }
 
-impl From<found::Node> for Node {
+impl From<found::Node> for EngineNode {
     fn from(node: found::Node) -> Self {
         Self { id: node.id, label: node.label, kind: node.kind }
     }
@@ -76,13 +74,12 @@ impl From<found::Node> for Node {
 
 /// What contrast made of what seeds light up.
 #[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "XlrAnswer")]
-pub struct Contrasted {
+pub struct XlrAnswer {
     /// Of which state.
     #[serde(flatten)]
-    pub state: State,
+    pub state: EngineState,
     /// What is lit, by what is left of it; of nodes that are left with as much, what was lit more comes first.
-    pub hits: Vec<Gated>,
+    pub hits: Vec<XlrHit>,
     /// What was contrasted with.
     pub anti_seeds: Vec<String>,
     /// Relationships that were read to light it up, each way by itself.
@@ -95,11 +92,10 @@ pub struct Contrasted {
 
 /// A node that is lit, and what contrast makes of it.
 #[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "XlrHit")]
-pub struct Gated {
+pub struct XlrHit {
     /// Which.
     #[serde(flatten)]
-    pub node: Node,
+    pub node: EngineNode,
     /// What contrast left of its activation.
     pub score: f32,
     /// How strongly it is lit.
@@ -110,11 +106,11 @@ pub struct Gated {
     pub contrast: Option<Contrast>,
 }
 
-impl Contrasted {
+impl XlrAnswer {
     /// As it is told.
     #[must_use]
     pub fn of(found: found::Contrasted, freshness: &Freshness) -> Self {
-        let hit = |one: found::Gated| Gated {
+        let hit = |one: found::Gated| XlrHit {
             node: one.node.into(),
             score: one.after,
             activation: one.before,
@@ -122,7 +118,7 @@ impl Contrasted {
             contrast: one.field.map(Contrast::from),
         };
         Self {
-            state: State::of(found.generation, found.flags, found.unknown, freshness),
+            state: EngineState::of(found.generation, found.flags, found.unknown, freshness),
             hits: found.nodes.into_iter().map(hit).collect(),
             anti_seeds: found.anti_seeds,
             slots_read: found.work.0,
@@ -134,13 +130,12 @@ impl Contrasted {
 
 /// What waves make of the nodes they came to.
 #[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "ResonateAnswer")]
-pub struct Swings {
+pub struct ResonateAnswer {
     /// Of which state.
     #[serde(flatten)]
-    pub state: State,
+    pub state: EngineState,
     /// By amplitude, the largest first.
-    pub hits: Vec<Swing>,
+    pub hits: Vec<ResonateHit>,
     /// Sum of the squared amplitudes of all nodes.
     pub energy: f64,
     /// With sympathetic: what swings along far from every seed.
@@ -153,11 +148,10 @@ pub struct Swings {
 
 /// How a node swings.
 #[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "ResonateHit")]
-pub struct Swing {
+pub struct ResonateHit {
     /// Which.
     #[serde(flatten)]
-    pub node: Node,
+    pub node: EngineNode,
     /// Its amplitude.
     pub score: f32,
     /// How far it swings.
@@ -188,7 +182,7 @@ pub struct Sympathy {
 pub struct Sympathetic {
     /// How it swings.
     #[serde(flatten)]
-    pub swing: Swing,
+    pub swing: ResonateHit,
     /// Whether its community is that of no seed.
     pub cross_region: bool,
 }
@@ -204,14 +198,14 @@ pub struct WavesRun {
     pub dropped_energy: f64,
 }
 
-impl Swings {
+impl ResonateAnswer {
     /// As it is told.
     #[must_use]
     pub fn of(found: found::Swings, freshness: &Freshness) -> Self {
         let (waves, unknown, flags) = WavesRun::of(found.run);
         Self {
-            state: State::of(found.generation, flags, unknown, freshness),
-            hits: found.nodes.into_iter().map(Swing::from).collect(),
+            state: EngineState::of(found.generation, flags, unknown, freshness),
+            hits: found.nodes.into_iter().map(ResonateHit::from).collect(),
             energy: found.energy,
             sympathetic: found.sympathy.map(|found| Sympathy {
                 hits: found
@@ -227,7 +221,7 @@ impl Swings {
     }
 }
 
-impl From<found::Swing> for Swing {
+impl From<found::Swing> for ResonateHit {
     fn from(one: found::Swing) -> Self {
         Self {
             node: one.node.into(),
@@ -251,17 +245,16 @@ impl WavesRun {
 
 /// At which frequencies nodes swing.
 #[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "HarmonicsAnswer")]
-pub struct Spectrum {
+pub struct HarmonicsAnswer {
     /// Of which state.
     #[serde(flatten)]
-    pub state: State,
+    pub state: EngineState,
     /// The harmonics there are, at most five: no relationship makes more than half a turn.
     pub harmonics: Vec<Harmonic>,
     /// Who answers most to each, by harmonic, then by amplitude.
-    pub hits: Vec<Response>,
+    pub hits: Vec<HarmonicsHit>,
     /// All frequencies there are: what lies beyond is their mirror image.
-    pub sweep: Vec<Step>,
+    pub sweep: Vec<SweepStep>,
     /// How the waves ran.
     #[serde(flatten)]
     pub waves: WavesRun,
@@ -282,11 +275,10 @@ pub struct Harmonic {
 
 /// How a node answers.
 #[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "HarmonicsHit")]
-pub struct Response {
+pub struct HarmonicsHit {
     /// Which.
     #[serde(flatten)]
-    pub node: Node,
+    pub node: EngineNode,
     /// How far it swings at its harmonic.
     pub score: f32,
     /// The harmonic it answers most to.
@@ -297,8 +289,7 @@ pub struct Response {
 
 /// A frequency of a sweep.
 #[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "SweepStep")]
-pub struct Step {
+pub struct SweepStep {
     /// Which.
     pub frequency: f64,
     /// How many relationships a whole turn takes; null at frequency 0, where nothing turns.
@@ -309,7 +300,7 @@ pub struct Step {
     pub resonant: bool,
 }
 
-impl Spectrum {
+impl HarmonicsAnswer {
     /// As it is told.
     #[must_use]
     pub fn of(found: found::Spectrum, freshness: &Freshness) -> Self {
@@ -320,20 +311,20 @@ impl Spectrum {
             energy: one.energy,
             nodes: one.nodes,
         };
-        let hit = |one: found::Response| Response {
+        let hit = |one: found::Response| HarmonicsHit {
             node: one.node.into(),
             score: one.amplitude,
             harmonic: one.harmonic,
             amplitudes: one.amplitudes,
         };
-        let step = |one: found::Step| Step {
+        let step = |one: found::Step| SweepStep {
             frequency: one.frequency,
             period: one.period,
             energy: one.energy,
             resonant: one.resonant,
         };
         Self {
-            state: State::of(found.generation, flags, unknown, freshness),
+            state: EngineState::of(found.generation, flags, unknown, freshness),
             harmonics: found.harmonics.into_iter().map(harmonic).collect(),
             hits: found.nodes.into_iter().map(hit).collect(),
             sweep: found.sweep.into_iter().map(step).collect(),
@@ -344,11 +335,10 @@ impl Spectrum {
 
 /// Who belongs together.
 #[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "CommunitiesAnswer")]
-pub struct Divided {
+pub struct CommunitiesAnswer {
     /// Of which state.
     #[serde(flatten)]
-    pub state: State,
+    pub state: EngineState,
     /// How much more is joined inside communities than chance would have it: at resolution 1 from -0.5 to 1, and 0 where
     /// nobody is joined to anybody.
     pub modularity: f64,
@@ -361,7 +351,7 @@ pub struct Divided {
     /// Those that are told, the largest first.
     pub communities: Vec<Community>,
     /// Members of these, by community, those that stand best first.
-    pub hits: Vec<Member>,
+    pub hits: Vec<CommunitiesHit>,
     /// How many nodes are not among them: of the one community that was asked about, else of all.
     pub left_out: usize,
     /// Who joins communities to each other most; or the one node that was asked about.
@@ -379,11 +369,10 @@ pub struct Community {
 
 /// A node and the community it belongs to.
 #[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "CommunitiesHit")]
-pub struct Member {
+pub struct CommunitiesHit {
     /// Which.
     #[serde(flatten)]
-    pub node: Node,
+    pub node: EngineNode,
     /// How well it stands in the whole graph.
     pub score: f32,
     /// Its community.
@@ -395,7 +384,7 @@ pub struct Member {
 pub struct Bridge {
     /// Which.
     #[serde(flatten)]
-    pub node: Node,
+    pub node: EngineNode,
     /// Its own community.
     pub community: u32,
     /// What joins it to others of its own: the weights of relationships, each way by itself.
@@ -403,29 +392,28 @@ pub struct Bridge {
     /// What joins it to all other communities.
     pub outside: f64,
     /// What joins it to each of these, the most first.
-    pub ties: Vec<Tie>,
+    pub ties: Vec<CommunityTie>,
 }
 
 /// What joins a node to a community.
 #[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "CommunityTie")]
-pub struct Tie {
+pub struct CommunityTie {
     /// Which one.
     pub community: u32,
     /// The weights of the relationships that do.
     pub weight: f64,
 }
 
-impl Divided {
+impl CommunitiesAnswer {
     /// As it is told.
     #[must_use]
     pub fn of(found: found::Divided, freshness: &Freshness) -> Self {
-        let member = |one: found::Member| Member {
+        let member = |one: found::Member| CommunitiesHit {
             node: one.node.into(),
             score: one.standing,
             community: one.community.0,
         };
-        let tie = |one: found::Tie| Tie { community: one.community.0, weight: one.weight };
+        let tie = |one: found::Tie| CommunityTie { community: one.community.0, weight: one.weight };
         let bridge = |one: found::Bridge| Bridge {
             node: one.node.into(),
             community: one.community.0,
@@ -435,7 +423,7 @@ impl Divided {
         };
         let told = found.communities.into_iter();
         Self {
-            state: State::of(found.generation, found.flags, found.unknown, freshness),
+            state: EngineState::of(found.generation, found.flags, found.unknown, freshness),
             modularity: found.modularity,
             count: found.count,
             alone: found.alone,

@@ -10,8 +10,7 @@ use serde::Serialize;
 
 /// A fact that was asserted.
 #[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "AssertedFact")]
-pub struct Wrote {
+pub struct AssertedFact {
     /// Its id.
     pub id: String,
     /// Of which entity.
@@ -125,8 +124,7 @@ impl From<SweepAnswer> for Swept {
 
 /// A sweep that a worker does.
 #[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "QueuedSweep")]
-pub struct Queued {
+pub struct QueuedSweep {
     /// Under which id it can be asked about.
     pub job_id: String,
     /// How it stands.
@@ -136,7 +134,7 @@ pub struct Queued {
     pub estimated_s: i64,
 }
 
-impl From<facts::Queued> for Queued {
+impl From<facts::Queued> for QueuedSweep {
     fn from(queued: facts::Queued) -> Self {
         Self { job_id: queued.job_id, status: queued.status, estimated_s: queued.estimated_s }
     }
@@ -144,8 +142,7 @@ impl From<facts::Queued> for Queued {
 
 /// A sweep that a worker does, as it stands.
 #[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "SweepJob")]
-pub struct Standing {
+pub struct SweepJob {
     /// Its id.
     pub job_id: String,
     /// How it stands.
@@ -159,7 +156,7 @@ pub struct Standing {
     pub reason: Option<String>,
 }
 
-impl From<SweepStatus> for Standing {
+impl From<SweepStatus> for SweepJob {
     fn from(standing: SweepStatus) -> Self {
         Self {
             job_id: standing.job_id,

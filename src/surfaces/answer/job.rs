@@ -10,8 +10,7 @@ use std::collections::BTreeMap;
 
 /// A job and its schedule.
 #[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "Job")]
-pub struct Scheduled {
+pub struct Job {
     /// Its name.
     #[schemars(with = "JobNames")]
     pub job: JobName,
@@ -35,7 +34,7 @@ pub struct Scheduled {
     pub lag_seconds: u64,
 }
 
-impl Scheduled {
+impl Job {
     /// `next` is the occurrence that is due, where one is: how long it has waited is the lag.
     #[must_use]
     pub fn of(status: &JobStatus, at: Timestamp) -> Self {
@@ -104,8 +103,7 @@ fn affected(tally: &Tally) -> i64 {
 
 /// A run by hand, or its dry run, which has neither occurrence nor id.
 #[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "JobRun")]
-pub struct Ran {
+pub struct JobRun {
     /// Its name.
     #[schemars(with = "JobNames")]
     pub job: JobName,
@@ -149,7 +147,7 @@ pub struct Ran {
     pub reason: Option<String>,
 }
 
-impl Ran {
+impl JobRun {
     /// Of a dry run.
     #[must_use]
     pub fn of(job: JobName, tally: Tally, at: Timestamp) -> Self {

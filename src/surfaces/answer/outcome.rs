@@ -8,7 +8,6 @@ use serde::Serialize;
 
 /// What was made of what came of a recall.
 #[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "Outcome")]
 pub struct Outcome {
     /// The recall, as it was named.
     pub recall_id: String,

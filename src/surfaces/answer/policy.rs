@@ -6,8 +6,7 @@ use serde::{Serialize, Serializer};
 
 /// A policy.
 #[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "DecayPolicy")]
-pub struct Shown {
+pub struct DecayPolicy {
     /// Its id.
     pub id: String,
     /// Which relations; * is any run of characters.
@@ -40,7 +39,7 @@ fn seconds<S: Serializer>(seconds: &Option<f64>, to: S) -> Result<S::Ok, S::Erro
     }
 }
 
-impl From<&Policy> for Shown {
+impl From<&Policy> for DecayPolicy {
     fn from(policy: &Policy) -> Self {
         let (ttl_s, half_life_s) = match policy.measure {
             Measure::TtlS(seconds) => (Some(seconds), None),
@@ -61,21 +60,19 @@ impl From<&Policy> for Shown {
 
 /// The policies in force.
 #[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "DecayPolicies")]
-pub struct Listed {
+pub struct DecayPolicies {
     /// In their order.
-    pub policies: Vec<Shown>,
+    pub policies: Vec<DecayPolicy>,
     /// Where they are: in the configuration, or in the graph.
     pub from: &'static str,
 }
 
 /// A policy that was set.
 #[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "ChangedPolicy")]
-pub struct Changed {
+pub struct ChangedPolicy {
     /// As it is now.
     #[serde(flatten)]
-    pub policy: Shown,
+    pub policy: DecayPolicy,
     /// Whether there was none of its id.
     pub new: bool,
     /// Whether nothing was written.
@@ -84,8 +81,7 @@ pub struct Changed {
 
 /// A policy that was removed.
 #[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "RemovedPolicy")]
-pub struct Removed {
+pub struct RemovedPolicy {
     /// Its id.
     pub id: String,
     /// Whether nothing was written.

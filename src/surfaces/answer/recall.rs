@@ -10,7 +10,6 @@ use std::collections::BTreeMap;
 
 /// An answer of the mirror.
 #[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "Recall")]
 pub struct Recall {
     /// A name for it, the same for the same question to the same state; nothing is kept under it.
     pub recall_id: String,
@@ -35,10 +34,10 @@ pub struct Recall {
     /// What was found, the best first.
     pub hits: Vec<Recollection>,
     /// Where the search began, the strongest first.
-    pub seeds: Vec<Seed>,
+    pub seeds: Vec<RecallSeed>,
     /// With priming: what joined them because it came together with them in earlier questions, the strongest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub primed: Vec<Primed>,
+    pub primed: Vec<PrimedNode>,
     /// Seeds of the question that are not in the mirror.
     pub unknown_seeds: Vec<String>,
     /// With xlr: what was contrasted with.
@@ -47,7 +46,7 @@ pub struct Recall {
     /// What was cut short, or was still moving when it was taken.
     pub flags: Vec<&'static str>,
     /// What finding took.
-    pub counters: Counters,
+    pub counters: RecallCounters,
 }
 
 /// A hit.
@@ -70,7 +69,7 @@ pub struct Recollection {
     pub path: Vec<String>,
     /// With why: the relationships of that way, and what they weigh.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub steps: Option<Vec<Step>>,
+    pub steps: Option<Vec<PathStep>>,
     /// Its place among memories by their words, from 1.
     pub text_rank: Option<u32>,
     /// With xlr: what contrast says of it, if waves reached it.
@@ -133,8 +132,7 @@ impl From<Field> for Contrast {
 
 /// A relationship of a way.
 #[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "PathStep")]
-pub struct Step {
+pub struct PathStep {
     /// Its type.
     #[serde(rename = "type")]
     pub kind: String,
@@ -161,8 +159,7 @@ pub struct Provenance {
 
 /// Where the search began.
 #[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "RecallSeed")]
-pub struct Seed {
+pub struct RecallSeed {
     /// Its id.
     pub id: String,
     /// What people read.
@@ -171,13 +168,12 @@ pub struct Seed {
     pub score: f32,
     /// With why: what speaks for it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub evidence: Option<Vec<Speaks>>,
+    pub evidence: Option<Vec<SeedEvidence>>,
 }
 
 /// What joined the seeds.
 #[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "PrimedNode")]
-pub struct Primed {
+pub struct PrimedNode {
     /// Its id.
     pub id: String,
     /// Above 0, up to a tenth of the strongest seed.
@@ -186,8 +182,7 @@ pub struct Primed {
 
 /// What speaks for a seed.
 #[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "SeedEvidence")]
-pub struct Speaks {
+pub struct SeedEvidence {
     /// How it was found: name, exact, prefix, contains, tag, spelling, fact, external or text.
     pub ground: &'static str,
     /// By what: a word of the question, or the other end of a fact.
@@ -198,8 +193,7 @@ pub struct Speaks {
 
 /// What finding took.
 #[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "RecallCounters")]
-pub struct Counters {
+pub struct RecallCounters {
     /// Relationships that were read, each way by itself.
     pub slots_read: u64,
     /// Of these, how many carried something.
@@ -238,7 +232,7 @@ impl Recall {
             Recollection {
                 content: contents.remove(&hit.id),
                 steps: steps
-                    .map(|steps| steps.into_iter().map(|(kind, weight)| Step { kind, weight }).collect()),
+                    .map(|steps| steps.into_iter().map(|(kind, weight)| PathStep { kind, weight }).collect()),
                 id: hit.id,
                 label: hit.label,
                 kind: hit.kind,
@@ -259,7 +253,8 @@ impl Recall {
                 partial: hit.partial,
             }
         };
-        let speaks = |one: Evidence| Speaks { ground: ground(one.ground), of: one.of, score: one.score };
+        let speaks =
+            |one: Evidence| SeedEvidence { ground: ground(one.ground), of: one.of, score: one.score };
         let counters = recalled.counters;
         let flags: Vec<&'static str> = recalled.flags.names().collect();
         Self {
@@ -277,18 +272,22 @@ impl Recall {
             seeds: recalled
                 .seeds
                 .into_iter()
-                .map(|seed| Seed {
+                .map(|seed| RecallSeed {
                     id: seed.id,
                     label: seed.label,
                     score: seed.score,
                     evidence: why.then(|| seed.evidence.into_iter().map(speaks).collect()),
                 })
                 .collect(),
-            primed: recalled.primed.into_iter().map(|one| Primed { id: one.id, score: one.score }).collect(),
+            primed: recalled
+                .primed
+                .into_iter()
+                .map(|one| PrimedNode { id: one.id, score: one.score })
+                .collect(),
             unknown_seeds: recalled.unknown,
             anti_seeds: recalled.anti_seeds,
             flags,
-            counters: Counters {
+            counters: RecallCounters {
                 slots_read: counters.slots_read,
                 useful_slots: counters.useful_slots,
                 rows_touched: counters.rows_touched,
@@ -310,8 +309,7 @@ pub(super) fn milliseconds(freshness: &Freshness) -> u64 {
 
 /// What a mechanism of the engine found.
 #[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "EngineAnswer")]
-pub struct Engine {
+pub struct EngineAnswer {
     /// Which state was asked.
     pub generation: u64,
     /// How many outcomes had been learned when the question was begun.
@@ -331,7 +329,7 @@ pub struct Engine {
     /// Whether something was cut short: which flag ends in truncated says what.
     pub truncated: bool,
     /// What was found, the best first.
-    pub hits: Vec<Standing>,
+    pub hits: Vec<EngineHit>,
     /// Seeds that are not there.
     pub unknown_seeds: Vec<String>,
     /// What was cut short, or was still moving when it was taken.
@@ -344,8 +342,7 @@ pub struct Engine {
 
 /// A node and how it does.
 #[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "EngineHit")]
-pub struct Standing {
+pub struct EngineHit {
     /// Its id; of an entity its name.
     pub id: String,
     /// What people read.
@@ -356,11 +353,11 @@ pub struct Standing {
     pub score: f32,
 }
 
-impl Engine {
+impl EngineAnswer {
     /// As it is told.
     #[must_use]
     pub fn of(found: Found, freshness: &Freshness) -> Self {
-        let hit = |one: Scored| Standing { id: one.id, label: one.label, kind: one.kind, score: one.score };
+        let hit = |one: Scored| EngineHit { id: one.id, label: one.label, kind: one.kind, score: one.score };
         Self {
             generation: found.generation,
             tick_start: freshness.tick_start,
@@ -382,8 +379,7 @@ impl Engine {
 
 /// What is held of a scope in memory.
 #[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "Mirror")]
-pub struct Mirrored {
+pub struct Mirror {
     /// Whose.
     pub scope: String,
     /// Whether it was loaded yet.
@@ -420,7 +416,7 @@ pub struct Mirrored {
     pub learned_saves_skipped: u64,
 }
 
-impl From<Held> for Mirrored {
+impl From<Held> for Mirror {
     fn from(held: Held) -> Self {
         let state = held.state;
         let skipped = state.map_or_else(BTreeMap::new, |state| {

@@ -17,7 +17,6 @@ use std::borrow::Cow;
 // `At` is how the last observation is said: `Rfc3339` or `Day`.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "Edge")]
 pub struct Edge<At = Rfc3339> {
     /// The entity it begins at.
     pub from: String,
@@ -84,8 +83,7 @@ impl JsonSchema for Day {
 
 /// What a write did to a relation.
 #[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "WrittenEdge")]
-pub struct Wrote {
+pub struct WrittenEdge {
     /// The entity it begins at.
     from: String,
     /// What it says.
@@ -106,7 +104,7 @@ pub struct Wrote {
     dry_run: bool,
 }
 
-impl Wrote {
+impl WrittenEdge {
     /// Of a relation at an instant.
     #[must_use]
     pub fn of(

@@ -1,7 +1,7 @@
 //! How things stand, and how healthy the memories are.
 
 use super::Rfc3339;
-use super::job::Scheduled;
+use super::job::Job;
 use ebb_core::domain::tier;
 use ebb_core::domain::units::Timestamp;
 use ebb_core::service::admin::{Health as Found, Status as Stand};
@@ -95,23 +95,22 @@ pub struct Status {
     /// Why no job can run.
     pub stopped: Option<String>,
     /// The jobs.
-    pub jobs: Vec<Scheduled>,
+    pub jobs: Vec<Job>,
     /// Each tier that holds memories.
     pub tiers: Vec<Tier>,
     /// What waits.
     pub waiting: Waiting,
     /// Attempts that are not over.
-    pub attempts: Vec<Attempt>,
+    pub attempts: Vec<OpenAttempt>,
     /// Runs that are not over.
     pub runs: Vec<Run>,
     /// What each process that answers from memory holds there of the graph.
-    pub mirrors: Vec<Kept>,
+    pub mirrors: Vec<KeptMirror>,
 }
 
 /// What a process holds in memory of a scope.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-#[schemars(rename = "KeptMirror")]
-pub struct Kept {
+pub struct KeptMirror {
     /// Whose.
     pub scope: String,
     /// Which process.
@@ -142,8 +141,7 @@ pub struct Kept {
 
 /// An attempt that is not over.
 #[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "OpenAttempt")]
-pub struct Attempt {
+pub struct OpenAttempt {
     /// Its id.
     pub id: String,
     /// What it works on.
@@ -239,7 +237,7 @@ impl From<Stand> for Status {
             scratch: stand.scratch.is_some(),
             simulated_now: stand.scratch.flatten().map(Rfc3339),
             stopped: stand.stopped,
-            jobs: stand.jobs.iter().map(|job| Scheduled::of(job, stand.at)).collect(),
+            jobs: stand.jobs.iter().map(|job| Job::of(job, stand.at)).collect(),
             tiers,
             waiting: Waiting {
                 due: stand.waiting.due,
@@ -251,14 +249,14 @@ impl From<Stand> for Status {
                 quarantined: stand.waiting.quarantined,
                 unstamped: stand.unstamped,
             },
-            attempts: stand.attempts.into_iter().map(Attempt::from).collect(),
+            attempts: stand.attempts.into_iter().map(OpenAttempt::from).collect(),
             runs: stand.runs.into_iter().map(Run::from).collect(),
-            mirrors: stand.mirrors.into_iter().map(Kept::from).collect(),
+            mirrors: stand.mirrors.into_iter().map(KeptMirror::from).collect(),
         }
     }
 }
 
-impl From<MirrorStatus> for Kept {
+impl From<MirrorStatus> for KeptMirror {
     fn from(told: MirrorStatus) -> Self {
         let stale = told.is_stale();
         let MirrorStatus {
@@ -294,7 +292,7 @@ impl From<MirrorStatus> for Kept {
     }
 }
 
-impl From<AttemptRow> for Attempt {
+impl From<AttemptRow> for OpenAttempt {
     fn from(row: AttemptRow) -> Self {
         let AttemptRow { id, phase, state, holder, holds, lease_left, .. } = row;
         Self { id, phase, state, holder, holds, lease_left_ms: lease_left }

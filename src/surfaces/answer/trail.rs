@@ -40,8 +40,7 @@ impl JsonSchema for PlaceNames {
 
 /// A place by its name.
 #[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "TrailNode")]
-pub struct Node {
+pub struct TrailNode {
     /// Its label.
     pub label: String,
     /// Its id; of an Entity its name.
@@ -50,8 +49,7 @@ pub struct Node {
 
 /// A place and what is left there.
 #[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "TrailPlace")]
-pub struct Place {
+pub struct TrailPlace {
     /// Its label.
     pub label: String,
     /// Its id; of an Entity its name.
@@ -64,12 +62,11 @@ pub struct Place {
 
 /// An edge and what is left on it.
 #[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "TrailEdge")]
-pub struct Edge {
+pub struct TrailEdge {
     /// Where it begins.
-    pub from: Node,
+    pub from: TrailNode,
     /// Where it ends.
-    pub to: Node,
+    pub to: TrailNode,
     /// Its type.
     #[serde(rename = "type")]
     pub kind: String,
@@ -87,17 +84,16 @@ pub struct Edge {
 
 /// What was left in the palace.
 #[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "TrailWritten")]
-pub struct Wrote {
+pub struct TrailWritten {
     /// Of a place or an edge that was named: whether it is new.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub created: Option<bool>,
     /// In which cycle.
     pub cycle: i64,
     /// The places, as they are then.
-    pub nodes: Vec<Place>,
+    pub nodes: Vec<TrailPlace>,
     /// The edges, as they are then.
-    pub edges: Vec<Edge>,
+    pub edges: Vec<TrailEdge>,
     /// When.
     pub at: Rfc3339,
     /// Whether nothing was written.
@@ -106,22 +102,20 @@ pub struct Wrote {
 
 /// What is left at a place, or between two.
 #[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "TrailStatus")]
-pub struct Status {
+pub struct TrailStatus {
     /// In which cycle.
     pub cycle: i64,
     /// The places.
-    pub nodes: Vec<Place>,
+    pub nodes: Vec<TrailPlace>,
     /// The edges between them.
-    pub edges: Vec<Edge>,
+    pub edges: Vec<TrailEdge>,
     /// As of when.
     pub at: Rfc3339,
 }
 
 /// An edge of a way.
 #[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "WalkedEdge")]
-pub struct Walked {
+pub struct WalkedEdge {
     /// Its type.
     #[serde(rename = "type")]
     pub kind: String,
@@ -136,9 +130,9 @@ pub struct Path {
     /// In which cycle.
     pub cycle: i64,
     /// The places, in order; none if no way was found.
-    pub nodes: Vec<Node>,
+    pub nodes: Vec<TrailNode>,
     /// The edges between them, in order.
-    pub edges: Vec<Walked>,
+    pub edges: Vec<WalkedEdge>,
     /// What it costs; null if no way was found.
     pub cost: Option<f64>,
     /// How many places were read.
@@ -151,8 +145,7 @@ pub struct Path {
 
 /// Where one might go.
 #[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "NextPlace")]
-pub struct Candidate {
+pub struct NextPlace {
     /// Its label.
     pub label: String,
     /// Its id; of an Entity its name.
@@ -189,8 +182,7 @@ pub struct Evaporated {
 
 /// The present cycle.
 #[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "TrailCycle")]
-pub struct Cycle {
+pub struct TrailCycle {
     /// Which it is.
     pub cycle: i64,
     /// Since when.
@@ -207,20 +199,20 @@ pub struct Cycle {
     pub dry_run: bool,
 }
 
-impl From<Named> for Node {
+impl From<Named> for TrailNode {
     fn from(Named { label, id }: Named) -> Self {
         Self { label, id }
     }
 }
 
-impl From<PlaceSeen> for Place {
+impl From<PlaceSeen> for TrailPlace {
     fn from(seen: PlaceSeen) -> Self {
         let Named { label, id } = seen.named;
         Self { label, id, exploitation: seen.exploitation, exploration: seen.exploration }
     }
 }
 
-impl From<EdgeSeen> for Edge {
+impl From<EdgeSeen> for TrailEdge {
     fn from(seen: EdgeSeen) -> Self {
         Self {
             from: seen.from.into(),
@@ -235,14 +227,14 @@ impl From<EdgeSeen> for Edge {
     }
 }
 
-impl From<service::Candidate> for Candidate {
+impl From<service::Candidate> for NextPlace {
     fn from(one: service::Candidate) -> Self {
         let Named { label, id } = one.place;
         Self { label, id, kind: one.kind, cost: one.cost, score: one.score }
     }
 }
 
-impl Wrote {
+impl TrailWritten {
     /// What a trace did.
     #[must_use]
     pub fn of(done: Traced, at: Timestamp, dry_run: bool) -> Self {
@@ -257,7 +249,7 @@ impl Wrote {
     }
 }
 
-impl Status {
+impl TrailStatus {
     /// What was seen at an instant.
     #[must_use]
     pub fn of(seen: Seen, at: Timestamp) -> Self {
@@ -277,7 +269,7 @@ impl Path {
         Self {
             cycle: found.cycle,
             nodes: found.nodes.into_iter().map(Into::into).collect(),
-            edges: found.edges.into_iter().map(|(kind, cost)| Walked { kind, cost }).collect(),
+            edges: found.edges.into_iter().map(|(kind, cost)| WalkedEdge { kind, cost }).collect(),
             cost: found.cost,
             read: found.read,
             truncated: found.truncated,
@@ -303,7 +295,7 @@ impl Evaporated {
     }
 }
 
-impl Cycle {
+impl TrailCycle {
     /// A cycle, by how they are counted.
     #[must_use]
     pub fn of(counter: &Counter, cycle: i64, at: Timestamp, dry_run: bool) -> Self {
@@ -320,7 +312,7 @@ impl Cycle {
     }
 }
 
-impl std::fmt::Display for Node {
+impl std::fmt::Display for TrailNode {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}:{}", self.label, self.id)
     }

@@ -6,7 +6,7 @@ use super::exit::CliError;
 use super::instant::{about, readable};
 use super::output::Output;
 use super::page::{Column, Page};
-use crate::surfaces::answer::attempt::{Held, Shown, Whole};
+use crate::surfaces::answer::attempt::{Attempt, AttemptWithMemories, HeldMemory};
 use clap::{Args, Subcommand};
 use ebb_core::service::Service;
 use serde::Serialize;
@@ -90,8 +90,8 @@ pub async fn run(verb: &Verb, service: &Service, output: &Output, global: &Globa
 }
 
 async fn list(args: &List, service: &Service, output: &Output) -> Result<(), CliError> {
-    let attempts: Vec<Shown> =
-        service.attempts(!args.all, args.limit).await?.into_iter().map(Shown::from).collect();
+    let attempts: Vec<Attempt> =
+        service.attempts(!args.all, args.limit).await?.into_iter().map(Attempt::from).collect();
     output.emit_list("attempt.list", "attempts", &attempts, |page| {
         if attempts.is_empty() {
             page.line(if args.all { "No attempts." } else { "No attempt is open." });
@@ -108,7 +108,7 @@ async fn list(args: &List, service: &Service, output: &Output) -> Result<(), Cli
             Column::right("APPLIED"),
             Column::right("CONFLICTS"),
         ];
-        let row = |attempt: &Shown| {
+        let row = |attempt: &Attempt| {
             [
                 attempt.id.clone(),
                 attempt.phase.clone().unwrap_or_else(|| "-".to_owned()),
@@ -127,13 +127,13 @@ async fn list(args: &List, service: &Service, output: &Output) -> Result<(), Cli
 
 async fn show(args: &Show, service: &Service, output: &Output) -> Result<(), CliError> {
     let (attempt, held) = service.attempt(&args.id).await?;
-    let memories = held.into_iter().map(|(id, tier)| Held { id, tier }).collect();
-    let whole = Whole { attempt: attempt.into(), memories };
+    let memories = held.into_iter().map(|(id, tier)| HeldMemory { id, tier }).collect();
+    let whole = AttemptWithMemories { attempt: attempt.into(), memories };
     output.emit("attempt.show", &whole, |page| lay_out(&whole, page))
 }
 
-fn lay_out(whole: &Whole, page: &mut Page) {
-    let Whole { attempt, memories } = whole;
+fn lay_out(whole: &AttemptWithMemories, page: &mut Page) {
+    let AttemptWithMemories { attempt, memories } = whole;
     let or = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".to_owned());
     page.fields(&[
         ("attempt", attempt.id.clone()),

@@ -12,8 +12,10 @@ use super::exit::CliError;
 use super::output::Output;
 use super::page::{Column, Page, searched};
 use super::recall::{ProfileName, seed};
-use crate::surfaces::answer::engine::{Contrasted, Divided, Spectrum, State, Swings};
-use crate::surfaces::answer::recall::{Engine, Standing};
+use crate::surfaces::answer::engine::{
+    CommunitiesAnswer, EngineState, HarmonicsAnswer, ResonateAnswer, XlrAnswer,
+};
+use crate::surfaces::answer::recall::{EngineAnswer, EngineHit};
 use clap::{Args, Subcommand};
 use ebb_core::service::Service;
 use ebb_core::service::engine::{Activate, Rank, activate, contrast, divide, harmonics, rank, resonate};
@@ -123,28 +125,28 @@ pub async fn run(verb: &Verb, service: &Service, output: &Output) -> Result<(), 
     match verb {
         Verb::Activate(args) => {
             let (found, freshness) = service.activate(scope, args.asked()).await?;
-            tell("engine.activate", &Engine::of(found, &freshness), output)
+            tell("engine.activate", &EngineAnswer::of(found, &freshness), output)
         }
         Verb::Xlr(args) => {
             let (found, freshness) = service.contrast(scope, args.asked()).await?;
-            xlr::tell(&Contrasted::of(found, &freshness), output)
+            xlr::tell(&XlrAnswer::of(found, &freshness), output)
         }
         Verb::Resonate(args) => {
             let asked = args.waves.asked();
             let (found, freshness) = service.resonate(scope, asked, args.sympathetic).await?;
-            waves::tell(&Swings::of(found, &freshness), output)
+            waves::tell(&ResonateAnswer::of(found, &freshness), output)
         }
         Verb::Harmonics(args) => {
             let (found, freshness) = service.harmonics(scope, args.waves.asked()).await?;
-            waves::tell_spectrum(&Spectrum::of(found, &freshness), output)
+            waves::tell_spectrum(&HarmonicsAnswer::of(found, &freshness), output)
         }
         Verb::Pagerank(args) => {
             let (found, freshness) = service.rank(scope, args.asked()).await?;
-            tell("engine.pagerank", &Engine::of(found, &freshness), output)
+            tell("engine.pagerank", &EngineAnswer::of(found, &freshness), output)
         }
         Verb::Communities(args) => {
             let (found, freshness) = service.communities(scope, args.asked()).await?;
-            communities::tell(args, &Divided::of(found, &freshness), output)
+            communities::tell(args, &CommunitiesAnswer::of(found, &freshness), output)
         }
     }
 }
@@ -158,37 +160,37 @@ pub fn run_on(verb: &Verb, view: &View, rules: &Config, output: &Output) -> Resu
     match verb {
         Verb::Activate(args) => {
             let found = activate(view, &args.asked(), rules, scratch)?;
-            tell("engine.activate", &Engine::of(found, file), output)
+            tell("engine.activate", &EngineAnswer::of(found, file), output)
         }
         Verb::Xlr(args) => {
             let found = contrast(view, &args.asked(), rules, scratch)?;
-            xlr::tell(&Contrasted::of(found, file), output)
+            xlr::tell(&XlrAnswer::of(found, file), output)
         }
         Verb::Resonate(args) => {
             let found = resonate(view, &args.waves.asked(), args.sympathetic, rules, scratch)?;
-            waves::tell(&Swings::of(found, file), output)
+            waves::tell(&ResonateAnswer::of(found, file), output)
         }
         Verb::Harmonics(args) => {
             let found = harmonics(view, &args.waves.asked(), rules, scratch)?;
-            waves::tell_spectrum(&Spectrum::of(found, file), output)
+            waves::tell_spectrum(&HarmonicsAnswer::of(found, file), output)
         }
         Verb::Pagerank(args) => {
             let found = rank(view, &args.asked())?;
-            tell("engine.pagerank", &Engine::of(found, file), output)
+            tell("engine.pagerank", &EngineAnswer::of(found, file), output)
         }
         Verb::Communities(args) => {
             let found = divide(view, &args.asked())?;
-            communities::tell(args, &Divided::of(found, file), output)
+            communities::tell(args, &CommunitiesAnswer::of(found, file), output)
         }
     }
 }
 
-fn tell(verb: &str, answer: &Engine, output: &Output) -> Result<(), CliError> {
+fn tell(verb: &str, answer: &EngineAnswer, output: &Output) -> Result<(), CliError> {
     output.emit(verb, answer, |page| lay_out(answer, page))
 }
 
 /// Ends a page: what is not there, a line, and what was cut short.
-fn close(state: &State, line: &str, page: &mut Page) {
+fn close(state: &EngineState, line: &str, page: &mut Page) {
     for id in &state.unknown_seeds {
         page.line(&format!("There is nothing called {id}."));
     }
@@ -207,12 +209,12 @@ fn above_0(text: &str) -> Result<f32, String> {
     number.ok_or_else(|| "it must be a number above 0".to_owned())
 }
 
-fn lay_out(answer: &Engine, page: &mut Page) {
+fn lay_out(answer: &EngineAnswer, page: &mut Page) {
     if answer.hits.is_empty() {
         page.line("Nothing lights up.");
     } else {
         let columns = [Column::right("SCORE"), Column::left("KIND"), Column::cut("ID"), Column::cut("LABEL")];
-        let row = |hit: &Standing| {
+        let row = |hit: &EngineHit| {
             [format!("{:.6}", hit.score), hit.kind.clone(), hit.id.clone(), hit.label.clone()]
         };
         page.table(&columns, answer.hits.iter().map(row));

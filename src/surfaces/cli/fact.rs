@@ -6,7 +6,7 @@ use super::output::Output;
 use super::page::Column;
 use super::{Global, Once, When, Write};
 use crate::surfaces::answer::Rfc3339;
-use crate::surfaces::answer::fact::{Queued, Shown, Standing, Swept, Wrote};
+use crate::surfaces::answer::fact::{AssertedFact, QueuedSweep, Shown, SweepJob, Swept};
 use clap::{Args, Subcommand, ValueEnum};
 use ebb_core::clock::new_id;
 use ebb_core::domain::fact::{Assertion, FactError, FactScope, Tuple, Value};
@@ -199,7 +199,7 @@ async fn assert(
     let said = service.assert_facts(&args.write.mode(&args.once), std::slice::from_ref(&assertion)).await?;
     let Some(said) = said.into_iter().next() else { return Err(CliError::failed("nothing was asserted")) };
     let text = assertion.tuple.to_string();
-    let answer = Wrote {
+    let answer = AssertedFact {
         id: said.id,
         entity: args.entity.clone(),
         relation: args.relation.clone(),
@@ -272,7 +272,7 @@ pub async fn sweep(
 ) -> Result<(), CliError> {
     if let Some(id) = &args.job {
         let found = service.sweep_job(id).await?;
-        let standing = Standing {
+        let standing = SweepJob {
             job_id: found.job_id,
             status: found.status,
             so_far: found.so_far.into(),
@@ -300,7 +300,7 @@ pub async fn sweep(
         }
         Sweep::Queued(queued) => {
             let queued =
-                Queued { job_id: queued.job_id, status: queued.status, estimated_s: queued.estimated_s };
+                QueuedSweep { job_id: queued.job_id, status: queued.status, estimated_s: queued.estimated_s };
             output.emit("sweep", &queued, |page| {
                 page.line(&format!(
                     "The sweep {} is {}; a worker needs about {} s for it.",

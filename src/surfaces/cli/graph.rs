@@ -8,7 +8,7 @@ pub use load::load;
 use super::exit::CliError;
 use super::output::Output;
 use super::page::{Page, percent};
-use crate::surfaces::answer::recall::Mirrored;
+use crate::surfaces::answer::recall::Mirror;
 use clap::{Args, Subcommand, ValueEnum};
 use ebb_core::service::Service;
 use ebb_core::service::mirrors::Difference;
@@ -98,7 +98,7 @@ struct Saved {
     file: String,
     bytes: u64,
     learned: Learned,
-    mirror: Mirrored,
+    mirror: Mirror,
 }
 
 /// What was learned on a graph, as a file.
@@ -127,7 +127,7 @@ struct Verified {
     extra: u64,
     differing: u64,
     such_as: Vec<String>,
-    mirror: Mirrored,
+    mirror: Mirror,
 }
 
 /// Runs a verb.
@@ -141,7 +141,7 @@ pub async fn run(verb: &Verb, service: &Service, output: &Output) -> Result<(), 
     let held = service.refresh_mirror(service.scope()).await?;
     match verb {
         Verb::Stats => {
-            let mirror = Mirrored::from(held);
+            let mirror = Mirror::from(held);
             output.emit("graph.stats", &mirror, |page| stats(&mirror, page))
         }
         Verb::Save(args) => {
@@ -165,7 +165,7 @@ pub async fn run(verb: &Verb, service: &Service, output: &Output) -> Result<(), 
         Verb::Refresh(_) | Verb::Load(_) => Err(CliError::usage("this verb does not work on a mirror")),
         Verb::Verify => {
             let difference = service.verify_mirror(service.scope()).await?;
-            let mirror = Mirrored::from(service.mirrored(service.scope())?);
+            let mirror = Mirror::from(service.mirrored(service.scope())?);
             let same = difference.is_none();
             let Difference { missing, extra, differing, named } = difference;
             let verified = Verified { same, missing, extra, differing, such_as: named, mirror };
@@ -188,7 +188,7 @@ fn learned(slots: usize, tick: u64) -> String {
     format!("of {slots} relationships, each way, from {tick} outcomes")
 }
 
-fn stats(mirror: &Mirrored, page: &mut Page) {
+fn stats(mirror: &Mirror, page: &mut Page) {
     let number = |number: Option<usize>| number.unwrap_or(0).to_string();
     let skipped = |what| mirror.skipped.get(what).copied().unwrap_or(0);
     let fields = [

@@ -5,8 +5,8 @@ use super::instant::{about, between, readable, spelt};
 use super::output::Output;
 use super::page::{Column, Page};
 use super::{Global, unknown};
-pub(super) use crate::surfaces::answer::job::Scheduled;
-use crate::surfaces::answer::job::{PastRun, Ran};
+pub(super) use crate::surfaces::answer::job::Job;
+use crate::surfaces::answer::job::{JobRun, PastRun};
 use clap::{Args, Subcommand};
 use ebb_core::domain::units::Timestamp;
 use ebb_core::service::{JobName, Service};
@@ -81,7 +81,7 @@ fn job(name: &str) -> Result<JobName, CliError> {
     JobName::named(name).ok_or_else(|| unknown("job", name, names(), "ebb job list"))
 }
 
-impl Scheduled {
+impl Job {
     /// Jobs as a table.
     pub(super) fn table(page: &mut Page, jobs: &[Self], at: Timestamp) {
         let columns = [
@@ -114,15 +114,15 @@ impl Scheduled {
 
 async fn list(service: &Service, output: &Output) -> Result<(), CliError> {
     let at = service.instant(None).await?;
-    let jobs: Vec<Scheduled> = service.jobs(at).await?.iter().map(|job| Scheduled::of(job, at)).collect();
+    let jobs: Vec<Job> = service.jobs(at).await?.iter().map(|job| Job::of(job, at)).collect();
     output.emit_list("job.list", "jobs", &jobs, |page| {
-        Scheduled::table(page, &jobs, at);
+        Job::table(page, &jobs, at);
         page.line("");
         jobs.iter().for_each(|job| page.line(&format!("{}: {}.", job.job, job.about)));
     })
 }
 
-impl Ran {
+impl JobRun {
     /// What it did, in a line.
     fn sentence(&self) -> String {
         let name = self.job.name();
@@ -211,9 +211,9 @@ async fn work(args: &Run, service: &Service, output: &Output, global: &Global) -
     let mut runs = Vec::new();
     for job in jobs {
         runs.push(if args.write.dry_run {
-            Ran::of(job, service.dry_run_job(job, at, args.limit, false).await?, at)
+            JobRun::of(job, service.dry_run_job(job, at, args.limit, false).await?, at)
         } else {
-            Ran::reported(service.run_job(job, at, args.limit).await?)
+            JobRun::reported(service.run_job(job, at, args.limit).await?)
         });
     }
     let sentences = |page: &mut Page| runs.iter().for_each(|run| page.paragraph(&run.sentence()));

@@ -5,7 +5,7 @@ use super::instant::{span, spelt};
 use super::output::Output;
 use super::page::Column;
 use super::{Global, Once};
-use crate::surfaces::answer::policy::{Changed, Listed, Removed, Shown};
+use crate::surfaces::answer::policy::{ChangedPolicy, DecayPolicies, DecayPolicy, RemovedPolicy};
 use clap::{Args, Subcommand};
 use ebb_core::domain::policy::{Draft, Given, Policy};
 use ebb_core::service::Service;
@@ -108,7 +108,7 @@ pub async fn run(verb: &Verb, service: &Service, output: &Output, _: &Global) ->
         Verb::Remove(args) => {
             let dry_run = args.write.dry_run;
             service.remove_policy(&args.write.mode(&args.once), &args.id).await?;
-            output.emit("policy.remove", &Removed { id: args.id.clone(), dry_run }, |page| {
+            output.emit("policy.remove", &RemovedPolicy { id: args.id.clone(), dry_run }, |page| {
                 page.line(&format!(
                     "The policy {} {} removed.",
                     args.id,
@@ -123,7 +123,7 @@ async fn list(service: &Service, output: &Output) -> Result<(), CliError> {
     let in_force = service.policies().await?;
     let all = in_force.policies.all();
     let from = if in_force.in_graph { "graph" } else { "configuration" };
-    let listed = Listed { policies: all.iter().map(Shown::from).collect(), from };
+    let listed = DecayPolicies { policies: all.iter().map(DecayPolicy::from).collect(), from };
     output.emit("policy.list", &listed, |page| {
         if all.is_empty() {
             page.line(&format!("There are no policies ({from}); sweeps do nothing."));
@@ -170,7 +170,7 @@ async fn set(args: &SetArgs, service: &Service, output: &Output) -> Result<(), C
     ]);
     let draft = Draft(fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect());
     let (policy, new) = service.set_policy(&args.write.mode(&args.once), draft).await?;
-    let changed = Changed { policy: Shown::from(&policy), new, dry_run: args.write.dry_run };
+    let changed = ChangedPolicy { policy: DecayPolicy::from(&policy), new, dry_run: args.write.dry_run };
     output.emit("policy.set", &changed, |page| {
         let what = if new { "is new" } else { "was changed" };
         page.line(&format!("The policy {} {what}.", policy.id));

@@ -5,7 +5,7 @@ use super::instant::readable;
 use super::output::Output;
 use super::page::Column;
 use super::{Global, Once, When, Write};
-use crate::surfaces::answer::relation::{Edge, Passed, Wrote};
+use crate::surfaces::answer::relation::{Edge, Passed, WrittenEdge};
 use clap::{Args, Subcommand};
 use ebb_core::domain::event::{Observe, Tie};
 use ebb_core::domain::ids::{EntityName, RelationType};
@@ -157,7 +157,7 @@ async fn observe(
     let observe = Observe { tie, seen };
     let done = service.observe(&args.write.mode(&args.once), std::slice::from_ref(&observe)).await?;
     let outcome = done.first().copied().unwrap_or(Observed::Late);
-    let answer = Wrote::of(&observe.tie, Some(outcome), None, at, args.write.dry_run);
+    let answer = WrittenEdge::of(&observe.tie, Some(outcome), None, at, args.write.dry_run);
     output.emit("relation.observe", &answer, |page| {
         page.line(&match outcome {
             Observed::Created => format!("{} is new.", observe.tie),
@@ -217,7 +217,7 @@ async fn pin(
     let tie = args.names.tie(service)?;
     let at = args.write.instant(service, global).await?;
     let weight = service.pin_relation(&args.write.mode(&args.once), &tie, pin, at).await?;
-    let answer = Wrote::of(&tie, None, Some(weight), at, args.write.dry_run);
+    let answer = WrittenEdge::of(&tie, None, Some(weight), at, args.write.dry_run);
     output.emit(if pin { "relation.pin" } else { "relation.unpin" }, &answer, |page| {
         let what = if pin { "is held at" } else { "fades from" };
         page.line(&format!("{tie} {what} {weight:.3}."));

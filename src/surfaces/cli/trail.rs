@@ -7,7 +7,7 @@ use super::exit::CliError;
 use super::output::Output;
 use super::page::{Column, Page};
 use super::{Global, Once, When, Write};
-use crate::surfaces::answer::trail::{Edge, Place};
+use crate::surfaces::answer::trail::{TrailEdge, TrailPlace};
 use clap::{Args, Subcommand};
 use ebb_core::domain::event::PlaceName;
 use ebb_core::service::Service;
@@ -235,16 +235,16 @@ fn place(text: &str, service: &Service) -> Result<PlaceName, CliError> {
     place_name(text, service.allowed()).map_err(CliError::usage)
 }
 
-fn table_of_places(page: &mut Page, places: &[Place]) {
+fn table_of_places(page: &mut Page, places: &[TrailPlace]) {
     let columns = [Column::left("PLACE"), Column::right("EXPLOITATION"), Column::right("EXPLORATION")];
-    let row = |place: &Place| {
+    let row = |place: &TrailPlace| {
         let name = format!("{}:{}", place.label, place.id);
         [name, format!("{:.3}", place.exploitation), format!("{:.3}", place.exploration)]
     };
     page.table(&columns, places.iter().map(row));
 }
 
-fn table_of_edges(page: &mut Page, edges: &[Edge]) {
+fn table_of_edges(page: &mut Page, edges: &[TrailEdge]) {
     let columns = [
         Column::left("FROM"),
         Column::left("TYPE"),
@@ -254,7 +254,7 @@ fn table_of_edges(page: &mut Page, edges: &[Edge]) {
         Column::right("RECENCY"),
         Column::right("COST"),
     ];
-    let row = |edge: &Edge| {
+    let row = |edge: &TrailEdge| {
         let number = |value: f64| format!("{value:.3}");
         let [success, traversal, recency, cost] =
             [edge.success, edge.traversal, edge.recency, edge.cost].map(number);

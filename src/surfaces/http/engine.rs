@@ -2,9 +2,9 @@
 
 use super::input::{AnyTerm, Name, Nothing};
 use super::problem::Problem;
-use super::recall::{Given, given, top_k};
+use super::recall::{GivenSeed, given, top_k};
 use super::route::{Answer, Call, Needs, Route};
-use crate::surfaces::answer::engine::{Contrasted, Divided, Spectrum, Swings};
+use crate::surfaces::answer::engine::{CommunitiesAnswer, HarmonicsAnswer, ResonateAnswer, XlrAnswer};
 use ebb_core::domain::ids::{Scope, Term};
 use ebb_core::domain::key::Right;
 use ebb_core::service::engine::{Contrast, Divide, Waves};
@@ -45,11 +45,10 @@ pub(super) fn routes() -> Vec<Route> {
 /// What is to be contrasted.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[schemars(rename = "XlrRequest")]
-struct Lit {
+struct XlrRequest {
     /// Ids to begin at.
     #[schemars(length(max = 200))]
-    seeds: Vec<Given>,
+    seeds: Vec<GivenSeed>,
     /// How many nodes at most.
     #[serde(default = "top_k")]
     #[schemars(range(min = 1, max = 1_000))]
@@ -62,11 +61,10 @@ struct Lit {
 /// Waves that are to be read at one frequency.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[schemars(rename = "ResonateRequest")]
-struct Swung {
+struct ResonateRequest {
     /// Ids that waves set out from, each with its amplitude.
     #[schemars(length(max = 200))]
-    seeds: Vec<Given>,
+    seeds: Vec<GivenSeed>,
     /// At which frequency they are read, above 0.
     #[serde(default = "once")]
     #[schemars(range(min = 0.0))]
@@ -96,11 +94,10 @@ struct Swung {
 /// Waves that are to be read at all frequencies.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[schemars(rename = "HarmonicsRequest")]
-struct Swept {
+struct HarmonicsRequest {
     /// Ids that waves set out from, each with its amplitude.
     #[schemars(length(max = 200))]
-    seeds: Vec<Given>,
+    seeds: Vec<GivenSeed>,
     /// The frequency whose multiples are read, above 0.
     #[serde(default = "once")]
     #[schemars(range(min = 0.0))]
@@ -127,8 +124,7 @@ struct Swept {
 /// How a graph is to be divided.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[schemars(rename = "CommunitiesRequest")]
-struct Parted {
+struct CommunitiesRequest {
     /// Above 0; above 1 communities get smaller.
     #[serde(default = "once")]
     #[schemars(range(min = 0.0))]
@@ -156,16 +152,16 @@ const fn hops() -> u8 {
     10
 }
 
-async fn xlr(call: Call<Nothing, Nothing, Lit>) -> Result<Answer<Contrasted>, Problem> {
+async fn xlr(call: Call<Nothing, Nothing, XlrRequest>) -> Result<Answer<XlrAnswer>, Problem> {
     let scope = call.scope(call.body.scope.as_ref())?;
     let asked = Contrast { seeds: given(&call.body.seeds), top_k: call.body.top_k };
     let (found, freshness) = call.service().contrast(&scope, asked).await?;
-    Ok(Answer::ok(Contrasted::of(found, &freshness)))
+    Ok(Answer::ok(XlrAnswer::of(found, &freshness)))
 }
 
-async fn resonate(call: Call<Nothing, Nothing, Swung>) -> Result<Answer<Swings>, Problem> {
+async fn resonate(call: Call<Nothing, Nothing, ResonateRequest>) -> Result<Answer<ResonateAnswer>, Problem> {
     let scope = call.scope(call.body.scope.as_ref())?;
-    let Swung { seeds, frequency, wavelength, hops, pulses, sympathetic, top_k, .. } = &call.body;
+    let ResonateRequest { seeds, frequency, wavelength, hops, pulses, sympathetic, top_k, .. } = &call.body;
     let asked = Waves {
         seeds: given(seeds),
         frequency: *frequency,
@@ -175,12 +171,14 @@ async fn resonate(call: Call<Nothing, Nothing, Swung>) -> Result<Answer<Swings>,
         top_k: *top_k,
     };
     let (found, freshness) = call.service().resonate(&scope, asked, *sympathetic).await?;
-    Ok(Answer::ok(Swings::of(found, &freshness)))
+    Ok(Answer::ok(ResonateAnswer::of(found, &freshness)))
 }
 
-async fn harmonics(call: Call<Nothing, Nothing, Swept>) -> Result<Answer<Spectrum>, Problem> {
+async fn harmonics(
+    call: Call<Nothing, Nothing, HarmonicsRequest>,
+) -> Result<Answer<HarmonicsAnswer>, Problem> {
     let scope = call.scope(call.body.scope.as_ref())?;
-    let Swept { seeds, frequency, wavelength, hops, pulses, top_k, .. } = &call.body;
+    let HarmonicsRequest { seeds, frequency, wavelength, hops, pulses, top_k, .. } = &call.body;
     let asked = Waves {
         seeds: given(seeds),
         frequency: *frequency,
@@ -190,12 +188,14 @@ async fn harmonics(call: Call<Nothing, Nothing, Swept>) -> Result<Answer<Spectru
         top_k: *top_k,
     };
     let (found, freshness) = call.service().harmonics(&scope, asked).await?;
-    Ok(Answer::ok(Spectrum::of(found, &freshness)))
+    Ok(Answer::ok(HarmonicsAnswer::of(found, &freshness)))
 }
 
-async fn communities(call: Call<Nothing, Nothing, Parted>) -> Result<Answer<Divided>, Problem> {
+async fn communities(
+    call: Call<Nothing, Nothing, CommunitiesRequest>,
+) -> Result<Answer<CommunitiesAnswer>, Problem> {
     let scope = call.scope(call.body.scope.as_ref())?;
-    let Parted { resolution, node, top_k, members, .. } = &call.body;
+    let CommunitiesRequest { resolution, node, top_k, members, .. } = &call.body;
     let asked = Divide {
         resolution: *resolution,
         node: node.clone().map(Into::into),
@@ -203,5 +203,5 @@ async fn communities(call: Call<Nothing, Nothing, Parted>) -> Result<Answer<Divi
         members: *members,
     };
     let (found, freshness) = call.service().communities(&scope, asked).await?;
-    Ok(Answer::ok(Divided::of(found, &freshness)))
+    Ok(Answer::ok(CommunitiesAnswer::of(found, &freshness)))
 }

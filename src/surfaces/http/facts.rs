@@ -5,7 +5,7 @@ use super::input::{At, Items, Name, Nothing};
 use super::pages::{self, Rows};
 use super::problem::Problem;
 use super::route::{Answer, Call, Needs, Route};
-use crate::surfaces::answer::fact::{Shown, Wrote};
+use crate::surfaces::answer::fact::{AssertedFact, Shown};
 use crate::surfaces::answer::{FactScopes, Rfc3339, Values};
 use ebb_core::clock::new_id;
 use ebb_core::domain::fact::{Assertion, FactError, FactScope, Tuple, Value};
@@ -184,9 +184,9 @@ fn refused(index: Option<usize>, why: &FactError) -> Problem {
     }
 }
 
-fn wrote(assertion: Assertion, said: Said) -> Wrote {
+fn wrote(assertion: Assertion, said: Said) -> AssertedFact {
     let Tuple { scope, entity, relation, value } = assertion.tuple;
-    Wrote {
+    AssertedFact {
         id: said.id,
         entity: entity.to_string(),
         relation: relation.to_string(),
@@ -201,7 +201,7 @@ fn wrote(assertion: Assertion, said: Said) -> Wrote {
     }
 }
 
-async fn assert(call: Call<Nothing, Nothing, Told>) -> Result<Answer<Wrote>, Problem> {
+async fn assert(call: Call<Nothing, Nothing, Told>) -> Result<Answer<AssertedFact>, Problem> {
     let scope = call.shared(call.body.scope, Right::Write)?;
     let now = call.written_at(call.body.at).await?;
     let (api, mode) = (call.api.clone(), WriteMode::Once(call.request().clone()));
@@ -214,7 +214,7 @@ async fn assert(call: Call<Nothing, Nothing, Told>) -> Result<Answer<Wrote>, Pro
 /// What a batch asserted, in its order.
 #[derive(Serialize, JsonSchema)]
 struct AssertedAll {
-    facts: Vec<Wrote>,
+    facts: Vec<AssertedFact>,
 }
 
 async fn assert_all(call: Call<Nothing, Nothing, Items<Told>>) -> Result<Answer<AssertedAll>, Problem> {

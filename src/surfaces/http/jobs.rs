@@ -5,8 +5,8 @@ use super::problem::Problem;
 use super::relations::run;
 use super::route::{Answer, Call, Needs, Route};
 use crate::surfaces::answer::JobNames;
-use crate::surfaces::answer::attempt::Shown;
-use crate::surfaces::answer::job::{Ran, Scheduled};
+use crate::surfaces::answer::attempt::Attempt;
+use crate::surfaces::answer::job::{Job, JobRun};
 use ebb_core::domain::key::Right;
 use ebb_core::service::JobName;
 use schemars::JsonSchema;
@@ -37,13 +37,13 @@ pub(super) fn routes() -> Vec<Route> {
 /// The jobs.
 #[derive(Serialize, JsonSchema)]
 struct Jobs {
-    jobs: Vec<Scheduled>,
+    jobs: Vec<Job>,
 }
 
 async fn list(call: Call) -> Result<Answer<Jobs>, Problem> {
     let at = call.at(None).await?;
     let jobs = call.service().jobs(at).await?;
-    Ok(Answer::ok(Jobs { jobs: jobs.iter().map(|job| Scheduled::of(job, at)).collect() }))
+    Ok(Answer::ok(Jobs { jobs: jobs.iter().map(|job| Job::of(job, at)).collect() }))
 }
 
 /// Which job.
@@ -68,7 +68,7 @@ struct How {
     at: Option<At>,
 }
 
-async fn work(call: Call<Which, Nothing, How>) -> Result<Answer<Ran>, Problem> {
+async fn work(call: Call<Which, Nothing, How>) -> Result<Answer<JobRun>, Problem> {
     let known = || JobName::ALL.map(JobName::name).join(", ");
     let name = &call.path.name;
     let job = JobName::named(name)
@@ -76,9 +76,9 @@ async fn work(call: Call<Which, Nothing, How>) -> Result<Answer<Ran>, Problem> {
     let at = call.written_at(call.body.at).await?;
     let limit = call.body.limit.map(std::num::NonZeroU64::get);
     Ok(Answer::ok(if call.body.dry_run {
-        Ran::of(job, call.service().dry_run_job(job, at, limit, false).await?, at)
+        JobRun::of(job, call.service().dry_run_job(job, at, limit, false).await?, at)
     } else {
-        Ran::reported(run(&call.api, call.request(), job, at, limit).await?)
+        JobRun::reported(run(&call.api, call.request(), job, at, limit).await?)
     }))
 }
 
@@ -98,11 +98,11 @@ struct Asked {
 /// The attempts.
 #[derive(Serialize, JsonSchema)]
 struct Attempts {
-    attempts: Vec<Shown>,
+    attempts: Vec<Attempt>,
 }
 
 async fn attempts(call: Call<Nothing, Asked>) -> Result<Answer<Attempts>, Problem> {
     let Asked { all, limit } = call.query;
     let found = call.service().attempts(!all, limit.unwrap_or(20)).await?;
-    Ok(Answer::ok(Attempts { attempts: found.into_iter().map(Shown::from).collect() }))
+    Ok(Answer::ok(Attempts { attempts: found.into_iter().map(Attempt::from).collect() }))
 }

@@ -195,8 +195,7 @@ impl Rows for InOrder {
 /// Something to remember.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[schemars(rename = "NewMemory")]
-struct New {
+struct NewMemory {
     /// Its id; a new one where none is given.
     #[schemars(with = "Option<Name>")]
     id: Option<MemoryId>,
@@ -228,7 +227,13 @@ struct New {
 
 impl<P, Q, B> Call<P, Q, B> {
     /// A memory as the laws take it; `index` is its place in the request.
-    fn checked(&self, new: New, index: usize, scope: Scope, at: Timestamp) -> Result<Remember, Problem> {
+    fn checked(
+        &self,
+        new: NewMemory,
+        index: usize,
+        scope: Scope,
+        at: Timestamp,
+    ) -> Result<Remember, Problem> {
         let fault = |why: &dyn std::fmt::Display| Problem::validation(format!("[{index}]: {why}"));
         let id = match new.id {
             Some(id) => id,
@@ -250,7 +255,7 @@ impl<P, Q, B> Call<P, Q, B> {
     }
 }
 
-async fn remember(mut call: Call<Nothing, Nothing, New>) -> Result<Answer<Shown>, Problem> {
+async fn remember(mut call: Call<Nothing, Nothing, NewMemory>) -> Result<Answer<Shown>, Problem> {
     let new = std::mem::take(&mut call.body);
     let scope = call.scope(new.scope.as_ref())?;
     let at = call.written_at(new.at).await?;
@@ -282,7 +287,9 @@ impl DoneAll {
     }
 }
 
-async fn remember_all(mut call: Call<Nothing, Nothing, Items<New>>) -> Result<Answer<DoneAll>, Problem> {
+async fn remember_all(
+    mut call: Call<Nothing, Nothing, Items<NewMemory>>,
+) -> Result<Answer<DoneAll>, Problem> {
     let items = std::mem::take(&mut call.body.0);
     let now = call.written_at_latest(items.iter().filter_map(|new| new.at)).await?;
     let mut events = Vec::with_capacity(items.len());

@@ -47,8 +47,7 @@ impl From<&UsedHit> for Used {
 /// What came of a recall.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[schemars(rename = "OutcomeRequest")]
-struct Came {
+struct OutcomeRequest {
     /// The recall_id of the answer.
     #[schemars(with = "Name")]
     recall_id: RecallId,
@@ -65,8 +64,8 @@ struct Came {
     at: Option<At>,
 }
 
-async fn report(call: Call<Nothing, Nothing, Came>) -> Result<Answer<Outcome>, Problem> {
-    let Came { recall_id, used, reward, scope, at } = &call.body;
+async fn report(call: Call<Nothing, Nothing, OutcomeRequest>) -> Result<Answer<Outcome>, Problem> {
+    let OutcomeRequest { recall_id, used, reward, scope, at } = &call.body;
     let scope = call.scope(scope.as_ref())?;
     let used = used.iter().map(Used::from).collect();
     let outcome = outcome::Outcome::new(recall_id.clone(), used, *reward);

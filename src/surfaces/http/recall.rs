@@ -3,7 +3,7 @@
 use super::input::{AnyTerm, At, Name, Nothing};
 use super::problem::Problem;
 use super::route::{Answer, Call, Needs, Route};
-use crate::surfaces::answer::recall::{Engine, Mirrored, Recall};
+use crate::surfaces::answer::recall::{EngineAnswer, Mirror, Recall};
 use ebb_core::domain::ids::{Scope, Term};
 use ebb_core::domain::key::Right;
 use ebb_core::service::engine::{Activate, Rank};
@@ -41,8 +41,7 @@ pub(super) fn routes() -> Vec<Route> {
 /// A question.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[schemars(rename = "RecallRequest")]
-struct Asked {
+struct RecallRequest {
     /// The question, in words.
     #[serde(default)]
     #[schemars(length(max = 65_536))]
@@ -50,7 +49,7 @@ struct Asked {
     /// Ids to begin at, such as what a vector index found.
     #[serde(default)]
     #[schemars(length(max = 200))]
-    seeds: Vec<Given>,
+    seeds: Vec<GivenSeed>,
     /// How many hits at most.
     #[serde(default = "top_k")]
     #[schemars(range(min = 1, max = 1_000))]
@@ -181,8 +180,7 @@ impl From<Masses> for SeedMass {
 /// An id to begin at.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[schemars(rename = "GivenSeed")]
-pub(super) struct Given {
+pub(super) struct GivenSeed {
     /// Its id; of an entity its name.
     #[schemars(with = "AnyTerm")]
     id: Term,
@@ -224,7 +222,7 @@ enum Spreads {
     Ppr,
 }
 
-async fn recall(call: Call<Nothing, Nothing, Asked>) -> Result<Answer<Recall>, Problem> {
+async fn recall(call: Call<Nothing, Nothing, RecallRequest>) -> Result<Answer<Recall>, Problem> {
     let scope = call.scope(call.body.scope.as_ref())?;
     let (asked, usual) = (&call.body, call.service().usual());
     let heard =
@@ -258,11 +256,10 @@ async fn recall(call: Call<Nothing, Nothing, Asked>) -> Result<Answer<Recall>, P
 /// What is to be lit.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[schemars(rename = "ActivateRequest")]
-struct Light {
+struct ActivateRequest {
     /// Ids to begin at.
     #[schemars(length(max = 200))]
-    seeds: Vec<Given>,
+    seeds: Vec<GivenSeed>,
     /// By which rule signals spread.
     #[serde(default = "reference")]
     profile: Profiles,
@@ -285,12 +282,11 @@ const fn reference() -> Profiles {
 /// Who is asked for.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[schemars(rename = "PageRankRequest")]
-struct Standing {
+struct PageRankRequest {
     /// Ids at which a reader begins again and again; none for everybody's standing.
     #[serde(default)]
     #[schemars(length(max = 200))]
-    seeds: Vec<Given>,
+    seeds: Vec<GivenSeed>,
     /// How many nodes at most.
     #[serde(default = "top_k")]
     #[schemars(range(min = 1, max = 1_000))]
@@ -304,23 +300,23 @@ fn texts(terms: &[Term]) -> Vec<String> {
     terms.iter().cloned().map(Into::into).collect()
 }
 
-pub(super) fn given(seeds: &[Given]) -> Vec<(String, f32)> {
+pub(super) fn given(seeds: &[GivenSeed]) -> Vec<(String, f32)> {
     seeds.iter().map(|seed| (seed.id.clone().into(), seed.score)).collect()
 }
 
-async fn activate(call: Call<Nothing, Nothing, Light>) -> Result<Answer<Engine>, Problem> {
+async fn activate(call: Call<Nothing, Nothing, ActivateRequest>) -> Result<Answer<EngineAnswer>, Problem> {
     let scope = call.scope(call.body.scope.as_ref())?;
-    let Light { seeds, profile, depth, top_k, .. } = &call.body;
+    let ActivateRequest { seeds, profile, depth, top_k, .. } = &call.body;
     let asked = Activate { seeds: given(seeds), profile: (*profile).into(), depth: *depth, top_k: *top_k };
     let (found, freshness) = call.service().activate(&scope, asked).await?;
-    Ok(Answer::ok(Engine::of(found, &freshness)))
+    Ok(Answer::ok(EngineAnswer::of(found, &freshness)))
 }
 
-async fn rank(call: Call<Nothing, Nothing, Standing>) -> Result<Answer<Engine>, Problem> {
+async fn rank(call: Call<Nothing, Nothing, PageRankRequest>) -> Result<Answer<EngineAnswer>, Problem> {
     let scope = call.scope(call.body.scope.as_ref())?;
     let asked = Rank { seeds: given(&call.body.seeds), top_k: call.body.top_k };
     let (found, freshness) = call.service().rank(&scope, asked).await?;
-    Ok(Answer::ok(Engine::of(found, &freshness)))
+    Ok(Answer::ok(EngineAnswer::of(found, &freshness)))
 }
 
 /// Of which scope.
@@ -332,7 +328,7 @@ struct Whose {
     scope: Option<Scope>,
 }
 
-async fn mirror(call: Call<Nothing, Whose>) -> Result<Answer<Mirrored>, Problem> {
+async fn mirror(call: Call<Nothing, Whose>) -> Result<Answer<Mirror>, Problem> {
     let scope = call.scope(call.query.scope.as_ref())?;
     Ok(Answer::ok(call.service().mirrored(&scope)?.into()))
 }

@@ -6,7 +6,7 @@ use super::pages::{self, List, Page, Rest, Rows};
 use super::problem::Problem;
 use super::room::{Held, QUEUE_LIMIT};
 use super::route::{Answer, Call, Needs, Route};
-use crate::surfaces::answer::relation::{Day, Edge, Passed, Wrote};
+use crate::surfaces::answer::relation::{Day, Edge, Passed, WrittenEdge};
 use ebb_core::domain::event::{Observe, Tie};
 use ebb_core::domain::ids::{EntityName, RelationType, Scope};
 use ebb_core::domain::key::Right;
@@ -208,11 +208,11 @@ impl Seen {
     }
 }
 
-fn wrote(observe: &Observe, outcome: Observed) -> Wrote {
-    Wrote::of(&observe.tie, Some(outcome), None, observe.seen.at, false)
+fn wrote(observe: &Observe, outcome: Observed) -> WrittenEdge {
+    WrittenEdge::of(&observe.tie, Some(outcome), None, observe.seen.at, false)
 }
 
-async fn observe(call: Call<Nothing, Nothing, Seen>) -> Result<Answer<Wrote>, Problem> {
+async fn observe(call: Call<Nothing, Nothing, Seen>) -> Result<Answer<WrittenEdge>, Problem> {
     let scope = call.scope(call.body.scope.as_ref())?;
     let at = call.written_at(call.body.at).await?;
     let (api, mode) = (call.api.clone(), WriteMode::Once(call.request().clone()));
@@ -225,7 +225,7 @@ async fn observe(call: Call<Nothing, Nothing, Seen>) -> Result<Answer<Wrote>, Pr
 /// What a batch of observations did, in its order.
 #[derive(Serialize, JsonSchema)]
 struct ObservedAll {
-    edges: Vec<Wrote>,
+    edges: Vec<WrittenEdge>,
 }
 
 async fn observe_all(call: Call<Nothing, Nothing, Items<Seen>>) -> Result<Answer<ObservedAll>, Problem> {
@@ -248,7 +248,6 @@ async fn observe_all(call: Call<Nothing, Nothing, Items<Seen>>) -> Result<Answer
 /// A pass.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
-#[schemars(rename = "Pass")]
 struct Pass {
     /// Whether nothing is to be written.
     #[serde(default)]

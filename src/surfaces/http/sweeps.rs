@@ -6,8 +6,8 @@
 use super::input::{AnyTerm, At, Nothing};
 use super::problem::Problem;
 use super::route::{Answer, Call, Needs, Route};
-use crate::surfaces::answer::fact::{Queued, Standing, Swept};
-use crate::surfaces::answer::policy::{Changed, Listed, Removed, Shown};
+use crate::surfaces::answer::fact::{QueuedSweep, SweepJob, Swept};
+use crate::surfaces::answer::policy::{ChangedPolicy, DecayPolicies, DecayPolicy, RemovedPolicy};
 use crate::surfaces::answer::{FactScopes, Modes};
 use ebb_core::domain::fact::FactScope;
 use ebb_core::domain::ids::{NAME_BYTES_MAX, Term};
@@ -76,7 +76,7 @@ struct Asked {
 #[schemars(inline)]
 enum Came {
     Done(Swept),
-    Queued(Queued),
+    Queued(QueuedSweep),
 }
 
 fn is_dry(asked: &Asked) -> bool {
@@ -116,7 +116,7 @@ struct Whose {
     scope: Option<FactScope>,
 }
 
-async fn job(call: Call<Which, Whose>) -> Result<Answer<Standing>, Problem> {
+async fn job(call: Call<Which, Whose>) -> Result<Answer<SweepJob>, Problem> {
     let (id, named) = (&call.path.id, call.query.scope);
     if named.is_some() {
         call.shared(named, Right::Read)?;
@@ -130,10 +130,13 @@ async fn job(call: Call<Which, Whose>) -> Result<Answer<Standing>, Problem> {
     Ok(Answer::ok(found.into()))
 }
 
-async fn policies(call: Call) -> Result<Answer<Listed>, Problem> {
+async fn policies(call: Call) -> Result<Answer<DecayPolicies>, Problem> {
     let in_force = call.service().policies().await?;
-    let policies = in_force.policies.all().iter().map(Shown::from).collect();
-    Ok(Answer::ok(Listed { policies, from: if in_force.in_graph { "graph" } else { "configuration" } }))
+    let policies = in_force.policies.all().iter().map(DecayPolicy::from).collect();
+    Ok(Answer::ok(DecayPolicies {
+        policies,
+        from: if in_force.in_graph { "graph" } else { "configuration" },
+    }))
 }
 
 /// A policy as it is given, whatever its fields hold: all that is wrong with it is told at once.
@@ -174,7 +177,7 @@ impl JsonSchema for Fields {
     }
 }
 
-async fn set(call: Call<Which, Nothing, Told>) -> Result<Answer<Changed>, Problem> {
+async fn set(call: Call<Which, Nothing, Told>) -> Result<Answer<ChangedPolicy>, Problem> {
     let (api, mode) = (call.api.clone(), WriteMode::Once(call.request().clone()));
     let (id, Told(mut draft)) = (Given::Text(call.path.id), call.body);
     let said = draft.0.entry("id".to_owned()).or_insert_with(|| id.clone());
@@ -185,11 +188,11 @@ async fn set(call: Call<Which, Nothing, Told>) -> Result<Answer<Changed>, Proble
         return Err(Problem::validation(format!("id: it is {said} here and {id} in the path")));
     }
     let (policy, new) = api.service.set_policy(&mode, draft).await?;
-    Ok(Answer::made(new, Changed { policy: Shown::from(&policy), new, dry_run: false }))
+    Ok(Answer::made(new, ChangedPolicy { policy: DecayPolicy::from(&policy), new, dry_run: false }))
 }
 
-async fn remove(call: Call<Which>) -> Result<Answer<Removed>, Problem> {
+async fn remove(call: Call<Which>) -> Result<Answer<RemovedPolicy>, Problem> {
     let id = &call.path.id;
     call.service().remove_policy(&WriteMode::Once(call.request().clone()), id).await?;
-    Ok(Answer::ok(Removed { id: id.clone(), dry_run: false }))
+    Ok(Answer::ok(RemovedPolicy { id: id.clone(), dry_run: false }))
 }

@@ -6,7 +6,7 @@ use super::input::{AnyTerm, At, Name, Nothing};
 use super::problem::Problem;
 use super::route::{Answer, Call, Needs, Route};
 use crate::surfaces::answer::trail::{
-    Candidate, Cycle, Edge, Evaporated, Path, Place, PlaceNames, Status, Wrote,
+    Evaporated, NextPlace, Path, PlaceNames, TrailCycle, TrailEdge, TrailPlace, TrailStatus, TrailWritten,
 };
 use ebb_core::domain::event::{PlaceName, Trace, Walk};
 use ebb_core::domain::ids::{NAME_BYTES_MAX, PlaceId, Scope, Term};
@@ -83,20 +83,19 @@ impl<P, Q, B> Call<P, Q, B> {
         place.clone().place(self.service().allowed()).map_err(|why| wrong(field, why))
     }
 
-    async fn trace(&self, scope: Scope, at: Option<At>, what: Walk) -> Result<Wrote, Problem> {
+    async fn trace(&self, scope: Scope, at: Option<At>, what: Walk) -> Result<TrailWritten, Problem> {
         let at = self.written_at(at).await?;
         let mode = WriteMode::Once(self.request().clone());
         let mut done = self.service().trace(&mode, &[Trace { at, scope, what }]).await?;
         let done = done.pop().ok_or_else(|| Problem::own_fault("nothing was traced"))?;
-        Ok(Wrote::of(done, at, false))
+        Ok(TrailWritten::of(done, at, false))
     }
 }
 
 /// A place to add.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[schemars(rename = "NewPlace")]
-struct NewNode {
+struct NewPlace {
     /// Its label, one of pheromones.labels.
     #[schemars(with = "AnyTerm")]
     label: Term,
@@ -113,8 +112,8 @@ struct NewNode {
     at: Option<At>,
 }
 
-async fn node(call: Call<Nothing, Nothing, NewNode>) -> Result<Answer<Wrote>, Problem> {
-    let NewNode { label, id, name, scope, at } = &call.body;
+async fn node(call: Call<Nothing, Nothing, NewPlace>) -> Result<Answer<TrailWritten>, Problem> {
+    let NewPlace { label, id, name, scope, at } = &call.body;
     let scope = call.scope(scope.as_ref())?;
     let label = call.service().allowed().label(label.as_str()).map_err(|why| wrong("label", why))?.clone();
     let what = Walk::node(label, id.clone(), name.clone());
@@ -147,7 +146,7 @@ struct NewEdge {
     at: Option<At>,
 }
 
-async fn edge(call: Call<Nothing, Nothing, NewEdge>) -> Result<Answer<Wrote>, Problem> {
+async fn edge(call: Call<Nothing, Nothing, NewEdge>) -> Result<Answer<TrailWritten>, Problem> {
     let NewEdge { from, to, kind, base_cost, scope, at } = &call.body;
     let scope = call.scope(scope.as_ref())?;
     let kind = call.service().allowed().kind(kind.as_str()).map_err(|why| wrong("type", why))?.clone();
@@ -174,7 +173,7 @@ struct Deposit {
     at: Option<At>,
 }
 
-async fn deposit(call: Call<Nothing, Nothing, Deposit>) -> Result<Answer<Wrote>, Problem> {
+async fn deposit(call: Call<Nothing, Nothing, Deposit>) -> Result<Answer<TrailWritten>, Problem> {
     let Deposit { path, reward, scope, at } = &call.body;
     let scope = call.scope(scope.as_ref())?;
     let allowed = call.service().allowed();
@@ -201,7 +200,7 @@ struct Exploration {
     at: Option<At>,
 }
 
-async fn explore(call: Call<Nothing, Nothing, Exploration>) -> Result<Answer<Wrote>, Problem> {
+async fn explore(call: Call<Nothing, Nothing, Exploration>) -> Result<Answer<TrailWritten>, Problem> {
     let Exploration { node, scope, at } = &call.body;
     let scope = call.scope(scope.as_ref())?;
     let what = Walk::Explore { place: call.place_of("node", node)? };
@@ -230,7 +229,7 @@ fn size(limit: Option<u32>) -> usize {
 /// Edges, most walked first.
 #[derive(Serialize, JsonSchema)]
 struct HotEdges {
-    edges: Vec<Edge>,
+    edges: Vec<TrailEdge>,
 }
 
 async fn hot(call: Call<Nothing, Listing>) -> Result<Answer<HotEdges>, Problem> {
@@ -243,7 +242,7 @@ async fn hot(call: Call<Nothing, Listing>) -> Result<Answer<HotEdges>, Problem> 
 /// Places, least visited first.
 #[derive(Serialize, JsonSchema)]
 struct ColdPlaces {
-    nodes: Vec<Place>,
+    nodes: Vec<TrailPlace>,
 }
 
 async fn cold(call: Call<Nothing, Listing>) -> Result<Answer<ColdPlaces>, Problem> {
@@ -268,14 +267,14 @@ struct Where {
     at: Option<At>,
 }
 
-async fn status(call: Call<Nothing, Where>) -> Result<Answer<Status>, Problem> {
+async fn status(call: Call<Nothing, Where>) -> Result<Answer<TrailStatus>, Problem> {
     let Where { place, to, scope, at } = &call.query;
     let scope = call.scope(scope.as_ref())?;
     let place = call.place("place", place)?;
     let to = to.as_deref().map(|to| call.place("to", to)).transpose()?;
     let at = call.at(*at).await?;
     let seen = call.service().trail_status(&scope, &place, to.as_ref(), at).await?;
-    Ok(Answer::ok(Status::of(seen, at)))
+    Ok(Answer::ok(TrailStatus::of(seen, at)))
 }
 
 /// From where to where.
@@ -321,7 +320,7 @@ struct Onward {
 /// Where one might go.
 #[derive(Serialize, JsonSchema)]
 struct NextPlaces {
-    candidates: Vec<Candidate>,
+    candidates: Vec<NextPlace>,
 }
 
 async fn next(call: Call<Nothing, Onward>) -> Result<Answer<NextPlaces>, Problem> {
@@ -367,10 +366,10 @@ struct When {
     at: Option<At>,
 }
 
-async fn cycle(call: Call<Nothing, When>) -> Result<Answer<Cycle>, Problem> {
+async fn cycle(call: Call<Nothing, When>) -> Result<Answer<TrailCycle>, Problem> {
     let at = call.at(call.query.at).await?;
     let counter = call.service().cycles().await?;
-    Ok(Answer::ok(Cycle::of(&counter, counter.cycles.at(at), at, false)))
+    Ok(Answer::ok(TrailCycle::of(&counter, counter.cycles.at(at), at, false)))
 }
 
 /// How many cycles to add.
@@ -386,10 +385,10 @@ struct Advance {
     at: Option<At>,
 }
 
-async fn advance(call: Call<Nothing, Nothing, Advance>) -> Result<Answer<Cycle>, Problem> {
+async fn advance(call: Call<Nothing, Nothing, Advance>) -> Result<Answer<TrailCycle>, Problem> {
     let at = call.written_at(call.body.at).await?;
     let mode = WriteMode::Once(call.request().clone());
     let (more, accepted) = (call.body.advance.get(), call.body.accept_cycles);
     let cycle = call.service().advance_cycle(&mode, more, accepted, at).await?;
-    Ok(Answer::ok(Cycle::of(&call.service().cycles().await?, cycle, at, false)))
+    Ok(Answer::ok(TrailCycle::of(&call.service().cycles().await?, cycle, at, false)))
 }

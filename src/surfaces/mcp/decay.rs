@@ -6,7 +6,7 @@
 
 use super::Fault;
 use super::tools::{Call, said};
-use crate::surfaces::answer::fact::{Queued, Swept};
+use crate::surfaces::answer::fact::{QueuedSweep, Swept};
 use ebb_core::domain::fact::FactScope;
 use ebb_core::domain::ids::{Scope, TERM_BYTES_MAX, Term, hex};
 use ebb_core::domain::key::Right;
@@ -158,7 +158,7 @@ pub(super) async fn call(call: Call, asked: Asked) -> Result<Value, Fault> {
             said(Seen { answer: answer.into(), confirm: tools.tokens.of(&asked) })
         }
         Sweep::Done(answer) => said(Swept::from(answer)),
-        Sweep::Queued(queued) => said(Queued::from(queued)),
+        Sweep::Queued(queued) => said(QueuedSweep::from(queued)),
     }
 }
 

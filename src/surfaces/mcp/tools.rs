@@ -4,7 +4,7 @@ use super::{Fault, Place, Tools, decay};
 use crate::surfaces::answer::memory::{Explained, Shown};
 use crate::surfaces::answer::outcome::Outcome;
 use crate::surfaces::answer::recall::Recall;
-use crate::surfaces::answer::relation::Wrote;
+use crate::surfaces::answer::relation::WrittenEdge;
 use crate::surfaces::answer::server::Status;
 use crate::surfaces::http::{AnyTerm, KEY_MAX, Kind, Name, UsedHit, told};
 use ebb_core::domain::event::{Observe, Remember, Tie};
@@ -322,7 +322,7 @@ async fn observe(call: Call, seen: Seen) -> Result<Value, Fault> {
     let mode = WriteMode::Once(call.request(seen.request_id.as_deref())?);
     let done = service.observe(&mode, std::slice::from_ref(&observe)).await?;
     let outcome = done.first().copied().unwrap_or(Observed::Late);
-    said(Wrote::of(&observe.tie, Some(outcome), None, at, false))
+    said(WrittenEdge::of(&observe.tie, Some(outcome), None, at, false))
 }
 
 /// What came of a recall.

@@ -1,7 +1,7 @@
 //! `ebb engine communities`: which topics a memory has, who belongs to each, and who joins them.
 
 use super::{above_0, close};
-use crate::surfaces::answer::engine::{Bridge, Divided};
+use crate::surfaces::answer::engine::{Bridge, CommunitiesAnswer};
 use crate::surfaces::cli::exit::CliError;
 use crate::surfaces::cli::output::{Format, Output};
 use crate::surfaces::cli::page::{Column, Page};
@@ -47,14 +47,18 @@ impl CommunitiesArgs {
     }
 }
 
-pub(super) fn tell(args: &CommunitiesArgs, answer: &Divided, output: &Output) -> Result<(), CliError> {
+pub(super) fn tell(
+    args: &CommunitiesArgs,
+    answer: &CommunitiesAnswer,
+    output: &Output,
+) -> Result<(), CliError> {
     if args.all && output.format == Format::Ndjson {
         return output.emit_list("engine.communities", "hits", &answer.hits, |_| {});
     }
     output.emit("engine.communities", answer, |page| lay_out(args.node.is_some(), answer, page))
 }
 
-fn lay_out(of_one: bool, answer: &Divided, page: &mut Page) {
+fn lay_out(of_one: bool, answer: &CommunitiesAnswer, page: &mut Page) {
     if !answer.hits.is_empty() {
         lay_out_members(answer, page);
     }
@@ -83,7 +87,7 @@ fn lay_out(of_one: bool, answer: &Divided, page: &mut Page) {
 }
 
 /// Members by community; number and size stand beside the first of each.
-fn lay_out_members(answer: &Divided, page: &mut Page) {
+fn lay_out_members(answer: &CommunitiesAnswer, page: &mut Page) {
     let columns = [
         Column::right("COMMUNITY"),
         Column::right("SIZE"),

@@ -1,7 +1,9 @@
 //! `ebb engine resonate` and `ebb engine harmonics`: what seeds make swing, and at which frequencies.
 
 use super::{Common, above_0, close};
-use crate::surfaces::answer::engine::{Harmonic, Response, Spectrum, Step, Swing, Swings, Sympathy};
+use crate::surfaces::answer::engine::{
+    Harmonic, HarmonicsAnswer, HarmonicsHit, ResonateAnswer, ResonateHit, SweepStep, Sympathy,
+};
 use crate::surfaces::cli::exit::CliError;
 use crate::surfaces::cli::output::Output;
 use crate::surfaces::cli::page::{Column, Page};
@@ -70,11 +72,11 @@ impl WavesArgs {
     }
 }
 
-pub(super) fn tell(answer: &Swings, output: &Output) -> Result<(), CliError> {
+pub(super) fn tell(answer: &ResonateAnswer, output: &Output) -> Result<(), CliError> {
     output.emit("engine.resonate", answer, |page| lay_out(answer, page))
 }
 
-pub(super) fn tell_spectrum(answer: &Spectrum, output: &Output) -> Result<(), CliError> {
+pub(super) fn tell_spectrum(answer: &HarmonicsAnswer, output: &Output) -> Result<(), CliError> {
     output.emit("engine.harmonics", answer, |page| lay_out_spectrum(answer, page))
 }
 
@@ -91,7 +93,7 @@ const fn columns(says: &str) -> [Column<'_>; 7] {
     ]
 }
 
-fn row(swing: &Swing, says: &str) -> [String; 7] {
+fn row(swing: &ResonateHit, says: &str) -> [String; 7] {
     [
         format!("{:.4}", swing.amplitude),
         format!("{:.2}", swing.phase),
@@ -103,11 +105,11 @@ fn row(swing: &Swing, says: &str) -> [String; 7] {
     ]
 }
 
-fn lay_out(answer: &Swings, page: &mut Page) {
+fn lay_out(answer: &ResonateAnswer, page: &mut Page) {
     if answer.hits.is_empty() {
         page.line("Nothing swings.");
     } else {
-        let says = |swing: &Swing| match (swing.antinode, swing.quiet) {
+        let says = |swing: &ResonateHit| match (swing.antinode, swing.quiet) {
             (true, true) => "antinode, quiet",
             (true, false) => "antinode",
             (false, true) => "quiet",
@@ -146,7 +148,7 @@ fn lay_out_sympathy(found: &Sympathy, page: &mut Page) {
     }
 }
 
-fn lay_out_spectrum(answer: &Spectrum, page: &mut Page) {
+fn lay_out_spectrum(answer: &HarmonicsAnswer, page: &mut Page) {
     if answer.harmonics.is_empty() {
         page.line("There is no harmonic: at this frequency a hop is more than half a turn.");
     } else {
@@ -167,7 +169,7 @@ fn lay_out_spectrum(answer: &Spectrum, page: &mut Page) {
             Column::cut("ID"),
             Column::cut("LABEL"),
         ];
-        let row = |hit: &Response| {
+        let row = |hit: &HarmonicsHit| {
             let (harmonic, amplitude) = (hit.harmonic.to_string(), format!("{:.4}", hit.score));
             [harmonic, amplitude, hit.node.kind.clone(), hit.node.id.clone(), hit.node.label.clone()]
         };
@@ -183,7 +185,7 @@ fn lay_out_spectrum(answer: &Spectrum, page: &mut Page) {
 /// Cells of the longest bar.
 const BAR: u8 = 40;
 
-fn lay_out_sweep(sweep: &[Step], page: &mut Page) {
+fn lay_out_sweep(sweep: &[SweepStep], page: &mut Page) {
     let most = sweep.iter().map(|step| step.energy).fold(0.0, f32::max);
     let bar = |energy: f32| {
         let filled = |cell: &u8| most > 0.0 && f32::from(*cell) * most <= f32::from(BAR) * energy;
@@ -196,7 +198,7 @@ fn lay_out_sweep(sweep: &[Step], page: &mut Page) {
         Column::left(""),
         Column::left(""),
     ];
-    let row = |step: &Step| {
+    let row = |step: &SweepStep| {
         [
             format!("{:.2}", step.frequency),
             step.period.map_or_else(String::new, |period| format!("{period:.2}")),

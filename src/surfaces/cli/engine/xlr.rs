@@ -1,7 +1,7 @@
 //! `ebb engine xlr`: what seeds light up, and what contrast leaves of it.
 
 use super::{Common, close};
-use crate::surfaces::answer::engine::{Contrasted, Gated};
+use crate::surfaces::answer::engine::{XlrAnswer, XlrHit};
 use crate::surfaces::cli::exit::CliError;
 use crate::surfaces::cli::output::Output;
 use crate::surfaces::cli::page::{Column, Page};
@@ -29,11 +29,11 @@ impl XlrArgs {
     }
 }
 
-pub(super) fn tell(answer: &Contrasted, output: &Output) -> Result<(), CliError> {
+pub(super) fn tell(answer: &XlrAnswer, output: &Output) -> Result<(), CliError> {
     output.emit("engine.xlr", answer, |page| lay_out(answer, page))
 }
 
-fn lay_out(answer: &Contrasted, page: &mut Page) {
+fn lay_out(answer: &XlrAnswer, page: &mut Page) {
     if answer.hits.is_empty() {
         page.line("Nothing lights up.");
     } else {
@@ -63,7 +63,7 @@ fn lay_out(answer: &Contrasted, page: &mut Page) {
     close(&answer.state, &line, page);
 }
 
-fn row(hit: &Gated) -> [String; 11] {
+fn row(hit: &XlrHit) -> [String; 11] {
     let [gate, hot, cold, overlap] = match &hit.contrast {
         Some(of) => [of.gate, of.hot, of.cold, of.overlap].map(|number| format!("{number:.4}")),
         None => ["-"; 4].map(str::to_owned),

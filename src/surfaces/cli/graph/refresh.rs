@@ -1,7 +1,7 @@
 //! `ebb graph refresh`: a word for the mirrors of all processes, and by when they have heeded it.
 
 use super::RefreshArgs;
-use crate::surfaces::answer::server::Kept;
+use crate::surfaces::answer::server::KeptMirror;
 use crate::surfaces::cli::exit::CliError;
 use crate::surfaces::cli::instant::about;
 use crate::surfaces::cli::output::Output;
@@ -16,7 +16,7 @@ struct Left {
     dry_run: bool,
     /// Milliseconds until the last mirror of a process that is there has begun to read; without any, nobody need.
     within_ms: Option<i64>,
-    mirrors: Vec<Kept>,
+    mirrors: Vec<KeptMirror>,
 }
 
 /// Runs the verb.
@@ -27,7 +27,7 @@ pub(super) async fn run(args: &RefreshArgs, service: &Service, output: &Output) 
     if !args.dry_run {
         service.refresh_all_mirrors().await?;
     }
-    let kept: Vec<Kept> = service.mirrors_status().await?.into_iter().map(Kept::from).collect();
+    let kept: Vec<KeptMirror> = service.mirrors_status().await?.into_iter().map(KeptMirror::from).collect();
     // One that was killed looks no more.
     let within_ms = kept.iter().filter(|kept| !kept.stale).map(|kept| kept.refresh_ms).max();
     let left = Left { dry_run: args.dry_run, within_ms, mirrors: kept };

@@ -1,11 +1,13 @@
 //! `ebb status`: how things stand.
 
 use super::Status;
-use crate::surfaces::answer::server::{Attempt, Kept, Run, Server, Status as Answer, Tier, Waiting};
+use crate::surfaces::answer::server::{
+    KeptMirror, OpenAttempt, Run, Server, Status as Answer, Tier, Waiting,
+};
 use crate::surfaces::cli::attempt::lease;
 use crate::surfaces::cli::exit::CliError;
 use crate::surfaces::cli::instant::{about, readable};
-use crate::surfaces::cli::job::Scheduled;
+use crate::surfaces::cli::job::Job;
 use crate::surfaces::cli::output::Output;
 use crate::surfaces::cli::page::{Column, Page, percent};
 use ebb_core::service::Service;
@@ -40,7 +42,7 @@ impl Answer {
         if let Some(stopped) = &self.stopped {
             page.paragraph(&format!("No job can run: {stopped}"));
         } else {
-            Scheduled::table(page, &self.jobs, self.at.0);
+            Job::table(page, &self.jobs, self.at.0);
         }
         page.line("");
         if self.tiers.is_empty() {
@@ -110,7 +112,7 @@ impl Answer {
                 Column::right("HOLDS"),
                 Column::left("LEASE"),
             ];
-            let row = |attempt: &Attempt| {
+            let row = |attempt: &OpenAttempt| {
                 [
                     attempt.id.clone(),
                     attempt.phase.clone().unwrap_or_else(|| "-".to_owned()),
@@ -125,7 +127,7 @@ impl Answer {
 }
 
 /// What each process holds in memory.
-pub(in crate::surfaces::cli) fn mirrors(mirrors: &[Kept], page: &mut Page) {
+pub(in crate::surfaces::cli) fn mirrors(mirrors: &[KeptMirror], page: &mut Page) {
     let columns = [
         Column::left("MIRROR OF"),
         Column::cut("PROCESS"),
@@ -137,7 +139,7 @@ pub(in crate::surfaces::cli) fn mirrors(mirrors: &[Kept], page: &mut Page) {
         Column::right("BYTES"),
         Column::left("HOLDS"),
     ];
-    let row = |kept: &Kept| {
+    let row = |kept: &KeptMirror| {
         let age = about(Duration::from_millis(kept.age_ms.max(0).unsigned_abs()));
         [
             kept.scope.clone(),

@@ -4,14 +4,14 @@ use super::super::CliError;
 use super::super::output::Output;
 use super::super::page::Column;
 use super::{ListArgs, NextArgs, PathArgs, StatusArgs, place, table_of_edges, table_of_places};
-use crate::surfaces::answer::trail::{Candidate, Edge, Path, Place, Status};
+use crate::surfaces::answer::trail::{NextPlace, Path, TrailEdge, TrailPlace, TrailStatus};
 use ebb_core::service::Service;
 
 pub(super) async fn status(args: &StatusArgs, service: &Service, output: &Output) -> Result<(), CliError> {
     let at = args.when.instant(service).await?;
     let to = args.to.as_deref().map(|to| place(to, service)).transpose()?;
     let seen = service.trail_status(service.scope(), &place(&args.place, service)?, to.as_ref(), at).await?;
-    let answer = Status::of(seen, at);
+    let answer = TrailStatus::of(seen, at);
     output.emit("trail.status", &answer, |page| {
         table_of_places(page, &answer.nodes);
         if !answer.edges.is_empty() {
@@ -25,7 +25,7 @@ pub(super) async fn hot(args: &ListArgs, service: &Service, output: &Output) -> 
     let at = args.when.instant(service).await?;
     let hot =
         service.hot_trails(service.scope(), usize::try_from(args.limit).unwrap_or(usize::MAX), at).await?;
-    let edges: Vec<Edge> = hot.found.into_iter().map(Into::into).collect();
+    let edges: Vec<TrailEdge> = hot.found.into_iter().map(Into::into).collect();
     output.emit_list("trail.hot", "edges", &edges, |page| {
         if edges.is_empty() {
             page.line("Nobody has walked here lately.");
@@ -39,7 +39,7 @@ pub(super) async fn cold(args: &ListArgs, service: &Service, output: &Output) ->
     let at = args.when.instant(service).await?;
     let cold =
         service.cold_places(service.scope(), usize::try_from(args.limit).unwrap_or(usize::MAX), at).await?;
-    let nodes: Vec<Place> = cold.found.into_iter().map(Into::into).collect();
+    let nodes: Vec<TrailPlace> = cold.found.into_iter().map(Into::into).collect();
     output.emit_list("trail.cold", "nodes", &nodes, |page| {
         if nodes.is_empty() {
             page.line("There are no places.");
@@ -79,7 +79,7 @@ pub(super) async fn next(args: &NextArgs, service: &Service, output: &Output) ->
     let from = place(&args.place, service)?;
     let limit = usize::try_from(args.limit).unwrap_or(usize::MAX);
     let found = service.next_places(service.scope(), &from, limit, at).await?;
-    let candidates: Vec<Candidate> = found.found.into_iter().map(Into::into).collect();
+    let candidates: Vec<NextPlace> = found.found.into_iter().map(Into::into).collect();
     output.emit_list("trail.next", "candidates", &candidates, |page| {
         if candidates.is_empty() {
             page.line(&format!("No edge leads from {from}."));
@@ -87,7 +87,7 @@ pub(super) async fn next(args: &NextArgs, service: &Service, output: &Output) ->
         }
         let columns =
             [Column::left("PLACE"), Column::left("TYPE"), Column::right("COST"), Column::right("SCORE")];
-        let row = |one: &Candidate| {
+        let row = |one: &NextPlace| {
             let name = format!("{}:{}", one.label, one.id);
             [name, one.kind.clone(), format!("{:.3}", one.cost), format!("{:.3}", one.score)]
         };

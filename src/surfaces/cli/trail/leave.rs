@@ -7,7 +7,7 @@ use super::{
     CycleArgs, DepositArgs, EdgeArgs, EvaporateArgs, ExploreArgs, NodeArgs, place, table_of_edges,
     table_of_places,
 };
-use crate::surfaces::answer::trail::{Cycle, Evaporated, Wrote};
+use crate::surfaces::answer::trail::{Evaporated, TrailCycle, TrailWritten};
 use ebb_core::domain::event::{Step, Trace, Walk};
 use ebb_core::domain::ids::PlaceId;
 use ebb_core::service::memories::RequestId;
@@ -99,12 +99,12 @@ async fn trace(
     once: &Once,
     service: &Service,
     global: &Global,
-) -> Result<Wrote, CliError> {
+) -> Result<TrailWritten, CliError> {
     let at = write.instant(service, global).await?;
     let trace = Trace { at, scope: service.scope().clone(), what };
     let mut done = service.trace(&write.mode(once), std::slice::from_ref(&trace)).await?;
     let done = done.pop().ok_or_else(|| CliError::failed("the database answered nothing"))?;
-    Ok(Wrote::of(done, at, write.dry_run))
+    Ok(TrailWritten::of(done, at, write.dry_run))
 }
 
 pub(super) async fn evaporate(
@@ -152,7 +152,7 @@ pub(super) async fn cycle(
         }
         None => counter.cycles.at(at),
     };
-    let answer = Cycle::of(&counter, cycle, at, dry_run);
+    let answer = TrailCycle::of(&counter, cycle, at, dry_run);
     output.emit("trail.cycle", &answer, |page| {
         page.line(&format!("It is cycle {cycle}, since {} UTC.", readable(answer.begins.0)));
         match answer.evaporated {
