@@ -60,7 +60,7 @@ impl<P, Q, B> Call<P, Q, B> {
 /// Which facts.
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Asked {
+struct FactQuery {
     /// About this entity alone.
     #[schemars(with = "Option<Name>")]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -91,7 +91,7 @@ struct Facts {
     facts: Vec<Shown>,
 }
 
-async fn list(call: Call<Nothing, Asked>) -> Result<Answer<Facts>, Problem> {
+async fn list(call: Call<Nothing, FactQuery>) -> Result<Answer<Facts>, Problem> {
     let asked = &call.query;
     let scope = call.shared(asked.scope, Right::Read)?;
     let filter = FactFilter {
@@ -103,9 +103,9 @@ async fn list(call: Call<Nothing, Asked>) -> Result<Answer<Facts>, Problem> {
     let limit = asked.limit.unwrap_or(PAGE);
     let size = usize::try_from(limit).unwrap_or(usize::MAX);
     let after = asked.cursor.as_deref().unwrap_or_default();
-    let rows = InOrder { api: Arc::clone(&call.api), filter };
+    let rows = FactsInOrder { api: Arc::clone(&call.api), filter };
     let (list, cursor) = pages::listed(&Facts { facts: Vec::new() }, rows, after, size).await?;
-    let next = cursor.map(|cursor| Asked {
+    let next = cursor.map(|cursor| FactQuery {
         cursor: Some(cursor),
         limit: Some(limit),
         scope: Some(scope),
@@ -115,12 +115,12 @@ async fn list(call: Call<Nothing, Asked>) -> Result<Answer<Facts>, Problem> {
 }
 
 /// Facts by their cursors.
-struct InOrder {
+struct FactsInOrder {
     api: Arc<Api>,
     filter: FactFilter,
 }
 
-impl Rows for InOrder {
+impl Rows for FactsInOrder {
     type Row = Shown;
     /// Their values may be long.
     const PAGE: usize = 128;
@@ -135,7 +135,7 @@ impl Rows for InOrder {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Assertion")]
-struct Told {
+struct FactRequest {
     /// Of which entity.
     #[schemars(with = "Name")]
     entity: EntityName,
@@ -161,7 +161,7 @@ struct Told {
     at: Option<At>,
 }
 
-impl Told {
+impl FactRequest {
     fn assertion(self, scope: FactScope, now: Timestamp) -> Result<Assertion, FactError> {
         let tuple = Tuple { scope, entity: self.entity, relation: self.relation, value: self.value };
         let assertion = Assertion {
@@ -201,7 +201,7 @@ fn wrote(assertion: Assertion, said: Said) -> AssertedFact {
     }
 }
 
-async fn assert(call: Call<Nothing, Nothing, Told>) -> Result<Answer<AssertedFact>, Problem> {
+async fn assert(call: Call<Nothing, Nothing, FactRequest>) -> Result<Answer<AssertedFact>, Problem> {
     let scope = call.shared(call.body.scope, Right::Write)?;
     let now = call.written_at(call.body.at).await?;
     let (api, mode) = (call.api.clone(), WriteMode::Once(call.request().clone()));
@@ -217,7 +217,9 @@ struct AssertedAll {
     facts: Vec<AssertedFact>,
 }
 
-async fn assert_all(call: Call<Nothing, Nothing, Items<Told>>) -> Result<Answer<AssertedAll>, Problem> {
+async fn assert_all(
+    call: Call<Nothing, Nothing, Items<FactRequest>>,
+) -> Result<Answer<AssertedAll>, Problem> {
     let mut scopes = Vec::new();
     for told in &call.body.0 {
         scopes.push(call.shared(told.scope, Right::Write)?);

@@ -21,7 +21,7 @@ pub(super) fn routes() -> Vec<Route> {
         Route::post_or_dry(
             "/v1/jobs/{name}/run",
             Needs::Everywhere(Right::Write),
-            |how: &How| how.dry_run,
+            |how: &JobRunRequest| how.dry_run,
             work,
         )
         .says("Run a job now")
@@ -48,7 +48,7 @@ async fn list(call: Call) -> Result<Answer<Jobs>, Problem> {
 
 /// Which job.
 #[derive(Debug, Deserialize, JsonSchema)]
-struct Which {
+struct JobPath {
     /// Its name.
     #[schemars(with = "JobNames")]
     name: String,
@@ -57,7 +57,7 @@ struct Which {
 /// How to run it.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct How {
+struct JobRunRequest {
     /// Whether nothing is to be written.
     #[serde(default)]
     dry_run: bool,
@@ -68,7 +68,7 @@ struct How {
     at: Option<At>,
 }
 
-async fn work(call: Call<Which, Nothing, How>) -> Result<Answer<JobRun>, Problem> {
+async fn work(call: Call<JobPath, Nothing, JobRunRequest>) -> Result<Answer<JobRun>, Problem> {
     let known = || JobName::ALL.map(JobName::name).join(", ");
     let name = &call.path.name;
     let job = JobName::named(name)
@@ -85,7 +85,7 @@ async fn work(call: Call<Which, Nothing, How>) -> Result<Answer<JobRun>, Problem
 /// Which attempts.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Asked {
+struct AttemptQuery {
     /// Also those that are over.
     #[serde(default)]
     all: bool,
@@ -101,8 +101,8 @@ struct Attempts {
     attempts: Vec<Attempt>,
 }
 
-async fn attempts(call: Call<Nothing, Asked>) -> Result<Answer<Attempts>, Problem> {
-    let Asked { all, limit } = call.query;
+async fn attempts(call: Call<Nothing, AttemptQuery>) -> Result<Answer<Attempts>, Problem> {
+    let AttemptQuery { all, limit } = call.query;
     let found = call.service().attempts(!all, limit.unwrap_or(20)).await?;
     Ok(Answer::ok(Attempts { attempts: found.into_iter().map(Attempt::from).collect() }))
 }

@@ -69,7 +69,7 @@ pub(super) fn routes() -> Vec<Route> {
 
 /// Which memory.
 #[derive(Debug, Deserialize, JsonSchema)]
-struct Which {
+struct MemoryPath {
     /// Its id.
     #[schemars(with = "Name")]
     id: MemoryId,
@@ -78,7 +78,7 @@ struct Which {
 /// Of which scope, and as of when.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Look {
+struct ScopeAtQuery {
     /// Whose data.
     #[schemars(with = "Option<Name>")]
     scope: Option<Scope>,
@@ -89,13 +89,13 @@ struct Look {
 /// Of which scope.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Whose {
+struct ScopeQuery {
     /// Whose data.
     #[schemars(with = "Option<Name>")]
     scope: Option<Scope>,
 }
 
-impl<Q, B> Call<Which, Q, B> {
+impl<Q, B> Call<MemoryPath, Q, B> {
     /// The memory meant, in a scope that the caller may ask about.
     fn key(&self, scope: &Scope) -> MemoryKey {
         MemoryKey::new(scope, &self.path.id)
@@ -105,7 +105,7 @@ impl<Q, B> Call<Which, Q, B> {
 /// Which memories.
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Asked {
+struct MemoryQuery {
     /// Only this tier.
     #[schemars(with = "Option<crate::surfaces::answer::TierNames>")]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -136,7 +136,7 @@ struct Memories {
     memories: Vec<Shown>,
 }
 
-async fn list(call: Call<Nothing, Asked>) -> Result<Answer<Memories>, Problem> {
+async fn list(call: Call<Nothing, MemoryQuery>) -> Result<Answer<Memories>, Problem> {
     let scope = call.scope(call.query.scope.as_ref())?;
     let at = call.at(call.query.at).await?;
     let limit = call.query.limit.unwrap_or(PAGE);
@@ -146,10 +146,10 @@ async fn list(call: Call<Nothing, Asked>) -> Result<Answer<Memories>, Problem> {
         after: String::new(),
     };
     let after = call.query.cursor.clone().unwrap_or_default();
-    let rows = InOrder { api: Arc::clone(&call.api), scope: scope.clone(), filter, at };
+    let rows = MemoriesInOrder { api: Arc::clone(&call.api), scope: scope.clone(), filter, at };
     let size = usize::try_from(limit).unwrap_or(usize::MAX);
     let (list, cursor) = pages::listed(&Memories { memories: Vec::new() }, rows, &after, size).await?;
-    let next = cursor.map(|cursor| Asked {
+    let next = cursor.map(|cursor| MemoryQuery {
         cursor: Some(cursor),
         at: Some(At(at)),
         scope: Some(scope),
@@ -160,20 +160,20 @@ async fn list(call: Call<Nothing, Asked>) -> Result<Answer<Memories>, Problem> {
 }
 
 /// Memories by id.
-struct InOrder {
+struct MemoriesInOrder {
     api: Arc<Api>,
     scope: Scope,
     filter: Filter,
     at: Timestamp,
 }
 
-impl InOrder {
+impl MemoriesInOrder {
     fn after(&self, after: &str, limit: usize) -> (Filter, u32) {
         (Filter { after: after.to_owned(), ..self.filter.clone() }, u32::try_from(limit).unwrap_or(u32::MAX))
     }
 }
 
-impl Rows for InOrder {
+impl Rows for MemoriesInOrder {
     type Row = Shown;
     /// Memories may be long.
     const PAGE: usize = 128;
@@ -302,14 +302,14 @@ async fn remember_all(
     Ok(Answer::ok(DoneAll::of(done)))
 }
 
-async fn show(call: Call<Which, Look>) -> Result<Answer<Shown>, Problem> {
+async fn show(call: Call<MemoryPath, ScopeAtQuery>) -> Result<Answer<Shown>, Problem> {
     let scope = call.scope(call.query.scope.as_ref())?;
     let at = call.at(call.query.at).await?;
     let memory = call.service().show(&call.key(&scope), at).await?;
     Ok(Answer::ok(memory.into()))
 }
 
-async fn explain(call: Call<Which, Look>) -> Result<Answer<Explained>, Problem> {
+async fn explain(call: Call<MemoryPath, ScopeAtQuery>) -> Result<Answer<Explained>, Problem> {
     let scope = call.scope(call.query.scope.as_ref())?;
     let at = call.at(call.query.at).await?;
     let explanation = call.service().explain(&call.key(&scope), at).await?;
@@ -325,7 +325,7 @@ struct Forgotten {
     nodes: i64,
 }
 
-async fn forget(call: Call<Which, Whose>) -> Result<Answer<Forgotten>, Problem> {
+async fn forget(call: Call<MemoryPath, ScopeQuery>) -> Result<Answer<Forgotten>, Problem> {
     let scope = call.scope(call.query.scope.as_ref())?;
     let at = call.at(None).await?;
     let id = &call.path.id;
@@ -337,7 +337,7 @@ async fn forget(call: Call<Which, Whose>) -> Result<Answer<Forgotten>, Problem> 
 /// A use.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Use {
+struct AccessRequest {
     /// The session in which it is used.
     #[schemars(with = "Option<Name>")]
     session: Option<SessionId>,
@@ -358,7 +358,7 @@ fn revive(asked: Option<bool>) -> Revive {
     if asked == Some(false) { Revive::No } else { Revive::Yes }
 }
 
-async fn access(mut call: Call<Which, Nothing, Use>) -> Result<Answer<Shown>, Problem> {
+async fn access(mut call: Call<MemoryPath, Nothing, AccessRequest>) -> Result<Answer<Shown>, Problem> {
     let scope = call.scope(call.body.scope.as_ref())?;
     let at = call.written_at(call.body.at).await?;
     let access = Access {
@@ -376,7 +376,7 @@ async fn access(mut call: Call<Which, Nothing, Use>) -> Result<Answer<Shown>, Pr
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Access")]
-struct UseOf {
+struct AccessOfRequest {
     /// Of which memory.
     #[schemars(with = "Name")]
     id: MemoryId,
@@ -396,14 +396,16 @@ struct UseOf {
     at: Option<At>,
 }
 
-async fn access_all(mut call: Call<Nothing, Nothing, Items<UseOf>>) -> Result<Answer<DoneAll>, Problem> {
+async fn access_all(
+    mut call: Call<Nothing, Nothing, Items<AccessOfRequest>>,
+) -> Result<Answer<DoneAll>, Problem> {
     let items = std::mem::take(&mut call.body.0);
     let now = call.written_at_latest(items.iter().filter_map(|used| used.at)).await?;
     let mut events = Vec::with_capacity(items.len());
     for used in items {
         let scope = call.scope(used.scope.as_ref())?;
         let at = used.at.map_or(now, |at| at.0);
-        let UseOf { id, session, .. } = used;
+        let AccessOfRequest { id, session, .. } = used;
         events.push(Event::Access(Access { at, id, scope, session, revive: revive(used.revive) }));
     }
     let done = call.service().apply_all(call.request(), &events).await?;
@@ -421,20 +423,20 @@ struct Pin {
     at: Option<At>,
 }
 
-async fn pin(call: Call<Which, Nothing, Pin>) -> Result<Answer<Shown>, Problem> {
+async fn pin(call: Call<MemoryPath, Nothing, Pin>) -> Result<Answer<Shown>, Problem> {
     let scope = call.scope(call.body.scope.as_ref())?;
     let at = call.written_at(call.body.at).await?;
     pinned(&call, &scope, true, at).await
 }
 
-async fn unpin(call: Call<Which, Whose>) -> Result<Answer<Shown>, Problem> {
+async fn unpin(call: Call<MemoryPath, ScopeQuery>) -> Result<Answer<Shown>, Problem> {
     let scope = call.scope(call.query.scope.as_ref())?;
     let at = call.at(None).await?;
     pinned(&call, &scope, false, at).await
 }
 
 async fn pinned<Q, B>(
-    call: &Call<Which, Q, B>,
+    call: &Call<MemoryPath, Q, B>,
     scope: &Scope,
     pin: bool,
     at: Timestamp,

@@ -4,7 +4,7 @@
 //! a route says of itself only what cannot be seen from its types.
 
 use super::api::routes;
-use super::problem::Sent;
+use super::problem::ProblemBody;
 use super::route::Route;
 use axum::http::header;
 use axum::response::IntoResponse;
@@ -34,7 +34,7 @@ fn made() -> Value {
         let path = paths.entry(route.path).or_insert_with(|| json!({}));
         path[route.method.as_str().to_lowercase()] = operation;
     }
-    answered.subschema_for::<Sent<'_>>();
+    answered.subschema_for::<ProblemBody<'_>>();
     for (path, summary, kind) in [
         ("/", "The status page, for a browser", "text/html"),
         ("/healthz", "Whether the process answers", "text/plain"),

@@ -80,7 +80,7 @@ impl List {
         }
         let first = api.room.answer(caller, text, QUEUE_LIMIT).await?;
         let api = Arc::clone(api);
-        Ok(Body::new(Sent { api, caller: caller.to_owned(), any, end, step: Step::Read(first, rest) }))
+        Ok(Body::new(PagedBody { api, caller: caller.to_owned(), any, end, step: Step::Read(first, rest) }))
     }
 }
 
@@ -166,7 +166,7 @@ pub(super) fn items<T: Serialize>(rows: impl Iterator<Item = T>) -> Result<Vec<u
 }
 
 /// A body that reads its next page when it is asked for it.
-struct Sent {
+struct PagedBody {
     api: Arc<Api>,
     caller: String,
     any: bool,
@@ -184,7 +184,7 @@ enum Step {
     Over,
 }
 
-impl HttpBody for Sent {
+impl HttpBody for PagedBody {
     type Data = Bytes;
     type Error = axum::BoxError;
 

@@ -46,7 +46,7 @@ pub(super) struct Problem {
 /// A problem as it is sent (RFC 9457).
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Problem")]
-pub(super) struct Sent<'a> {
+pub(super) struct ProblemBody<'a> {
     /// `urn:ebb:problem:` and the code.
     #[serde(rename = "type")]
     kind: String,
@@ -127,7 +127,7 @@ impl Problem {
     /// As it is sent.
     pub(super) fn response(self, request_id: &str) -> Response<Body> {
         let code = serde_json::to_value(self.code).ok();
-        let sent = Sent {
+        let sent = ProblemBody {
             kind: format!("urn:ebb:problem:{}", code.as_ref().and_then(|code| code.as_str()).unwrap_or("")),
             title: self.status.canonical_reason().unwrap_or("Problem"),
             status: self.status.as_u16(),

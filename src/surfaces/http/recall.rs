@@ -74,20 +74,20 @@ struct RecallRequest {
     scope: Option<Scope>,
     /// By which rule signals spread.
     #[serde(default)]
-    profile: Profiles,
+    profile: ProfileName,
     /// What it means to be joined to the seeds.
     #[serde(default)]
-    spread: Spreads,
+    spread: SpreadName,
     /// Which kinds of evidence are heard; those of engine.dimensions where nothing is said.
     #[schemars(length(max = 4))]
-    dimensions: Option<Vec<Heard>>,
+    dimensions: Option<Vec<DimensionName>>,
     /// What contrast with other places of the graph does; engine.xlr where nothing is said.
-    xlr: Option<Contrasts>,
+    xlr: Option<XlrModeName>,
     /// Whether nodes join that came with the seeds in earlier questions; engine.priming where nothing is said.
     priming: Option<bool>,
     /// Whether a seed keeps the value it begins with.
     #[serde(default)]
-    seed_mass: Masses,
+    seed_mass: SeedMassName,
     /// Whether the words of memories count.
     #[serde(default = "yes")]
     words: bool,
@@ -111,7 +111,7 @@ pub(super) const fn top_k() -> usize {
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(inline)]
-enum Heard {
+enum DimensionName {
     /// What joins a node to the seeds.
     Structural,
     /// How like the question it is called, or what stands with it.
@@ -122,13 +122,13 @@ enum Heard {
     Causal,
 }
 
-impl From<Heard> for Dimension {
-    fn from(heard: Heard) -> Self {
+impl From<DimensionName> for Dimension {
+    fn from(heard: DimensionName) -> Self {
         match heard {
-            Heard::Structural => Self::Structural,
-            Heard::Semantic => Self::Semantic,
-            Heard::Temporal => Self::Temporal,
-            Heard::Causal => Self::Causal,
+            DimensionName::Structural => Self::Structural,
+            DimensionName::Semantic => Self::Semantic,
+            DimensionName::Temporal => Self::Temporal,
+            DimensionName::Causal => Self::Causal,
         }
     }
 }
@@ -137,7 +137,7 @@ impl From<Heard> for Dimension {
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(inline)]
-enum Contrasts {
+enum XlrModeName {
     /// Nothing: it is not worked out.
     Off,
     /// What would light up for any question counts for less.
@@ -146,12 +146,12 @@ enum Contrasts {
     Report,
 }
 
-impl From<Contrasts> for Xlr {
-    fn from(contrast: Contrasts) -> Self {
+impl From<XlrModeName> for Xlr {
+    fn from(contrast: XlrModeName) -> Self {
         match contrast {
-            Contrasts::Off => Self::Off,
-            Contrasts::Gate => Self::Gate,
-            Contrasts::Report => Self::Report,
+            XlrModeName::Off => Self::Off,
+            XlrModeName::Gate => Self::Gate,
+            XlrModeName::Report => Self::Report,
         }
     }
 }
@@ -160,7 +160,7 @@ impl From<Contrasts> for Xlr {
 #[derive(Debug, Clone, Copy, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(inline)]
-enum Masses {
+enum SeedMassName {
     /// It counts.
     #[default]
     Keep,
@@ -168,11 +168,11 @@ enum Masses {
     Subtract,
 }
 
-impl From<Masses> for SeedMass {
-    fn from(mass: Masses) -> Self {
+impl From<SeedMassName> for SeedMass {
+    fn from(mass: SeedMassName) -> Self {
         match mass {
-            Masses::Keep => Self::Keep,
-            Masses::Subtract => Self::Subtract,
+            SeedMassName::Keep => Self::Keep,
+            SeedMassName::Subtract => Self::Subtract,
         }
     }
 }
@@ -193,7 +193,7 @@ pub(super) struct GivenSeed {
 #[derive(Debug, Clone, Copy, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(inline)]
-enum Profiles {
+enum ProfileName {
     /// Evidence adds up, and neighbours share.
     #[default]
     Recall,
@@ -201,11 +201,11 @@ enum Profiles {
     Reference,
 }
 
-impl From<Profiles> for Profile {
-    fn from(profile: Profiles) -> Self {
+impl From<ProfileName> for Profile {
+    fn from(profile: ProfileName) -> Self {
         match profile {
-            Profiles::Recall => Self::Recall,
-            Profiles::Reference => Self::Reference,
+            ProfileName::Recall => Self::Recall,
+            ProfileName::Reference => Self::Reference,
         }
     }
 }
@@ -214,7 +214,7 @@ impl From<Profiles> for Profile {
 #[derive(Debug, Clone, Copy, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(inline)]
-enum Spreads {
+enum SpreadName {
     /// To be lit by them.
     #[default]
     Activation,
@@ -225,8 +225,9 @@ enum Spreads {
 async fn recall(call: Call<Nothing, Nothing, RecallRequest>) -> Result<Answer<Recall>, Problem> {
     let scope = call.scope(call.body.scope.as_ref())?;
     let (asked, usual) = (&call.body, call.service().usual());
-    let heard =
-        |heard: &Vec<Heard>| -> BTreeSet<Dimension> { heard.iter().map(|one| (*one).into()).collect() };
+    let heard = |heard: &Vec<DimensionName>| -> BTreeSet<Dimension> {
+        heard.iter().map(|one| (*one).into()).collect()
+    };
     let ask = Ask {
         text: asked.text.clone(),
         seeds: given(&asked.seeds),
@@ -239,8 +240,8 @@ async fn recall(call: Call<Nothing, Nothing, RecallRequest>) -> Result<Answer<Re
         },
         profile: asked.profile.into(),
         spread: match asked.spread {
-            Spreads::Activation => Spread::Activation,
-            Spreads::Ppr => Spread::PersonalPageRank,
+            SpreadName::Activation => Spread::Activation,
+            SpreadName::Ppr => Spread::PersonalPageRank,
         },
         fusion: if asked.words { Fusion::Text } else { Fusion::Off },
         dimensions: asked.dimensions.as_ref().map_or(usual.dimensions, heard),
@@ -262,7 +263,7 @@ struct ActivateRequest {
     seeds: Vec<GivenSeed>,
     /// By which rule signals spread.
     #[serde(default = "reference")]
-    profile: Profiles,
+    profile: ProfileName,
     /// Hops at most; that of the profile where nothing is said.
     #[schemars(range(min = 1, max = 20))]
     depth: Option<u8>,
@@ -275,8 +276,8 @@ struct ActivateRequest {
     scope: Option<Scope>,
 }
 
-const fn reference() -> Profiles {
-    Profiles::Reference
+const fn reference() -> ProfileName {
+    ProfileName::Reference
 }
 
 /// Who is asked for.
@@ -322,13 +323,13 @@ async fn rank(call: Call<Nothing, Nothing, PageRankRequest>) -> Result<Answer<En
 /// Of which scope.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Whose {
+struct ScopeQuery {
     /// Whose data.
     #[schemars(with = "Option<Name>")]
     scope: Option<Scope>,
 }
 
-async fn mirror(call: Call<Nothing, Whose>) -> Result<Answer<Mirror>, Problem> {
+async fn mirror(call: Call<Nothing, ScopeQuery>) -> Result<Answer<Mirror>, Problem> {
     let scope = call.scope(call.query.scope.as_ref())?;
     Ok(Answer::ok(call.service().mirrored(&scope)?.into()))
 }

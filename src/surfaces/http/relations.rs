@@ -37,7 +37,7 @@ pub(super) fn routes() -> Vec<Route> {
             .says("Say that relations were seen, all or none, in their order")
             .also(&[409])
             .batch(),
-        Route::post_or_dry("/memory/graph/decay", Needs::Everywhere(Right::Write), |pass: &Pass| pass.dry_run, decay)
+        Route::post_or_dry("/memory/graph/decay", Needs::Everywhere(Right::Write), |pass: &DecayPassRequest| pass.dry_run, decay)
             .says("Write down what every relation weighs, as the job fade does")
             .note("With dryRun nothing is written; with list too, the relations of the scope that would be lowered are named.")
             .also(&[409])
@@ -48,7 +48,7 @@ pub(super) fn routes() -> Vec<Route> {
 /// Which relations.
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Asked {
+struct RelationQuery {
     /// Those below the minimum instead, which are left out of what is retrieved.
     #[serde(default)]
     decayed: bool,
@@ -68,7 +68,7 @@ struct Asked {
     cursor: Option<String>,
 }
 
-async fn list(call: Call<Nothing, Asked>) -> Result<Answer<Vec<Edge<Day>>>, Problem> {
+async fn list(call: Call<Nothing, RelationQuery>) -> Result<Answer<Vec<Edge<Day>>>, Problem> {
     let scope = call.scope(call.query.scope.as_ref())?;
     let at = call.at(call.query.at).await?;
     let which = if call.query.decayed { Which::Decayed } else { Which::Retrievable };
@@ -77,13 +77,16 @@ async fn list(call: Call<Nothing, Asked>) -> Result<Answer<Vec<Edge<Day>>>, Prob
             return Err(Problem::validation("a cursor goes with a limit"));
         }
         let caller = call.caller.name();
-        return Ok(Answer::list(heaviest_first(&call.api, caller, scope, which, at).await?, None::<Asked>));
+        return Ok(Answer::list(
+            heaviest_first(&call.api, caller, scope, which, at).await?,
+            None::<RelationQuery>,
+        ));
     };
     let size = usize::try_from(limit).unwrap_or(usize::MAX);
     let after = call.query.cursor.as_deref().unwrap_or_default();
-    let rows = InOrder { api: Arc::clone(&call.api), scope: scope.clone(), which, at };
+    let rows = RelationsInOrder { api: Arc::clone(&call.api), scope: scope.clone(), which, at };
     let (list, cursor) = pages::listed(&NONE, rows, after, size).await?;
-    let next = cursor.map(|cursor| Asked {
+    let next = cursor.map(|cursor| RelationQuery {
         cursor: Some(cursor),
         at: Some(At(at)),
         scope: Some(scope),
@@ -97,14 +100,14 @@ const PAGE: usize = 1_000;
 const NONE: [Edge<Day>; 0] = [];
 
 /// Relations by key.
-struct InOrder {
+struct RelationsInOrder {
     api: Arc<Api>,
     scope: Scope,
     which: Which,
     at: Timestamp,
 }
 
-impl Rows for InOrder {
+impl Rows for RelationsInOrder {
     type Row = Edge<Day>;
     const PAGE: usize = PAGE;
 
@@ -178,7 +181,7 @@ impl Rest for Heaviest {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Observation")]
-struct Seen {
+struct ObservationRequest {
     /// The entity it begins at.
     #[schemars(with = "Name")]
     from: EntityName,
@@ -201,7 +204,7 @@ struct Seen {
     at: Option<At>,
 }
 
-impl Seen {
+impl ObservationRequest {
     fn observe(self, scope: Scope, at: Timestamp) -> Observe {
         let tie = Tie { scope, from: self.from, kind: self.kind, to: self.to };
         Observe { tie, seen: Observation { at, weight: self.weight, pinned: self.pinned } }
@@ -212,7 +215,7 @@ fn wrote(observe: &Observe, outcome: Observed) -> WrittenEdge {
     WrittenEdge::of(&observe.tie, Some(outcome), None, observe.seen.at, false)
 }
 
-async fn observe(call: Call<Nothing, Nothing, Seen>) -> Result<Answer<WrittenEdge>, Problem> {
+async fn observe(call: Call<Nothing, Nothing, ObservationRequest>) -> Result<Answer<WrittenEdge>, Problem> {
     let scope = call.scope(call.body.scope.as_ref())?;
     let at = call.written_at(call.body.at).await?;
     let (api, mode) = (call.api.clone(), WriteMode::Once(call.request().clone()));
@@ -228,7 +231,9 @@ struct ObservedAll {
     edges: Vec<WrittenEdge>,
 }
 
-async fn observe_all(call: Call<Nothing, Nothing, Items<Seen>>) -> Result<Answer<ObservedAll>, Problem> {
+async fn observe_all(
+    call: Call<Nothing, Nothing, Items<ObservationRequest>>,
+) -> Result<Answer<ObservedAll>, Problem> {
     let mut scopes = Vec::new();
     for seen in &call.body.0 {
         scopes.push(call.scope(seen.scope.as_ref())?);
@@ -248,7 +253,7 @@ async fn observe_all(call: Call<Nothing, Nothing, Items<Seen>>) -> Result<Answer
 /// A pass.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
-struct Pass {
+struct DecayPassRequest {
     /// Whether nothing is to be written.
     #[serde(default)]
     dry_run: bool,
@@ -262,10 +267,10 @@ struct Pass {
     at: Option<At>,
 }
 
-async fn decay(call: Call<Nothing, Nothing, Pass>) -> Result<Answer<Passed<Day>>, Problem> {
+async fn decay(call: Call<Nothing, Nothing, DecayPassRequest>) -> Result<Answer<Passed<Day>>, Problem> {
     let scope = call.scope(call.body.scope.as_ref())?;
     let at = call.written_at(call.body.at).await?;
-    let Pass { dry_run, list, .. } = call.body;
+    let DecayPassRequest { dry_run, list, .. } = call.body;
     if list && !dry_run {
         return Err(Problem::validation("list goes with dryRun: after a pass nothing would be lowered"));
     }

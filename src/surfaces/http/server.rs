@@ -26,17 +26,17 @@ pub(super) fn routes() -> Vec<Route> {
 /// As of when.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct When {
+struct AtQuery {
     /// As of this instant.
     at: Option<At>,
 }
 
-async fn status(call: Call<Nothing, When>) -> Result<Answer<Status>, Problem> {
+async fn status(call: Call<Nothing, AtQuery>) -> Result<Answer<Status>, Problem> {
     let at = call.at(call.query.at).await?;
     Ok(Answer::ok(call.service().status(at).await?.into()))
 }
 
-async fn health(call: Call<Nothing, When>) -> Result<Answer<Health>, Problem> {
+async fn health(call: Call<Nothing, AtQuery>) -> Result<Answer<Health>, Problem> {
     let at = call.at(call.query.at).await?;
     Ok(Answer::ok(Health::of(call.service().health(at).await?, at)))
 }

@@ -54,7 +54,7 @@ pub(super) fn routes() -> Vec<Route> {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "SweepRequest")]
-struct Asked {
+struct SweepBody {
     /// Which scope.
     #[schemars(with = "FactScopes")]
     scope: FactScope,
@@ -74,16 +74,16 @@ struct Asked {
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
 #[schemars(inline)]
-enum Came {
+enum SweepResponse {
     Done(Swept),
     Queued(QueuedSweep),
 }
 
-fn is_dry(asked: &Asked) -> bool {
+fn is_dry(asked: &SweepBody) -> bool {
     asked.mode == Some(Mode::DryRun)
 }
 
-async fn sweep(call: Call<Nothing, Nothing, Asked>) -> Result<Answer<Came>, Problem> {
+async fn sweep(call: Call<Nothing, Nothing, SweepBody>) -> Result<Answer<SweepResponse>, Problem> {
     let right = if is_dry(&call.body) { Right::Read } else { Right::Write };
     let request = SweepRequest {
         scope: call.shared(Some(call.body.scope), right)?,
@@ -94,14 +94,14 @@ async fn sweep(call: Call<Nothing, Nothing, Asked>) -> Result<Answer<Came>, Prob
     };
     let (mode, stop) = (WriteMode::Once(call.request().clone()), call.api.stop.clone());
     Ok(match call.service().sweep(&mode, &request, Some(stop)).await? {
-        Sweep::Done(answer) => Answer::ok(Came::Done(answer.into())),
-        Sweep::Queued(queued) => Answer::accepted(Came::Queued(queued.into())),
+        Sweep::Done(answer) => Answer::ok(SweepResponse::Done(answer.into())),
+        Sweep::Queued(queued) => Answer::accepted(SweepResponse::Queued(queued.into())),
     })
 }
 
 /// Which sweep, or which policy.
 #[derive(Debug, Deserialize, JsonSchema)]
-struct Which {
+struct IdPath {
     /// Its id.
     #[schemars(length(min = 1))]
     id: String,
@@ -110,13 +110,13 @@ struct Which {
 /// Of which scope.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Whose {
+struct ScopeQuery {
     /// Of which scope it must be; that of the sweep where none is named.
     #[schemars(with = "Option<FactScopes>")]
     scope: Option<FactScope>,
 }
 
-async fn job(call: Call<Which, Whose>) -> Result<Answer<SweepJob>, Problem> {
+async fn job(call: Call<IdPath, ScopeQuery>) -> Result<Answer<SweepJob>, Problem> {
     let (id, named) = (&call.path.id, call.query.scope);
     if named.is_some() {
         call.shared(named, Right::Read)?;
@@ -143,7 +143,7 @@ async fn policies(call: Call) -> Result<Answer<DecayPolicies>, Problem> {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(transparent)]
-struct Told(#[schemars(with = "Fields")] Draft);
+struct PolicyRequest(#[schemars(with = "Fields")] Draft);
 
 /// For schemas: the documented fields of a policy.
 struct Fields;
@@ -177,9 +177,9 @@ impl JsonSchema for Fields {
     }
 }
 
-async fn set(call: Call<Which, Nothing, Told>) -> Result<Answer<ChangedPolicy>, Problem> {
+async fn set(call: Call<IdPath, Nothing, PolicyRequest>) -> Result<Answer<ChangedPolicy>, Problem> {
     let (api, mode) = (call.api.clone(), WriteMode::Once(call.request().clone()));
-    let (id, Told(mut draft)) = (Given::Text(call.path.id), call.body);
+    let (id, PolicyRequest(mut draft)) = (Given::Text(call.path.id), call.body);
     let said = draft.0.entry("id".to_owned()).or_insert_with(|| id.clone());
     if *said == Given::Nothing {
         *said = id.clone();
@@ -191,7 +191,7 @@ async fn set(call: Call<Which, Nothing, Told>) -> Result<Answer<ChangedPolicy>, 
     Ok(Answer::made(new, ChangedPolicy { policy: DecayPolicy::from(&policy), new, dry_run: false }))
 }
 
-async fn remove(call: Call<Which>) -> Result<Answer<RemovedPolicy>, Problem> {
+async fn remove(call: Call<IdPath>) -> Result<Answer<RemovedPolicy>, Problem> {
     let id = &call.path.id;
     call.service().remove_policy(&WriteMode::Once(call.request().clone()), id).await?;
     Ok(Answer::ok(RemovedPolicy { id: id.clone(), dry_run: false }))

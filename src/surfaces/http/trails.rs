@@ -255,7 +255,7 @@ async fn cold(call: Call<Nothing, Listing>) -> Result<Answer<ColdPlaces>, Proble
 /// A place, or two.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Where {
+struct PlacesQuery {
     /// The place: an id, or Label:id.
     place: String,
     /// The other end, to see the edges between the two.
@@ -267,8 +267,8 @@ struct Where {
     at: Option<At>,
 }
 
-async fn status(call: Call<Nothing, Where>) -> Result<Answer<TrailStatus>, Problem> {
-    let Where { place, to, scope, at } = &call.query;
+async fn status(call: Call<Nothing, PlacesQuery>) -> Result<Answer<TrailStatus>, Problem> {
+    let PlacesQuery { place, to, scope, at } = &call.query;
     let scope = call.scope(scope.as_ref())?;
     let place = call.place("place", place)?;
     let to = to.as_deref().map(|to| call.place("to", to)).transpose()?;
@@ -361,12 +361,12 @@ async fn evaporate(call: Call<Nothing, Nothing, Evaporate>) -> Result<Answer<Eva
 /// As of when.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct When {
+struct AtQuery {
     /// As of this instant.
     at: Option<At>,
 }
 
-async fn cycle(call: Call<Nothing, When>) -> Result<Answer<TrailCycle>, Problem> {
+async fn cycle(call: Call<Nothing, AtQuery>) -> Result<Answer<TrailCycle>, Problem> {
     let at = call.at(call.query.at).await?;
     let counter = call.service().cycles().await?;
     Ok(Answer::ok(TrailCycle::of(&counter, counter.cycles.at(at), at, false)))

@@ -64,7 +64,7 @@ pub(super) fn schema() -> JsonObject {
 /// What is asked.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Asked {
+pub(super) struct DecayScopeRequest {
     scope: FactScope,
     mode: Option<Mode>,
     policy_id: Option<Term>,
@@ -88,19 +88,19 @@ impl Default for Tokens {
 
 impl Tokens {
     /// Of a dry run that is done now.
-    fn of(&self, asked: &Asked) -> String {
+    fn of(&self, asked: &DecayScopeRequest) -> String {
         self.at(asked, self.since.elapsed(), &Uuid::new_v4().simple().to_string())
     }
 
     /// Of the dry run of this name.
-    fn at(&self, asked: &Asked, age: Duration, name: &str) -> String {
+    fn at(&self, asked: &DecayScopeRequest, age: Duration, name: &str) -> String {
         let seconds = age.as_secs();
         let said = (&self.secret, asked.scope.name(), &asked.policy_id, seconds, name);
         format!("{seconds}.{name}.{}", hex(&Sha256::digest(format!("{said:?}"))))
     }
 
     /// Whether it is that of a dry run of the same, not too long ago, and was not used. It is from now on.
-    fn takes(&self, asked: &Asked, token: &str, now: Duration) -> bool {
+    fn takes(&self, asked: &DecayScopeRequest, token: &str, now: Duration) -> bool {
         let mut parts = token.splitn(3, '.');
         let (Some(Ok(seconds)), Some(name)) = (parts.next().map(str::parse), parts.next()) else {
             return false;
@@ -119,13 +119,13 @@ impl Tokens {
 
 /// A dry run's answer, with the token that lets the same be done.
 #[derive(Serialize)]
-struct Seen {
+struct DryRunResponse {
     #[serde(flatten)]
     answer: Swept,
     confirm: String,
 }
 
-pub(super) async fn call(call: Call, asked: Asked) -> Result<Value, Fault> {
+pub(super) async fn call(call: Call, asked: DecayScopeRequest) -> Result<Value, Fault> {
     let is_dry = asked.mode == Some(Mode::DryRun);
     let right = if is_dry { Right::Read } else { Right::Write };
     let scope = Scope::new(asked.scope.name()).map_err(|why| Fault(why.to_string()))?;
@@ -155,7 +155,7 @@ pub(super) async fn call(call: Call, asked: Asked) -> Result<Value, Fault> {
     let mode = WriteMode::Once(call.caller.request(None));
     match call.service().sweep(&mode, &request, Some(tools.stop.clone())).await? {
         Sweep::Done(answer) if is_dry => {
-            said(Seen { answer: answer.into(), confirm: tools.tokens.of(&asked) })
+            said(DryRunResponse { answer: answer.into(), confirm: tools.tokens.of(&asked) })
         }
         Sweep::Done(answer) => said(Swept::from(answer)),
         Sweep::Queued(queued) => said(QueuedSweep::from(queued)),
@@ -166,8 +166,8 @@ pub(super) async fn call(call: Call, asked: Asked) -> Result<Value, Fault> {
 mod tests {
     use super::*;
 
-    fn asked(scope: FactScope, policy: Option<&str>) -> Asked {
-        Asked {
+    fn asked(scope: FactScope, policy: Option<&str>) -> DecayScopeRequest {
+        DecayScopeRequest {
             scope,
             mode: None,
             policy_id: policy.map(|id| Term::try_from(id.to_owned()).unwrap()),

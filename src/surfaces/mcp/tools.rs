@@ -65,19 +65,19 @@ pub(super) static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
             "Say what a question reminds of: memories, entities and places, by what joins them and by their words, with how \
              each was reached. It writes nothing.",
         ),
-        Tool::new("remember", Right::Write, remember).takes::<New>().says(
+        Tool::new("remember", Right::Write, remember).takes::<RememberRequest>().says(
             "Remember something as a working memory. It fades unless it is used; with an id that exists and the same \
              content it counts as a use.",
         ),
-        Tool::new("observe_relation", Right::Write, observe).takes::<Seen>().settles().says(
+        Tool::new("observe_relation", Right::Write, observe).takes::<ObservationRequest>().settles().says(
             "Say that a relation between two entities was seen. It weighs 1 from now on, or what you say, and fades until \
              it is seen again.",
         ),
-        Tool::new("report_outcome", Right::Write, report).takes::<Came>().says(
+        Tool::new("report_outcome", Right::Write, report).takes::<OutcomeRequest>().says(
             "Say which hits of a recall were of use, each with the path that its answer gave, and what they were worth. They \
              come to mind more easily together from then on, and trails lead there.",
         ),
-        Tool::new("explain_memory", Right::Read, explain).takes::<Which>().settles().says(
+        Tool::new("explain_memory", Right::Read, explain).takes::<MemoryRequest>().settles().says(
             "Say why a memory is where it is: its energy now, when it will cross which threshold, and what happened to it.",
         ),
         Tool::new("maintenance_status", Right::Read, status).takes::<Nothing>().settles().says(
@@ -240,7 +240,7 @@ async fn recall(call: Call, asked: Question) -> Result<Value, Fault> {
 /// Something to remember.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct New {
+struct RememberRequest {
     /// What to remember.
     content: String,
     /// Its id; a new one where none is given.
@@ -263,7 +263,7 @@ struct New {
     request_id: Option<String>,
 }
 
-async fn remember(call: Call, new: New) -> Result<Value, Fault> {
+async fn remember(call: Call, new: RememberRequest) -> Result<Value, Fault> {
     let service = call.service();
     let scope = call.scope(new.scope.as_ref(), Right::Write)?;
     let request = call.request(new.request_id.as_deref())?;
@@ -290,7 +290,7 @@ async fn remember(call: Call, new: New) -> Result<Value, Fault> {
 /// A relation that was seen.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Seen {
+struct ObservationRequest {
     /// The entity it begins at.
     #[schemars(with = "Name")]
     from: EntityName,
@@ -313,7 +313,7 @@ struct Seen {
     request_id: Option<String>,
 }
 
-async fn observe(call: Call, seen: Seen) -> Result<Value, Fault> {
+async fn observe(call: Call, seen: ObservationRequest) -> Result<Value, Fault> {
     let service = call.service();
     let scope = call.scope(seen.scope.as_ref(), Right::Write)?;
     let at = service.instant(None).await?;
@@ -328,7 +328,7 @@ async fn observe(call: Call, seen: Seen) -> Result<Value, Fault> {
 /// What came of a recall.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Came {
+struct OutcomeRequest {
     /// The recall_id of its answer.
     #[schemars(with = "Name")]
     recall_id: RecallId,
@@ -345,7 +345,7 @@ struct Came {
     request_id: Option<String>,
 }
 
-async fn report(call: Call, came: Came) -> Result<Value, Fault> {
+async fn report(call: Call, came: OutcomeRequest) -> Result<Value, Fault> {
     let service = call.service();
     let scope = call.scope(came.scope.as_ref(), Right::Write)?;
     let used = came.used.iter().map(Used::from).collect();
@@ -360,7 +360,7 @@ async fn report(call: Call, came: Came) -> Result<Value, Fault> {
 /// A memory.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Which {
+struct MemoryRequest {
     /// Its id.
     #[schemars(with = "Name")]
     id: MemoryId,
@@ -369,7 +369,7 @@ struct Which {
     scope: Option<Scope>,
 }
 
-async fn explain(call: Call, which: Which) -> Result<Value, Fault> {
+async fn explain(call: Call, which: MemoryRequest) -> Result<Value, Fault> {
     let scope = call.scope(which.scope.as_ref(), Right::Read)?;
     let at = call.service().instant(None).await?;
     said(Explained::from(call.service().explain(&MemoryKey::new(&scope, &which.id), at).await?))
