@@ -144,7 +144,8 @@ const DIGITS_MAX: usize = 17;
 /// Characters of a number that an error shows.
 const SHOWN_MAX: usize = 40;
 
-/// Whether a float, written with as many digits as a decimal has, is that decimal.
+/// Whether a float is written as that decimal: with as many digits as the decimal has, or as few as it is known by. These
+/// two differ only where the float lies in the middle between two decimals, and one takes the upper, the other the even.
 fn says(number: f64, decimal: &str) -> bool {
     let (mantissa, exponent) = decimal.split_once(['e', 'E']).unwrap_or((decimal, "0"));
     let (whole, part) = mantissa.split_once('.').unwrap_or((mantissa, ""));
@@ -164,10 +165,11 @@ fn says(number: f64, decimal: &str) -> bool {
     // Of the first digit; what is too long for an exponent of a float was zero or infinite above.
     let Ok(exponent) = exponent.parse::<i64>() else { return false };
     let before = i64::try_from(whole.len()).unwrap_or(i64::MAX) - i64::try_from(leading).unwrap_or(0) - 1;
-    let said = format!("{:.*e}", digits.len() - 1, number.abs());
-    let (own, own_exponent) = said.split_once('e').unwrap_or((&said, "0"));
-    own.replace('.', "") == digits
-        && own_exponent.parse() == Ok(exponent.saturating_add(before))
+    let number_is = |written: String| {
+        let (own, own_exponent) = written.split_once('e').unwrap_or((&written, "0"));
+        own.replace('.', "") == digits && own_exponent.parse() == Ok(exponent.saturating_add(before))
+    };
+    (number_is(format!("{:.*e}", digits.len() - 1, number.abs())) || number_is(format!("{:e}", number.abs())))
         && number.is_sign_negative() == is_negative
 }
 
@@ -615,6 +617,9 @@ mod tests {
             ("0e5", "0.0"),
             ("1e2", "100.0"),
             ("0.00012E+3", "0.12"),
+            // In the middle between two decimals of that many digits: the one that is the shortest is shown for both.
+            ("1826227483327268.3", "1826227483327268.3"),
+            ("1826227483327268.2", "1826227483327268.3"),
             ("1e300", "1e300"),
             ("5e-324", "5e-324"),
             ("1.7976931348623157e308", "1.7976931348623157e308"),
