@@ -9,9 +9,6 @@ use crate::store::{Error, Reaped, Store};
 use tracing::info;
 
 /// Reaps, and says what it did.
-///
-/// # Errors
-/// Of the store.
 pub async fn run(store: &Store, right: Right) -> Result<Reaped, Error> {
     let reaped = store.reap(right).await?;
     if reaped != Reaped::default() {

@@ -147,9 +147,6 @@ async fn let_through(
 
 /// What a sweep of a scope would find at `now`; nothing is written. Two pages are read at once: one alone leaves the
 /// program waiting for the server and the server for the program.
-///
-/// # Errors
-/// Of the store.
 pub async fn look(store: &Store, scope: FactScope, rules: &Rules, now: Timestamp) -> Result<Counters, Error> {
     let (mut all, mut after) = (Counters::default(), String::new());
     loop {

@@ -59,9 +59,6 @@ type Met = (usize, String, Vec<EndSeen>);
 /// The graph around the nodes of a scope with these external ids, relations weighed as at `at` by the laws' clock. Those that
 /// may not be mirrored, or are not there, are not in it. `called` are names that nodes near them are known to have: whether one
 /// shares its key with a node of another label cannot be seen from here.
-///
-/// # Errors
-/// Of the store.
 pub async fn around(
     store: &Store,
     scope: &Scope,

@@ -300,9 +300,6 @@ pub async fn finish_open(
 }
 
 /// What a run of a job at `now` would do: the run, rolled back. It leaves nothing in the ledger.
-///
-/// # Errors
-/// Of the store.
 pub async fn dry_run_job(
     store: &Store,
     job: JobName,

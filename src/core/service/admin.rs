@@ -109,17 +109,11 @@ impl Service {
     }
 
     /// Memories by tier, stubs of promotions included.
-    ///
-    /// # Errors
-    /// Of the store.
     pub async fn tiers(&self) -> Result<Vec<TierCount>, Error> {
         self.store.tiers().await
     }
 
     /// Runs a job by hand, at `now`.
-    ///
-    /// # Errors
-    /// Of the store.
     pub async fn run_job(
         &self,
         job: JobName,
@@ -132,9 +126,6 @@ impl Service {
 
     /// As [`Service::run_job`], once under a request id, for a process that may be told to stop: the run is then left to
     /// another. A repeat answers what the ledger says of the run.
-    ///
-    /// # Errors
-    /// Of the store.
     pub async fn run_job_once(
         &self,
         request: &RequestId,
@@ -181,9 +172,6 @@ impl Service {
     }
 
     /// What a run at `now` would do, up to about `limit` rows: the run, rolled back. `force` as for [`Service::evaporate`].
-    ///
-    /// # Errors
-    /// Of the store.
     pub async fn dry_run_job(
         &self,
         job: JobName,
@@ -196,9 +184,6 @@ impl Service {
     }
 
     /// The jobs with their schedules.
-    ///
-    /// # Errors
-    /// Of the store.
     pub async fn jobs(&self, at: Timestamp) -> Result<Vec<JobStatus>, Error> {
         let tunables = self.store.tunables().await?;
         let last = self.store.last_runs(JobName::ALL.map(JobName::name)).await?;
@@ -210,17 +195,11 @@ impl Service {
     }
 
     /// The last runs, newest first.
-    ///
-    /// # Errors
-    /// Of the store.
     pub async fn history(&self, job: Option<JobName>, limit: u32) -> Result<Vec<Past>, Error> {
         self.store.runs(job.map(JobName::name), limit).await
     }
 
     /// How things stand at an instant.
-    ///
-    /// # Errors
-    /// Of the store.
     pub async fn status(&self, at: Timestamp) -> Result<Status, Error> {
         let about = self.store.about().await?;
         let ready = match self.store.check_schema().await {
@@ -251,9 +230,6 @@ impl Service {
     }
 
     /// How healthy the memories are at an instant.
-    ///
-    /// # Errors
-    /// Of the store.
     pub async fn health(&self, at: Timestamp) -> Result<Health, Error> {
         let tunables = self.store.tunables().await?;
         Ok(Health {
@@ -277,9 +253,6 @@ impl Service {
     }
 
     /// What happened, hour by hour.
-    ///
-    /// # Errors
-    /// Of the store.
     pub async fn timeline(&self) -> Result<Vec<Hour>, Error> {
         self.store.timeline().await.map(|rows| {
             let mut hours: Vec<Hour> = Vec::new();

@@ -5,9 +5,6 @@ use crate::store::{AttemptRow, Error};
 
 impl Service {
     /// Attempts, those that are not over first; with `open` these alone.
-    ///
-    /// # Errors
-    /// Of the store.
     pub async fn attempts(&self, open: bool, limit: u32) -> Result<Vec<AttemptRow>, Error> {
         self.store.attempts(open, limit).await
     }

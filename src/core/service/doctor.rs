@@ -97,9 +97,6 @@ impl Service {
 
     /// Mends what has one right answer: what is missing of schema and tunables, and rows that were set aside and are
     /// sound now. Answers what it did, a sentence each.
-    ///
-    /// # Errors
-    /// Of the store.
     pub async fn mend(&self) -> Result<Vec<String>, Error> {
         let mut done = Vec::new();
         let repaired = self.store.repair_schema().await?;

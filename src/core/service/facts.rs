@@ -136,9 +136,6 @@ impl Service {
 
     /// Facts after a cursor (empty at first), at most `limit`, if there is one. Heads come in the order of their lineages,
     /// others by id.
-    ///
-    /// # Errors
-    /// Of the store.
     pub async fn facts(
         &self,
         filter: &FactFilter,

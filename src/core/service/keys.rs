@@ -96,17 +96,11 @@ impl Service {
     }
 
     /// All keys, the oldest first.
-    ///
-    /// # Errors
-    /// Of the store.
     pub async fn keys(&self) -> Result<Vec<KeyRow>, Error> {
         self.store.keys().await
     }
 
     /// Removes keys that were revoked or have expired more than `days` ago; answers how many. The API stays closed.
-    ///
-    /// # Errors
-    /// Of the store.
     pub async fn prune_keys(&self, days: u32) -> Result<i64, Error> {
         self.store.prune_keys(days).await
     }
@@ -274,9 +268,6 @@ impl Keyring {
     }
 
     /// Whether there is a key that opens anything.
-    ///
-    /// # Errors
-    /// Of the store.
     pub async fn has_live_keys(&self) -> Result<bool, Error> {
         Ok(!Keys::of(self.store.live_keys().await?).live.is_empty())
     }

@@ -269,9 +269,6 @@ impl Service {
     }
 
     /// Memories of a scope at an instant, by id, at most `limit`.
-    ///
-    /// # Errors
-    /// Of the store.
     pub async fn list(
         &self,
         scope: &Scope,
@@ -286,9 +283,6 @@ impl Service {
     }
 
     /// Their names alone.
-    ///
-    /// # Errors
-    /// Of the store.
     pub async fn list_keys(
         &self,
         scope: &Scope,

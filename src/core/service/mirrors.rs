@@ -191,9 +191,6 @@ impl Service {
     }
 
     /// Leaves word in the graph of what is held, if it was loaded.
-    ///
-    /// # Errors
-    /// Of the store.
     pub async fn publish_mirror(&self, held: &Held) -> Result<(), store::Error> {
         let Some(state) = held.state else { return Ok(()) };
         let config = self.mirror.config();
@@ -214,26 +211,17 @@ impl Service {
     }
 
     /// Takes away the word of what is held: this process is about to end.
-    ///
-    /// # Errors
-    /// Of the store.
     pub async fn clear_mirrors(&self) -> Result<(), store::Error> {
         self.store.clear_mirrors(&self.mirror.config().scopes).await
     }
 
     /// What all processes say that they hold.
-    ///
-    /// # Errors
-    /// Of the store.
     pub async fn mirrors_status(&self) -> Result<Vec<MirrorStatus>, store::Error> {
         self.store.mirrors_status().await
     }
 
     /// Has the mirrors of all processes read the graph anew at their next look: for what other writers changed, who leave no
     /// word.
-    ///
-    /// # Errors
-    /// Of the store.
     pub async fn refresh_all_mirrors(&self) -> Result<(), store::Error> {
         self.store.leave_word_of_everything().await
     }

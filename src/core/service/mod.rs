@@ -155,9 +155,6 @@ impl Service {
 
     /// The instant that is meant: the one asked for, else the simulated time of a scratch database, else now, by the
     /// server's clock: that of this process may be wrong, and what it writes would count from there.
-    ///
-    /// # Errors
-    /// Of the store.
     pub async fn instant(&self, asked: Option<Timestamp>) -> Result<Timestamp, Error> {
         match asked {
             Some(at) => Ok(at),
@@ -188,9 +185,6 @@ impl Service {
     }
 
     /// How far an instant lies ahead of the server's clock, where time is not simulated; 0 if it does not.
-    ///
-    /// # Errors
-    /// Of the store.
     pub async fn ahead(&self, at: Timestamp) -> Result<Duration, Error> {
         let present = self.store.present().await?;
         if present.scratch.is_some() {

@@ -214,17 +214,11 @@ pub fn recall_in(view: &View, ask: &Ask, rules: &Config) -> Result<Answered, Err
 }
 
 /// Writes the graph of a view as a snapshot, JSON version 3.
-///
-/// # Errors
-/// Those of the writer.
 pub fn export(view: &View, into: impl io::Write) -> io::Result<()> {
     codec::write(view.snapshot(), into)
 }
 
 /// Writes the graph of a view as GraphML 1.0.
-///
-/// # Errors
-/// Those of the writer.
 pub fn export_graphml(view: &View, into: impl io::Write) -> io::Result<()> {
     graphml::write(view.graph(), |node| view.kind(node), into)
 }

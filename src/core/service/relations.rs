@@ -42,9 +42,6 @@ impl Service {
 
     /// A page of relations of a scope as they are at an instant, in an order that does not change: by key after `after`, at
     /// most `limit`.
-    ///
-    /// # Errors
-    /// Of the store.
     pub async fn relations_after(
         &self,
         scope: &Scope,
@@ -58,9 +55,6 @@ impl Service {
 
     /// Relations of a scope by the keys that a list named, in their order, with what they weigh there; without those that
     /// are not there any more.
-    ///
-    /// # Errors
-    /// Of the store.
     pub async fn relations_of(
         &self,
         scope: &Scope,
@@ -93,9 +87,6 @@ impl Service {
     }
 
     /// Relations of a scope as they are at an instant, heaviest first, then by name; at most `limit`, if there is one.
-    ///
-    /// # Errors
-    /// Of the store.
     pub async fn relations(
         &self,
         scope: &Scope,

@@ -109,9 +109,6 @@ impl Service {
     }
 
     /// The edges on which most success and traversal is left, most first.
-    ///
-    /// # Errors
-    /// Of the store.
     pub async fn hot_trails(
         &self,
         scope: &Scope,
@@ -122,9 +119,6 @@ impl Service {
     }
 
     /// The places on which least exploitation and exploration is left, least first.
-    ///
-    /// # Errors
-    /// Of the store.
     pub async fn cold_places(
         &self,
         scope: &Scope,
@@ -190,9 +184,6 @@ impl Service {
 
     /// Runs the job evaporate by hand, once under a request id, until its end or `stop`, if there is one; with `force` also
     /// where it is not yet time.
-    ///
-    /// # Errors
-    /// Of the store.
     pub async fn evaporate(
         &self,
         request: &RequestId,

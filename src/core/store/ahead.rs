@@ -47,9 +47,6 @@ pub struct Ahead {
 
 impl Store {
     /// Counts the rows whose anchors lie further ahead of `now` than clocks may differ.
-    ///
-    /// # Errors
-    /// Of the connection or the statement.
     pub async fn ahead(&self, now: Timestamp) -> Result<Ahead, Error> {
         let (allowed, cycle) = (&self.trails.allowed, self.cycles().await?.cycles.at(latest(now)));
         let lease = self.latest_lease().await?;
@@ -63,9 +60,6 @@ impl Store {
     }
 
     /// Brings them back to `now`, their values as they are. Answers how many it brought back.
-    ///
-    /// # Errors
-    /// Of the connection or a statement.
     pub async fn rewind(&self, now: Timestamp) -> Result<i64, Error> {
         let cycles = self.cycles().await?.cycles;
         // A cycle that would have come by the time that clocks may differ by is none to mend.

@@ -37,9 +37,6 @@ struct AuditRow {
 
 impl Store {
     /// Memories by tier with their energies at `now`; rows that are set aside are left out.
-    ///
-    /// # Errors
-    /// Of the connection or the statement.
     pub async fn health(&self, now: Timestamp, tunables: &Tunables) -> Result<Vec<TierHealth>, Error> {
         let config = tunables.config();
         self.transactions
@@ -56,9 +53,6 @@ impl Store {
     }
 
     /// Attempts whose lease is over and that nobody has ended, of the hundred oldest.
-    ///
-    /// # Errors
-    /// Of the connection or the statement.
     pub async fn stuck_attempts(&self) -> Result<i64, Error> {
         let open = self
             .transactions

@@ -130,9 +130,6 @@ impl Row {
 
 impl Store {
     /// What was changed since an instant of the server's clock, in the order of instants, and what that clock shows now.
-    ///
-    /// # Errors
-    /// Of the connection or a statement.
     pub async fn changes(&self, since: Timestamp) -> Result<(Timestamp, Vec<Change>), Error> {
         self.transactions
             .run("changes.since", Mode::Read, async |tx: &mut Tx| {
@@ -146,9 +143,6 @@ impl Store {
 
     /// Leaves word that more changed than can be named: every mirror starts anew at its next look. For changes that others made
     /// without a word; leaving it twice does no harm.
-    ///
-    /// # Errors
-    /// Of the connection or the statement.
     pub async fn leave_word_of_everything(&self) -> Result<(), Error> {
         self.transactions
             .run("changes.everything", Mode::Write, async |tx: &mut Tx| {
@@ -159,9 +153,6 @@ impl Store {
     }
 
     /// What the server's clock shows.
-    ///
-    /// # Errors
-    /// Of the connection or the statement.
     pub async fn server_now(&self) -> Result<Timestamp, Error> {
         self.transactions.run("changes.now", Mode::Read, async |tx: &mut Tx| server_now(tx).await).await
     }

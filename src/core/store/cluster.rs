@@ -75,9 +75,6 @@ impl From<ClusterRow> for Cluster {
 
 impl Store {
     /// Memories that the clusters are to look at, the longest-waiting first.
-    ///
-    /// # Errors
-    /// Of the connection or the statement.
     pub async fn suspects(&self, now: Timestamp, limit: usize) -> Result<Vec<Suspect>, Error> {
         self.transactions
             .run("cluster.due", Mode::Read, async |tx: &mut Tx| {
@@ -159,9 +156,6 @@ impl Store {
     }
 
     /// By which threshold the clusters were settled last; `None` before the first time.
-    ///
-    /// # Errors
-    /// Of the connection or the statement.
     pub async fn clusters_threshold(&self) -> Result<Option<f64>, Error> {
         #[derive(Deserialize)]
         struct Row {

@@ -61,9 +61,6 @@ struct Gain {
 
 impl Store {
     /// Sessions that wait for co-activation at `now`, the longest-waiting first.
-    ///
-    /// # Errors
-    /// Of the connection or the statement.
     pub async fn sessions_waiting(&self, now: Timestamp, limit: usize) -> Result<Vec<Waits>, Error> {
         self.transactions
             .run("coactivation.due", Mode::Read, async |tx: &mut Tx| {
@@ -118,9 +115,6 @@ impl Store {
     }
 
     /// Whether there are accesses in sessions that no writer of Ebb has told of.
-    ///
-    /// # Errors
-    /// Of the connection or the statement.
     pub async fn unseen_accesses(&self) -> Result<bool, Error> {
         #[derive(Deserialize)]
         struct Row {

@@ -42,9 +42,6 @@ struct Adopted {
 impl Store {
     /// Everything on which pheromones may lie: the labels and types of the list of which the graph has any. What is done to
     /// each is a statement of its own, which a server plans anew, and most graphs have few of them.
-    ///
-    /// # Errors
-    /// Of the connection or the statement.
     pub async fn trail_kinds(&self) -> Result<Vec<TrailKind<'_>>, Error> {
         #[derive(Deserialize)]
         struct Row {

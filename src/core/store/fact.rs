@@ -128,9 +128,6 @@ impl Store {
     }
 
     /// Facts in an order of their own, after the cursor `after` (empty at first), at most `limit`.
-    ///
-    /// # Errors
-    /// Of the connection or the statement.
     pub async fn facts(&self, filter: &FactFilter, after: &str, limit: usize) -> Result<Vec<Fact>, Error> {
         let statement = match (&filter.entity, filter.history) {
             (Some(_), _) => &FACT_ABOUT,

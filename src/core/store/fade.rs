@@ -49,9 +49,6 @@ type Judged = Result<(String, RelationState), String>;
 
 impl Store {
     /// Whether there are relations at all. Costs a counter.
-    ///
-    /// # Errors
-    /// Of the connection or the statement.
     pub async fn has_relations(&self) -> Result<bool, Error> {
         #[derive(Deserialize)]
         struct Row {

@@ -45,9 +45,6 @@ pub struct OtherEvents<'a> {
 
 impl Store {
     /// Begins or goes on with a file. From here on an older import of the same file stops.
-    ///
-    /// # Errors
-    /// Of the connection or the statement.
     pub async fn open_import(&self, key: &str, name: &str) -> Result<Progress, Error> {
         self.transactions
             .run("import.open", Mode::Write, async |tx: &mut Tx| {
@@ -59,9 +56,6 @@ impl Store {
     }
 
     /// How far a file has come, nothing written.
-    ///
-    /// # Errors
-    /// Of the connection or the statement.
     pub async fn look_import(&self, key: &str, name: &str) -> Result<Progress, Error> {
         self.transactions
             .run("import.look", Mode::Write, async |tx: &mut Tx| {

@@ -113,9 +113,6 @@ impl Store {
 
     /// The keys in force, as the server sees it now; what fails is not tried again. That there are keys is marked, if it is
     /// not yet, so that it stays known when they are gone.
-    ///
-    /// # Errors
-    /// Of the connection or the statement.
     pub async fn live_keys(&self) -> Result<LiveKeys, Error> {
         let (keys, Closed { marked, any }) = self
             .transactions
@@ -135,9 +132,6 @@ impl Store {
     }
 
     /// Removes keys that were revoked or have expired more than `days` ago; answers how many went.
-    ///
-    /// # Errors
-    /// Of the connection or the statement.
     pub async fn prune_keys(&self, days: u32) -> Result<i64, Error> {
         #[derive(Deserialize)]
         struct Row {
@@ -182,9 +176,6 @@ impl Store {
     }
 
     /// Keys for people, the oldest first.
-    ///
-    /// # Errors
-    /// Of the connection or the statement.
     pub async fn keys(&self) -> Result<Vec<KeyRow>, Error> {
         let keys = async |tx: &mut Tx| tx.rows(KEY_LIST.call().set("limit", most())).await;
         self.transactions.run("key.list", Mode::Read, keys).await

@@ -123,9 +123,6 @@ impl Store {
     }
 
     /// Counts what somebody has to see to.
-    ///
-    /// # Errors
-    /// Of the connection or the statement.
     pub async fn concerns(&self) -> Result<Concerns, Error> {
         self.transactions
             .run("run.concerns", Mode::Read, async |tx: &mut Tx| {
@@ -136,9 +133,6 @@ impl Store {
     }
 
     /// Lets go of what this program holds of a job: its run, and its attempts.
-    ///
-    /// # Errors
-    /// Of the connection or a statement.
     pub async fn leave(&self, job: &'static str, how: Leaving) -> Result<(), Error> {
         let (state, reason) = match &how {
             Leaving::ToAnother => (RunState::Open, None),

@@ -254,17 +254,11 @@ pub struct Waiting {
 
 impl Store {
     /// Reads memories whole, in their order; those that do not exist are left out.
-    ///
-    /// # Errors
-    /// Of the connection or the statement.
     pub async fn memories(&self, keys: &[MemoryKey]) -> Result<Vec<Record>, Error> {
         self.transactions.run("memories.read", Mode::Read, async |tx: &mut Tx| read(tx, keys).await).await
     }
 
     /// Names memories of a scope, by id, at most `limit`.
-    ///
-    /// # Errors
-    /// Of the connection or the statement.
     pub async fn list_memories(
         &self,
         scope: &str,
@@ -292,9 +286,6 @@ impl Store {
     }
 
     /// What happened to a memory, newest first, at most 400 events.
-    ///
-    /// # Errors
-    /// Of the connection or the statement.
     pub async fn history(&self, key: &MemoryKey) -> Result<Vec<Happened>, Error> {
         #[derive(Deserialize)]
         struct Row {
@@ -319,9 +310,6 @@ impl Store {
     }
 
     /// Counts memories by tier.
-    ///
-    /// # Errors
-    /// Of the connection or the statement.
     pub async fn tiers(&self) -> Result<Vec<TierCount>, Error> {
         self.transactions
             .run("memories.tiers", Mode::Read, async |tx: &mut Tx| tx.rows(MEMORY_TIERS.call()).await)
@@ -329,9 +317,6 @@ impl Store {
     }
 
     /// Counts what waits at `now`.
-    ///
-    /// # Errors
-    /// Of the connection or the statement.
     pub async fn waiting(&self, now: Timestamp) -> Result<Waiting, Error> {
         self.transactions
             .run("memories.waiting", Mode::Read, async |tx: &mut Tx| {
@@ -341,9 +326,6 @@ impl Store {
     }
 
     /// How many memories were made, rose and expired in each hour.
-    ///
-    /// # Errors
-    /// Of the connection or the statement.
     pub async fn timeline(&self) -> Result<Vec<(Timestamp, String, i64)>, Error> {
         #[derive(Deserialize)]
         struct Row {

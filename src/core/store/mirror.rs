@@ -296,9 +296,6 @@ impl CensusRow {
 impl Store {
     /// The nodes that may be mirrored with their heat at `now`: of those with at most `bytes_max` characters the `most`
     /// hottest.
-    ///
-    /// # Errors
-    /// Of the connection or a statement.
     pub async fn census(
         &self,
         asked: &Mirrored,
@@ -336,9 +333,6 @@ impl Store {
     }
 
     /// Nodes of a label by their keys; those that are not there any more, or not to be mirrored, are left out.
-    ///
-    /// # Errors
-    /// Of the connection or the statement.
     pub async fn mirrored(
         &self,
         asked: &Mirrored,
@@ -356,9 +350,6 @@ impl Store {
     }
 
     /// What begins at nodes of a label, by their keys, whoever is at its other end.
-    ///
-    /// # Errors
-    /// Of the connection or the statement.
     pub async fn mirrored_edges(
         &self,
         asked: &Mirrored,
@@ -374,9 +365,6 @@ impl Store {
     }
 
     /// What is joined to nodes of a label, either way: of one type, or of all.
-    ///
-    /// # Errors
-    /// Of the connection or the statement.
     pub async fn mirrored_around(
         &self,
         asked: &Mirrored,

@@ -81,9 +81,6 @@ impl MirrorStatus {
 
 impl Store {
     /// Says what this process holds of a scope, and that it has just looked. Tried once: there is a next time.
-    ///
-    /// # Errors
-    /// Of the connection or the statement.
     pub async fn publish_mirror(&self, report: &MirrorReport) -> Result<(), Error> {
         let whole = |number: u128| i64::try_from(number).unwrap_or(i64::MAX);
         let size = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
@@ -110,9 +107,6 @@ impl Store {
     }
 
     /// Takes away what this process said of these scopes.
-    ///
-    /// # Errors
-    /// Of the connection or the statement.
     pub async fn clear_mirrors(&self, scopes: &[Scope]) -> Result<(), Error> {
         self.transactions
             .run("mirror.clear", Mode::Write, async |tx: &mut Tx| {
@@ -125,9 +119,6 @@ impl Store {
     }
 
     /// What all processes say that they hold.
-    ///
-    /// # Errors
-    /// Of the connection or the statement.
     pub async fn mirrors_status(&self) -> Result<Vec<MirrorStatus>, Error> {
         self.transactions
             .run("mirror.status", Mode::Read, async |tx: &mut Tx| tx.rows(MIRROR_STATUS.call()).await)

@@ -72,9 +72,6 @@ impl Store {
     }
 
     /// Says since when something waits for which job.
-    ///
-    /// # Errors
-    /// Of the connection or the statement.
     pub async fn backlog(&self) -> Result<Backlog, Error> {
         #[derive(Deserialize)]
         struct Row {

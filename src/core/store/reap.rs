@@ -83,9 +83,6 @@ struct Removed {
 impl Store {
     /// Looks at every attempt and claim and ends, adopts, parts and removes what is to be; by the right of a scratch
     /// database's holder attempts whose lease still lasts are ended, too.
-    ///
-    /// # Errors
-    /// Of the connection or a statement.
     pub async fn reap(&self, right: Right) -> Result<Reaped, Error> {
         let (open, marks) = self
             .leases
@@ -173,9 +170,6 @@ impl Store {
     }
 
     /// Lists attempts, those that are not over first; with `open` these alone.
-    ///
-    /// # Errors
-    /// Of the connection or the statement.
     pub async fn attempts(&self, open: bool, limit: u32) -> Result<Vec<AttemptRow>, Error> {
         self.transactions
             .run("attempt.list", Mode::Read, async |tx: &mut Tx| {

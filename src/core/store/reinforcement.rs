@@ -73,9 +73,6 @@ impl Store {
     }
 
     /// New memories that are to strengthen what is like them at `now`, the longest-waiting first.
-    ///
-    /// # Errors
-    /// Of the connection or the statement.
     pub async fn new_memories(&self, now: Timestamp, limit: usize) -> Result<Vec<New>, Error> {
         let dimensions = self.similarity.dimensions.and_then(|d| i64::try_from(d).ok()).unwrap_or(-1);
         self.transactions
@@ -92,9 +89,6 @@ impl Store {
 
     /// The texts of a scope's short-term and long-term memories, by id: those of most energy, if there are more than
     /// `limit`.
-    ///
-    /// # Errors
-    /// Of the connection or the statement.
     pub async fn corpus(&self, scope: &str, limit: usize) -> Result<Vec<Old>, Error> {
         self.transactions
             .run("reinforcement.corpus", Mode::Read, async |tx: &mut Tx| {

@@ -143,9 +143,6 @@ impl Store {
     }
 
     /// Relations of a scope as they are at `now`, by key after `after`, at most `limit`.
-    ///
-    /// # Errors
-    /// Of the connection or the statement.
     pub async fn relations(
         &self,
         scope: &Scope,
@@ -175,9 +172,6 @@ impl Store {
 
     /// Relations of a scope by the keys that a list named, in their order, with what they weigh there; without those that
     /// are not there any more.
-    ///
-    /// # Errors
-    /// Of the connection or the statement.
     pub async fn relations_of(
         &self,
         scope: &Scope,

@@ -186,9 +186,6 @@ struct FactsRow {
 
 impl Store {
     /// Asks for an occurrence of a job whose laws are to see `now`. `trigger` is `schedule` or `manual`.
-    ///
-    /// # Errors
-    /// Of the connection or a statement.
     pub async fn open_run(
         &self,
         job: &'static str,
@@ -225,9 +222,6 @@ impl Store {
     }
 
     /// Takes over the open run of a job, if there is one and `right` allows it.
-    ///
-    /// # Errors
-    /// Of the connection or a statement.
     pub async fn take_open_run(&self, job: &'static str, right: Right) -> Result<Option<Run>, Error> {
         let work = self.leases.run("run.take", Mode::Write, async |tx: &mut Tx| {
             match self.ask(tx, job, None, right).await? {
@@ -264,9 +258,6 @@ impl Store {
     }
 
     /// Lists the runs that are not over, oldest first.
-    ///
-    /// # Errors
-    /// Of the connection or the statement.
     pub async fn open_runs(&self) -> Result<Vec<OpenRun>, Error> {
         self.transactions
             .run("run.list", Mode::Read, async |tx: &mut Tx| tx.rows(RUN_OPEN.call()).await)
@@ -421,9 +412,6 @@ impl Store {
     }
 
     /// The instant of the last scheduled occurrence of each of these jobs; `None` for one that never ran on schedule.
-    ///
-    /// # Errors
-    /// Of the connection or the statement.
     pub async fn last_runs<const N: usize>(
         &self,
         jobs: [&'static str; N],
@@ -451,9 +439,6 @@ impl Store {
     }
 
     /// The last runs, newest first, of one job or of all.
-    ///
-    /// # Errors
-    /// Of the connection or the statement.
     pub async fn runs(&self, job: Option<&str>, limit: u32) -> Result<Vec<Past>, Error> {
         self.transactions
             .run("run.history", Mode::Read, async |tx: &mut Tx| {

@@ -18,17 +18,11 @@ pub struct Present {
 
 impl Store {
     /// Whether this database carries the scratch marker, and how far its simulated time has come.
-    ///
-    /// # Errors
-    /// Of the connection or the statement.
     pub async fn scratch(&self) -> Result<Option<Option<Timestamp>>, Error> {
         Ok(self.present().await?.scratch)
     }
 
     /// What time it is: by the server's clock, and whether this database has a simulated one.
-    ///
-    /// # Errors
-    /// Of the connection or the statement.
     pub async fn present(&self) -> Result<Present, Error> {
         let look = self.look_scratch().await?;
         let instant = |ms| Timestamp::from_millis(ms).ok();
@@ -39,9 +33,6 @@ impl Store {
     }
 
     /// Records how far simulated time has come: what is asked of a scratch database without an instant means this one.
-    ///
-    /// # Errors
-    /// Of the connection or the statement.
     pub async fn advance_scratch(&self, now: Timestamp) -> Result<(), Error> {
         self.transactions
             .run("scratch.advance", Mode::Write, async |tx: &mut Tx| {

@@ -45,9 +45,6 @@ pub struct Aside {
 
 impl Store {
     /// Counts what was set aside of relations and trails. Reads all of them.
-    ///
-    /// # Errors
-    /// Of the connection or the statement.
     pub async fn aside(&self) -> Result<Aside, Error> {
         let allowed = &self.trails.allowed;
         self.transactions
@@ -90,9 +87,6 @@ impl Store {
     }
 
     /// The server's settings that Ebb depends on, by name.
-    ///
-    /// # Errors
-    /// Of the connection or the statement.
     pub async fn settings(&self) -> Result<Vec<(String, String)>, Error> {
         #[derive(Deserialize)]
         struct Row {

@@ -42,9 +42,6 @@ struct SweptRow {
 
 impl Store {
     /// How many memories other writers made that Ebb has not yet seen. Costs two counters.
-    ///
-    /// # Errors
-    /// Of the connection or the statement.
     pub async fn unstamped(&self) -> Result<i64, Error> {
         self.transactions.run("memories.unstamped", Mode::Read, async |tx: &mut Tx| unstamped(tx).await).await
     }
@@ -69,9 +66,6 @@ impl Store {
     /// Judges rows that were set aside anew, at most 10,000: those whose values are sound by now go back under the laws,
     /// the others are set aside again. Where a statement fails on any of them, all are left to the next run, which finds
     /// out on which. Answers how many were released.
-    ///
-    /// # Errors
-    /// Of the connection or a statement.
     pub async fn release_sound(&self, now: Timestamp, tunables: &Tunables) -> Result<i64, Error> {
         let release = async |tunables| {
             self.transactions

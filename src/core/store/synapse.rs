@@ -158,9 +158,6 @@ struct Tick {
 impl Store {
     /// Outcomes that wait, at most `limit`, scope after scope from the one behind `after` on, those of one in the order in
     /// which they came.
-    ///
-    /// # Errors
-    /// Of the connection or the statement.
     pub async fn waiting_outcomes(&self, after: &str, limit: usize) -> Result<Vec<WaitingOutcome>, Error> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let mut after = after.to_owned();
@@ -179,17 +176,11 @@ impl Store {
     }
 
     /// How many outcomes a scope has learned.
-    ///
-    /// # Errors
-    /// Of the connection or the statement.
     pub async fn ticks(&self, scope: &Scope) -> Result<u64, Error> {
         self.transactions.run("synapse.tick", Mode::Read, async |tx: &mut Tx| ticks(tx, scope).await).await
     }
 
     /// What a scope has learned since a tick; nothing if that was the last one. All of it, if the last one came before.
-    ///
-    /// # Errors
-    /// Of the connection or a statement.
     pub async fn learned(&self, scope: &Scope, since: u64) -> Result<Option<Learned>, Error> {
         if self.ticks(scope).await? == since {
             return Ok(None);
@@ -207,9 +198,6 @@ impl Store {
     }
 
     /// What was learned on the ways from nodes and to them, by their external ids.
-    ///
-    /// # Errors
-    /// Of the connection or a statement.
     pub async fn synapses_around(&self, scope: &Scope, ids: &[&str]) -> Result<Vec<SynapseRow>, Error> {
         let rows: Vec<SynapseRow> = self
             .transactions

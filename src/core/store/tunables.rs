@@ -22,9 +22,6 @@ impl Store {
 
     /// Makes sure that the node is there with every tunable; values that are there are kept. Answers how many were
     /// added.
-    ///
-    /// # Errors
-    /// Of the connection or the statement.
     pub async fn ensure_tunables(&self, config: &ConsolidationConfig) -> Result<i64, Error> {
         self.transactions
             .run("config.ensure", Mode::Write, async |tx: &mut Tx| ensure(tx, config).await)
@@ -32,9 +29,6 @@ impl Store {
     }
 
     /// How many tunables [`Store::ensure_tunables`] would add.
-    ///
-    /// # Errors
-    /// Of the connection or the statement.
     pub async fn lacking_tunables(&self, config: &ConsolidationConfig) -> Result<i64, Error> {
         self.transactions
             .run("config.lacking", Mode::Write, async |tx: &mut Tx| {

@@ -36,9 +36,6 @@ const HEAD: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 "#;
 
 /// Writes a graph, its nodes called what `kind_of` says.
-///
-/// # Errors
-/// Those of the writer.
 pub fn write<'k>(
     graph: &Graph,
     kind_of: impl Fn(NodeId) -> Cow<'k, str>,

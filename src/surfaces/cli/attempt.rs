@@ -78,9 +78,6 @@ pub(super) fn lease(left_ms: Option<i64>) -> String {
 }
 
 /// Runs a verb.
-///
-/// # Errors
-/// How the program ends, unless well.
 pub async fn run(verb: &Verb, service: &Service, output: &Output, global: &Global) -> Result<(), CliError> {
     match verb {
         Verb::List(args) => list(args, service, output).await,

@@ -60,9 +60,6 @@ struct Valid<'a> {
 }
 
 /// Prints the configuration.
-///
-/// # Errors
-/// When stdout cannot be written.
 pub fn show(settings: &[Setting], output: &Output) -> Result<(), CliError> {
     output.emit_list("config.show", "settings", settings, |page| {
         let columns = [Column::left("KEY"), Column::left("VALUE"), Column::left("FROM")];
@@ -74,9 +71,6 @@ pub fn show(settings: &[Setting], output: &Output) -> Result<(), CliError> {
 }
 
 /// Says that the configuration is sound, and when jobs will run by it; a faulty one never gets here.
-///
-/// # Errors
-/// When stdout cannot be written.
 pub fn validate(settings: &[Setting], jobs: &[Firings], output: &Output) -> Result<(), CliError> {
     let keys_set = settings
         .iter()

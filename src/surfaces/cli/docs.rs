@@ -30,9 +30,6 @@ pub struct Man {
 }
 
 /// Prints the completion script of a shell.
-///
-/// # Errors
-/// When stdout cannot be written.
 pub fn completions(args: &Completions, mut command: Command, output: &Output) -> Result<(), CliError> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut command, "ebb", &mut script);

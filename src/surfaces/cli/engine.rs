@@ -117,9 +117,6 @@ impl RankArgs {
 }
 
 /// Runs a verb on what is held in memory of a scope.
-///
-/// # Errors
-/// How the program ends, unless well.
 pub async fn run(verb: &Verb, service: &Service, output: &Output) -> Result<(), CliError> {
     let scope = service.scope();
     match verb {
@@ -152,9 +149,6 @@ pub async fn run(verb: &Verb, service: &Service, output: &Output) -> Result<(), 
 }
 
 /// Runs a verb on a graph that is no mirror's.
-///
-/// # Errors
-/// How the program ends, unless well.
 pub fn run_on(verb: &Verb, view: &View, rules: &Config, output: &Output) -> Result<(), CliError> {
     let (file, scratch) = (&Freshness::of_file(view), &mut Default::default());
     match verb {

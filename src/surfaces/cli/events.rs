@@ -132,9 +132,6 @@ impl From<Imported> for Report {
 }
 
 /// Runs `ebb import`.
-///
-/// # Errors
-/// How the program ends, unless well.
 pub async fn import(args: &Import, service: &Service, output: &Output) -> Result<(), CliError> {
     let bad = if args.skip_bad { BadLines::SetAside } else { BadLines::Stop };
     let mut bar = Bar::new(output, if args.dry_run { "checking" } else { "importing" });
@@ -167,9 +164,6 @@ fn dry_run(checked: Checked, output: &Output) -> Result<(), CliError> {
 }
 
 /// Runs `ebb replay`.
-///
-/// # Errors
-/// How the program ends, unless well.
 pub async fn replay(args: &Replay, service: &Service, output: &Output) -> Result<(), CliError> {
     let until = match args.until {
         Some(moment) => Some(

@@ -156,9 +156,6 @@ impl AssertArgs {
 }
 
 /// Runs a verb.
-///
-/// # Errors
-/// How the program ends, unless well.
 pub async fn run(verb: &Verb, service: &Service, output: &Output, global: &Global) -> Result<(), CliError> {
     match verb {
         Verb::Assert(args) => assert(args, service, output, global).await,
@@ -261,9 +258,6 @@ async fn list(args: &ListArgs, service: &Service, output: &Output) -> Result<(),
 }
 
 /// Runs `ebb sweep`.
-///
-/// # Errors
-/// How the program ends, unless well.
 pub async fn sweep(
     args: &SweepArgs,
     service: &Service,

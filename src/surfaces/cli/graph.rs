@@ -131,9 +131,6 @@ struct Verified {
 }
 
 /// Runs a verb.
-///
-/// # Errors
-/// How the program ends, unless well.
 pub async fn run(verb: &Verb, service: &Service, output: &Output) -> Result<(), CliError> {
     if let Verb::Refresh(args) = verb {
         return refresh::run(args, service, output).await;

@@ -78,9 +78,6 @@ impl Serialize for Value<'_> {
 }
 
 /// Answers a question, prints its statement, or lists the questions.
-///
-/// # Errors
-/// How the program ends, unless well.
 pub async fn run(args: &Inspect, service: &Service, output: &Output) -> Result<(), CliError> {
     let Some(asked) = &args.name else { return list(output) };
     // Files have an underscore where fingers type a hyphen.

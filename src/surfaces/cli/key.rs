@@ -84,9 +84,6 @@ fn right_parser() -> impl TypedValueParser<Value = Right> {
 }
 
 /// Runs a verb.
-///
-/// # Errors
-/// How the program ends, unless well.
 pub async fn run(verb: &Verb, service: &Service, output: &Output, global: &Global) -> Result<(), CliError> {
     match verb {
         Verb::Create(args) => create(args, service, output).await,

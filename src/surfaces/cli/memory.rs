@@ -44,9 +44,6 @@ pub enum Verb {
 }
 
 /// Runs a verb.
-///
-/// # Errors
-/// How the program ends, unless well.
 pub async fn run(verb: &Verb, service: &Service, output: &Output, global: &Global) -> Result<(), CliError> {
     match verb {
         Verb::Add(args) => touch::add(args, service, output, global).await,

@@ -303,9 +303,6 @@ async fn resolved(asked: Option<Moment>, service: &Service) -> Result<Timestamp,
 
 /// Runs a verb that needs the service. Any but init, doctor, status and replay refuse a database that was not
 /// initialised; `demo`, `neo4j` and those of [`run_alone`] have no part here.
-///
-/// # Errors
-/// How the program ends, unless well.
 pub async fn run(
     command: &Command,
     service: &Service,

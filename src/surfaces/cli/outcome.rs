@@ -84,9 +84,6 @@ impl Answer {
 }
 
 /// Runs the verb.
-///
-/// # Errors
-/// How the program ends, unless well.
 pub async fn run(
     args: &OutcomeArgs,
     service: &Service,

@@ -98,9 +98,6 @@ impl DryRun {
 }
 
 /// Runs a verb.
-///
-/// # Errors
-/// How the program ends, unless well.
 pub async fn run(verb: &Verb, service: &Service, output: &Output, _: &Global) -> Result<(), CliError> {
     match verb {
         Verb::List => list(service, output).await,

@@ -148,9 +148,6 @@ impl From<ProfileName> for Profile {
 }
 
 /// Runs the verb.
-///
-/// # Errors
-/// How the program ends, unless well.
 pub async fn run(args: &RecallArgs, service: &Service, output: &Output) -> Result<(), CliError> {
     let now = service.instant(None).await?;
     let answered = service.recall(service.scope(), args.ask(now, service.usual())?, true).await?;
@@ -158,9 +155,6 @@ pub async fn run(args: &RecallArgs, service: &Service, output: &Output) -> Resul
 }
 
 /// Runs the verb on a graph that is no mirror's, at `now`.
-///
-/// # Errors
-/// How the program ends, unless well.
 pub fn run_on(
     args: &RecallArgs,
     view: &View,

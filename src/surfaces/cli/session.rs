@@ -41,9 +41,6 @@ fn threshold(text: &str) -> Result<f64, String> {
 }
 
 /// Runs a verb.
-///
-/// # Errors
-/// How the program ends, unless well.
 pub async fn run(verb: &Verb, service: &Service, output: &Output, global: &Global) -> Result<(), CliError> {
     let Verb::End(args) = verb;
     let session = SessionId::new(&args.id).map_err(CliError::usage)?;

@@ -264,9 +264,6 @@ fn table_of_edges(page: &mut Page, edges: &[TrailEdge]) {
 }
 
 /// Runs a verb.
-///
-/// # Errors
-/// How the program ends, unless well.
 pub async fn run(verb: &Verb, service: &Service, output: &Output, global: &Global) -> Result<(), CliError> {
     match verb {
         Verb::Node(NodeVerb::Add(args)) => leave::node(args, service, output, global).await,

@@ -47,9 +47,6 @@ struct Taken {
 
 impl Store {
     /// How many facts other writers made that Ebb has not yet seen. Costs two counters.
-    ///
-    /// # Errors
-    /// Of the connection or the statement.
     pub async fn foreign_facts(&self) -> Result<i64, Error> {
         self.transactions.run("fact.any", Mode::Read, async |tx: &mut Tx| foreign(tx).await).await
     }

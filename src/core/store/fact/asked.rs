@@ -183,9 +183,6 @@ impl Store {
     }
 
     /// The sweep that was asked for first and that nobody has begun: its id and its instant.
-    ///
-    /// # Errors
-    /// Of the connection or the statement.
     pub async fn waiting_sweep(&self) -> Result<Option<(String, Timestamp)>, Error> {
         #[derive(Deserialize)]
         struct Row {

@@ -68,9 +68,6 @@ struct Page<'a> {
 
 impl Store {
     /// What a sweep of a page of heads after the key `after` would find at `now`; nothing is written or locked.
-    ///
-    /// # Errors
-    /// Of the connection or the statement.
     pub async fn look_at_heads(
         &self,
         scope: FactScope,
@@ -95,9 +92,6 @@ impl Store {
     }
 
     /// The last key of a page of `limit` lineages after the key `after`; `None` where fewer follow.
-    ///
-    /// # Errors
-    /// Of the connection or the statement.
     pub async fn end_of_heads(
         &self,
         scope: FactScope,
@@ -162,9 +156,6 @@ impl Store {
     }
 
     /// How many lineages a scope has.
-    ///
-    /// # Errors
-    /// Of the connection or the statement.
     pub async fn count_lineages(&self, scope: FactScope) -> Result<i64, Error> {
         #[derive(Deserialize)]
         struct Row {

@@ -119,9 +119,6 @@ impl Store {
     }
 
     /// The edges of a scope with most success and traversal left at an instant, most first.
-    ///
-    /// # Errors
-    /// Of the connection or the statement.
     pub async fn hot_trails(
         &self,
         scope: &Scope,
@@ -175,9 +172,6 @@ impl Store {
     }
 
     /// The places of a scope with least exploitation and exploration left at an instant, least first.
-    ///
-    /// # Errors
-    /// Of the connection or the statement.
     pub async fn cold_places(
         &self,
         scope: &Scope,

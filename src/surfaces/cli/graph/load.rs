@@ -28,9 +28,6 @@ struct Loaded {
 }
 
 /// Says what was read of a file.
-///
-/// # Errors
-/// When stdout cannot be written.
 pub fn load(args: &LoadArgs, contents: Contents, output: &Output) -> Result<(), CliError> {
     let Contents { nodes, slots, kinds, relations, bytes, summed, learned } = contents;
     let loaded = Loaded {

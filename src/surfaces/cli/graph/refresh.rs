@@ -20,9 +20,6 @@ struct Left {
 }
 
 /// Runs the verb.
-///
-/// # Errors
-/// How the program ends, unless well.
 pub(super) async fn run(args: &RefreshArgs, service: &Service, output: &Output) -> Result<(), CliError> {
     if !args.dry_run {
         service.refresh_all_mirrors().await?;

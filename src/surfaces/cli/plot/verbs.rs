@@ -18,9 +18,6 @@ use serde::Serialize;
 use std::path::PathBuf;
 
 /// Runs a verb.
-///
-/// # Errors
-/// How the program ends, unless well.
 pub async fn run(verb: &Verb, service: &Service, output: &Output) -> Result<(), CliError> {
     match verb {
         Verb::Energy(args) => {

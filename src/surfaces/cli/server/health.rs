@@ -9,9 +9,6 @@ use crate::surfaces::cli::page::{Column, Page};
 use ebb_core::service::Service;
 
 /// Runs `ebb health`.
-///
-/// # Errors
-/// How the program ends, unless well.
 pub async fn health(args: &Health, service: &Service, output: &Output) -> Result<(), CliError> {
     let at = args.when.instant(service).await?;
     let answer = Answer::of(service.health(at).await?, at);

@@ -44,9 +44,6 @@ pub async fn write_config(
 }
 
 /// Runs `ebb init`. Asks before it changes anything.
-///
-/// # Errors
-/// How the program ends, unless well.
 pub async fn init(args: &Init, service: &Service, output: &Output, global: &Global) -> Result<(), CliError> {
     let mut done = service.dry_run_initialise().await?;
     let lacks = !done.applied.is_empty() || done.tunables_added > 0;

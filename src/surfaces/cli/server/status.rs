@@ -14,9 +14,6 @@ use ebb_core::service::Service;
 use std::time::Duration;
 
 /// Runs `ebb status`.
-///
-/// # Errors
-/// How the program ends, unless well.
 pub async fn status(args: &Status, service: &Service, output: &Output) -> Result<(), CliError> {
     loop {
         let at = args.when.instant(service).await?;
