@@ -45,9 +45,9 @@ mod weigh;
 #[cfg(test)]
 mod tests;
 
-pub use answer::{Counters, Dimensions, Hit, Primed, Recalled, Route, Seed};
+pub use answer::{Counters, Dimensions, Hit, Recalled, Route, Seed};
 pub use ask::{
-    Ask, Config, Filter, Fusion, NAMES_MAX, Profile, RANDOM_SEED, SeedMass, Spread, TEXT_BYTES_MAX,
+    Ask, Config, Filter, Fusion, NAMES_MAX, Primed, Profile, RANDOM_SEED, SeedMass, Spread, TEXT_BYTES_MAX,
     TOP_K_MAX, Weighing, Xlr,
 };
 

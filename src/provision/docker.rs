@@ -17,8 +17,8 @@ use tokio::time::timeout;
 
 use super::error::Error;
 use super::home::Home;
-use super::keeper::Plan;
 use super::maven::{both, run};
+use super::plan::Plan;
 use super::{Config, Ports, Way, log};
 
 /// How long the engine may take to answer a question.

@@ -14,7 +14,6 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process, setsid};
-use serde::{Deserialize, Serialize};
 use tokio::process::{Child, Command};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::oneshot;
@@ -23,45 +22,13 @@ use tokio::time::{Instant, timeout};
 use super::error::{Error, io};
 use super::home::{Home, Lock, Record};
 use super::lock::{self, Hold, POLL};
-use super::{Ports, Way, docker, log};
+use super::plan::Plan;
+use super::{docker, log};
 
 /// How long a server may be silent after it was told to stop, before it is killed.
 const WAIT_TIMEOUT: Duration = Duration::from_secs(30);
 /// The longest a stop may take however much is going on.
 const STOP_LIMIT: Duration = Duration::from_secs(10 * 60);
-
-/// What to run, made by the starter and read by the keeper.
-#[derive(Serialize, Deserialize)]
-pub(super) struct Plan {
-    pub(super) way: Way,
-    /// Java or the Docker client.
-    pub(super) program: PathBuf,
-    pub(super) args: Vec<String>,
-    /// Variables added to the environment; may hold the password, so a plan is never shown.
-    pub(super) env: Vec<(String, String)>,
-    pub(super) container: Option<String>,
-    pub(super) ports: Ports,
-    pub(super) stay: bool,
-    /// What the server leaves for those after it when it ends in order.
-    pub(super) kept: Option<Kept>,
-}
-
-/// A file that a server writes as it ends, and the name under which others look for it.
-#[derive(Serialize, Deserialize)]
-pub(super) struct Kept {
-    pub(super) made: PathBuf,
-    pub(super) name: PathBuf,
-}
-
-impl Kept {
-    /// Gives the file its name if it is whole, or removes it: without it servers only start slower.
-    fn settle(&self, whole: bool) {
-        // Whoever was first is as good.
-        if !whole || self.name.exists() || std::fs::rename(&self.made, &self.name).is_err() {
-            let _ = std::fs::remove_file(&self.made);
-        }
-    }
-}
 
 /// The body of the hidden command `ebb neo4j keep --home HOME`: reads a plan from standard input, runs it,
 /// returns when the server is gone.

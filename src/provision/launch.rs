@@ -9,7 +9,7 @@ use tokio::process::{Child, Command};
 
 use super::error::{Error, io};
 use super::home::{Home, Record};
-use super::keeper::Plan;
+use super::plan::Plan;
 use super::{Config, Keeper, Ports, Way, docker, log, maven, ports, probe, process};
 
 /// How often a start is tried with other ports, if the ones found free were taken meanwhile.

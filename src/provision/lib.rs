@@ -38,6 +38,7 @@ mod launch;
 mod lock;
 mod log;
 mod maven;
+mod plan;
 mod ports;
 mod probe;
 mod process;

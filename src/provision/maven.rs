@@ -23,8 +23,8 @@ use tokio::process::Command;
 
 use super::error::{Error, io};
 use super::home::Home;
-use super::keeper::{Kept, Plan};
 use super::lock::wait_lock;
+use super::plan::{Kept, Plan};
 use super::{Config, Ports, Way, log};
 
 /// Which artifacts make a server.

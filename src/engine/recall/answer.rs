@@ -1,6 +1,6 @@
 //! What is answered: hits, where each comes from, and what finding them took.
 
-use super::ask::Ask;
+use super::ask::{Ask, Primed};
 use crate::Flags;
 use crate::activation::paths::Path;
 use crate::graph::Graph;
@@ -122,15 +122,6 @@ pub struct Seed {
     pub score: f32,
     /// What speaks for it.
     pub evidence: Vec<Evidence>,
-}
-
-/// A node that joined the seeds.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Primed {
-    /// What the node is known by outside.
-    pub id: String,
-    /// What it begins with beside them, above 0 and at most a tenth of the strongest.
-    pub score: f32,
 }
 
 /// What an answer took.

@@ -1,6 +1,5 @@
 //! What can be asked, and by which rules it is answered.
 
-use super::answer::Primed;
 use crate::activation::Params;
 use crate::causal::CausalChainDetector;
 use crate::graph;
@@ -75,6 +74,15 @@ impl Default for Ask {
             priming: false,
         }
     }
+}
+
+/// A node that joined the seeds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Primed {
+    /// What the node is known by outside.
+    pub id: String,
+    /// What it begins with beside them, above 0 and at most a tenth of the strongest.
+    pub score: f32,
 }
 
 /// What contrast with other places of the graph does to an answer.

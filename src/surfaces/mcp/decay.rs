@@ -5,7 +5,7 @@
 //! nothing but that: it is a hash over a secret that lives as long as the process, and is good once, for [`GOOD_FOR`].
 
 use super::Fault;
-use super::tools::{Call, said};
+use super::tool::{Call, said};
 use crate::surfaces::answer::fact::{QueuedSweep, Swept};
 use ebb_core::domain::fact::FactScope;
 use ebb_core::domain::ids::{Scope, TERM_BYTES_MAX, Term, hex};
