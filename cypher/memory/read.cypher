@@ -13,20 +13,21 @@ CALL (own, i) {
   ORDER BY elementId(bare)
   LIMIT 1
 }
-WITH i, coalesce(own, bare) AS m
+WITH i, coalesce(own, bare) AS m,
+  datetime({epochMillis: -62135596800000}) AS first, datetime({epochMillis: 253402300800000}) AS end
 WHERE m IS NOT NULL
 RETURN m.id AS id, toStringOrNull(m.content) AS content,
   CASE WHEN m.scope IS :: STRING THEN m.scope END AS scope,
   CASE WHEN m.tier IS :: STRING THEN m.tier END AS tier,
   CASE WHEN m.energy IS :: FLOAT OR m.energy IS :: INTEGER THEN toFloat(m.energy) END AS energy,
-  CASE WHEN datetime({epochMillis: -62135596800000}) <= m.energyAt < datetime({epochMillis: 253402300800000}) THEN m.energyAt.epochMillis END AS energyAt,
-  CASE WHEN datetime({epochMillis: -62135596800000}) <= m.lastAccessed < datetime({epochMillis: 253402300800000}) THEN m.lastAccessed.epochMillis END AS lastAccessed,
+  CASE WHEN first <= m.energyAt < end THEN m.energyAt.epochMillis END AS energyAt,
+  CASE WHEN first <= m.lastAccessed < end THEN m.lastAccessed.epochMillis END AS lastAccessed,
   CASE WHEN m.accessCount IS :: INTEGER THEN m.accessCount END AS accessCount,
-  CASE WHEN datetime({epochMillis: -62135596800000}) <= m.ripeAt < datetime({epochMillis: 253402300800000}) THEN m.ripeAt.epochMillis END AS ripeAt,
-  CASE WHEN datetime({epochMillis: -62135596800000}) <= m.dueAt < datetime({epochMillis: 253402300800000}) THEN m.dueAt.epochMillis END AS dueAt,
+  CASE WHEN first <= m.ripeAt < end THEN m.ripeAt.epochMillis END AS ripeAt,
+  CASE WHEN first <= m.dueAt < end THEN m.dueAt.epochMillis END AS dueAt,
   CASE WHEN m.pinned IS :: BOOLEAN THEN m.pinned END AS pinned,
-  CASE WHEN datetime({epochMillis: -62135596800000}) <= m.created < datetime({epochMillis: 253402300800000}) THEN m.created.epochMillis END AS created,
-  CASE WHEN datetime({epochMillis: -62135596800000}) <= m.lastExpired < datetime({epochMillis: 253402300800000}) THEN m.lastExpired.epochMillis END AS lastExpired,
+  CASE WHEN first <= m.created < end THEN m.created.epochMillis END AS created,
+  CASE WHEN first <= m.lastExpired < end THEN m.lastExpired.epochMillis END AS lastExpired,
   CASE WHEN m.sessionId IS :: STRING THEN m.sessionId END AS session,
   CASE WHEN m.instanceId IS :: STRING THEN m.instanceId END AS instance,
   CASE WHEN m.promotedFrom IS :: STRING THEN m.promotedFrom END AS promotedFrom,
@@ -36,14 +37,14 @@ RETURN m.id AS id, toStringOrNull(m.content) AS content,
   CASE WHEN m:EbbQuarantined THEN coalesce(toStringOrNull(m.ebbReason), 'no reason kept')
     WHEN NOT m.scope IS :: STRING THEN 'scope is not text'
     WHEN NOT m.energyAt IS :: ZONED DATETIME THEN 'energyAt is not a date with time and zone'
-    WHEN NOT (datetime({epochMillis: -62135596800000}) <= m.energyAt < datetime({epochMillis: 253402300800000})) THEN 'energyAt is outside the years 0001 to 9999'
-    WHEN NOT (datetime({epochMillis: -62135596800000}) <= m.lastAccessed < datetime({epochMillis: 253402300800000})) THEN 'lastAccessed is outside the years 0001 to 9999'
+    WHEN NOT (first <= m.energyAt < end) THEN 'energyAt is outside the years 0001 to 9999'
+    WHEN NOT (first <= m.lastAccessed < end) THEN 'lastAccessed is outside the years 0001 to 9999'
     WHEN NOT m.created IS :: ZONED DATETIME THEN 'created is not a date with time and zone'
-    WHEN NOT (datetime({epochMillis: -62135596800000}) <= m.created < datetime({epochMillis: 253402300800000})) THEN 'created is outside the years 0001 to 9999'
+    WHEN NOT (first <= m.created < end) THEN 'created is outside the years 0001 to 9999'
     WHEN NOT m.accessCount IS :: INTEGER THEN 'accessCount is not a whole number'
     WHEN NOT m.pinned IS :: BOOLEAN THEN 'pinned is not true or false'
     WHEN NOT m.ripeAt IS :: ZONED DATETIME THEN 'ripeAt is not a date with time and zone'
-    WHEN NOT (datetime({epochMillis: -62135596800000}) <= m.ripeAt < datetime({epochMillis: 253402300800000})) THEN 'ripeAt is outside the years 0001 to 9999'
+    WHEN NOT (first <= m.ripeAt < end) THEN 'ripeAt is outside the years 0001 to 9999'
     WHEN NOT m.dueAt IS :: ZONED DATETIME THEN 'dueAt is not a date with time and zone'
-    WHEN NOT (datetime({epochMillis: -62135596800000}) <= m.dueAt < datetime({epochMillis: 253402300800000})) THEN 'dueAt is outside the years 0001 to 9999'
+    WHEN NOT (first <= m.dueAt < end) THEN 'dueAt is outside the years 0001 to 9999'
   END AS fault

@@ -84,7 +84,16 @@ impl Tool {
     }
 
     pub(super) fn takes<T: JsonSchema>(self) -> Self {
-        Self { schema: schema::<T>(), ..self }
+        self.takes_schema(schema::<T>())
+    }
+
+    pub(super) fn takes_schema(self, schema: JsonObject) -> Self {
+        Self { schema, ..self }
+    }
+
+    /// Over HTTP it takes the places of that kind of work.
+    pub(super) fn shares(self, kind: Kind) -> Self {
+        Self { kind, ..self }
     }
 
     /// It may take confidence away, and a second call changes nothing more.

@@ -7,7 +7,7 @@ use crate::surfaces::answer::outcome::Outcome;
 use crate::surfaces::answer::recall::Recall;
 use crate::surfaces::answer::relation::WrittenEdge;
 use crate::surfaces::answer::server::Status;
-use crate::surfaces::http::{AnyTerm, KEY_MAX, Kind, Name, UsedHit, told};
+use crate::surfaces::http::{AnyTerm, Kind, Name, UsedHit};
 use ebb_core::domain::event::{Observe, Remember, Tie};
 use ebb_core::domain::ids::{
     EntityName, MemoryId, MemoryKey, RecallId, RelationType, Scope, SessionId, Term,
@@ -16,26 +16,20 @@ use ebb_core::domain::key::Right;
 use ebb_core::domain::outcome::{self, Used};
 use ebb_core::domain::relation::Observation;
 use ebb_core::domain::units::Weight;
-use ebb_core::service::keys::Caller;
-use ebb_core::service::memories::{RequestId, WriteMode};
+use ebb_core::service::Observed;
+use ebb_core::service::memories::WriteMode;
 use ebb_core::service::recall::{Ask, Filter};
-use ebb_core::service::{Observed, Service};
-use rmcp::model::{JsonObject, Tool as Described, ToolAnnotations};
 use schemars::JsonSchema;
-use schemars::generate::SchemaSettings;
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::Value;
-use std::pin::Pin;
 use std::sync::LazyLock;
-use tokio::runtime::Handle;
-use tokio::task::spawn_blocking;
-use tracing::error;
 
 /// Every tool, listed in this order. `decay_scope` is named and described as the decay document has it.
 pub(super) static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
     vec![
-        Tool { schema: decay::schema(), kind: Kind::List, ..Tool::new("decay_scope", Right::Read, decay::call) }
+        Tool::new("decay_scope", Right::Read, decay::call)
+            .takes_schema(decay::schema())
+            .shares(Kind::List)
             .says(decay::DESCRIPTION)
             .retracts(),
         Tool::new("recall", Right::Read, recall).takes::<Question>().settles().says(
