@@ -171,6 +171,7 @@ async fn fill(bench: &Bench, from: usize, to: usize, born: i64) {
                 ebb_core::store::RequestMode::Once { request: &request, hash: "bench", by: "test" },
                 None,
                 batch,
+                |_| Vec::new(),
             )
             .await
             .expect("a batch")

@@ -235,7 +235,7 @@ impl Service {
             None => Vec::new(),
         };
         let (applied, first, records) =
-            self.store.apply_and_read(mode.with_hash(&hash), seed, batch, keys).await?;
+            self.store.apply_request(mode.with_hash(&hash), seed, batch, keys).await?;
         match applied {
             Applied::All(done) => {
                 let of = |(index, (event, done)): (usize, (&Event, Done))| {

@@ -11,13 +11,14 @@
 mod writes;
 
 use super::Store;
+use super::decode::Life;
 use super::error::{Error, RefusedWhy};
 use super::faults::planted;
 use super::memory::{Locked, Record, forgotten, lock, read as read_whole, refused};
 use super::request::{RequestMode, answer, open, open_seeded};
 use super::tx::{Mode, Tx};
 use crate::domain::event::{Access, Event, Remember};
-use crate::domain::ids::MemoryKey;
+use crate::domain::ids::{InstanceId, MemoryKey, SessionId};
 use crate::domain::memory::{self, Access as Accessed, MemoryState, Refused, Revive};
 use crate::domain::tunables::Tunables;
 use crate::domain::units::Timestamp;
@@ -90,27 +91,14 @@ struct Joined {
 
 impl Store {
     /// Applies events, all or none, under a request id that makes a repeat harmless: the same id with the same hash of
-    /// its words answers what it answered the first time, and then with the seed that it had the first time.
+    /// its words answers what it answered the first time, and then with the seed that it had the first time. Answers the
+    /// memories that `keys` names for that seed, too, as the transaction leaves them: a read after the commit can fail,
+    /// and then reports a write that has happened as one that has not.
     ///
     /// # Errors
-    /// [`Error::Conflict`] for a request id that was used for other words; those of the connection. Events that cannot
-    /// be applied are in the answer.
+    /// [`Error::Conflict`] for a request id that was used for other words. Events that cannot be applied are in the
+    /// answer.
     pub async fn apply_request(
-        &self,
-        mode: RequestMode<'_>,
-        seed: Option<&str>,
-        batch: Batch<'_>,
-    ) -> Result<(Applied, Option<String>), Error> {
-        let (applied, first, _) = self.apply_and_read(mode, seed, batch, |_| Vec::new()).await?;
-        Ok((applied, first))
-    }
-
-    /// [`Store::apply_request`], and the memories that `keys` names for the request's first seed, as its transaction leaves
-    /// them: a read after the commit can fail, and then reports a write that has happened as one that has not.
-    ///
-    /// # Errors
-    /// As [`Store::apply_request`].
-    pub async fn apply_and_read(
         &self,
         mode: RequestMode<'_>,
         seed: Option<&str>,
@@ -130,9 +118,15 @@ impl Store {
             let (applied, first) = match answered.filter(|_| !planted("unknown-is-failure")) {
                 Some((done, first)) => (Applied::All(done), first),
                 None => {
-                    let applied = apply(tx, batch).await?;
+                    let of_events: Vec<MemoryKey> = batch.events.iter().map(Event::key).collect();
+                    let (applied, memories) = fold_and_write(tx, batch, &of_events).await?;
                     let Applied::All(done) = &applied else { return Ok((applied, (None, Vec::new()))) };
                     answer(tx, mode, done).await?;
+                    // What is wholly of this transaction's making needs no reading.
+                    let made = keys(None).iter().map(|key| memories.get(key)?.made()).collect();
+                    if let Some(records) = made {
+                        return Ok((applied, (None, records)));
+                    }
                     (applied, None)
                 }
             };
@@ -168,10 +162,19 @@ impl Store {
 /// Folds and writes a batch inside a transaction of the caller.
 pub(super) async fn apply(tx: &mut Tx, batch: Batch<'_>) -> Result<Applied, Error> {
     let keys: Vec<MemoryKey> = batch.events.iter().map(Event::key).collect();
-    let mut memories = read(tx, batch.events, &keys).await?;
+    Ok(fold_and_write(tx, batch, &keys).await?.0)
+}
+
+/// [`apply`], and what became of the memory of each key, which are those of the events.
+async fn fold_and_write<'a>(
+    tx: &mut Tx,
+    batch: Batch<'a>,
+    keys: &'a [MemoryKey],
+) -> Result<(Applied, BTreeMap<&'a MemoryKey, Folded<'a>>), Error> {
+    let mut memories = read(tx, batch.events, keys).await?;
     let mut done = Vec::with_capacity(batch.events.len());
     let mut faults = Vec::new();
-    for (index, (event, key)) in batch.events.iter().zip(&keys).enumerate() {
+    for (index, (event, key)) in batch.events.iter().zip(keys).enumerate() {
         let Some(folded) = memories.get_mut(key) else { continue };
         match fold(folded, event, batch.tunables) {
             Ok(what) => done.push(what),
@@ -187,10 +190,36 @@ pub(super) async fn apply(tx: &mut Tx, batch: Batch<'_>) -> Result<Applied, Erro
         }
     }
     if !faults.is_empty() {
-        return Ok(Applied::Nothing(faults));
+        return Ok((Applied::Nothing(faults), memories));
     }
     writes::store(tx, &memories).await?;
-    Ok(Applied::All(done))
+    Ok((Applied::All(done), memories))
+}
+
+impl Folded<'_> {
+    /// The memory as [`read_whole`] would find it, if this batch made it.
+    fn made(&self) -> Option<Record> {
+        let remember = self.made_by?;
+        let life = Life {
+            id: remember.id.clone(),
+            scope: remember.scope.clone(),
+            vital: self.vital?,
+            created: remember.at,
+            session: remember.session.as_ref().map(SessionId::to_string),
+        };
+        Some(Record {
+            id: life.id.to_string(),
+            scope: Some(life.scope.to_string()),
+            life: Ok(life),
+            content: Some(remember.content.clone()),
+            instance: remember.instance.as_ref().map(InstanceId::to_string),
+            promoted_from: None,
+            last_expired: None,
+            reinforcement_count: 0,
+            clusters: Vec::new(),
+            mentions: self.mentions.iter().map(|name| (*name).to_owned()).collect(),
+        })
+    }
 }
 
 /// Locks what exists, in the order of the keys, and learns which of the rest were forgotten on request.

@@ -142,7 +142,7 @@ pub(super) async fn forgotten<'k>(
 }
 
 /// A memory as people see it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Record {
     /// Its life, or the reason why its row is set aside.
     pub life: Result<Life, String>,

@@ -102,6 +102,7 @@ impl Fresh {
                 ebb_core::store::RequestMode::Once { request: &request, hash: "hash", by: "test" },
                 None,
                 batch,
+                |_| Vec::new(),
             )
             .await
             .unwrap()

@@ -197,6 +197,7 @@ async fn an_event_does_not_write_over_a_bad_value() {
                 ebb_core::store::RequestMode::Once { request: &request, hash: "h", by: "test" },
                 None,
                 batch,
+                |_| Vec::new(),
             )
             .await
             .unwrap()

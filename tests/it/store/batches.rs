@@ -110,6 +110,7 @@ async fn a_fault_writes_nothing() {
             ebb_core::store::RequestMode::Once { request: "r", hash: "h", by: "test" },
             None,
             batch,
+            |_| Vec::new(),
         )
         .await
         .unwrap()
@@ -134,6 +135,7 @@ async fn a_fault_writes_nothing() {
             ebb_core::store::RequestMode::Once { request: "r", hash: "h2", by: "test" },
             None,
             batch,
+            |_| Vec::new(),
         )
         .await
         .unwrap()

@@ -27,7 +27,12 @@ async fn ask(store: &Store, request: &str, event: Event, tunables: &Tunables) ->
     let events = [event];
     let batch = Batch { events: &events, tunables };
     store
-        .apply_request(ebb_core::store::RequestMode::Once { request, hash: "h", by: "test" }, None, batch)
+        .apply_request(
+            ebb_core::store::RequestMode::Once { request, hash: "h", by: "test" },
+            None,
+            batch,
+            |_| Vec::new(),
+        )
         .await
         .unwrap()
         .0

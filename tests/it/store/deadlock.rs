@@ -34,7 +34,7 @@ async fn a_deadlock_is_gone_through() {
         proxy.cut(Cut::Hold, RUN, 3);
         let request = format!("r-{round}");
         let lasting = RequestMode::Once { request: &request, hash: "h", by: "test" };
-        let ours = store.apply_request(lasting, None, batch);
+        let ours = store.apply_request(lasting, None, batch, |_| Vec::new());
         let theirs = async {
             proxy.held().await;
             let mut other = db.client.begin().await;
@@ -90,7 +90,7 @@ async fn what_fails_leaves_nothing_locked() {
     let batch = Batch { events: &events, tunables: &tunables };
     let applied = db
         .store
-        .apply_request(RequestMode::Once { request: "r", hash: "h", by: "test" }, None, batch)
+        .apply_request(RequestMode::Once { request: "r", hash: "h", by: "test" }, None, batch, |_| Vec::new())
         .await
         .unwrap()
         .0;

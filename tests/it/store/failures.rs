@@ -41,9 +41,10 @@ async fn request(store: &Store) -> Result<Applied, Error> {
             ebb_core::store::RequestMode::Once { request: "r", hash: "h", by: "test" },
             None,
             Batch { events: &[], tunables: &tunables },
+            |_| Vec::new(),
         )
         .await
-        .map(|(applied, _)| applied)
+        .map(|(applied, ..)| applied)
 }
 
 /// The receipt of a request: `None` while it was not answered.

@@ -88,7 +88,9 @@ async fn a_cut_at_commit_counts_once() {
 
     let request = async |store: &Store| {
         let applied = store
-            .apply_request(RequestMode::Once { request: "r", hash: "h", by: "test" }, None, batch)
+            .apply_request(RequestMode::Once { request: "r", hash: "h", by: "test" }, None, batch, |_| {
+                Vec::new()
+            })
             .await
             .unwrap()
             .0;
@@ -234,7 +236,9 @@ async fn a_connection_cut_in_the_middle_of_a_transaction_is_had_again() {
             proxy.cut(cut, RUN, nth);
             let cuts = proxy.cuts();
             store
-                .apply_request(RequestMode::Once { request: "r", hash: "h", by: "test" }, None, batch)
+                .apply_request(RequestMode::Once { request: "r", hash: "h", by: "test" }, None, batch, |_| {
+                    Vec::new()
+                })
                 .await
                 .unwrap();
             assert_eq!(proxy.cuts(), cuts + 1, "statement {nth}");

@@ -6,7 +6,7 @@ use crate::harness::neo4j::{Fresh, at, fresh};
 use crate::harness::rows::{Row, ripe, row};
 use ebb_core::domain::event::{Access, Event, Remember};
 use ebb_core::domain::guard::Guard;
-use ebb_core::domain::ids::{EntityName, MemoryKey, Scope};
+use ebb_core::domain::ids::{EntityName, InstanceId, MemoryKey, Scope};
 use ebb_core::domain::tier::Tier;
 use ebb_core::store::{Applied, Batch, Done, Ended, Error, RequestMode};
 use std::sync::atomic::Ordering;
@@ -23,9 +23,10 @@ async fn request(db: &Fresh, request: &str, hash: &str, events: &[Event]) -> Res
             RequestMode::Once { request, hash, by: "test" },
             None,
             Batch { events, tunables: &tunables },
+            |_| Vec::new(),
         )
         .await
-        .map(|(applied, _)| applied)
+        .map(|(applied, ..)| applied)
 }
 
 fn once(request: &str) -> RequestMode<'_> {
@@ -177,7 +178,12 @@ async fn a_request_counts_once() {
             let tunables = store.tunables().await.unwrap();
             let batch = Batch { events: &events[1..], tunables: &tunables };
             all(store
-                .apply_request(RequestMode::Once { request: "r-2", hash: "hash", by: "test" }, None, batch)
+                .apply_request(
+                    RequestMode::Once { request: "r-2", hash: "hash", by: "test" },
+                    None,
+                    batch,
+                    |_| Vec::new(),
+                )
                 .await
                 .unwrap()
                 .0)
@@ -231,6 +237,7 @@ async fn two_creators_of_one_id_make_one_memory() {
                         RequestMode::Once { request: &ebb_core::clock::new_id(), hash: "h", by: "test" },
                         None,
                         batch,
+                        |_| Vec::new(),
                     )
                     .await
                     .unwrap()
@@ -289,7 +296,7 @@ async fn what_a_person_asks_for_counts_once_and_can_be_a_dry_run() {
     let events = [Event::Remember(remember("new", 0.0)), Event::Access(access("a", 1.0))];
     let keys = [key("new"), key("a")];
     let batch = Batch { events: &events, tunables: &tunables };
-    let dry = db.store.apply_and_read(RequestMode::DryRun, None, batch, |_| keys.to_vec());
+    let dry = db.store.apply_request(RequestMode::DryRun, None, batch, |_| keys.to_vec());
     let (applied, _, records) = dry.await.unwrap();
     assert_eq!((all(applied), records.len()), (vec![Done::Created, Done::Accessed], 2));
     same(&before, &everything(&db.client).await, "dry runs and refusals");
@@ -315,6 +322,32 @@ async fn what_a_person_asks_for_counts_once_and_can_be_a_dry_run() {
     let before = everything(&db.client).await;
     assert_eq!(end(once("e-1")).await.unwrap().promoted, promoted);
     same(&before, &everything(&db.client).await, "a session that ended under this request");
+}
+
+/// The answer to a write says of memories that it made what a reader finds, without reading.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_write_answers_what_it_wrote() {
+    let db = fresh().await;
+    let tunables = db.tunables().await;
+    let full = Remember {
+        session: Some(session("s")),
+        instance: InstanceId::new("i").ok(),
+        mentions: ["Bonn"].map(|name| EntityName::new(name).unwrap()).to_vec(),
+        pinned: true,
+        ..remember("full", 0.0)
+    };
+    let events = [
+        Event::Remember(full),
+        Event::Remember(remember("used", 0.1)),
+        Event::Access(access("used", 2.0)),
+        Event::Remember(remember("plain", 0.2)),
+    ];
+    let keys = ["full", "used", "plain"].map(key);
+    let batch = Batch { events: &events, tunables: &tunables };
+    let (_, _, answered) = db.store.apply_request(once("r"), None, batch, |_| keys.to_vec()).await.unwrap();
+    assert_eq!(answered, db.store.memories(&keys).await.unwrap());
+    let (_, _, again) = db.store.apply_request(once("r"), None, batch, |_| keys.to_vec()).await.unwrap();
+    assert_eq!(answered, again, "a repeat answers the same");
 }
 
 /// A list of ids that came from a wrong query is found out by its size.

@@ -39,7 +39,7 @@ async fn accesses(db: &Fresh, store: &Store, count: usize) {
         let batch = Batch { events: &events, tunables: &tunables };
         let request = ebb_core::clock::new_id();
         let lasting = RequestMode::Once { request: &request, hash: "hash", by: "test" };
-        let applied = store.apply_request(lasting, None, batch).await.unwrap().0;
+        let applied = store.apply_request(lasting, None, batch, |_| Vec::new()).await.unwrap().0;
         assert!(matches!(applied, Applied::All(_)), "{applied:?}");
     }
 }
@@ -124,7 +124,7 @@ async fn a_dry_run_is_no_write_and_removes_nothing() {
     let events = [Event::Access(access("m", 1.0))];
     for _ in 0..260 {
         let batch = Batch { events: &events, tunables: &tunables };
-        store.apply_and_read(RequestMode::DryRun, None, batch, |_| Vec::new()).await.unwrap();
+        store.apply_request(RequestMode::DryRun, None, batch, |_| Vec::new()).await.unwrap();
     }
     assert_eq!(db.labelled("EbbRequest").await, 1);
 }
