@@ -52,7 +52,7 @@ async fn a_deadlock_is_gone_through() {
             }
         };
         let (applied, ()) = tokio::join!(ours, theirs);
-        assert!(matches!(applied.unwrap(), (Applied::All(done), _) if done == [Done::Accessed]));
+        assert!(matches!(applied.unwrap(), (Applied::All(done), ..) if done == [Done::Accessed]));
         assert_eq!(db.vital("a").await.access_count, 2);
         if store.counters().retried.load(Ordering::Relaxed) > 0 {
             let both = "MATCH ({touched: true})-[a:ACCESSED_IN]->({touched: true}) RETURN a.count AS n";
