@@ -8,7 +8,7 @@ use clap::Parser;
 use ebb::settings::{self, Environment, Faults, Flag, Flags, Settings};
 use ebb::surfaces::cli::config::{self, Firings, Setting};
 use ebb::surfaces::cli::exit::{CliError, Exit};
-use ebb::surfaces::cli::instant::{Rfc3339, spelt};
+use ebb::surfaces::cli::instant::spelt;
 use ebb::surfaces::cli::output::Output;
 use ebb::surfaces::cli::serve::Role;
 use ebb::surfaces::cli::{self, Cli, Command, Global, demo, engine, graph, neo4j, recall, run_alone, server};
@@ -297,7 +297,7 @@ fn firings(settings: &Settings) -> Vec<Firings> {
             enabled: schedules.of(job).enabled,
             schedule: written,
             from: if own { format!("jobs.{job}.{key}") } else { "ConsolidationConfig".to_owned() },
-            next: std::iter::successors(next(&Clock::Real.now()), next).take(3).map(Rfc3339).collect(),
+            next: std::iter::successors(next(&Clock::Real.now()), next).take(3).collect(),
         }
     };
     JobName::ALL.into_iter().map(of).collect()

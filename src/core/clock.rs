@@ -11,6 +11,7 @@
 
 use crate::domain::units::Timestamp;
 use chrono::{DateTime, SecondsFormat};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -131,6 +132,18 @@ pub fn chance() -> String {
 pub fn rfc3339(at: Timestamp) -> String {
     DateTime::from_timestamp_millis(at.millis())
         .map_or_else(|| format!("{} ms", at.millis()), |at| at.to_rfc3339_opts(SecondsFormat::Millis, true))
+}
+
+impl Serialize for Timestamp {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(&rfc3339(*self))
+    }
+}
+
+impl<'de> Deserialize<'de> for Timestamp {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        parse_rfc3339(&String::deserialize(from)?).map_err(serde::de::Error::custom)
+    }
 }
 
 /// The instant of an RFC 3339 text, whatever its offset; finer parts than milliseconds are cut off.

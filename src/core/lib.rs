@@ -20,5 +20,7 @@ pub mod mirror;
 #[path = "../../tests/shared/mutated.rs"]
 mod mutated;
 pub mod scheduler;
+
+mod schemas;
 pub mod service;
 pub mod store;

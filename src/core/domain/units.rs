@@ -11,8 +11,7 @@ pub const HOUR_MS: i64 = 3_600_000;
 pub(super) const HOUR_MS_F: f64 = 3_600_000.0;
 
 /// An instant: milliseconds since 1970-01-01T00:00:00Z, between the years 0001 and 9999.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(i64);
 
 /// Why a number is not the quantity it was offered as.
@@ -84,6 +83,21 @@ impl Timestamp {
         #[expect(clippy::cast_precision_loss, reason = "a Timestamp is below 2^53")]
         let at = (self.0 as f64 + ms.ceil()).clamp(Self::LEAST as f64, Self::GREATEST as f64);
         Self(at as i64)
+    }
+}
+
+/// For fields: an instant as its epoch milliseconds, as what is kept in the graph has it.
+pub(crate) mod millis {
+    use super::Timestamp;
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(crate) fn serialize<S: Serializer>(at: &Timestamp, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_i64(at.millis())
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Timestamp, D::Error> {
+        Timestamp::from_millis(i64::deserialize(from)?).map_err(D::Error::custom)
     }
 }
 

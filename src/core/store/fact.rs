@@ -20,7 +20,7 @@ use super::error::Error;
 use super::request::{RequestMode, answer, open};
 use super::tx::{Mode, Tx};
 use crate::domain::fact::{Assertion, DECAY_SOURCE, FactScope, Rank, Value};
-use crate::domain::units::Timestamp;
+use crate::domain::units::{Timestamp, millis};
 use neo4rs::BoltType;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -33,6 +33,7 @@ pub struct Said {
     /// Whether it is what counts of its lineage; not where a later one was known.
     pub is_head: bool,
     /// When it was asserted: of a request that is repeated, the first time.
+    #[serde(with = "millis")]
     pub at: Timestamp,
 }
 

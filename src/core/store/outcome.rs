@@ -15,7 +15,7 @@ use super::tx::{Mode, Tx};
 use crate::domain::ids::Scope;
 use crate::domain::outcome::Outcome;
 use crate::domain::trail::Trails;
-use crate::domain::units::Timestamp;
+use crate::domain::units::{Timestamp, millis};
 use serde::{Deserialize, Serialize};
 
 /// An outcome, as somebody reports it.
@@ -45,6 +45,7 @@ pub struct Reported {
     /// Whether anything is learned from it.
     pub learns: bool,
     /// When it came.
+    #[serde(with = "millis")]
     pub at: Timestamp,
 }
 

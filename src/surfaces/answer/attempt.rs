@@ -1,6 +1,7 @@
 //! A consolidation attempt.
 
-use super::{Rfc3339, instant};
+use super::instant;
+use ebb_core::domain::units::Timestamp;
 use ebb_core::service::AttemptRow;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -19,7 +20,7 @@ pub struct Attempt {
     /// Which program made it.
     pub instance: Option<String>,
     /// When it began.
-    pub started: Option<Rfc3339>,
+    pub started: Option<Timestamp>,
     /// What is left of its lease, milliseconds; negative once it is over.
     pub lease_left_ms: Option<i64>,
     /// Memories that it claimed.

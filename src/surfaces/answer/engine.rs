@@ -3,8 +3,8 @@
 //! Every answer has hits with an id, a label, a kind and the score by which they are ordered, whatever else a mechanism says
 //! of them.
 
-use super::Rfc3339;
 use super::recall::{Contrast, cut_short, milliseconds};
+use ebb_core::domain::units::Timestamp;
 use ebb_core::service::engine as found;
 use ebb_core::service::recall::Freshness;
 use schemars::JsonSchema;
@@ -20,7 +20,7 @@ pub struct EngineState {
     /// How many when it was done: another number says that weights moved meanwhile.
     pub tick_end: u64,
     /// The instant up to which the graph was seen.
-    pub as_of: Option<Rfc3339>,
+    pub as_of: Option<Timestamp>,
     /// Milliseconds since the graph was last looked at.
     pub stale_ms: u64,
     /// Whether that is longer than is configured.
@@ -43,7 +43,7 @@ impl EngineState {
             generation,
             tick_start: freshness.tick_start,
             tick_end: freshness.tick_end,
-            as_of: freshness.as_of.map(Rfc3339),
+            as_of: freshness.as_of,
             stale_ms: milliseconds(freshness),
             stale: freshness.stale,
             whole: freshness.whole,

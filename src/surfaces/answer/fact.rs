@@ -1,8 +1,9 @@
 //! Facts and sweeps, in the words of the decay document.
 
-use super::{FactScopes, Modes, Rfc3339, SweepStates, Values, instant};
+use super::instant;
 use ebb_core::domain::fact::{FactScope, Value};
 use ebb_core::domain::policy::Mode;
+use ebb_core::domain::units::Timestamp;
 use ebb_core::service::facts::{self, SweepAnswer, SweepStatus};
 use ebb_core::service::{Fact, SweepState};
 use schemars::JsonSchema;
@@ -18,19 +19,17 @@ pub struct AssertedFact {
     /// What of it.
     pub relation: String,
     /// What that is.
-    #[schemars(with = "Values")]
     pub value: Value,
     /// How far it is shared.
-    #[schemars(with = "FactScopes")]
     pub scope: FactScope,
     /// How sure it is, 0 to 1.
     pub confidence: f64,
     /// Who says so.
     pub source: String,
     /// When it was asserted.
-    pub asserted_at: Rfc3339,
+    pub asserted_at: Timestamp,
     /// Until when it holds.
-    pub valid_until: Option<Rfc3339>,
+    pub valid_until: Option<Timestamp>,
     /// Whether it is the one that counts of its tuple.
     pub head: bool,
     /// Whether nothing was written.
@@ -48,7 +47,6 @@ pub struct Shown {
     /// What of it.
     pub relation: Option<String>,
     /// What that is.
-    #[schemars(with = "Option<Values>")]
     pub value: Option<Value>,
     /// How far it is shared.
     pub scope: Option<String>,
@@ -57,9 +55,9 @@ pub struct Shown {
     /// Who says so.
     pub source: Option<String>,
     /// When it was asserted.
-    pub asserted_at: Option<Rfc3339>,
+    pub asserted_at: Option<Timestamp>,
     /// Until when it holds.
-    pub valid_until: Option<Rfc3339>,
+    pub valid_until: Option<Timestamp>,
     /// Whether it is the one that counts of its tuple.
     pub head: bool,
     /// Of what a sweep said: how sure the fact was from which it follows.
@@ -67,7 +65,7 @@ pub struct Shown {
     pub origin_confidence: Option<f64>,
     /// And when that was asserted.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub origin_at: Option<Rfc3339>,
+    pub origin_at: Option<Timestamp>,
 }
 
 impl From<Fact> for Shown {
@@ -93,10 +91,8 @@ impl From<Fact> for Shown {
 #[derive(Debug, Serialize, JsonSchema)]
 #[expect(missing_docs, reason = "the fields of the documented wire format")]
 pub struct Swept {
-    pub swept_at: Rfc3339,
-    #[schemars(with = "FactScopes")]
+    pub swept_at: Timestamp,
     pub scope: FactScope,
-    #[schemars(with = "Modes")]
     pub mode: Mode,
     pub facts_evaluated: i64,
     pub facts_retracted: i64,
@@ -109,7 +105,7 @@ pub struct Swept {
 impl From<SweepAnswer> for Swept {
     fn from(answer: SweepAnswer) -> Self {
         Self {
-            swept_at: Rfc3339(answer.swept_at),
+            swept_at: answer.swept_at,
             scope: answer.scope,
             mode: answer.mode,
             facts_evaluated: answer.facts_evaluated,
@@ -128,7 +124,6 @@ pub struct QueuedSweep {
     /// Under which id it can be asked about.
     pub job_id: String,
     /// How it stands.
-    #[schemars(with = "SweepStates")]
     pub status: SweepState,
     /// How long it may take, seconds.
     pub estimated_s: i64,
@@ -146,7 +141,6 @@ pub struct SweepJob {
     /// Its id.
     pub job_id: String,
     /// How it stands.
-    #[schemars(with = "SweepStates")]
     pub status: SweepState,
     /// What it has done so far.
     #[serde(flatten)]

@@ -1,6 +1,6 @@
 //! Jobs with their schedules, and their runs.
 
-use super::{JobNames, Rfc3339, instant};
+use super::instant;
 use ebb_core::domain::units::Timestamp;
 use ebb_core::service::admin::JobStatus;
 use ebb_core::service::{JobName, JobReport, Outcome, Past, Rhythm, Tally};
@@ -12,7 +12,6 @@ use std::collections::BTreeMap;
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Job {
     /// Its name.
-    #[schemars(with = "JobNames")]
     pub job: JobName,
     /// What it does.
     pub about: &'static str,
@@ -27,9 +26,9 @@ pub struct Job {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timezone: Option<&'static str>,
     /// Its last scheduled occurrence.
-    pub last: Option<Rfc3339>,
+    pub last: Option<Timestamp>,
     /// The occurrence that is due, else the next one.
-    pub next: Rfc3339,
+    pub next: Timestamp,
     /// How long the one that is due has waited.
     pub lag_seconds: u64,
 }
@@ -50,8 +49,8 @@ impl Job {
             every_seconds,
             cron,
             timezone,
-            last: status.last.map(Rfc3339),
-            next: Rfc3339(status.next),
+            last: status.last,
+            next: status.next,
             lag_seconds: if late { status.next.millis().abs_diff(at.millis()) / 1_000 } else { 0 },
         }
     }
@@ -105,7 +104,6 @@ fn affected(tally: &Tally) -> i64 {
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct JobRun {
     /// Its name.
-    #[schemars(with = "JobNames")]
     pub job: JobName,
     /// Which occurrence.
     pub occurrence: Option<String>,
@@ -139,7 +137,7 @@ pub struct JobRun {
     #[serde(flatten)]
     pub own: BTreeMap<&'static str, i64>,
     /// The instant its laws saw.
-    pub at: Rfc3339,
+    pub at: Timestamp,
     /// Whether nothing was written.
     pub dry_run: bool,
     /// Why it was skipped, or how it failed.
@@ -168,7 +166,7 @@ impl JobRun {
             promoted: tally.promoted,
             conflicts: tally.conflicts,
             own: own(job, &tally),
-            at: Rfc3339(at),
+            at: at,
             dry_run: true,
             reason: None,
         }
@@ -204,11 +202,11 @@ pub struct PastRun {
     /// How far it is: open, done, guarded or failed.
     pub state: String,
     /// The instant its laws saw.
-    pub at: Option<Rfc3339>,
+    pub at: Option<Timestamp>,
     /// When it began.
-    pub started: Option<Rfc3339>,
+    pub started: Option<Timestamp>,
     /// When it ended.
-    pub finished: Option<Rfc3339>,
+    pub finished: Option<Timestamp>,
     /// Rows looked at.
     pub scanned: i64,
     /// Rows written.

@@ -1,6 +1,5 @@
 //! A memory, and a memory explained.
 
-use super::{Rfc3339, TierNames};
 use ebb_core::domain::memory::{Crossing, MemoryState};
 use ebb_core::domain::tier::Tier;
 use ebb_core::domain::units::Timestamp;
@@ -22,16 +21,15 @@ pub struct Shown {
     /// Whose data it is.
     pub scope: Option<String>,
     /// Its tier.
-    #[schemars(with = "Option<TierNames>")]
     pub tier: Option<Tier>,
     /// Its energy at the instant asked about.
     pub energy: Option<f64>,
     /// The instant that the stored energy is true for.
-    pub energy_at: Option<Rfc3339>,
+    pub energy_at: Option<Timestamp>,
     /// When it was last used.
-    pub last_accessed: Option<Rfc3339>,
+    pub last_accessed: Option<Timestamp>,
     /// When it was made.
-    pub created: Option<Rfc3339>,
+    pub created: Option<Timestamp>,
     /// How often it was used.
     pub access_count: Option<i64>,
     /// The session it was made in.
@@ -39,9 +37,9 @@ pub struct Shown {
     /// Whether it neither fades nor expires nor rises.
     pub pinned: Option<bool>,
     /// Since when it may rise.
-    pub ripe_at: Option<Rfc3339>,
+    pub ripe_at: Option<Timestamp>,
     /// When a pass has to look at it next.
-    pub due_at: Option<Rfc3339>,
+    pub due_at: Option<Timestamp>,
     /// The stub of its last promotion.
     pub promoted_from: Option<String>,
     /// The clusters it belongs to.
@@ -53,7 +51,6 @@ pub struct Shown {
     pub quarantined: Option<String>,
     /// What the request did to it: created, accessed or revived.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<String>")]
     pub did: Option<Done>,
     /// Whether nothing was written.
     #[serde(rename = "dry_run", skip_serializing_if = "std::ops::Not::not")]
@@ -76,7 +73,7 @@ impl From<Memory> for Shown {
             Err(why) => (None, Some(why)),
         };
         let vital: Option<MemoryState> = life.as_ref().map(|life| life.vital);
-        let instant = |of: fn(&MemoryState) -> Option<Timestamp>| vital.as_ref().and_then(of).map(Rfc3339);
+        let instant = |of: fn(&MemoryState) -> Option<Timestamp>| vital.as_ref().and_then(of);
         Self {
             id: record.id,
             content: record.content,
@@ -85,7 +82,7 @@ impl From<Memory> for Shown {
             energy: energy.map(|energy| energy.value()),
             energy_at: instant(|vital| Some(vital.energy_at)),
             last_accessed: instant(|vital| Some(vital.last_accessed)),
-            created: life.as_ref().map(|life| Rfc3339(life.created)),
+            created: life.as_ref().map(|life| life.created),
             access_count: vital.map(|vital| vital.access_count),
             session: life.and_then(|life| life.session),
             pinned: vital.map(|vital| vital.pinned),
@@ -137,14 +134,14 @@ pub struct Ahead {
     /// Its name: promotion or expiry.
     pub name: &'static str,
     /// When.
-    pub at: Rfc3339,
+    pub at: Timestamp,
 }
 
 /// Something that happened.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Event {
     /// When.
-    pub at: Rfc3339,
+    pub at: Timestamp,
     /// What.
     pub what: &'static str,
     /// The energy then, where it is on record.
@@ -162,7 +159,7 @@ impl From<Explanation> for Explained {
         let ahead = |crossing: &Crossing| Ahead {
             threshold: crossing.threshold,
             name: crossing.name,
-            at: Rfc3339(crossing.at),
+            at: crossing.at,
         };
         Self {
             half_life_hours: explanation.half_life_hours,
@@ -177,7 +174,7 @@ impl From<Explanation> for Explained {
 /// What is on record, latest first: accesses by session, promotions, the last expiry, the creation.
 #[must_use]
 pub fn history(explanation: &Explanation) -> Vec<Event> {
-    let event = |at, what, energy| Event { at: Rfc3339(at), what, energy, session: None, count: None };
+    let event = |at, what, energy| Event { at: at, what, energy, session: None, count: None };
     let record = &explanation.memory.record;
     let mut events: Vec<Event> = explanation
         .history
@@ -197,12 +194,12 @@ pub fn history(explanation: &Explanation) -> Vec<Event> {
         let energy = expired.then(|| life.vital.energy.value());
         events.extend(record.last_expired.map(|at| event(at, "expired", energy)));
         // An access outside any session, or before the session's last.
-        if events.iter().all(|event| event.at.0 != life.vital.last_accessed) {
+        if events.iter().all(|event| event.at != life.vital.last_accessed) {
             events.push(event(life.vital.last_accessed, "accessed", None));
         }
-        events.retain(|event| event.what != "accessed" || event.at.0 != life.created);
+        events.retain(|event| event.what != "accessed" || event.at != life.created);
         events.push(Event { session: life.session.clone(), ..event(life.created, "created", None) });
     }
-    events.sort_by_key(|event| std::cmp::Reverse(event.at.0));
+    events.sort_by_key(|event| std::cmp::Reverse(event.at));
     events
 }

@@ -1,7 +1,7 @@
 //! What was made of an outcome.
 
-use super::Rfc3339;
 use ebb_core::domain::outcome;
+use ebb_core::domain::units::Timestamp;
 use ebb_core::service::Reported;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -22,7 +22,7 @@ pub struct Outcome {
     /// Whether anything is learned from it; otherwise nothing waits.
     pub learns: bool,
     /// When it came.
-    pub at: Rfc3339,
+    pub at: Timestamp,
     /// Whether nothing was written.
     pub dry_run: bool,
 }
@@ -39,7 +39,7 @@ impl Outcome {
             deposits,
             not_in_trails: passed_over,
             learns,
-            at: Rfc3339(at),
+            at: at,
             dry_run,
         }
     }

@@ -1,6 +1,6 @@
 //! What came back to mind, and why.
 
-use super::Rfc3339;
+use ebb_core::domain::units::Timestamp;
 use ebb_core::service::engine::{Field, Found, Scored};
 use ebb_core::service::mirrors::Held;
 use ebb_core::service::recall::{Answered, Dimensions as Heard, Evidence, Freshness, Hit, MatchKind};
@@ -20,7 +20,7 @@ pub struct Recall {
     /// How many when it was done: another number says that weights moved meanwhile.
     pub tick_end: u64,
     /// The instant up to which the graph was seen.
-    pub as_of: Option<Rfc3339>,
+    pub as_of: Option<Timestamp>,
     /// Milliseconds since the graph was last looked at.
     pub stale_ms: u64,
     /// Whether that is longer than is configured.
@@ -262,7 +262,7 @@ impl Recall {
             generation: recalled.generation.0,
             tick_start: freshness.tick_start,
             tick_end: freshness.tick_end,
-            as_of: freshness.as_of.map(Rfc3339),
+            as_of: freshness.as_of,
             stale_ms: milliseconds(&freshness),
             stale: freshness.stale,
             whole: freshness.whole,
@@ -317,7 +317,7 @@ pub struct EngineAnswer {
     /// How many when it was done: another number says that weights moved meanwhile.
     pub tick_end: u64,
     /// The instant up to which the graph was seen.
-    pub as_of: Option<Rfc3339>,
+    pub as_of: Option<Timestamp>,
     /// Milliseconds since the graph was last looked at.
     pub stale_ms: u64,
     /// Whether that is longer than is configured.
@@ -362,7 +362,7 @@ impl EngineAnswer {
             generation: found.generation,
             tick_start: freshness.tick_start,
             tick_end: freshness.tick_end,
-            as_of: freshness.as_of.map(Rfc3339),
+            as_of: freshness.as_of,
             stale_ms: milliseconds(freshness),
             stale: freshness.stale,
             whole: freshness.whole,
@@ -387,7 +387,7 @@ pub struct Mirror {
     /// Which state.
     pub generation: Option<u64>,
     /// The instant up to which the graph was seen.
-    pub as_of: Option<Rfc3339>,
+    pub as_of: Option<Timestamp>,
     /// Milliseconds since the graph was last looked at.
     pub stale_ms: Option<u64>,
     /// Whether that is longer than is configured.
@@ -426,7 +426,7 @@ impl From<Held> for Mirror {
             scope: held.scope.to_string(),
             loaded: state.is_some(),
             generation: state.map(|state| state.generation),
-            as_of: state.and_then(|state| state.freshness.as_of).map(Rfc3339),
+            as_of: state.and_then(|state| state.freshness.as_of),
             stale_ms: state.map(|state| milliseconds(&state.freshness)),
             stale: state.is_some_and(|state| state.freshness.stale),
             whole: state.map(|state| state.freshness.whole),

@@ -3,7 +3,6 @@
 //! The command line says when a relation was last observed to the millisecond. The documented routes say the day, as the
 //! document shows it, because a client that was written after it reads a date there.
 
-use super::Rfc3339;
 use ebb_core::clock::rfc3339;
 use ebb_core::domain::event::Tie;
 use ebb_core::domain::units::Timestamp;
@@ -14,10 +13,10 @@ use std::borrow::Cow;
 
 /// A relation at an instant, in the words of the documents.
 //
-// `At` is how the last observation is said: `Rfc3339` or `Day`.
+// `At` is how the last observation is said: `Timestamp` or `Day`.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Edge<At = Rfc3339> {
+pub struct Edge<At = Timestamp> {
     /// The entity it begins at.
     pub from: String,
     /// The entity it ends at.
@@ -34,7 +33,7 @@ pub struct Edge<At = Rfc3339> {
     pub pinned: bool,
 }
 
-impl<At: From<Rfc3339>> Edge<At> {
+impl<At: From<Timestamp>> Edge<At> {
     /// Of what the service answers.
     #[must_use]
     pub fn of(relation: Relation) -> Self {
@@ -44,7 +43,7 @@ impl<At: From<Rfc3339>> Edge<At> {
             to: relation.to,
             kind: relation.kind,
             weight: relation.weight,
-            last_observed: Rfc3339(at).into(),
+            last_observed: at.into(),
             pinned: relation.pinned,
         }
     }
@@ -54,9 +53,9 @@ impl<At: From<Rfc3339>> Edge<At> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Day(pub Timestamp);
 
-impl From<Rfc3339> for Day {
-    fn from(at: Rfc3339) -> Self {
-        Self(at.0)
+impl From<Timestamp> for Day {
+    fn from(at: Timestamp) -> Self {
+        Self(at)
     }
 }
 
@@ -99,7 +98,7 @@ pub struct WrittenEdge {
     #[serde(skip_serializing_if = "Option::is_none")]
     weight: Option<f64>,
     /// When it was seen.
-    at: Rfc3339,
+    at: Timestamp,
     /// Whether nothing was written.
     dry_run: bool,
 }
@@ -120,7 +119,7 @@ impl WrittenEdge {
             to: tie.to.to_string(),
             outcome,
             weight,
-            at: Rfc3339(at),
+            at: at,
             dry_run,
         }
     }
@@ -129,7 +128,7 @@ impl WrittenEdge {
 /// The documented counters of a pass.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Passed<At = Rfc3339> {
+pub struct Passed<At = Timestamp> {
     /// Relations that were looked at and are not pinned.
     pub processed: i64,
     /// Those whose stored weight was lowered, or would be.

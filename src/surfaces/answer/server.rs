@@ -1,6 +1,5 @@
 //! How things stand, and how healthy the memories are.
 
-use super::Rfc3339;
 use super::job::Job;
 use ebb_core::domain::tier;
 use ebb_core::domain::units::Timestamp;
@@ -14,7 +13,7 @@ use serde::Serialize;
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Health {
     /// The instant that the energies are for.
-    pub at: Rfc3339,
+    pub at: Timestamp,
     /// Each tier that holds memories.
     pub tiers: Vec<TierHealth>,
     /// Attempts whose lease is over and that nobody has ended.
@@ -67,7 +66,7 @@ impl Health {
             .collect();
         tiers.sort_by_key(|row| tier::Tier::named(&row.tier));
         Self {
-            at: Rfc3339(at),
+            at: at,
             tiers,
             stuck_attempts,
             quarantined: waiting.quarantined,
@@ -85,13 +84,13 @@ impl Health {
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Status {
     /// The instant asked about.
-    pub at: Rfc3339,
+    pub at: Timestamp,
     /// The database.
     pub server: Server,
     /// Whether its time is simulated.
     pub scratch: bool,
     /// How far simulated time has come.
-    pub simulated_now: Option<Rfc3339>,
+    pub simulated_now: Option<Timestamp>,
     /// Why no job can run.
     pub stopped: Option<String>,
     /// The jobs.
@@ -227,7 +226,7 @@ impl From<Stand> for Status {
         let mut tiers: Vec<Tier> = stand.tiers.into_iter().map(tier).collect();
         tiers.sort_by_key(|row| tier::Tier::named(&row.tier));
         Self {
-            at: Rfc3339(stand.at),
+            at: stand.at,
             server: Server {
                 uri: stand.uri,
                 name: stand.about.name,
@@ -235,7 +234,7 @@ impl From<Stand> for Status {
                 edition: stand.about.edition,
             },
             scratch: stand.scratch.is_some(),
-            simulated_now: stand.scratch.flatten().map(Rfc3339),
+            simulated_now: stand.scratch.flatten(),
             stopped: stand.stopped,
             jobs: stand.jobs.iter().map(|job| Job::of(job, stand.at)).collect(),
             tiers,

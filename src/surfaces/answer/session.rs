@@ -1,6 +1,6 @@
 //! A session that ended.
 
-use super::Rfc3339;
+use ebb_core::domain::units::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -14,7 +14,7 @@ pub struct SessionEnd {
     /// Memories that an attempt of the job promote holds and will raise.
     pub held: i64,
     /// When it ended.
-    pub at: Rfc3339,
+    pub at: Timestamp,
     /// Whether nothing was written.
     pub dry_run: bool,
 }

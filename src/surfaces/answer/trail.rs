@@ -1,6 +1,5 @@
 //! Trails: places, edges, what is left on them, and where they lead.
 
-use super::Rfc3339;
 use ebb_core::domain::ids::{NAME_BYTES_MAX, TERM_BYTES_MAX};
 use ebb_core::domain::trail::Cycles;
 use ebb_core::domain::units::Timestamp;
@@ -95,7 +94,7 @@ pub struct TrailWritten {
     /// The edges, as they are then.
     pub edges: Vec<TrailEdge>,
     /// When.
-    pub at: Rfc3339,
+    pub at: Timestamp,
     /// Whether nothing was written.
     pub dry_run: bool,
 }
@@ -110,7 +109,7 @@ pub struct TrailStatus {
     /// The edges between them.
     pub edges: Vec<TrailEdge>,
     /// As of when.
-    pub at: Rfc3339,
+    pub at: Timestamp,
 }
 
 /// An edge of a way.
@@ -140,7 +139,7 @@ pub struct Path {
     /// Whether the search stopped before its end: a cheaper way may exist.
     pub truncated: bool,
     /// As of when.
-    pub at: Rfc3339,
+    pub at: Timestamp,
 }
 
 /// Where one might go.
@@ -175,7 +174,7 @@ pub struct Evaporated {
     /// The cycle it is.
     pub cycle: i64,
     /// When.
-    pub at: Rfc3339,
+    pub at: Timestamp,
     /// Whether nothing was written.
     pub dry_run: bool,
 }
@@ -186,7 +185,7 @@ pub struct TrailCycle {
     /// Which it is.
     pub cycle: i64,
     /// Since when.
-    pub begins: Rfc3339,
+    pub begins: Timestamp,
     /// How long each is, seconds.
     pub length_seconds: i64,
     /// How many were added by hand.
@@ -194,7 +193,7 @@ pub struct TrailCycle {
     /// The cycle to which everything was last brought; null while nothing lies on any trail.
     pub evaporated: Option<i64>,
     /// As of when.
-    pub at: Rfc3339,
+    pub at: Timestamp,
     /// Whether nothing was written.
     pub dry_run: bool,
 }
@@ -243,7 +242,7 @@ impl TrailWritten {
             cycle: done.cycle,
             nodes: done.nodes.into_iter().map(Into::into).collect(),
             edges: done.edges.into_iter().map(Into::into).collect(),
-            at: Rfc3339(at),
+            at: at,
             dry_run,
         }
     }
@@ -257,7 +256,7 @@ impl TrailStatus {
             cycle: seen.cycle,
             nodes: seen.nodes.into_iter().map(Into::into).collect(),
             edges: seen.edges.into_iter().map(Into::into).collect(),
-            at: Rfc3339(at),
+            at: at,
         }
     }
 }
@@ -273,7 +272,7 @@ impl Path {
             cost: found.cost,
             read: found.read,
             truncated: found.truncated,
-            at: Rfc3339(at),
+            at: at,
         }
     }
 }
@@ -289,7 +288,7 @@ impl Evaporated {
             adopted: tally.adopted,
             quarantined: tally.quarantined,
             cycle,
-            at: Rfc3339(at),
+            at: at,
             dry_run,
         }
     }
@@ -302,11 +301,11 @@ impl TrailCycle {
         let Cycles { length_ms, advances, .. } = counter.cycles;
         Self {
             cycle,
-            begins: Rfc3339(counter.cycles.begins(cycle)),
+            begins: counter.cycles.begins(cycle),
             length_seconds: length_ms / 1_000,
             advances,
             evaporated: counter.evaporated,
-            at: Rfc3339(at),
+            at: at,
             dry_run,
         }
     }

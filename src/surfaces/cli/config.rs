@@ -3,10 +3,11 @@
 //! The rows arrive from settings with secrets as stars already; here they are only laid out.
 
 use super::exit::CliError;
-use super::instant::{Rfc3339, readable};
+use super::instant::readable;
 use super::output::Output;
 use super::page::Column;
 use clap::Subcommand;
+use ebb_core::domain::units::Timestamp;
 use ebb_core::service::JobName;
 use serde::Serialize;
 
@@ -49,7 +50,7 @@ pub struct Firings {
     /// Which key says so.
     pub from: String,
     /// The next three times.
-    pub next: Vec<Rfc3339>,
+    pub next: Vec<Timestamp>,
 }
 
 #[derive(Serialize)]
@@ -86,7 +87,7 @@ pub fn validate(settings: &[Setting], jobs: &[Firings], output: &Output) -> Resu
         page.table(
             &columns,
             jobs.iter().map(|job| {
-                let next: Vec<String> = job.next.iter().map(|at| readable(at.0)).collect();
+                let next: Vec<String> = job.next.iter().map(|at| readable(*at)).collect();
                 let next = if job.enabled { next.join(", ") } else { "switched off".to_owned() };
                 [job.job.to_string(), job.schedule.clone(), job.from.clone(), next]
             }),

@@ -1,12 +1,13 @@
 //! `ebb import` and `ebb replay`: events from a file.
 
 use super::exit::CliError;
-use super::instant::{Moment, Rfc3339, readable, span};
+use super::instant::{Moment, readable, span};
 use super::output::Output;
 use super::page::{Column, Page};
 use super::progress::Progress;
 use clap::Args;
 use ebb_core::domain::tier::Tier;
+use ebb_core::domain::units::Timestamp;
 use ebb_core::service::events::replay::Replay as Plan;
 use ebb_core::service::events::{BadLines, Checked, Imported, Tick};
 use ebb_core::service::{Service, TierCount};
@@ -81,7 +82,7 @@ struct Replayed {
     #[serde(flatten)]
     report: Report,
     runs: BTreeMap<&'static str, Runs>,
-    ended_at: Option<Rfc3339>,
+    ended_at: Option<Timestamp>,
     tiers: BTreeMap<String, i64>,
 }
 
@@ -189,7 +190,7 @@ pub async fn replay(args: &Replay, service: &Service, output: &Output) -> Result
     };
     let answer = Replayed {
         runs: done.runs.iter().map(|(job, of)| (job.name(), runs(of))).collect(),
-        ended_at: done.ended_at.map(Rfc3339),
+        ended_at: done.ended_at,
         tiers: living(&service.tiers().await?),
         report: done.into(),
     };
@@ -229,7 +230,7 @@ impl Replayed {
     fn lay_out(&self, page: &mut Page) {
         self.report.lay_out(page, "Replayed");
         if let Some(at) = self.ended_at {
-            page.line(&format!("Simulated time stands at {} UTC.", readable(at.0)));
+            page.line(&format!("Simulated time stands at {} UTC.", readable(at)));
         }
         if !self.runs.is_empty() {
             page.line("");

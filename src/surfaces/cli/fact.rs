@@ -5,7 +5,6 @@ use super::instant::{Moment, readable};
 use super::output::Output;
 use super::page::Column;
 use super::{Global, Once, When, Write};
-use crate::surfaces::answer::Rfc3339;
 use crate::surfaces::answer::fact::{AssertedFact, QueuedSweep, Shown, SweepJob, Swept};
 use clap::{Args, Subcommand, ValueEnum};
 use ebb_core::clock::new_id;
@@ -204,8 +203,8 @@ async fn assert(
         scope: assertion.tuple.scope,
         confidence: assertion.confidence.value(),
         source: args.source.clone(),
-        asserted_at: Rfc3339(said.at),
-        valid_until: valid_until.map(Rfc3339),
+        asserted_at: said.at,
+        valid_until: valid_until,
         head: said.is_head,
         dry_run: args.write.dry_run,
     };
@@ -249,7 +248,7 @@ async fn list(args: &ListArgs, service: &Service, output: &Output) -> Result<(),
                 text(&fact.relation),
                 fact.value.as_ref().map(ToString::to_string).unwrap_or_default(),
                 format!("{:.3}{was}", fact.confidence.unwrap_or_default()),
-                fact.asserted_at.map_or_else(String::new, |at| readable(at.0)),
+                fact.asserted_at.map_or_else(String::new, |at| readable(at)),
                 text(&fact.source),
             ]
         };

@@ -4,7 +4,6 @@
 //! what now is, and time is a parameter everywhere below: hence [`Moment`], which is resolved against the clock by the
 //! verb that uses it.
 
-pub use crate::surfaces::answer::Rfc3339;
 use chrono::{DateTime, NaiveDate, NaiveDateTime};
 pub use ebb_core::clock::rfc3339;
 use ebb_core::domain::units::{Timestamp, UnitError};

@@ -93,16 +93,16 @@ impl Job {
                 (Some(cron), Some(zone)) => format!("{cron} {zone}"),
                 _ => spelt(Duration::from_secs(job.every_seconds.unwrap_or_default())),
             };
-            let next = match (job.enabled, job.next.0 <= at) {
+            let next = match (job.enabled, job.next <= at) {
                 (false, _) => "switched off".to_owned(),
-                (true, true) => format!("{}, due", readable(job.next.0)),
-                (true, false) => readable(job.next.0),
+                (true, true) => format!("{}, due", readable(job.next)),
+                (true, false) => readable(job.next),
             };
             let lag = match job.lag_seconds {
                 0 => "-".to_owned(),
                 seconds => about(Duration::from_secs(seconds)),
             };
-            let last = job.last.map_or_else(|| "never".to_owned(), |at| readable(at.0));
+            let last = job.last.map_or_else(|| "never".to_owned(), |at| readable(at));
             [job.job.to_string(), every, last, next, lag]
         };
         page.table(&columns, jobs.iter().map(row));
@@ -197,7 +197,7 @@ impl JobRun {
             (false, false) => String::new(),
         };
         let dry_run = if self.dry_run { ", dry run" } else { "" };
-        format!("{name} at {} UTC{dry_run}: {what}.{rest}", readable(self.at.0))
+        format!("{name} at {} UTC{dry_run}: {what}.{rest}", readable(self.at))
     }
 }
 
@@ -240,9 +240,9 @@ async fn history(args: &History, service: &Service, output: &Output) -> Result<(
             Column::right("TOOK"),
         ];
         let row = |run: &PastRun| {
-            let took = run.started.zip(run.finished).map(|(from, to)| about(between(to.0, from.0)));
+            let took = run.started.zip(run.finished).map(|(from, to)| about(between(to, from)));
             [
-                run.at.map(|at| readable(at.0)).unwrap_or_default(),
+                run.at.map(|at| readable(at)).unwrap_or_default(),
                 run.job.clone(),
                 if run.trigger == "manual" { "hand" } else { "schedule" }.to_owned(),
                 run.state.clone(),

@@ -3,7 +3,7 @@
 use super::Global;
 use super::confirm::confirm;
 use super::exit::CliError;
-use super::instant::{Rfc3339, readable, span};
+use super::instant::{readable, span};
 use super::output::Output;
 use super::page::Column;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -101,7 +101,7 @@ struct Created {
     secret: String,
     rights: &'static str,
     scopes: Vec<String>,
-    expires: Option<Rfc3339>,
+    expires: Option<Timestamp>,
 }
 
 async fn create(args: &Create, service: &Service, output: &Output) -> Result<(), CliError> {
@@ -112,7 +112,7 @@ async fn create(args: &Create, service: &Service, output: &Output) -> Result<(),
         secret: made.secret,
         rights: made.grant.right.name(),
         scopes: made.grant.scope_names(),
-        expires: made.expires.map(Rfc3339),
+        expires: made.expires,
     };
     output.emit("key.create", &created, |page| {
         page.line(&created.secret);
@@ -123,7 +123,7 @@ async fn create(args: &Create, service: &Service, output: &Output) -> Result<(),
             scopes(&created.scopes)
         ));
         if let Some(at) = created.expires {
-            page.line(&format!("It expires at {} (UTC)", readable(at.0)));
+            page.line(&format!("It expires at {} (UTC)", readable(at)));
         }
         page.line(&format!("Revoke it with: ebb key revoke {}", created.id));
     })
@@ -150,16 +150,16 @@ struct Row {
     name: Option<String>,
     rights: Option<String>,
     scopes: Vec<String>,
-    created: Option<Rfc3339>,
-    revoked: Option<Rfc3339>,
-    expires: Option<Rfc3339>,
+    created: Option<Timestamp>,
+    revoked: Option<Timestamp>,
+    expires: Option<Timestamp>,
     #[serde(skip)]
     in_force: bool,
 }
 
 impl From<KeyRow> for Row {
     fn from(row: KeyRow) -> Self {
-        let instant = |ms: Option<i64>| ms.and_then(|ms| Timestamp::from_millis(ms).ok()).map(Rfc3339);
+        let instant = |ms: Option<i64>| ms.and_then(|ms| Timestamp::from_millis(ms).ok());
         Self {
             id: row.id,
             name: row.name,
@@ -190,7 +190,7 @@ async fn list(service: &Service, output: &Output) -> Result<(), CliError> {
             Column::left("EXPIRES (UTC)"),
         ];
         let or = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".to_owned());
-        let at = |at: Option<Rfc3339>| at.map(|at| readable(at.0));
+        let at = |at: Option<Timestamp>| at.map(|at| readable(at));
         let revoked = |key: &Row| match (key.in_force, key.revoked) {
             (true, _) => "-".to_owned(),
             (false, when) => at(when).unwrap_or_else(|| "yes".to_owned()),

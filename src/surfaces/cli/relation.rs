@@ -198,7 +198,7 @@ fn table(page: &mut super::page::Page, edges: &[Edge]) {
             edge.kind.clone(),
             edge.to.clone(),
             format!("{:.3}{pinned}", edge.weight),
-            readable(edge.last_observed.0),
+            readable(edge.last_observed),
         ]
     };
     page.table(&columns, edges.iter().map(row));

@@ -4,7 +4,6 @@ use super::exit::CliError;
 use super::instant::readable;
 use super::output::Output;
 use super::{Global, Once, Write};
-use crate::surfaces::answer::Rfc3339;
 use crate::surfaces::answer::session::SessionEnd;
 use clap::{Args, Subcommand};
 use ebb_core::domain::ids::SessionId;
@@ -51,7 +50,7 @@ pub async fn run(verb: &Verb, service: &Service, output: &Output, global: &Globa
         session: session.to_string(),
         promoted: ended.promoted,
         held: ended.held,
-        at: Rfc3339(at),
+        at: at,
         dry_run: args.write.dry_run,
     };
     output.emit("session.end", &answer, |page| {

@@ -1,6 +1,6 @@
 //! Contrast, waves and communities, over HTTP: mechanisms of the engine, each on its own.
 
-use super::input::{AnyTerm, Name, Nothing};
+use super::input::Nothing;
 use super::problem::Problem;
 use super::recall::{GivenSeed, given, top_k};
 use super::route::{Answer, Call, Needs, Route};
@@ -54,7 +54,6 @@ struct XlrRequest {
     #[schemars(range(min = 1, max = 1_000))]
     top_k: usize,
     /// Whose data.
-    #[schemars(with = "Option<Name>")]
     scope: Option<Scope>,
 }
 
@@ -87,7 +86,6 @@ struct ResonateRequest {
     #[schemars(range(min = 1, max = 1_000))]
     top_k: usize,
     /// Whose data.
-    #[schemars(with = "Option<Name>")]
     scope: Option<Scope>,
 }
 
@@ -117,7 +115,6 @@ struct HarmonicsRequest {
     #[schemars(range(min = 1, max = 1_000))]
     top_k: usize,
     /// Whose data.
-    #[schemars(with = "Option<Name>")]
     scope: Option<Scope>,
 }
 
@@ -130,7 +127,6 @@ struct CommunitiesRequest {
     #[schemars(range(min = 0.0))]
     resolution: f32,
     /// Only the community of this id, and how it is joined to others.
-    #[schemars(with = "Option<AnyTerm>")]
     node: Option<Term>,
     /// How many communities at most.
     #[serde(default = "top_k")]
@@ -140,7 +136,6 @@ struct CommunitiesRequest {
     #[schemars(range(min = 1, max = 1_000))]
     members: Option<usize>,
     /// Whose data.
-    #[schemars(with = "Option<Name>")]
     scope: Option<Scope>,
 }
 

@@ -1,12 +1,11 @@
 //! Facts: asserted and listed. What policies say of old ones stands in `sweeps`.
 
 use super::api::Api;
-use super::input::{At, Items, Name, Nothing};
+use super::input::{Items, Nothing};
 use super::pages::{self, Rows};
 use super::problem::Problem;
 use super::route::{Answer, Call, Needs, Route};
 use crate::surfaces::answer::fact::{AssertedFact, Shown};
-use crate::surfaces::answer::{FactScopes, Rfc3339, Values};
 use ebb_core::clock::new_id;
 use ebb_core::domain::fact::{Assertion, FactError, FactScope, Tuple, Value};
 use ebb_core::domain::ids::{EntityName, FactRelation, Scope, Source};
@@ -62,18 +61,15 @@ impl<P, Q, B> Call<P, Q, B> {
 #[serde(deny_unknown_fields)]
 struct FactQuery {
     /// About this entity alone.
-    #[schemars(with = "Option<Name>")]
     #[serde(skip_serializing_if = "Option::is_none")]
     entity: Option<EntityName>,
     /// Of this relation alone.
-    #[schemars(with = "Option<Name>")]
     #[serde(skip_serializing_if = "Option::is_none")]
     relation: Option<FactRelation>,
     /// All there are, also those that later ones took the place of.
     #[serde(default)]
     history: bool,
     /// Of which scope.
-    #[schemars(with = "Option<FactScopes>")]
     #[serde(skip_serializing_if = "Option::is_none")]
     scope: Option<FactScope>,
     /// This many at most.
@@ -137,40 +133,35 @@ impl Rows for FactsInOrder {
 #[schemars(rename = "Assertion")]
 struct FactRequest {
     /// Of which entity.
-    #[schemars(with = "Name")]
     entity: EntityName,
     /// What of it, such as roadmap:status.
-    #[schemars(with = "Name")]
     relation: FactRelation,
     /// What that is.
-    #[schemars(with = "Values")]
     #[serde(deserialize_with = "exact")]
     value: Value,
     /// How far it is shared.
-    #[schemars(with = "Option<FactScopes>")]
     scope: Option<FactScope>,
     /// How sure it is: 1 where nothing is said.
     #[schemars(with = "Option<f64>", range(min = 0.0, max = 1.0))]
     confidence: Option<Confidence>,
     /// Who says so.
-    #[schemars(with = "Name")]
     source: Source,
     /// Until when it holds.
-    valid_until: Option<At>,
+    valid_until: Option<Timestamp>,
     /// When; needs the right admin.
-    at: Option<At>,
+    at: Option<Timestamp>,
 }
 
 impl FactRequest {
     fn assertion(self, scope: FactScope, now: Timestamp) -> Result<Assertion, FactError> {
         let tuple = Tuple { scope, entity: self.entity, relation: self.relation, value: self.value };
         let assertion = Assertion {
-            at: self.at.map_or(now, |at| at.0),
+            at: self.at.map_or(now, |at| at),
             id: new_id(),
             tuple,
             confidence: self.confidence.unwrap_or(Confidence::ONE),
             source: self.source,
-            valid_until: self.valid_until.map(|until| until.0),
+            valid_until: self.valid_until.map(|until| until),
         };
         assertion.checked()
     }
@@ -194,8 +185,8 @@ fn wrote(assertion: Assertion, said: Said) -> AssertedFact {
         scope,
         confidence: assertion.confidence.value(),
         source: assertion.source.to_string(),
-        asserted_at: Rfc3339(said.at),
-        valid_until: assertion.valid_until.map(Rfc3339),
+        asserted_at: said.at,
+        valid_until: assertion.valid_until,
         head: said.is_head,
         dry_run: false,
     }

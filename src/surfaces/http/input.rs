@@ -9,13 +9,10 @@ use super::problem::{Code, Problem};
 use super::room::{Held, QUEUE_LIMIT, Room, SMALL};
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, StatusCode, header};
-use ebb_core::clock::{parse_rfc3339, rfc3339};
-use ebb_core::domain::ids::{NAME_BYTES_MAX, TERM_BYTES_MAX};
-use ebb_core::domain::units::Timestamp;
 use http_body_util::BodyExt;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{DeserializeOwned, SeqAccess, Visitor};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Deserializer};
 use std::borrow::Cow;
 use std::marker::PhantomData;
 use std::time::Duration;
@@ -40,79 +37,6 @@ pub(in crate::surfaces) const KEY_MAX: usize = 255;
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Nothing {}
-
-/// An instant as callers write it: RFC 3339.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct At(pub(super) Timestamp);
-
-impl<'de> Deserialize<'de> for At {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(from)?;
-        parse_rfc3339(&text).map(Self).map_err(serde::de::Error::custom)
-    }
-}
-
-impl Serialize for At {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_str(&rfc3339(self.0))
-    }
-}
-
-impl JsonSchema for At {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "At".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({"type": "string", "format": "date-time"})
-    }
-}
-
-/// For schemas: a name as `domain::ids` checks it. The limit is of bytes, and a schema counts characters: what is longer
-/// is refused for sure, and what is not may be, if it is not ASCII.
-pub(in crate::surfaces) struct Name;
-
-impl JsonSchema for Name {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "Name".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        let description = format!("Not blank, no control characters, at most {NAME_BYTES_MAX} bytes.");
-        json_schema!({
-            "type": "string",
-            "minLength": 1,
-            "maxLength": NAME_BYTES_MAX,
-            "pattern": r"^[^\u0000-\u001f\u007f-\u009f]*[^\s\u0000-\u001f\u007f-\u009f][^\u0000-\u001f\u007f-\u009f]*$",
-            "description": description
-        })
-    }
-}
-
-/// For schemas: a term as `domain::ids` checks it, in bytes as a name.
-pub(in crate::surfaces) struct AnyTerm;
-
-impl JsonSchema for AnyTerm {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "Term".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({"type": "string", "maxLength": TERM_BYTES_MAX})
-    }
-}
 
 /// The items of a batch.
 #[derive(Debug)]

@@ -1,13 +1,13 @@
 //! Jobs run by hand, under the same rules as by a worker, and the attempts that hold memories.
 
-use super::input::{At, Nothing};
+use super::input::Nothing;
 use super::problem::Problem;
 use super::relations::run;
 use super::route::{Answer, Call, Needs, Route};
-use crate::surfaces::answer::JobNames;
 use crate::surfaces::answer::attempt::Attempt;
 use crate::surfaces::answer::job::{Job, JobRun};
 use ebb_core::domain::key::Right;
+use ebb_core::domain::units::Timestamp;
 use ebb_core::service::JobName;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -50,7 +50,7 @@ async fn list(call: Call) -> Result<Answer<Jobs>, Problem> {
 #[derive(Debug, Deserialize, JsonSchema)]
 struct JobPath {
     /// Its name.
-    #[schemars(with = "JobNames")]
+    #[schemars(with = "JobName")]
     name: String,
 }
 
@@ -65,7 +65,7 @@ struct JobRunRequest {
     #[schemars(range(min = 1))]
     limit: Option<std::num::NonZeroU64>,
     /// As of when; needs the right admin.
-    at: Option<At>,
+    at: Option<Timestamp>,
 }
 
 async fn work(call: Call<JobPath, Nothing, JobRunRequest>) -> Result<Answer<JobRun>, Problem> {

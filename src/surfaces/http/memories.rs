@@ -1,11 +1,10 @@
 //! Memories and sessions: made, used, shown, explained, pinned, forgotten, ended.
 
 use super::api::Api;
-use super::input::{At, Items, Name, Nothing};
+use super::input::{Items, Nothing};
 use super::pages::{self, Rows};
 use super::problem::Problem;
 use super::route::{Answer, Call, Needs, Route};
-use crate::surfaces::answer::Rfc3339;
 use crate::surfaces::answer::memory::{Explained, Shown};
 use crate::surfaces::answer::session::SessionEnd;
 use ebb_core::domain::event::{Access, Event, Remember};
@@ -71,7 +70,6 @@ pub(super) fn routes() -> Vec<Route> {
 #[derive(Debug, Deserialize, JsonSchema)]
 struct MemoryPath {
     /// Its id.
-    #[schemars(with = "Name")]
     id: MemoryId,
 }
 
@@ -80,10 +78,9 @@ struct MemoryPath {
 #[serde(deny_unknown_fields)]
 struct ScopeAtQuery {
     /// Whose data.
-    #[schemars(with = "Option<Name>")]
     scope: Option<Scope>,
     /// As of this instant.
-    at: Option<At>,
+    at: Option<Timestamp>,
 }
 
 /// Of which scope.
@@ -91,7 +88,6 @@ struct ScopeAtQuery {
 #[serde(deny_unknown_fields)]
 struct ScopeQuery {
     /// Whose data.
-    #[schemars(with = "Option<Name>")]
     scope: Option<Scope>,
 }
 
@@ -107,20 +103,17 @@ impl<Q, B> Call<MemoryPath, Q, B> {
 #[serde(deny_unknown_fields)]
 struct MemoryQuery {
     /// Only this tier.
-    #[schemars(with = "Option<crate::surfaces::answer::TierNames>")]
     #[serde(skip_serializing_if = "Option::is_none")]
     tier: Option<Tier>,
     /// Only those made in this session.
-    #[schemars(with = "Option<Name>")]
     #[serde(skip_serializing_if = "Option::is_none")]
     session: Option<SessionId>,
     /// Whose data.
-    #[schemars(with = "Option<Name>")]
     #[serde(skip_serializing_if = "Option::is_none")]
     scope: Option<Scope>,
     /// As of this instant.
     #[serde(skip_serializing_if = "Option::is_none")]
-    at: Option<At>,
+    at: Option<Timestamp>,
     /// This many at most.
     #[schemars(range(min = 1, max = 10_000))]
     #[serde(default, deserialize_with = "super::input::page_size")]
@@ -151,7 +144,7 @@ async fn list(call: Call<Nothing, MemoryQuery>) -> Result<Answer<Memories>, Prob
     let (list, cursor) = pages::listed(&Memories { memories: Vec::new() }, rows, &after, size).await?;
     let next = cursor.map(|cursor| MemoryQuery {
         cursor: Some(cursor),
-        at: Some(At(at)),
+        at: Some(at),
         scope: Some(scope),
         limit: Some(limit),
         ..call.query
@@ -197,20 +190,17 @@ impl Rows for MemoriesInOrder {
 #[serde(deny_unknown_fields)]
 struct NewMemory {
     /// Its id; a new one where none is given.
-    #[schemars(with = "Option<Name>")]
     id: Option<MemoryId>,
     /// What to remember: not blank, at most 65536 bytes.
     #[schemars(length(min = 1, max = CONTENT_BYTES_MAX), pattern(r"\S"))]
     content: String,
     /// The session in which it is made.
-    #[schemars(with = "Option<Name>")]
     session: Option<SessionId>,
     /// The instance of the agent that makes it.
-    #[schemars(with = "Option<Name>")]
     instance: Option<InstanceId>,
     /// Names of what it mentions.
     #[serde(default)]
-    #[schemars(with = "Vec<Name>", length(max = 256))]
+    #[schemars(length(max = 256))]
     mentions: Vec<EntityName>,
     /// Whether it neither fades nor expires nor rises.
     #[serde(default)]
@@ -219,10 +209,9 @@ struct NewMemory {
     #[schemars(length(min = 1, max = 4_096))]
     embedding: Option<Vec<f64>>,
     /// Whose data.
-    #[schemars(with = "Option<Name>")]
     scope: Option<Scope>,
     /// When; needs the right admin.
-    at: Option<At>,
+    at: Option<Timestamp>,
 }
 
 impl<P, Q, B> Call<P, Q, B> {
@@ -276,7 +265,6 @@ struct Touched {
     /// Its id.
     id: String,
     /// created, accessed or revived; forgotten for one that was forgotten on request and stays so.
-    #[schemars(with = "String")]
     did: Done,
 }
 
@@ -295,7 +283,7 @@ async fn remember_all(
     let mut events = Vec::with_capacity(items.len());
     for (index, new) in items.into_iter().enumerate() {
         let scope = call.scope(new.scope.as_ref())?;
-        let at = new.at.map_or(now, |at| at.0);
+        let at = new.at.map_or(now, |at| at);
         events.push(Event::Remember(call.checked(new, index, scope, at)?));
     }
     let done = call.service().apply_all(call.request(), &events).await?;
@@ -339,19 +327,16 @@ async fn forget(call: Call<MemoryPath, ScopeQuery>) -> Result<Answer<Forgotten>,
 #[serde(deny_unknown_fields)]
 struct AccessRequest {
     /// The session in which it is used.
-    #[schemars(with = "Option<Name>")]
     session: Option<SessionId>,
     /// The instance of the agent that uses it.
     #[serde(rename = "instance")]
-    #[schemars(with = "Option<Name>")]
     _instance: Option<InstanceId>,
     /// Whether an expired one comes back: yes, where nothing is said.
     revive: Option<bool>,
     /// Whose data.
-    #[schemars(with = "Option<Name>")]
     scope: Option<Scope>,
     /// When; needs the right admin.
-    at: Option<At>,
+    at: Option<Timestamp>,
 }
 
 fn revive(asked: Option<bool>) -> Revive {
@@ -378,22 +363,18 @@ async fn access(mut call: Call<MemoryPath, Nothing, AccessRequest>) -> Result<An
 #[schemars(rename = "Access")]
 struct AccessOfRequest {
     /// Of which memory.
-    #[schemars(with = "Name")]
     id: MemoryId,
     /// The session in which it is used.
-    #[schemars(with = "Option<Name>")]
     session: Option<SessionId>,
     /// The instance of the agent that uses it.
     #[serde(rename = "instance")]
-    #[schemars(with = "Option<Name>")]
     _instance: Option<InstanceId>,
     /// Whether an expired one comes back: yes, where nothing is said.
     revive: Option<bool>,
     /// Whose data.
-    #[schemars(with = "Option<Name>")]
     scope: Option<Scope>,
     /// When; needs the right admin.
-    at: Option<At>,
+    at: Option<Timestamp>,
 }
 
 async fn access_all(
@@ -404,7 +385,7 @@ async fn access_all(
     let mut events = Vec::with_capacity(items.len());
     for used in items {
         let scope = call.scope(used.scope.as_ref())?;
-        let at = used.at.map_or(now, |at| at.0);
+        let at = used.at.map_or(now, |at| at);
         let AccessOfRequest { id, session, .. } = used;
         events.push(Event::Access(Access { at, id, scope, session, revive: revive(used.revive) }));
     }
@@ -417,10 +398,9 @@ async fn access_all(
 #[serde(deny_unknown_fields)]
 struct Pin {
     /// Whose data.
-    #[schemars(with = "Option<Name>")]
     scope: Option<Scope>,
     /// When; needs the right admin.
-    at: Option<At>,
+    at: Option<Timestamp>,
 }
 
 async fn pin(call: Call<MemoryPath, Nothing, Pin>) -> Result<Answer<Shown>, Problem> {
@@ -453,7 +433,6 @@ async fn pinned<Q, B>(
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Session {
     /// Its id.
-    #[schemars(with = "Name")]
     id: SessionId,
 }
 
@@ -468,10 +447,9 @@ struct End {
     #[serde(default)]
     dry_run: bool,
     /// Whose data.
-    #[schemars(with = "Option<Name>")]
     scope: Option<Scope>,
     /// When; needs the right admin.
-    at: Option<At>,
+    at: Option<Timestamp>,
 }
 
 async fn end_session(call: Call<Session, Nothing, End>) -> Result<Answer<SessionEnd>, Problem> {
@@ -488,7 +466,7 @@ async fn end_session(call: Call<Session, Nothing, End>) -> Result<Answer<Session
         session: session.to_string(),
         promoted: ended.promoted,
         held: ended.held,
-        at: Rfc3339(at),
+        at: at,
         dry_run,
     }))
 }

@@ -31,7 +31,7 @@ mod trails;
 
 pub use api::{Answered, Api, router};
 pub use door::Rules;
-pub(super) use input::{AnyTerm, KEY_MAX, Name, told};
+pub(super) use input::{KEY_MAX, told};
 pub use listener::Listener;
 pub(super) use outcomes::UsedHit;
 pub(super) use room::Kind;

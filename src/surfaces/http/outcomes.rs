@@ -1,12 +1,13 @@
 //! Outcomes of recalls, over HTTP.
 
-use super::input::{AnyTerm, At, Name, Nothing};
+use super::input::Nothing;
 use super::problem::Problem;
 use super::route::{Answer, Call, Needs, Route};
 use crate::surfaces::answer::outcome::Outcome;
 use ebb_core::domain::ids::{RecallId, Scope, Term};
 use ebb_core::domain::key::Right;
 use ebb_core::domain::outcome::{self, Used};
+use ebb_core::domain::units::Timestamp;
 use ebb_core::service::memories::WriteMode;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -30,11 +31,10 @@ pub(super) fn routes() -> Vec<Route> {
 #[serde(deny_unknown_fields)]
 pub(in crate::surfaces) struct UsedHit {
     /// Its id.
-    #[schemars(with = "AnyTerm", length(min = 1))]
+    #[schemars(length(min = 1))]
     id: Term,
     /// The path to it, as the answer gave it; empty where it gave none.
     #[schemars(length(max = 6))]
-    #[schemars(with = "Vec<AnyTerm>")]
     path: Vec<Term>,
 }
 
@@ -49,7 +49,6 @@ impl From<&UsedHit> for Used {
 #[serde(deny_unknown_fields)]
 struct OutcomeRequest {
     /// The recall_id of the answer.
-    #[schemars(with = "Name")]
     recall_id: RecallId,
     /// The hits that were of use, each once.
     #[schemars(length(min = 1, max = 1_000))]
@@ -58,10 +57,9 @@ struct OutcomeRequest {
     #[schemars(range(max = 10.0))]
     reward: f64,
     /// Whose data.
-    #[schemars(with = "Option<Name>")]
     scope: Option<Scope>,
     /// When; needs the right admin.
-    at: Option<At>,
+    at: Option<Timestamp>,
 }
 
 async fn report(call: Call<Nothing, Nothing, OutcomeRequest>) -> Result<Answer<Outcome>, Problem> {

@@ -1,11 +1,12 @@
 //! Recall, over HTTP.
 
-use super::input::{AnyTerm, At, Name, Nothing};
+use super::input::Nothing;
 use super::problem::Problem;
 use super::route::{Answer, Call, Needs, Route};
 use crate::surfaces::answer::recall::{EngineAnswer, Mirror, Recall};
 use ebb_core::domain::ids::{Scope, Term};
 use ebb_core::domain::key::Right;
+use ebb_core::domain::units::Timestamp;
 use ebb_core::service::engine::{Activate, Rank};
 use ebb_core::service::recall::{
     Ask, Dimension, Error, Filter, Fusion, Profile, Refused, SeedMass, Spread, Xlr,
@@ -57,20 +58,16 @@ struct RecallRequest {
     /// Only nodes of these labels, such as Memory.
     #[serde(default)]
     #[schemars(length(max = 64))]
-    #[schemars(with = "Vec<AnyTerm>")]
     kinds: Vec<Term>,
     /// Only memories of these tiers.
     #[serde(default)]
     #[schemars(length(max = 64))]
-    #[schemars(with = "Vec<AnyTerm>")]
     tiers: Vec<Term>,
     /// Only what was used since.
-    since: Option<At>,
+    since: Option<Timestamp>,
     /// Only memories made in this session.
-    #[schemars(with = "Option<AnyTerm>")]
     session: Option<Term>,
     /// Whose data.
-    #[schemars(with = "Option<Name>")]
     scope: Option<Scope>,
     /// By which rule signals spread.
     #[serde(default)]
@@ -182,7 +179,6 @@ impl From<SeedMassName> for SeedMass {
 #[serde(deny_unknown_fields)]
 pub(super) struct GivenSeed {
     /// Its id; of an entity its name.
-    #[schemars(with = "AnyTerm")]
     id: Term,
     /// How much it counts, above 0 and up to 1.
     #[schemars(range(min = 0.0, max = 1.0))]
@@ -235,7 +231,7 @@ async fn recall(call: Call<Nothing, Nothing, RecallRequest>) -> Result<Answer<Re
         filter: Filter {
             kinds: texts(&asked.kinds),
             tiers: texts(&asked.tiers),
-            since: asked.since.map(|At(at)| at.millis()),
+            since: asked.since.map(|at| at.millis()),
             session: asked.session.clone().map(Into::into),
         },
         profile: asked.profile.into(),
@@ -272,7 +268,6 @@ struct ActivateRequest {
     #[schemars(range(min = 1, max = 1_000))]
     top_k: usize,
     /// Whose data.
-    #[schemars(with = "Option<Name>")]
     scope: Option<Scope>,
 }
 
@@ -293,7 +288,6 @@ struct PageRankRequest {
     #[schemars(range(min = 1, max = 1_000))]
     top_k: usize,
     /// Whose data.
-    #[schemars(with = "Option<Name>")]
     scope: Option<Scope>,
 }
 
@@ -325,7 +319,6 @@ async fn rank(call: Call<Nothing, Nothing, PageRankRequest>) -> Result<Answer<En
 #[serde(deny_unknown_fields)]
 struct ScopeQuery {
     /// Whose data.
-    #[schemars(with = "Option<Name>")]
     scope: Option<Scope>,
 }
 

@@ -1,7 +1,7 @@
 //! Relations that fade: the three documented routes, and batches of observations.
 
 use super::api::Api;
-use super::input::{At, Items, Name, Nothing};
+use super::input::{Items, Nothing};
 use super::pages::{self, List, Page, Rest, Rows};
 use super::problem::Problem;
 use super::room::{Held, QUEUE_LIMIT};
@@ -53,12 +53,11 @@ struct RelationQuery {
     #[serde(default)]
     decayed: bool,
     /// Whose data.
-    #[schemars(with = "Option<Name>")]
     #[serde(skip_serializing_if = "Option::is_none")]
     scope: Option<Scope>,
     /// As of this instant.
     #[serde(skip_serializing_if = "Option::is_none")]
-    at: Option<At>,
+    at: Option<Timestamp>,
     /// This many at most.
     #[schemars(range(min = 1, max = 10_000))]
     #[serde(default, deserialize_with = "super::input::page_size")]
@@ -88,7 +87,7 @@ async fn list(call: Call<Nothing, RelationQuery>) -> Result<Answer<Vec<Edge<Day>
     let (list, cursor) = pages::listed(&NONE, rows, after, size).await?;
     let next = cursor.map(|cursor| RelationQuery {
         cursor: Some(cursor),
-        at: Some(At(at)),
+        at: Some(at),
         scope: Some(scope),
         ..call.query
     });
@@ -183,14 +182,11 @@ impl Rest for Heaviest {
 #[schemars(rename = "Observation")]
 struct ObservationRequest {
     /// The entity it begins at.
-    #[schemars(with = "Name")]
     from: EntityName,
     /// The entity it ends at.
-    #[schemars(with = "Name")]
     to: EntityName,
     /// What it says, such as works_on.
     #[serde(rename = "type")]
-    #[schemars(with = "Name")]
     kind: RelationType,
     /// What it weighs: 1 where nothing is said.
     #[schemars(with = "Option<f64>", range(min = 0.0, max = 1.0))]
@@ -198,10 +194,9 @@ struct ObservationRequest {
     /// Whether it does not fade; as it was where nothing is said.
     pinned: Option<bool>,
     /// Whose data.
-    #[schemars(with = "Option<Name>")]
     scope: Option<Scope>,
     /// When; needs the right admin.
-    at: Option<At>,
+    at: Option<Timestamp>,
 }
 
 impl ObservationRequest {
@@ -241,7 +236,7 @@ async fn observe_all(
     let now = call.written_at_latest(call.body.0.iter().filter_map(|seen| seen.at)).await?;
     let (api, mode) = (call.api.clone(), WriteMode::Once(call.request().clone()));
     let seen = call.body.0.into_iter().zip(scopes).map(|(seen, scope)| {
-        let at = seen.at.map_or(now, |at| at.0);
+        let at = seen.at.map_or(now, |at| at);
         seen.observe(scope, at)
     });
     let seen: Vec<Observe> = seen.collect();
@@ -261,10 +256,9 @@ struct DecayPassRequest {
     #[serde(default)]
     list: bool,
     /// Whose relations are named.
-    #[schemars(with = "Option<Name>")]
     scope: Option<Scope>,
     /// As of when; needs the right admin.
-    at: Option<At>,
+    at: Option<Timestamp>,
 }
 
 async fn decay(call: Call<Nothing, Nothing, DecayPassRequest>) -> Result<Answer<Passed<Day>>, Problem> {

@@ -7,7 +7,7 @@
 //! keeps its locks until its connection is used again. A caller that has gone, or has waited long enough, does not end it.
 
 use super::api::Api;
-use super::input::{self, At, BATCH_MAX, BODY_MAX, Nothing};
+use super::input::{self, BATCH_MAX, BODY_MAX, Nothing};
 use super::pages::List;
 use super::problem::Problem;
 use super::room::{Held, Kind, QUEUE_LIMIT};
@@ -87,13 +87,13 @@ impl<P, Q, B> Call<P, Q, B> {
     }
 
     /// The instant to look at.
-    pub(super) async fn at(&self, asked: Option<At>) -> Result<Timestamp, Problem> {
-        Ok(self.service().instant(asked.map(|at| at.0)).await?)
+    pub(super) async fn at(&self, asked: Option<Timestamp>) -> Result<Timestamp, Problem> {
+        Ok(self.service().instant(asked.map(|at| at)).await?)
     }
 
     /// The instant that a write is to count from: now, unless an admin says otherwise.
-    pub(super) async fn written_at(&self, asked: Option<At>) -> Result<Timestamp, Problem> {
-        if let Some(At(at)) = asked {
+    pub(super) async fn written_at(&self, asked: Option<Timestamp>) -> Result<Timestamp, Problem> {
+        if let Some(at) = asked {
             if self.caller.grant.right < Right::Admin {
                 return Err(Problem::forbidden("stating an instant (at) needs the right admin"));
             }
@@ -110,9 +110,9 @@ impl<P, Q, B> Call<P, Q, B> {
     /// none.
     pub(super) async fn written_at_latest(
         &self,
-        stated: impl Iterator<Item = At>,
+        stated: impl Iterator<Item = Timestamp>,
     ) -> Result<Timestamp, Problem> {
-        self.written_at(stated.max_by_key(|at| at.0)).await?;
+        self.written_at(stated.max()).await?;
         self.at(None).await
     }
 }

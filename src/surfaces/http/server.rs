@@ -1,10 +1,11 @@
 //! How things stand, and how healthy the memories are.
 
-use super::input::{At, Nothing};
+use super::input::Nothing;
 use super::problem::Problem;
 use super::route::{Answer, Call, Needs, Route};
 use crate::surfaces::answer::server::{Health, Status};
 use ebb_core::domain::key::Right;
+use ebb_core::domain::units::Timestamp;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -28,7 +29,7 @@ pub(super) fn routes() -> Vec<Route> {
 #[serde(deny_unknown_fields)]
 struct AtQuery {
     /// As of this instant.
-    at: Option<At>,
+    at: Option<Timestamp>,
 }
 
 async fn status(call: Call<Nothing, AtQuery>) -> Result<Answer<Status>, Problem> {

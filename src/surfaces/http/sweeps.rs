@@ -3,16 +3,16 @@
 //! Who may only read may see what a sweep would do; to let one act needs the right to write in its scope. Policies concern
 //! every scope at once: to see them needs a key over all, and to change them one with the right admin.
 
-use super::input::{AnyTerm, At, Nothing};
+use super::input::Nothing;
 use super::problem::Problem;
 use super::route::{Answer, Call, Needs, Route};
 use crate::surfaces::answer::fact::{QueuedSweep, SweepJob, Swept};
 use crate::surfaces::answer::policy::{ChangedPolicy, DecayPolicies, DecayPolicy, RemovedPolicy};
-use crate::surfaces::answer::{FactScopes, Modes};
 use ebb_core::domain::fact::FactScope;
 use ebb_core::domain::ids::{NAME_BYTES_MAX, Term};
 use ebb_core::domain::key::Right;
 use ebb_core::domain::policy::{Draft, Given, Mode};
+use ebb_core::domain::units::Timestamp;
 use ebb_core::service::facts::{Sweep, SweepRequest};
 use ebb_core::service::memories::WriteMode;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -56,18 +56,15 @@ pub(super) fn routes() -> Vec<Route> {
 #[schemars(rename = "SweepRequest")]
 struct SweepBody {
     /// Which scope.
-    #[schemars(with = "FactScopes")]
     scope: FactScope,
     /// In this mode, instead of that of each policy.
-    #[schemars(with = "Option<Modes>")]
     mode: Option<Mode>,
     /// By this policy alone.
-    #[schemars(with = "Option<AnyTerm>")]
     policy_id: Option<Term>,
     /// Go ahead although a guard stopped it: the number of facts that it named.
     accept_affected: Option<i64>,
     /// As of when; needs the right admin.
-    at: Option<At>,
+    at: Option<Timestamp>,
 }
 
 /// What came of it.
@@ -112,7 +109,6 @@ struct IdPath {
 #[serde(deny_unknown_fields)]
 struct ScopeQuery {
     /// Of which scope it must be; that of the sweep where none is named.
-    #[schemars(with = "Option<FactScopes>")]
     scope: Option<FactScope>,
 }
 
@@ -154,7 +150,7 @@ impl JsonSchema for Fields {
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let mode = generator.subschema_for::<Modes>();
+        let mode = generator.subschema_for::<Mode>();
         json_schema!({
             "type": "object",
             "description": "A decay policy: ttl_s goes with mode retract, half_life_s with confidence, one of them with dry_run.",

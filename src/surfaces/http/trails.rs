@@ -2,7 +2,7 @@
 //!
 //! Places and edges belong to a scope; the count of cycles, and evaporation with it, to the database as a whole.
 
-use super::input::{AnyTerm, At, Name, Nothing};
+use super::input::Nothing;
 use super::problem::Problem;
 use super::route::{Answer, Call, Needs, Route};
 use crate::surfaces::answer::trail::{
@@ -11,6 +11,7 @@ use crate::surfaces::answer::trail::{
 use ebb_core::domain::event::{PlaceName, Trace, Walk};
 use ebb_core::domain::ids::{NAME_BYTES_MAX, PlaceId, Scope, Term};
 use ebb_core::domain::key::Right;
+use ebb_core::domain::units::Timestamp;
 use ebb_core::service::JobName;
 use ebb_core::service::memories::WriteMode;
 use ebb_core::service::trails::{PlaceRef, place_name};
@@ -83,7 +84,7 @@ impl<P, Q, B> Call<P, Q, B> {
         place.clone().place(self.service().allowed()).map_err(|why| wrong(field, why))
     }
 
-    async fn trace(&self, scope: Scope, at: Option<At>, what: Walk) -> Result<TrailWritten, Problem> {
+    async fn trace(&self, scope: Scope, at: Option<Timestamp>, what: Walk) -> Result<TrailWritten, Problem> {
         let at = self.written_at(at).await?;
         let mode = WriteMode::Once(self.request().clone());
         let mut done = self.service().trace(&mode, &[Trace { at, scope, what }]).await?;
@@ -97,19 +98,16 @@ impl<P, Q, B> Call<P, Q, B> {
 #[serde(deny_unknown_fields)]
 struct NewPlace {
     /// Its label, one of pheromones.labels.
-    #[schemars(with = "AnyTerm")]
     label: Term,
     /// Its id, unique among those of its label; of an Entity its name.
-    #[schemars(with = "Name")]
     id: PlaceId,
     /// What people call it.
     #[schemars(length(max = NAME_BYTES_MAX))]
     name: Option<String>,
     /// Whose data.
-    #[schemars(with = "Option<Name>")]
     scope: Option<Scope>,
     /// When; needs the right admin.
-    at: Option<At>,
+    at: Option<Timestamp>,
 }
 
 async fn node(call: Call<Nothing, Nothing, NewPlace>) -> Result<Answer<TrailWritten>, Problem> {
@@ -134,16 +132,14 @@ struct NewEdge {
     to: PlaceRef,
     /// Its type, one of pheromones.relationship_types.
     #[serde(rename = "type")]
-    #[schemars(with = "AnyTerm")]
     kind: Term,
     /// What it costs where nobody has walked; where nothing is said, what its type costs.
     #[schemars(range(min = 0.0, max = 10.0))]
     base_cost: Option<f64>,
     /// Whose data.
-    #[schemars(with = "Option<Name>")]
     scope: Option<Scope>,
     /// When; needs the right admin.
-    at: Option<At>,
+    at: Option<Timestamp>,
 }
 
 async fn edge(call: Call<Nothing, Nothing, NewEdge>) -> Result<Answer<TrailWritten>, Problem> {
@@ -167,10 +163,9 @@ struct Deposit {
     #[schemars(range(max = 10.0))]
     reward: Option<f64>,
     /// Whose data.
-    #[schemars(with = "Option<Name>")]
     scope: Option<Scope>,
     /// When; needs the right admin.
-    at: Option<At>,
+    at: Option<Timestamp>,
 }
 
 async fn deposit(call: Call<Nothing, Nothing, Deposit>) -> Result<Answer<TrailWritten>, Problem> {
@@ -194,10 +189,9 @@ struct Exploration {
     #[schemars(with = "PlaceNames")]
     node: PlaceRef,
     /// Whose data.
-    #[schemars(with = "Option<Name>")]
     scope: Option<Scope>,
     /// When; needs the right admin.
-    at: Option<At>,
+    at: Option<Timestamp>,
 }
 
 async fn explore(call: Call<Nothing, Nothing, Exploration>) -> Result<Answer<TrailWritten>, Problem> {
@@ -216,10 +210,9 @@ struct Listing {
     #[serde(default, deserialize_with = "super::input::page_size")]
     limit: Option<u32>,
     /// Whose data.
-    #[schemars(with = "Option<Name>")]
     scope: Option<Scope>,
     /// As of this instant.
-    at: Option<At>,
+    at: Option<Timestamp>,
 }
 
 fn size(limit: Option<u32>) -> usize {
@@ -261,10 +254,9 @@ struct PlacesQuery {
     /// The other end, to see the edges between the two.
     to: Option<String>,
     /// Whose data.
-    #[schemars(with = "Option<Name>")]
     scope: Option<Scope>,
     /// As of this instant.
-    at: Option<At>,
+    at: Option<Timestamp>,
 }
 
 async fn status(call: Call<Nothing, PlacesQuery>) -> Result<Answer<TrailStatus>, Problem> {
@@ -286,10 +278,9 @@ struct Ends {
     /// Where it is to lead: an id, or Label:id.
     to: String,
     /// Whose data.
-    #[schemars(with = "Option<Name>")]
     scope: Option<Scope>,
     /// As of this instant.
-    at: Option<At>,
+    at: Option<Timestamp>,
 }
 
 async fn path(call: Call<Nothing, Ends>) -> Result<Answer<Path>, Problem> {
@@ -311,10 +302,9 @@ struct Onward {
     #[serde(default, deserialize_with = "super::input::page_size")]
     limit: Option<u32>,
     /// Whose data.
-    #[schemars(with = "Option<Name>")]
     scope: Option<Scope>,
     /// As of this instant.
-    at: Option<At>,
+    at: Option<Timestamp>,
 }
 
 /// Where one might go.
@@ -343,7 +333,7 @@ struct Evaporate {
     #[serde(default)]
     dry_run: bool,
     /// As of when; needs the right admin.
-    at: Option<At>,
+    at: Option<Timestamp>,
 }
 
 async fn evaporate(call: Call<Nothing, Nothing, Evaporate>) -> Result<Answer<Evaporated>, Problem> {
@@ -363,7 +353,7 @@ async fn evaporate(call: Call<Nothing, Nothing, Evaporate>) -> Result<Answer<Eva
 #[serde(deny_unknown_fields)]
 struct AtQuery {
     /// As of this instant.
-    at: Option<At>,
+    at: Option<Timestamp>,
 }
 
 async fn cycle(call: Call<Nothing, AtQuery>) -> Result<Answer<TrailCycle>, Problem> {
@@ -382,7 +372,7 @@ struct Advance {
     /// The same number again, where it is more than 100: a person accepts it.
     accept_cycles: Option<u32>,
     /// When; needs the right admin.
-    at: Option<At>,
+    at: Option<Timestamp>,
 }
 
 async fn advance(call: Call<Nothing, Nothing, Advance>) -> Result<Answer<TrailCycle>, Problem> {

@@ -7,7 +7,7 @@ use crate::surfaces::answer::outcome::Outcome;
 use crate::surfaces::answer::recall::Recall;
 use crate::surfaces::answer::relation::WrittenEdge;
 use crate::surfaces::answer::server::Status;
-use crate::surfaces::http::{AnyTerm, Kind, Name, UsedHit};
+use crate::surfaces::http::{Kind, UsedHit};
 use ebb_core::domain::event::{Observe, Remember, Tie};
 use ebb_core::domain::ids::{
     EntityName, MemoryId, MemoryKey, RecallId, RelationType, Scope, SessionId, Term,
@@ -68,7 +68,6 @@ struct Question {
     /// Ids to begin at; of an entity its name.
     #[serde(default)]
     #[schemars(length(max = 200))]
-    #[schemars(with = "Vec<AnyTerm>")]
     seeds: Vec<Term>,
     /// How many hits at most; 20 where nothing is said.
     #[schemars(range(min = 1, max = 1_000))]
@@ -76,13 +75,11 @@ struct Question {
     /// Only nodes of these labels, such as Memory.
     #[serde(default)]
     #[schemars(length(max = 64))]
-    #[schemars(with = "Vec<AnyTerm>")]
     kinds: Vec<Term>,
     /// Whether to answer the texts of memories, 4 KiB of each at most; their first 200 bytes stand in label.
     #[serde(default)]
     content: bool,
     /// Whose data; the usual scope where none is named.
-    #[schemars(with = "Option<Name>")]
     scope: Option<Scope>,
 }
 
@@ -107,20 +104,16 @@ struct RememberRequest {
     /// What to remember.
     content: String,
     /// Its id; a new one where none is given.
-    #[schemars(with = "Option<Name>")]
     id: Option<MemoryId>,
     /// The session in which it is made.
-    #[schemars(with = "Option<Name>")]
     session: Option<SessionId>,
     /// Names of what it mentions.
     #[serde(default)]
-    #[schemars(with = "Vec<Name>")]
     mentions: Vec<EntityName>,
     /// Whether it neither fades nor expires nor rises.
     #[serde(default)]
     pinned: bool,
     /// Whose data; the usual scope where none is named.
-    #[schemars(with = "Option<Name>")]
     scope: Option<Scope>,
     /// A name for this call: repeated under the same one, it counts once.
     request_id: Option<String>,
@@ -155,14 +148,11 @@ async fn remember(call: Call, new: RememberRequest) -> Result<Value, Fault> {
 #[serde(deny_unknown_fields)]
 struct ObservationRequest {
     /// The entity it begins at.
-    #[schemars(with = "Name")]
     from: EntityName,
     /// What it says, such as works_on.
     #[serde(rename = "type")]
-    #[schemars(with = "Name")]
     kind: RelationType,
     /// The entity it ends at.
-    #[schemars(with = "Name")]
     to: EntityName,
     /// What it weighs: 1 where nothing is said.
     #[schemars(with = "Option<f64>", range(min = 0.0, max = 1.0))]
@@ -170,7 +160,6 @@ struct ObservationRequest {
     /// Whether it does not fade; as it was where nothing is said.
     pinned: Option<bool>,
     /// Whose data; the usual scope where none is named.
-    #[schemars(with = "Option<Name>")]
     scope: Option<Scope>,
     /// A name for this call: repeated under the same one, it counts once.
     request_id: Option<String>,
@@ -193,7 +182,6 @@ async fn observe(call: Call, seen: ObservationRequest) -> Result<Value, Fault> {
 #[serde(deny_unknown_fields)]
 struct OutcomeRequest {
     /// The recall_id of its answer.
-    #[schemars(with = "Name")]
     recall_id: RecallId,
     /// The hits that were of use, each once.
     #[schemars(length(min = 1, max = 1_000))]
@@ -202,7 +190,6 @@ struct OutcomeRequest {
     #[schemars(range(max = 10.0))]
     reward: Option<f64>,
     /// Whose data; the usual scope where none is named.
-    #[schemars(with = "Option<Name>")]
     scope: Option<Scope>,
     /// A name for this call: repeated under the same one, it counts once.
     request_id: Option<String>,
@@ -225,10 +212,8 @@ async fn report(call: Call, came: OutcomeRequest) -> Result<Value, Fault> {
 #[serde(deny_unknown_fields)]
 struct MemoryRequest {
     /// Its id.
-    #[schemars(with = "Name")]
     id: MemoryId,
     /// Whose data; the usual scope where none is named.
-    #[schemars(with = "Option<Name>")]
     scope: Option<Scope>,
 }
 

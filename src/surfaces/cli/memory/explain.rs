@@ -35,8 +35,8 @@ fn tables(page: &mut Page, explained: &Explained, at: Timestamp) {
     if !explained.crossings.is_empty() {
         page.heading("Ahead, if nothing happens");
         let row = |crossing: &Ahead| {
-            let ahead = format!("in {}", about(between(crossing.at.0, at)));
-            [readable(crossing.at.0), ahead, falls(crossing.name, crossing.threshold)]
+            let ahead = format!("in {}", about(between(crossing.at, at)));
+            [readable(crossing.at), ahead, falls(crossing.name, crossing.threshold)]
         };
         let columns = [Column::left("WHEN (UTC)"), Column::left("FROM NOW"), Column::cut("WHAT")];
         page.table(&columns, explained.crossings.iter().map(row));
@@ -53,7 +53,7 @@ fn tables(page: &mut Page, explained: &Explained, at: Timestamp) {
     let row = |event: &Event| {
         let energy = event.energy.map(|energy| format!("{energy:.3}"));
         [
-            readable(event.at.0),
+            readable(event.at),
             event.what.to_owned(),
             energy.unwrap_or_default(),
             event.count.filter(|count| *count > 1).map(|count| count.to_string()).unwrap_or_default(),
@@ -141,12 +141,12 @@ fn earlier(at: Timestamp, ms: f64) -> Timestamp {
 fn marks(explanation: &Explanation) -> Vec<Mark> {
     let mark = |at, kind, label: String| Mark { at, kind, label };
     let event = |event: Event| match event.what {
-        "accessed" | "created" => mark(event.at.0, MarkKind::Access, String::new()),
-        "expired" => mark(event.at.0, MarkKind::Crossing, "expired".to_owned()),
+        "accessed" | "created" => mark(event.at, MarkKind::Access, String::new()),
+        "expired" => mark(event.at, MarkKind::Crossing, "expired".to_owned()),
         what => {
             let energy =
                 event.energy.map(|energy| format!(" with an energy of {energy:.3}")).unwrap_or_default();
-            mark(event.at.0, MarkKind::Promotion, format!("{what}{energy}"))
+            mark(event.at, MarkKind::Promotion, format!("{what}{energy}"))
         }
     };
     let mut marks: Vec<Mark> = history(explanation).into_iter().map(event).collect();

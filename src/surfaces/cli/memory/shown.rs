@@ -1,11 +1,11 @@
 //! A memory as people see it: a card, a row of a table.
 
-use crate::surfaces::answer::Rfc3339;
 pub(super) use crate::surfaces::answer::memory::Shown;
 use crate::surfaces::cli::exit::CliError;
 use crate::surfaces::cli::instant::readable;
 use crate::surfaces::cli::output::Output;
 use crate::surfaces::cli::page::{Column, Page};
+use ebb_core::domain::units::Timestamp;
 
 impl Shown {
     /// Everything about it, below each other.
@@ -16,7 +16,7 @@ impl Shown {
         }
         let mut fields: Vec<(&str, String)> = vec![("id", self.id.clone())];
         let mut field = |name, value: Option<String>| fields.extend(value.map(|value| (name, value)));
-        let instant = |at: Option<Rfc3339>| at.map(|at| format!("{} UTC", readable(at.0)));
+        let instant = |at: Option<Timestamp>| at.map(|at| format!("{} UTC", readable(at)));
         let several = |list: &[String]| (!list.is_empty()).then(|| list.join(", "));
         field("set aside", self.quarantined.clone());
         field("tier", self.tier.map(|tier| tier.to_string()));
@@ -32,7 +32,7 @@ impl Shown {
         field(
             "accessed",
             self.access_count.map(|count| {
-                let last = self.last_accessed.map(|at| readable(at.0)).unwrap_or_default();
+                let last = self.last_accessed.map(|at| readable(at)).unwrap_or_default();
                 format!("{count} {}, last {last} UTC", if count == 1 { "time" } else { "times" })
             }),
         );
@@ -56,7 +56,7 @@ impl Shown {
             self.energy.map_or_else(|| "-".to_owned(), |energy| format!("{energy:.3}")),
         ];
         if with_access {
-            row.push(self.last_accessed.map(|at| readable(at.0)).unwrap_or_default());
+            row.push(self.last_accessed.map(|at| readable(at)).unwrap_or_default());
         }
         row.push(self.content.clone().unwrap_or_default());
         row

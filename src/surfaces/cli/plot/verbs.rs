@@ -7,7 +7,6 @@ use super::energy::EnergyPlot;
 use super::tiers::{Series, TiersPlot, bars};
 use super::{Picture, Verb, save};
 use crate::surfaces::cli::exit::CliError;
-use crate::surfaces::cli::instant::Rfc3339;
 use crate::surfaces::cli::memory::{key, picture};
 use crate::surfaces::cli::output::{Format, Output};
 use ebb_core::domain::tier::Tier;
@@ -88,7 +87,7 @@ struct Curve {
 
 #[derive(Serialize)]
 struct Point {
-    at: Rfc3339,
+    at: Timestamp,
     energy: f64,
     ahead: bool,
 }
@@ -101,11 +100,7 @@ struct Level {
 
 fn curve(id: &str, plot: &EnergyPlot) -> Curve {
     let points = plot.segments.iter().flat_map(|segment| {
-        segment.points.iter().map(|(at, energy)| Point {
-            at: Rfc3339(*at),
-            energy: *energy,
-            ahead: segment.ahead,
-        })
+        segment.points.iter().map(|(at, energy)| Point { at: *at, energy: *energy, ahead: segment.ahead })
     });
     let level = |threshold: &super::energy::Threshold| Level {
         energy: threshold.value,
@@ -148,7 +143,7 @@ pub(in crate::surfaces::cli) fn now(tiers: &[TierCount]) -> Vec<Series> {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Held {
-    at: Rfc3339,
+    at: Timestamp,
     working: u64,
     short_term: u64,
     long_term: u64,
@@ -158,13 +153,7 @@ struct Held {
 fn counts(plot: &TiersPlot) -> Vec<Held> {
     let at = |(index, at): (usize, &Timestamp)| {
         let held = |tier: usize| plot.series[tier].counts[index];
-        Held {
-            at: Rfc3339(*at),
-            working: held(0),
-            short_term: held(1),
-            long_term: held(2),
-            expired_working: held(3),
-        }
+        Held { at: *at, working: held(0), short_term: held(1), long_term: held(2), expired_working: held(3) }
     };
     plot.times.iter().enumerate().map(at).collect()
 }

@@ -17,7 +17,7 @@ pub async fn health(args: &Health, service: &Service, output: &Output) -> Result
 
 impl Answer {
     fn lay_out(&self, page: &mut Page) {
-        page.heading(&format!("Energies at {} UTC", readable(self.at.0)));
+        page.heading(&format!("Energies at {} UTC", readable(self.at)));
         if self.tiers.is_empty() {
             page.line("No memories.");
         } else {

@@ -30,16 +30,16 @@ impl Answer {
     fn lay_out(&self, page: &mut Page) {
         let Server { uri, name, version, edition } = &self.server;
         let time = match (self.scratch, self.simulated_now) {
-            (true, Some(at)) => format!("scratch: time is simulated and stands at {} UTC", readable(at.0)),
+            (true, Some(at)) => format!("scratch: time is simulated and stands at {} UTC", readable(at)),
             (true, None) => "scratch: time is simulated and has not begun".to_owned(),
-            (false, _) => format!("{} UTC", readable(self.at.0)),
+            (false, _) => format!("{} UTC", readable(self.at)),
         };
         page.fields(&[("server", format!("{name} {version} {edition} at {uri}")), ("time", time)]);
         page.line("");
         if let Some(stopped) = &self.stopped {
             page.paragraph(&format!("No job can run: {stopped}"));
         } else {
-            Job::table(page, &self.jobs, self.at.0);
+            Job::table(page, &self.jobs, self.at);
         }
         page.line("");
         if self.tiers.is_empty() {

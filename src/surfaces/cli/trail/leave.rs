@@ -154,7 +154,7 @@ pub(super) async fn cycle(
     };
     let answer = TrailCycle::of(&counter, cycle, at, dry_run);
     output.emit("trail.cycle", &answer, |page| {
-        page.line(&format!("It is cycle {cycle}, since {} UTC.", readable(answer.begins.0)));
+        page.line(&format!("It is cycle {cycle}, since {} UTC.", readable(answer.begins)));
         match answer.evaporated {
             Some(last) => page.line(&format!("Everything was brought to cycle {last}.")),
             None => page.line("Nothing lies on any trail yet."),

@@ -2,6 +2,7 @@
 
 use super::terminal::ROWS;
 use super::*;
+use ebb_core::domain::units::Timestamp;
 
 fn at(minutes: i64) -> Timestamp {
     Timestamp::from_millis(1_772_359_200_000 + minutes * 60_000).unwrap() // 2026-03-01T10:00Z and on

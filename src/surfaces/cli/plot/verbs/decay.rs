@@ -2,7 +2,7 @@
 
 use super::{Target, drawn, target, written};
 use crate::surfaces::cli::exit::CliError;
-use crate::surfaces::cli::instant::{Rfc3339, readable};
+use crate::surfaces::cli::instant::readable;
 use crate::surfaces::cli::output::Output;
 use crate::surfaces::cli::plot::decay::{Bar, DecayPlot, Fate, curve};
 use crate::surfaces::cli::plot::{Decay, Picture};
@@ -49,11 +49,7 @@ async fn weight(tie: &Tie, picture: &Picture, service: &Service, output: &Output
         Target::Numbers => {
             let points = plot.segments.iter().flat_map(|segment| {
                 let ahead = segment.ahead;
-                segment.points.iter().map(move |(at, weight)| WeightThen {
-                    at: Rfc3339(*at),
-                    weight: *weight,
-                    ahead,
-                })
+                segment.points.iter().map(move |(at, weight)| WeightThen { at: *at, weight: *weight, ahead })
             });
             let falling = Falling { edge: weighed(&found, service), points: points.collect() };
             output.emit("plot.decay", &falling, |_| {})
@@ -128,7 +124,7 @@ struct Weighed {
     to: String,
     weight: f64,
     pinned: bool,
-    falls: Option<Rfc3339>,
+    falls: Option<Timestamp>,
 }
 
 fn weighed(relation: &Relation, service: &Service) -> Weighed {
@@ -138,7 +134,7 @@ fn weighed(relation: &Relation, service: &Service) -> Weighed {
         to: relation.to.clone(),
         weight: relation.weight,
         pinned: relation.pinned,
-        falls: bond(relation).falls(service.fading()).map(Rfc3339),
+        falls: bond(relation).falls(service.fading()),
     }
 }
 
@@ -151,7 +147,7 @@ struct Falling {
 
 #[derive(Serialize)]
 struct WeightThen {
-    at: Rfc3339,
+    at: Timestamp,
     weight: f64,
     ahead: bool,
 }
