@@ -72,11 +72,15 @@ const FLOORS: &[Floor] = &[
         inside: &["domain", "store"],
         outside: &["getrandom", "sha2", "subtle", "tokio"],
     },
+    Floor {
+        module: "api",
+        inside: &["domain", "clock", "store", "jobs", "scheduler", "service"],
+        outside: &["ebb_engine", "schemars"],
+    },
     Floor { module: "surfaces", inside: &[], outside: &[] },
-    Floor { module: "surfaces::answer", inside: &["domain", "clock", "service"], outside: &["schemars"] },
     Floor {
         module: "surfaces::cli",
-        inside: &["domain", "clock", "service", "surfaces"],
+        inside: &["domain", "clock", "api", "service", "surfaces"],
         outside: &[
             "ebb_files",
             "ebb_provision",
@@ -97,7 +101,7 @@ const FLOORS: &[Floor] = &[
     },
     Floor {
         module: "surfaces::mcp",
-        inside: &["domain", "clock", "service", "surfaces"],
+        inside: &["domain", "clock", "api", "service", "surfaces"],
         outside: &[
             "axum",
             "rmcp",
@@ -114,7 +118,7 @@ const FLOORS: &[Floor] = &[
     },
     Floor {
         module: "surfaces::http",
-        inside: &["domain", "clock", "service", "surfaces"],
+        inside: &["domain", "clock", "api", "service", "surfaces"],
         outside: &[
             "axum",
             "form_urlencoded",

@@ -12,11 +12,9 @@ use super::exit::CliError;
 use super::output::Output;
 use super::page::{Column, Page, searched};
 use super::recall::{ProfileName, seed};
-use crate::surfaces::answer::engine::{
-    CommunitiesAnswer, EngineState, HarmonicsAnswer, ResonateAnswer, XlrAnswer,
-};
-use crate::surfaces::answer::recall::{EngineAnswer, EngineHit};
 use clap::{Args, Subcommand};
+use ebb_core::api::engine::{CommunitiesAnswer, EngineState, HarmonicsAnswer, ResonateAnswer, XlrAnswer};
+use ebb_core::api::recall::{EngineAnswer, EngineHit};
 use ebb_core::service::Service;
 use ebb_core::service::engine::{Activate, Rank, activate, contrast, divide, harmonics, rank, resonate};
 use ebb_core::service::recall::{Config, Freshness, View};

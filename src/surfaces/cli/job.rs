@@ -5,9 +5,9 @@ use super::instant::{about, between, readable, spelt};
 use super::output::Output;
 use super::page::{Column, Page};
 use super::{Global, unknown};
-pub(super) use crate::surfaces::answer::job::Job;
-use crate::surfaces::answer::job::{JobRun, PastRun};
 use clap::{Args, Subcommand};
+pub(super) use ebb_core::api::job::Job;
+use ebb_core::api::job::{JobRun, PastRun};
 use ebb_core::domain::units::Timestamp;
 use ebb_core::service::{JobName, Service};
 use std::time::Duration;
@@ -78,127 +78,120 @@ fn job(name: &str) -> Result<JobName, CliError> {
     JobName::named(name).ok_or_else(|| unknown("job", name, names(), "ebb job list"))
 }
 
-impl Job {
-    /// Jobs as a table.
-    pub(super) fn table(page: &mut Page, jobs: &[Self], at: Timestamp) {
-        let columns = [
-            Column::left("JOB"),
-            Column::left("EVERY"),
-            Column::left("LAST (UTC)"),
-            Column::left("NEXT (UTC)"),
-            Column::left("LAG"),
-        ];
-        let row = |job: &Self| {
-            let every = match (&job.cron, job.timezone) {
-                (Some(cron), Some(zone)) => format!("{cron} {zone}"),
-                _ => spelt(Duration::from_secs(job.every_seconds.unwrap_or_default())),
-            };
-            let next = match (job.enabled, job.next <= at) {
-                (false, _) => "switched off".to_owned(),
-                (true, true) => format!("{}, due", readable(job.next)),
-                (true, false) => readable(job.next),
-            };
-            let lag = match job.lag_seconds {
-                0 => "-".to_owned(),
-                seconds => about(Duration::from_secs(seconds)),
-            };
-            let last = job.last.map_or_else(|| "never".to_owned(), |at| readable(at));
-            [job.job.to_string(), every, last, next, lag]
+/// Jobs as a table.
+pub(super) fn table(page: &mut Page, jobs: &[Job], at: Timestamp) {
+    let columns = [
+        Column::left("JOB"),
+        Column::left("EVERY"),
+        Column::left("LAST (UTC)"),
+        Column::left("NEXT (UTC)"),
+        Column::left("LAG"),
+    ];
+    let row = |job: &Job| {
+        let every = match (&job.cron, job.timezone) {
+            (Some(cron), Some(zone)) => format!("{cron} {zone}"),
+            _ => spelt(Duration::from_secs(job.every_seconds.unwrap_or_default())),
         };
-        page.table(&columns, jobs.iter().map(row));
-    }
+        let next = match (job.enabled, job.next <= at) {
+            (false, _) => "switched off".to_owned(),
+            (true, true) => format!("{}, due", readable(job.next)),
+            (true, false) => readable(job.next),
+        };
+        let lag = match job.lag_seconds {
+            0 => "-".to_owned(),
+            seconds => about(Duration::from_secs(seconds)),
+        };
+        let last = job.last.map_or_else(|| "never".to_owned(), |at| readable(at));
+        [job.job.to_string(), every, last, next, lag]
+    };
+    page.table(&columns, jobs.iter().map(row));
 }
 
 async fn list(service: &Service, output: &Output) -> Result<(), CliError> {
     let at = service.instant(None).await?;
     let jobs: Vec<Job> = service.jobs(at).await?.iter().map(|job| Job::of(job, at)).collect();
     output.emit_list("job.list", "jobs", &jobs, |page| {
-        Job::table(page, &jobs, at);
+        table(page, &jobs, at);
         page.line("");
         jobs.iter().for_each(|job| page.line(&format!("{}: {}.", job.job, job.about)));
     })
 }
 
-impl JobRun {
-    /// What it did, in a line.
-    fn sentence(&self) -> String {
-        let name = self.job.name();
-        if self.outcome == "skipped" {
-            return format!(
-                "{name}: skipped; {}.",
-                self.reason.as_deref().unwrap_or("somebody else works on it")
-            );
-        }
-        let many = |count: i64, one: &str, several: &str| match count {
-            0 => None,
-            1 => Some(format!("1 {one}")),
-            n => Some(format!("{n} {several}")),
-        };
-        let own = |name: &str| self.own.get(name).copied().unwrap_or(0);
-        // What the other jobs write has names of its own.
-        let swept = if self.job == JobName::Decay { self.changed } else { 0 };
-        let faded = if self.job == JobName::Fade { self.changed } else { 0 };
-        let evaporated = if self.job == JobName::Evaporate { self.changed } else { 0 };
-        let (one, several) = match self.job {
-            JobName::Fade => ("relation", "relations"),
-            JobName::Evaporate => ("place or edge", "places and edges"),
-            JobName::Sweep => ("fact", "facts"),
-            _ => ("memory", "memories"),
-        };
-        let aside = "set aside (see: ebb inspect quarantine)";
-        let cut = "of which the most recent memories alone count";
-        let most = "of which the memories of most energy alone were compared";
-        let parts: Vec<String> = [
-            many(
-                self.adopted,
-                &format!("{one} of another writer adopted"),
-                &format!("{several} of other writers adopted"),
-            ),
-            many(faded, "relation lowered", "relations lowered"),
-            many(evaporated, "place or edge brought to now", "places and edges brought to now"),
-            many(own("silenced"), "fallen silent", "fallen silent"),
-            many(own("retracted"), "fact retracted", "facts retracted"),
-            many(own("reduced"), "fact reduced", "facts reduced"),
-            many(
-                own("only_counted"),
-                "counted by a policy that only counts",
-                "counted by policies that only count",
-            ),
-            many(swept, "memory brought to now", "memories brought to now"),
-            many(self.expired, "expired", "expired"),
-            many(own("released"), "row given back", "rows given back"),
-            many(own("mended"), "memory with dates set anew", "memories with dates set anew"),
-            many(own("sessions"), "session counted", "sessions counted"),
-            many(own("sessions_cut"), &format!("session {cut}"), &format!("sessions {cut}")),
-            many(own("pairs"), "pair stronger", "pairs stronger"),
-            many(own("formed"), "cluster formed", "clusters formed"),
-            many(own("dissolved"), "cluster dissolved", "clusters dissolved"),
-            many(own("joined"), "memory joined", "memories joined"),
-            many(own("left"), "memory left", "memories left"),
-            many(own("new"), "new memory compared", "new memories compared"),
-            many(own("corpora_cut"), &format!("scope {most}"), &format!("scopes {most}")),
-            many(own("reinforced"), "strengthened", "strengthened"),
-            many(own("below_minimum"), "below the minimum", "below the minimum"),
-            many(own("pinned"), "pinned", "pinned"),
-            many(self.promoted, "promoted", "promoted"),
-            many(own("outcomes"), "outcome learned", "outcomes learned"),
-            many(own("synapses"), "relationship taught", "relationships taught"),
-            many(own("unknown"), "node that is not there", "nodes that are not there"),
-            many(self.quarantined, aside, aside),
-            many(self.conflicts, "conflict", "conflicts"),
-        ]
-        .into_iter()
-        .flatten()
-        .collect();
-        let what = if parts.is_empty() { "nothing to do".to_owned() } else { parts.join(", ") };
-        let rest = match (self.truncated, self.dry_run) {
-            (true, _) => format!(" {} are left for the next run.", self.due_left),
-            (false, true) => " Nothing was written.".to_owned(),
-            (false, false) => String::new(),
-        };
-        let dry_run = if self.dry_run { ", dry run" } else { "" };
-        format!("{name} at {} UTC{dry_run}: {what}.{rest}", readable(self.at))
+/// What it did, in a line.
+fn sentence(run: &JobRun) -> String {
+    let name = run.job.name();
+    if run.outcome == "skipped" {
+        return format!("{name}: skipped; {}.", run.reason.as_deref().unwrap_or("somebody else works on it"));
     }
+    let many = |count: i64, one: &str, several: &str| match count {
+        0 => None,
+        1 => Some(format!("1 {one}")),
+        n => Some(format!("{n} {several}")),
+    };
+    let own = |name: &str| run.own.get(name).copied().unwrap_or(0);
+    // What the other jobs write has names of its own.
+    let swept = if run.job == JobName::Decay { run.changed } else { 0 };
+    let faded = if run.job == JobName::Fade { run.changed } else { 0 };
+    let evaporated = if run.job == JobName::Evaporate { run.changed } else { 0 };
+    let (one, several) = match run.job {
+        JobName::Fade => ("relation", "relations"),
+        JobName::Evaporate => ("place or edge", "places and edges"),
+        JobName::Sweep => ("fact", "facts"),
+        _ => ("memory", "memories"),
+    };
+    let aside = "set aside (see: ebb inspect quarantine)";
+    let cut = "of which the most recent memories alone count";
+    let most = "of which the memories of most energy alone were compared";
+    let parts: Vec<String> = [
+        many(
+            run.adopted,
+            &format!("{one} of another writer adopted"),
+            &format!("{several} of other writers adopted"),
+        ),
+        many(faded, "relation lowered", "relations lowered"),
+        many(evaporated, "place or edge brought to now", "places and edges brought to now"),
+        many(own("silenced"), "fallen silent", "fallen silent"),
+        many(own("retracted"), "fact retracted", "facts retracted"),
+        many(own("reduced"), "fact reduced", "facts reduced"),
+        many(
+            own("only_counted"),
+            "counted by a policy that only counts",
+            "counted by policies that only count",
+        ),
+        many(swept, "memory brought to now", "memories brought to now"),
+        many(run.expired, "expired", "expired"),
+        many(own("released"), "row given back", "rows given back"),
+        many(own("mended"), "memory with dates set anew", "memories with dates set anew"),
+        many(own("sessions"), "session counted", "sessions counted"),
+        many(own("sessions_cut"), &format!("session {cut}"), &format!("sessions {cut}")),
+        many(own("pairs"), "pair stronger", "pairs stronger"),
+        many(own("formed"), "cluster formed", "clusters formed"),
+        many(own("dissolved"), "cluster dissolved", "clusters dissolved"),
+        many(own("joined"), "memory joined", "memories joined"),
+        many(own("left"), "memory left", "memories left"),
+        many(own("new"), "new memory compared", "new memories compared"),
+        many(own("corpora_cut"), &format!("scope {most}"), &format!("scopes {most}")),
+        many(own("reinforced"), "strengthened", "strengthened"),
+        many(own("below_minimum"), "below the minimum", "below the minimum"),
+        many(own("pinned"), "pinned", "pinned"),
+        many(run.promoted, "promoted", "promoted"),
+        many(own("outcomes"), "outcome learned", "outcomes learned"),
+        many(own("synapses"), "relationship taught", "relationships taught"),
+        many(own("unknown"), "node that is not there", "nodes that are not there"),
+        many(run.quarantined, aside, aside),
+        many(run.conflicts, "conflict", "conflicts"),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    let what = if parts.is_empty() { "nothing to do".to_owned() } else { parts.join(", ") };
+    let rest = match (run.truncated, run.dry_run) {
+        (true, _) => format!(" {} are left for the next run.", run.due_left),
+        (false, true) => " Nothing was written.".to_owned(),
+        (false, false) => String::new(),
+    };
+    let dry_run = if run.dry_run { ", dry run" } else { "" };
+    format!("{name} at {} UTC{dry_run}: {what}.{rest}", readable(run.at))
 }
 
 async fn work(args: &Run, service: &Service, output: &Output, global: &Global) -> Result<(), CliError> {
@@ -213,7 +206,7 @@ async fn work(args: &Run, service: &Service, output: &Output, global: &Global) -
             JobRun::reported(service.run_job(job, at, args.limit).await?)
         });
     }
-    let sentences = |page: &mut Page| runs.iter().for_each(|run| page.paragraph(&run.sentence()));
+    let sentences = |page: &mut Page| runs.iter().for_each(|run| page.paragraph(&sentence(run)));
     match runs.as_slice() {
         [one] if !args.all => output.emit("job.run", one, sentences),
         _ => output.emit_list("job.run", "runs", &runs, sentences),

@@ -4,8 +4,8 @@ use super::exit::CliError;
 use super::instant::Moment;
 use super::output::Output;
 use super::page::{Column, Page, searched};
-use crate::surfaces::answer::recall::{Recall, Recollection};
 use clap::{Args, ValueEnum};
+use ebb_core::api::recall::{Recall, Recollection};
 use ebb_core::domain::units::Timestamp;
 use ebb_core::service::Service;
 use ebb_core::service::recall::{

@@ -4,8 +4,8 @@ use super::exit::CliError;
 use super::instant::readable;
 use super::output::Output;
 use super::{Global, Once, Write};
-use crate::surfaces::answer::session::SessionEnd;
 use clap::{Args, Subcommand};
+use ebb_core::api::session::SessionEnd;
 use ebb_core::domain::ids::SessionId;
 use ebb_core::service::Service;
 

@@ -4,7 +4,7 @@ use super::input::Nothing;
 use super::problem::Problem;
 use super::recall::{GivenSeed, given, top_k};
 use super::route::{Answer, Call, Needs, Route};
-use crate::surfaces::answer::engine::{CommunitiesAnswer, HarmonicsAnswer, ResonateAnswer, XlrAnswer};
+use ebb_core::api::engine::{CommunitiesAnswer, HarmonicsAnswer, ResonateAnswer, XlrAnswer};
 use ebb_core::domain::ids::{Scope, Term};
 use ebb_core::domain::key::Right;
 use ebb_core::service::engine::{Contrast, Divide, Waves};

@@ -5,7 +5,7 @@ use super::input::{Items, Nothing};
 use super::pages::{self, Rows};
 use super::problem::Problem;
 use super::route::{Answer, Call, Needs, Route};
-use crate::surfaces::answer::fact::{AssertedFact, Shown};
+use ebb_core::api::fact::{AssertedFact, Shown};
 use ebb_core::clock::new_id;
 use ebb_core::domain::fact::{Assertion, FactError, FactScope, Tuple, Value};
 use ebb_core::domain::ids::{EntityName, FactRelation, Scope, Source};

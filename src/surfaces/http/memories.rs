@@ -5,8 +5,8 @@ use super::input::{Items, Nothing};
 use super::pages::{self, Rows};
 use super::problem::Problem;
 use super::route::{Answer, Call, Needs, Route};
-use crate::surfaces::answer::memory::{Explained, Shown};
-use crate::surfaces::answer::session::SessionEnd;
+use ebb_core::api::memory::{Explained, Shown};
+use ebb_core::api::session::SessionEnd;
 use ebb_core::domain::event::{Access, Event, Remember};
 use ebb_core::domain::ids::{
     CONTENT_BYTES_MAX, EntityName, InstanceId, MemoryId, MemoryKey, Scope, SessionId,

@@ -3,7 +3,7 @@
 use super::input::Nothing;
 use super::problem::Problem;
 use super::route::{Answer, Call, Needs, Route};
-use crate::surfaces::answer::outcome::Outcome;
+use ebb_core::api::outcome::Outcome;
 use ebb_core::domain::ids::{RecallId, Scope, Term};
 use ebb_core::domain::key::Right;
 use ebb_core::domain::outcome::{self, Used};

@@ -3,7 +3,7 @@
 use super::input::Nothing;
 use super::problem::Problem;
 use super::route::{Answer, Call, Needs, Route};
-use crate::surfaces::answer::recall::{EngineAnswer, Mirror, Recall};
+use ebb_core::api::recall::{EngineAnswer, Mirror, Recall};
 use ebb_core::domain::ids::{Scope, Term};
 use ebb_core::domain::key::Right;
 use ebb_core::domain::units::Timestamp;

@@ -6,7 +6,7 @@ use super::pages::{self, List, Page, Rest, Rows};
 use super::problem::Problem;
 use super::room::{Held, QUEUE_LIMIT};
 use super::route::{Answer, Call, Needs, Route};
-use crate::surfaces::answer::relation::{Day, Edge, Passed, WrittenEdge};
+use ebb_core::api::relation::{Day, Edge, Passed, WrittenEdge};
 use ebb_core::domain::event::{Observe, Tie};
 use ebb_core::domain::ids::{EntityName, RelationType, Scope};
 use ebb_core::domain::key::Right;

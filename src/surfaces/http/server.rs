@@ -3,7 +3,7 @@
 use super::input::Nothing;
 use super::problem::Problem;
 use super::route::{Answer, Call, Needs, Route};
-use crate::surfaces::answer::server::{Health, Status};
+use ebb_core::api::server::{Health, Status};
 use ebb_core::domain::key::Right;
 use ebb_core::domain::units::Timestamp;
 use schemars::JsonSchema;

@@ -6,8 +6,8 @@
 use super::input::Nothing;
 use super::problem::Problem;
 use super::route::{Answer, Call, Needs, Route};
-use crate::surfaces::answer::fact::{QueuedSweep, SweepJob, Swept};
-use crate::surfaces::answer::policy::{ChangedPolicy, DecayPolicies, DecayPolicy, RemovedPolicy};
+use ebb_core::api::fact::{QueuedSweep, SweepJob, Swept};
+use ebb_core::api::policy::{ChangedPolicy, DecayPolicies, DecayPolicy, RemovedPolicy};
 use ebb_core::domain::fact::FactScope;
 use ebb_core::domain::ids::{NAME_BYTES_MAX, Term};
 use ebb_core::domain::key::Right;

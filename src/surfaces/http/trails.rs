@@ -5,7 +5,7 @@
 use super::input::Nothing;
 use super::problem::Problem;
 use super::route::{Answer, Call, Needs, Route};
-use crate::surfaces::answer::trail::{
+use ebb_core::api::trail::{
     Evaporated, NextPlace, Path, PlaceNames, TrailCycle, TrailEdge, TrailPlace, TrailStatus, TrailWritten,
 };
 use ebb_core::domain::event::{PlaceName, Trace, Walk};

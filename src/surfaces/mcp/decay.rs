@@ -6,7 +6,7 @@
 
 use super::Fault;
 use super::tool::{Call, said};
-use crate::surfaces::answer::fact::{QueuedSweep, Swept};
+use ebb_core::api::fact::{QueuedSweep, Swept};
 use ebb_core::domain::fact::FactScope;
 use ebb_core::domain::ids::{Scope, TERM_BYTES_MAX, Term, hex};
 use ebb_core::domain::key::Right;

@@ -2,12 +2,12 @@
 
 use super::tool::{Call, Tool, said};
 use super::{Fault, decay};
-use crate::surfaces::answer::memory::{Explained, Shown};
-use crate::surfaces::answer::outcome::Outcome;
-use crate::surfaces::answer::recall::Recall;
-use crate::surfaces::answer::relation::WrittenEdge;
-use crate::surfaces::answer::server::Status;
 use crate::surfaces::http::{Kind, UsedHit};
+use ebb_core::api::memory::{Explained, Shown};
+use ebb_core::api::outcome::Outcome;
+use ebb_core::api::recall::Recall;
+use ebb_core::api::relation::WrittenEdge;
+use ebb_core::api::server::Status;
 use ebb_core::domain::event::{Observe, Remember, Tie};
 use ebb_core::domain::ids::{
     EntityName, MemoryId, MemoryKey, RecallId, RelationType, Scope, SessionId, Term,

@@ -4,10 +4,10 @@
 //! said as often as it takes until what was learned stays.
 
 use super::QUESTION;
-use crate::surfaces::answer::recall::{Recall, Recollection};
 use crate::surfaces::cli::exit::CliError;
 use crate::surfaces::cli::page::{Column, Page};
 use crate::surfaces::cli::recall;
+use ebb_core::api::recall::{Recall, Recollection};
 use ebb_core::domain::ids::RecallId;
 use ebb_core::domain::outcome::{Outcome, Used};
 use ebb_core::domain::units::Timestamp;

@@ -1,11 +1,11 @@
 //! `ebb engine communities`: which topics a memory has, who belongs to each, and who joins them.
 
 use super::{above_0, close};
-use crate::surfaces::answer::engine::{Bridge, CommunitiesAnswer};
 use crate::surfaces::cli::exit::CliError;
 use crate::surfaces::cli::output::{Format, Output};
 use crate::surfaces::cli::page::{Column, Page};
 use clap::Args;
+use ebb_core::api::engine::{Bridge, CommunitiesAnswer};
 use ebb_core::service::engine::Divide;
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -1,14 +1,14 @@
 //! `ebb engine resonate` and `ebb engine harmonics`: what seeds make swing, and at which frequencies.
 
 use super::{Common, above_0, close};
-use crate::surfaces::answer::engine::{
-    Harmonic, HarmonicsAnswer, HarmonicsHit, ResonateAnswer, ResonateHit, SweepStep, Sympathy,
-};
 use crate::surfaces::cli::exit::CliError;
 use crate::surfaces::cli::output::Output;
 use crate::surfaces::cli::page::{Column, Page};
 use crate::surfaces::cli::recall::seed;
 use clap::Args;
+use ebb_core::api::engine::{
+    Harmonic, HarmonicsAnswer, HarmonicsHit, ResonateAnswer, ResonateHit, SweepStep, Sympathy,
+};
 use ebb_core::service::engine::Waves;
 
 /// Where waves set out, how far they run, and how they are read.

@@ -1,12 +1,12 @@
 //! `ebb engine xlr`: what seeds light up, and what contrast leaves of it.
 
 use super::{Common, close};
-use crate::surfaces::answer::engine::{XlrAnswer, XlrHit};
 use crate::surfaces::cli::exit::CliError;
 use crate::surfaces::cli::output::Output;
 use crate::surfaces::cli::page::{Column, Page};
 use crate::surfaces::cli::recall::seed;
 use clap::Args;
+use ebb_core::api::engine::{XlrAnswer, XlrHit};
 use ebb_core::service::engine::Contrast;
 
 /// `ebb engine xlr`

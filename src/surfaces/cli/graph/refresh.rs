@@ -1,11 +1,11 @@
 //! `ebb graph refresh`: a word for the mirrors of all processes, and by when they have heeded it.
 
 use super::RefreshArgs;
-use crate::surfaces::answer::server::KeptMirror;
 use crate::surfaces::cli::exit::CliError;
 use crate::surfaces::cli::instant::about;
 use crate::surfaces::cli::output::Output;
 use crate::surfaces::cli::server::mirrors;
+use ebb_core::api::server::KeptMirror;
 use ebb_core::service::Service;
 use serde::Serialize;
 use std::time::Duration;

@@ -1,12 +1,13 @@
 //! `ebb memory explain`: the curve as a picture, the fields, what happened, and why the memory is where it is.
 
+use super::shown::card;
 use super::{Show, key};
-use crate::surfaces::answer::memory::{Ahead, Event, Explained, history};
 use crate::surfaces::cli::exit::CliError;
 use crate::surfaces::cli::instant::{about, between, readable};
 use crate::surfaces::cli::output::Output;
 use crate::surfaces::cli::page::{Column, Page};
 use crate::surfaces::cli::plot::energy::{EnergyPlot, Mark, MarkKind, Segment, Threshold};
+use ebb_core::api::memory::{Ahead, Event, Explained, history};
 use ebb_core::domain::units::Timestamp;
 use ebb_core::service::Service;
 use ebb_core::service::explain::Explanation;
@@ -22,7 +23,7 @@ pub(super) async fn explain(args: &Show, service: &Service, output: &Output) -> 
         page.line("");
         page.picture(&drawn.terminal(page.width(), page.color()));
         page.line("");
-        explained.memory.card(page);
+        card(&explained.memory, page);
         if let Some(hours) = explained.half_life_hours {
             page.line(&format!("Half of its energy is gone every {}.", hours_text(hours)));
         }

@@ -1,6 +1,6 @@
 //! `ebb memory show` and `list`: what is there.
 
-use super::shown::{Shown, table};
+use super::shown::{Shown, card, table};
 use super::{List, Show, key};
 use crate::surfaces::cli::exit::CliError;
 use crate::surfaces::cli::output::{Format, Output};
@@ -14,7 +14,7 @@ const PAGE: u32 = 1_000;
 pub(super) async fn show(args: &Show, service: &Service, output: &Output) -> Result<(), CliError> {
     let at = args.when.instant(service).await?;
     let shown = Shown::from(service.show(&key(&args.id, service)?, at).await?);
-    output.emit("memory.show", &shown, |page| shown.card(page))
+    output.emit("memory.show", &shown, |page| card(&shown, page))
 }
 
 pub(super) async fn list(args: &List, service: &Service, output: &Output) -> Result<(), CliError> {

@@ -1,60 +1,57 @@
 //! `ebb health`: the documented health check, for energies as they are now.
 
 use super::Health;
-use crate::surfaces::answer::server::{Health as Answer, TierHealth};
 use crate::surfaces::cli::exit::CliError;
 use crate::surfaces::cli::instant::readable;
 use crate::surfaces::cli::output::Output;
 use crate::surfaces::cli::page::{Column, Page};
+use ebb_core::api::server::{Health as Answer, TierHealth};
 use ebb_core::service::Service;
 
 /// Runs `ebb health`.
 pub async fn health(args: &Health, service: &Service, output: &Output) -> Result<(), CliError> {
     let at = args.when.instant(service).await?;
     let answer = Answer::of(service.health(at).await?, at);
-    output.emit("health", &answer, |page| answer.lay_out(page))
+    output.emit("health", &answer, |page| lay_out(&answer, page))
 }
 
-impl Answer {
-    fn lay_out(&self, page: &mut Page) {
-        page.heading(&format!("Energies at {} UTC", readable(self.at)));
-        if self.tiers.is_empty() {
-            page.line("No memories.");
-        } else {
-            let columns = [
-                Column::left("TIER"),
-                Column::right("MEMORIES"),
-                Column::right("AVERAGE"),
-                Column::right("LEAST"),
-                Column::right("GREATEST"),
-            ];
-            let energy =
-                |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| format!("{value:.3}"));
-            let row = |tier: &TierHealth| {
-                [
-                    tier.tier.clone(),
-                    tier.count.to_string(),
-                    energy(tier.avg_energy),
-                    energy(tier.min_energy),
-                    energy(tier.max_energy),
-                ]
-            };
-            page.table(&columns, self.tiers.iter().map(row));
-        }
-        page.line("");
-        let hint = |count: i64, see: &str| match count {
-            0 => "none".to_owned(),
-            n => format!("{n}; see: {see}"),
+fn lay_out(health: &Answer, page: &mut Page) {
+    page.heading(&format!("Energies at {} UTC", readable(health.at)));
+    if health.tiers.is_empty() {
+        page.line("No memories.");
+    } else {
+        let columns = [
+            Column::left("TIER"),
+            Column::right("MEMORIES"),
+            Column::right("AVERAGE"),
+            Column::right("LEAST"),
+            Column::right("GREATEST"),
+        ];
+        let energy = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| format!("{value:.3}"));
+        let row = |tier: &TierHealth| {
+            [
+                tier.tier.clone(),
+                tier.count.to_string(),
+                energy(tier.avg_energy),
+                energy(tier.min_energy),
+                energy(tier.max_energy),
+            ]
         };
-        page.fields(&[
-            ("stuck attempts", hint(self.stuck_attempts, "ebb attempt list")),
-            ("set aside", hint(self.quarantined, "ebb inspect quarantine")),
-            ("due for decay", self.due.to_string()),
-            ("ripe for promotion", self.ripe.to_string()),
-            ("sessions to be counted", self.sessions.to_string()),
-            ("to be looked at by clusters", self.clusters.to_string()),
-            ("new, to strengthen what is like them", self.reinforce.to_string()),
-            ("outcomes to be learned", self.outcomes.to_string()),
-        ]);
+        page.table(&columns, health.tiers.iter().map(row));
     }
+    page.line("");
+    let hint = |count: i64, see: &str| match count {
+        0 => "none".to_owned(),
+        n => format!("{n}; see: {see}"),
+    };
+    page.fields(&[
+        ("stuck attempts", hint(health.stuck_attempts, "ebb attempt list")),
+        ("set aside", hint(health.quarantined, "ebb inspect quarantine")),
+        ("due for decay", health.due.to_string()),
+        ("ripe for promotion", health.ripe.to_string()),
+        ("sessions to be counted", health.sessions.to_string()),
+        ("to be looked at by clusters", health.clusters.to_string()),
+        ("new, to strengthen what is like them", health.reinforce.to_string()),
+        ("outcomes to be learned", health.outcomes.to_string()),
+    ]);
 }

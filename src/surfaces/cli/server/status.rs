@@ -1,15 +1,13 @@
 //! `ebb status`: how things stand.
 
 use super::Status;
-use crate::surfaces::answer::server::{
-    KeptMirror, OpenAttempt, Run, Server, Status as Answer, Tier, Waiting,
-};
 use crate::surfaces::cli::attempt::lease;
 use crate::surfaces::cli::exit::CliError;
 use crate::surfaces::cli::instant::{about, readable};
-use crate::surfaces::cli::job::Job;
+use crate::surfaces::cli::job;
 use crate::surfaces::cli::output::Output;
 use crate::surfaces::cli::page::{Column, Page, percent};
+use ebb_core::api::server::{KeptMirror, OpenAttempt, Run, Server, Status as Answer, Tier, Waiting};
 use ebb_core::service::Service;
 use std::time::Duration;
 
@@ -19,107 +17,104 @@ pub async fn status(args: &Status, service: &Service, output: &Output) -> Result
         let at = args.when.instant(service).await?;
         let answer = Answer::from(service.status(at).await?);
         let Some(pause) = args.watch else {
-            return output.emit("status", &answer, |page| answer.lay_out(page));
+            return output.emit("status", &answer, |page| lay_out(&answer, page));
         };
-        output.emit_again("status", &answer, |page| answer.lay_out(page))?;
+        output.emit_again("status", &answer, |page| lay_out(&answer, page))?;
         tokio::time::sleep(pause).await;
     }
 }
 
-impl Answer {
-    fn lay_out(&self, page: &mut Page) {
-        let Server { uri, name, version, edition } = &self.server;
-        let time = match (self.scratch, self.simulated_now) {
-            (true, Some(at)) => format!("scratch: time is simulated and stands at {} UTC", readable(at)),
-            (true, None) => "scratch: time is simulated and has not begun".to_owned(),
-            (false, _) => format!("{} UTC", readable(self.at)),
-        };
-        page.fields(&[("server", format!("{name} {version} {edition} at {uri}")), ("time", time)]);
-        page.line("");
-        if let Some(stopped) = &self.stopped {
-            page.paragraph(&format!("No job can run: {stopped}"));
-        } else {
-            Job::table(page, &self.jobs, self.at);
-        }
-        page.line("");
-        if self.tiers.is_empty() {
-            page.line("No memories.");
-        } else {
-            let columns = [Column::left("TIER"), Column::right("MEMORIES"), Column::right("SET ASIDE")];
-            let row =
-                |tier: &Tier| [tier.tier.clone(), tier.memories.to_string(), tier.quarantined.to_string()];
-            page.table(&columns, self.tiers.iter().map(row));
-        }
-        page.line("");
-        let Waiting { due, ripe, sessions, clusters, reinforce, outcomes, quarantined, unstamped } =
-            &self.waiting;
-        let mut waits = vec![
-            ("due for decay", due.to_string()),
-            ("ripe for promotion", ripe.to_string()),
-            ("sessions to be counted", sessions.to_string()),
-            ("to be looked at by clusters", clusters.to_string()),
-            ("new, to strengthen what is like them", reinforce.to_string()),
-            ("outcomes to be learned", outcomes.to_string()),
-        ];
-        if *unstamped > 0 {
-            waits.push(("not yet seen", format!("{unstamped} of other writers; the next run adopts them")));
-        }
-        if *quarantined > 0 {
-            waits.push(("set aside", format!("{quarantined}; see: ebb inspect quarantine")));
-        }
-        page.fields(&waits);
-        self.lay_out_leases(page);
-        if !self.mirrors.is_empty() {
-            page.line("");
-            mirrors(&self.mirrors, page);
-        }
+fn lay_out(status: &Answer, page: &mut Page) {
+    let Server { uri, name, version, edition } = &status.server;
+    let time = match (status.scratch, status.simulated_now) {
+        (true, Some(at)) => format!("scratch: time is simulated and stands at {} UTC", readable(at)),
+        (true, None) => "scratch: time is simulated and has not begun".to_owned(),
+        (false, _) => format!("{} UTC", readable(status.at)),
+    };
+    page.fields(&[("server", format!("{name} {version} {edition} at {uri}")), ("time", time)]);
+    page.line("");
+    if let Some(stopped) = &status.stopped {
+        page.paragraph(&format!("No job can run: {stopped}"));
+    } else {
+        job::table(page, &status.jobs, status.at);
     }
+    page.line("");
+    if status.tiers.is_empty() {
+        page.line("No memories.");
+    } else {
+        let columns = [Column::left("TIER"), Column::right("MEMORIES"), Column::right("SET ASIDE")];
+        let row = |tier: &Tier| [tier.tier.clone(), tier.memories.to_string(), tier.quarantined.to_string()];
+        page.table(&columns, status.tiers.iter().map(row));
+    }
+    page.line("");
+    let Waiting { due, ripe, sessions, clusters, reinforce, outcomes, quarantined, unstamped } =
+        &status.waiting;
+    let mut waits = vec![
+        ("due for decay", due.to_string()),
+        ("ripe for promotion", ripe.to_string()),
+        ("sessions to be counted", sessions.to_string()),
+        ("to be looked at by clusters", clusters.to_string()),
+        ("new, to strengthen what is like them", reinforce.to_string()),
+        ("outcomes to be learned", outcomes.to_string()),
+    ];
+    if *unstamped > 0 {
+        waits.push(("not yet seen", format!("{unstamped} of other writers; the next run adopts them")));
+    }
+    if *quarantined > 0 {
+        waits.push(("set aside", format!("{quarantined}; see: ebb inspect quarantine")));
+    }
+    page.fields(&waits);
+    lay_out_leases(status, page);
+    if !status.mirrors.is_empty() {
+        page.line("");
+        mirrors(&status.mirrors, page);
+    }
+}
 
-    /// Who works on what: nothing at rest.
-    fn lay_out_leases(&self, page: &mut Page) {
-        let nobody = || "nobody".to_owned();
-        if !self.runs.is_empty() {
-            page.line("");
-            let columns = [
-                Column::left("RUNNING"),
-                Column::left("OCCURRENCE"),
-                Column::left("HOLDER"),
-                Column::right("BATCHES"),
-                Column::right("BEGUN"),
-                Column::left("LEASE"),
-            ];
-            let row = |run: &Run| {
-                [
-                    run.job.clone(),
-                    run.occurrence.clone(),
-                    run.holder.clone().unwrap_or_else(nobody),
-                    run.batch.to_string(),
-                    run.fence.to_string(),
-                    lease(run.lease_left_ms),
-                ]
-            };
-            page.table(&columns, self.runs.iter().map(row));
-        }
-        if !self.attempts.is_empty() {
-            page.line("");
-            let columns = [
-                Column::left("ATTEMPT"),
-                Column::left("PHASE"),
-                Column::left("HOLDER"),
-                Column::right("HOLDS"),
-                Column::left("LEASE"),
-            ];
-            let row = |attempt: &OpenAttempt| {
-                [
-                    attempt.id.clone(),
-                    attempt.phase.clone().unwrap_or_else(|| "-".to_owned()),
-                    attempt.holder.clone().unwrap_or_else(nobody),
-                    attempt.holds.to_string(),
-                    lease(attempt.lease_left_ms),
-                ]
-            };
-            page.table(&columns, self.attempts.iter().map(row));
-        }
+/// Who works on what: nothing at rest.
+fn lay_out_leases(status: &Answer, page: &mut Page) {
+    let nobody = || "nobody".to_owned();
+    if !status.runs.is_empty() {
+        page.line("");
+        let columns = [
+            Column::left("RUNNING"),
+            Column::left("OCCURRENCE"),
+            Column::left("HOLDER"),
+            Column::right("BATCHES"),
+            Column::right("BEGUN"),
+            Column::left("LEASE"),
+        ];
+        let row = |run: &Run| {
+            [
+                run.job.clone(),
+                run.occurrence.clone(),
+                run.holder.clone().unwrap_or_else(nobody),
+                run.batch.to_string(),
+                run.fence.to_string(),
+                lease(run.lease_left_ms),
+            ]
+        };
+        page.table(&columns, status.runs.iter().map(row));
+    }
+    if !status.attempts.is_empty() {
+        page.line("");
+        let columns = [
+            Column::left("ATTEMPT"),
+            Column::left("PHASE"),
+            Column::left("HOLDER"),
+            Column::right("HOLDS"),
+            Column::left("LEASE"),
+        ];
+        let row = |attempt: &OpenAttempt| {
+            [
+                attempt.id.clone(),
+                attempt.phase.clone().unwrap_or_else(|| "-".to_owned()),
+                attempt.holder.clone().unwrap_or_else(nobody),
+                attempt.holds.to_string(),
+                lease(attempt.lease_left_ms),
+            ]
+        };
+        page.table(&columns, status.attempts.iter().map(row));
     }
 }
 

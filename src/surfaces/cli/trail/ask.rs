@@ -4,7 +4,7 @@ use super::super::CliError;
 use super::super::output::Output;
 use super::super::page::Column;
 use super::{ListArgs, NextArgs, PathArgs, StatusArgs, place, table_of_edges, table_of_places};
-use crate::surfaces::answer::trail::{NextPlace, Path, TrailEdge, TrailPlace, TrailStatus};
+use ebb_core::api::trail::{NextPlace, Path, TrailEdge, TrailPlace, TrailStatus};
 use ebb_core::service::Service;
 
 pub(super) async fn status(args: &StatusArgs, service: &Service, output: &Output) -> Result<(), CliError> {

@@ -7,7 +7,7 @@ use super::{
     CycleArgs, DepositArgs, EdgeArgs, EvaporateArgs, ExploreArgs, NodeArgs, place, table_of_edges,
     table_of_places,
 };
-use crate::surfaces::answer::trail::{Evaporated, TrailCycle, TrailWritten};
+use ebb_core::api::trail::{Evaporated, TrailCycle, TrailWritten};
 use ebb_core::domain::event::{Step, Trace, Walk};
 use ebb_core::domain::ids::PlaceId;
 use ebb_core::service::memories::RequestId;

@@ -1,9 +1,9 @@
 //! Jobs with their schedules, and their runs.
 
 use super::instant;
-use ebb_core::domain::units::Timestamp;
-use ebb_core::service::admin::JobStatus;
-use ebb_core::service::{JobName, JobReport, Outcome, Past, Rhythm, Tally};
+use crate::domain::units::Timestamp;
+use crate::service::admin::JobStatus;
+use crate::service::{JobName, JobReport, Outcome, Past, Rhythm, Tally};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;

@@ -1,11 +1,11 @@
 //! A memory, and a memory explained.
 
-use ebb_core::domain::memory::{Crossing, MemoryState};
-use ebb_core::domain::tier::Tier;
-use ebb_core::domain::units::Timestamp;
-use ebb_core::service::explain::Explanation;
-use ebb_core::service::memories::Memory;
-use ebb_core::service::{Done, Happened};
+use crate::domain::memory::{Crossing, MemoryState};
+use crate::domain::tier::Tier;
+use crate::domain::units::Timestamp;
+use crate::service::explain::Explanation;
+use crate::service::memories::Memory;
+use crate::service::{Done, Happened};
 use schemars::JsonSchema;
 use serde::Serialize;
 

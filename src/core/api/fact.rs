@@ -1,11 +1,11 @@
 //! Facts and sweeps, in the words of the decay document.
 
 use super::instant;
-use ebb_core::domain::fact::{FactScope, Value};
-use ebb_core::domain::policy::Mode;
-use ebb_core::domain::units::Timestamp;
-use ebb_core::service::facts::{self, SweepAnswer, SweepStatus};
-use ebb_core::service::{Fact, SweepState};
+use crate::domain::fact::{FactScope, Value};
+use crate::domain::policy::Mode;
+use crate::domain::units::Timestamp;
+use crate::service::facts::{self, SweepAnswer, SweepStatus};
+use crate::service::{Fact, SweepState};
 use schemars::JsonSchema;
 use serde::Serialize;
 

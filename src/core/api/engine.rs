@@ -4,9 +4,9 @@
 //! of them.
 
 use super::recall::{Contrast, cut_short, milliseconds};
-use ebb_core::domain::units::Timestamp;
-use ebb_core::service::engine as found;
-use ebb_core::service::recall::Freshness;
+use crate::domain::units::Timestamp;
+use crate::service::engine as found;
+use crate::service::recall::Freshness;
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -1,6 +1,6 @@
 //! A session that ended.
 
-use ebb_core::domain::units::Timestamp;
+use crate::domain::units::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 

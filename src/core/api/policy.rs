@@ -1,6 +1,6 @@
 //! Decay policies, with the documented fields.
 
-use ebb_core::domain::policy::{Measure, Policy};
+use crate::domain::policy::{Measure, Policy};
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 

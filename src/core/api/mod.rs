@@ -12,11 +12,12 @@ pub mod outcome;
 pub mod policy;
 pub mod recall;
 pub mod relation;
+mod schemas;
 pub mod server;
 pub mod session;
 pub mod trail;
 
-use ebb_core::domain::units::Timestamp;
+use crate::domain::units::Timestamp;
 
 fn instant(ms: Option<i64>) -> Option<Timestamp> {
     ms.and_then(|ms| Timestamp::from_millis(ms).ok())

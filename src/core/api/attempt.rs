@@ -1,8 +1,8 @@
 //! A consolidation attempt.
 
 use super::instant;
-use ebb_core::domain::units::Timestamp;
-use ebb_core::service::AttemptRow;
+use crate::domain::units::Timestamp;
+use crate::service::AttemptRow;
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -3,10 +3,10 @@
 //! The command line says when a relation was last observed to the millisecond. The documented routes say the day, as the
 //! document shows it, because a client that was written after it reads a date there.
 
-use ebb_core::clock::rfc3339;
-use ebb_core::domain::event::Tie;
-use ebb_core::domain::units::Timestamp;
-use ebb_core::service::{Observed, Relation, Tally};
+use crate::clock::rfc3339;
+use crate::domain::event::Tie;
+use crate::domain::units::Timestamp;
+use crate::service::{Observed, Relation, Tally};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 use std::borrow::Cow;

@@ -1,9 +1,9 @@
 //! What came back to mind, and why.
 
-use ebb_core::domain::units::Timestamp;
-use ebb_core::service::engine::{Field, Found, Scored};
-use ebb_core::service::mirrors::Held;
-use ebb_core::service::recall::{Answered, Dimensions as Heard, Evidence, Freshness, Hit, MatchKind};
+use crate::domain::units::Timestamp;
+use crate::service::engine::{Field, Found, Scored};
+use crate::service::mirrors::Held;
+use crate::service::recall::{Answered, Dimensions as Heard, Evidence, Freshness, Hit, MatchKind};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;

@@ -1,15 +1,15 @@
 //! Trails: places, edges, what is left on them, and where they lead.
 
-use ebb_core::domain::ids::{NAME_BYTES_MAX, TERM_BYTES_MAX};
-use ebb_core::domain::trail::Cycles;
-use ebb_core::domain::units::Timestamp;
-use ebb_core::service::{self, CheapestPath, Counter, EdgeSeen, Named, PlaceSeen, Seen, Tally, Traced};
+use crate::domain::ids::{NAME_BYTES_MAX, TERM_BYTES_MAX};
+use crate::domain::trail::Cycles;
+use crate::domain::units::Timestamp;
+use crate::service::{self, CheapestPath, Counter, EdgeSeen, Named, PlaceSeen, Seen, Tally, Traced};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 use std::borrow::Cow;
 
 /// For schemas: a place as somebody names it.
-pub(in crate::surfaces) struct PlaceNames;
+pub struct PlaceNames;
 
 impl JsonSchema for PlaceNames {
     fn schema_name() -> Cow<'static, str> {

@@ -1,8 +1,8 @@
 //! What was made of an outcome.
 
-use ebb_core::domain::outcome;
-use ebb_core::domain::units::Timestamp;
-use ebb_core::service::Reported;
+use crate::domain::outcome;
+use crate::domain::units::Timestamp;
+use crate::service::Reported;
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -1,11 +1,11 @@
 //! How things stand, and how healthy the memories are.
 
 use super::job::Job;
-use ebb_core::domain::tier;
-use ebb_core::domain::units::Timestamp;
-use ebb_core::service::admin::{Health as Found, Status as Stand};
-use ebb_core::service::mirrors::MirrorStatus;
-use ebb_core::service::{AttemptRow, OpenRun, TierCount};
+use crate::domain::tier;
+use crate::domain::units::Timestamp;
+use crate::service::admin::{Health as Found, Status as Stand};
+use crate::service::mirrors::MirrorStatus;
+use crate::service::{AttemptRow, OpenRun, TierCount};
 use schemars::JsonSchema;
 use serde::Serialize;
 
