@@ -70,25 +70,26 @@ const DENSITY_MAX: f64 = 2.0;
 /// A gate that is closed. Where all are, contrast has cancelled everything, and is left out.
 const GATE_CLOSED: f64 = 0.01;
 
-/// What both waves left at a node that the hot one reached.
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// What contrast says of a hit.
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema), schemars(rename = "Contrast"))]
 pub struct Field {
-    /// Which node.
+    /// Which node; the wave from the seeds reached it.
+    #[serde(skip)]
     pub node: NodeId,
-    /// The amplitude of the hot field, above 0.
+    /// What the wave from the seeds left there.
     pub hot: f32,
-    /// The amplitude of the cold field; 0 where it has none.
+    /// What the wave from elsewhere left there.
     pub cold: f32,
-    /// How alike and in step the two are, `0 ..= 1`; 0 where there is no cold field.
+    /// How alike and in step the two are, 0 to 1.
     pub overlap: f32,
-    /// How well connected the node is beside the mean, `0.3 ..= 2`.
+    /// How well connected it is beside the mean, 0.3 to 2.
     pub density: f32,
-    /// Whether it has a cold field that takes nothing from it, since it is at most two steps from a seed.
+    /// Whether it is too near a seed to be damped.
     pub immune: bool,
-    /// What is left of the hot field, in parts of the greatest one, or of 1 if that is more; at most 1, and below 0 where
-    /// cold is more than hot.
+    /// What is left of hot, beside the greatest of it or 1; below 0 where cold takes more than there is.
     pub net: f32,
-    /// What to multiply the value of its activation by, `0 .. 1`.
+    /// By what its structural score is multiplied, 0 to 1, where contrast gates.
     pub gate: f32,
 }
 

@@ -42,10 +42,11 @@
 //! are the same in each.
 
 use crate::surfaces::http::Usage;
+use ebb_core::api::recall::Mirror;
 use ebb_core::jobs::JobName;
 use ebb_core::scheduler::meter::{Counts, Ending, JobCounts};
-use ebb_core::service::mirrors::{Held, Saves, State};
 use std::fmt::Write;
+use std::time::Duration;
 
 /// What is not counted by the scheduler.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -61,7 +62,7 @@ pub struct ProcessState {
     /// What requests hold, and connections that were cut, where there is an API.
     pub room: Option<([(&'static str, Usage); 6], u64)>,
     /// The mirrors of this process.
-    pub mirrors: Vec<Held>,
+    pub mirrors: Vec<Mirror>,
 }
 
 /// Writes the page.
@@ -114,8 +115,8 @@ pub fn page(counts: &Counts, process: &ProcessState) -> String {
 
 /// A counter of each job: its name, its help, and where its value is.
 type ByJob = (&'static str, &'static str, fn(&JobCounts) -> u64);
-/// A gauge of each mirror.
-type ByMirror = (&'static str, &'static str, fn(&State) -> f64);
+/// A figure of each mirror, where it is known: its name, its kind, its help, and where its value is.
+type ByMirror<'a> = (&'static str, &'static str, &'static str, &'a dyn Fn(&Mirror) -> Option<f64>);
 
 struct Page(String);
 
@@ -204,55 +205,48 @@ impl Page {
     }
 
     /// What mirrors hold, and how their saves went.
-    fn mirrors(&mut self, mirrors: &[Held]) {
-        let by_mirror: [ByMirror; 8] = [
-            ("mirror_age_seconds", "How long ago the graph was looked at.", |state| {
-                state.freshness.age.as_secs_f64()
+    fn mirrors(&mut self, mirrors: &[Mirror]) {
+        let count = |count: Option<usize>| count.map(|count| count as u64);
+        let saves = |mirror: &Mirror, count: u64| mirror.is_saved.then(|| whole(count));
+        let by_mirror: [ByMirror<'_>; 11] = [
+            ("mirror_age_seconds", "gauge", "How long ago the graph was looked at.", &|mirror| {
+                Some(Duration::from_millis(mirror.stale_ms?).as_secs_f64())
             }),
-            ("mirror_generation", "Which state is held.", |state| whole(state.generation)),
-            ("mirror_nodes", "Nodes that are held.", |state| whole(state.nodes as u64)),
-            ("mirror_slots", "Relationships that are held, each way by itself.", |state| {
-                whole(state.slots as u64)
+            ("mirror_generation", "gauge", "Which state is held.", &|mirror| mirror.generation.map(whole)),
+            ("mirror_nodes", "gauge", "Nodes that are held.", &|mirror| count(mirror.nodes).map(whole)),
+            ("mirror_slots", "gauge", "Relationships that are held, each way by itself.", &|mirror| {
+                count(mirror.slots).map(whole)
             }),
-            ("mirror_bytes", "Bytes that they take.", |state| whole(state.bytes as u64)),
-            ("mirror_held_share", "Nodes that are held divided by those that may be.", |state| {
-                state.freshness.held_share
+            ("mirror_bytes", "gauge", "Bytes that they take.", &|mirror| count(mirror.bytes).map(whole)),
+            ("mirror_held_share", "gauge", "Nodes that are held divided by those that may be.", &|mirror| {
+                mirror.held_share
             }),
-            ("mirror_tick", "Outcomes that were learned.", |state| whole(state.freshness.tick_end)),
+            ("mirror_tick", "gauge", "Outcomes that were learned.", &|mirror| mirror.tick.map(whole)),
             (
                 "mirror_learned",
+                "gauge",
                 "Relationships for which something was learned, each way by itself.",
-                |state| whole(state.learned as u64),
+                &|mirror| count(mirror.learned).map(whole),
+            ),
+            ("mirror_saved_generation", "gauge", "Which state was saved last.", &|mirror| {
+                mirror.saved_generation.map(whole)
+            }),
+            ("mirror_save_failures_total", "counter", "Saves that failed.", &|mirror| {
+                saves(mirror, mirror.save_failures)
+            }),
+            (
+                "mirror_learned_saves_skipped_total",
+                "counter",
+                "Times that what was learned was not saved.",
+                &|mirror| saves(mirror, mirror.learned_saves_skipped),
             ),
         ];
-        for (name, help, value) in by_mirror {
-            self.head(name, "gauge", help);
-            for held in mirrors {
-                if let Some(state) = &held.state {
-                    self.row(name, &of_scope(held), value(state));
+        for (name, kind, help, value) in by_mirror {
+            self.head(name, kind, help);
+            for mirror in mirrors {
+                if let Some(value) = value(mirror) {
+                    self.row(name, &of_scope(mirror), value);
                 }
-            }
-        }
-        self.head("mirror_saved_generation", "gauge", "Which state was saved last.");
-        for held in mirrors {
-            if let Some(Saves { generation: Some(generation), .. }) = held.saves {
-                self.row("mirror_saved_generation", &of_scope(held), whole(generation));
-            }
-        }
-        self.head("mirror_save_failures_total", "counter", "Saves that failed.");
-        for held in mirrors {
-            if let Some(saves) = held.saves {
-                self.row("mirror_save_failures_total", &of_scope(held), whole(saves.failures));
-            }
-        }
-        self.head(
-            "mirror_learned_saves_skipped_total",
-            "counter",
-            "Times that what was learned was not saved.",
-        );
-        for held in mirrors {
-            if let Some(saves) = held.saves {
-                self.row("mirror_learned_saves_skipped_total", &of_scope(held), whole(saves.skipped));
             }
         }
     }
@@ -277,8 +271,8 @@ fn of(job: JobName) -> String {
 }
 
 /// The label of a scope, which may hold what ends a label; it holds no line break.
-fn of_scope(held: &Held) -> String {
-    let scope = held.scope.as_str().replace('\\', r"\\").replace('"', "\\\"");
+fn of_scope(mirror: &Mirror) -> String {
+    let scope = mirror.scope.as_str().replace('\\', r"\\").replace('"', "\\\"");
     format!("{{scope=\"{scope}\"}}")
 }
 
@@ -296,7 +290,6 @@ fn signed(count: i64) -> f64 {
 mod tests {
     use super::*;
     use ebb_core::domain::ids::Scope;
-    use ebb_core::service::recall::Freshness;
     use ebb_core::store::Tally;
     use std::collections::BTreeSet;
     use std::time::Duration;
@@ -307,14 +300,24 @@ mod tests {
         decay.ended(Ending::Done, Duration::from_millis(1_250));
         decay.worked(Tally { scanned: 7, changed: 5, ..Tally::default() });
         decay.last_done = ebb_core::domain::units::Timestamp::from_millis(1_767_225_600_500).ok();
-        let freshness = Freshness { age: Duration::from_millis(2_500), tick_end: 8, ..Freshness::FILE };
-        let state =
-            State { freshness, generation: 3, nodes: 4, slots: 5, bytes: 6, learned: 7, skipped: (0, 0) };
-        let held = |scope, state, saves| Held { scope: Scope::new(scope).unwrap(), state, saves };
-        let mirrors = vec![
-            held("a \"b\\", Some(state), Some(Saves { generation: Some(2), failures: 1, skipped: 1 })),
-            held("local", None, None),
-        ];
+        let scope = |scope| Scope::new(scope).unwrap();
+        let loaded = Mirror {
+            loaded: true,
+            generation: Some(3),
+            stale_ms: Some(2_500),
+            held_share: Some(1.0),
+            nodes: Some(4),
+            slots: Some(5),
+            bytes: Some(6),
+            tick: Some(8),
+            learned: Some(7),
+            saved_generation: Some(2),
+            save_failures: 1,
+            learned_saves_skipped: 1,
+            is_saved: true,
+            ..Mirror::unloaded(scope("a \"b\\"))
+        };
+        let mirrors = vec![loaded, Mirror::unloaded(scope("local"))];
         page(
             &counts,
             &ProcessState {

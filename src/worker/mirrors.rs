@@ -15,10 +15,10 @@
 
 use super::{Roles, looped};
 use crate::surfaces::http::probes::Ready;
+use ebb_core::api::recall::Mirror;
 use ebb_core::domain::ids::Scope;
 use ebb_core::scheduler::panics::{Panics, TooManyPanics};
 use ebb_core::service::Service;
-use ebb_core::service::mirrors::Held;
 use ebb_core::service::recall::Error;
 use std::sync::Arc;
 use std::time::Duration;
@@ -115,8 +115,8 @@ async fn refreshing(
         if was_away {
             stop.run_until_cancelled(tokio::time::sleep(AFTER_RETURN)).await;
         }
-        let is_kept = |held: &Held| answers && (which == Kept::All || held.state.is_some());
-        for Held { scope, .. } in service.mirrors().into_iter().filter(is_kept) {
+        let is_kept = |held: &Mirror| answers && (which == Kept::All || held.loaded);
+        for Mirror { scope, .. } in service.mirrors().into_iter().filter(is_kept) {
             match stop.run_until_cancelled(Box::pin(look(&service, &scope))).await {
                 None => break,
                 Some(Ok(held)) => {
@@ -135,7 +135,7 @@ async fn refreshing(
 }
 
 /// Brings a mirror up to date, or compares it when that is due.
-async fn look(service: &Service, scope: &Scope) -> Result<Held, Error> {
+async fn look(service: &Service, scope: &Scope) -> Result<Mirror, Error> {
     if service.since_read(scope)?.is_none_or(|ago| ago < COMPARED_EVERY) {
         return service.refresh_mirror(scope).await;
     }
@@ -144,7 +144,7 @@ async fn look(service: &Service, scope: &Scope) -> Result<Held, Error> {
     service.mirrored(scope)
 }
 
-async fn publish(service: &Service, held: &Held) {
+async fn publish(service: &Service, held: &Mirror) {
     let scope = &held.scope;
     match tokio::time::timeout(WORD_LIMIT, service.publish_mirror(held)).await {
         Ok(Ok(())) => {}

@@ -1,34 +1,95 @@
-//! What mechanisms of the engine say, each on its own.
+//! The engine, each mechanism on its own: what it is asked, and what it answers.
 //!
 //! Every answer has hits with an id, a label, a kind and the score by which they are ordered, whatever else a mechanism says
 //! of them.
 
-use super::recall::{Contrast, cut_short, milliseconds};
-use crate::domain::units::Timestamp;
-use crate::service::engine as found;
-use crate::service::recall::Freshness;
+use super::recall::{Contrast, Freshness, GivenSeed, top_k};
+use crate::domain::ids::{Scope, Term};
+use ebb_engine::recall::Profile;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+
+/// What is to be lit.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ActivateRequest {
+    /// Ids to begin at.
+    #[schemars(length(max = 200))]
+    pub seeds: Vec<GivenSeed>,
+    /// By which rule signals spread.
+    #[serde(default = "reference")]
+    pub profile: Profile,
+    /// Hops at most; that of the profile where nothing is said.
+    #[schemars(range(min = 1, max = 20))]
+    pub depth: Option<u8>,
+    /// How many nodes at most.
+    #[serde(default = "top_k")]
+    #[schemars(range(min = 1, max = 1_000))]
+    pub top_k: usize,
+    /// Whose data.
+    pub scope: Option<Scope>,
+}
+
+const fn reference() -> Profile {
+    Profile::Reference
+}
+
+/// Who is asked for.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PageRankRequest {
+    /// Ids at which a reader begins again and again; none for everybody's standing.
+    #[serde(default)]
+    #[schemars(length(max = 200))]
+    pub seeds: Vec<GivenSeed>,
+    /// How many nodes at most.
+    #[serde(default = "top_k")]
+    #[schemars(range(min = 1, max = 1_000))]
+    pub top_k: usize,
+    /// Whose data.
+    pub scope: Option<Scope>,
+}
+
+/// What a mechanism of the engine found.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct EngineAnswer {
+    /// Which state was asked.
+    pub generation: u64,
+    /// How current it is.
+    #[serde(flatten)]
+    pub freshness: Freshness,
+    /// Whether something was cut short: which flag ends in truncated says what.
+    pub truncated: bool,
+    /// What was found, the best first.
+    pub hits: Vec<EngineHit>,
+    /// Seeds that are not there.
+    pub unknown_seeds: Vec<String>,
+    /// What was cut short, or was still moving when it was taken.
+    pub flags: Vec<&'static str>,
+    /// Relationships that were read, each way by itself.
+    pub slots_read: u64,
+    /// Nodes that were reached.
+    pub nodes_touched: u64,
+}
+
+/// A node and how it does.
+#[derive(Debug, PartialEq, Serialize, JsonSchema)]
+pub struct EngineHit {
+    /// Which.
+    #[serde(flatten)]
+    pub node: EngineNode,
+    /// How strongly it is lit, or how well it stands.
+    pub score: f32,
+}
 
 /// Which state was asked, and what is to be known of the answer as a whole.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct EngineState {
     /// Which state was asked.
     pub generation: u64,
-    /// How many outcomes had been learned when the question was begun.
-    pub tick_start: u64,
-    /// How many when it was done: another number says that weights moved meanwhile.
-    pub tick_end: u64,
-    /// The instant up to which the graph was seen.
-    pub as_of: Option<Timestamp>,
-    /// Milliseconds since the graph was last looked at.
-    pub stale_ms: u64,
-    /// Whether that is longer than is configured.
-    pub stale: bool,
-    /// Whether everything that may be held is; else only the hottest nodes were searched.
-    pub whole: bool,
-    /// Nodes that are held divided by nodes that may be, 1 where all are.
-    pub held_share: f64,
+    /// How current it is.
+    #[serde(flatten)]
+    pub freshness: Freshness,
     /// Whether something was cut short: which flag ends in truncated says what.
     pub truncated: bool,
     /// What was cut short, left out, or still moving when it was taken.
@@ -37,26 +98,8 @@ pub struct EngineState {
     pub unknown_seeds: Vec<String>,
 }
 
-impl EngineState {
-    fn of(generation: u64, flags: Vec<&'static str>, unknown: Vec<String>, freshness: &Freshness) -> Self {
-        Self {
-            generation,
-            tick_start: freshness.tick_start,
-            tick_end: freshness.tick_end,
-            as_of: freshness.as_of,
-            stale_ms: milliseconds(freshness),
-            stale: freshness.stale,
-            whole: freshness.whole,
-            held_share: freshness.held_share,
-            truncated: cut_short(&flags),
-            flags,
-            unknown_seeds: unknown,
-        }
-    }
-}
-
 /// A node.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct EngineNode {
     /// Its id; of an entity its name.
     pub id: String,
@@ -66,10 +109,119 @@ pub struct EngineNode {
     pub kind: String,
 }
 
-impl From<found::Node> for EngineNode {
-    fn from(node: found::Node) -> Self {
-        Self { id: node.id, label: node.label, kind: node.kind }
+/// What is to be contrasted.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct XlrRequest {
+    /// Ids to begin at.
+    #[schemars(length(max = 200))]
+    pub seeds: Vec<GivenSeed>,
+    /// How many nodes at most.
+    #[serde(default = "top_k")]
+    #[schemars(range(min = 1, max = 1_000))]
+    pub top_k: usize,
+    /// Whose data.
+    pub scope: Option<Scope>,
+}
+
+/// Waves that are to be read at one frequency.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ResonateRequest {
+    /// Ids that waves set out from, each with its amplitude.
+    #[schemars(length(max = 200))]
+    pub seeds: Vec<GivenSeed>,
+    /// At which frequency they are read, above 0.
+    #[serde(default = "once")]
+    #[schemars(range(min = 0.0))]
+    pub frequency: f32,
+    /// How many relationships lie from crest to crest at frequency 1, above 0; 16 where nothing is said.
+    #[schemars(range(min = 0.0))]
+    pub wavelength: Option<f32>,
+    /// How many relationships a wave crosses at most.
+    #[serde(default = "hops")]
+    #[schemars(range(min = 1, max = 10))]
+    pub hops: u8,
+    /// How many pulses are followed at most; 50,000 where nothing is said.
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub pulses: Option<u32>,
+    /// Whether to say what swings along far from every seed.
+    #[serde(default)]
+    pub sympathetic: bool,
+    /// How many nodes at most, of each list.
+    #[serde(default = "top_k")]
+    #[schemars(range(min = 1, max = 1_000))]
+    pub top_k: usize,
+    /// Whose data.
+    pub scope: Option<Scope>,
+}
+
+/// Waves that are to be read at all frequencies.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HarmonicsRequest {
+    /// Ids that waves set out from, each with its amplitude.
+    #[schemars(length(max = 200))]
+    pub seeds: Vec<GivenSeed>,
+    /// The frequency whose multiples are read, above 0.
+    #[serde(default = "once")]
+    #[schemars(range(min = 0.0))]
+    pub frequency: f32,
+    /// How many relationships lie from crest to crest at frequency 1, above 0; 16 where nothing is said.
+    #[schemars(range(min = 0.0))]
+    pub wavelength: Option<f32>,
+    /// How many relationships a wave crosses at most.
+    #[serde(default = "hops")]
+    #[schemars(range(min = 1, max = 10))]
+    pub hops: u8,
+    /// How many pulses are followed at most; 50,000 where nothing is said.
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub pulses: Option<u32>,
+    /// How many nodes at most, of each harmonic.
+    #[serde(default = "top_k")]
+    #[schemars(range(min = 1, max = 1_000))]
+    pub top_k: usize,
+    /// Whose data.
+    pub scope: Option<Scope>,
+}
+
+/// How a graph is to be divided.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CommunitiesRequest {
+    /// Above 0; above 1 communities get smaller.
+    #[serde(default = "once")]
+    #[schemars(range(min = 0.0))]
+    pub resolution: f32,
+    /// Only the community of this id, and how it is joined to others.
+    pub node: Option<Term>,
+    /// All communities with all their members, whatever is said below.
+    #[serde(skip)]
+    pub all: bool,
+    /// How many communities at most.
+    #[serde(default = "top_k")]
+    #[schemars(range(min = 1, max = 1_000))]
+    pub top_k: usize,
+    /// How many members of each at most; 5 where nothing is said, and 20 of the community of a node.
+    #[schemars(range(min = 1, max = 1_000))]
+    pub members: Option<usize>,
+    /// Whose data.
+    pub scope: Option<Scope>,
+}
+
+impl From<HarmonicsRequest> for ResonateRequest {
+    fn from(asked: HarmonicsRequest) -> Self {
+        let HarmonicsRequest { seeds, frequency, wavelength, hops, pulses, top_k, scope } = asked;
+        Self { seeds, frequency, wavelength, hops, pulses, sympathetic: false, top_k, scope }
     }
+}
+
+const fn once() -> f32 {
+    1.0
+}
+
+const fn hops() -> u8 {
+    10
 }
 
 /// What contrast made of what seeds light up.
@@ -104,28 +256,6 @@ pub struct XlrHit {
     pub was: usize,
     /// What contrast says of it; null where the wave from the seeds did not come, which leaves it as it is.
     pub contrast: Option<Contrast>,
-}
-
-impl XlrAnswer {
-    /// As it is told.
-    #[must_use]
-    pub fn of(found: found::Contrasted, freshness: &Freshness) -> Self {
-        let hit = |one: found::Gated| XlrHit {
-            node: one.node.into(),
-            score: one.after,
-            activation: one.before,
-            was: one.was,
-            contrast: one.field.map(Contrast::from),
-        };
-        Self {
-            state: EngineState::of(found.generation, found.flags, found.unknown, freshness),
-            hits: found.nodes.into_iter().map(hit).collect(),
-            anti_seeds: found.anti_seeds,
-            slots_read: found.work.0,
-            nodes_touched: found.work.1,
-            pulses: found.pulses,
-        }
-    }
 }
 
 /// What waves make of the nodes they came to.
@@ -198,51 +328,6 @@ pub struct WavesRun {
     pub dropped_energy: f64,
 }
 
-impl ResonateAnswer {
-    /// As it is told.
-    #[must_use]
-    pub fn of(found: found::Swings, freshness: &Freshness) -> Self {
-        let (waves, unknown, flags) = WavesRun::of(found.run);
-        Self {
-            state: EngineState::of(found.generation, flags, unknown, freshness),
-            hits: found.nodes.into_iter().map(ResonateHit::from).collect(),
-            energy: found.energy,
-            sympathetic: found.sympathy.map(|found| Sympathy {
-                hits: found
-                    .nodes
-                    .into_iter()
-                    .map(|(swing, cross_region)| Sympathetic { swing: swing.into(), cross_region })
-                    .collect(),
-                left_out: found.left_out,
-                unreached: found.unreached,
-            }),
-            waves,
-        }
-    }
-}
-
-impl From<found::Swing> for ResonateHit {
-    fn from(one: found::Swing) -> Self {
-        Self {
-            node: one.node.into(),
-            score: one.amplitude,
-            amplitude: one.amplitude,
-            phase: one.phase,
-            coherence: one.coherence,
-            antinode: one.antinode,
-            quiet: one.quiet,
-        }
-    }
-}
-
-impl WavesRun {
-    /// With the seeds that are not there, and the flags.
-    fn of(run: found::Run) -> (Self, Vec<String>, Vec<&'static str>) {
-        let found::Run { unknown, flags, reached, pulses, dropped_energy } = run;
-        (Self { nodes_touched: reached, pulses, dropped_energy }, unknown, flags)
-    }
-}
-
 /// At which frequencies nodes swing.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct HarmonicsAnswer {
@@ -298,39 +383,6 @@ pub struct SweepStep {
     pub energy: f32,
     /// Whether that is above what it is just below and just above this frequency.
     pub resonant: bool,
-}
-
-impl HarmonicsAnswer {
-    /// As it is told.
-    #[must_use]
-    pub fn of(found: found::Spectrum, freshness: &Freshness) -> Self {
-        let (waves, unknown, flags) = WavesRun::of(found.run);
-        let harmonic = |one: found::Harmonic| Harmonic {
-            harmonic: one.harmonic,
-            frequency: one.frequency,
-            energy: one.energy,
-            nodes: one.nodes,
-        };
-        let hit = |one: found::Response| HarmonicsHit {
-            node: one.node.into(),
-            score: one.amplitude,
-            harmonic: one.harmonic,
-            amplitudes: one.amplitudes,
-        };
-        let step = |one: found::Step| SweepStep {
-            frequency: one.frequency,
-            period: one.period,
-            energy: one.energy,
-            resonant: one.resonant,
-        };
-        Self {
-            state: EngineState::of(found.generation, flags, unknown, freshness),
-            harmonics: found.harmonics.into_iter().map(harmonic).collect(),
-            hits: found.nodes.into_iter().map(hit).collect(),
-            sweep: found.sweep.into_iter().map(step).collect(),
-            waves,
-        }
-    }
 }
 
 /// Who belongs together.
@@ -402,36 +454,4 @@ pub struct CommunityTie {
     pub community: u32,
     /// The weights of the relationships that do.
     pub weight: f64,
-}
-
-impl CommunitiesAnswer {
-    /// As it is told.
-    #[must_use]
-    pub fn of(found: found::Divided, freshness: &Freshness) -> Self {
-        let member = |one: found::Member| CommunitiesHit {
-            node: one.node.into(),
-            score: one.standing,
-            community: one.community.0,
-        };
-        let tie = |one: found::Tie| CommunityTie { community: one.community.0, weight: one.weight };
-        let bridge = |one: found::Bridge| Bridge {
-            node: one.node.into(),
-            community: one.community.0,
-            inside: one.inside,
-            outside: one.outside,
-            ties: one.ties.into_iter().map(tie).collect(),
-        };
-        let told = found.communities.into_iter();
-        Self {
-            state: EngineState::of(found.generation, found.flags, found.unknown, freshness),
-            modularity: found.modularity,
-            count: found.count,
-            alone: found.alone,
-            levels: found.levels,
-            communities: told.map(|(of, size)| Community { community: of.0, size }).collect(),
-            hits: found.members.into_iter().map(member).collect(),
-            left_out: found.left_out,
-            bridges: found.bridges.into_iter().map(bridge).collect(),
-        }
-    }
 }

@@ -1,20 +1,121 @@
-//! What came back to mind, and why.
+//! Recall: a question, what came back to mind and why, and what is held in memory to answer from.
 
+use crate::domain::ids::{Scope, Term};
 use crate::domain::units::Timestamp;
-use crate::service::engine::{Field, Found, Scored};
-use crate::service::mirrors::Held;
-use crate::service::recall::{Answered, Dimensions as Heard, Evidence, Freshness, Hit, MatchKind};
+use ebb_engine::graph::kinds::Dimension;
+use ebb_engine::graph::provenance::Provenance;
+use ebb_engine::recall::{Counters, Dimensions, Primed, Profile, SeedMass, Spread, Xlr};
+use ebb_engine::seeds::Evidence;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// An answer of the mirror.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct Recall {
-    /// A name for it, the same for the same question to the same state; nothing is kept under it.
-    pub recall_id: String,
-    /// Which state of the mirror was asked.
-    pub generation: u64,
+pub use ebb_engine::xlr::Field as Contrast;
+
+/// A question.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RecallRequest {
+    /// The question, in words.
+    #[serde(default)]
+    #[schemars(length(max = 65_536))]
+    pub text: String,
+    /// Ids to begin at, such as what a vector index found.
+    #[serde(default)]
+    #[schemars(length(max = 200))]
+    pub seeds: Vec<GivenSeed>,
+    /// How many hits at most.
+    #[serde(default = "top_k")]
+    #[schemars(range(min = 1, max = 1_000))]
+    pub top_k: usize,
+    /// Only nodes of these labels, such as Memory.
+    #[serde(default)]
+    #[schemars(length(max = 64))]
+    pub kinds: Vec<Term>,
+    /// Only memories of these tiers.
+    #[serde(default)]
+    #[schemars(length(max = 64))]
+    pub tiers: Vec<Term>,
+    /// Only what was used since.
+    pub since: Option<Timestamp>,
+    /// Only memories made in this session.
+    pub session: Option<Term>,
+    /// Whose data.
+    pub scope: Option<Scope>,
+    /// By which rule signals spread.
+    #[serde(default)]
+    pub profile: Profile,
+    /// What it means to be joined to the seeds.
+    #[serde(default)]
+    pub spread: Spread,
+    /// Which kinds of evidence are heard; those of engine.dimensions where nothing is said.
+    #[schemars(length(max = 4))]
+    pub dimensions: Option<Vec<Dimension>>,
+    /// What contrast with other places of the graph does; engine.xlr where nothing is said.
+    pub xlr: Option<Xlr>,
+    /// Whether nodes join that came with the seeds in earlier questions; engine.priming where nothing is said.
+    pub priming: Option<bool>,
+    /// Whether a seed keeps the value it begins with.
+    #[serde(default)]
+    pub seed_mass: SeedMass,
+    /// Whether the words of memories count.
+    #[serde(default = "yes")]
+    pub words: bool,
+    /// Whether to say what speaks for each seed, and by which relationships each hit was reached.
+    #[serde(default)]
+    pub why: bool,
+    /// Whether to read what memories say; without it the answer comes from memory alone.
+    #[serde(default = "yes")]
+    pub content: bool,
+}
+
+/// A question in words of which nothing else is said.
+impl Default for RecallRequest {
+    fn default() -> Self {
+        Self {
+            text: String::new(),
+            seeds: Vec::new(),
+            top_k: top_k(),
+            kinds: Vec::new(),
+            tiers: Vec::new(),
+            since: None,
+            session: None,
+            scope: None,
+            profile: Profile::default(),
+            spread: Spread::default(),
+            dimensions: None,
+            xlr: None,
+            priming: None,
+            seed_mass: SeedMass::default(),
+            words: true,
+            why: false,
+            content: true,
+        }
+    }
+}
+
+const fn yes() -> bool {
+    true
+}
+
+pub(super) const fn top_k() -> usize {
+    20
+}
+
+/// An id to begin at.
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GivenSeed {
+    /// Its id; of an entity its name.
+    pub id: Term,
+    /// How much it counts, above 0 and up to 1.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub score: f32,
+}
+
+/// How current an answer from memory is.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+pub struct Freshness {
     /// How many outcomes had been learned when the question was begun.
     pub tick_start: u64,
     /// How many when it was done: another number says that weights moved meanwhile.
@@ -29,15 +130,43 @@ pub struct Recall {
     pub whole: bool,
     /// Nodes that are held divided by nodes that may be, 1 where all are.
     pub held_share: f64,
+}
+
+impl Freshness {
+    /// That of a file on which so many outcomes were learned: it is what it is.
+    #[must_use]
+    pub const fn of_file(tick: u64) -> Self {
+        Self {
+            tick_start: tick,
+            tick_end: tick,
+            as_of: None,
+            stale_ms: 0,
+            stale: false,
+            whole: true,
+            held_share: 1.0,
+        }
+    }
+}
+
+/// An answer of the mirror.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Recall {
+    /// A name for it, the same for the same question to the same state; nothing is kept under it.
+    pub recall_id: String,
+    /// Which state of the mirror was asked.
+    pub generation: u64,
+    /// How current it is.
+    #[serde(flatten)]
+    pub freshness: Freshness,
     /// Whether something was cut short: which flag ends in truncated says what.
     pub truncated: bool,
     /// What was found, the best first.
-    pub hits: Vec<Recollection>,
+    pub hits: Vec<Hit>,
     /// Where the search began, the strongest first.
     pub seeds: Vec<RecallSeed>,
     /// With priming: what joined them because it came together with them in earlier questions, the strongest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub primed: Vec<PrimedNode>,
+    pub primed: Vec<Primed>,
     /// Seeds of the question that are not in the mirror.
     pub unknown_seeds: Vec<String>,
     /// With xlr: what was contrasted with.
@@ -46,13 +175,12 @@ pub struct Recall {
     /// What was cut short, or was still moving when it was taken.
     pub flags: Vec<&'static str>,
     /// What finding took.
-    pub counters: RecallCounters,
+    pub counters: Counters,
 }
 
 /// A hit.
 #[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "Hit")]
-pub struct Recollection {
+pub struct Hit {
     /// Its id; of an entity its name.
     pub id: String,
     /// What people read: the name, or the first 200 bytes of a memory.
@@ -84,52 +212,6 @@ pub struct Recollection {
     pub partial: bool,
 }
 
-/// How a hit does by each kind of evidence, 0 to 1.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct Dimensions {
-    /// What joins it to the seeds.
-    pub structural: f32,
-    /// How like the question it is called, or what stands with it.
-    pub semantic: f32,
-    /// How fresh it is for what it is worth, or how it changes with the seeds.
-    pub temporal: f32,
-    /// How the seeds lead to it as causes, or it to them.
-    pub causal: f32,
-}
-
-impl From<Heard> for Dimensions {
-    fn from(heard: Heard) -> Self {
-        let Heard { structural, semantic, temporal, causal, .. } = heard;
-        Self { structural, semantic, temporal, causal }
-    }
-}
-
-/// What contrast says of a hit.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct Contrast {
-    /// What the wave from the seeds left there.
-    pub hot: f32,
-    /// What the wave from elsewhere left there.
-    pub cold: f32,
-    /// How alike and in step the two are, 0 to 1.
-    pub overlap: f32,
-    /// How well connected it is beside the mean, 0.3 to 2.
-    pub density: f32,
-    /// Whether it is too near a seed to be damped.
-    pub immune: bool,
-    /// What is left of hot, beside the greatest of it or 1; below 0 where cold takes more than there is.
-    pub net: f32,
-    /// By what its structural score is multiplied, 0 to 1, where contrast gates.
-    pub gate: f32,
-}
-
-impl From<Field> for Contrast {
-    fn from(field: Field) -> Self {
-        let Field { hot, cold, overlap, density, immune, net, gate, .. } = field;
-        Self { hot, cold, overlap, density, immune, net, gate }
-    }
-}
-
 /// A relationship of a way.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct PathStep {
@@ -138,23 +220,6 @@ pub struct PathStep {
     pub kind: String,
     /// What it weighs.
     pub weight: f32,
-}
-
-/// Where something comes from.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct Provenance {
-    /// In which source.
-    pub source_path: Option<String>,
-    /// From which line on.
-    pub line_start: Option<u32>,
-    /// To which line.
-    pub line_end: Option<u32>,
-    /// Some of it.
-    pub excerpt: Option<String>,
-    /// In which namespace.
-    pub namespace: Option<String>,
-    /// Whether it is the original.
-    pub canonical: bool,
 }
 
 /// Where the search began.
@@ -168,220 +233,15 @@ pub struct RecallSeed {
     pub score: f32,
     /// With why: what speaks for it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub evidence: Option<Vec<SeedEvidence>>,
-}
-
-/// What joined the seeds.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct PrimedNode {
-    /// Its id.
-    pub id: String,
-    /// Above 0, up to a tenth of the strongest seed.
-    pub score: f32,
-}
-
-/// What speaks for a seed.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct SeedEvidence {
-    /// How it was found: name, exact, prefix, contains, tag, spelling, fact, external or text.
-    pub ground: &'static str,
-    /// By what: a word of the question, or the other end of a fact.
-    pub of: String,
-    /// What that alone would give it.
-    pub score: f32,
-}
-
-/// What finding took.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct RecallCounters {
-    /// Relationships that were read, each way by itself.
-    pub slots_read: u64,
-    /// Of these, how many carried something.
-    pub useful_slots: u64,
-    /// Nodes that passed something on.
-    pub rows_touched: u64,
-    /// Nodes that were reached.
-    pub nodes_touched: u64,
-    /// Of these, how many lack relationships for want of room.
-    pub partial_nodes: u64,
-    /// Places of words that were looked at.
-    pub postings_read: u64,
-}
-
-const fn ground(ground: MatchKind) -> &'static str {
-    match ground {
-        MatchKind::Name => "name",
-        MatchKind::Exact => "exact",
-        MatchKind::Prefix => "prefix",
-        MatchKind::Contains => "contains",
-        MatchKind::Tag => "tag",
-        MatchKind::Trigram => "spelling",
-        MatchKind::Fact => "fact",
-        MatchKind::External => "external",
-        MatchKind::Text => "text",
-    }
-}
-
-impl Recall {
-    /// As it is told, with reasons where they are asked for.
-    #[must_use]
-    pub fn of(answered: Answered, why: bool) -> Self {
-        let Answered { recalled, mut contents, mut steps, freshness } = answered;
-        let hit = |hit: Hit| {
-            let steps = steps.remove(&hit.id).filter(|_| why);
-            Recollection {
-                content: contents.remove(&hit.id),
-                steps: steps
-                    .map(|steps| steps.into_iter().map(|(kind, weight)| PathStep { kind, weight }).collect()),
-                id: hit.id,
-                label: hit.label,
-                kind: hit.kind,
-                score: hit.score,
-                dimensions: hit.dimensions.into(),
-                bonus: hit.bonus,
-                path: hit.route.map_or_else(Vec::new, |route| route.ids),
-                text_rank: hit.text_rank,
-                contrast: hit.contrast.map(Contrast::from),
-                provenance: hit.provenance.map(|from| Provenance {
-                    source_path: from.source_path,
-                    line_start: from.line_start,
-                    line_end: from.line_end,
-                    excerpt: from.excerpt,
-                    namespace: from.namespace,
-                    canonical: from.canonical,
-                }),
-                partial: hit.partial,
-            }
-        };
-        let speaks =
-            |one: Evidence| SeedEvidence { ground: ground(one.ground), of: one.of, score: one.score };
-        let counters = recalled.counters;
-        let flags: Vec<&'static str> = recalled.flags.names().collect();
-        Self {
-            recall_id: recalled.id,
-            generation: recalled.generation.0,
-            tick_start: freshness.tick_start,
-            tick_end: freshness.tick_end,
-            as_of: freshness.as_of,
-            stale_ms: milliseconds(&freshness),
-            stale: freshness.stale,
-            whole: freshness.whole,
-            held_share: freshness.held_share,
-            truncated: cut_short(&flags),
-            hits: recalled.hits.into_iter().map(hit).collect(),
-            seeds: recalled
-                .seeds
-                .into_iter()
-                .map(|seed| RecallSeed {
-                    id: seed.id,
-                    label: seed.label,
-                    score: seed.score,
-                    evidence: why.then(|| seed.evidence.into_iter().map(speaks).collect()),
-                })
-                .collect(),
-            primed: recalled
-                .primed
-                .into_iter()
-                .map(|one| PrimedNode { id: one.id, score: one.score })
-                .collect(),
-            unknown_seeds: recalled.unknown,
-            anti_seeds: recalled.anti_seeds,
-            flags,
-            counters: RecallCounters {
-                slots_read: counters.slots_read,
-                useful_slots: counters.useful_slots,
-                rows_touched: counters.rows_touched,
-                nodes_touched: counters.nodes_touched,
-                partial_nodes: counters.partial_nodes,
-                postings_read: counters.postings_read,
-            },
-        }
-    }
-}
-
-pub(super) fn cut_short(flags: &[&str]) -> bool {
-    flags.iter().any(|flag| flag.ends_with("_truncated"))
-}
-
-pub(super) fn milliseconds(freshness: &Freshness) -> u64 {
-    u64::try_from(freshness.age.as_millis()).unwrap_or(u64::MAX)
-}
-
-/// What a mechanism of the engine found.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct EngineAnswer {
-    /// Which state was asked.
-    pub generation: u64,
-    /// How many outcomes had been learned when the question was begun.
-    pub tick_start: u64,
-    /// How many when it was done: another number says that weights moved meanwhile.
-    pub tick_end: u64,
-    /// The instant up to which the graph was seen.
-    pub as_of: Option<Timestamp>,
-    /// Milliseconds since the graph was last looked at.
-    pub stale_ms: u64,
-    /// Whether that is longer than is configured.
-    pub stale: bool,
-    /// Whether everything that may be held is; else only the hottest nodes were searched.
-    pub whole: bool,
-    /// Nodes that are held divided by nodes that may be, 1 where all are.
-    pub held_share: f64,
-    /// Whether something was cut short: which flag ends in truncated says what.
-    pub truncated: bool,
-    /// What was found, the best first.
-    pub hits: Vec<EngineHit>,
-    /// Seeds that are not there.
-    pub unknown_seeds: Vec<String>,
-    /// What was cut short, or was still moving when it was taken.
-    pub flags: Vec<&'static str>,
-    /// Relationships that were read, each way by itself.
-    pub slots_read: u64,
-    /// Nodes that were reached.
-    pub nodes_touched: u64,
-}
-
-/// A node and how it does.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct EngineHit {
-    /// Its id; of an entity its name.
-    pub id: String,
-    /// What people read.
-    pub label: String,
-    /// Its label in the graph.
-    pub kind: String,
-    /// How strongly it is lit, or how well it stands.
-    pub score: f32,
-}
-
-impl EngineAnswer {
-    /// As it is told.
-    #[must_use]
-    pub fn of(found: Found, freshness: &Freshness) -> Self {
-        let hit = |one: Scored| EngineHit { id: one.id, label: one.label, kind: one.kind, score: one.score };
-        Self {
-            generation: found.generation,
-            tick_start: freshness.tick_start,
-            tick_end: freshness.tick_end,
-            as_of: freshness.as_of,
-            stale_ms: milliseconds(freshness),
-            stale: freshness.stale,
-            whole: freshness.whole,
-            held_share: freshness.held_share,
-            truncated: cut_short(&found.flags),
-            hits: found.nodes.into_iter().map(hit).collect(),
-            unknown_seeds: found.unknown,
-            flags: found.flags,
-            slots_read: found.work.0,
-            nodes_touched: found.work.1,
-        }
-    }
+    pub evidence: Option<Vec<Evidence>>,
 }
 
 /// What is held of a scope in memory.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Mirror {
     /// Whose.
-    pub scope: String,
+    #[schemars(with = "String")]
+    pub scope: Scope,
     /// Whether it was loaded yet.
     pub loaded: bool,
     /// Which state.
@@ -414,32 +274,34 @@ pub struct Mirror {
     pub save_failures: u64,
     /// How often what was learned was not saved, since the graph it was learned on could not be.
     pub learned_saves_skipped: u64,
+    /// Whether it is saved at all.
+    #[serde(skip)]
+    pub is_saved: bool,
 }
 
-impl From<Held> for Mirror {
-    fn from(held: Held) -> Self {
-        let state = held.state;
-        let skipped = state.map_or_else(BTreeMap::new, |state| {
-            BTreeMap::from([("nodes", state.skipped.0), ("relationships", state.skipped.1)])
-        });
+impl Mirror {
+    /// That of a scope of which nothing is held yet.
+    #[must_use]
+    pub const fn unloaded(scope: Scope) -> Self {
         Self {
-            scope: held.scope.to_string(),
-            loaded: state.is_some(),
-            generation: state.map(|state| state.generation),
-            as_of: state.and_then(|state| state.freshness.as_of),
-            stale_ms: state.map(|state| milliseconds(&state.freshness)),
-            stale: state.is_some_and(|state| state.freshness.stale),
-            whole: state.map(|state| state.freshness.whole),
-            held_share: state.map(|state| state.freshness.held_share),
-            nodes: state.map(|state| state.nodes),
-            slots: state.map(|state| state.slots),
-            bytes: state.map(|state| state.bytes),
-            tick: state.map(|state| state.freshness.tick_end),
-            learned: state.map(|state| state.learned),
-            skipped,
-            saved_generation: held.saves.and_then(|saves| saves.generation),
-            save_failures: held.saves.map_or(0, |saves| saves.failures),
-            learned_saves_skipped: held.saves.map_or(0, |saves| saves.skipped),
+            scope,
+            loaded: false,
+            generation: None,
+            as_of: None,
+            stale_ms: None,
+            stale: false,
+            whole: None,
+            held_share: None,
+            nodes: None,
+            slots: None,
+            bytes: None,
+            tick: None,
+            learned: None,
+            skipped: BTreeMap::new(),
+            saved_generation: None,
+            save_failures: 0,
+            learned_saves_skipped: 0,
+            is_saved: false,
         }
     }
 }

@@ -3,7 +3,8 @@
 //! Every process has mirrors of its own and knows of no other's, so each leaves word in the graph of what it holds.
 
 use super::Service;
-use super::recall::{Error, Freshness, LearnedFile, View, read_file};
+use super::recall::{Error, LearnedFile, View, read_file};
+use crate::api::recall::{Freshness, Mirror};
 use crate::domain::ids::Scope;
 use crate::mirror::Current;
 use crate::store::{self, MirrorReport};
@@ -14,38 +15,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub use crate::mirror::compare::Difference;
-pub use crate::mirror::saving::Saves;
 pub use crate::store::MirrorStatus;
-
-/// What a mirror holds.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Held {
-    /// Whose.
-    pub scope: Scope,
-    /// Its state; `None` before it was loaded.
-    pub state: Option<State>,
-    /// How saves of it went; `None` where nothing is saved.
-    pub saves: Option<Saves>,
-}
-
-/// The state of a mirror.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct State {
-    /// How current it is.
-    pub freshness: Freshness,
-    /// Which generation.
-    pub generation: u64,
-    /// Nodes.
-    pub nodes: usize,
-    /// Slots.
-    pub slots: usize,
-    /// Bytes, without what is kept for the next generation.
-    pub bytes: usize,
-    /// For how many slots something was learned.
-    pub learned: usize,
-    /// Nodes and relationships that the store has and the graph cannot hold.
-    pub skipped: (u64, u64),
-}
 
 /// What a snapshot file holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -114,7 +84,7 @@ impl Service {
         let (tick_start, tick_end) = current.ticks();
         Freshness {
             as_of: Some(current.as_of),
-            age,
+            stale_ms: u64::try_from(age.as_millis()).unwrap_or(u64::MAX),
             stale,
             whole: current.is_whole(),
             held_share: current.held_share(),
@@ -135,7 +105,7 @@ impl Service {
     ///
     /// # Errors
     /// [`Error::NotMirrored`] for a scope that is not mirrored here; of the store.
-    pub async fn refresh_mirror(&self, scope: &Scope) -> Result<Held, Error> {
+    pub async fn refresh_mirror(&self, scope: &Scope) -> Result<Mirror, Error> {
         self.mirror.refresh(scope, self.instant(None).await?).await?;
         self.mirrored(scope)
     }
@@ -160,26 +130,40 @@ impl Service {
     ///
     /// # Errors
     /// [`Error::NotMirrored`] for a scope that is not mirrored here.
-    pub fn mirrored(&self, scope: &Scope) -> Result<Held, Error> {
+    pub fn mirrored(&self, scope: &Scope) -> Result<Mirror, Error> {
         let current = self.mirror.current(scope)?;
-        let state = current.map(|current| {
-            let (view, snapshot) = (&current.view, current.view.snapshot());
-            State {
-                freshness: self.freshness(&current),
-                generation: view.generation().0,
-                nodes: view.graph().node_count(),
-                slots: view.graph().slot_count(),
-                bytes: view.bytes().total(),
-                learned: current.learned,
-                skipped: (snapshot.skipped.nodes, snapshot.skipped.relationships),
-            }
-        });
-        Ok(Held { scope: scope.clone(), state, saves: self.mirror.saves(scope) })
+        let saves = self.mirror.saves(scope);
+        let unloaded = Mirror {
+            saved_generation: saves.and_then(|saves| saves.generation),
+            save_failures: saves.map_or(0, |saves| saves.failures),
+            learned_saves_skipped: saves.map_or(0, |saves| saves.skipped),
+            is_saved: saves.is_some(),
+            ..Mirror::unloaded(scope.clone())
+        };
+        let Some(current) = current else { return Ok(unloaded) };
+        let (view, freshness) = (&current.view, self.freshness(&current));
+        let skipped = &view.snapshot().skipped;
+        Ok(Mirror {
+            loaded: true,
+            generation: Some(view.generation().0),
+            as_of: freshness.as_of,
+            stale_ms: Some(freshness.stale_ms),
+            stale: freshness.stale,
+            whole: Some(freshness.whole),
+            held_share: Some(freshness.held_share),
+            nodes: Some(view.graph().node_count()),
+            slots: Some(view.graph().slot_count()),
+            bytes: Some(view.bytes().total()),
+            tick: Some(freshness.tick_end),
+            learned: Some(current.learned),
+            skipped: BTreeMap::from([("nodes", skipped.nodes), ("relationships", skipped.relationships)]),
+            ..unloaded
+        })
     }
 
     /// What every mirror of this process holds.
     #[must_use]
-    pub fn mirrors(&self) -> Vec<Held> {
+    pub fn mirrors(&self) -> Vec<Mirror> {
         let scopes = self.mirror.config().scopes.iter();
         scopes.filter_map(|scope| self.mirrored(scope).ok()).collect()
     }
@@ -190,24 +174,24 @@ impl Service {
         self.mirror.config().refresh
     }
 
-    /// Leaves word in the graph of what is held, if it was loaded.
-    pub async fn publish_mirror(&self, held: &Held) -> Result<(), store::Error> {
-        let Some(state) = held.state else { return Ok(()) };
+    /// Publishes in the graph what a mirror holds, if it was loaded.
+    pub async fn publish_mirror(&self, mirror: &Mirror) -> Result<(), store::Error> {
+        let Mirror { generation: Some(generation), nodes: Some(nodes), .. } = *mirror else { return Ok(()) };
         let config = self.mirror.config();
-        let holding = MirrorReport {
-            scope: held.scope.clone(),
-            generation: state.generation,
-            nodes: state.nodes,
-            slots: state.slots,
-            bytes: state.bytes,
-            tick: state.freshness.tick_end,
-            learned: state.learned,
-            whole: state.freshness.whole,
-            held_share: state.freshness.held_share,
+        let report = MirrorReport {
+            scope: mirror.scope.clone(),
+            generation,
+            nodes,
+            slots: mirror.slots.unwrap_or_default(),
+            bytes: mirror.bytes.unwrap_or_default(),
+            tick: mirror.tick.unwrap_or_default(),
+            learned: mirror.learned.unwrap_or_default(),
+            whole: mirror.whole == Some(true),
+            held_share: mirror.held_share.unwrap_or_default(),
             refresh: config.refresh,
             staleness: config.staleness,
         };
-        self.store.publish_mirror(&holding).await
+        self.store.publish_mirror(&report).await
     }
 
     /// Takes away the word of what is held: this process is about to end.

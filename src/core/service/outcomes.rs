@@ -94,8 +94,8 @@ impl Service {
         let Judged { scope, ask, at, useful, reward } = judged;
         self.mirror.refresh(&scope, at).await?;
         let current = self.ready(&scope).await?;
-        let answered = self.answered(&scope, current, ask, false).await?;
-        let outcome = outcome_of(&answered.recalled, reward, |id| useful.iter().any(|one| one == id));
+        let recalled = self.recalled(&scope, &current, ask).await?;
+        let outcome = outcome_of(&recalled, reward, |id| useful.iter().any(|one| one == id));
         outcome.map_err(|why| Error::Invalid(why.to_string()))
     }
 }

@@ -12,7 +12,8 @@
 //! read and after its last: equal, it is that of a graph which nobody touched meanwhile.
 
 use super::Service;
-use crate::domain::ids::{MemoryKey, Scope, labelled};
+use crate::api::recall::{Freshness, Hit, PathStep, Recall, RecallRequest, RecallSeed};
+use crate::domain::ids::{MemoryKey, Scope, Term, labelled};
 use crate::domain::units::Timestamp;
 use crate::mirror::persist::{self, Files};
 use crate::mirror::{self, Current};
@@ -23,22 +24,19 @@ use ebb_engine::graph::index::NodeId;
 use ebb_engine::graph::kinds::{Kinds, NodeType};
 use ebb_engine::graph::{codec, graphml, visit};
 use ebb_engine::plasticity::{QueryMemory, Rules, Synapses, prime};
-use ebb_engine::recall::{recall, recall_primed};
+use ebb_engine::recall::{self as engine, recall, recall_primed};
 use ebb_engine::scratch::Scratch;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 pub use crate::mirror::compute::Refused;
 pub use ebb_engine::View;
 pub use ebb_engine::graph::kinds::Dimension;
 pub use ebb_engine::recall::{
-    Ask, Config, Dimensions, Filter, Fusion, Hit, Profile, Recalled, SeedMass, Spread, TEXT_BYTES_MAX,
-    TOP_K_MAX, Xlr,
+    Ask, Config, Filter, Fusion, Profile, Recalled, SeedMass, Spread, TEXT_BYTES_MAX, TOP_K_MAX, Xlr,
 };
-pub use ebb_engine::seeds::{Evidence, MatchKind};
 
 /// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
@@ -106,58 +104,6 @@ fn recall_after(
     Ok(recalled)
 }
 
-/// How current an answer is.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Freshness {
-    /// The instant up to which the store was seen, by the laws' clock; of a file nobody knows.
-    pub as_of: Option<Timestamp>,
-    /// How long ago the store was last seen.
-    pub age: Duration,
-    /// Whether that is longer than is configured.
-    pub stale: bool,
-    /// Whether everything that may be mirrored is.
-    pub whole: bool,
-    /// Nodes that are mirrored divided by those that may be, 1 where it is whole.
-    pub held_share: f64,
-    /// How many outcomes had been learned when it was begun.
-    pub tick_start: u64,
-    /// How many when it was done, one that was being learned among them: another number says that weights moved meanwhile.
-    pub tick_end: u64,
-}
-
-/// An answer with how current it is.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Answered {
-    /// What the engine found.
-    pub recalled: Recalled,
-    /// The texts of memories among the hits, by id, if they were wanted.
-    pub contents: BTreeMap<String, String>,
-    /// Of the ways of hits: the types of their relationships and what they weigh, by the id of the hit.
-    pub steps: BTreeMap<String, Vec<(String, f32)>>,
-    /// How current it is.
-    pub freshness: Freshness,
-}
-
-impl Freshness {
-    /// That of a file on which nothing was learned: it is what it is.
-    pub const FILE: Self = Self {
-        as_of: None,
-        age: Duration::ZERO,
-        stale: false,
-        whole: true,
-        held_share: 1.0,
-        tick_start: 0,
-        tick_end: 0,
-    };
-
-    /// That of a view of a file.
-    #[must_use]
-    pub fn of_file(view: &View) -> Self {
-        let tick = view.ticks().at_start();
-        Self { tick_start: tick, tick_end: tick, ..Self::FILE }
-    }
-}
-
 /// What a file beside that of a graph said was learned on it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LearnedFile {
@@ -202,15 +148,94 @@ fn told(why: &mirror::Error) -> String {
     format!("{why}{cause}")
 }
 
-/// Answers a question from a view that is no mirror's.
+/// Answers a question at `now` from a view that is no mirror's.
 ///
 /// # Errors
 /// [`Error::Invalid`] for a question outside its ranges.
-pub fn recall_in(view: &View, ask: &Ask, rules: &Config) -> Result<Answered, Error> {
+pub fn recall_in(
+    view: &View,
+    asked: &RecallRequest,
+    rules: &Config,
+    now: Timestamp,
+) -> Result<Recall, Error> {
+    let mut ask = asked.ask(rules.usual());
+    ask.now_ms = Some(now.millis()).filter(|_| ask.dimensions.contains(&Dimension::Temporal));
     let recalled =
-        recall(view, ask, rules, &mut Scratch::default()).map_err(|why| Error::Invalid(why.to_string()))?;
-    let steps = recalled.hits.iter().map(|hit| (hit.id.clone(), steps(view, hit))).collect();
-    Ok(Answered { recalled, contents: BTreeMap::new(), steps, freshness: Freshness::of_file(view) })
+        recall(view, &ask, rules, &mut Scratch::default()).map_err(|why| Error::Invalid(why.to_string()))?;
+    let freshness = Freshness::of_file(view.ticks().at_start());
+    Ok(answer(view, recalled, BTreeMap::new(), freshness, asked.why))
+}
+
+impl RecallRequest {
+    /// As the engine takes it; where nothing is said, as usual.
+    fn ask(&self, usual: &Ask) -> Ask {
+        let texts = |terms: &[Term]| terms.iter().map(|term| term.as_str().to_owned()).collect();
+        let heard = |heard: &Vec<Dimension>| heard.iter().copied().collect();
+        Ask {
+            text: self.text.clone(),
+            seeds: self.seeds.iter().map(|seed| (seed.id.as_str().to_owned(), seed.score)).collect(),
+            top_k: self.top_k,
+            filter: Filter {
+                kinds: texts(&self.kinds),
+                tiers: texts(&self.tiers),
+                since: self.since.map(Timestamp::millis),
+                session: self.session.as_ref().map(|session| session.as_str().to_owned()),
+            },
+            profile: self.profile,
+            spread: self.spread,
+            fusion: if self.words { Fusion::Text } else { Fusion::Off },
+            dimensions: self.dimensions.as_ref().map_or_else(|| usual.dimensions.clone(), heard),
+            now_ms: None,
+            xlr: self.xlr.unwrap_or(usual.xlr),
+            seed_mass: self.seed_mass,
+            priming: self.priming.unwrap_or(usual.priming),
+        }
+    }
+}
+
+/// What was found, as it is answered: with the texts of memories by id, and with reasons where they are asked for.
+fn answer(
+    view: &View,
+    recalled: Recalled,
+    mut contents: BTreeMap<String, String>,
+    freshness: Freshness,
+    why: bool,
+) -> Recall {
+    let flags: Vec<&'static str> = recalled.flags.names().collect();
+    let hit = |hit: engine::Hit| Hit {
+        steps: why.then(|| steps(view, &hit)),
+        content: contents.remove(&hit.id),
+        id: hit.id,
+        label: hit.label,
+        kind: hit.kind,
+        score: hit.score,
+        dimensions: hit.dimensions,
+        bonus: hit.bonus,
+        path: hit.route.map_or_else(Vec::new, |route| route.ids),
+        text_rank: hit.text_rank,
+        contrast: hit.contrast,
+        provenance: hit.provenance,
+        partial: hit.partial,
+    };
+    let seed = |seed: engine::Seed| RecallSeed {
+        id: seed.id,
+        label: seed.label,
+        score: seed.score,
+        evidence: why.then_some(seed.evidence),
+    };
+    Recall {
+        recall_id: recalled.id,
+        generation: recalled.generation.0,
+        freshness,
+        truncated: flags.iter().any(|flag| flag.ends_with("_truncated")),
+        hits: recalled.hits.into_iter().map(hit).collect(),
+        seeds: recalled.seeds.into_iter().map(seed).collect(),
+        primed: recalled.primed,
+        unknown_seeds: recalled.unknown,
+        anti_seeds: recalled.anti_seeds,
+        flags,
+        counters: recalled.counters,
+    }
 }
 
 /// Writes the graph of a view as a snapshot, JSON version 3.
@@ -252,39 +277,31 @@ impl Service {
     /// # Errors
     /// [`Error::Invalid`] for a question outside its ranges; [`Error::NotMirrored`]; [`Error::Busy`]; of the
     /// store.
-    pub async fn recall(&self, scope: &Scope, ask: Ask, content: bool) -> Result<Answered, Error> {
+    pub async fn recall(&self, scope: &Scope, asked: RecallRequest) -> Result<Recall, Error> {
         let current = self.ready(scope).await?;
-        let answered = self.answered(scope, current, ask, content).await?;
-        Box::pin(self.file(scope, &answered.recalled)).await;
-        Ok(answered)
+        let mut recalled = self.recalled(scope, &current, asked.ask(self.config.engine.usual())).await?;
+        let contents = match asked.content {
+            true => self.contents(scope, &current.view, &mut recalled).await?,
+            false => BTreeMap::new(),
+        };
+        let freshness = self.freshness(&current);
+        Box::pin(self.file(scope, &recalled)).await;
+        Ok(answer(&current.view, recalled, contents, freshness, asked.why))
     }
 
-    /// Answers a question from what is held of a scope.
-    pub(super) async fn answered(
+    /// What the engine finds in what is held of a scope.
+    pub(super) async fn recalled(
         &self,
         scope: &Scope,
-        current: Current,
+        current: &Current,
         ask: Ask,
-        content: bool,
-    ) -> Result<Answered, Error> {
+    ) -> Result<Recalled, Error> {
         let (view, rules) = (Arc::clone(&current.view), self.config.engine.clone());
         let memory = self.questions.of_scope(scope);
         let asking = move |scratch: &mut Scratch| recall_after(&view, &ask, &rules, &memory, scratch);
-        let asked = self.compute.run(asking).await?;
-        let mut recalled = asked.map_err(|why| Error::Invalid(why.to_string()))?;
-        let mut contents = BTreeMap::new();
-        if content {
-            contents = self.contents(scope, &current.view, &mut recalled).await?;
-        }
-        let steps = recalled.hits.iter().map(|hit| (hit.id.clone(), steps(&current.view, hit))).collect();
+        let recalled = self.compute.run(asking).await?.map_err(|why| Error::Invalid(why.to_string()))?;
         self.mirror.recalled(scope, &current.view);
-        Ok(Answered { recalled, contents, steps, freshness: self.freshness(&current) })
-    }
-
-    /// A question of which nothing is said yet: what is heard, and how, where a caller leaves it open.
-    #[must_use]
-    pub fn usual(&self) -> Ask {
-        self.config.engine.usual().clone()
+        Ok(recalled)
     }
 
     /// The texts of the memories among the hits. Memories that have gone are taken out wherever they stand:
@@ -326,8 +343,10 @@ impl Service {
 }
 
 /// The relationships of the way to a hit, from its seed on.
-fn steps(view: &View, hit: &Hit) -> Vec<(String, f32)> {
+fn steps(view: &View, hit: &engine::Hit) -> Vec<PathStep> {
     let graph = view.graph();
     let slots = hit.route.iter().flat_map(|route| route.path.slots.iter());
-    slots.map(|slot| (graph.relation(*slot).to_owned(), graph.weight(*slot))).collect()
+    slots
+        .map(|slot| PathStep { kind: graph.relation(*slot).to_owned(), weight: graph.weight(*slot) })
+        .collect()
 }

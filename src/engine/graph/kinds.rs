@@ -131,15 +131,17 @@ pub enum EdgeDirection {
 }
 
 /// A kind of evidence.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema), schemars(inline))]
 pub enum Dimension {
-    /// What is joined to it.
+    /// What joins a node to the seeds.
     Structural,
-    /// What is written like it.
+    /// How like the question it is called, or what stands with it.
     Semantic,
-    /// What changes with it, and how long ago.
+    /// How fresh it is for what it is worth, or how it changes with the seeds.
     Temporal,
-    /// What it leads to, or comes from.
+    /// How the seeds lead to it as causes, or it to them.
     Causal,
 }
 

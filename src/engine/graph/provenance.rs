@@ -3,20 +3,21 @@
 
 use super::Error;
 
-/// Where a node comes from.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+/// Where something comes from.
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct Provenance {
-    /// A file or address.
+    /// In which source.
     pub source_path: Option<String>,
-    /// The first line, from 1.
+    /// From which line on.
     pub line_start: Option<u32>,
-    /// The last line, from 1.
+    /// To which line.
     pub line_end: Option<u32>,
-    /// Some words of it.
+    /// Some of it.
     pub excerpt: Option<String>,
-    /// Whose it is.
+    /// In which namespace.
     pub namespace: Option<String>,
-    /// Whether this is the place that counts.
+    /// Whether it is the original.
     pub canonical: bool,
 }
 

@@ -10,6 +10,7 @@ use crate::plasticity::{Query, QueryMemory};
 use crate::seeds::Evidence;
 use crate::text::fold::cut;
 use crate::xlr::Field;
+use serde::Serialize;
 
 /// What of a question is remembered, in bytes: a thousand long ones would take more room than what they say together.
 const REMEMBERED_BYTES: usize = 1_024;
@@ -80,17 +81,18 @@ pub struct Hit {
     pub partial: bool,
 }
 
-/// How a node does by each kind of evidence, `0 ..= 1`; 0 where there is none.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+/// How a hit does by each kind of evidence, 0 to 1.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Dimensions {
     /// What joins it to the seeds.
     pub structural: f32,
-    /// How like the question it is called.
+    /// How like the question it is called, or what stands with it.
     pub semantic: f32,
     /// How fresh it is for what it is worth, or how it changes with the seeds.
     pub temporal: f32,
-    /// How the seeds cause it, or it them.
+    /// How the seeds lead to it as causes, or it to them.
     pub causal: f32,
 }
 
@@ -124,19 +126,20 @@ pub struct Seed {
     pub evidence: Vec<Evidence>,
 }
 
-/// What an answer took.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+/// What finding took.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema), schemars(rename = "RecallCounters"))]
 pub struct Counters {
-    /// Slots that were read.
+    /// Relationships that were read, each way by itself.
     pub slots_read: u64,
-    /// Of these, how many signals were above the threshold.
+    /// Of these, how many carried something.
     pub useful_slots: u64,
-    /// Rows that were begun.
+    /// Nodes that passed something on.
     pub rows_touched: u64,
-    /// Nodes that were reached, whether they pass the filter or not.
+    /// Nodes that were reached.
     pub nodes_touched: u64,
-    /// Of these, how many lack relationships because their other ends were not loaded.
+    /// Of these, how many lack relationships for want of room.
     pub partial_nodes: u64,
-    /// Postings of words that were looked at in texts.
+    /// Places of words that were looked at.
     pub postings_read: u64,
 }

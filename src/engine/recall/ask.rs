@@ -13,6 +13,7 @@ use crate::semantic::synonyms::SynonymExpander;
 use crate::temporal::decay::HalfLives;
 use crate::xlr::XLR_PULSE_BUDGET;
 use crate::{Error, View};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use xxhash_rust::xxh3::xxh3_128;
@@ -76,34 +77,39 @@ impl Default for Ask {
     }
 }
 
-/// A node that joined the seeds.
-#[derive(Debug, Clone, PartialEq)]
+/// What joined the seeds.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema), schemars(rename = "PrimedNode"))]
 pub struct Primed {
-    /// What the node is known by outside.
+    /// Its id.
     pub id: String,
-    /// What it begins with beside them, above 0 and at most a tenth of the strongest.
+    /// Above 0, up to a tenth of the strongest seed.
     pub score: f32,
 }
 
-/// What contrast with other places of the graph does to an answer.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+/// What contrast with other places of the graph does.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema), schemars(inline))]
 pub enum Xlr {
     /// Nothing: it is not worked out.
     #[default]
     Off,
     /// What would light up for any question counts for less.
     Gate,
-    /// It is told, and changes nothing.
+    /// It is told of each hit, and changes nothing.
     Report,
 }
 
 /// What becomes of the value that a seed begins with.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema), schemars(inline))]
 pub enum SeedMass {
-    /// It counts: what is named is among what is meant.
+    /// It counts.
     #[default]
     Keep,
-    /// It is taken off what is lit again, so that a seed counts for what comes back to it.
+    /// It is taken off again: a seed counts for what comes back to it.
     Subtract,
 }
 
@@ -121,22 +127,27 @@ pub struct Filter {
 }
 
 /// By which rule signals spread.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema), schemars(inline))]
 pub enum Profile {
-    /// Evidence adds up, and what a node passes on is shared.
+    /// Evidence adds up, and neighbours share.
     #[default]
     Recall,
-    /// The strongest signal counts alone, and each neighbour gets all of it.
+    /// The strongest signal alone counts.
     Reference,
 }
 
 /// What it means to be joined to the seeds.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema), schemars(inline))]
 pub enum Spread {
-    /// To be lit by them; costs what is lit.
+    /// To be lit by them.
     #[default]
     Activation,
-    /// To be met by a reader who starts at them again and again; costs the whole graph, many times.
+    /// To be met by a reader who starts at them again and again; costs the whole graph.
+    #[serde(rename = "ppr")]
     PersonalPageRank,
 }
 

@@ -44,6 +44,7 @@ use crate::graph::Graph;
 use crate::graph::index::NodeId;
 use facts::{Fact, Facts};
 use labels::{CANDIDATES_MAX, Labels};
+use serde::Serialize;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
@@ -109,14 +110,16 @@ pub struct Seed {
     pub evidence: Vec<Evidence>,
 }
 
-/// What speaks for a node.
-#[derive(Debug, Clone, PartialEq)]
+/// What speaks for a seed.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema), schemars(rename = "SeedEvidence"))]
 pub struct Evidence {
-    /// How it was found.
+    /// How it was found: name, exact, prefix, contains, tag, spelling, fact, external or text.
+    #[cfg_attr(feature = "schemars", schemars(with = "String"))]
     pub ground: MatchKind,
-    /// The token or the name in the question; of a fact the label of its other end; else empty.
+    /// By what: a word of the question, or the other end of a fact.
     pub of: String,
-    /// What that alone would give it, before anything is damped.
+    /// What that alone would give it.
     pub score: f32,
 }
 
@@ -141,6 +144,30 @@ pub enum MatchKind {
     External,
     /// Its text has the question's words.
     Text,
+}
+
+impl MatchKind {
+    /// Its name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Name => "name",
+            Self::Exact => "exact",
+            Self::Prefix => "prefix",
+            Self::Contains => "contains",
+            Self::Tag => "tag",
+            Self::Trigram => "spelling",
+            Self::Fact => "fact",
+            Self::External => "external",
+            Self::Text => "text",
+        }
+    }
+}
+
+impl Serialize for MatchKind {
+    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(self.name())
+    }
 }
 
 /// A token that speaks for a node.

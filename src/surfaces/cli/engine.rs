@@ -13,11 +13,10 @@ use super::output::Output;
 use super::page::{Column, Page, searched};
 use super::recall::{ProfileName, seed};
 use clap::{Args, Subcommand};
-use ebb_core::api::engine::{CommunitiesAnswer, EngineState, HarmonicsAnswer, ResonateAnswer, XlrAnswer};
-use ebb_core::api::recall::{EngineAnswer, EngineHit};
-use ebb_core::service::Service;
-use ebb_core::service::engine::{Activate, Rank, activate, contrast, divide, harmonics, rank, resonate};
-use ebb_core::service::recall::{Config, Freshness, View};
+use ebb_core::api::engine::{ActivateRequest, EngineAnswer, EngineHit, EngineState, PageRankRequest};
+use ebb_core::api::recall::GivenSeed;
+use ebb_core::service::recall::{Config, View};
+use ebb_core::service::{Service, engine};
 use std::path::{Path, PathBuf};
 
 /// The verbs of `ebb engine`.
@@ -45,7 +44,7 @@ pub enum Verb {
 pub struct ActivateArgs {
     /// Begin at this id, of an entity its name; =SCORE says how much it counts, up to 1
     #[arg(long = "seed", value_name = "ID[=SCORE]", value_parser = seed, required = true)]
-    pub seeds: Vec<(String, f32)>,
+    pub seeds: Vec<GivenSeed>,
     /// By which rule signals spread
     #[arg(long, value_enum, value_name = "PROFILE", default_value_t = ProfileName::Reference)]
     pub profile: ProfileName,
@@ -65,7 +64,7 @@ pub struct ActivateArgs {
 pub struct RankArgs {
     /// A reader begins again and again at this id; =SCORE says how much it counts, up to 1
     #[arg(long = "seed", value_name = "ID[=SCORE]", value_parser = seed)]
-    pub seeds: Vec<(String, f32)>,
+    pub seeds: Vec<GivenSeed>,
     /// How many, and in which graph.
     #[command(flatten)]
     pub common: Common,
@@ -98,19 +97,20 @@ impl Verb {
 }
 
 impl ActivateArgs {
-    fn asked(&self) -> Activate {
-        Activate {
+    fn asked(&self) -> ActivateRequest {
+        ActivateRequest {
             seeds: self.seeds.clone(),
             profile: self.profile.into(),
             depth: self.depth,
             top_k: usize::from(self.common.top),
+            scope: None,
         }
     }
 }
 
 impl RankArgs {
-    fn asked(&self) -> Rank {
-        Rank { seeds: self.seeds.clone(), top_k: usize::from(self.common.top) }
+    fn asked(&self) -> PageRankRequest {
+        PageRankRequest { seeds: self.seeds.clone(), top_k: usize::from(self.common.top), scope: None }
     }
 }
 
@@ -119,60 +119,35 @@ pub async fn run(verb: &Verb, service: &Service, output: &Output) -> Result<(), 
     let scope = service.scope();
     match verb {
         Verb::Activate(args) => {
-            let (found, freshness) = service.activate(scope, args.asked()).await?;
-            tell("engine.activate", &EngineAnswer::of(found, &freshness), output)
+            tell("engine.activate", &service.activate(scope, args.asked()).await?, output)
         }
-        Verb::Xlr(args) => {
-            let (found, freshness) = service.contrast(scope, args.asked()).await?;
-            xlr::tell(&XlrAnswer::of(found, &freshness), output)
-        }
-        Verb::Resonate(args) => {
-            let asked = args.waves.asked();
-            let (found, freshness) = service.resonate(scope, asked, args.sympathetic).await?;
-            waves::tell(&ResonateAnswer::of(found, &freshness), output)
-        }
+        Verb::Xlr(args) => xlr::tell(&service.xlr(scope, args.asked()).await?, output),
+        Verb::Resonate(args) => waves::tell(&service.resonate(scope, args.asked()).await?, output),
         Verb::Harmonics(args) => {
-            let (found, freshness) = service.harmonics(scope, args.waves.asked()).await?;
-            waves::tell_spectrum(&HarmonicsAnswer::of(found, &freshness), output)
+            waves::tell_spectrum(&service.harmonics(scope, args.waves.asked()).await?, output)
         }
-        Verb::Pagerank(args) => {
-            let (found, freshness) = service.rank(scope, args.asked()).await?;
-            tell("engine.pagerank", &EngineAnswer::of(found, &freshness), output)
-        }
+        Verb::Pagerank(args) => tell("engine.pagerank", &service.rank(scope, args.asked()).await?, output),
         Verb::Communities(args) => {
-            let (found, freshness) = service.communities(scope, args.asked()).await?;
-            communities::tell(args, &CommunitiesAnswer::of(found, &freshness), output)
+            communities::tell(args, &service.communities(scope, args.asked()).await?, output)
         }
     }
 }
 
 /// Runs a verb on a graph that is no mirror's.
 pub fn run_on(verb: &Verb, view: &View, rules: &Config, output: &Output) -> Result<(), CliError> {
-    let (file, scratch) = (&Freshness::of_file(view), &mut Default::default());
+    let scratch = &mut Default::default();
     match verb {
         Verb::Activate(args) => {
-            let found = activate(view, &args.asked(), rules, scratch)?;
-            tell("engine.activate", &EngineAnswer::of(found, file), output)
+            tell("engine.activate", &engine::activate(view, &args.asked(), rules, scratch)?, output)
         }
-        Verb::Xlr(args) => {
-            let found = contrast(view, &args.asked(), rules, scratch)?;
-            xlr::tell(&XlrAnswer::of(found, file), output)
-        }
-        Verb::Resonate(args) => {
-            let found = resonate(view, &args.waves.asked(), args.sympathetic, rules, scratch)?;
-            waves::tell(&ResonateAnswer::of(found, file), output)
-        }
+        Verb::Xlr(args) => xlr::tell(&engine::xlr(view, &args.asked(), rules, scratch)?, output),
+        Verb::Resonate(args) => waves::tell(&engine::resonate(view, &args.asked(), rules, scratch)?, output),
         Verb::Harmonics(args) => {
-            let found = harmonics(view, &args.waves.asked(), rules, scratch)?;
-            waves::tell_spectrum(&HarmonicsAnswer::of(found, file), output)
+            waves::tell_spectrum(&engine::harmonics(view, args.waves.asked(), rules, scratch)?, output)
         }
-        Verb::Pagerank(args) => {
-            let found = rank(view, &args.asked())?;
-            tell("engine.pagerank", &EngineAnswer::of(found, file), output)
-        }
+        Verb::Pagerank(args) => tell("engine.pagerank", &engine::rank(view, &args.asked())?, output),
         Verb::Communities(args) => {
-            let found = divide(view, &args.asked())?;
-            communities::tell(args, &CommunitiesAnswer::of(found, file), output)
+            communities::tell(args, &engine::communities(view, &args.asked())?, output)
         }
     }
 }
@@ -188,7 +163,7 @@ fn close(state: &EngineState, line: &str, page: &mut Page) {
     }
     page.line("");
     page.line(line);
-    searched(state.whole, state.held_share, page);
+    searched(state.freshness.whole, state.freshness.held_share, page);
     if !state.flags.is_empty() {
         let how = if state.truncated { "Cut short" } else { "To be known" };
         page.line(&format!("{how}: {}.", state.flags.join(", ")));
@@ -207,7 +182,7 @@ fn lay_out(answer: &EngineAnswer, page: &mut Page) {
     } else {
         let columns = [Column::right("SCORE"), Column::left("KIND"), Column::cut("ID"), Column::cut("LABEL")];
         let row = |hit: &EngineHit| {
-            [format!("{:.6}", hit.score), hit.kind.clone(), hit.id.clone(), hit.label.clone()]
+            [format!("{:.6}", hit.score), hit.node.kind.clone(), hit.node.id.clone(), hit.node.label.clone()]
         };
         page.table(&columns, answer.hits.iter().map(row));
     }
@@ -216,7 +191,7 @@ fn lay_out(answer: &EngineAnswer, page: &mut Page) {
     }
     page.line("");
     page.line(&format!("{} nodes reached; {} relationships read.", answer.nodes_touched, answer.slots_read));
-    searched(answer.whole, answer.held_share, page);
+    searched(answer.freshness.whole, answer.freshness.held_share, page);
     if answer.truncated {
         page.line(&format!("Cut short: {}.", answer.flags.join(", ")));
     }

@@ -135,16 +135,13 @@ pub async fn run(verb: &Verb, service: &Service, output: &Output) -> Result<(), 
     if let Verb::Refresh(args) = verb {
         return refresh::run(args, service, output).await;
     }
-    let held = service.refresh_mirror(service.scope()).await?;
+    let mirror = service.refresh_mirror(service.scope()).await?;
     match verb {
-        Verb::Stats => {
-            let mirror = Mirror::from(held);
-            output.emit("graph.stats", &mirror, |page| stats(&mirror, page))
-        }
+        Verb::Stats => output.emit("graph.stats", &mirror, |page| stats(&mirror, page)),
         Verb::Save(args) => {
             let learned = service.save_mirror(service.scope(), &args.file).await?.into();
             let bytes = std::fs::metadata(&args.file).map_or(0, |file| file.len());
-            let saved = Saved { file: args.file.display().to_string(), bytes, learned, mirror: held.into() };
+            let saved = Saved { file: args.file.display().to_string(), bytes, learned, mirror };
             output.emit("graph.save", &saved, |page| {
                 page.line(&format!("Saved {} ({} bytes).", saved.file, saved.bytes));
                 page.line(&format!("What was learned is in {}.", saved.learned.file));
@@ -162,7 +159,7 @@ pub async fn run(verb: &Verb, service: &Service, output: &Output) -> Result<(), 
         Verb::Refresh(_) | Verb::Load(_) => Err(CliError::usage("this verb does not work on a mirror")),
         Verb::Verify => {
             let difference = service.verify_mirror(service.scope()).await?;
-            let mirror = Mirror::from(service.mirrored(service.scope())?);
+            let mirror = service.mirrored(service.scope())?;
             let same = difference.is_none();
             let Difference { missing, extra, differing, named } = difference;
             let verified = Verified { same, missing, extra, differing, such_as: named, mirror };
@@ -189,7 +186,7 @@ fn stats(mirror: &Mirror, page: &mut Page) {
     let number = |number: Option<usize>| number.unwrap_or(0).to_string();
     let skipped = |what| mirror.skipped.get(what).copied().unwrap_or(0);
     let fields = [
-        ("scope", mirror.scope.clone()),
+        ("scope", mirror.scope.to_string()),
         ("generation", mirror.generation.unwrap_or(0).to_string()),
         ("nodes", number(mirror.nodes)),
         ("relationships, each way", number(mirror.slots)),

@@ -5,13 +5,11 @@ use super::instant::Moment;
 use super::output::Output;
 use super::page::{Column, Page, searched};
 use clap::{Args, ValueEnum};
-use ebb_core::api::recall::{Recall, Recollection};
+use ebb_core::api::recall::{GivenSeed, Hit, Recall, RecallRequest};
+use ebb_core::domain::ids::Term;
 use ebb_core::domain::units::Timestamp;
 use ebb_core::service::Service;
-use ebb_core::service::recall::{
-    Answered, Ask, Config, Dimension, Error, Filter, Fusion, Profile, SeedMass, Spread, View, Xlr, recall_in,
-};
-use std::collections::BTreeSet;
+use ebb_core::service::recall::{Config, Dimension, Error, Profile, SeedMass, View, Xlr, recall_in};
 use std::path::PathBuf;
 
 /// `ebb recall`
@@ -25,22 +23,22 @@ pub struct RecallArgs {
     pub words: Vec<String>,
     /// Begin at this id, of an entity its name; =SCORE says how much it counts, up to 1
     #[arg(long = "seed", value_name = "ID[=SCORE]", value_parser = seed)]
-    pub seeds: Vec<(String, f32)>,
+    pub seeds: Vec<GivenSeed>,
     /// How many hits at most
     #[arg(long, value_name = "K", default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=1_000))]
     pub top: u16,
     /// Only nodes of this label, such as Memory; may be repeated
-    #[arg(long = "kind", value_name = "LABEL")]
-    pub kinds: Vec<String>,
+    #[arg(long = "kind", value_name = "LABEL", value_parser = term)]
+    pub kinds: Vec<Term>,
     /// Only memories of this tier; may be repeated
-    #[arg(long = "tier", value_name = "TIER")]
-    pub tiers: Vec<String>,
+    #[arg(long = "tier", value_name = "TIER", value_parser = term)]
+    pub tiers: Vec<Term>,
     /// Only what was used since: RFC 3339, a date, or relative such as -3h
     #[arg(long, value_name = "INSTANT", allow_hyphen_values = true)]
     pub since: Option<Moment>,
     /// Only memories made in this session
-    #[arg(long, value_name = "ID")]
-    pub session: Option<String>,
+    #[arg(long, value_name = "ID", value_parser = term)]
+    pub session: Option<Term>,
     /// By which rule signals spread
     #[arg(long, value_enum, value_name = "PROFILE", default_value_t = ProfileName::Recall)]
     pub profile: ProfileName,
@@ -126,7 +124,7 @@ impl From<XlrName> for Xlr {
 }
 
 /// An id, and how much it counts.
-pub(super) fn seed(text: &str) -> Result<(String, f32), String> {
+pub(super) fn seed(text: &str) -> Result<GivenSeed, String> {
     let (id, score) = match text.rsplit_once('=') {
         Some((id, score)) => match score.parse::<f32>() {
             Ok(score) => (id, score),
@@ -135,7 +133,15 @@ pub(super) fn seed(text: &str) -> Result<(String, f32), String> {
         None => (text, 1.0),
     };
     let within = score > 0.0 && score <= 1.0;
-    if within { Ok((id.to_owned(), score)) } else { Err("a score is a number above 0, up to 1".to_owned()) }
+    if !within {
+        return Err("a score is a number above 0, up to 1".to_owned());
+    }
+    Ok(GivenSeed { id: term(id)?, score })
+}
+
+/// What is looked for.
+pub(super) fn term(text: &str) -> Result<Term, String> {
+    Term::try_from(text.to_owned()).map_err(|why| why.to_string())
 }
 
 impl From<ProfileName> for Profile {
@@ -150,8 +156,7 @@ impl From<ProfileName> for Profile {
 /// Runs the verb.
 pub async fn run(args: &RecallArgs, service: &Service, output: &Output) -> Result<(), CliError> {
     let now = service.instant(None).await?;
-    let answered = service.recall(service.scope(), args.ask(now, service.usual())?, true).await?;
-    tell(args, answered, output)
+    tell(args, &service.recall(service.scope(), args.asked(now)?).await?, output)
 }
 
 /// Runs the verb on a graph that is no mirror's, at `now`.
@@ -162,39 +167,34 @@ pub fn run_on(
     now: Timestamp,
     output: &Output,
 ) -> Result<(), CliError> {
-    tell(args, recall_in(view, &args.ask(now, rules.usual().clone())?, rules)?, output)
+    tell(args, &recall_in(view, &args.asked(now)?, rules, now)?, output)
 }
 
-fn tell(args: &RecallArgs, answered: Answered, output: &Output) -> Result<(), CliError> {
-    let answer = Recall::of(answered, args.why);
-    output.emit("recall", &answer, |page| lay_out(&answer, args.why, page))
+fn tell(args: &RecallArgs, answer: &Recall, output: &Output) -> Result<(), CliError> {
+    output.emit("recall", answer, |page| lay_out(answer, args.why, page))
 }
 
 impl RecallArgs {
-    /// What is asked; where nothing is said, as usual.
-    fn ask(&self, now: Timestamp, usual: Ask) -> Result<Ask, CliError> {
+    fn asked(&self, now: Timestamp) -> Result<RecallRequest, CliError> {
         let resolved = self.since.map(|since| since.resolve(now)).transpose();
         let since = resolved.map_err(|why| CliError::usage("--since leads out of the calendar").why(why))?;
-        let heard: BTreeSet<Dimension> = self.dimensions.iter().map(|name| (*name).into()).collect();
-        let dimensions = if heard.is_empty() { usual.dimensions } else { heard };
-        Ok(Ask {
+        let heard: Vec<Dimension> = self.dimensions.iter().map(|name| (*name).into()).collect();
+        Ok(RecallRequest {
             text: self.words.join(" "),
             seeds: self.seeds.clone(),
             top_k: usize::from(self.top),
-            filter: Filter {
-                kinds: self.kinds.clone(),
-                tiers: self.tiers.clone(),
-                since: since.map(Timestamp::millis),
-                session: self.session.clone(),
-            },
+            kinds: self.kinds.clone(),
+            tiers: self.tiers.clone(),
+            since,
+            session: self.session.clone(),
             profile: self.profile.into(),
-            spread: Spread::Activation,
-            fusion: if self.no_words { Fusion::Off } else { Fusion::Text },
-            now_ms: Some(now.millis()).filter(|_| dimensions.contains(&Dimension::Temporal)),
-            dimensions,
-            xlr: self.xlr.map_or(usual.xlr, Into::into),
+            dimensions: Some(heard).filter(|heard| !heard.is_empty()),
+            xlr: self.xlr.map(Into::into),
+            priming: if self.no_prime { Some(false) } else { self.prime.then_some(true) },
             seed_mass: if self.subtract_seeds { SeedMass::Subtract } else { SeedMass::Keep },
-            priming: (usual.priming || self.prime) && !self.no_prime,
+            words: !self.no_words,
+            why: self.why,
+            ..RecallRequest::default()
         })
     }
 }
@@ -205,7 +205,7 @@ pub(super) fn lay_out(answer: &Recall, why: bool, page: &mut Page) {
         page.line("Nothing comes to mind.");
     } else {
         let columns = [Column::right("SCORE"), Column::left("KIND"), Column::cut("ID"), Column::cut("SAYS")];
-        let row = |hit: &Recollection| {
+        let row = |hit: &Hit| {
             let says = hit.content.as_deref().unwrap_or(&hit.label).to_owned();
             [format!("{:.4}", hit.score), hit.kind.clone(), hit.id.clone(), says]
         };
@@ -217,17 +217,17 @@ pub(super) fn lay_out(answer: &Recall, why: bool, page: &mut Page) {
     for id in &answer.unknown_seeds {
         page.line(&format!("There is nothing called {id}."));
     }
-    let stale = if answer.stale { ", which is long ago" } else { "" };
+    let stale = if answer.freshness.stale { ", which is long ago" } else { "" };
     page.line("");
     page.line(&format!(
         "Generation {}, as the graph was {} ms ago{stale}; {} nodes reached over {} of {} relationships read.",
         answer.generation,
-        answer.stale_ms,
+        answer.freshness.stale_ms,
         answer.counters.nodes_touched,
         answer.counters.useful_slots,
         answer.counters.slots_read
     ));
-    searched(answer.whole, answer.held_share, page);
+    searched(answer.freshness.whole, answer.freshness.held_share, page);
     if answer.truncated {
         page.line(&format!("Cut short: {}.", answer.flags.join(", ")));
     }
@@ -246,11 +246,8 @@ fn reasons(answer: &Recall, page: &mut Page) {
             .iter()
             .flatten()
             .map(|one| {
-                if one.of.is_empty() {
-                    one.ground.to_owned()
-                } else {
-                    format!("{} \"{}\"", one.ground, one.of)
-                }
+                let ground = one.ground.name();
+                if one.of.is_empty() { ground.to_owned() } else { format!("{ground} \"{}\"", one.of) }
             })
             .collect();
         let label: String = seed.label.chars().take(LABEL_CHARS).collect();

@@ -5,7 +5,7 @@ use super::{Fault, decay};
 use crate::surfaces::http::{Kind, UsedHit};
 use ebb_core::api::memory::{Explained, Shown};
 use ebb_core::api::outcome::Outcome;
-use ebb_core::api::recall::Recall;
+use ebb_core::api::recall::{GivenSeed, RecallRequest};
 use ebb_core::api::relation::WrittenEdge;
 use ebb_core::api::server::Status;
 use ebb_core::domain::event::{Observe, Remember, Tie};
@@ -18,7 +18,6 @@ use ebb_core::domain::relation::Observation;
 use ebb_core::domain::units::Weight;
 use ebb_core::service::Observed;
 use ebb_core::service::memories::WriteMode;
-use ebb_core::service::recall::{Ask, Filter};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -85,16 +84,16 @@ struct Question {
 
 async fn recall(call: Call, asked: Question) -> Result<Value, Fault> {
     let scope = call.scope(asked.scope.as_ref(), Right::Read)?;
-    let usual = call.service().usual();
-    let ask = Ask {
+    let asked = RecallRequest {
         text: asked.text,
-        seeds: asked.seeds.into_iter().map(|id| (id.into(), 1.0)).collect(),
-        top_k: asked.top_k.unwrap_or(usual.top_k),
-        filter: Filter { kinds: asked.kinds.into_iter().map(Into::into).collect(), ..usual.filter },
-        ..usual
+        seeds: asked.seeds.into_iter().map(|id| GivenSeed { id, score: 1.0 }).collect(),
+        top_k: asked.top_k.unwrap_or(RecallRequest::default().top_k),
+        kinds: asked.kinds,
+        content: asked.content,
+        why: true,
+        ..RecallRequest::default()
     };
-    let answered = call.service().recall(&scope, ask, asked.content).await;
-    said(Recall::of(answered.map_err(|why| Fault(why.to_string()))?, true))
+    said(call.service().recall(&scope, asked).await.map_err(|why| Fault(why.to_string()))?)
 }
 
 /// Something to remember.

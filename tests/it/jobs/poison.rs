@@ -6,13 +6,13 @@
 
 use super::bisect::ASIDE;
 use crate::harness::neo4j::{Fresh, START, at, fresh};
+use ebb_core::api::recall::RecallRequest;
 use ebb_core::domain::event::{PlaceName, Tie};
 use ebb_core::domain::fact::FactScope;
 use ebb_core::domain::ids::{EntityName, RelationType, Scope};
 use ebb_core::domain::tier::Tier;
 use ebb_core::jobs::JobName;
 use ebb_core::service::Service;
-use ebb_core::service::recall::Ask;
 use ebb_core::store::{Error, FactFilter, Filter, Store, Which};
 
 /// The values, as Cypher writes them. One that no index takes, as a text of a megabyte, no writer can leave there either.
@@ -306,11 +306,11 @@ pub(super) async fn asked(db: &Fresh, now: ebb_core::domain::units::Timestamp) -
     note("relation", known(service.relation(&tie, now).await));
     trails(db, &service, now, &mut note).await;
     // The mirror, loaded and followed.
-    let ask = || Ask { text: "like no other good1".to_owned(), ..Ask::default() };
-    note("recall", told(service.recall(&local, ask(), true).await));
+    let ask = || RecallRequest { text: "like no other good1".to_owned(), ..RecallRequest::default() };
+    note("recall", told(service.recall(&local, ask()).await));
     note("verify", told(service.verify_mirror(&local).await));
     note("refresh", told(service.refresh_mirror(&local).await));
-    note("recall again", told(service.recall(&local, ask(), true).await));
+    note("recall again", told(service.recall(&local, ask()).await));
     failed
 }
 

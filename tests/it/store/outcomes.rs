@@ -3,11 +3,11 @@
 use crate::harness::ebb::{close, remember, together};
 use crate::harness::graph::{everything, remembered, same};
 use crate::harness::neo4j::{Fresh, at, fresh};
+use ebb_core::api::recall::RecallRequest;
 use ebb_core::domain::event::{Event, PlaceName, Remember, Step, Trace, Walk};
 use ebb_core::domain::ids::{EntityName, PlaceId, RecallId, Scope};
 use ebb_core::domain::outcome::{Outcome, Used};
 use ebb_core::jobs::JobName;
-use ebb_core::service::recall::Ask;
 use ebb_core::store::{Error, Report, Reported, RequestMode};
 use ebb_engine::plasticity::Learn;
 use serde::Deserialize;
@@ -240,18 +240,22 @@ async fn a_recall_files_itself_where_every_recall_is_learned_from() {
             "MATCH (r:EbbRequest) WHERE r.waits = 'local' AND r.reward = 1.0 RETURN r.active AS active";
         db.client.column(text).await
     };
-    let ask = || Ask { text: "what does the Build need".to_owned(), ..Ask::default() };
+    let ask = || RecallRequest {
+        text: "what does the Build need".to_owned(),
+        content: false,
+        ..RecallRequest::default()
+    };
     for learn in [Learn::OnOutcome, Learn::Off] {
-        let answered = db.learning("[]", learn).recall(&Scope::local(), ask(), false).await.unwrap();
-        assert!(answered.recalled.hits.iter().any(|hit| hit.id == "a"), "{answered:#?}");
+        let answered = db.learning("[]", learn).recall(&Scope::local(), ask()).await.unwrap();
+        assert!(answered.hits.iter().any(|hit| hit.id == "a"), "{answered:#?}");
         assert!(filed().await.is_empty(), "{learn:?}");
     }
     let service = db.learning("[]", Learn::Always);
     for times in 1..=2 {
-        let answered = service.recall(&Scope::local(), ask(), false).await.unwrap();
+        let answered = service.recall(&Scope::local(), ask()).await.unwrap();
         let filed = filed().await;
         assert_eq!(filed.len(), times, "each by itself");
-        for hit in &answered.recalled.hits {
+        for hit in &answered.hits {
             assert!(filed.iter().all(|active| active.contains(&hit.id)), "{} is not in {filed:?}", hit.id);
         }
     }

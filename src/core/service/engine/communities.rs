@@ -6,14 +6,18 @@
 //! Of a community those are told first who stand best: they say what it is about. Who asks about a node is told its community
 //! alone, and how it is joined to others.
 
-use super::{Node, known, positive, within};
+use super::{known, positive, state, within};
+use crate::api::engine::{
+    Bridge, CommunitiesAnswer, CommunitiesHit, CommunitiesRequest, Community, CommunityTie,
+};
 use crate::domain::ids::Scope;
 use crate::service::Service;
-use crate::service::recall::{Error, Freshness, TOP_K_MAX, View};
+use crate::service::recall::{Config, Error, TOP_K_MAX, View};
 use ebb_engine::communities::bridges::{Tie, bridges, ties};
-use ebb_engine::communities::communities;
+use ebb_engine::communities::communities as partition;
 use ebb_engine::graph::index::{CommunityId, NodeId};
 use ebb_engine::graph::number::PosF32;
+use ebb_engine::scratch::Scratch;
 use std::cmp::Reverse;
 use std::sync::Arc;
 
@@ -26,84 +30,18 @@ const MEMBERS_MAX: usize = 10_000;
 /// Nodes that join communities, of which so many are told.
 const BRIDGES: usize = 5;
 
-/// How a graph is to be divided, and what is to be told of it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Divide {
-    /// Above 0; above 1 communities get smaller.
-    pub resolution: f32,
-    /// The external id of a node whose community alone is asked about.
-    pub node: Option<String>,
-    /// How many communities at most, `1 ..= 1,000`; `None` for all of them with all their members.
-    pub top_k: Option<usize>,
-    /// How many members of each at most, `1 ..= 1,000`; 5 where nothing is said, and 20 of one community that is asked about.
-    pub members: Option<usize>,
-}
-
-/// Somebody who belongs to a community.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Member {
-    /// Who.
-    pub node: Node,
-    /// To which one.
-    pub community: CommunityId,
-    /// How well it stands in the whole graph.
-    pub standing: f32,
-}
-
-/// How somebody is joined to communities.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Bridge {
-    /// Who.
-    pub node: Node,
-    /// The one it belongs to.
-    pub community: CommunityId,
-    /// What joins it to the others of its own.
-    pub inside: f64,
-    /// What joins it to all other communities.
-    pub outside: f64,
-    /// What joins it to each of these, by that descending, then by community.
-    pub ties: Vec<Tie>,
-}
-
-/// How a graph is divided.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Divided {
-    /// Which state was asked.
-    pub generation: u64,
-    /// How much more is joined inside communities than chance would have it, `-0.5 ..= 1` at resolution 1.
-    pub modularity: f64,
-    /// How many communities there are.
-    pub count: usize,
-    /// How many of them are of one node.
-    pub alone: usize,
-    /// How many levels it took.
-    pub levels: u32,
-    /// Those that are told, the largest first, and how many belong to each.
-    pub communities: Vec<(CommunityId, usize)>,
-    /// Members of these, by community, then by standing descending, then by external id.
-    pub members: Vec<Member>,
-    /// How many nodes are not among them: of the one community that was asked about, else of all.
-    pub left_out: usize,
-    /// Who joins communities most, by what leads out of its own; or the one node that was asked about.
-    pub bridges: Vec<Bridge>,
-    /// The node that was asked about, if it is not there.
-    pub unknown: Vec<String>,
-    /// What was still moving when it was taken: communities, or the standing of their members.
-    pub flags: Vec<&'static str>,
-}
-
 /// Says who belongs together.
 ///
 /// # Errors
 /// [`Error::Invalid`] for a number outside its range.
-pub fn divide(view: &View, asked: &Divide) -> Result<Divided, Error> {
-    within("top_k", asked.top_k.unwrap_or(1), TOP_K_MAX)?;
+pub fn communities(view: &View, asked: &CommunitiesRequest) -> Result<CommunitiesAnswer, Error> {
+    within("top_k", asked.top_k, TOP_K_MAX)?;
     within("members", asked.members.unwrap_or(1), TOP_K_MAX)?;
     let resolution = positive("resolution", asked.resolution)?;
     let graph = view.graph();
     let partition = match resolution == PosF32::ONE {
         true => view.communities(),
-        false => Arc::new(communities(graph, resolution)),
+        false => Arc::new(partition(graph, resolution)),
     };
     let mut sizes = vec![0_usize; partition.count];
     for of in &partition.of {
@@ -111,9 +49,9 @@ pub fn divide(view: &View, asked: &Divide) -> Result<Divided, Error> {
             *size += 1;
         }
     }
-    let place = asked.node.as_deref().and_then(|id| graph.find(id));
+    let place = asked.node.as_ref().and_then(|id| graph.find(id.as_str()));
     let home = place.and_then(|node| partition.of.get(node.at())).copied();
-    let most = asked.top_k.unwrap_or(usize::MAX);
+    let most = if asked.all { usize::MAX } else { asked.top_k };
     let is_told = |of: CommunityId| match &asked.node {
         Some(_) => home == Some(of),
         None => of.at() < most,
@@ -122,43 +60,42 @@ pub fn divide(view: &View, asked: &Divide) -> Result<Divided, Error> {
     let all = graph.nodes().zip(partition.of.iter().copied()).filter(|(_, of)| is_told(*of));
     let mut all: Vec<(NodeId, CommunityId)> = all.collect();
     all.sort_unstable_by_key(|(node, of)| (*of, standing(*node)));
-    let (each, together) = asked.limits();
+    let (each, together) = limits(asked);
     let told = all.chunk_by(|a, b| a.1 == b.1).flat_map(|one| one.iter().take(each)).take(together);
-    let member = |(node, of): &(NodeId, CommunityId)| Member {
+    let member = |(node, of): &(NodeId, CommunityId)| CommunitiesHit {
         node: known(view, *node),
-        community: *of,
-        standing: graph.pagerank(*node),
+        score: graph.pagerank(*node),
+        community: of.0,
     };
-    let members: Vec<Member> = told.map(member).collect();
+    let hits: Vec<CommunitiesHit> = told.map(member).collect();
     let joining: Vec<NodeId> = match &asked.node {
         Some(_) => place.into_iter().collect(),
         None => bridges(graph, &partition.of, BRIDGES),
     };
     let among = if asked.node.is_some() { all.len() } else { graph.node_count() };
     let numbered = (0..).map(CommunityId).zip(sizes.iter().copied());
-    Ok(Divided {
-        generation: view.generation().0,
+    let unknown = asked.node.iter().filter(|_| place.is_none()).map(|id| id.as_str().to_owned()).collect();
+    let flags = partition.flags.and(view.flags()).names().collect();
+    let communities = numbered.filter(|(of, _)| is_told(*of));
+    Ok(CommunitiesAnswer {
+        state: state(view, flags, unknown),
         modularity: partition.q,
         count: partition.count,
         alone: sizes.iter().filter(|size| **size == 1).count(),
         levels: partition.levels,
-        communities: numbered.filter(|(of, _)| is_told(*of)).collect(),
-        left_out: among.saturating_sub(members.len()),
-        members,
+        communities: communities.map(|(of, size)| Community { community: of.0, size }).collect(),
+        left_out: among.saturating_sub(hits.len()),
+        hits,
         bridges: joining.into_iter().map(|node| bridge(view, &partition.of, node)).collect(),
-        unknown: asked.node.iter().filter(|_| place.is_none()).cloned().collect(),
-        flags: partition.flags.and(view.flags()).names().collect(),
     })
 }
 
-impl Divide {
-    /// How many members of each community are told, and how many of all together.
-    fn limits(&self) -> (usize, usize) {
-        let usual = if self.node.is_some() { MEMBERS_OF_ONE } else { MEMBERS };
-        match self.top_k {
-            None => (self.members.unwrap_or(usize::MAX), usize::MAX),
-            Some(_) => (self.members.unwrap_or(usual), MEMBERS_MAX),
-        }
+/// How many members of each community are told, and how many of all together.
+fn limits(asked: &CommunitiesRequest) -> (usize, usize) {
+    let usual = if asked.node.is_some() { MEMBERS_OF_ONE } else { MEMBERS };
+    match asked.all {
+        true => (asked.members.unwrap_or(usize::MAX), usize::MAX),
+        false => (asked.members.unwrap_or(usual), MEMBERS_MAX),
     }
 }
 
@@ -167,7 +104,14 @@ fn bridge(view: &View, of: &[CommunityId], node: NodeId) -> Bridge {
     let ties = ties(view.graph(), of, node);
     let (own, others): (Vec<Tie>, Vec<Tie>) = ties.into_iter().partition(|tie| tie.community == community);
     let sum = |ties: &[Tie]| ties.iter().fold(0.0_f64, |sum, tie| sum + tie.weight);
-    Bridge { node: known(view, node), community, inside: sum(&own), outside: sum(&others), ties: others }
+    let tie = |tie: &Tie| CommunityTie { community: tie.community.0, weight: tie.weight };
+    Bridge {
+        node: known(view, node),
+        community: community.0,
+        inside: sum(&own),
+        outside: sum(&others),
+        ties: others.iter().map(tie).collect(),
+    }
 }
 
 impl Service {
@@ -175,10 +119,14 @@ impl Service {
     ///
     /// # Errors
     /// As [`Service::recall`].
-    pub async fn communities(&self, scope: &Scope, asked: Divide) -> Result<(Divided, Freshness), Error> {
-        let current = self.ready(scope).await?;
-        let view = Arc::clone(&current.view);
-        let found = self.compute.run(move |_| divide(&view, &asked)).await??;
-        Ok((found, self.freshness(&current)))
+    pub async fn communities(
+        &self,
+        scope: &Scope,
+        asked: CommunitiesRequest,
+    ) -> Result<CommunitiesAnswer, Error> {
+        let work = move |view: &View, _: &Config, _: &mut Scratch| communities(view, &asked);
+        let (mut answer, freshness) = self.on_mirror(scope, work).await?;
+        answer.state.freshness = freshness;
+        Ok(answer)
     }
 }

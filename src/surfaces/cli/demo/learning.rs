@@ -7,12 +7,11 @@ use super::QUESTION;
 use crate::surfaces::cli::exit::CliError;
 use crate::surfaces::cli::page::{Column, Page};
 use crate::surfaces::cli::recall;
-use ebb_core::api::recall::{Recall, Recollection};
+use ebb_core::api::recall::{Hit, Recall, RecallRequest};
 use ebb_core::domain::ids::RecallId;
 use ebb_core::domain::outcome::{Outcome, Used};
 use ebb_core::domain::units::Timestamp;
 use ebb_core::service::memories::{RequestId, WriteMode};
-use ebb_core::service::recall::Ask;
 use ebb_core::service::{JobName, Service};
 use serde::Serialize;
 
@@ -63,12 +62,13 @@ pub(super) async fn teach(service: &Service, at: Timestamp) -> Result<Learning, 
 }
 
 async fn ask(service: &Service) -> Result<Recall, CliError> {
-    let ask = Ask { text: QUESTION.to_owned(), top_k: TOP, ..Ask::default() };
-    Ok(Recall::of(service.recall(service.scope(), ask, true).await?, true))
+    let asked =
+        RecallRequest { text: QUESTION.to_owned(), top_k: TOP, why: true, ..RecallRequest::default() };
+    Ok(service.recall(service.scope(), asked).await?)
 }
 
 /// A hit with its place, from 1.
-fn place<'a>(answer: &'a Recall, id: &str) -> Option<(usize, &'a Recollection)> {
+fn place<'a>(answer: &'a Recall, id: &str) -> Option<(usize, &'a Hit)> {
     (1..).zip(&answer.hits).find(|(_, hit)| hit.id == id)
 }
 
@@ -84,7 +84,7 @@ pub(super) fn lay_out(page: &mut Page, told: &Learning) {
         told.said, told.useful, told.ways
     ));
     page.line("");
-    let row = |of: &(usize, &Recollection)| {
+    let row = |of: &(usize, &Hit)| {
         let (at, hit) = of;
         let was = place(&told.before, &hit.id);
         let before = was.map_or_else(|| ["-".to_owned(), "-".to_owned()], |(at, hit)| shown(at, hit));
@@ -92,7 +92,7 @@ pub(super) fn lay_out(page: &mut Page, told: &Learning) {
         let [was, was_joined] = before;
         [was, now, was_joined, joined, hit.id.clone()]
     };
-    let hits: Vec<(usize, &Recollection)> = (1..).zip(&told.after.hits).collect();
+    let hits: Vec<(usize, &Hit)> = (1..).zip(&told.after.hits).collect();
     page.table(
         &[
             Column::right("place"),
@@ -105,6 +105,6 @@ pub(super) fn lay_out(page: &mut Page, told: &Learning) {
     );
 }
 
-fn shown(place: usize, hit: &Recollection) -> [String; 2] {
+fn shown(place: usize, hit: &Hit) -> [String; 2] {
     [place.to_string(), format!("{:.4}", hit.dimensions.structural)]
 }

@@ -4,9 +4,10 @@ use super::{above_0, close};
 use crate::surfaces::cli::exit::CliError;
 use crate::surfaces::cli::output::{Format, Output};
 use crate::surfaces::cli::page::{Column, Page};
+use crate::surfaces::cli::recall::term;
 use clap::Args;
-use ebb_core::api::engine::{Bridge, CommunitiesAnswer};
-use ebb_core::service::engine::Divide;
+use ebb_core::api::engine::{Bridge, CommunitiesAnswer, CommunitiesRequest};
+use ebb_core::domain::ids::Term;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -17,8 +18,8 @@ use std::path::PathBuf;
 )]
 pub struct CommunitiesArgs {
     /// Only the community of this id, of an entity its name, and how it is joined to others
-    #[arg(long, value_name = "ID")]
-    pub node: Option<String>,
+    #[arg(long, value_name = "ID", value_parser = term)]
+    pub node: Option<Term>,
     /// How fine: above 1 communities get smaller
     #[arg(long, value_name = "R", default_value_t = 1.0, value_parser = above_0)]
     pub resolution: f32,
@@ -37,12 +38,14 @@ pub struct CommunitiesArgs {
 }
 
 impl CommunitiesArgs {
-    pub(super) fn asked(&self) -> Divide {
-        Divide {
+    pub(super) fn asked(&self) -> CommunitiesRequest {
+        CommunitiesRequest {
             resolution: self.resolution,
             node: self.node.clone(),
-            top_k: Some(usize::from(self.top)).filter(|_| !self.all),
+            all: self.all,
+            top_k: usize::from(self.top),
             members: self.members.map(usize::from),
+            scope: None,
         }
     }
 }

@@ -7,16 +7,17 @@ use crate::surfaces::cli::page::{Column, Page};
 use crate::surfaces::cli::recall::seed;
 use clap::Args;
 use ebb_core::api::engine::{
-    Harmonic, HarmonicsAnswer, HarmonicsHit, ResonateAnswer, ResonateHit, SweepStep, Sympathy,
+    Harmonic, HarmonicsAnswer, HarmonicsHit, HarmonicsRequest, ResonateAnswer, ResonateHit, ResonateRequest,
+    SweepStep, Sympathy,
 };
-use ebb_core::service::engine::Waves;
+use ebb_core::api::recall::GivenSeed;
 
 /// Where waves set out, how far they run, and how they are read.
 #[derive(Debug, Clone, Args)]
 pub struct WavesArgs {
     /// Set out from this id, of an entity its name; =AMPLITUDE says how strongly, up to 1
     #[arg(long = "seed", value_name = "ID[=AMPLITUDE]", value_parser = seed, required = true)]
-    pub seeds: Vec<(String, f32)>,
+    pub seeds: Vec<GivenSeed>,
     /// Read the waves at this frequency
     #[arg(long, value_name = "F", default_value_t = 1.0, value_parser = above_0)]
     pub frequency: f32,
@@ -59,15 +60,22 @@ pub struct HarmonicsArgs {
     pub waves: WavesArgs,
 }
 
+impl ResonateArgs {
+    pub(super) fn asked(&self) -> ResonateRequest {
+        ResonateRequest { sympathetic: self.sympathetic, ..self.waves.asked().into() }
+    }
+}
+
 impl WavesArgs {
-    pub(super) fn asked(&self) -> Waves {
-        Waves {
+    pub(super) fn asked(&self) -> HarmonicsRequest {
+        HarmonicsRequest {
             seeds: self.seeds.clone(),
             frequency: self.frequency,
             wavelength: self.wavelength,
             hops: self.hops,
             pulses: self.pulses,
             top_k: usize::from(self.common.top),
+            scope: None,
         }
     }
 }

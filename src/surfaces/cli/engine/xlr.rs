@@ -6,8 +6,8 @@ use crate::surfaces::cli::output::Output;
 use crate::surfaces::cli::page::{Column, Page};
 use crate::surfaces::cli::recall::seed;
 use clap::Args;
-use ebb_core::api::engine::{XlrAnswer, XlrHit};
-use ebb_core::service::engine::Contrast;
+use ebb_core::api::engine::{XlrAnswer, XlrHit, XlrRequest};
+use ebb_core::api::recall::GivenSeed;
 
 /// `ebb engine xlr`
 #[derive(Debug, Clone, Args)]
@@ -17,15 +17,15 @@ use ebb_core::service::engine::Contrast;
 pub struct XlrArgs {
     /// Begin at this id, of an entity its name; =SCORE says how much it counts, up to 1
     #[arg(long = "seed", value_name = "ID[=SCORE]", value_parser = seed, required = true)]
-    pub seeds: Vec<(String, f32)>,
+    pub seeds: Vec<GivenSeed>,
     /// How many, and in which graph.
     #[command(flatten)]
     pub common: Common,
 }
 
 impl XlrArgs {
-    pub(super) fn asked(&self) -> Contrast {
-        Contrast { seeds: self.seeds.clone(), top_k: usize::from(self.common.top) }
+    pub(super) fn asked(&self) -> XlrRequest {
+        XlrRequest { seeds: self.seeds.clone(), top_k: usize::from(self.common.top), scope: None }
     }
 }
 
