@@ -34,7 +34,17 @@ const FLOORS: &[Floor] = &[
     Floor {
         module: "store",
         inside: &["domain", "clock"],
-        outside: &["chrono", "neo4rs", "rustix", "secrecy", "serde_json", "sha2", "tokio", "tracing"],
+        outside: &[
+            "chrono",
+            "neo4rs",
+            "rustix",
+            "schemars",
+            "secrecy",
+            "serde_json",
+            "sha2",
+            "tokio",
+            "tracing",
+        ],
     },
     Floor {
         module: "mirror",

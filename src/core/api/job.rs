@@ -2,8 +2,9 @@
 
 use super::instant;
 use crate::domain::units::Timestamp;
-use crate::service::admin::JobStatus;
-use crate::service::{JobName, JobReport, Outcome, Past, Rhythm, Tally};
+use crate::jobs::JobName;
+use crate::scheduler::driver::{JobReport, Outcome};
+use crate::store::{Past, Tally};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -31,29 +32,6 @@ pub struct Job {
     pub next: Timestamp,
     /// How long the one that is due has waited.
     pub lag_seconds: u64,
-}
-
-impl Job {
-    /// `next` is the occurrence that is due, where one is: how long it has waited is the lag.
-    #[must_use]
-    pub fn of(status: &JobStatus, at: Timestamp) -> Self {
-        let late = status.enabled && status.next < at;
-        let (every_seconds, cron, timezone) = match &status.schedule.rhythm {
-            Rhythm::Every(ms) => (Some(ms.unsigned_abs() / 1_000), None, None),
-            Rhythm::Cron(pattern, zone) => (None, Some(pattern.text().to_owned()), Some(zone.name())),
-        };
-        Self {
-            job: status.job,
-            about: status.job.about(),
-            enabled: status.enabled,
-            every_seconds,
-            cron,
-            timezone,
-            last: status.last,
-            next: status.next,
-            lag_seconds: if late { status.next.millis().abs_diff(at.millis()) / 1_000 } else { 0 },
-        }
-    }
 }
 
 /// What only this job counts, by name.

@@ -3,7 +3,7 @@
 //! Constructors check and return `Result`; nothing clamps. A bad number met in the database is therefore a row to set
 //! aside with its reason, and can never become a zero on the way in.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// Milliseconds in an hour; rates are per hour, instants are milliseconds.
 pub const HOUR_MS: i64 = 3_600_000;
@@ -99,6 +99,11 @@ pub(crate) mod millis {
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Timestamp, D::Error> {
         Timestamp::from_millis(i64::deserialize(from)?).map_err(D::Error::custom)
     }
+}
+
+/// For fields: the same, where there may be none; what is no instant is none.
+pub(crate) fn maybe_millis<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Timestamp>, D::Error> {
+    Ok(Option::<i64>::deserialize(from)?.and_then(|ms| Timestamp::from_millis(ms).ok()))
 }
 
 /// A finite number from 0 to `greatest`; `range` says so in words.

@@ -2,77 +2,21 @@
 
 use super::Service;
 use super::memories::RequestId;
+use crate::api::job::Job;
+use crate::api::server::{Health, OpenAttempt, Server, Status, Waiting};
 use crate::domain::attempt::Right;
+use crate::domain::tier::Tier;
 use crate::domain::tunables::Tunables;
 use crate::domain::units::Timestamp;
 use crate::jobs::{JobName, Request};
 use crate::scheduler::JobConfig;
 use crate::scheduler::driver::{self, JobReport, Outcome, Wanted};
-use crate::scheduler::due::Schedule;
-use crate::store::BY_HAND;
-use crate::store::{
-    About, Answer, AttemptRow, Error, Initialised, MirrorStatus, OpenRun, Past, Store, Tally, TierCount,
-    TierHealth, Waiting,
-};
+use crate::scheduler::due::Rhythm;
+use crate::store::{self, Answer, BY_HAND, Error, Initialised, Past, Store, Tally, TierCount};
 use tokio_util::sync::CancellationToken;
 
 /// Runs of a job among which a repeated request looks for its own.
 const REPEATS: u32 = 100;
-
-/// A job and its schedule.
-#[derive(Debug, Clone, PartialEq)]
-pub struct JobStatus {
-    /// Which.
-    pub job: JobName,
-    /// Whether the schedule runs it.
-    pub enabled: bool,
-    /// When.
-    pub schedule: Schedule,
-    /// The last scheduled occurrence.
-    pub last: Option<Timestamp>,
-    /// The next one.
-    pub next: Timestamp,
-}
-
-/// How things stand.
-#[derive(Debug, Clone)]
-pub struct Status {
-    /// The server.
-    pub about: About,
-    /// Its address.
-    pub uri: String,
-    /// Whether its time is simulated, and how far that has come.
-    pub scratch: Option<Option<Timestamp>>,
-    /// The instant asked about.
-    pub at: Timestamp,
-    /// The jobs; none while their tunables cannot be read.
-    pub jobs: Vec<JobStatus>,
-    /// Why no job can run: the database is not initialised, or its tunables cannot be used.
-    pub stopped: Option<String>,
-    /// Memories by tier.
-    pub tiers: Vec<TierCount>,
-    /// What waits.
-    pub waiting: Waiting,
-    /// Memories of other writers that the next run adopts.
-    pub unstamped: i64,
-    /// Attempts that are not over, the latest first, at most 20.
-    pub attempts: Vec<AttemptRow>,
-    /// Runs that are not over, with what is left of their leases.
-    pub runs: Vec<OpenRun>,
-    /// What every process holds in memory of the graph.
-    pub mirrors: Vec<MirrorStatus>,
-}
-
-/// The documented health check.
-#[derive(Debug, Clone)]
-pub struct Health {
-    /// Memories by tier, with their energies at the instant asked about; rows that are set aside are left out.
-    pub tiers: Vec<TierHealth>,
-    /// Attempts whose lease is over and that nobody has ended.
-    pub stuck_attempts: i64,
-    /// What waits, and what is set aside.
-    pub waiting: Waiting,
-}
 
 /// What happened in an hour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -184,7 +128,7 @@ impl Service {
     }
 
     /// The jobs with their schedules.
-    pub async fn jobs(&self, at: Timestamp) -> Result<Vec<JobStatus>, Error> {
+    pub async fn jobs(&self, at: Timestamp) -> Result<Vec<Job>, Error> {
         let tunables = self.store.tunables().await?;
         let last = self.store.last_runs(JobName::ALL.map(JobName::name)).await?;
         Ok(JobName::ALL
@@ -213,17 +157,25 @@ impl Service {
             }
             Err(why) => return Err(why),
         };
+        let mut tiers = self.store.tiers().await?;
+        tiers.sort_by_key(|row| Tier::named(&row.tier));
+        let scratch = self.store.scratch().await?;
+        let for_jobs = self.store.waiting(at).await?;
         Ok(Status {
-            about,
-            uri: self.store.uri().to_owned(),
-            scratch: self.store.scratch().await?,
             at,
-            jobs,
+            server: Server {
+                uri: self.store.uri().to_owned(),
+                name: about.name,
+                version: about.version,
+                edition: about.edition,
+            },
+            scratch: scratch.is_some(),
+            simulated_now: scratch.flatten(),
             stopped,
-            tiers: self.store.tiers().await?,
-            waiting: self.store.waiting(at).await?,
-            unstamped: self.store.unstamped().await?,
-            attempts: self.store.attempts(true, 20).await?,
+            jobs,
+            tiers,
+            waiting: Waiting { for_jobs, unstamped: self.store.unstamped().await? },
+            attempts: self.store.attempts(true, 20).await?.into_iter().map(OpenAttempt::from).collect(),
             runs: self.store.open_runs().await?,
             mirrors: self.store.mirrors_status().await?,
         })
@@ -232,10 +184,22 @@ impl Service {
     /// How healthy the memories are at an instant.
     pub async fn health(&self, at: Timestamp) -> Result<Health, Error> {
         let tunables = self.store.tunables().await?;
+        let mut tiers = self.store.health(at, &tunables).await?;
+        tiers.sort_by_key(|row| Tier::named(&row.tier));
+        let stuck_attempts = self.store.stuck_attempts().await?;
+        let store::Waiting { due, ripe, sessions, clusters, reinforce, outcomes, quarantined } =
+            self.store.waiting(at).await?;
         Ok(Health {
-            tiers: self.store.health(at, &tunables).await?,
-            stuck_attempts: self.store.stuck_attempts().await?,
-            waiting: self.store.waiting(at).await?,
+            at,
+            tiers,
+            stuck_attempts,
+            quarantined,
+            due,
+            ripe,
+            sessions,
+            clusters,
+            reinforce,
+            outcomes,
         })
     }
 
@@ -279,9 +243,24 @@ fn status(
     last: Option<Timestamp>,
     tunables: &Tunables,
     at: Timestamp,
-) -> JobStatus {
+) -> Job {
     let schedule = config.schedule(job, tunables);
     let due = schedule.due(job.name(), last, at).map(|due| due.at);
     let next = due.or_else(|| schedule.rhythm.next(at)).unwrap_or(at);
-    JobStatus { job, enabled: config.enabled, schedule, last, next }
+    let late = config.enabled && next < at;
+    let (every_seconds, cron, timezone) = match &schedule.rhythm {
+        Rhythm::Every(ms) => (Some(ms.unsigned_abs() / 1_000), None, None),
+        Rhythm::Cron(pattern, zone) => (None, Some(pattern.text().to_owned()), Some(zone.name())),
+    };
+    Job {
+        job,
+        about: job.about(),
+        enabled: config.enabled,
+        every_seconds,
+        cron,
+        timezone,
+        last,
+        next,
+        lag_seconds: if late { next.millis().abs_diff(at.millis()) / 1_000 } else { 0 },
+    }
 }

@@ -1,11 +1,11 @@
 //! Consolidation attempts, as a person looks at them and ends them.
 
 use super::Service;
-use crate::store::{AttemptRow, Error};
+use crate::store::{Attempt, Error};
 
 impl Service {
     /// Attempts, those that are not over first; with `open` these alone.
-    pub async fn attempts(&self, open: bool, limit: u32) -> Result<Vec<AttemptRow>, Error> {
+    pub async fn attempts(&self, open: bool, limit: u32) -> Result<Vec<Attempt>, Error> {
         self.store.attempts(open, limit).await
     }
 
@@ -13,7 +13,7 @@ impl Service {
     ///
     /// # Errors
     /// [`Error::NotFound`].
-    pub async fn attempt(&self, id: &str) -> Result<(AttemptRow, Vec<(String, String)>), Error> {
+    pub async fn attempt(&self, id: &str) -> Result<(Attempt, Vec<(String, String)>), Error> {
         self.store.attempt(id).await
     }
 

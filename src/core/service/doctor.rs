@@ -228,7 +228,7 @@ fn aside(nodes: i64, others: Result<Aside, Error>) -> Finding {
 /// What mirrors hold of what they may.
 fn held(told: &[MirrorStatus]) -> Finding {
     let fix = "raise mirror.max_bytes, or name fewer scopes in mirror.scopes";
-    let partial = |told: &&MirrorStatus| !told.is_stale() && !told.whole;
+    let partial = |told: &&MirrorStatus| !told.stale && !told.whole;
     let said = |told: &MirrorStatus| match told.nodes {
         0 => format!("that of {} in {} is empty: nothing fits, recall answers 503", told.scope, told.process),
         _ => format!(

@@ -7,7 +7,7 @@ use super::recall::{Error, LearnedFile, View, read_file};
 use crate::api::recall::{Freshness, Mirror};
 use crate::domain::ids::Scope;
 use crate::mirror::Current;
-use crate::store::{self, MirrorReport};
+use crate::store;
 use ebb_engine::graph::builder::WeightRange;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -178,20 +178,24 @@ impl Service {
     pub async fn publish_mirror(&self, mirror: &Mirror) -> Result<(), store::Error> {
         let Mirror { generation: Some(generation), nodes: Some(nodes), .. } = *mirror else { return Ok(()) };
         let config = self.mirror.config();
-        let report = MirrorReport {
-            scope: mirror.scope.clone(),
-            generation,
-            nodes,
-            slots: mirror.slots.unwrap_or_default(),
-            bytes: mirror.bytes.unwrap_or_default(),
-            tick: mirror.tick.unwrap_or_default(),
-            learned: mirror.learned.unwrap_or_default(),
+        let whole = |number: u128| i64::try_from(number).unwrap_or(i64::MAX);
+        let status = MirrorStatus {
+            scope: mirror.scope.to_string(),
+            process: self.store.holder().to_owned(),
+            age_ms: 0,
+            stale: false,
+            generation: whole(generation.into()),
+            nodes: whole(nodes as u128),
+            slots: whole(mirror.slots.unwrap_or_default() as u128),
+            bytes: whole(mirror.bytes.unwrap_or_default() as u128),
+            tick: whole(mirror.tick.unwrap_or_default().into()),
+            learned: whole(mirror.learned.unwrap_or_default() as u128),
             whole: mirror.whole == Some(true),
             held_share: mirror.held_share.unwrap_or_default(),
-            refresh: config.refresh,
-            staleness: config.staleness,
+            refresh_ms: whole(config.refresh.as_millis()),
+            stale_ms: whole(config.staleness.as_millis()),
         };
-        self.store.publish_mirror(&report).await
+        self.store.publish_mirror(&status).await
     }
 
     /// Takes away the word of what is held: this process is about to end.

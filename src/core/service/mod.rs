@@ -62,10 +62,9 @@ pub use crate::jobs::JobName;
 pub use crate::scheduler::driver::{JobReport, Outcome};
 pub use crate::scheduler::due::{Rhythm, Schedule};
 pub use crate::store::{
-    Answer, AttemptRow, Candidate, Cell, CheapestPath, Class, Counter, Done, EdgeSeen, Ended, Error, Fact,
-    FactFilter, Filter, Happened, Hot, InForce, Initialised, KeyRow, Named, Observed, OpenRun, Past,
-    PlaceSeen, Record, RefusedWhy, Relation, Reported, Said, Seen, SweepState, Tally, TierCount, Traced,
-    Waiting, Which,
+    Answer, Candidate, Cell, CheapestPath, Class, Counter, Done, EdgeSeen, Ended, Error, Fact, FactFilter,
+    Filter, Happened, Hot, InForce, Initialised, KeyRow, Named, Observed, Past, PlaceSeen, Record,
+    RefusedWhy, Relation, Reported, Said, Seen, SweepState, Tally, Traced, Waiting, Which,
 };
 
 use crate::clock::Clock;

@@ -9,7 +9,7 @@ use super::attempt::finish;
 use super::catalogue::{ATTEMPT_LIST, RUN_CONCERNS, RUN_LEAVE, RUN_OPEN, RUN_SURVEY};
 use super::encode::list;
 use super::error::Error;
-use super::reap::AttemptRow;
+use super::reap::Attempt;
 use super::run::OpenRun;
 use super::tunables;
 use super::tx::{Mode, Tx};
@@ -143,8 +143,8 @@ impl Store {
             .run("run.leave", Mode::Write, async |tx: &mut Tx| {
                 let open =
                     ATTEMPT_LIST.call().set("id", None::<String>).set("open", true).set("limit", 100_i64);
-                let attempts: Vec<AttemptRow> = tx.rows(open).await?;
-                let of_the_job = |attempt: &&AttemptRow| attempt.phase.as_deref() == Some(job);
+                let attempts: Vec<Attempt> = tx.rows(open).await?;
+                let of_the_job = |attempt: &&Attempt| attempt.phase.as_deref() == Some(job);
                 for attempt in attempts.iter().filter(|a| ours(&a.holder)).filter(of_the_job) {
                     match finish(tx, &attempt.id, AttemptState::Aborted, 0).await {
                         // Somebody has ended it meanwhile.

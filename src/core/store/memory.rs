@@ -14,7 +14,8 @@ use crate::domain::ids::{MemoryKey, hex};
 use crate::domain::memory::{MemoryState, Refused};
 use crate::domain::tier::Tier;
 use crate::domain::units::Timestamp;
-use serde::Deserialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 
@@ -207,25 +208,26 @@ pub struct Happened {
 }
 
 /// Memories of one tier.
-#[derive(Debug, Clone, Deserialize, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 pub struct TierCount {
-    /// Its name; `none` for rows without one.
+    /// Its name.
     pub tier: String,
-    /// How many.
-    pub count: i64,
-    /// How many of them are set aside.
+    /// Its memories.
+    #[serde(rename(deserialize = "count"))]
+    pub memories: i64,
+    /// Those of them that are set aside.
     pub quarantined: i64,
 }
 
-/// Memories of one tier with their energies at an instant.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+/// A tier, with the energies of its memories now.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TierHealth {
     /// Its name.
     pub tier: String,
-    /// How many.
+    /// Memories.
     pub count: i64,
-    /// Their average; `None` where no row has a number.
+    /// Their average energy.
     pub avg_energy: Option<f64>,
     /// The least.
     pub min_energy: Option<f64>,
@@ -233,22 +235,22 @@ pub struct TierHealth {
     pub max_energy: Option<f64>,
 }
 
-/// How many memories, sessions and outcomes wait at an instant.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+/// What waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 pub struct Waiting {
-    /// For a sweep.
+    /// Memories due for decay.
     pub due: i64,
-    /// For promotion.
+    /// Memories ripe for promotion.
     pub ripe: i64,
-    /// Sessions, for co-activation.
+    /// Sessions to be counted.
     pub sessions: i64,
-    /// For the clusters.
+    /// Memories to be looked at by clusters.
     pub clusters: i64,
-    /// For strengthening what is like them.
+    /// New memories, to strengthen what is like them.
     pub reinforce: i64,
-    /// Outcomes to be learned, whenever they came.
+    /// Outcomes to be learned.
     pub outcomes: i64,
-    /// Set aside.
+    /// Rows that are set aside.
     pub quarantined: i64,
 }
 

@@ -9,98 +9,65 @@ use super::catalogue::{MIRROR_CLEAR, MIRROR_PUBLISH, MIRROR_STATUS};
 use super::error::Error;
 use super::tx::{Mode, Tx};
 use crate::domain::ids::Scope;
-use serde::Deserialize;
-use std::time::Duration;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-/// What a process holds of a scope, as it says it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct MirrorReport {
-    /// Whose.
-    pub scope: Scope,
-    /// Which state.
-    pub generation: u64,
-    /// Nodes.
-    pub nodes: usize,
-    /// Slots.
-    pub slots: usize,
-    /// Bytes.
-    pub bytes: usize,
-    /// Outcomes that it has learned.
-    pub tick: u64,
-    /// Slots for which something was learned.
-    pub learned: usize,
-    /// Whether everything that may be mirrored is in it.
-    pub whole: bool,
-    /// Nodes in it divided by nodes that may be.
-    pub held_share: f64,
-    /// Time from one look at the graph to the next.
-    pub refresh: Duration,
-    /// From which age on its answers say that they are stale.
-    pub staleness: Duration,
-}
-
-/// What a process said, and how long ago.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(rename_all = "camelCase")]
+/// What a process holds in memory of a scope.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all(deserialize = "camelCase"))]
 pub struct MirrorStatus {
     /// Whose.
     pub scope: String,
-    /// Which process, by the name that its leases are held under.
+    /// Which process.
     pub process: String,
-    /// Milliseconds since it looked, by the server's clock.
+    /// Milliseconds since it looked at the graph, by the database's clock.
     pub age_ms: i64,
-    /// Which state it holds.
+    /// Whether that is longer than its configuration has it: it is late, or was killed. Such a word goes after a day.
+    pub stale: bool,
+    /// Which state; each process counts its own.
     pub generation: i64,
     /// Nodes.
     pub nodes: i64,
-    /// Slots.
+    /// Relationships, each way by itself.
     pub slots: i64,
     /// Bytes.
     pub bytes: i64,
-    /// Outcomes that it has learned.
+    /// How many outcomes it has learned.
     pub tick: i64,
-    /// Slots for which something was learned.
+    /// For how many relationships, each way by itself, something was learned.
     pub learned: i64,
-    /// Whether everything that may be mirrored is in it.
+    /// Whether everything that may be held is.
     pub whole: bool,
-    /// Nodes in it divided by nodes that may be.
+    /// Nodes that are held divided by nodes that may be, 1 where all are.
     pub held_share: f64,
     /// Milliseconds from one look to the next.
     pub refresh_ms: i64,
     /// From how many milliseconds on its answers say that they are stale.
+    #[serde(skip_serializing)]
+    #[schemars(skip)]
     pub stale_ms: i64,
-}
-
-impl MirrorStatus {
-    /// Whether it looked longer ago than it means to: it is late, or was killed.
-    #[must_use]
-    pub const fn is_stale(&self) -> bool {
-        self.age_ms > self.stale_ms
-    }
 }
 
 impl Store {
     /// Says what this process holds of a scope, and that it has just looked. Tried once: there is a next time.
-    pub async fn publish_mirror(&self, report: &MirrorReport) -> Result<(), Error> {
-        let whole = |number: u128| i64::try_from(number).unwrap_or(i64::MAX);
-        let size = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
+    pub async fn publish_mirror(&self, status: &MirrorStatus) -> Result<(), Error> {
         self.transactions
             .run_once("mirror.publish", Mode::Write, async |tx: &mut Tx| {
                 let call = MIRROR_PUBLISH
                     .call()
-                    .set("name", self.mirror_name(&report.scope).as_str())
-                    .set("scope", report.scope.as_str())
-                    .set("process", self.holder.as_str())
-                    .set("generation", whole(report.generation.into()))
-                    .set("nodes", size(report.nodes))
-                    .set("slots", size(report.slots))
-                    .set("bytes", size(report.bytes))
-                    .set("tick", whole(report.tick.into()))
-                    .set("learned", size(report.learned))
-                    .set("whole", report.whole)
-                    .set("heldShare", report.held_share)
-                    .set("refreshMs", whole(report.refresh.as_millis()))
-                    .set("staleMs", whole(report.staleness.as_millis()));
+                    .set("name", self.mirror_name(&status.scope).as_str())
+                    .set("scope", status.scope.as_str())
+                    .set("process", status.process.as_str())
+                    .set("generation", status.generation)
+                    .set("nodes", status.nodes)
+                    .set("slots", status.slots)
+                    .set("bytes", status.bytes)
+                    .set("tick", status.tick)
+                    .set("learned", status.learned)
+                    .set("whole", status.whole)
+                    .set("heldShare", status.held_share)
+                    .set("refreshMs", status.refresh_ms)
+                    .set("staleMs", status.stale_ms);
                 tx.run(call).await
             })
             .await
@@ -111,7 +78,8 @@ impl Store {
         self.transactions
             .run("mirror.clear", Mode::Write, async |tx: &mut Tx| {
                 for scope in scopes {
-                    tx.run(MIRROR_CLEAR.call().set("name", self.mirror_name(scope).as_str())).await?;
+                    tx.run(MIRROR_CLEAR.call().set("name", self.mirror_name(scope.as_str()).as_str()))
+                        .await?;
                 }
                 Ok(())
             })
@@ -125,7 +93,7 @@ impl Store {
             .await
     }
 
-    fn mirror_name(&self, scope: &Scope) -> String {
+    fn mirror_name(&self, scope: &str) -> String {
         format!("mirror:{scope}:{}", self.holder)
     }
 }

@@ -76,11 +76,11 @@ pub use memory::{Filter, Happened, Record, TierCount, TierHealth, Waiting};
 pub use mirror::{
     Amount, Census, Eligible, EndSeen, FadingRelation, Heat, Mirrored, NodeSeen, OutgoingRelation,
 };
-pub use mirror_status::{MirrorReport, MirrorStatus};
+pub use mirror_status::MirrorStatus;
 pub use outcome::{Report, Reported};
 pub use outlook::{Backlog, Outlook};
 pub use policy::InForce;
-pub use reap::{AttemptRow, Reaped};
+pub use reap::{Attempt, Reaped};
 pub use reinforcement::{Likeness, Near, New, Old};
 pub use relation::{Observed, Relation, Which};
 pub use request::RequestMode;
@@ -153,6 +153,12 @@ impl Store {
             regime: config.regime.clone(),
             at_work: Arc::default(),
         })
+    }
+
+    /// The name under which this program holds leases, made anew at each start.
+    #[must_use]
+    pub fn holder(&self) -> &str {
+        &self.holder
     }
 
     /// The same database over the connections of jobs, as the same holder of leases.

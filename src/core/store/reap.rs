@@ -15,6 +15,8 @@ use super::memory::keyed;
 use super::tx::{Mode, Tx};
 use crate::domain::attempt::{AttemptState, FOREIGN_LEASE_MS, Mark, Right, keeper};
 use crate::domain::ids::MemoryKey;
+use crate::domain::units::{Timestamp, maybe_millis};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -34,31 +36,32 @@ pub struct Reaped {
     pub strays: i64,
 }
 
-/// An attempt as people see it.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct AttemptRow {
+/// A consolidation attempt: who holds which memories to promote them.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+pub struct Attempt {
     /// Its id.
     pub id: String,
-    /// What it is for: `promote`, `sessionEnd`, or a foreign writer's word.
+    /// What it works on.
     pub phase: Option<String>,
-    /// Where it stands; `foreign` for one that has no state yet.
+    /// How far it is: planned, claimed, done, aborted or expired.
     pub state: String,
-    /// The program that holds it.
+    /// Who holds it.
     pub holder: Option<String>,
-    /// Who made it.
+    /// Which program made it.
     pub instance: Option<String>,
-    /// When, epoch milliseconds.
-    pub started: Option<i64>,
-    /// What is left of its lease by the server's clock, milliseconds; negative when it is over.
-    pub lease_left: Option<i64>,
-    /// Memories it claimed.
+    /// When it began.
+    #[serde(deserialize_with = "maybe_millis")]
+    pub started: Option<Timestamp>,
+    /// What is left of its lease, milliseconds; negative once it is over.
+    #[serde(rename(deserialize = "leaseLeft"))]
+    pub lease_left_ms: Option<i64>,
+    /// Memories that it claimed.
     pub claimed: i64,
-    /// Memories it promoted.
+    /// Memories that it raised.
     pub applied: i64,
-    /// Memories it lost to an earlier attempt.
+    /// Memories that it lost to another.
     pub conflicts: i64,
-    /// Memories it marks now.
+    /// Memories that it holds now.
     pub holds: i64,
 }
 
@@ -170,7 +173,7 @@ impl Store {
     }
 
     /// Lists attempts, those that are not over first; with `open` these alone.
-    pub async fn attempts(&self, open: bool, limit: u32) -> Result<Vec<AttemptRow>, Error> {
+    pub async fn attempts(&self, open: bool, limit: u32) -> Result<Vec<Attempt>, Error> {
         self.transactions
             .run("attempt.list", Mode::Read, async |tx: &mut Tx| {
                 let call = ATTEMPT_LIST
@@ -187,7 +190,7 @@ impl Store {
     ///
     /// # Errors
     /// [`Error::NotFound`]; of the connection or a statement.
-    pub async fn attempt(&self, id: &str) -> Result<(AttemptRow, Vec<(String, String)>), Error> {
+    pub async fn attempt(&self, id: &str) -> Result<(Attempt, Vec<(String, String)>), Error> {
         #[derive(Deserialize)]
         struct Row {
             id: Option<String>,
@@ -196,7 +199,7 @@ impl Store {
         self.transactions
             .run("attempt.show", Mode::Read, async |tx: &mut Tx| {
                 let call = ATTEMPT_LIST.call().set("id", id).set("open", false).set("limit", 1_i64);
-                let Some(attempt) = tx.row::<AttemptRow>(call).await? else {
+                let Some(attempt) = tx.row::<Attempt>(call).await? else {
                     return Err(Error::NotFound { what: "attempt", id: id.to_owned() });
                 };
                 let held: Vec<Row> = tx.rows(ATTEMPT_HELD.call().set("id", id).set("limit", MARKS)).await?;

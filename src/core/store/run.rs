@@ -22,7 +22,8 @@ use super::tx::{Mode, Tx};
 use crate::domain::attempt::{Opening, Right, RunFacts, RunState, open_run};
 use crate::domain::units::Timestamp;
 use neo4rs::{BoltMap, BoltType};
-use serde::Deserialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::time::Duration;
 
@@ -106,24 +107,26 @@ impl Run {
     }
 }
 
-/// A run that is not over, as people see it.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "camelCase")]
+/// A run that is not over.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 pub struct OpenRun {
-    /// Which job.
+    /// Its job.
     pub job: String,
-    /// Which occurrence.
+    /// Its occurrence.
     pub occurrence: String,
-    /// Who works on it; none if it was left to whoever comes next.
+    /// Who holds it.
     pub holder: Option<String>,
-    /// How often it was begun or taken over.
+    /// How often it was taken.
     pub fence: i64,
-    /// Batches that landed.
+    /// Its batches so far.
     pub batch: i64,
     /// When it was opened, epoch milliseconds.
+    #[serde(skip_serializing)]
+    #[schemars(skip)]
     pub started: Option<i64>,
-    /// What is left of its lease by the server's clock, milliseconds; negative when it is over.
-    pub lease_left: Option<i64>,
+    /// What is left of its lease, milliseconds.
+    #[serde(rename(deserialize = "leaseLeft"))]
+    pub lease_left_ms: Option<i64>,
 }
 
 /// What came of asking for an occurrence.

@@ -87,8 +87,7 @@ pub async fn run(verb: &Verb, service: &Service, output: &Output, global: &Globa
 }
 
 async fn list(args: &List, service: &Service, output: &Output) -> Result<(), CliError> {
-    let attempts: Vec<Attempt> =
-        service.attempts(!args.all, args.limit).await?.into_iter().map(Attempt::from).collect();
+    let attempts: Vec<Attempt> = service.attempts(!args.all, args.limit).await?;
     output.emit_list("attempt.list", "attempts", &attempts, |page| {
         if attempts.is_empty() {
             page.line(if args.all { "No attempts." } else { "No attempt is open." });
@@ -125,7 +124,7 @@ async fn list(args: &List, service: &Service, output: &Output) -> Result<(), Cli
 async fn show(args: &Show, service: &Service, output: &Output) -> Result<(), CliError> {
     let (attempt, held) = service.attempt(&args.id).await?;
     let memories = held.into_iter().map(|(id, tier)| HeldMemory { id, tier }).collect();
-    let whole = AttemptWithMemories { attempt: attempt.into(), memories };
+    let whole = AttemptWithMemories { attempt, memories };
     output.emit("attempt.show", &whole, |page| lay_out(&whole, page))
 }
 

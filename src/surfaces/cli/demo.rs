@@ -149,7 +149,7 @@ async fn tell(
         seconds: done.seconds,
         runs: done.runs.values().map(|runs| runs.ran).sum(),
         occurrences_with_nothing_due: done.runs.values().map(|runs| runs.nothing_due).sum(),
-        tiers: tiers.map(|row| TierNow { tier: row.tier, memories: row.count }).collect(),
+        tiers: tiers.map(|row| TierNow { tier: row.tier, memories: row.memories }).collect(),
         promoted: sum(|hour| hour.rose),
         crystallised: sum(|hour| hour.crystallised),
         expired: done.runs.values().map(|runs| runs.expired).sum(),

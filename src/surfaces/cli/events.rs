@@ -6,11 +6,12 @@ use super::output::Output;
 use super::page::{Column, Page};
 use super::progress::Progress;
 use clap::Args;
+use ebb_core::api::server::TierCount;
 use ebb_core::domain::tier::Tier;
 use ebb_core::domain::units::Timestamp;
+use ebb_core::service::Service;
 use ebb_core::service::events::replay::Replay as Plan;
 use ebb_core::service::events::{BadLines, Checked, Imported, Tick};
-use ebb_core::service::{Service, TierCount};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -200,7 +201,7 @@ pub async fn replay(args: &Replay, service: &Service, output: &Output) -> Result
 /// Memories by tier, without the stubs of promotions.
 fn living(tiers: &[TierCount]) -> BTreeMap<String, i64> {
     let stub = |row: &&TierCount| row.tier.starts_with("archived");
-    tiers.iter().filter(|row| !stub(row)).map(|row| (row.tier.clone(), row.count)).collect()
+    tiers.iter().filter(|row| !stub(row)).map(|row| (row.tier.clone(), row.memories)).collect()
 }
 
 impl Report {

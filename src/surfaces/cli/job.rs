@@ -109,7 +109,7 @@ pub(super) fn table(page: &mut Page, jobs: &[Job], at: Timestamp) {
 
 async fn list(service: &Service, output: &Output) -> Result<(), CliError> {
     let at = service.instant(None).await?;
-    let jobs: Vec<Job> = service.jobs(at).await?.iter().map(|job| Job::of(job, at)).collect();
+    let jobs = service.jobs(at).await?;
     output.emit_list("job.list", "jobs", &jobs, |page| {
         table(page, &jobs, at);
         page.line("");

@@ -43,7 +43,7 @@ struct Jobs {
 async fn list(call: Call) -> Result<Answer<Jobs>, Problem> {
     let at = call.at(None).await?;
     let jobs = call.service().jobs(at).await?;
-    Ok(Answer::ok(Jobs { jobs: jobs.iter().map(|job| Job::of(job, at)).collect() }))
+    Ok(Answer::ok(Jobs { jobs }))
 }
 
 /// Which job.
@@ -104,5 +104,5 @@ struct Attempts {
 async fn attempts(call: Call<Nothing, AttemptQuery>) -> Result<Answer<Attempts>, Problem> {
     let AttemptQuery { all, limit } = call.query;
     let found = call.service().attempts(!all, limit.unwrap_or(20)).await?;
-    Ok(Answer::ok(Attempts { attempts: found.into_iter().map(Attempt::from).collect() }))
+    Ok(Answer::ok(Attempts { attempts: found }))
 }

@@ -39,5 +39,5 @@ async fn status(call: Call<Nothing, AtQuery>) -> Result<Answer<Status>, Problem>
 
 async fn health(call: Call<Nothing, AtQuery>) -> Result<Answer<Health>, Problem> {
     let at = call.at(call.query.at).await?;
-    Ok(Answer::ok(Health::of(call.service().health(at).await?, at)))
+    Ok(Answer::ok(call.service().health(at).await?))
 }

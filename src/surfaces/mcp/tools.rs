@@ -7,7 +7,6 @@ use ebb_core::api::memory::{Explained, Shown};
 use ebb_core::api::outcome::Outcome;
 use ebb_core::api::recall::{GivenSeed, RecallRequest};
 use ebb_core::api::relation::WrittenEdge;
-use ebb_core::api::server::Status;
 use ebb_core::domain::event::{Observe, Remember, Tie};
 use ebb_core::domain::ids::{
     EntityName, MemoryId, MemoryKey, RecallId, RelationType, Scope, SessionId, Term,
@@ -233,5 +232,5 @@ async fn status(call: Call, _: Nothing) -> Result<Value, Fault> {
         return Err(Fault(why.to_owned()));
     }
     let at = call.service().instant(None).await?;
-    said(Status::from(call.service().status(at).await?))
+    said(call.service().status(at).await?)
 }

@@ -17,12 +17,12 @@ async fn requests_that_hold_every_connection_leave_those_of_jobs() {
     let request = store.pin(RequestMode::DryRun, &keys, true, at(1.0), &tunables);
     let beside = async {
         db.somebody_waits().await;
-        assert_eq!(jobs.tiers().await.unwrap()[0].count, 1);
+        assert_eq!(jobs.tiers().await.unwrap()[0].memories, 1);
         let another = tokio::time::timeout(Duration::from_millis(500), store.tiers()).await;
         assert!(another.is_err(), "another request waits for the connection");
         held.rollback().await.unwrap();
     };
     let (requested, ()) = tokio::join!(request, beside);
     assert_eq!(requested.unwrap().len(), 1);
-    assert_eq!(store.tiers().await.unwrap()[0].count, 1);
+    assert_eq!(store.tiers().await.unwrap()[0].memories, 1);
 }

@@ -5,7 +5,7 @@ use crate::surfaces::cli::exit::CliError;
 use crate::surfaces::cli::instant::about;
 use crate::surfaces::cli::output::Output;
 use crate::surfaces::cli::server::mirrors;
-use ebb_core::api::server::KeptMirror;
+use ebb_core::api::server::MirrorStatus;
 use ebb_core::service::Service;
 use serde::Serialize;
 use std::time::Duration;
@@ -16,7 +16,7 @@ struct Left {
     dry_run: bool,
     /// Milliseconds until the last mirror of a process that is there has begun to read; without any, nobody need.
     within_ms: Option<i64>,
-    mirrors: Vec<KeptMirror>,
+    mirrors: Vec<MirrorStatus>,
 }
 
 /// Runs the verb.
@@ -24,7 +24,7 @@ pub(super) async fn run(args: &RefreshArgs, service: &Service, output: &Output) 
     if !args.dry_run {
         service.refresh_all_mirrors().await?;
     }
-    let kept: Vec<KeptMirror> = service.mirrors_status().await?.into_iter().map(KeptMirror::from).collect();
+    let kept = service.mirrors_status().await?;
     // One that was killed looks no more.
     let within_ms = kept.iter().filter(|kept| !kept.stale).map(|kept| kept.refresh_ms).max();
     let left = Left { dry_run: args.dry_run, within_ms, mirrors: kept };

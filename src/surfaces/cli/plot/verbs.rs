@@ -9,10 +9,11 @@ use super::{Picture, Verb, save};
 use crate::surfaces::cli::exit::CliError;
 use crate::surfaces::cli::memory::{key, picture};
 use crate::surfaces::cli::output::{Format, Output};
+use ebb_core::api::server::TierCount;
 use ebb_core::domain::tier::Tier;
 use ebb_core::domain::units::Timestamp;
+use ebb_core::service::Service;
 use ebb_core::service::admin::Hour;
-use ebb_core::service::{Service, TierCount};
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -136,7 +137,7 @@ pub(in crate::surfaces::cli) fn over_time(hours: &[Hour], at: Timestamp) -> Tier
 }
 
 pub(in crate::surfaces::cli) fn now(tiers: &[TierCount]) -> Vec<Series> {
-    let held = |tier: Tier| tiers.iter().find(|row| row.tier == tier.name()).map_or(0, |row| row.count);
+    let held = |tier: Tier| tiers.iter().find(|row| row.tier == tier.name()).map_or(0, |row| row.memories);
     TIERS.map(|tier| Series::of(tier, vec![u64::try_from(held(tier)).unwrap_or(0)])).into()
 }
 

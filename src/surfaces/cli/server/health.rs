@@ -11,7 +11,7 @@ use ebb_core::service::Service;
 /// Runs `ebb health`.
 pub async fn health(args: &Health, service: &Service, output: &Output) -> Result<(), CliError> {
     let at = args.when.instant(service).await?;
-    let answer = Answer::of(service.health(at).await?, at);
+    let answer = service.health(at).await?;
     output.emit("health", &answer, |page| lay_out(&answer, page))
 }
 

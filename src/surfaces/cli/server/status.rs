@@ -7,7 +7,9 @@ use crate::surfaces::cli::instant::{about, readable};
 use crate::surfaces::cli::job;
 use crate::surfaces::cli::output::Output;
 use crate::surfaces::cli::page::{Column, Page, percent};
-use ebb_core::api::server::{KeptMirror, OpenAttempt, Run, Server, Status as Answer, Tier, Waiting};
+use ebb_core::api::server::{
+    MirrorStatus, OpenAttempt, OpenRun, Server, Status as Answer, TierCount, Waiting,
+};
 use ebb_core::service::Service;
 use std::time::Duration;
 
@@ -15,7 +17,7 @@ use std::time::Duration;
 pub async fn status(args: &Status, service: &Service, output: &Output) -> Result<(), CliError> {
     loop {
         let at = args.when.instant(service).await?;
-        let answer = Answer::from(service.status(at).await?);
+        let answer = service.status(at).await?;
         let Some(pause) = args.watch else {
             return output.emit("status", &answer, |page| lay_out(&answer, page));
         };
@@ -43,25 +45,25 @@ fn lay_out(status: &Answer, page: &mut Page) {
         page.line("No memories.");
     } else {
         let columns = [Column::left("TIER"), Column::right("MEMORIES"), Column::right("SET ASIDE")];
-        let row = |tier: &Tier| [tier.tier.clone(), tier.memories.to_string(), tier.quarantined.to_string()];
+        let row =
+            |tier: &TierCount| [tier.tier.clone(), tier.memories.to_string(), tier.quarantined.to_string()];
         page.table(&columns, status.tiers.iter().map(row));
     }
     page.line("");
-    let Waiting { due, ripe, sessions, clusters, reinforce, outcomes, quarantined, unstamped } =
-        &status.waiting;
+    let Waiting { for_jobs: waiting, unstamped } = &status.waiting;
     let mut waits = vec![
-        ("due for decay", due.to_string()),
-        ("ripe for promotion", ripe.to_string()),
-        ("sessions to be counted", sessions.to_string()),
-        ("to be looked at by clusters", clusters.to_string()),
-        ("new, to strengthen what is like them", reinforce.to_string()),
-        ("outcomes to be learned", outcomes.to_string()),
+        ("due for decay", waiting.due.to_string()),
+        ("ripe for promotion", waiting.ripe.to_string()),
+        ("sessions to be counted", waiting.sessions.to_string()),
+        ("to be looked at by clusters", waiting.clusters.to_string()),
+        ("new, to strengthen what is like them", waiting.reinforce.to_string()),
+        ("outcomes to be learned", waiting.outcomes.to_string()),
     ];
     if *unstamped > 0 {
         waits.push(("not yet seen", format!("{unstamped} of other writers; the next run adopts them")));
     }
-    if *quarantined > 0 {
-        waits.push(("set aside", format!("{quarantined}; see: ebb inspect quarantine")));
+    if waiting.quarantined > 0 {
+        waits.push(("set aside", format!("{}; see: ebb inspect quarantine", waiting.quarantined)));
     }
     page.fields(&waits);
     lay_out_leases(status, page);
@@ -84,7 +86,7 @@ fn lay_out_leases(status: &Answer, page: &mut Page) {
             Column::right("BEGUN"),
             Column::left("LEASE"),
         ];
-        let row = |run: &Run| {
+        let row = |run: &OpenRun| {
             [
                 run.job.clone(),
                 run.occurrence.clone(),
@@ -119,7 +121,7 @@ fn lay_out_leases(status: &Answer, page: &mut Page) {
 }
 
 /// What each process holds in memory.
-pub(in crate::surfaces::cli) fn mirrors(mirrors: &[KeptMirror], page: &mut Page) {
+pub(in crate::surfaces::cli) fn mirrors(mirrors: &[MirrorStatus], page: &mut Page) {
     let columns = [
         Column::left("MIRROR OF"),
         Column::cut("PROCESS"),
@@ -131,7 +133,7 @@ pub(in crate::surfaces::cli) fn mirrors(mirrors: &[KeptMirror], page: &mut Page)
         Column::right("BYTES"),
         Column::left("HOLDS"),
     ];
-    let row = |kept: &KeptMirror| {
+    let row = |kept: &MirrorStatus| {
         let age = about(Duration::from_millis(kept.age_ms.max(0).unsigned_abs()));
         [
             kept.scope.clone(),
