@@ -3,10 +3,12 @@
 use crate::domain::ids::{NAME_BYTES_MAX, TERM_BYTES_MAX};
 use crate::domain::trail::Cycles;
 use crate::domain::units::Timestamp;
-use crate::service::{self, CheapestPath, Counter, EdgeSeen, Named, PlaceSeen, Seen, Tally, Traced};
+use crate::store::{Counter, Tally, Traced};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 use std::borrow::Cow;
+
+pub use crate::store::{CheapestPath, NextPlace, TrailEdge, TrailNode, TrailPlace, TrailStatus, WalkedEdge};
 
 /// For schemas: a place as somebody names it.
 pub struct PlaceNames;
@@ -37,125 +39,16 @@ impl JsonSchema for PlaceNames {
     }
 }
 
-/// A place by its name.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct TrailNode {
-    /// Its label.
-    pub label: String,
-    /// Its id; of an Entity its name.
-    pub id: String,
-}
-
-/// A place and what is left there.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct TrailPlace {
-    /// Its label.
-    pub label: String,
-    /// Its id; of an Entity its name.
-    pub id: String,
-    /// How much came of being there.
-    pub exploitation: f64,
-    /// How much was searched there.
-    pub exploration: f64,
-}
-
-/// An edge and what is left on it.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct TrailEdge {
-    /// Where it begins.
-    pub from: TrailNode,
-    /// Where it ends.
-    pub to: TrailNode,
-    /// Its type.
-    #[serde(rename = "type")]
-    pub kind: String,
-    /// How much came of walking it.
-    pub success: f64,
-    /// How much it was walked.
-    pub traversal: f64,
-    /// How lately.
-    pub recency: f64,
-    /// What it costs where nobody has walked.
-    pub base_cost: f64,
-    /// What it costs.
-    pub cost: f64,
-}
-
 /// What was left in the palace.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct TrailWritten {
-    /// Of a place or an edge that was named: whether it is new.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub created: Option<bool>,
-    /// In which cycle.
-    pub cycle: i64,
-    /// The places, as they are then.
-    pub nodes: Vec<TrailPlace>,
-    /// The edges, as they are then.
-    pub edges: Vec<TrailEdge>,
+    /// What it did.
+    #[serde(flatten)]
+    pub traced: Traced,
     /// When.
     pub at: Timestamp,
     /// Whether nothing was written.
     pub dry_run: bool,
-}
-
-/// What is left at a place, or between two.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct TrailStatus {
-    /// In which cycle.
-    pub cycle: i64,
-    /// The places.
-    pub nodes: Vec<TrailPlace>,
-    /// The edges between them.
-    pub edges: Vec<TrailEdge>,
-    /// As of when.
-    pub at: Timestamp,
-}
-
-/// An edge of a way.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct WalkedEdge {
-    /// Its type.
-    #[serde(rename = "type")]
-    pub kind: String,
-    /// What it costs.
-    pub cost: f64,
-}
-
-/// The cheapest way between two places.
-#[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "CheapestPath")]
-pub struct Path {
-    /// In which cycle.
-    pub cycle: i64,
-    /// The places, in order; none if no way was found.
-    pub nodes: Vec<TrailNode>,
-    /// The edges between them, in order.
-    pub edges: Vec<WalkedEdge>,
-    /// What it costs; null if no way was found.
-    pub cost: Option<f64>,
-    /// How many places were read.
-    pub read: usize,
-    /// Whether the search stopped before its end: a cheaper way may exist.
-    pub truncated: bool,
-    /// As of when.
-    pub at: Timestamp,
-}
-
-/// Where one might go.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct NextPlace {
-    /// Its label.
-    pub label: String,
-    /// Its id; of an Entity its name.
-    pub id: String,
-    /// The type of the edge that leads there.
-    #[serde(rename = "type")]
-    pub kind: String,
-    /// What that costs.
-    pub cost: f64,
-    /// How much it draws.
-    pub score: f64,
 }
 
 /// What evaporation did.
@@ -198,85 +91,6 @@ pub struct TrailCycle {
     pub dry_run: bool,
 }
 
-impl From<Named> for TrailNode {
-    fn from(Named { label, id }: Named) -> Self {
-        Self { label, id }
-    }
-}
-
-impl From<PlaceSeen> for TrailPlace {
-    fn from(seen: PlaceSeen) -> Self {
-        let Named { label, id } = seen.named;
-        Self { label, id, exploitation: seen.exploitation, exploration: seen.exploration }
-    }
-}
-
-impl From<EdgeSeen> for TrailEdge {
-    fn from(seen: EdgeSeen) -> Self {
-        Self {
-            from: seen.from.into(),
-            to: seen.to.into(),
-            kind: seen.kind,
-            success: seen.success,
-            traversal: seen.traversal,
-            recency: seen.recency,
-            base_cost: seen.base_cost,
-            cost: seen.cost,
-        }
-    }
-}
-
-impl From<service::Candidate> for NextPlace {
-    fn from(one: service::Candidate) -> Self {
-        let Named { label, id } = one.place;
-        Self { label, id, kind: one.kind, cost: one.cost, score: one.score }
-    }
-}
-
-impl TrailWritten {
-    /// What a trace did.
-    #[must_use]
-    pub fn of(done: Traced, at: Timestamp, dry_run: bool) -> Self {
-        Self {
-            created: done.created,
-            cycle: done.cycle,
-            nodes: done.nodes.into_iter().map(Into::into).collect(),
-            edges: done.edges.into_iter().map(Into::into).collect(),
-            at: at,
-            dry_run,
-        }
-    }
-}
-
-impl TrailStatus {
-    /// What was seen at an instant.
-    #[must_use]
-    pub fn of(seen: Seen, at: Timestamp) -> Self {
-        Self {
-            cycle: seen.cycle,
-            nodes: seen.nodes.into_iter().map(Into::into).collect(),
-            edges: seen.edges.into_iter().map(Into::into).collect(),
-            at: at,
-        }
-    }
-}
-
-impl Path {
-    /// What was found at an instant.
-    #[must_use]
-    pub fn of(found: CheapestPath, at: Timestamp) -> Self {
-        Self {
-            cycle: found.cycle,
-            nodes: found.nodes.into_iter().map(Into::into).collect(),
-            edges: found.edges.into_iter().map(|(kind, cost)| WalkedEdge { kind, cost }).collect(),
-            cost: found.cost,
-            read: found.read,
-            truncated: found.truncated,
-            at: at,
-        }
-    }
-}
-
 impl Evaporated {
     /// What was counted up to a cycle.
     #[must_use]
@@ -308,11 +122,5 @@ impl TrailCycle {
             at: at,
             dry_run,
         }
-    }
-}
-
-impl std::fmt::Display for TrailNode {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}:{}", self.label, self.id)
     }
 }

@@ -62,9 +62,9 @@ pub use crate::jobs::JobName;
 pub use crate::scheduler::driver::{JobReport, Outcome};
 pub use crate::scheduler::due::{Rhythm, Schedule};
 pub use crate::store::{
-    Answer, Candidate, Cell, CheapestPath, Class, Counter, Done, EdgeSeen, Ended, Error, Fact, FactFilter,
-    Filter, Happened, Hot, InForce, Initialised, KeyRow, Named, Observed, Past, PlaceSeen, Record,
-    RefusedWhy, Relation, Reported, Said, Seen, SweepState, Tally, Traced, Waiting, Which,
+    Answer, Cell, CheapestPath, Class, Counter, Done, Ended, Error, Fact, FactFilter, Filter, Happened, Hot,
+    InForce, Initialised, KeyRow, NextPlace, Observed, Past, Record, RefusedWhy, Relation, Reported, Said,
+    SweepState, Tally, Traced, TrailEdge, TrailNode, TrailPlace, TrailStatus, Waiting, Which,
 };
 
 use crate::clock::Clock;

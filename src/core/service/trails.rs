@@ -9,7 +9,9 @@ use crate::domain::trail::{Allowed, PlaceLabel};
 use crate::domain::units::Timestamp;
 use crate::jobs::{JobName, Request};
 use crate::scheduler::driver::JobReport;
-use crate::store::{Candidate, CheapestPath, Counter, EdgeSeen, Error, Hot, PlaceSeen, Seen, Traced};
+use crate::store::{
+    CheapestPath, Counter, Error, Hot, NextPlace, Traced, TrailEdge, TrailPlace, TrailStatus,
+};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -104,7 +106,7 @@ impl Service {
         place: &PlaceName,
         to: Option<&PlaceName>,
         at: Timestamp,
-    ) -> Result<Seen, Error> {
+    ) -> Result<TrailStatus, Error> {
         self.store.trail_status(scope, place, to, at).await
     }
 
@@ -114,7 +116,7 @@ impl Service {
         scope: &Scope,
         limit: usize,
         at: Timestamp,
-    ) -> Result<Hot<EdgeSeen>, Error> {
+    ) -> Result<Hot<TrailEdge>, Error> {
         self.store.hot_trails(scope, limit, at).await
     }
 
@@ -124,7 +126,7 @@ impl Service {
         scope: &Scope,
         limit: usize,
         at: Timestamp,
-    ) -> Result<Hot<PlaceSeen>, Error> {
+    ) -> Result<Hot<TrailPlace>, Error> {
         self.store.cold_places(scope, limit, at).await
     }
 
@@ -138,7 +140,7 @@ impl Service {
         place: &PlaceName,
         limit: usize,
         at: Timestamp,
-    ) -> Result<Hot<Candidate>, Error> {
+    ) -> Result<Hot<NextPlace>, Error> {
         self.store.next_places(scope, place, limit, at).await
     }
 

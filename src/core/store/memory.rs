@@ -207,7 +207,7 @@ pub struct Happened {
     pub count: i64,
 }
 
-/// Memories of one tier.
+/// A tier.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 pub struct TierCount {
     /// Its name.

@@ -93,7 +93,10 @@ pub use statement::PageMode;
 pub use sweep::SweepCursor;
 pub use synapse::{Learned, Lesson, SynapseRow, WaitingOutcome};
 pub use tally::Tally;
-pub use trail::{Candidate, CheapestPath, Counter, EdgeSeen, Hot, Named, PlaceSeen, Seen, TraceDone, Traced};
+pub use trail::{
+    CheapestPath, Counter, Hot, NextPlace, TraceDone, Traced, TrailEdge, TrailNode, TrailPlace, TrailStatus,
+    WalkedEdge,
+};
 pub use tx::TxCounters;
 
 use crate::domain::guard::Guard;

@@ -15,9 +15,9 @@ mod palace;
 mod rows;
 
 pub use cycle::Counter;
-pub use look::{Candidate, CheapestPath, Hot, Seen};
+pub use look::{CheapestPath, Hot, NextPlace, TrailStatus, WalkedEdge};
 pub use palace::{TraceDone, Traced};
-pub use rows::{EdgeSeen, Named, PlaceSeen};
+pub use rows::{TrailEdge, TrailNode, TrailPlace};
 
 pub(super) use cycle::{counter, hold, turn};
 pub(super) use palace::{succeed, trace};

@@ -238,8 +238,7 @@ fn place(text: &str, service: &Service) -> Result<PlaceName, CliError> {
 fn table_of_places(page: &mut Page, places: &[TrailPlace]) {
     let columns = [Column::left("PLACE"), Column::right("EXPLOITATION"), Column::right("EXPLORATION")];
     let row = |place: &TrailPlace| {
-        let name = format!("{}:{}", place.label, place.id);
-        [name, format!("{:.3}", place.exploitation), format!("{:.3}", place.exploration)]
+        [place.node.to_string(), format!("{:.3}", place.exploitation), format!("{:.3}", place.exploration)]
     };
     page.table(&columns, places.iter().map(row));
 }

@@ -6,7 +6,8 @@ use super::input::Nothing;
 use super::problem::Problem;
 use super::route::{Answer, Call, Needs, Route};
 use ebb_core::api::trail::{
-    Evaporated, NextPlace, Path, PlaceNames, TrailCycle, TrailEdge, TrailPlace, TrailStatus, TrailWritten,
+    CheapestPath, Evaporated, NextPlace, PlaceNames, TrailCycle, TrailEdge, TrailPlace, TrailStatus,
+    TrailWritten,
 };
 use ebb_core::domain::event::{PlaceName, Trace, Walk};
 use ebb_core::domain::ids::{NAME_BYTES_MAX, PlaceId, Scope, Term};
@@ -89,7 +90,7 @@ impl<P, Q, B> Call<P, Q, B> {
         let mode = WriteMode::Once(self.request().clone());
         let mut done = self.service().trace(&mode, &[Trace { at, scope, what }]).await?;
         let done = done.pop().ok_or_else(|| Problem::own_fault("nothing was traced"))?;
-        Ok(TrailWritten::of(done, at, false))
+        Ok(TrailWritten { traced: done, at, dry_run: false })
     }
 }
 
@@ -117,7 +118,7 @@ async fn node(call: Call<Nothing, Nothing, NewPlace>) -> Result<Answer<TrailWrit
     let what = Walk::node(label, id.clone(), name.clone());
     let what = what.map_err(|why| Problem::validation(why.to_string()))?;
     let wrote = call.trace(scope, *at, what).await?;
-    Ok(Answer::made(wrote.created == Some(true), wrote))
+    Ok(Answer::made(wrote.traced.created == Some(true), wrote))
 }
 
 /// An edge to add.
@@ -149,7 +150,7 @@ async fn edge(call: Call<Nothing, Nothing, NewEdge>) -> Result<Answer<TrailWritt
     let (from, to) = (call.place_of("from", from)?, call.place_of("to", to)?);
     let what = Walk::edge(from, to, kind, *base_cost).map_err(|why| wrong("base_cost", why))?;
     let wrote = call.trace(scope, *at, what).await?;
-    Ok(Answer::made(wrote.created == Some(true), wrote))
+    Ok(Answer::made(wrote.traced.created == Some(true), wrote))
 }
 
 /// A path that led to something.
@@ -229,7 +230,7 @@ async fn hot(call: Call<Nothing, Listing>) -> Result<Answer<HotEdges>, Problem> 
     let scope = call.scope(call.query.scope.as_ref())?;
     let at = call.at(call.query.at).await?;
     let hot = call.service().hot_trails(&scope, size(call.query.limit), at).await?;
-    Ok(Answer::ok(HotEdges { edges: hot.found.into_iter().map(Into::into).collect() }))
+    Ok(Answer::ok(HotEdges { edges: hot.found }))
 }
 
 /// Places, least visited first.
@@ -242,7 +243,7 @@ async fn cold(call: Call<Nothing, Listing>) -> Result<Answer<ColdPlaces>, Proble
     let scope = call.scope(call.query.scope.as_ref())?;
     let at = call.at(call.query.at).await?;
     let cold = call.service().cold_places(&scope, size(call.query.limit), at).await?;
-    Ok(Answer::ok(ColdPlaces { nodes: cold.found.into_iter().map(Into::into).collect() }))
+    Ok(Answer::ok(ColdPlaces { nodes: cold.found }))
 }
 
 /// A place, or two.
@@ -265,8 +266,7 @@ async fn status(call: Call<Nothing, PlacesQuery>) -> Result<Answer<TrailStatus>,
     let place = call.place("place", place)?;
     let to = to.as_deref().map(|to| call.place("to", to)).transpose()?;
     let at = call.at(*at).await?;
-    let seen = call.service().trail_status(&scope, &place, to.as_ref(), at).await?;
-    Ok(Answer::ok(TrailStatus::of(seen, at)))
+    Ok(Answer::ok(call.service().trail_status(&scope, &place, to.as_ref(), at).await?))
 }
 
 /// From where to where.
@@ -283,12 +283,12 @@ struct Ends {
     at: Option<Timestamp>,
 }
 
-async fn path(call: Call<Nothing, Ends>) -> Result<Answer<Path>, Problem> {
+async fn path(call: Call<Nothing, Ends>) -> Result<Answer<CheapestPath>, Problem> {
     let Ends { from, to, scope, at } = &call.query;
     let scope = call.scope(scope.as_ref())?;
     let (from, to) = (call.place("from", from)?, call.place("to", to)?);
     let at = call.at(*at).await?;
-    Ok(Answer::ok(Path::of(call.service().cheapest_path(&scope, &from, &to, at).await?, at)))
+    Ok(Answer::ok(call.service().cheapest_path(&scope, &from, &to, at).await?))
 }
 
 /// From where, and how many.
@@ -319,7 +319,7 @@ async fn next(call: Call<Nothing, Onward>) -> Result<Answer<NextPlaces>, Problem
     let place = call.place("place", place)?;
     let at = call.at(*at).await?;
     let found = call.service().next_places(&scope, &place, size(*limit), at).await?;
-    Ok(Answer::ok(NextPlaces { candidates: found.found.into_iter().map(Into::into).collect() }))
+    Ok(Answer::ok(NextPlaces { candidates: found.found }))
 }
 
 /// How to let evaporate.

@@ -313,11 +313,11 @@ async fn questions_are_answered_as_of_a_cycle_whatever_ran() {
         "all is silent then"
     );
     let cold = db.store.cold_places(&scope, 3, at(0.0)).await.unwrap();
-    let ids: Vec<&str> = cold.found.iter().map(|place| place.named.id.as_str()).collect();
+    let ids: Vec<&str> = cold.found.iter().map(|place| place.node.id.as_str()).collect();
     assert_eq!(ids, ["r3", "r4", "r0"]);
     let next = db.store.next_places(&scope, &place("r0"), 9, at(0.0)).await.unwrap();
     let ways: Vec<(&str, &str)> =
-        next.found.iter().map(|one| (one.kind.as_str(), one.place.id.as_str())).collect();
+        next.found.iter().map(|one| (one.kind.as_str(), one.node.id.as_str())).collect();
     assert_eq!(ways, [("HALL", "r1"), ("TUNNEL", "r2")]);
     // r0 to r2 costs 0.7 over the tunnel, less than two halls; while the trail is fresh the halls are cheaper.
     let nodes = async |hours| {

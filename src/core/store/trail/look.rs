@@ -2,7 +2,7 @@
 
 use super::Store;
 use super::cycle::counter;
-use super::rows::{EdgeRow, EdgeSeen, Named, NeighbourPlace, PlaceRow, PlaceSeen};
+use super::rows::{EdgeRow, NeighbourPlace, PlaceRow, TrailEdge, TrailNode, TrailPlace};
 use crate::domain::event::PlaceName;
 use crate::domain::ids::Scope;
 use crate::domain::trail::{Found, Link, Route, resistance, route};
@@ -11,7 +11,8 @@ use crate::store::catalogue::{TRAIL_AROUND, TRAIL_COLD, TRAIL_FIND, TRAIL_HOT};
 use crate::store::encode::list;
 use crate::store::error::Error;
 use crate::store::tx::{Mode, Tx};
-use serde::Deserialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Edges read around one place, or in one wave of a search: a place that has more is read in part.
@@ -19,15 +20,17 @@ const EDGES_MAX: usize = 10_000;
 /// Places of one wave of a search.
 const WAVE: usize = 200;
 
-/// Edges and places at a cycle.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Seen {
-    /// The cycle.
+/// What is left at a place, or between two.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct TrailStatus {
+    /// In which cycle.
     pub cycle: i64,
-    /// Places.
-    pub nodes: Vec<PlaceSeen>,
-    /// Edges.
-    pub edges: Vec<EdgeSeen>,
+    /// The places.
+    pub nodes: Vec<TrailPlace>,
+    /// The edges between them.
+    pub edges: Vec<TrailEdge>,
+    /// As of when.
+    pub at: Timestamp,
 }
 
 /// The hottest edges at a cycle, or the coldest places.
@@ -39,34 +42,48 @@ pub struct Hot<T> {
     pub found: Vec<T>,
 }
 
-/// Where one might go next.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Candidate {
-    /// There.
-    pub place: Named,
-    /// Over an edge of this type.
+/// Where one might go.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct NextPlace {
+    /// Which.
+    #[serde(flatten)]
+    pub node: TrailNode,
+    /// The type of the edge that leads there.
+    #[serde(rename = "type")]
     pub kind: String,
     /// What that costs.
     pub cost: f64,
-    /// What speaks against it: the least draws most.
+    /// How much it draws.
     pub score: f64,
 }
 
-/// The cheapest way between two places, as far as it was found.
-#[derive(Debug, Clone, PartialEq)]
+/// An edge of a way.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct WalkedEdge {
+    /// Its type.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// What it costs.
+    pub cost: f64,
+}
+
+/// The cheapest way between two places.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct CheapestPath {
-    /// The cycle.
+    /// In which cycle.
     pub cycle: i64,
-    /// The places on it; none if there is no way.
-    pub nodes: Vec<Named>,
-    /// Types and costs of the edges between them.
-    pub edges: Vec<(String, f64)>,
-    /// What they cost together; `None` if there is no way.
+    /// The places, in order; none if no way was found.
+    pub nodes: Vec<TrailNode>,
+    /// The edges between them, in order.
+    pub edges: Vec<WalkedEdge>,
+    /// What it costs; null if no way was found.
     pub cost: Option<f64>,
-    /// Places whose edges were read.
+    /// How many places were read.
     pub read: usize,
-    /// The search came to its bound first: a cheaper way, or one at all, may exist.
+    /// Whether the search stopped before its end: a cheaper way may exist.
     pub truncated: bool,
+    /// As of when.
+    pub at: Timestamp,
 }
 
 #[derive(Deserialize)]
@@ -91,29 +108,31 @@ impl Store {
         place: &PlaceName,
         to: Option<&PlaceName>,
         at: Timestamp,
-    ) -> Result<Seen, Error> {
+    ) -> Result<TrailStatus, Error> {
         self.transactions
             .run("trail.status", Mode::Read, async |tx: &mut Tx| {
                 let cycle = counter(tx, &self.trails).await?.cycles.at(at);
                 let (element, node) = self.find(tx, scope, place, cycle).await?;
-                let Some(to) = to else { return Ok(Seen { cycle, nodes: vec![node], edges: Vec::new() }) };
+                let Some(to) = to else {
+                    return Ok(TrailStatus { cycle, nodes: vec![node], edges: Vec::new(), at });
+                };
                 let (other, end) = self.find(tx, scope, to, cycle).await?;
                 let rows = self.around(tx, std::slice::from_ref(&element), Some(&other), EDGES_MAX).await?;
-                let edges: Vec<EdgeSeen> = rows
+                let edges: Vec<TrailEdge> = rows
                     .iter()
                     .filter_map(|row| {
                         let (edge, base) = row.edge.check(cycle).ok()?;
                         let edge = edge.evaporated(cycle, &self.trails.evaporation);
-                        let (one, two) = (node.named.clone(), end.named.clone());
+                        let (one, two) = (node.node.clone(), end.node.clone());
                         let ends = if row.forward { (one, two) } else { (two, one) };
-                        Some(EdgeSeen::of(ends, &row.edge.kind, &edge, base))
+                        Some(TrailEdge::of(ends, &row.edge.kind, &edge, base))
                     })
                     .collect();
                 if edges.is_empty() {
                     let id = format!("between {place} and {to}");
                     return Err(Error::NotFound { what: "edge", id });
                 }
-                Ok(Seen { cycle, nodes: vec![node, end], edges })
+                Ok(TrailStatus { cycle, nodes: vec![node, end], edges, at })
             })
             .await
     }
@@ -124,7 +143,7 @@ impl Store {
         scope: &Scope,
         limit: usize,
         at: Timestamp,
-    ) -> Result<Hot<EdgeSeen>, Error> {
+    ) -> Result<Hot<TrailEdge>, Error> {
         #[derive(Deserialize)]
         struct Row {
             #[serde(rename = "fromLabel")]
@@ -156,13 +175,16 @@ impl Store {
                         let (Some(to_label), Some(to)) = (row.to_label, row.to) else { continue };
                         let Ok((edge, base)) = row.edge.check(cycle) else { continue };
                         let edge = edge.evaporated(cycle, evaporation);
-                        let ends = (Named { label: from_label, id: from }, Named { label: to_label, id: to });
+                        let ends = (
+                            TrailNode { label: from_label, id: from },
+                            TrailNode { label: to_label, id: to },
+                        );
                         if edge.heat() > 0.0 {
-                            found.push((edge.heat(), EdgeSeen::of(ends, &row.edge.kind, &edge, base)));
+                            found.push((edge.heat(), TrailEdge::of(ends, &row.edge.kind, &edge, base)));
                         }
                     }
                 }
-                let name = |edge: &EdgeSeen| (edge.from.clone(), edge.kind.clone(), edge.to.clone());
+                let name = |edge: &TrailEdge| (edge.from.clone(), edge.kind.clone(), edge.to.clone());
                 found
                     .sort_by(|(a, one), (b, other)| b.total_cmp(a).then_with(|| name(one).cmp(&name(other))));
                 found.truncate(limit);
@@ -177,7 +199,7 @@ impl Store {
         scope: &Scope,
         limit: usize,
         at: Timestamp,
-    ) -> Result<Hot<PlaceSeen>, Error> {
+    ) -> Result<Hot<TrailPlace>, Error> {
         let evaporation = &self.trails.evaporation;
         self.transactions
             .run("trail.cold", Mode::Read, async |tx: &mut Tx| {
@@ -193,12 +215,12 @@ impl Store {
                         .set("exploration", evaporation.rates().exploration);
                     for row in tx.rows::<PlaceRow>(call).await? {
                         let Ok(place) = row.check(cycle) else { continue };
-                        let named = Named { label: label.to_string(), id: row.id };
-                        found.push(PlaceSeen::of(named, &place.evaporated(cycle, evaporation)));
+                        let named = TrailNode { label: label.to_string(), id: row.id };
+                        found.push(TrailPlace::of(named, &place.evaporated(cycle, evaporation)));
                     }
                 }
-                let warmth = |place: &PlaceSeen| place.exploitation + place.exploration;
-                found.sort_by(|a, b| warmth(a).total_cmp(&warmth(b)).then_with(|| a.named.cmp(&b.named)));
+                let warmth = |place: &TrailPlace| place.exploitation + place.exploration;
+                found.sort_by(|a, b| warmth(a).total_cmp(&warmth(b)).then_with(|| a.node.cmp(&b.node)));
                 found.truncate(limit);
                 Ok(Hot { cycle, found })
             })
@@ -215,24 +237,24 @@ impl Store {
         place: &PlaceName,
         limit: usize,
         at: Timestamp,
-    ) -> Result<Hot<Candidate>, Error> {
+    ) -> Result<Hot<NextPlace>, Error> {
         let evaporation = &self.trails.evaporation;
         self.transactions
             .run("trail.next", Mode::Read, async |tx: &mut Tx| {
                 let cycle = counter(tx, &self.trails).await?.cycles.at(at);
                 let (element, _) = self.find(tx, scope, place, cycle).await?;
                 let rows = self.around(tx, &[element], None, EDGES_MAX).await?;
-                let mut found: Vec<Candidate> = rows
+                let mut found: Vec<NextPlace> = rows
                     .iter()
                     .filter_map(|row| {
                         let (edge, base) = row.edge.check(cycle).ok()?;
                         let (named, place) = row.place.check(cycle).ok()?;
                         let cost = edge.evaporated(cycle, evaporation).cost(base);
                         let score = resistance(cost, &place.evaporated(cycle, evaporation));
-                        Some(Candidate { place: named, kind: row.edge.kind.clone(), cost, score })
+                        Some(NextPlace { node: named, kind: row.edge.kind.clone(), cost, score })
                     })
                     .collect();
-                let name = |one: &Candidate| (one.place.clone(), one.kind.clone());
+                let name = |one: &NextPlace| (one.node.clone(), one.kind.clone());
                 found.sort_by(|a, b| a.score.total_cmp(&b.score).then_with(|| name(a).cmp(&name(b))));
                 found.truncate(limit);
                 Ok(Hot { cycle, found })
@@ -258,8 +280,8 @@ impl Store {
                 let (start, from) = self.find(tx, scope, from, cycle).await?;
                 let (goal, to) = self.find(tx, scope, to, cycle).await?;
                 let mut search = Search::default();
-                let start = search.place(start, &from.named);
-                let goal = search.place(goal, &to.named);
+                let start = search.place(start, &from.node);
+                let goal = search.place(goal, &to.node);
                 loop {
                     let places = search.elements.len();
                     let (way, wave) = match route(places, &search.links, &search.read, start, goal) {
@@ -270,7 +292,7 @@ impl Store {
                     let left = places_max.saturating_sub(search.read.len());
                     if wave.is_empty() || left == 0 {
                         let truncated = search.cut || !wave.is_empty();
-                        return Ok(search.trodden(way.as_ref(), cycle, truncated));
+                        return Ok(search.path(way.as_ref(), cycle, at, truncated));
                     }
                     let wave: Vec<usize> = wave.into_iter().take(WAVE.min(left)).collect();
                     let elements: Vec<String> = wave.iter().map(|at| search.elements[*at].clone()).collect();
@@ -279,7 +301,7 @@ impl Store {
                     for row in &rows {
                         let Ok((edge, base)) = row.edge.check(cycle) else { continue };
                         let (Some(label), Some(id)) = (&row.place.label, &row.place.id) else { continue };
-                        let named = Named { label: label.clone(), id: id.clone() };
+                        let named = TrailNode { label: label.clone(), id: id.clone() };
                         let cost = edge.evaporated(cycle, &self.trails.evaporation).cost(base);
                         search.link(&row.at, (row.place.element.clone(), &named), &row.edge.kind, cost);
                     }
@@ -300,8 +322,8 @@ impl Store {
         scope: &Scope,
         name: &PlaceName,
         cycle: i64,
-    ) -> Result<(String, PlaceSeen), Error> {
-        let mut found: BTreeMap<String, (Named, PlaceRow)> = BTreeMap::new();
+    ) -> Result<(String, TrailPlace), Error> {
+        let mut found: BTreeMap<String, (TrailNode, PlaceRow)> = BTreeMap::new();
         let labels = self.trails.allowed.labels().iter();
         for label in labels.filter(|label| name.label.as_ref().is_none_or(|own| own == *label)) {
             let call = TRAIL_FIND
@@ -309,7 +331,7 @@ impl Store {
                 .set("scope", list([scope.as_str()]))
                 .set("id", list([name.id.as_str()]));
             for row in tx.rows::<PlaceRow>(call).await? {
-                let named = Named { label: label.to_string(), id: row.id.clone() };
+                let named = TrailNode { label: label.to_string(), id: row.id.clone() };
                 found.entry(row.element.clone()).or_insert((named, row));
             }
         }
@@ -326,7 +348,7 @@ impl Store {
         let (element, (named, row)) = found.pop_first().ok_or_else(none)?;
         let id = format!("{} {}", named.label, named.id);
         let place = row.check(cycle).map_err(|reason| Error::Quarantined { id, reason })?;
-        Ok((element, PlaceSeen::of(named, &place.evaporated(cycle, &self.trails.evaporation))))
+        Ok((element, TrailPlace::of(named, &place.evaporated(cycle, &self.trails.evaporation))))
     }
 
     /// The edges around places, with what they lead to.
@@ -352,7 +374,7 @@ impl Store {
 #[derive(Default)]
 struct Search {
     elements: Vec<String>,
-    names: Vec<Named>,
+    names: Vec<TrailNode>,
     numbers: BTreeMap<String, usize>,
     links: Vec<Link>,
     kinds: Vec<String>,
@@ -361,7 +383,7 @@ struct Search {
 }
 
 impl Search {
-    fn place(&mut self, element: String, named: &Named) -> usize {
+    fn place(&mut self, element: String, named: &TrailNode) -> usize {
         let next = self.elements.len();
         let number = *self.numbers.entry(element.clone()).or_insert(next);
         if number == next {
@@ -371,7 +393,7 @@ impl Search {
         number
     }
 
-    fn link(&mut self, at: &str, (element, named): (String, &Named), kind: &str, cost: f64) {
+    fn link(&mut self, at: &str, (element, named): (String, &TrailNode), kind: &str, cost: f64) {
         let Some(from) = self.numbers.get(at).copied() else { return };
         let to = self.place(element, named);
         // An edge whose other end was read before is known already.
@@ -381,16 +403,20 @@ impl Search {
         }
     }
 
-    fn trodden(self, way: Option<&Route>, cycle: i64, truncated: bool) -> CheapestPath {
+    fn path(self, way: Option<&Route>, cycle: i64, at: Timestamp, truncated: bool) -> CheapestPath {
         let places = way.map(|way| way.places.as_slice()).unwrap_or_default();
         let links = way.map(|way| way.links.as_slice()).unwrap_or_default();
         CheapestPath {
             cycle,
             nodes: places.iter().map(|at| self.names[*at].clone()).collect(),
-            edges: links.iter().map(|at| (self.kinds[*at].clone(), self.links[*at].cost)).collect(),
+            edges: links
+                .iter()
+                .map(|at| WalkedEdge { kind: self.kinds[*at].clone(), cost: self.links[*at].cost })
+                .collect(),
             cost: way.map(|way| way.cost),
             read: self.read.len(),
             truncated,
+            at,
         }
     }
 }

@@ -13,7 +13,7 @@ mod writes;
 pub(in crate::store) use success::succeed;
 
 use super::cycle::{Counter, counter, hold, turn};
-use super::rows::{EdgeRow, EdgeSeen, Named, PlaceRow, PlaceSeen};
+use super::rows::{EdgeRow, PlaceRow, TrailEdge, TrailNode, TrailPlace};
 use crate::domain::event::{PlaceName, Step, Trace, Walk};
 use crate::domain::trail::{Edge, EdgeType, Place, PlaceLabel, Trails, base_cost};
 use crate::domain::units::Pheromone;
@@ -22,20 +22,22 @@ use crate::store::catalogue::{TRAIL_BETWEEN, TRAIL_LOCK};
 use crate::store::encode::{list, slices};
 use crate::store::error::Error;
 use crate::store::tx::Tx;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What a trace did.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Traced {
-    /// Whether the place or the edge is new; `None` for what was left on those that are there.
+    /// Of a place or an edge that was named: whether it is new.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub created: Option<bool>,
-    /// The cycle it happened in.
+    /// In which cycle.
     pub cycle: i64,
-    /// The places it is about, as they are after it.
-    pub nodes: Vec<PlaceSeen>,
-    /// The edges it is about, as they are after it.
-    pub edges: Vec<EdgeSeen>,
+    /// The places, as they are then.
+    pub nodes: Vec<TrailPlace>,
+    /// The edges, as they are then.
+    pub edges: Vec<TrailEdge>,
 }
 
 /// What a batch did, or which of its traces kept it from doing anything.
@@ -48,7 +50,7 @@ pub enum TraceDone {
 }
 
 struct PlaceState<'a> {
-    named: Named,
+    named: TrailNode,
     label: PlaceLabel,
     scope: &'a str,
     element: Option<String>,
@@ -181,7 +183,7 @@ impl<'a> Palace<'a> {
                 .set("id", list(slice.iter().map(|(_, id)| id.as_str())));
             for row in tx.rows::<PlaceRow>(call).await? {
                 let Some(scope) = scopes.get(row.scope.as_str()).copied() else { continue };
-                let named = Named { label: label.to_string(), id: row.id.clone() };
+                let named = TrailNode { label: label.to_string(), id: row.id.clone() };
                 let key = (scope, label.clone(), row.id.clone());
                 let (place, anchored) = (row.check(0), row.cycle.is_some());
                 // One that has two labels of the list is one place.
@@ -299,7 +301,7 @@ impl<'a> Palace<'a> {
                     let key = (scope, label.clone(), id.to_string());
                     self.known.entry(key).or_default().push(self.places.len());
                     self.places.push(PlaceState {
-                        named: Named { label: label.to_string(), id: id.to_string() },
+                        named: TrailNode { label: label.to_string(), id: id.to_string() },
                         label: label.clone(),
                         scope,
                         element: None,
@@ -452,12 +454,12 @@ impl<'a> Palace<'a> {
         Ok(())
     }
 
-    fn seen(&self, at: usize, cycle: i64) -> Result<PlaceSeen, Error> {
+    fn seen(&self, at: usize, cycle: i64) -> Result<TrailPlace, Error> {
         let state = &self.places[at];
         let id = || format!("{} {}", state.named.label, state.named.id);
         let place = state.place.as_ref().map_err(|why| quarantined(id(), why))?;
         let own = Place { cycle: if state.anchored { place.cycle } else { cycle }, ..*place };
-        Ok(PlaceSeen::of(state.named.clone(), &own.evaporated(cycle, &self.trails.evaporation)))
+        Ok(TrailPlace::of(state.named.clone(), &own.evaporated(cycle, &self.trails.evaporation)))
     }
 
     fn edge_name(&self, at: usize) -> String {
@@ -466,11 +468,11 @@ impl<'a> Palace<'a> {
         format!("{} from {} {} to {} {}", self.edges[at].kind, from.label, from.id, to.label, to.id)
     }
 
-    fn edge_seen(&self, at: usize, cycle: i64) -> Result<EdgeSeen, Error> {
+    fn edge_seen(&self, at: usize, cycle: i64) -> Result<TrailEdge, Error> {
         let state = &self.edges[at];
         let (edge, base) = state.edge.as_ref().map_err(|why| quarantined(self.edge_name(at), why))?;
         let own = Edge { cycle: if state.anchored { edge.cycle } else { cycle }, ..*edge };
         let ends = (self.places[state.ends.0].named.clone(), self.places[state.ends.1].named.clone());
-        Ok(EdgeSeen::of(ends, state.kind.as_str(), &own.evaporated(cycle, &self.trails.evaporation), *base))
+        Ok(TrailEdge::of(ends, state.kind.as_str(), &own.evaporated(cycle, &self.trails.evaporation), *base))
     }
 }

@@ -2,59 +2,66 @@
 
 use crate::domain::trail::{Edge, Place, base_cost};
 use crate::domain::units::Pheromone;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A place by its name.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Named {
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+pub struct TrailNode {
     /// Its label.
     pub label: String,
-    /// Its id.
+    /// Its id; of an Entity its name.
     pub id: String,
 }
 
-/// A place at a cycle.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct PlaceSeen {
+impl std::fmt::Display for TrailNode {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}:{}", self.label, self.id)
+    }
+}
+
+/// A place and what is left there.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TrailPlace {
     /// Which.
     #[serde(flatten)]
-    pub named: Named,
-    /// "Worth coming back to".
+    pub node: TrailNode,
+    /// How much came of being there.
     pub exploitation: f64,
-    /// "Searched already".
+    /// How much was searched there.
     pub exploration: f64,
 }
 
-/// An edge at a cycle.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct EdgeSeen {
+/// An edge and what is left on it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TrailEdge {
     /// Where it begins.
-    pub from: Named,
+    pub from: TrailNode,
     /// Where it ends.
-    pub to: Named,
+    pub to: TrailNode,
     /// Its type.
     #[serde(rename = "type")]
     pub kind: String,
-    /// "Led to good outcomes".
+    /// How much came of walking it.
     pub success: f64,
-    /// "Often walked".
+    /// How much it was walked.
     pub traversal: f64,
-    /// "Walked lately".
+    /// How lately.
     pub recency: f64,
-    /// What it costs where nobody walks.
+    /// What it costs where nobody has walked.
     pub base_cost: f64,
     /// What it costs.
     pub cost: f64,
 }
 
-impl PlaceSeen {
-    pub(super) fn of(named: Named, place: &Place) -> Self {
-        Self { named, exploitation: amount(place.exploitation), exploration: amount(place.exploration) }
+impl TrailPlace {
+    pub(super) fn of(node: TrailNode, place: &Place) -> Self {
+        Self { node, exploitation: amount(place.exploitation), exploration: amount(place.exploration) }
     }
 }
 
-impl EdgeSeen {
-    pub(super) fn of((from, to): (Named, Named), kind: &str, edge: &Edge, base: f64) -> Self {
+impl TrailEdge {
+    pub(super) fn of((from, to): (TrailNode, TrailNode), kind: &str, edge: &Edge, base: f64) -> Self {
         Self {
             from,
             to,
@@ -125,13 +132,13 @@ impl PlaceRow {
 
 impl NeighbourPlace {
     /// As [`PlaceRow::check`], with its name.
-    pub(super) fn check(&self, now: i64) -> Result<(Named, Place), String> {
+    pub(super) fn check(&self, now: i64) -> Result<(TrailNode, Place), String> {
         let (Some(label), Some(id)) = (&self.label, &self.id) else {
             return Err("it has no id".to_owned());
         };
         let cycle = self.place_cycle.unwrap_or(now);
         let place = judged(self.fault.as_ref(), self.exploitation, self.exploration, cycle)?;
-        Ok((Named { label: label.clone(), id: id.clone() }, place))
+        Ok((TrailNode { label: label.clone(), id: id.clone() }, place))
     }
 }
 

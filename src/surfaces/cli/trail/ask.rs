@@ -4,14 +4,14 @@ use super::super::CliError;
 use super::super::output::Output;
 use super::super::page::Column;
 use super::{ListArgs, NextArgs, PathArgs, StatusArgs, place, table_of_edges, table_of_places};
-use ebb_core::api::trail::{NextPlace, Path, TrailEdge, TrailPlace, TrailStatus};
+use ebb_core::api::trail::NextPlace;
 use ebb_core::service::Service;
 
 pub(super) async fn status(args: &StatusArgs, service: &Service, output: &Output) -> Result<(), CliError> {
     let at = args.when.instant(service).await?;
     let to = args.to.as_deref().map(|to| place(to, service)).transpose()?;
-    let seen = service.trail_status(service.scope(), &place(&args.place, service)?, to.as_ref(), at).await?;
-    let answer = TrailStatus::of(seen, at);
+    let answer =
+        service.trail_status(service.scope(), &place(&args.place, service)?, to.as_ref(), at).await?;
     output.emit("trail.status", &answer, |page| {
         table_of_places(page, &answer.nodes);
         if !answer.edges.is_empty() {
@@ -25,7 +25,7 @@ pub(super) async fn hot(args: &ListArgs, service: &Service, output: &Output) -> 
     let at = args.when.instant(service).await?;
     let hot =
         service.hot_trails(service.scope(), usize::try_from(args.limit).unwrap_or(usize::MAX), at).await?;
-    let edges: Vec<TrailEdge> = hot.found.into_iter().map(Into::into).collect();
+    let edges = hot.found;
     output.emit_list("trail.hot", "edges", &edges, |page| {
         if edges.is_empty() {
             page.line("Nobody has walked here lately.");
@@ -39,7 +39,7 @@ pub(super) async fn cold(args: &ListArgs, service: &Service, output: &Output) ->
     let at = args.when.instant(service).await?;
     let cold =
         service.cold_places(service.scope(), usize::try_from(args.limit).unwrap_or(usize::MAX), at).await?;
-    let nodes: Vec<TrailPlace> = cold.found.into_iter().map(Into::into).collect();
+    let nodes = cold.found;
     output.emit_list("trail.cold", "nodes", &nodes, |page| {
         if nodes.is_empty() {
             page.line("There are no places.");
@@ -52,8 +52,7 @@ pub(super) async fn cold(args: &ListArgs, service: &Service, output: &Output) ->
 pub(super) async fn path(args: &PathArgs, service: &Service, output: &Output) -> Result<(), CliError> {
     let at = args.when.instant(service).await?;
     let (from, to) = (place(&args.from, service)?, place(&args.to, service)?);
-    let found = service.cheapest_path(service.scope(), &from, &to, at).await?;
-    let answer = Path::of(found, at);
+    let answer = service.cheapest_path(service.scope(), &from, &to, at).await?;
     output.emit("trail.path", &answer, |page| {
         match answer.cost {
             None => page.line(&format!("No way was found from {from} to {to}.")),
@@ -79,7 +78,7 @@ pub(super) async fn next(args: &NextArgs, service: &Service, output: &Output) ->
     let from = place(&args.place, service)?;
     let limit = usize::try_from(args.limit).unwrap_or(usize::MAX);
     let found = service.next_places(service.scope(), &from, limit, at).await?;
-    let candidates: Vec<NextPlace> = found.found.into_iter().map(Into::into).collect();
+    let candidates = found.found;
     output.emit_list("trail.next", "candidates", &candidates, |page| {
         if candidates.is_empty() {
             page.line(&format!("No edge leads from {from}."));
@@ -88,8 +87,7 @@ pub(super) async fn next(args: &NextArgs, service: &Service, output: &Output) ->
         let columns =
             [Column::left("PLACE"), Column::left("TYPE"), Column::right("COST"), Column::right("SCORE")];
         let row = |one: &NextPlace| {
-            let name = format!("{}:{}", one.label, one.id);
-            [name, one.kind.clone(), format!("{:.3}", one.cost), format!("{:.3}", one.score)]
+            [one.node.to_string(), one.kind.clone(), format!("{:.3}", one.cost), format!("{:.3}", one.score)]
         };
         page.table(&columns, candidates.iter().map(row));
     })

@@ -27,7 +27,7 @@ pub(super) async fn node(
     output.emit("trail.node", &wrote, |page| {
         page.line(&format!(
             "{name} is {}.",
-            if wrote.created == Some(true) { "new" } else { "there already" }
+            if wrote.traced.created == Some(true) { "new" } else { "there already" }
         ));
     })
 }
@@ -46,9 +46,9 @@ pub(super) async fn edge(
     output.emit("trail.edge", &wrote, |page| {
         page.line(&format!(
             "{name} is {}.",
-            if wrote.created == Some(true) { "new" } else { "there already" }
+            if wrote.traced.created == Some(true) { "new" } else { "there already" }
         ));
-        table_of_edges(page, &wrote.edges);
+        table_of_edges(page, &wrote.traced.edges);
     })
 }
 
@@ -76,9 +76,9 @@ pub(super) async fn deposit(
     let what = Walk::deposit(path, args.reward).map_err(CliError::usage)?;
     let wrote = trace(what, &args.write, &args.once, service, global).await?;
     output.emit("trail.deposit", &wrote, |page| {
-        table_of_edges(page, &wrote.edges);
+        table_of_edges(page, &wrote.traced.edges);
         page.line("");
-        table_of_places(page, &wrote.nodes);
+        table_of_places(page, &wrote.traced.nodes);
     })
 }
 
@@ -90,7 +90,7 @@ pub(super) async fn explore(
 ) -> Result<(), CliError> {
     let what = Walk::Explore { place: place(&args.place, service)? };
     let wrote = trace(what, &args.write, &args.once, service, global).await?;
-    output.emit("trail.explore", &wrote, |page| table_of_places(page, &wrote.nodes))
+    output.emit("trail.explore", &wrote, |page| table_of_places(page, &wrote.traced.nodes))
 }
 
 async fn trace(
@@ -104,7 +104,7 @@ async fn trace(
     let trace = Trace { at, scope: service.scope().clone(), what };
     let mut done = service.trace(&write.mode(once), std::slice::from_ref(&trace)).await?;
     let done = done.pop().ok_or_else(|| CliError::failed("the database answered nothing"))?;
-    Ok(TrailWritten::of(done, at, write.dry_run))
+    Ok(TrailWritten { traced: done, at, dry_run: write.dry_run })
 }
 
 pub(super) async fn evaporate(

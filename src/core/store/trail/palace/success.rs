@@ -24,7 +24,7 @@ use crate::store::encode::{list, slices};
 use crate::store::error::Error;
 use crate::store::mirror::labels;
 use crate::store::trail::cycle::counter;
-use crate::store::trail::rows::{Named, PlaceRow};
+use crate::store::trail::rows::{PlaceRow, TrailNode};
 use crate::store::tx::Tx;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -176,7 +176,7 @@ impl<'a> Palace<'a> {
         for node in ends.iter().map(|at| &nodes.all[*at]).filter(|node| !labels.contains(&node.label)) {
             self.elements.insert(node.element.clone(), self.places.len());
             self.places.push(PlaceState {
-                named: Named { label: node.label.to_string(), id: node.key.clone() },
+                named: TrailNode { label: node.label.to_string(), id: node.key.clone() },
                 label: node.label.clone(),
                 scope: scope.as_str(),
                 element: Some(node.element.clone()),

@@ -6,8 +6,9 @@ use crate::surfaces::cli::instant::readable;
 use crate::surfaces::cli::output::Output;
 use crate::surfaces::cli::plot::Trails;
 use crate::surfaces::cli::plot::trails::{Edge, TrailsPlot};
+use ebb_core::api::trail::TrailEdge;
 use ebb_core::domain::units::Timestamp;
-use ebb_core::service::{EdgeSeen, Service};
+use ebb_core::service::Service;
 
 pub(super) async fn run(args: &Trails, service: &Service, output: &Output) -> Result<(), CliError> {
     let at = args.picture.when.instant(service).await?;
@@ -31,7 +32,7 @@ pub(in crate::surfaces::cli) async fn hottest(
     at: Timestamp,
 ) -> Result<TrailsPlot, CliError> {
     let hot = service.hot_trails(service.scope(), limit, at).await?;
-    let edge = |seen: EdgeSeen| Edge {
+    let edge = |seen: TrailEdge| Edge {
         name: format!("{} {} {}", seen.from.id, seen.kind, seen.to.id),
         success: seen.success,
         traversal: seen.traversal,
