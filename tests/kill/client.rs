@@ -6,6 +6,7 @@ use super::proxy::{COMMIT, Cut, How, Proxy, RUN};
 use super::random::Random;
 use super::server::Host;
 use ebb::wiring;
+use ebb_core::api::memory::Memory;
 use ebb_core::clock::Clock;
 use ebb_core::domain::event::{Access, Remember};
 use ebb_core::domain::ids::{MemoryId, Scope, SessionId};
@@ -231,8 +232,10 @@ impl Client {
             revive: Revive::Yes,
         };
         let request = self.request().into();
-        let told = |answer: &(Done, _), what| match what {
-            What::Access { id, now, .. } => What::Access { id, now, revived: answer.0 == Done::Revived },
+        let told = |answer: &Memory, what| match what {
+            What::Access { id, now, .. } => {
+                What::Access { id, now, revived: answer.did == Some(Done::Revived) }
+            }
             other => other,
         };
         self.ask(what, self.service.access(&request, access), told).await;
@@ -248,13 +251,17 @@ impl Client {
             .ask(what, self.service.pin(&intent, (&Scope::local(), &ids), pin, at), |memories, what| {
                 match (what, memories.first()) {
                     (What::Pin { id, now, pin, .. }, Some(memory)) => {
-                        let vital = memory.record.life.as_ref().map(|life| life.vital).ok();
-                        let left = vital.map(|vital| Left {
-                            tier: vital.tier.name().to_owned(),
-                            energy: vital.energy.value(),
-                            energy_at: vital.energy_at.millis(),
-                        });
-                        What::Pin { id, now, pin, left }
+                        // What is stored, as far as the answer says it: the energy of the instant is that of the anchor, or
+                        // rests.
+                        let rests = memory.energy_at == Some(at) || memory.pinned == Some(true);
+                        let left = || {
+                            Some(Left {
+                                tier: memory.tier?.name().to_owned(),
+                                energy: memory.energy?,
+                                energy_at: memory.energy_at?.millis(),
+                            })
+                        };
+                        What::Pin { id, now, pin, left: rests.then(left).flatten() }
                     }
                     (other, _) => other,
                 }

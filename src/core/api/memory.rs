@@ -2,18 +2,16 @@
 
 use crate::domain::memory::{Crossing, MemoryState};
 use crate::domain::tier::Tier;
+use crate::domain::tunables::Tunables;
 use crate::domain::units::Timestamp;
-use crate::service::explain::Explanation;
-use crate::service::memories::Memory;
-use crate::service::{Done, Happened};
+use crate::store::{Done, Happened, Life, Record};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A memory at an instant. A row that no law can use has its reason in `quarantined`, and null for what is not known.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "Memory")]
-pub struct Shown {
+pub struct Memory {
     /// Its id, unique in its scope.
     pub id: String,
     /// What it says.
@@ -66,28 +64,29 @@ pub struct Shown {
     pub mentions: Vec<String>,
 }
 
-impl From<Memory> for Shown {
-    fn from(Memory { record, at, energy }: Memory) -> Self {
+impl Memory {
+    /// A memory as it is stored, with its energy at an instant.
+    #[must_use]
+    pub fn at(record: Record, at: Timestamp, tunables: &Tunables) -> Self {
         let (life, fault) = match record.life {
             Ok(life) => (Some(life), None),
             Err(why) => (None, Some(why)),
         };
-        let vital: Option<MemoryState> = life.as_ref().map(|life| life.vital);
-        let instant = |of: fn(&MemoryState) -> Option<Timestamp>| vital.as_ref().and_then(of);
+        let state: Option<MemoryState> = life.as_ref().map(|life| life.vital);
         Self {
             id: record.id,
             content: record.content,
             scope: life.as_ref().map(|life| life.scope.to_string()),
-            tier: vital.map(|vital| vital.tier),
-            energy: energy.map(|energy| energy.value()),
-            energy_at: instant(|vital| Some(vital.energy_at)),
-            last_accessed: instant(|vital| Some(vital.last_accessed)),
+            tier: state.map(|state| state.tier),
+            energy: state.map(|state| state.energy_now(at, tunables).value()),
+            energy_at: state.map(|state| state.energy_at),
+            last_accessed: state.map(|state| state.last_accessed),
             created: life.as_ref().map(|life| life.created),
-            access_count: vital.map(|vital| vital.access_count),
+            access_count: state.map(|state| state.access_count),
             session: life.and_then(|life| life.session),
-            pinned: vital.map(|vital| vital.pinned),
-            ripe_at: instant(|vital| vital.ripe_at),
-            due_at: instant(|vital| vital.due_at),
+            pinned: state.map(|state| state.pinned),
+            ripe_at: state.and_then(|state| state.ripe_at),
+            due_at: state.and_then(|state| state.due_at),
             promoted_from: record.promoted_from,
             clusters: record.clusters,
             reinforcement_count: record.reinforcement_count,
@@ -101,40 +100,20 @@ impl From<Memory> for Shown {
     }
 }
 
-impl Shown {
-    /// What became of it, or would.
-    #[must_use]
-    pub fn after(memory: Memory, did: Option<Done>, dry_run: bool) -> Self {
-        Self { did, dry_run, ..memory.into() }
-    }
-}
-
 /// A memory, and why it is where it is.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Explained {
     /// The memory.
     #[serde(flatten)]
-    pub memory: Shown,
+    pub memory: Memory,
     /// Hours until half its energy is gone; null where it rests.
     pub half_life_hours: Option<f64>,
     /// The thresholds ahead, soonest first.
-    pub crossings: Vec<Ahead>,
+    pub crossings: Vec<Crossing>,
     /// What happened to it, latest first.
     pub history: Vec<Event>,
     /// Why it is where it is, in a sentence or two.
     pub because: String,
-}
-
-/// A threshold that will be crossed.
-#[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "Crossing")]
-pub struct Ahead {
-    /// The energy.
-    pub threshold: f64,
-    /// Its name: promotion or expiry.
-    pub name: &'static str,
-    /// When.
-    pub at: Timestamp,
 }
 
 /// Something that happened.
@@ -154,30 +133,11 @@ pub struct Event {
     pub count: Option<i64>,
 }
 
-impl From<Explanation> for Explained {
-    fn from(explanation: Explanation) -> Self {
-        let ahead = |crossing: &Crossing| Ahead {
-            threshold: crossing.threshold,
-            name: crossing.name,
-            at: crossing.at,
-        };
-        Self {
-            half_life_hours: explanation.half_life_hours,
-            crossings: explanation.crossings.iter().map(ahead).collect(),
-            history: history(&explanation),
-            because: explanation.because,
-            memory: explanation.memory.into(),
-        }
-    }
-}
-
 /// What is on record, latest first: accesses by session, promotions, the last expiry, the creation.
 #[must_use]
-pub fn history(explanation: &Explanation) -> Vec<Event> {
+pub fn history(happened: &[Happened], life: &Life, last_expired: Option<Timestamp>) -> Vec<Event> {
     let event = |at, what, energy| Event { at: at, what, energy, session: None, count: None };
-    let record = &explanation.memory.record;
-    let mut events: Vec<Event> = explanation
-        .history
+    let mut events: Vec<Event> = happened
         .iter()
         .map(|happened: &Happened| match happened.what.as_str() {
             "PROMOTED_TO" => event(happened.at, "promoted to shortTerm", happened.energy),
@@ -189,17 +149,15 @@ pub fn history(explanation: &Explanation) -> Vec<Event> {
             },
         })
         .collect();
-    if let Ok(life) = &record.life {
-        let expired = life.vital.tier == Tier::ExpiredWorking;
-        let energy = expired.then(|| life.vital.energy.value());
-        events.extend(record.last_expired.map(|at| event(at, "expired", energy)));
-        // An access outside any session, or before the session's last.
-        if events.iter().all(|event| event.at != life.vital.last_accessed) {
-            events.push(event(life.vital.last_accessed, "accessed", None));
-        }
-        events.retain(|event| event.what != "accessed" || event.at != life.created);
-        events.push(Event { session: life.session.clone(), ..event(life.created, "created", None) });
+    let expired = life.vital.tier == Tier::ExpiredWorking;
+    let energy = expired.then(|| life.vital.energy.value());
+    events.extend(last_expired.map(|at| event(at, "expired", energy)));
+    // An access outside any session, or before the session's last.
+    if events.iter().all(|event| event.at != life.vital.last_accessed) {
+        events.push(event(life.vital.last_accessed, "accessed", None));
     }
+    events.retain(|event| event.what != "accessed" || event.at != life.created);
+    events.push(Event { session: life.session.clone(), ..event(life.created, "created", None) });
     events.sort_by_key(|event| std::cmp::Reverse(event.at));
     events
 }

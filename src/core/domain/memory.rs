@@ -22,6 +22,8 @@
 use super::tier::Tier;
 use super::tunables::{ENERGY_FLOOR, LONG_TERM_REWRITE_MS, Tunables};
 use super::units::{Energy, Timestamp};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// What the graph holds of a memory's life.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -91,14 +93,14 @@ pub enum Refused {
     NotPromoted,
 }
 
-/// A threshold that the energy will fall below.
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// A threshold that will be crossed.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Crossing {
-    /// What the threshold is called.
-    pub name: &'static str,
-    /// Its value.
+    /// The energy.
     pub threshold: f64,
-    /// The first instant at which the energy is below it.
+    /// Its name: promotion or expiry.
+    pub name: &'static str,
+    /// When.
     pub at: Timestamp,
 }
 

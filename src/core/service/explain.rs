@@ -1,37 +1,29 @@
 //! Why a memory is where it is: its curve, what lies ahead of it, what happened to it, in words.
 
 use super::Service;
-use super::memories::Memory;
 use super::past::stretches;
+use crate::api::memory::{self as api, Explained, Memory};
 use crate::clock::rfc3339;
 use crate::domain::ids::MemoryKey;
 use crate::domain::memory::{Crossing, MemoryState};
 use crate::domain::tier::Tier;
 use crate::domain::tunables::Tunables;
 use crate::domain::units::{HOUR_MS, Timestamp};
-use crate::store::{Error, Happened};
+use crate::store::{Error, Happened, Record};
 
 pub use super::past::Stretch;
 
-/// A memory explained.
-#[derive(Debug, Clone)]
+/// A memory explained, with what a picture of it shows.
+#[derive(Debug)]
 pub struct Explanation {
-    /// The memory at the instant asked for.
-    pub memory: Memory,
-    /// Hours until half its energy is gone; `None` where it rests.
-    pub half_life_hours: Option<f64>,
-    /// The thresholds ahead, soonest first.
-    pub crossings: Vec<Crossing>,
-    /// What happened to it, newest first.
-    pub history: Vec<Happened>,
+    /// In words and numbers.
+    pub explained: Explained,
     /// Its energy over time, from its anchor on: instants and values.
     pub curve: Vec<(Timestamp, f64)>,
     /// Its energy before the anchor, as far as what is recorded explains it: a stretch between each two events.
     pub past: Vec<Stretch>,
     /// The energies that decide something for a memory of its tier, by name: `promotion`, `expiry`.
     pub thresholds: Vec<(&'static str, f64)>,
-    /// Why it is where it is, in a sentence or two.
-    pub because: String,
 }
 
 /// Points of a drawn curve.
@@ -44,8 +36,8 @@ impl Service {
     /// [`Error::NotFound`]; [`Error::Quarantined`] for a row that no law can use.
     pub async fn explain(&self, key: &MemoryKey, at: Timestamp) -> Result<Explanation, Error> {
         let tunables = self.store().tunables().await?;
-        let memory = self.show(key, at).await?;
-        let life = memory.record.life.clone();
+        let record = self.record(key).await?;
+        let life = record.life.clone();
         let life = life.map_err(|reason| Error::Quarantined { id: format!("memory {key}"), reason })?;
         let history = self.store().history(key).await?;
         let vital = life.vital;
@@ -59,14 +51,17 @@ impl Service {
         let past = if at < vital.anchor() {
             Vec::new()
         } else {
-            stretches(&life, &history, memory.record.last_expired, &tunables)
+            stretches(&life, &history, record.last_expired, &tunables)
         };
         let working = matches!(vital.tier, Tier::Working | Tier::ExpiredWorking);
         let expiry = working.then_some(("expiry", tunables.config().expiry_threshold));
         let promotion = tunables.promotion_threshold(vital.tier).map(|value| ("promotion", value));
         let thresholds = promotion.into_iter().chain(expiry).filter(|_| !vital.pinned).collect();
-        let because = because(&memory, &vital, at, &crossings, &history, &tunables);
-        Ok(Explanation { memory, half_life_hours, crossings, history, curve, past, thresholds, because })
+        let because = because(&record, &vital, at, &crossings, &history, &tunables);
+        let history = api::history(&history, &life, record.last_expired);
+        let memory = Memory::at(record, at, &tunables);
+        let explained = Explained { memory, half_life_hours, crossings, history, because };
+        Ok(Explanation { explained, curve, past, thresholds })
     }
 }
 
@@ -100,14 +95,14 @@ fn curve(
 }
 
 fn because(
-    memory: &Memory,
+    record: &Record,
     vital: &MemoryState,
     at: Timestamp,
     crossings: &[Crossing],
     history: &[Happened],
     tunables: &Tunables,
 ) -> String {
-    let energy = memory.energy.map_or(0.0, |energy| energy.value());
+    let energy = vital.energy_now(at, tunables).value();
     let times = |count: i64| match count {
         1 => "once".to_owned(),
         2 => "twice".to_owned(),
@@ -127,14 +122,14 @@ fn because(
         return format!(
             "It is pinned: neither time nor jobs change it; {used}. Its energy rests at {energy:.3}. \
              To let it fade: ebb memory unpin {}",
-            memory.record.id
+            record.id
         );
     }
     match vital.tier {
         Tier::ExpiredWorking => format!(
             "It expired at {}: {used}, and a working memory whose energy falls below {} expires. Its energy was {energy:.3} \
              then and rests there. Nothing was deleted; the next access revives it.",
-            rfc3339(memory.record.last_expired.unwrap_or(vital.energy_at)),
+            rfc3339(record.last_expired.unwrap_or(vital.energy_at)),
             config.expiry_threshold
         ),
         Tier::ArchivedWorking | Tier::ArchivedShortTerm => {

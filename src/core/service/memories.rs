@@ -2,13 +2,13 @@
 
 use super::Service;
 use super::request_hash::request_hash;
+use crate::api::memory::Memory;
 use crate::clock::new_id;
 use crate::domain::event::{Access, Event, Remember};
 use crate::domain::ids::{EntityName, InstanceId, MemoryId, MemoryKey, Scope, SessionId, event_id, made_id};
 use crate::domain::memory::Revive;
 use crate::domain::similarity::{Embedding, EmbeddingError};
-use crate::domain::tunables::Tunables;
-use crate::domain::units::{Energy, Timestamp};
+use crate::domain::units::Timestamp;
 use crate::store::{Applied, Batch, Done, Ended, Error, Fault, Filter, Record, RequestMode};
 use serde_json::{Value, json};
 
@@ -112,24 +112,6 @@ impl WriteMode {
     }
 }
 
-/// A memory at an instant.
-#[derive(Debug, Clone)]
-pub struct Memory {
-    /// What is stored.
-    pub record: Record,
-    /// The instant it was asked for.
-    pub at: Timestamp,
-    /// Its energy at that instant; `None` for a row that is set aside.
-    pub energy: Option<Energy>,
-}
-
-impl Memory {
-    fn at(record: Record, at: Timestamp, tunables: &Tunables) -> Self {
-        let energy = record.life.as_ref().ok().map(|life| life.vital.energy_now(at, tunables));
-        Self { record, at, energy }
-    }
-}
-
 impl Service {
     /// The embedding of a memory, as every embedding of this database must be.
     ///
@@ -143,29 +125,23 @@ impl Service {
     ///
     /// # Errors
     /// [`Error::Conflict`] if the id is taken by other content, or if what this request made was forgotten since.
-    pub async fn remember(&self, mode: &WriteMode, remember: Remember) -> Result<(Done, Memory), Error> {
+    pub async fn remember(&self, mode: &WriteMode, remember: Remember) -> Result<Memory, Error> {
         let (scope, at) = (remember.scope.clone(), remember.at);
         let key = MemoryKey::new(&scope, &remember.id);
         let (done, mut memories) = self.apply(mode, &[Event::Remember(remember)], at).await?;
         let (key, done) =
             done.first().map_or((key, Done::Accessed), |(id, done)| (MemoryKey::new(&scope, id), *done));
-        match (done, memories.pop()) {
-            (Done::Forgotten, _) | (_, None) => Err(forgotten(&key)),
-            (done, Some(memory)) => Ok((done, memory)),
-        }
+        memories.pop().filter(|_| done != Done::Forgotten).ok_or_else(|| forgotten(&key))
     }
 
     /// Uses a memory: its energy now plus 1.
     ///
     /// # Errors
     /// [`Error::NotFound`]; [`Error::Refused`] for a stub, or for an expired one that is not to be revived.
-    pub async fn access(&self, mode: &WriteMode, access: Access) -> Result<(Done, Memory), Error> {
+    pub async fn access(&self, mode: &WriteMode, access: Access) -> Result<Memory, Error> {
         let (key, at) = (MemoryKey::new(&access.scope, &access.id), access.at);
-        let (done, mut memories) = self.apply(mode, &[Event::Access(access)], at).await?;
-        match (done.first(), memories.pop()) {
-            (Some((_, done)), Some(memory)) => Ok((*done, memory)),
-            _ => Err(Error::NotFound { what: "memory", id: key.to_string() }),
-        }
+        let memory = self.apply(mode, &[Event::Access(access)], at).await?.1.pop();
+        memory.ok_or_else(|| Error::NotFound { what: "memory", id: key.to_string() })
     }
 
     /// Uses memories at one instant, all or none, in their order.
@@ -178,10 +154,9 @@ impl Service {
         ids: &[MemoryId],
         use_of: impl Fn(&MemoryId) -> Access,
         at: Timestamp,
-    ) -> Result<Vec<(Done, Memory)>, Error> {
+    ) -> Result<Vec<Memory>, Error> {
         let events: Vec<Event> = ids.iter().map(|id| Event::Access(use_of(id))).collect();
-        let (done, memories) = self.apply(mode, &events, at).await?;
-        Ok(done.into_iter().map(|(_, done)| done).zip(memories).collect())
+        Ok(self.apply(mode, &events, at).await?.1)
     }
 
     /// Applies events in their order, all or none; answers what each did, and the memories as they are then, at an instant.
@@ -245,10 +220,14 @@ impl Service {
                     };
                     Ok((id, done))
                 };
-                let done = events.iter().zip(done).enumerate().map(of).collect::<Result<_, Error>>()?;
-                let shown =
-                    |at| records.into_iter().map(|record| Memory::at(record, at, &tunables)).collect();
-                Ok((done, at.map_or_else(Vec::new, shown)))
+                let done = events.iter().zip(done).enumerate().map(of).collect::<Result<Vec<_>, Error>>()?;
+                let dry_run = *mode == WriteMode::DryRun;
+                let shown = |(record, (_, did)): (Record, &(MemoryId, Done))| {
+                    let memory = Memory::at(record, at?, &tunables);
+                    Some(Memory { did: Some(*did), dry_run, ..memory })
+                };
+                let memories = records.into_iter().zip(&done).filter_map(shown).collect();
+                Ok((done, memories))
             }
             Applied::Nothing(mut faults) => {
                 let Fault { index, why } = faults.swap_remove(0);
@@ -263,9 +242,13 @@ impl Service {
     /// [`Error::NotFound`].
     pub async fn show(&self, key: &MemoryKey, at: Timestamp) -> Result<Memory, Error> {
         let tunables = self.store.tunables().await?;
+        Ok(Memory::at(self.record(key).await?, at, &tunables))
+    }
+
+    /// One memory as it is stored.
+    pub(super) async fn record(&self, key: &MemoryKey) -> Result<Record, Error> {
         let found = self.store.memories(std::slice::from_ref(key)).await?.pop();
-        let record = found.ok_or_else(|| Error::NotFound { what: "memory", id: key.to_string() })?;
-        Ok(Memory::at(record, at, &tunables))
+        found.ok_or_else(|| Error::NotFound { what: "memory", id: key.to_string() })
     }
 
     /// Memories of a scope at an instant, by id, at most `limit`.
@@ -306,8 +289,10 @@ impl Service {
         let tunables = self.store.tunables().await?;
         let hash = request_hash("pin", &json!({ "scope": scope.as_str(), "ids": texts(ids), "pin": pin }));
         let keys: Vec<MemoryKey> = ids.iter().map(|id| MemoryKey::new(scope, id)).collect();
+        let dry_run = *mode == WriteMode::DryRun;
         let records = self.store.pin(mode.with_hash(&hash), &keys, pin, at, &tunables).await?;
-        Ok(records.into_iter().map(|record| Memory::at(record, at, &tunables)).collect())
+        let shown = |record| Memory { dry_run, ..Memory::at(record, at, &tunables) };
+        Ok(records.into_iter().map(shown).collect())
     }
 
     /// Forgets memories of a scope for good, all or none: the nodes, their stubs, their relationships. Answers how many nodes went. More

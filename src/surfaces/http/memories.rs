@@ -5,7 +5,7 @@ use super::input::{Items, Nothing};
 use super::pages::{self, Rows};
 use super::problem::Problem;
 use super::route::{Answer, Call, Needs, Route};
-use ebb_core::api::memory::{Explained, Shown};
+use ebb_core::api::memory::{Explained, Memory};
 use ebb_core::api::session::SessionEnd;
 use ebb_core::domain::event::{Access, Event, Remember};
 use ebb_core::domain::ids::{
@@ -126,7 +126,7 @@ struct MemoryQuery {
 /// A page of memories.
 #[derive(Serialize, JsonSchema)]
 struct Memories {
-    memories: Vec<Shown>,
+    memories: Vec<Memory>,
 }
 
 async fn list(call: Call<Nothing, MemoryQuery>) -> Result<Answer<Memories>, Problem> {
@@ -167,15 +167,15 @@ impl MemoriesInOrder {
 }
 
 impl Rows for MemoriesInOrder {
-    type Row = Shown;
+    type Row = Memory;
     /// Memories may be long.
     const PAGE: usize = 128;
     const CURSORS: usize = 10_000;
 
-    async fn read(&self, after: &str, limit: usize) -> Result<Vec<(String, Shown)>, Problem> {
+    async fn read(&self, after: &str, limit: usize) -> Result<Vec<(String, Memory)>, Problem> {
         let (filter, limit) = self.after(after, limit);
         let found = self.api.service.list(&self.scope, &filter, limit, self.at).await?;
-        Ok(found.into_iter().map(|memory| (memory.record.id.clone(), memory.into())).collect())
+        Ok(found.into_iter().map(|memory| (memory.id.clone(), memory)).collect())
     }
 
     async fn cursors(&self, after: &str, limit: usize) -> Result<Vec<String>, Problem> {
@@ -244,13 +244,13 @@ impl<P, Q, B> Call<P, Q, B> {
     }
 }
 
-async fn remember(mut call: Call<Nothing, Nothing, NewMemory>) -> Result<Answer<Shown>, Problem> {
+async fn remember(mut call: Call<Nothing, Nothing, NewMemory>) -> Result<Answer<Memory>, Problem> {
     let new = std::mem::take(&mut call.body);
     let scope = call.scope(new.scope.as_ref())?;
     let at = call.written_at(new.at).await?;
     let remember = call.checked(new, 0, scope, at)?;
-    let (done, memory) = call.service().remember(&call.request().clone().into(), remember).await?;
-    Ok(Answer::made(done == Done::Created, Shown::after(memory, Some(done), false)))
+    let memory = call.service().remember(&call.request().clone().into(), remember).await?;
+    Ok(Answer::made(memory.did == Some(Done::Created), memory))
 }
 
 /// What a batch did to each memory, in its order.
@@ -290,18 +290,18 @@ async fn remember_all(
     Ok(Answer::ok(DoneAll::of(done)))
 }
 
-async fn show(call: Call<MemoryPath, ScopeAtQuery>) -> Result<Answer<Shown>, Problem> {
+async fn show(call: Call<MemoryPath, ScopeAtQuery>) -> Result<Answer<Memory>, Problem> {
     let scope = call.scope(call.query.scope.as_ref())?;
     let at = call.at(call.query.at).await?;
     let memory = call.service().show(&call.key(&scope), at).await?;
-    Ok(Answer::ok(memory.into()))
+    Ok(Answer::ok(memory))
 }
 
 async fn explain(call: Call<MemoryPath, ScopeAtQuery>) -> Result<Answer<Explained>, Problem> {
     let scope = call.scope(call.query.scope.as_ref())?;
     let at = call.at(call.query.at).await?;
     let explanation = call.service().explain(&call.key(&scope), at).await?;
-    Ok(Answer::ok(explanation.into()))
+    Ok(Answer::ok(explanation.explained))
 }
 
 /// What was forgotten.
@@ -343,7 +343,7 @@ fn revive(asked: Option<bool>) -> Revive {
     if asked == Some(false) { Revive::No } else { Revive::Yes }
 }
 
-async fn access(mut call: Call<MemoryPath, Nothing, AccessRequest>) -> Result<Answer<Shown>, Problem> {
+async fn access(mut call: Call<MemoryPath, Nothing, AccessRequest>) -> Result<Answer<Memory>, Problem> {
     let scope = call.scope(call.body.scope.as_ref())?;
     let at = call.written_at(call.body.at).await?;
     let access = Access {
@@ -353,8 +353,7 @@ async fn access(mut call: Call<MemoryPath, Nothing, AccessRequest>) -> Result<An
         session: call.body.session.take(),
         revive: revive(call.body.revive),
     };
-    let (done, memory) = call.service().access(&call.request().clone().into(), access).await?;
-    Ok(Answer::ok(Shown::after(memory, Some(done), false)))
+    Ok(Answer::ok(call.service().access(&call.request().clone().into(), access).await?))
 }
 
 /// A use of a memory.
@@ -403,13 +402,13 @@ struct Pin {
     at: Option<Timestamp>,
 }
 
-async fn pin(call: Call<MemoryPath, Nothing, Pin>) -> Result<Answer<Shown>, Problem> {
+async fn pin(call: Call<MemoryPath, Nothing, Pin>) -> Result<Answer<Memory>, Problem> {
     let scope = call.scope(call.body.scope.as_ref())?;
     let at = call.written_at(call.body.at).await?;
     pinned(&call, &scope, true, at).await
 }
 
-async fn unpin(call: Call<MemoryPath, ScopeQuery>) -> Result<Answer<Shown>, Problem> {
+async fn unpin(call: Call<MemoryPath, ScopeQuery>) -> Result<Answer<Memory>, Problem> {
     let scope = call.scope(call.query.scope.as_ref())?;
     let at = call.at(None).await?;
     pinned(&call, &scope, false, at).await
@@ -420,13 +419,13 @@ async fn pinned<Q, B>(
     scope: &Scope,
     pin: bool,
     at: Timestamp,
-) -> Result<Answer<Shown>, Problem> {
+) -> Result<Answer<Memory>, Problem> {
     let id = &call.path.id;
     let ids = (scope, std::slice::from_ref(id));
     let mode = WriteMode::Once(call.request().clone());
     let memory = call.service().pin(&mode, ids, pin, at).await?.pop();
     let memory = memory.ok_or_else(|| Problem::not_found(format!("there is no memory {id}")))?;
-    Ok(Answer::ok(memory.into()))
+    Ok(Answer::ok(memory))
 }
 
 /// Which session.

@@ -3,7 +3,6 @@
 use super::tool::{Call, Tool, said};
 use super::{Fault, decay};
 use crate::surfaces::http::{Kind, UsedHit};
-use ebb_core::api::memory::{Explained, Shown};
 use ebb_core::api::outcome::Outcome;
 use ebb_core::api::recall::{GivenSeed, RecallRequest};
 use ebb_core::api::relation::WrittenEdge;
@@ -137,8 +136,8 @@ async fn remember(call: Call, new: RememberRequest) -> Result<Value, Fault> {
         embedding: None,
     };
     let remember = remember.checked().map_err(|why| Fault(why.to_string()))?;
-    let (done, memory) = service.remember(&request.into(), remember).await?;
-    said(Shown::after(memory, Some(done), false))
+    let memory = service.remember(&request.into(), remember).await?;
+    said(memory)
 }
 
 /// A relation that was seen.
@@ -218,7 +217,7 @@ struct MemoryRequest {
 async fn explain(call: Call, which: MemoryRequest) -> Result<Value, Fault> {
     let scope = call.scope(which.scope.as_ref(), Right::Read)?;
     let at = call.service().instant(None).await?;
-    said(Explained::from(call.service().explain(&MemoryKey::new(&scope, &which.id), at).await?))
+    said(call.service().explain(&MemoryKey::new(&scope, &which.id), at).await?.explained)
 }
 
 /// Nothing is asked.

@@ -122,11 +122,11 @@ pub(super) async fn fates(
     let mut fates = Vec::new();
     for one in expected {
         let Expected::Memory { id, tier, energy: wanted, why } = one else { continue };
-        let told = service.explain(&MemoryKey::new(service.scope(), id), ends).await?;
-        let energy = told.memory.energy.map_or(f64::NAN, |energy| energy.value());
-        let found = told.memory.record.life.as_ref().ok().map(|life| life.vital.tier);
+        let told = service.explain(&MemoryKey::new(service.scope(), id), ends).await?.explained;
+        let energy = told.memory.energy.unwrap_or(f64::NAN);
+        let found = told.memory.tier;
         fates.push(Fate {
-            content: told.memory.record.content.clone().unwrap_or_default(),
+            content: told.memory.content.clone().unwrap_or_default(),
             story: why.clone(),
             tier: found.unwrap_or(*tier),
             energy,

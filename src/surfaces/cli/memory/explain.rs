@@ -7,17 +7,17 @@ use crate::surfaces::cli::instant::{about, between, readable};
 use crate::surfaces::cli::output::Output;
 use crate::surfaces::cli::page::{Column, Page};
 use crate::surfaces::cli::plot::energy::{EnergyPlot, Mark, MarkKind, Segment, Threshold};
-use ebb_core::api::memory::{Ahead, Event, Explained, history};
+use ebb_core::api::memory::{Event, Explained, Memory};
+use ebb_core::domain::memory::Crossing;
 use ebb_core::domain::units::Timestamp;
 use ebb_core::service::Service;
 use ebb_core::service::explain::Explanation;
-use ebb_core::service::memories::Memory;
 
 pub(super) async fn explain(args: &Show, service: &Service, output: &Output) -> Result<(), CliError> {
     let at = args.when.instant(service).await?;
     let explanation = service.explain(&key(&args.id, service)?, at).await?;
     let drawn = picture(&explanation);
-    let explained = Explained::from(explanation);
+    let explained = explanation.explained;
     output.emit("memory.explain", &explained, |page| {
         page.paragraph(&explained.because);
         page.line("");
@@ -35,7 +35,7 @@ pub(super) async fn explain(args: &Show, service: &Service, output: &Output) -> 
 fn tables(page: &mut Page, explained: &Explained, at: Timestamp) {
     if !explained.crossings.is_empty() {
         page.heading("Ahead, if nothing happens");
-        let row = |crossing: &Ahead| {
+        let row = |crossing: &Crossing| {
             let ahead = format!("in {}", about(between(crossing.at, at)));
             [readable(crossing.at), ahead, falls(crossing.name, crossing.threshold)]
         };
@@ -76,9 +76,9 @@ const ROWS: usize = 15;
 /// The past takes at most two thirds of the picture, so that what is ahead stays readable. Of a memory that rests, the
 /// picture shows how it came to rest: from then on nothing happens.
 pub(crate) fn picture(explanation: &Explanation) -> EnergyPlot {
-    let Memory { record, at, energy } = &explanation.memory;
-    let rests = record.life.as_ref().is_ok_and(|life| !life.vital.tier.is_live());
-    let begun = record.life.as_ref().map_or(*at, |life| life.created.min(*at));
+    let Memory { id, at, energy, tier, pinned, created, .. } = &explanation.explained.memory;
+    let rests = tier.is_some_and(|tier| !tier.is_live());
+    let begun = created.map_or(*at, |created| created.min(*at));
     let end = explanation.curve.last().map_or(*at, |(end, _)| *end);
     let anchor = explanation.curve.first().map_or(*at, |(anchor, _)| *anchor);
     let from = if rests { begun } else { begun.max(earlier(*at, 2.0 * end.since(*at))).min(anchor) };
@@ -95,8 +95,10 @@ pub(crate) fn picture(explanation: &Explanation) -> EnergyPlot {
     let gap = segments.is_empty();
     if gap {
         // Accesses are missing from the record; the energies of promotions are not.
-        let mut promotions: Vec<_> =
-            explanation.history.iter().filter_map(|event| Some((event.at, event.energy?))).collect();
+        let mut promotions: Vec<_> = (explanation.explained.history.iter())
+            .filter(|event| event.what != "expired")
+            .filter_map(|event| Some((event.at, event.energy?)))
+            .collect();
         promotions.sort_by_key(|(at, _)| *at);
         segments.extend(promotions.into_iter().map(|point| Segment {
             points: known(&[point]),
@@ -104,7 +106,7 @@ pub(crate) fn picture(explanation: &Explanation) -> EnergyPlot {
             joined: false,
         }));
     }
-    let now = (*at, energy.map_or(0.0, |energy| energy.value()));
+    let now = (*at, energy.unwrap_or(0.0));
     let (mut behind, ahead): (Vec<_>, Vec<_>) =
         known(&explanation.curve).into_iter().partition(|(point, _)| point < at);
     if now.0 <= until {
@@ -120,13 +122,13 @@ pub(crate) fn picture(explanation: &Explanation) -> EnergyPlot {
         _ => format!("promoted above {value}"),
     };
     let threshold = |(name, value): &(&str, f64)| Threshold { value: *value, label: label(name, *value) };
-    let state = match &record.life {
-        Ok(life) if life.vital.pinned => format!("{}, pinned", life.vital.tier),
-        Ok(life) => life.vital.tier.to_string(),
-        Err(_) => "set aside".to_owned(),
+    let state = match tier {
+        Some(tier) if *pinned == Some(true) => format!("{tier}, pinned"),
+        Some(tier) => tier.to_string(),
+        None => "set aside".to_owned(),
     };
     EnergyPlot {
-        title: format!("Energy of {} ({state})", record.id),
+        title: format!("Energy of {id} ({state})"),
         from: Some(from),
         segments,
         thresholds: explanation.thresholds.iter().map(threshold).collect(),
@@ -141,7 +143,7 @@ fn earlier(at: Timestamp, ms: f64) -> Timestamp {
 
 fn marks(explanation: &Explanation) -> Vec<Mark> {
     let mark = |at, kind, label: String| Mark { at, kind, label };
-    let event = |event: Event| match event.what {
+    let event = |event: &Event| match event.what {
         "accessed" | "created" => mark(event.at, MarkKind::Access, String::new()),
         "expired" => mark(event.at, MarkKind::Crossing, "expired".to_owned()),
         what => {
@@ -150,14 +152,15 @@ fn marks(explanation: &Explanation) -> Vec<Mark> {
             mark(event.at, MarkKind::Promotion, format!("{what}{energy}"))
         }
     };
-    let mut marks: Vec<Mark> = history(explanation).into_iter().map(event).collect();
+    let mut marks: Vec<Mark> = explanation.explained.history.iter().map(event).collect();
     marks.extend(
         explanation
+            .explained
             .crossings
             .iter()
             .map(|crossing| mark(crossing.at, MarkKind::Crossing, falls(crossing.name, crossing.threshold))),
     );
-    marks.push(mark(explanation.memory.at, MarkKind::Now, String::new()));
+    marks.push(mark(explanation.explained.memory.at, MarkKind::Now, String::new()));
     marks
 }
 

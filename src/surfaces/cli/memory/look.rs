@@ -1,11 +1,10 @@
 //! `ebb memory show` and `list`: what is there.
 
-use super::shown::{Shown, card, table};
+use super::shown::{Memory, card, table};
 use super::{List, Show, key};
 use crate::surfaces::cli::exit::CliError;
 use crate::surfaces::cli::output::{Format, Output};
 use ebb_core::domain::units::Timestamp;
-use ebb_core::service::memories::Memory;
 use ebb_core::service::{Filter, Service};
 
 /// Rows asked for at once where all are listed.
@@ -13,7 +12,7 @@ const PAGE: u32 = 1_000;
 
 pub(super) async fn show(args: &Show, service: &Service, output: &Output) -> Result<(), CliError> {
     let at = args.when.instant(service).await?;
-    let shown = Shown::from(service.show(&key(&args.id, service)?, at).await?);
+    let shown = service.show(&key(&args.id, service)?, at).await?;
     output.emit("memory.show", &shown, |page| card(&shown, page))
 }
 
@@ -31,7 +30,7 @@ pub(super) async fn list(args: &List, service: &Service, output: &Output) -> Res
         }
         return Ok(());
     }
-    let mut all: Vec<Shown> = Vec::new();
+    let mut all: Vec<Memory> = Vec::new();
     let mut after = String::new();
     loop {
         let memories = page(args, service, &after, PAGE, at).await?;
@@ -57,7 +56,7 @@ async fn page(
     after: &str,
     limit: u32,
     at: Timestamp,
-) -> Result<Vec<Shown>, CliError> {
+) -> Result<Vec<Memory>, CliError> {
     let mut found: Vec<Memory> = Vec::new();
     let tiers =
         if args.tiers.is_empty() { vec![None] } else { args.tiers.iter().copied().map(Some).collect() };
@@ -65,13 +64,13 @@ async fn page(
         let filter = Filter { tier, session: args.session.clone(), after: after.to_owned() };
         found.extend(service.list(service.scope(), &filter, limit, at).await?);
     }
-    found.sort_by(|a, b| a.record.id.cmp(&b.record.id));
-    found.dedup_by(|a, b| a.record.id == b.record.id);
+    found.sort_by(|a, b| a.id.cmp(&b.id));
+    found.dedup_by(|a, b| a.id == b.id);
     found.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
-    Ok(found.into_iter().map(Shown::from).collect())
+    Ok(found)
 }
 
-fn emit(memories: &[Shown], output: &Output) -> Result<(), CliError> {
+fn emit(memories: &[Memory], output: &Output) -> Result<(), CliError> {
     output.emit_list("memory.list", "memories", memories, |page| {
         if memories.is_empty() {
             page.line("No memories. `ebb memory add \"CONTENT\"` makes one.");

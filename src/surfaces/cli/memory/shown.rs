@@ -4,11 +4,11 @@ use crate::surfaces::cli::exit::CliError;
 use crate::surfaces::cli::instant::readable;
 use crate::surfaces::cli::output::Output;
 use crate::surfaces::cli::page::{Column, Page};
-pub(super) use ebb_core::api::memory::Shown;
+pub(super) use ebb_core::api::memory::Memory;
 use ebb_core::domain::units::Timestamp;
 
 /// Everything about it, below each other.
-pub(super) fn card(memory: &Shown, page: &mut Page) {
+pub(super) fn card(memory: &Memory, page: &mut Page) {
     if let Some(content) = &memory.content {
         page.paragraph(content);
         page.line("");
@@ -49,7 +49,7 @@ pub(super) fn card(memory: &Shown, page: &mut Page) {
     page.fields(&fields);
 }
 
-fn row(memory: &Shown, with_access: bool) -> Vec<String> {
+fn row(memory: &Memory, with_access: bool) -> Vec<String> {
     let mut row = vec![
         memory.id.clone(),
         memory.tier.map_or_else(|| "set aside".to_owned(), |tier| tier.to_string()),
@@ -63,7 +63,7 @@ fn row(memory: &Shown, with_access: bool) -> Vec<String> {
 }
 
 /// Memories as a table; the last access has room on a wide terminal only.
-pub(super) fn table(page: &mut Page, memories: &[Shown]) {
+pub(super) fn table(page: &mut Page, memories: &[Memory]) {
     let wide = page.width() >= 100;
     let mut columns = vec![Column::left("ID"), Column::left("TIER"), Column::right("ENERGY")];
     if wide {
@@ -77,8 +77,8 @@ pub(super) fn table(page: &mut Page, memories: &[Shown]) {
 pub(super) fn emit(
     output: &Output,
     verb: &str,
-    memories: &[Shown],
-    heading: impl Fn(&Shown) -> String,
+    memories: &[Memory],
+    heading: impl Fn(&Memory) -> String,
 ) -> Result<(), CliError> {
     match memories {
         [one] => output.emit(verb, one, |page| {

@@ -1,6 +1,6 @@
 //! `ebb memory add`, `access`, `pin`, `unpin` and `forget`: what changes a memory.
 
-use super::shown::{Shown, emit};
+use super::shown::{Memory, emit};
 use super::{Access, Add, Forget, Pin, instance_id, memory_id, session_id};
 use crate::surfaces::cli::Global;
 use crate::surfaces::cli::confirm::confirm;
@@ -36,8 +36,8 @@ pub(super) async fn add(
         at: args.write.instant(service, global).await?,
     };
     let remember = remember.checked().map_err(CliError::usage)?;
-    let (done, memory) = service.remember(&mode, remember).await?;
-    emit(output, "memory.add", &[Shown::after(memory, Some(done), args.write.dry_run)], heading)
+    let memory = service.remember(&mode, remember).await?;
+    emit(output, "memory.add", &[memory], heading)
 }
 
 /// Standard input is read by a thread of its own, so that an interrupt is heard meanwhile.
@@ -62,8 +62,7 @@ pub(super) async fn access(
     let used =
         |id: &MemoryId| Used { at, id: id.clone(), scope: scope.clone(), session: session.clone(), revive };
     let touched = service.access_all(&args.write.mode(&args.once), &ids, used, at).await?;
-    let shown = |(done, memory)| Shown::after(memory, Some(done), args.write.dry_run);
-    emit(output, "memory.access", &touched.into_iter().map(shown).collect::<Vec<_>>(), heading)
+    emit(output, "memory.access", &touched, heading)
 }
 
 pub(super) async fn pin(
@@ -77,14 +76,13 @@ pub(super) async fn pin(
     let at = args.write.instant(service, global).await?;
     let memories = service.pin(&args.write.mode(&args.once), (service.scope(), &ids), pin, at).await?;
     let dry_run = args.write.dry_run;
-    let shown = |memory| Shown::after(memory, None, dry_run);
     let (verb, done, would) = if pin {
         ("memory.pin", "pinned", "would be pinned")
     } else {
         ("memory.unpin", "unpinned", "would be unpinned")
     };
-    let heading = |memory: &Shown| format!("{}: {}", memory.id, if dry_run { would } else { done });
-    emit(output, verb, &memories.into_iter().map(shown).collect::<Vec<_>>(), heading)
+    let heading = |memory: &Memory| format!("{}: {}", memory.id, if dry_run { would } else { done });
+    emit(output, verb, &memories, heading)
 }
 
 #[derive(Serialize)]
@@ -142,7 +140,7 @@ fn ids(typed: &[String]) -> Result<Vec<MemoryId>, CliError> {
     Ok(ids)
 }
 
-fn heading(memory: &Shown) -> String {
+fn heading(memory: &Memory) -> String {
     let id = &memory.id;
     match (memory.did, memory.dry_run) {
         (Some(Done::Created), false) => format!("{id}: remembered"),
