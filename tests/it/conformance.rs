@@ -2,9 +2,9 @@
 
 use crate::harness::neo4j::{Fresh, fresh};
 use crate::jobs::sweep::{done, fact, once, request};
+use ebb_core::api::fact::SweepAnswer;
 use ebb_core::domain::fact::{DECAY_SOURCE, FactScope};
 use ebb_core::domain::policy::Mode;
-use ebb_core::service::facts::SweepAnswer;
 use ebb_core::store::{Fact, FactFilter};
 
 const RETRACT: &str = r#"[{"id": "p", "relation": "*", "scope": "*", "mode": "retract", "ttl_s": 3600}]"#;

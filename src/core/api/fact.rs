@@ -2,12 +2,12 @@
 
 use super::instant;
 use crate::domain::fact::{FactScope, Value};
+use crate::domain::ids::Term;
 use crate::domain::policy::Mode;
 use crate::domain::units::Timestamp;
-use crate::service::facts::{self, SweepAnswer, SweepStatus};
-use crate::service::{Fact, SweepState};
+use crate::store::{self, SweepState};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A fact that was asserted.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -38,8 +38,7 @@ pub struct AssertedFact {
 
 /// A fact. What another writer left out or spoilt is null.
 #[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "Fact")]
-pub struct Shown {
+pub struct Fact {
     /// Its id.
     pub id: String,
     /// Of which entity.
@@ -68,8 +67,8 @@ pub struct Shown {
     pub origin_at: Option<Timestamp>,
 }
 
-impl From<Fact> for Shown {
-    fn from(fact: Fact) -> Self {
+impl From<store::Fact> for Fact {
+    fn from(fact: store::Fact) -> Self {
         Self {
             value: fact.value(),
             id: fact.id,
@@ -87,10 +86,37 @@ impl From<Fact> for Shown {
     }
 }
 
-/// The documented answer of a sweep.
+/// What is to be swept.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SweepRequest {
+    /// Which scope.
+    pub scope: FactScope,
+    /// In this mode, instead of that of each policy.
+    pub mode: Option<Mode>,
+    /// By this policy alone.
+    pub policy_id: Option<Term>,
+    /// Go ahead although a guard stopped it: the number of facts that it named.
+    pub accept_affected: Option<i64>,
+    /// As of when; needs the right admin.
+    pub at: Option<Timestamp>,
+}
+
+/// What came of asking for a sweep.
 #[derive(Debug, Serialize, JsonSchema)]
+#[serde(untagged)]
+#[schemars(inline)]
+pub enum Sweep {
+    /// It is done.
+    Done(SweepAnswer),
+    /// A worker does it.
+    Queued(QueuedSweep),
+}
+
+/// The documented answer of a sweep.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[expect(missing_docs, reason = "the fields of the documented wire format")]
-pub struct Swept {
+pub struct SweepAnswer {
     pub swept_at: Timestamp,
     pub scope: FactScope,
     pub mode: Mode,
@@ -100,22 +126,6 @@ pub struct Swept {
     pub dry_run_would_retract: i64,
     pub dry_run_would_reduce: i64,
     pub policies_applied: Vec<String>,
-}
-
-impl From<SweepAnswer> for Swept {
-    fn from(answer: SweepAnswer) -> Self {
-        Self {
-            swept_at: answer.swept_at,
-            scope: answer.scope,
-            mode: answer.mode,
-            facts_evaluated: answer.facts_evaluated,
-            facts_retracted: answer.facts_retracted,
-            facts_reduced: answer.facts_reduced,
-            dry_run_would_retract: answer.dry_run_would_retract,
-            dry_run_would_reduce: answer.dry_run_would_reduce,
-            policies_applied: answer.policies_applied,
-        }
-    }
 }
 
 /// A sweep that a worker does.
@@ -129,12 +139,6 @@ pub struct QueuedSweep {
     pub estimated_s: i64,
 }
 
-impl From<facts::Queued> for QueuedSweep {
-    fn from(queued: facts::Queued) -> Self {
-        Self { job_id: queued.job_id, status: queued.status, estimated_s: queued.estimated_s }
-    }
-}
-
 /// A sweep that a worker does, as it stands.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct SweepJob {
@@ -144,19 +148,8 @@ pub struct SweepJob {
     pub status: SweepState,
     /// What it has done so far.
     #[serde(flatten)]
-    pub so_far: Swept,
+    pub so_far: SweepAnswer,
     /// Why it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-}
-
-impl From<SweepStatus> for SweepJob {
-    fn from(standing: SweepStatus) -> Self {
-        Self {
-            job_id: standing.job_id,
-            status: standing.status,
-            so_far: standing.so_far.into(),
-            reason: standing.reason,
-        }
-    }
 }

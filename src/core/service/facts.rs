@@ -7,6 +7,7 @@
 use super::Service;
 use super::memories::WriteMode;
 use super::request_hash::request_hash;
+use crate::api::fact::{QueuedSweep, Sweep, SweepAnswer, SweepJob, SweepRequest};
 use crate::clock::new_id;
 use crate::domain::fact::{Assertion, FactScope, Value};
 use crate::domain::ids::Term;
@@ -14,7 +15,7 @@ use crate::domain::policy::{Counters, Draft, Glob, Measure, Mode, Policies, Poli
 use crate::domain::units::Timestamp;
 use crate::jobs::{JobName, Request, sweep};
 use crate::scheduler::driver::{self, Wanted};
-use crate::store::{Asked, Error, Fact, FactFilter, InForce, Said, SweepJob, SweepState};
+use crate::store::{self, Asked, Error, Fact, FactFilter, InForce, Said, SweepState};
 use serde::de::{Deserialize, Deserializer, Error as _};
 use serde_json::json;
 use serde_json::value::RawValue;
@@ -46,69 +47,6 @@ pub fn value<'de, D: Deserializer<'de>>(from: D) -> Result<Value, D::Error> {
         Some(b'-' | b'0'..=b'9') => Value::number(text).map_err(D::Error::custom),
         _ => Err(D::Error::custom("the value of a fact is text, a number, or true or false")),
     }
-}
-
-/// What is to be swept.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SweepRequest {
-    /// Which scope.
-    pub scope: FactScope,
-    /// In this mode, instead of that of each policy.
-    pub mode: Option<Mode>,
-    /// By this policy alone.
-    pub policy_id: Option<Term>,
-    /// How many retractions a person accepts, as the guard has named them.
-    pub accepted: Option<i64>,
-    /// The instant its laws see.
-    pub at: Timestamp,
-}
-
-/// What came of asking for a sweep.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Sweep {
-    /// It is done.
-    Done(SweepAnswer),
-    /// A worker does it.
-    Queued(Queued),
-}
-
-/// What a sweep answers, with the fields of the wire format.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the fields of the documented wire format")]
-pub struct SweepAnswer {
-    pub swept_at: Timestamp,
-    pub scope: FactScope,
-    pub mode: Mode,
-    pub facts_evaluated: i64,
-    pub facts_retracted: i64,
-    pub facts_reduced: i64,
-    pub dry_run_would_retract: i64,
-    pub dry_run_would_reduce: i64,
-    pub policies_applied: Vec<String>,
-}
-
-/// A sweep that a worker does.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Queued {
-    /// Under which id it can be asked about.
-    pub job_id: String,
-    /// How it stands.
-    pub status: SweepState,
-    /// How long it may take, seconds.
-    pub estimated_s: i64,
-}
-
-/// A sweep that was asked for, as it stands: its counters so far, or those of its answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SweepStatus {
-    /// Its id.
-    pub job_id: String,
-    /// How it stands.
-    pub status: SweepState,
-    /// What it has done.
-    pub so_far: SweepAnswer,
-    /// Why it failed.
-    pub reason: Option<String>,
 }
 
 impl Service {
@@ -169,7 +107,8 @@ impl Service {
         stop: Option<CancellationToken>,
     ) -> Result<Sweep, Error> {
         // The instant apart: a client that tries again does so later.
-        let SweepRequest { scope, mode, policy_id, accepted, at } = request;
+        let SweepRequest { scope, mode, policy_id, accept_affected: accepted, at } = request;
+        let at = self.instant(*at).await?;
         let policy_id = policy_id.as_ref().map(Term::as_str);
         let document = json!({
             "scope": scope.name(),
@@ -189,8 +128,8 @@ impl Service {
                 let rules = policies.rules(*scope, *mode, policy_id);
                 if *write == WriteMode::DryRun || !rules.act() {
                     let rules = if *write == WriteMode::DryRun { rules.rehearsed() } else { rules };
-                    let found = sweep::look(&self.store, *scope, &rules, *at).await?;
-                    return Ok(Sweep::Done(answer(*at, *scope, rules.summary(&found))));
+                    let found = sweep::look(&self.store, *scope, &rules, at).await?;
+                    return Ok(Sweep::Done(answer(at, *scope, rules.summary(&found))));
                 }
                 let asked = Asked {
                     id: new_id(),
@@ -198,7 +137,7 @@ impl Service {
                     mode: *mode,
                     policy: policy_id.map(str::to_owned),
                     accepted: *accepted,
-                    now: *at,
+                    now: at,
                     heads: self.store.count_lineages(*scope).await?,
                     cursor: String::new(),
                     counters: Counters::default(),
@@ -235,7 +174,7 @@ impl Service {
                 job.reason.as_deref().unwrap_or("its run ended before its end")
             ))),
             // A worker does it: it is large, or another run of the job goes on.
-            state => Ok(Sweep::Queued(Queued {
+            state => Ok(Sweep::Queued(QueuedSweep {
                 job_id: id,
                 status: state,
                 estimated_s: (job.asked.heads + PER_SECOND - 1) / PER_SECOND,
@@ -247,7 +186,7 @@ impl Service {
     ///
     /// # Errors
     /// [`Error::NotFound`].
-    pub async fn sweep_job(&self, id: &str) -> Result<SweepStatus, Error> {
+    pub async fn sweep_job(&self, id: &str) -> Result<SweepJob, Error> {
         self.store.asked_sweep(id).await.map(status)
     }
 
@@ -316,7 +255,7 @@ fn answer(at: Timestamp, scope: FactScope, summary: Summary) -> SweepAnswer {
 
 /// A sweep as it stands. Only a sweep that acts is recorded, so what would have been is none of its answer unless all that
 /// matched only counts.
-fn status(job: SweepJob) -> SweepStatus {
+fn status(job: store::SweepJob) -> SweepJob {
     let asked = job.asked;
     let counters = &asked.counters;
     let mode = job.answered.or(asked.mode).unwrap_or(Mode::Confidence);
@@ -334,5 +273,5 @@ fn status(job: SweepJob) -> SweepStatus {
         dry_run_would_reduce: would * counters.would_reduce,
         policies_applied: applied,
     };
-    SweepStatus { job_id: asked.id, status: job.state, so_far, reason: job.reason }
+    SweepJob { job_id: asked.id, status: job.state, so_far, reason: job.reason }
 }

@@ -6,13 +6,12 @@ use super::output::Output;
 use super::page::Column;
 use super::{Global, Once, When, Write};
 use clap::{Args, Subcommand, ValueEnum};
-use ebb_core::api::fact::{AssertedFact, QueuedSweep, Shown, SweepJob, Swept};
+use ebb_core::api::fact::{AssertedFact, Fact, Sweep, SweepAnswer, SweepRequest};
 use ebb_core::clock::new_id;
 use ebb_core::domain::fact::{Assertion, FactError, FactScope, Tuple, Value};
 use ebb_core::domain::ids::{EntityName, FactRelation, Source, Term};
 use ebb_core::domain::policy::Mode;
 use ebb_core::domain::units::Confidence;
-use ebb_core::service::facts::{Sweep, SweepRequest};
 use ebb_core::service::{FactFilter, Service};
 
 /// The verbs of `ebb fact`.
@@ -226,7 +225,7 @@ async fn list(args: &ListArgs, service: &Service, output: &Output) -> Result<(),
     };
     let limit = args.limit.and_then(|limit| usize::try_from(limit).ok());
     let found = service.facts(&filter, "", limit).await?;
-    let facts: Vec<Shown> = found.into_iter().map(Shown::from).collect();
+    let facts: Vec<Fact> = found.into_iter().map(Fact::from).collect();
     output.emit_list("fact.list", "facts", &facts, |page| {
         if facts.is_empty() {
             page.line(&format!("There are no such facts in the scope {}.", filter.scope));
@@ -240,7 +239,7 @@ async fn list(args: &ListArgs, service: &Service, output: &Output) -> Result<(),
             Column::left("ASSERTED (UTC)"),
             Column::left("SOURCE"),
         ];
-        let row = |fact: &Shown| {
+        let row = |fact: &Fact| {
             let text = |text: &Option<String>| text.clone().unwrap_or_default();
             let was = if fact.head { "" } else { " was" };
             [
@@ -264,13 +263,7 @@ pub async fn sweep(
     global: &Global,
 ) -> Result<(), CliError> {
     if let Some(id) = &args.job {
-        let found = service.sweep_job(id).await?;
-        let standing = SweepJob {
-            job_id: found.job_id,
-            status: found.status,
-            so_far: found.so_far.into(),
-            reason: found.reason,
-        };
+        let standing = service.sweep_job(id).await?;
         return output.emit("sweep.job", &standing, |page| {
             page.line(&format!("The sweep {} is {}.", standing.job_id, standing.status));
             page.line(&told(&standing.so_far));
@@ -283,29 +276,22 @@ pub async fn sweep(
         scope: scope(service)?,
         mode: args.mode,
         policy_id: args.policy.clone().map(Term::try_from).transpose().map_err(CliError::usage)?,
-        accepted: args.accept_affected,
-        at: args.write.instant(service, global).await?,
+        accept_affected: args.accept_affected,
+        at: Some(args.write.instant(service, global).await?),
     };
     match service.sweep(&args.write.mode(&args.once), &request, None).await? {
-        Sweep::Done(answer) => {
-            let swept = Swept::from(answer);
-            output.emit("sweep", &swept, |page| page.line(&told(&swept)))
-        }
-        Sweep::Queued(queued) => {
-            let queued =
-                QueuedSweep { job_id: queued.job_id, status: queued.status, estimated_s: queued.estimated_s };
-            output.emit("sweep", &queued, |page| {
-                page.line(&format!(
-                    "The sweep {} is {}; a worker needs about {} s for it.",
-                    queued.job_id, queued.status, queued.estimated_s
-                ));
-                page.line(&format!("Ask about it with: ebb sweep --job {}", queued.job_id));
-            })
-        }
+        Sweep::Done(answer) => output.emit("sweep", &answer, |page| page.line(&told(&answer))),
+        Sweep::Queued(queued) => output.emit("sweep", &queued, |page| {
+            page.line(&format!(
+                "The sweep {} is {}; a worker needs about {} s for it.",
+                queued.job_id, queued.status, queued.estimated_s
+            ));
+            page.line(&format!("Ask about it with: ebb sweep --job {}", queued.job_id));
+        }),
     }
 }
 
-fn told(swept: &Swept) -> String {
+fn told(swept: &SweepAnswer) -> String {
     let by = match swept.policies_applied.as_slice() {
         [] => "no policy matched any".to_owned(),
         ids => format!("by {}", ids.join(", ")),

@@ -5,7 +5,7 @@ use super::input::{Items, Nothing};
 use super::pages::{self, Rows};
 use super::problem::Problem;
 use super::route::{Answer, Call, Needs, Route};
-use ebb_core::api::fact::{AssertedFact, Shown};
+use ebb_core::api::fact::{AssertedFact, Fact};
 use ebb_core::clock::new_id;
 use ebb_core::domain::fact::{Assertion, FactError, FactScope, Tuple, Value};
 use ebb_core::domain::ids::{EntityName, FactRelation, Scope, Source};
@@ -84,7 +84,7 @@ struct FactQuery {
 /// A page of facts.
 #[derive(Serialize, JsonSchema)]
 struct Facts {
-    facts: Vec<Shown>,
+    facts: Vec<Fact>,
 }
 
 async fn list(call: Call<Nothing, FactQuery>) -> Result<Answer<Facts>, Problem> {
@@ -117,11 +117,11 @@ struct FactsInOrder {
 }
 
 impl Rows for FactsInOrder {
-    type Row = Shown;
+    type Row = Fact;
     /// Their values may be long.
     const PAGE: usize = 128;
 
-    async fn read(&self, after: &str, limit: usize) -> Result<Vec<(String, Shown)>, Problem> {
+    async fn read(&self, after: &str, limit: usize) -> Result<Vec<(String, Fact)>, Problem> {
         let found = self.api.service.facts(&self.filter, after, Some(limit)).await?;
         Ok(found.into_iter().map(|fact| (fact.cursor.clone(), fact.into())).collect())
     }

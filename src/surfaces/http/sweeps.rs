@@ -6,17 +6,15 @@
 use super::input::Nothing;
 use super::problem::Problem;
 use super::route::{Answer, Call, Needs, Route};
-use ebb_core::api::fact::{QueuedSweep, SweepJob, Swept};
+use ebb_core::api::fact::{Sweep, SweepJob, SweepRequest};
 use ebb_core::api::policy::{ChangedPolicy, DecayPolicies, DecayPolicy, RemovedPolicy};
 use ebb_core::domain::fact::FactScope;
-use ebb_core::domain::ids::{NAME_BYTES_MAX, Term};
+use ebb_core::domain::ids::NAME_BYTES_MAX;
 use ebb_core::domain::key::Right;
 use ebb_core::domain::policy::{Draft, Given, Mode};
-use ebb_core::domain::units::Timestamp;
-use ebb_core::service::facts::{Sweep, SweepRequest};
 use ebb_core::service::memories::WriteMode;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use std::borrow::Cow;
 
 /// The routes.
@@ -50,49 +48,18 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
-/// What is to be swept.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(rename = "SweepRequest")]
-struct SweepBody {
-    /// Which scope.
-    scope: FactScope,
-    /// In this mode, instead of that of each policy.
-    mode: Option<Mode>,
-    /// By this policy alone.
-    policy_id: Option<Term>,
-    /// Go ahead although a guard stopped it: the number of facts that it named.
-    accept_affected: Option<i64>,
-    /// As of when; needs the right admin.
-    at: Option<Timestamp>,
-}
-
-/// What came of it.
-#[derive(Serialize, JsonSchema)]
-#[serde(untagged)]
-#[schemars(inline)]
-enum SweepResponse {
-    Done(Swept),
-    Queued(QueuedSweep),
-}
-
-fn is_dry(asked: &SweepBody) -> bool {
+fn is_dry(asked: &SweepRequest) -> bool {
     asked.mode == Some(Mode::DryRun)
 }
 
-async fn sweep(call: Call<Nothing, Nothing, SweepBody>) -> Result<Answer<SweepResponse>, Problem> {
+async fn sweep(call: Call<Nothing, Nothing, SweepRequest>) -> Result<Answer<Sweep>, Problem> {
     let right = if is_dry(&call.body) { Right::Read } else { Right::Write };
-    let request = SweepRequest {
-        scope: call.shared(Some(call.body.scope), right)?,
-        mode: call.body.mode,
-        policy_id: call.body.policy_id.clone(),
-        accepted: call.body.accept_affected,
-        at: call.written_at(call.body.at).await?,
-    };
+    call.shared(Some(call.body.scope), right)?;
+    let request = SweepRequest { at: Some(call.written_at(call.body.at).await?), ..call.body.clone() };
     let (mode, stop) = (WriteMode::Once(call.request().clone()), call.api.stop.clone());
     Ok(match call.service().sweep(&mode, &request, Some(stop)).await? {
-        Sweep::Done(answer) => Answer::ok(SweepResponse::Done(answer.into())),
-        Sweep::Queued(queued) => Answer::accepted(SweepResponse::Queued(queued.into())),
+        done @ Sweep::Done(_) => Answer::ok(done),
+        queued @ Sweep::Queued(_) => Answer::accepted(queued),
     })
 }
 
@@ -123,7 +90,7 @@ async fn job(call: Call<IdPath, ScopeQuery>) -> Result<Answer<SweepJob>, Problem
         return Err(Problem::not_found(format!("there is no sweep {id} in this scope")));
     }
     call.shared(Some(own), Right::Read)?;
-    Ok(Answer::ok(found.into()))
+    Ok(Answer::ok(found))
 }
 
 async fn policies(call: Call) -> Result<Answer<DecayPolicies>, Problem> {

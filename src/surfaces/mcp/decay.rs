@@ -6,12 +6,11 @@
 
 use super::Fault;
 use super::tool::{Call, said};
-use ebb_core::api::fact::{QueuedSweep, Swept};
+use ebb_core::api::fact::{Sweep, SweepAnswer, SweepRequest};
 use ebb_core::domain::fact::FactScope;
 use ebb_core::domain::ids::{Scope, TERM_BYTES_MAX, Term, hex};
 use ebb_core::domain::key::Right;
 use ebb_core::domain::policy::Mode;
-use ebb_core::service::facts::{Sweep, SweepRequest};
 use ebb_core::service::memories::WriteMode;
 use rmcp::model::JsonObject;
 use serde::{Deserialize, Serialize};
@@ -121,7 +120,7 @@ impl Tokens {
 #[derive(Serialize)]
 struct DryRunResponse {
     #[serde(flatten)]
-    answer: Swept,
+    answer: SweepAnswer,
     confirm: String,
 }
 
@@ -149,16 +148,13 @@ pub(super) async fn call(call: Call, asked: DecayScopeRequest) -> Result<Value, 
         scope: asked.scope,
         mode: asked.mode,
         policy_id: asked.policy_id.clone(),
-        accepted: None,
-        at: call.service().instant(None).await?,
+        accept_affected: None,
+        at: None,
     };
     let mode = WriteMode::Once(call.caller.request(None));
     match call.service().sweep(&mode, &request, Some(tools.stop.clone())).await? {
-        Sweep::Done(answer) if is_dry => {
-            said(DryRunResponse { answer: answer.into(), confirm: tools.tokens.of(&asked) })
-        }
-        Sweep::Done(answer) => said(Swept::from(answer)),
-        Sweep::Queued(queued) => said(QueuedSweep::from(queued)),
+        Sweep::Done(answer) if is_dry => said(DryRunResponse { answer, confirm: tools.tokens.of(&asked) }),
+        sweep => said(sweep),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::harness::ebb::{by_hand, close, together};
 use crate::harness::neo4j::{Fresh, at, fresh};
+use ebb_core::api::fact::{Sweep, SweepAnswer, SweepRequest};
 use ebb_core::clock::{Clock, new_id};
 use ebb_core::domain::attempt::{Right, RunState};
 use ebb_core::domain::fact::{Assertion, DECAY_SOURCE, FactScope, Tuple, Value};
@@ -13,7 +14,6 @@ use ebb_core::domain::units::Confidence;
 use ebb_core::jobs::{JobName, Request};
 use ebb_core::scheduler::driver::{Wanted, dry_run_job, finish_open, run_job};
 use ebb_core::scheduler::{self, JobConfig};
-use ebb_core::service::facts::{Sweep, SweepAnswer, SweepRequest};
 use ebb_core::service::memories::{RequestId, WriteMode};
 use ebb_core::service::{self, Service};
 use ebb_core::store::{
@@ -111,7 +111,7 @@ impl Fresh {
 }
 
 pub(crate) fn request(scope: FactScope, mode: Option<Mode>, hours: f64) -> SweepRequest {
-    SweepRequest { scope, mode, policy_id: None, accepted: None, at: at(hours) }
+    SweepRequest { scope, mode, policy_id: None, accept_affected: None, at: Some(at(hours)) }
 }
 
 pub(crate) fn once() -> WriteMode {
@@ -310,14 +310,14 @@ async fn the_guard_stops_before_it_writes_and_takes_the_number_it_named() {
     let why = service.sweep(&once(), &ask, None).await.unwrap_err();
     assert!(matches!(&why, Error::Guarded(too_much) if too_much.affected == 60), "{why}");
     assert_eq!(db.count().await, 60);
-    let wrong = SweepRequest { accepted: Some(59), ..ask.clone() };
+    let wrong = SweepRequest { accept_affected: Some(59), ..ask.clone() };
     assert!(matches!(service.sweep(&once(), &wrong, None).await, Err(Error::Guarded(_))));
     let job =
         run_job(service.store(), JobName::Sweep, &Wanted::by_hand(at(2.0), Right::Lease), Request::default())
             .await;
     assert!(matches!(job, Err(Error::Guarded(_))));
     assert_eq!(service.history(Some(JobName::Sweep), 1).await.unwrap()[0].state, "guarded");
-    let accepted = SweepRequest { accepted: Some(60), ..ask.clone() };
+    let accepted = SweepRequest { accept_affected: Some(60), ..ask.clone() };
     let intent = once();
     let swept = done(service.sweep(&intent, &accepted, None).await.unwrap());
     assert_eq!(swept.facts_retracted, 60);
@@ -346,7 +346,7 @@ async fn the_guard_counts_the_facts_of_other_writers() {
     assert_eq!(db.client.value::<i64>(heads).await, 60, "they are under the laws, and as they were");
     let again = service.sweep(&intent, &ask, None).await.unwrap_err();
     assert!(matches!(&again, Error::Conflict(why) if why.contains("60")), "the same request: {again}");
-    let accepted = SweepRequest { accepted: Some(60), ..ask };
+    let accepted = SweepRequest { accept_affected: Some(60), ..ask };
     let swept = done(service.sweep(&once(), &accepted, None).await.unwrap());
     assert_eq!(swept.facts_retracted, 60);
 }
