@@ -102,14 +102,13 @@ pub struct SweepRequest {
     pub at: Option<Timestamp>,
 }
 
-/// What came of asking for a sweep.
+/// What came of it.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
 #[schemars(inline)]
+#[expect(missing_docs, reason = "what each holds says it")]
 pub enum Sweep {
-    /// It is done.
     Done(SweepAnswer),
-    /// A worker does it.
     Queued(QueuedSweep),
 }
 
