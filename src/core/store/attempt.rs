@@ -8,11 +8,11 @@ use super::Store;
 use super::catalogue::{
     ATTEMPT_CLAIM, ATTEMPT_FINISH, ATTEMPT_GUARD, ATTEMPT_OPEN, ATTEMPT_OVERDUE, MEMORY_RISEN, MEMORY_STUB,
 };
+use super::claim::resolve;
 use super::encode::{list, slices};
 use super::error::Error;
 use super::faults::{planted, stop_point};
 use super::memory::{bytes, keyed, lock, quarantine, write};
-use super::reap::resolve;
 use super::run::Run;
 use super::tally::Tally;
 use super::tx::{Mode, Tx};

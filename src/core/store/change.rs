@@ -13,40 +13,18 @@ use super::Store;
 use super::catalogue::{CHANGE_LEAVE, CHANGE_NOW, CHANGE_SINCE};
 use super::encode::list;
 use super::error::Error;
+use super::touched::Changes;
 use super::tx::{Mode, Tx};
 use crate::domain::ids::MemoryKey;
 use crate::domain::units::Timestamp;
 use serde::Deserialize;
-use std::collections::BTreeSet;
 
-/// More keys than these are left as "everything": reading so many one by one costs more than reading all.
-const KEYS_MAX: usize = 50_000;
+pub use super::touched::Touched;
+
 /// How long before its last look a reader looks again: a transaction may commit so much later than the instant it wrote.
 pub const OVERLAP_MS: i64 = 40_000;
 /// How far back changes are kept.
 pub const KEPT_MS: i64 = 24 * 3_600_000;
-
-/// A node that changed, or of which some relationships did.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Touched {
-    /// Its label.
-    pub label: String,
-    /// Its scope; empty for what a change of before ids were unique in their scopes does not say.
-    pub scope: String,
-    /// Its `id`, of an entity its `name`.
-    pub key: String,
-    /// The type of the relationships that came, went or changed, either way; empty if the node itself did.
-    pub kind: String,
-}
-
-/// What a transaction touched so far.
-#[derive(Debug, Default)]
-pub(super) struct Changes {
-    everything: bool,
-    touched: BTreeSet<Touched>,
-    /// Who asked for it; nobody, where a job does it.
-    pub(super) by: Option<String>,
-}
 
 /// Who changes what nobody asks for: the jobs of a worker. Their runs say more.
 const WORKER: &str = "worker";
@@ -67,13 +45,7 @@ pub struct Change {
 impl Tx {
     /// Notes that a node changed, or with a `kind` that some of its relationships of that type did.
     pub(super) fn touch(&mut self, label: &str, scope: &str, key: &str, kind: &str) {
-        if self.changes.touched.len() >= KEYS_MAX {
-            self.touch_everything();
-        }
-        if !self.changes.everything {
-            let [label, scope, key, kind] = [label, scope, key, kind].map(str::to_owned);
-            self.changes.touched.insert(Touched { label, scope, key, kind });
-        }
+        self.changes.touch(label, scope, key, kind);
     }
 
     /// Notes that memories changed, or with a `kind` that some of their relationships of that type did.
@@ -83,8 +55,7 @@ impl Tx {
 
     /// Notes that more changed than can be named.
     pub(super) fn touch_everything(&mut self) {
-        self.changes.everything = true;
-        self.changes.touched.clear();
+        self.changes.touch_everything();
     }
 
     /// Leaves word of what was touched, if anything was.

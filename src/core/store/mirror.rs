@@ -17,7 +17,7 @@ use super::catalogue::{MIRROR_AROUND, MIRROR_CENSUS, MIRROR_EDGES, MIRROR_NODES}
 use super::encode::list;
 use super::error::Error;
 use super::statement::Call;
-use super::trail::Counter;
+use super::trail::cycle::Counter;
 use super::tx::{Mode, Tx};
 use crate::domain::ids::Scope;
 use crate::domain::relation::RelationState;

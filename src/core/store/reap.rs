@@ -6,14 +6,11 @@
 
 use super::Store;
 use super::attempt::{Open, finish, not_over};
-use super::catalogue::{
-    ATTEMPT_ADOPT, ATTEMPT_CLAIMS, ATTEMPT_HELD, ATTEMPT_LIST, ATTEMPT_MARKS, ATTEMPT_REAP, ATTEMPT_UNMARK,
-};
-use super::encode::list;
+use super::catalogue::{ATTEMPT_ADOPT, ATTEMPT_HELD, ATTEMPT_LIST, ATTEMPT_MARKS, ATTEMPT_REAP};
+use super::claim::{resolve, unmark};
 use super::error::Error;
-use super::memory::keyed;
 use super::tx::{Mode, Tx};
-use crate::domain::attempt::{AttemptState, FOREIGN_LEASE_MS, Mark, Right, keeper};
+use crate::domain::attempt::{AttemptState, FOREIGN_LEASE_MS, Right};
 use crate::domain::ids::MemoryKey;
 use crate::domain::units::{Timestamp, maybe_millis};
 use schemars::JsonSchema;
@@ -76,11 +73,6 @@ struct MarkRow {
     known: bool,
     terminal: bool,
     several: bool,
-}
-
-#[derive(Deserialize)]
-struct Removed {
-    removed: i64,
 }
 
 impl Store {
@@ -233,49 +225,4 @@ impl Store {
             Err(why) => Err(why),
         }
     }
-}
-
-/// Parts attempts that hold the same memories, which are locked here: the earliest keeps each. Answers (memory, attempt)
-/// for each claim that was removed.
-pub(super) async fn resolve<'k>(
-    tx: &mut Tx,
-    memories: &[&'k MemoryKey],
-) -> Result<Vec<(&'k MemoryKey, String)>, Error> {
-    #[derive(Deserialize)]
-    struct Row {
-        /// Its place among the memories.
-        memory: usize,
-        /// Attempt, element id of the claim, when the attempt was started.
-        claims: Vec<(String, String, Option<String>)>,
-    }
-    if memories.is_empty() {
-        return Ok(Vec::new());
-    }
-    let rows: Vec<Row> = tx.rows(keyed(ATTEMPT_CLAIMS.call(), memories.iter().copied())).await?;
-    let (mut lost, mut marks) = (Vec::new(), Vec::new());
-    for Row { memory, claims } in rows {
-        let Some(memory) = memories.get(memory) else { continue };
-        let started = |text: &Option<String>| text.as_ref().and_then(|ms| ms.parse().ok());
-        let all: Vec<Mark> = claims
-            .iter()
-            .map(|(attempt, _, text)| Mark { attempt: attempt.clone(), started: started(text) })
-            .collect();
-        let Some(keeper) = keeper(&all) else { continue };
-        for (attempt, mark, _) in claims.into_iter().filter(|(attempt, ..)| *attempt != keeper.attempt) {
-            lost.push((*memory, attempt));
-            marks.push(mark);
-        }
-    }
-    let marks: Vec<&str> = marks.iter().map(String::as_str).collect();
-    unmark(tx, &marks, true).await?;
-    Ok(lost)
-}
-
-async fn unmark(tx: &mut Tx, marks: &[&str], conflict: bool) -> Result<i64, Error> {
-    if marks.is_empty() {
-        return Ok(0);
-    }
-    let call = ATTEMPT_UNMARK.call().set("mark", list(marks.iter().copied())).set("conflict", conflict);
-    let Removed { removed } = tx.only(call).await?;
-    Ok(removed)
 }

@@ -9,7 +9,7 @@
 //! present does, and a cycle begins where an hour does. No tick writes anything. Of the counter a deposit changes nothing
 //! but, once, since when there is something to evaporate.
 
-mod cycle;
+pub(super) mod cycle;
 mod look;
 mod palace;
 mod rows;

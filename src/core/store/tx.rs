@@ -16,11 +16,11 @@
 //! never reached is reported at once. Page too big: the caller halves.
 
 use super::Config;
-use super::change::Changes;
 use super::error::{Class, Error};
 use super::faults::{Known, Told, planted, stop_point};
-use super::retention::Pace;
+use super::pace::Pace;
 use super::statement::{Call, Statement};
+use super::touched::Changes;
 use crate::clock::jitter;
 use neo4rs::BoltType;
 use serde::de::DeserializeOwned;

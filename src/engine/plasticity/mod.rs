@@ -44,6 +44,7 @@
 
 pub mod priming;
 pub mod query_memory;
+pub mod rule;
 pub mod synapses;
 pub mod tick;
 
@@ -58,9 +59,9 @@ pub use tick::{Counts, Ticked};
 use crate::graph::Error;
 use crate::graph::builder::within;
 use crate::graph::number::LearningRate;
+use rule::faded;
 use std::sync::atomic::{AtomicU64, Ordering, fence};
 use synapses::DELTA_MAX;
-use tick::faded;
 
 /// What a tick takes of what fades, where nobody says otherwise.
 const DECAY_RATE: f32 = 0.005;

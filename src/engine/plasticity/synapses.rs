@@ -13,7 +13,7 @@
 //! `generation_mismatch_rebind`).
 
 use super::Rules;
-use super::tick::{LTD_PENALTY, LTP_BONUS, Marks, faded};
+use super::rule::{LTD_PENALTY, LTP_BONUS, Marks, faded};
 use crate::Error;
 use crate::graph::builder::WeightRange;
 use crate::graph::codec::plasticity::{SynapticRow, SynapticState};

@@ -28,6 +28,10 @@
 //! *Long rows.* A hub may lead to a million nodes. A row that is long beside the active set is not read: the few targets are
 //! looked up in their ways back.
 
+use super::rule::{
+    ACTIVE_MAX, HOMEOSTATIC_CEILING, HOMEOSTATIC_HEADROOM, LTD_PENALTY, LTD_THRESHOLD, LTP_BONUS,
+    LTP_THRESHOLD, Marks, faded,
+};
 use super::synapses::{Learned, Place, Synapse, Synapses};
 use crate::Error;
 use crate::graph::builder::WeightRange;
@@ -35,23 +39,6 @@ use crate::graph::index::{EdgeIdx, NodeId};
 use crate::graph::raw::prefetch;
 use crate::graph::{self, Graph};
 use std::cmp::Reverse;
-
-/// Strengthenings in a row that leave a lasting bonus.
-pub const LTP_THRESHOLD: u32 = 5;
-/// Weakenings in a row that leave a lasting penalty.
-pub const LTD_THRESHOLD: u32 = 5;
-/// The bonus.
-pub const LTP_BONUS: f32 = 0.15;
-/// The penalty.
-pub const LTD_PENALTY: f32 = 0.15;
-/// What may lead to a node in all, where its bases leave room for that.
-pub const HOMEOSTATIC_CEILING: f64 = 5.0;
-/// What may lead to any node beside its bases, as a share of these.
-pub const HOMEOSTATIC_HEADROOM: f64 = 0.25;
-/// What of a delta is nothing.
-pub const DELTA_MIN: f32 = 0.0001;
-/// Nodes of one outcome at most.
-pub const ACTIVE_MAX: usize = 256;
 
 /// Slots of a row that are read for each active node; a longer row is not read.
 const SCAN_EACH: usize = 16;
@@ -88,35 +75,6 @@ pub struct Counts {
     pub scaled: u64,
     /// Slots that were read to find what joins active nodes; a row that is not read counts once for each of these.
     pub slots_read: u64,
-}
-
-/// One bit a node.
-#[derive(Debug, Clone)]
-pub(super) struct Marks(Vec<u64>);
-
-impl Marks {
-    pub(super) fn of(nodes: usize) -> Self {
-        Self(vec![0; nodes.div_ceil(64)])
-    }
-
-    /// Marks nodes that are not marked, or takes the marks of those that are.
-    fn turn(&mut self, nodes: &[(NodeId, f32)]) {
-        for (node, _) in nodes {
-            if let Some(word) = self.0.get_mut(node.at() / 64) {
-                *word ^= 1_u64 << (node.at() % 64);
-            }
-        }
-    }
-
-    fn has(&self, node: NodeId) -> bool {
-        self.0.get(node.at() / 64).is_some_and(|word| (word >> (node.at() % 64)) & 1 == 1)
-    }
-}
-
-/// What fades, one tick on.
-pub(super) fn faded(delta: f32, keep: f32) -> f32 {
-    let left = delta * keep;
-    if left < DELTA_MIN { 0.0 } else { left }
 }
 
 impl Synapse {
