@@ -8,6 +8,7 @@
 //! | [`mirror`] | a scope's hot memories as a graph in memory, kept fresh |
 //! | [`jobs`] | maintenance in batches: plan, apply, report |
 //! | [`scheduler`] | which job runs when |
+//! | [`api`] | what is asked and answered: requests and responses, one type for every surface |
 //! | [`service`] | operations for surfaces: HTTP, MCP, the command line |
 //!
 //! A module names only those above it in this table (held by `floors::a_floor_names_only_what_stands_below_it`).

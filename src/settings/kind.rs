@@ -4,7 +4,7 @@
 //! is a mistake, in a variable it is the only way. [`Kind::check`] knows both and answers with the value as the structs
 //! want it, or with the rule that it breaks.
 
-use super::tables::{Table, Tables};
+use super::fault::Origin;
 use config::Value;
 use ebb_core::scheduler::calendar::{Pattern, Zone};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -57,6 +57,29 @@ pub(super) enum Kind {
     Names,
     /// A list of tables.
     Tables(&'static Tables),
+}
+
+/// What the tables of a list hold.
+#[derive(Debug)]
+pub(super) struct Tables {
+    /// Names and shapes of their fields.
+    pub(super) fields: &'static [(&'static str, Kind)],
+    /// The fields that each must have.
+    pub(super) required: &'static [&'static str],
+    /// The field by which tables of several layers are merged, and which no two may share.
+    pub(super) id: Option<&'static str>,
+    /// What the fields of a table must agree on, once each is sound alone: fields and what is wrong with them.
+    pub(super) rule: Option<Rule>,
+}
+
+/// See [`Tables::rule`].
+pub(super) type Rule = fn(&BTreeMap<&'static str, Shown>) -> Vec<(String, String)>;
+
+/// A table as it was given.
+#[derive(Debug, Clone)]
+pub(super) struct Table {
+    pub(super) origin: Origin,
+    pub(super) fields: Vec<(String, Raw, Origin)>,
 }
 
 /// A value as it was given.

@@ -9,8 +9,7 @@
 
 use super::engine::{DIMENSIONS, half_life_keys};
 use super::jobs::JOBS;
-use super::kind::Kind;
-use super::tables::Tables;
+use super::kind::{Kind, Tables};
 use ebb_core::domain::tunables::ConsolidationConfig;
 use std::borrow::Cow;
 use std::sync::LazyLock;

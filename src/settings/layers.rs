@@ -5,8 +5,7 @@
 //! merges the layers: it knows precedence, but neither lines nor all faults at once, which is why reading is done here.
 
 use super::fault::{Fault, Origin};
-use super::kind::{Kind, Raw, Shown};
-use super::tables::Table;
+use super::kind::{Kind, Raw, Shown, Table};
 use super::{Environment, knobs};
 use config::{ConfigError, Map, Source, Value};
 use std::path::Path;

@@ -7,35 +7,12 @@
 //! file and leave the others; any other list is replaced as a whole, like every value.
 
 use super::fault::{Fault, Origin};
-use super::kind::{Kind, Raw, Shown};
+use super::kind::{Kind, Raw, Shown, Table, Tables};
 use super::knobs::{KNOBS, closest};
 use super::layers::{Given, Layer};
 use config::{Map, Value};
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
-
-/// What the tables of a list hold.
-#[derive(Debug)]
-pub(super) struct Tables {
-    /// Names and shapes of their fields.
-    pub(super) fields: &'static [(&'static str, Kind)],
-    /// The fields that each must have.
-    pub(super) required: &'static [&'static str],
-    /// The field by which tables of several layers are merged, and which no two may share.
-    pub(super) id: Option<&'static str>,
-    /// What the fields of a table must agree on, once each is sound alone: fields and what is wrong with them.
-    pub(super) rule: Option<Rule>,
-}
-
-/// See [`Tables::rule`].
-pub(super) type Rule = fn(&BTreeMap<&'static str, Shown>) -> Vec<(String, String)>;
-
-/// A table as it was given.
-#[derive(Debug, Clone)]
-pub(super) struct Table {
-    pub(super) origin: Origin,
-    pub(super) fields: Vec<(String, Raw, Origin)>,
-}
 
 impl Tables {
     /// The list for the structs, and the same for people; what is wrong with it becomes faults.

@@ -5,9 +5,9 @@
 
 use super::fault::{Fault, Origin};
 use super::kind::Raw;
+use super::kind::Table;
 use super::knobs;
 use super::layers::{Layer, check, unknown};
-use super::tables::Table;
 use saphyr::{LoadableYamlNode, MarkedYaml, Scalar, YamlData};
 
 impl Layer {

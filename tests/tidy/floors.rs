@@ -73,19 +73,19 @@ const FLOORS: &[Floor] = &[
     },
     Floor { module: "scheduler::cron", inside: &[], outside: &["tokio", "tokio_cron_scheduler"] },
     Floor {
+        module: "api",
+        inside: &["domain", "clock", "store", "jobs", "scheduler"],
+        outside: &["ebb_engine", "schemars"],
+    },
+    Floor {
         module: "service",
-        inside: &["domain", "clock", "store", "mirror", "jobs", "scheduler", "mutated"],
+        inside: &["domain", "clock", "store", "mirror", "jobs", "scheduler", "api", "mutated"],
         outside: &["ebb_engine", "ebb_files", "serde_json", "sha2", "tokio", "tokio_util", "tracing"],
     },
     Floor {
         module: "service::keys",
         inside: &["domain", "store"],
         outside: &["getrandom", "sha2", "subtle", "tokio"],
-    },
-    Floor {
-        module: "api",
-        inside: &["domain", "clock", "store", "jobs", "scheduler", "service"],
-        outside: &["ebb_engine", "schemars"],
     },
     Floor { module: "surfaces", inside: &[], outside: &[] },
     Floor {

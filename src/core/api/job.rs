@@ -144,7 +144,7 @@ impl JobRun {
             promoted: tally.promoted,
             conflicts: tally.conflicts,
             own: own(job, &tally),
-            at: at,
+            at,
             dry_run: true,
             reason: None,
         }

@@ -136,7 +136,7 @@ pub struct Event {
 /// What is on record, latest first: accesses by session, promotions, the last expiry, the creation.
 #[must_use]
 pub fn history(happened: &[Happened], life: &Life, last_expired: Option<Timestamp>) -> Vec<Event> {
-    let event = |at, what, energy| Event { at: at, what, energy, session: None, count: None };
+    let event = |at, what, energy| Event { at, what, energy, session: None, count: None };
     let mut events: Vec<Event> = happened
         .iter()
         .map(|happened: &Happened| match happened.what.as_str() {

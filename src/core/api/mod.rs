@@ -1,7 +1,8 @@
-//! Answers in JSON: one shape for each thing, whichever surface says it.
+//! Requests and responses: one type for each, whichever surface reads or sends it.
 //!
-//! The command line prints them, HTTP sends them, and the OpenAPI document describes them, all from these types. Instants
-//! are RFC 3339, UTC, with milliseconds.
+//! A file for each noun. The service takes and answers them, the command line prints them, HTTP and MCP read and send them, and
+//! the OpenAPI document describes them. What the store answers as it stands in the graph is a type of the store, named
+//! here again. Instants are RFC 3339, UTC, with milliseconds.
 
 pub mod attempt;
 pub mod engine;

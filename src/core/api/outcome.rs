@@ -2,7 +2,7 @@
 
 use crate::domain::outcome;
 use crate::domain::units::Timestamp;
-use crate::service::Reported;
+use crate::store::Reported;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -39,7 +39,7 @@ impl Outcome {
             deposits,
             not_in_trails: passed_over,
             learns,
-            at: at,
+            at,
             dry_run,
         }
     }

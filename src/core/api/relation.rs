@@ -6,7 +6,7 @@
 use crate::clock::rfc3339;
 use crate::domain::event::Tie;
 use crate::domain::units::Timestamp;
-use crate::service::{Observed, Relation, Tally};
+use crate::store::{Observed, Relation, Tally};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 use std::borrow::Cow;
@@ -119,7 +119,7 @@ impl WrittenEdge {
             to: tie.to.to_string(),
             outcome,
             weight,
-            at: at,
+            at,
             dry_run,
         }
     }

@@ -102,7 +102,7 @@ impl Evaporated {
             adopted: tally.adopted,
             quarantined: tally.quarantined,
             cycle,
-            at: at,
+            at,
             dry_run,
         }
     }
@@ -119,7 +119,7 @@ impl TrailCycle {
             length_seconds: length_ms / 1_000,
             advances,
             evaporated: counter.evaporated,
-            at: at,
+            at,
             dry_run,
         }
     }

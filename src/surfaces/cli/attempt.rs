@@ -109,7 +109,7 @@ async fn list(args: &List, service: &Service, output: &Output) -> Result<(), Cli
                 attempt.id.clone(),
                 attempt.phase.clone().unwrap_or_else(|| "-".to_owned()),
                 attempt.state.clone(),
-                attempt.started.map_or_else(|| "-".to_owned(), |at| readable(at)),
+                attempt.started.map_or_else(|| "-".to_owned(), readable),
                 lease(attempt.lease_left_ms),
                 attempt.holds.to_string(),
                 attempt.claimed.to_string(),

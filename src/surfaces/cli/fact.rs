@@ -203,7 +203,7 @@ async fn assert(
         confidence: assertion.confidence.value(),
         source: args.source.clone(),
         asserted_at: said.at,
-        valid_until: valid_until,
+        valid_until,
         head: said.is_head,
         dry_run: args.write.dry_run,
     };
@@ -247,7 +247,7 @@ async fn list(args: &ListArgs, service: &Service, output: &Output) -> Result<(),
                 text(&fact.relation),
                 fact.value.as_ref().map(ToString::to_string).unwrap_or_default(),
                 format!("{:.3}{was}", fact.confidence.unwrap_or_default()),
-                fact.asserted_at.map_or_else(String::new, |at| readable(at)),
+                fact.asserted_at.map_or_else(String::new, readable),
                 text(&fact.source),
             ]
         };

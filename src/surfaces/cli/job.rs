@@ -101,7 +101,7 @@ pub(super) fn table(page: &mut Page, jobs: &[Job], at: Timestamp) {
             0 => "-".to_owned(),
             seconds => about(Duration::from_secs(seconds)),
         };
-        let last = job.last.map_or_else(|| "never".to_owned(), |at| readable(at));
+        let last = job.last.map_or_else(|| "never".to_owned(), readable);
         [job.job.to_string(), every, last, next, lag]
     };
     page.table(&columns, jobs.iter().map(row));
@@ -235,7 +235,7 @@ async fn history(args: &History, service: &Service, output: &Output) -> Result<(
         let row = |run: &PastRun| {
             let took = run.started.zip(run.finished).map(|(from, to)| about(between(to, from)));
             [
-                run.at.map(|at| readable(at)).unwrap_or_default(),
+                run.at.map(readable).unwrap_or_default(),
                 run.job.clone(),
                 if run.trigger == "manual" { "hand" } else { "schedule" }.to_owned(),
                 run.state.clone(),

@@ -190,7 +190,7 @@ async fn list(service: &Service, output: &Output) -> Result<(), CliError> {
             Column::left("EXPIRES (UTC)"),
         ];
         let or = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".to_owned());
-        let at = |at: Option<Timestamp>| at.map(|at| readable(at));
+        let at = |at: Option<Timestamp>| at.map(readable);
         let revoked = |key: &Row| match (key.in_force, key.revoked) {
             (true, _) => "-".to_owned(),
             (false, when) => at(when).unwrap_or_else(|| "yes".to_owned()),

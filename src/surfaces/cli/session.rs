@@ -50,7 +50,7 @@ pub async fn run(verb: &Verb, service: &Service, output: &Output, global: &Globa
         session: session.to_string(),
         promoted: ended.promoted,
         held: ended.held,
-        at: at,
+        at,
         dry_run: args.write.dry_run,
     };
     output.emit("session.end", &answer, |page| {

@@ -12,11 +12,29 @@ use axum::body::Body;
 use axum::http::request::Parts;
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode, Uri, Version, header};
+use ebb_core::domain::key::Right;
 use ebb_core::service::keys::{Caller, Denied, Keyring};
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
+
+/// What a caller must be allowed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Needs {
+    /// This, in the scope that is asked about.
+    InScope(Right),
+    /// This, over the database as a whole.
+    Everywhere(Right),
+}
+
+impl Needs {
+    pub(super) fn right(self) -> Right {
+        match self {
+            Self::InScope(right) | Self::Everywhere(right) => right,
+        }
+    }
+}
 
 /// Who is let in.
 #[derive(Debug, Clone)]

@@ -1,8 +1,9 @@
 //! Contrast, waves and communities, over HTTP: mechanisms of the engine, each on its own.
 
+use super::door::Needs;
 use super::input::Nothing;
 use super::problem::Problem;
-use super::route::{Answer, Call, Needs, Route};
+use super::route::{Answer, Call, Route};
 use ebb_core::api::engine::{
     CommunitiesAnswer, CommunitiesRequest, HarmonicsAnswer, HarmonicsRequest, ResonateAnswer,
     ResonateRequest, XlrAnswer, XlrRequest,

@@ -1,10 +1,11 @@
 //! Facts: asserted and listed. What policies say of old ones stands in `sweeps`.
 
 use super::api::Api;
+use super::door::Needs;
 use super::input::{Items, Nothing};
 use super::pages::{self, Rows};
 use super::problem::Problem;
-use super::route::{Answer, Call, Needs, Route};
+use super::route::{Answer, Call, Route};
 use ebb_core::api::fact::{AssertedFact, Fact};
 use ebb_core::clock::new_id;
 use ebb_core::domain::fact::{Assertion, FactError, FactScope, Tuple, Value};
@@ -161,7 +162,7 @@ impl FactRequest {
             tuple,
             confidence: self.confidence.unwrap_or(Confidence::ONE),
             source: self.source,
-            valid_until: self.valid_until.map(|until| until),
+            valid_until: self.valid_until,
         };
         assertion.checked()
     }

@@ -1,9 +1,10 @@
 //! Jobs run by hand, under the same rules as by a worker, and the attempts that hold memories.
 
+use super::door::Needs;
 use super::input::Nothing;
 use super::problem::Problem;
 use super::relations::run;
-use super::route::{Answer, Call, Needs, Route};
+use super::route::{Answer, Call, Route};
 use ebb_core::api::attempt::Attempt;
 use ebb_core::api::job::{Job, JobRun};
 use ebb_core::domain::key::Right;

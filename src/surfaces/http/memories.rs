@@ -1,10 +1,11 @@
 //! Memories and sessions: made, used, shown, explained, pinned, forgotten, ended.
 
 use super::api::Api;
+use super::door::Needs;
 use super::input::{Items, Nothing};
 use super::pages::{self, Rows};
 use super::problem::Problem;
-use super::route::{Answer, Call, Needs, Route};
+use super::route::{Answer, Call, Route};
 use ebb_core::api::memory::{Explained, Memory};
 use ebb_core::api::session::SessionEnd;
 use ebb_core::domain::event::{Access, Event, Remember};
@@ -465,7 +466,7 @@ async fn end_session(call: Call<Session, Nothing, End>) -> Result<Answer<Session
         session: session.to_string(),
         promoted: ended.promoted,
         held: ended.held,
-        at: at,
+        at,
         dry_run,
     }))
 }

@@ -1,7 +1,7 @@
 //! HTTP: agents and programs ask here, and supervisors; loopback by default.
 //!
 //! `listener` is the port and its limits, `pace` that of a reader; `door` says who may come in; `room` is what its requests share, by `shares`; a
-//! `route` is a typed function; `input` reads what a request says, `pages` sends long lists, `problem` says what went wrong; `api` puts the families of routes together, `openapi` describes them. A
+//! `route` is a typed function; `input` reads what a request says, `pages` sends long lists, `problem` says what went wrong; `families` puts them together, `router` serves them, `openapi` describes them. A
 //! family (`relations`, `memories`, `facts`, `sweeps`, `trails`, `recall`, `engine`, `outcomes`, `jobs`, `server`) is one file: its
 //! routes, and a few lines for each. `status` is the page for a browser, which asks them.
 
@@ -9,6 +9,7 @@ mod api;
 mod door;
 mod engine;
 mod facts;
+mod families;
 mod input;
 mod jobs;
 mod listener;
@@ -23,16 +24,18 @@ mod recall;
 mod relations;
 mod room;
 mod route;
+mod router;
 mod server;
 mod shares;
 mod status;
 mod sweeps;
 mod trails;
 
-pub use api::{Answered, Api, router};
+pub use api::{Answered, Api};
 pub use door::Rules;
 pub(super) use input::{KEY_MAX, told};
 pub use listener::Listener;
 pub(super) use outcomes::UsedHit;
 pub(super) use room::Kind;
 pub use room::{Held, Usage};
+pub use router::router;

@@ -3,7 +3,7 @@
 //! What a route answers follows from what it is: whoever reads a body can meet 413, whatever needs the database 503. So
 //! a route says of itself only what cannot be seen from its types.
 
-use super::api::routes;
+use super::families::routes;
 use super::problem::ProblemBody;
 use super::route::Route;
 use axum::http::header;

@@ -1,8 +1,9 @@
 //! Outcomes of recalls, over HTTP.
 
+use super::door::Needs;
 use super::input::Nothing;
 use super::problem::Problem;
-use super::route::{Answer, Call, Needs, Route};
+use super::route::{Answer, Call, Route};
 use ebb_core::api::outcome::Outcome;
 use ebb_core::domain::ids::{RecallId, Scope, Term};
 use ebb_core::domain::key::Right;

@@ -1,8 +1,9 @@
 //! Recall, over HTTP.
 
+use super::door::Needs;
 use super::input::Nothing;
 use super::problem::Problem;
-use super::route::{Answer, Call, Needs, Route};
+use super::route::{Answer, Call, Route};
 use ebb_core::api::engine::{ActivateRequest, EngineAnswer, PageRankRequest};
 use ebb_core::api::recall::{Mirror, Recall, RecallRequest};
 use ebb_core::domain::ids::Scope;

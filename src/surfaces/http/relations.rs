@@ -1,11 +1,12 @@
 //! Relations that fade: the three documented routes, and batches of observations.
 
 use super::api::Api;
+use super::door::Needs;
 use super::input::{Items, Nothing};
 use super::pages::{self, List, Page, Rest, Rows};
 use super::problem::Problem;
 use super::room::{Held, QUEUE_LIMIT};
-use super::route::{Answer, Call, Needs, Route};
+use super::route::{Answer, Call, Route};
 use ebb_core::api::relation::{Day, Edge, Passed, WrittenEdge};
 use ebb_core::domain::event::{Observe, Tie};
 use ebb_core::domain::ids::{EntityName, RelationType, Scope};

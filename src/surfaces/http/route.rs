@@ -7,6 +7,7 @@
 //! keeps its locks until its connection is used again. A caller that has gone, or has waited long enough, does not end it.
 
 use super::api::Api;
+use super::door::Needs;
 use super::input::{self, BATCH_MAX, BODY_MAX, Nothing};
 use super::pages::List;
 use super::problem::Problem;
@@ -32,23 +33,6 @@ use std::time::Duration;
 
 /// How long work is waited for.
 const WAIT_TIMEOUT: Duration = Duration::from_secs(30);
-
-/// What a caller must be allowed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Needs {
-    /// This, in the scope that is asked about.
-    InScope(Right),
-    /// This, over the database as a whole.
-    Everywhere(Right),
-}
-
-impl Needs {
-    pub(super) fn right(self) -> Right {
-        match self {
-            Self::InScope(right) | Self::Everywhere(right) => right,
-        }
-    }
-}
 
 /// What a handler is given.
 pub(super) struct Call<P = Nothing, Q = Nothing, B = Nothing> {
@@ -88,7 +72,7 @@ impl<P, Q, B> Call<P, Q, B> {
 
     /// The instant to look at.
     pub(super) async fn at(&self, asked: Option<Timestamp>) -> Result<Timestamp, Problem> {
-        Ok(self.service().instant(asked.map(|at| at)).await?)
+        Ok(self.service().instant(asked).await?)
     }
 
     /// The instant that a write is to count from: now, unless an admin says otherwise.

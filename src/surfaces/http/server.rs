@@ -1,8 +1,9 @@
 //! How things stand, and how healthy the memories are.
 
+use super::door::Needs;
 use super::input::Nothing;
 use super::problem::Problem;
-use super::route::{Answer, Call, Needs, Route};
+use super::route::{Answer, Call, Route};
 use ebb_core::api::server::{Health, Status};
 use ebb_core::domain::key::Right;
 use ebb_core::domain::units::Timestamp;
@@ -34,7 +35,7 @@ struct AtQuery {
 
 async fn status(call: Call<Nothing, AtQuery>) -> Result<Answer<Status>, Problem> {
     let at = call.at(call.query.at).await?;
-    Ok(Answer::ok(call.service().status(at).await?.into()))
+    Ok(Answer::ok(call.service().status(at).await?))
 }
 
 async fn health(call: Call<Nothing, AtQuery>) -> Result<Answer<Health>, Problem> {

@@ -3,9 +3,10 @@
 //! Who may only read may see what a sweep would do; to let one act needs the right to write in its scope. Policies concern
 //! every scope at once: to see them needs a key over all, and to change them one with the right admin.
 
+use super::door::Needs;
 use super::input::Nothing;
 use super::problem::Problem;
-use super::route::{Answer, Call, Needs, Route};
+use super::route::{Answer, Call, Route};
 use ebb_core::api::fact::{Sweep, SweepJob, SweepRequest};
 use ebb_core::api::policy::{ChangedPolicy, DecayPolicies, DecayPolicy, RemovedPolicy};
 use ebb_core::domain::fact::FactScope;

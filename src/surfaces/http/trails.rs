@@ -2,9 +2,10 @@
 //!
 //! Places and edges belong to a scope; the count of cycles, and evaporation with it, to the database as a whole.
 
+use super::door::Needs;
 use super::input::Nothing;
 use super::problem::Problem;
-use super::route::{Answer, Call, Needs, Route};
+use super::route::{Answer, Call, Route};
 use ebb_core::api::trail::{
     CheapestPath, Evaporated, NextPlace, PlaceNames, TrailCycle, TrailEdge, TrailPlace, TrailStatus,
     TrailWritten,

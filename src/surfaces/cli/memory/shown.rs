@@ -32,7 +32,7 @@ pub(super) fn card(memory: &Memory, page: &mut Page) {
     field(
         "accessed",
         memory.access_count.map(|count| {
-            let last = memory.last_accessed.map(|at| readable(at)).unwrap_or_default();
+            let last = memory.last_accessed.map(readable).unwrap_or_default();
             format!("{count} {}, last {last} UTC", if count == 1 { "time" } else { "times" })
         }),
     );
@@ -56,7 +56,7 @@ fn row(memory: &Memory, with_access: bool) -> Vec<String> {
         memory.energy.map_or_else(|| "-".to_owned(), |energy| format!("{energy:.3}")),
     ];
     if with_access {
-        row.push(memory.last_accessed.map(|at| readable(at)).unwrap_or_default());
+        row.push(memory.last_accessed.map(readable).unwrap_or_default());
     }
     row.push(memory.content.clone().unwrap_or_default());
     row
