@@ -3,6 +3,9 @@
 #[cfg(test)]
 #[path = "../tests/shared/mutated.rs"]
 mod mutated;
+#[cfg(test)]
+#[path = "../tests/shared/reference.rs"]
+mod reference;
 pub mod settings;
 pub mod surfaces;
 pub mod telemetry;

@@ -626,3 +626,48 @@ fn a_value_of_the_engine_that_is_none_of_its_kind_is_told_by_key_and_place() {
         ]
     );
 }
+
+#[test]
+fn the_reference_page_of_the_configuration() {
+    let mut text = String::from(
+        "# Configuration\n\nEvery key with its default, written from `config/default.toml`. Later layers win: the defaults, `ebb.toml` in the \
+         current folder (or the file of `--config`), the environment (`EBB__SECTION__KEY`), flags. `ebb config show` says where each value comes \
+         from, `ebb config validate` names every fault. A key without a default may be left out; its example is in brackets.\n",
+    );
+    let (mut said, mut rows, mut kept) = (Vec::new(), 0, String::new());
+    for line in DEFAULT_TOML.lines() {
+        let is_key = |line: &str| {
+            let key = line.split_once(" = ").map_or("", |(key, _)| key);
+            !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+        };
+        let inner = line.strip_prefix("# ").unwrap_or(line);
+        if line.is_empty() {
+            said.clear();
+        } else if line.starts_with('[') {
+            let name = line.trim_matches(['[', ']']);
+            text += &format!("\n## {name}\n\n");
+            if !said.is_empty() {
+                text += &format!("{}\n\n", said.join(" "));
+            }
+            crate::reference::head(&mut text, &["key", "default", "what"]);
+            (said, kept) = (Vec::new(), String::new());
+        } else if is_key(inner) {
+            let (key, value) = inner.split_once(" = ").unwrap();
+            let value = if line.starts_with('#') { format!("(`{value}`)") } else { format!("`{value}`") };
+            if !said.is_empty() {
+                kept = said.join(" ");
+            }
+            if rows == 0 && !text.contains("\n## ") {
+                text += "\n";
+                crate::reference::head(&mut text, &["key", "default", "what"]);
+            }
+            crate::reference::row(&mut text, &[&format!("`{key}`"), &value, &kept]);
+            rows += 1;
+            said.clear();
+        } else if let Some(words) = line.strip_prefix('#') {
+            said.push(words.trim().to_owned());
+        }
+    }
+    assert!(rows > 100, "only {rows} keys were found");
+    crate::reference::holds("configuration.md", &text);
+}

@@ -289,6 +289,7 @@ fn signed(count: i64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::reference;
     use ebb_core::domain::ids::Scope;
     use ebb_core::store::Tally;
     use std::collections::BTreeSet;
@@ -366,6 +367,26 @@ mod tests {
         ] {
             assert!(page.lines().any(|found| found == line), "{line}\n{page}");
         }
+    }
+
+    #[test]
+    fn the_reference_page_of_metrics() {
+        let page = worked();
+        let mut text = String::from(
+            "# Metrics\n\n`GET /metrics` of a worker and of `ebb serve`, in the text format of Prometheus; written from the program. \
+             `config/alerts.yml` has alerts for them.\n\n",
+        );
+        reference::head(&mut text, &["metric", "kind", "labels", "what"]);
+        let helps = page.lines().filter_map(|line| line.strip_prefix("# HELP ")?.split_once(' '));
+        for (name, help) in helps {
+            let kind = page.lines().find_map(|line| line.strip_prefix(&format!("# TYPE {name} "))).unwrap();
+            let series = page.lines().find(|line| line.starts_with(name) && line.contains('{'));
+            let labels = series.and_then(|line| line.split(['{', '}']).nth(1)).unwrap_or_default();
+            let labels: Vec<&str> =
+                labels.split(',').filter_map(|label| Some(label.split_once('=')?.0)).collect();
+            reference::row(&mut text, &[&format!("`{name}`"), kind, &labels.join(", "), help]);
+        }
+        reference::holds("metrics.md", &text);
     }
 
     #[test]

@@ -90,7 +90,7 @@ const FLOORS: &[Floor] = &[
     Floor { module: "surfaces", inside: &[], outside: &[] },
     Floor {
         module: "surfaces::cli",
-        inside: &["domain", "clock", "api", "service", "surfaces"],
+        inside: &["domain", "clock", "api", "service", "surfaces", "reference"],
         outside: &[
             "ebb_files",
             "ebb_provision",
@@ -128,7 +128,7 @@ const FLOORS: &[Floor] = &[
     },
     Floor {
         module: "surfaces::http",
-        inside: &["domain", "clock", "api", "service", "surfaces"],
+        inside: &["domain", "clock", "api", "service", "surfaces", "reference"],
         outside: &[
             "axum",
             "form_urlencoded",
@@ -147,6 +147,7 @@ const FLOORS: &[Floor] = &[
     Floor {
         module: "settings",
         inside: &[
+            "reference",
             "domain::guard",
             "domain::ids",
             "domain::policy",

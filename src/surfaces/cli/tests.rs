@@ -36,6 +36,22 @@ fn the_help_of_every_verb() {
 }
 
 #[test]
+fn the_reference_page_of_the_command_line() {
+    let page = include_str!("../../../docs/reference/command-line.md");
+    let (by_hand, _) = page.split_once("\n## ebb\n").unwrap_or((page, ""));
+    let mut command = Cli::command().term_width(100);
+    command.build();
+    let mut help_of_all = String::new();
+    help(&mut command, "", &mut help_of_all);
+    let mut text = format!("{}\n", by_hand.trim_end());
+    for part in help_of_all.split("\n## ") {
+        let (name, body) = part.trim_start_matches("## ").split_once('\n').unwrap();
+        write!(text, "\n## {name}\n\n```text\n{}\n```\n", body.trim()).unwrap();
+    }
+    crate::reference::holds("command-line.md", &text);
+}
+
+#[test]
 fn every_verb_of_the_issue_parses() {
     for line in [
         "demo",

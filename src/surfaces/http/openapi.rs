@@ -246,7 +246,9 @@ fn tag(path: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use super::super::door::Needs;
     use super::*;
+    use crate::reference::{self, head, row};
     use std::collections::BTreeSet;
 
     #[test]
@@ -326,6 +328,113 @@ mod tests {
             }
         }
         assert_eq!(found, [] as [String; 0]);
+    }
+
+    /// What a schema takes, in a word or two.
+    fn kind(schema: &Value) -> String {
+        if let Some(name) = schema["$ref"].as_str().and_then(|path| path.rsplit('/').next()) {
+            return name.to_owned();
+        }
+        if let Some(values) = schema["enum"].as_array() {
+            return values.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", ");
+        }
+        for many in ["anyOf", "oneOf"] {
+            if let Some(some) = schema[many].as_array() {
+                let kinds = some.iter().filter(|one| one["type"] != "null");
+                let kinds = kinds.map(|one| one["const"].as_str().map_or_else(|| kind(one), str::to_owned));
+                return kinds.collect::<Vec<_>>().join(" or ");
+            }
+        }
+        let of = match &schema["type"] {
+            Value::Array(kinds) => {
+                kinds.iter().filter_map(Value::as_str).find(|kind| *kind != "null").unwrap_or_default()
+            }
+            kind => kind.as_str().unwrap_or("any"),
+        };
+        match (of, schema["format"].as_str(), schema.get("items")) {
+            ("array", _, Some(items)) => format!("list of {}", kind(items)),
+            (_, Some("date-time"), _) => "instant".to_owned(),
+            (_, Some("date"), _) => "day".to_owned(),
+            (of, ..) => of.to_owned(),
+        }
+    }
+
+    fn fields(into: &mut String, place: &str, schema: &Value, all: &Value) {
+        let meant = schema["$ref"].as_str().and_then(|path| path.rsplit('/').next()).map(|name| &all[name]);
+        let schema = meant.unwrap_or(schema);
+        if schema["type"] == "array" {
+            return fields(into, &format!("{place}, each"), &schema["items"], all);
+        }
+        let required = schema["required"].as_array().cloned().unwrap_or_default();
+        for (name, field) in schema["properties"].as_object().into_iter().flatten() {
+            let is_required = required.iter().any(|one| one == name);
+            let says = field["description"].as_str().unwrap_or_default();
+            let name = format!("`{name}`{}", if is_required { " (required)" } else { "" });
+            row(into, &[place, &name, &kind(field), says]);
+        }
+    }
+
+    #[test]
+    fn the_reference_page_of_http() {
+        let document = made();
+        let all = &document["components"]["schemas"];
+        let mut text = String::from(
+            "# HTTP API\n\nEvery route of `ebb serve`, written from the program; `GET /openapi.json` is the same for programs. Keys, \
+             errors and idempotency: [HTTP API and keys](../guide/http.md).\n\n",
+        );
+        head(&mut text, &["route", "right", "what it does"]);
+        for route in routes() {
+            let right = match route.needs {
+                Needs::InScope(right) => right.name().to_owned(),
+                Needs::Everywhere(right) => format!("{}, over every scope", right.name()),
+            };
+            row(&mut text, &[&format!("`{} {}`", route.method, route.path), &right, route.summary]);
+        }
+        for route in routes() {
+            let operation = &document["paths"][route.path][route.method.as_str().to_lowercase()];
+            text += &format!("\n## {} {}\n\n{}.\n", route.method, route.path, route.summary);
+            if !route.description.is_empty() {
+                text += &format!("\n{}\n", route.description);
+            }
+            let mut rows = String::new();
+            for one in operation["parameters"].as_array().into_iter().flatten() {
+                let says = one["description"].as_str().unwrap_or_default();
+                let is_required = if one["required"] == true { " (required)" } else { "" };
+                let name = format!("`{}`{is_required}", one["name"].as_str().unwrap());
+                row(&mut rows, &[one["in"].as_str().unwrap(), &name, &kind(&one["schema"]), says]);
+            }
+            let body = &operation["requestBody"]["content"]["application/json"]["schema"];
+            fields(&mut rows, "body", body, all);
+            if !rows.is_empty() {
+                text.push('\n');
+                head(&mut text, &["in", "field", "type", "what"]);
+                text += &rows;
+            }
+            let statuses: Vec<&str> = operation["responses"]
+                .as_object()
+                .unwrap()
+                .keys()
+                .map(String::as_str)
+                .filter(|status| status.starts_with('2'))
+                .collect();
+            let answer = kind(&operation["responses"]["200"]["content"]["application/json"]["schema"]);
+            text += &format!("\nAnswers {}: {answer}.\n", statuses.join(" or "));
+        }
+        text += "\n# Types\n";
+        for (name, schema) in all.as_object().unwrap() {
+            let mut rows = String::new();
+            fields(&mut rows, "", schema, all);
+            let says = schema["description"].as_str().unwrap_or_default();
+            text += &format!("\n## {name}\n\n{says}\n");
+            if rows.is_empty() {
+                text += &format!("\nA value: {}.\n", kind(schema));
+            } else {
+                text.push('\n');
+                head(&mut text, &["field", "type", "what"]);
+                text += &rows.replace("\n|  | ", "\n| ").replacen("|  | ", "| ", 1);
+            }
+        }
+        reference::holds("http.md", &text);
     }
 
     #[test]

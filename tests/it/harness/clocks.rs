@@ -12,7 +12,7 @@ use std::process::{Command, Stdio};
 const DAY_MS: i64 = 24 * 3_600_000;
 /// By how many milliseconds a clock is wrong: a day behind, two days and fifty years ahead.
 pub(crate) const WRONG_MS: [i64; 3] = [-DAY_MS, 2 * DAY_MS, 50 * 365 * DAY_MS];
-/// By how many milliseconds clocks may differ: docs/clocks.md.
+/// By how many milliseconds clocks may differ: docs/explanation/clocks.md.
 pub(crate) const ALLOWED_MS: i64 = 60_000;
 
 /// How a process gets a wrong clock.

@@ -44,7 +44,7 @@ async fn accesses(db: &Fresh, store: &Store, count: usize) {
     }
 }
 
-/// The table of docs/growth.md, by its rows: what a write of each kind adds, beside the nodes that all share.
+/// The table of docs/reference/growth.md, by its rows: what a write of each kind adds, beside the nodes that all share.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_thousand_writes_leave_what_the_table_says() {
     const WRITES: usize = 20;
