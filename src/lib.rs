@@ -3,6 +3,7 @@
 #[cfg(test)]
 #[path = "../tests/shared/mutated.rs"]
 mod mutated;
+pub mod program;
 #[cfg(test)]
 #[path = "../tests/shared/reference.rs"]
 mod reference;

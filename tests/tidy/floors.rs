@@ -178,7 +178,8 @@ const FLOORS: &[Floor] = &[
     Floor { module: "telemetry", inside: &[], outside: &["tracing", "tracing_subscriber"] },
     Floor { module: "wiring", inside: &[EVERYTHING], outside: &[EVERYTHING] },
     Floor { module: "worker", inside: &[EVERYTHING], outside: &[EVERYTHING] },
-    Floor { module: "main", inside: &[EVERYTHING], outside: &[EVERYTHING] },
+    Floor { module: "main", inside: &["program"], outside: &[] },
+    Floor { module: "program", inside: &[EVERYTHING], outside: &[EVERYTHING] },
     Floor { module: "lib", inside: &[EVERYTHING], outside: &[] },
 ];
 
