@@ -18,6 +18,7 @@
 //! Invariant: the components are those of a search through the pairs (held by `components_are_what_a_search_finds`).
 
 use petgraph::unionfind::UnionFind;
+use serde::{Deserialize, Deserializer};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Two live memories that more sessions than the threshold accessed.
@@ -32,7 +33,7 @@ pub struct Strong {
 }
 
 /// A cluster as the graph has it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct Cluster {
     /// The id of its node.
     pub id: String,
@@ -41,11 +42,17 @@ pub struct Cluster {
     /// The greatest weight then; `None` where it is not known.
     pub strength: Option<f64>,
     /// How many members it says it has; `None` where it does not say.
+    #[serde(deserialize_with = "count")]
     pub size: Option<usize>,
     /// Whether it is dissolved.
     pub dissolved: bool,
     /// Ids of the memories that belong to it now.
     pub members: BTreeSet<String>,
+}
+
+/// A count; what cannot be one is none.
+fn count<'de, D: Deserializer<'de>>(from: D) -> Result<Option<usize>, D::Error> {
+    Ok(Option::<i64>::deserialize(from)?.and_then(|count| usize::try_from(count).ok()))
 }
 
 /// A component, and the node that is to stand for it.

@@ -2,9 +2,10 @@
 
 use super::Service;
 use crate::store::{About, Ahead, Aside, Drift, Error, MirrorStatus};
+use serde::Serialize;
 
 /// Something that is not as it should be, with the way to mend it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
     /// How bad it is.
     pub level: Level,
@@ -13,11 +14,13 @@ pub struct Finding {
     /// What was found.
     pub found: String,
     /// What to do; empty where all is well.
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub fix: String,
 }
 
 /// How bad a finding is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Level {
     /// As it should be.
     Well,

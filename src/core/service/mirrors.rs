@@ -9,6 +9,7 @@ use crate::domain::ids::Scope;
 use crate::mirror::Current;
 use crate::store;
 use ebb_engine::graph::builder::WeightRange;
+use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -18,8 +19,12 @@ pub use crate::mirror::compare::Difference;
 pub use crate::store::MirrorStatus;
 
 /// What a snapshot file holds.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Contents {
+    /// Bytes that it takes in memory, ready to be asked.
+    pub bytes: usize,
+    /// Whether it has a checksum, which is right then; one that is wrong is refused.
+    pub checksum: bool,
     /// Nodes.
     pub nodes: usize,
     /// Slots.
@@ -28,10 +33,6 @@ pub struct Contents {
     pub kinds: BTreeMap<String, usize>,
     /// Slots by the type of their relationships.
     pub relations: BTreeMap<String, usize>,
-    /// Bytes that it takes in memory, ready to be asked.
-    pub bytes: usize,
-    /// Whether it has a checksum, which is right then.
-    pub summed: bool,
     /// What was learned on it, if that stands beside it.
     pub learned: Option<LearnedFile>,
 }
@@ -41,7 +42,7 @@ pub struct Contents {
 /// # Errors
 /// As [`super::recall::view_of_file`].
 pub fn contents_of_file(path: &Path, range: WeightRange) -> Result<Contents, Error> {
-    let (view, learned, summed) = read_file(path, range)?;
+    let (view, learned, checksum) = read_file(path, range)?;
     let graph = view.graph();
     let (mut kinds, mut relations) = (BTreeMap::<String, usize>::new(), BTreeMap::<String, usize>::new());
     for node in graph.nodes() {
@@ -56,7 +57,7 @@ pub fn contents_of_file(path: &Path, range: WeightRange) -> Result<Contents, Err
         }
     }
     let (nodes, slots, bytes) = (graph.node_count(), graph.slot_count(), view.bytes().total());
-    Ok(Contents { nodes, slots, kinds, relations, bytes, summed, learned })
+    Ok(Contents { nodes, slots, kinds, relations, bytes, checksum, learned })
 }
 
 impl Service {

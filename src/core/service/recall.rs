@@ -26,6 +26,7 @@ use ebb_engine::graph::{codec, graphml, visit};
 use ebb_engine::plasticity::{QueryMemory, Rules, Synapses, prime};
 use ebb_engine::recall::{self as engine, recall, recall_primed};
 use ebb_engine::scratch::Scratch;
+use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -105,13 +106,14 @@ fn recall_after(
 }
 
 /// What a file beside that of a graph said was learned on it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct LearnedFile {
     /// Which file.
     pub file: PathBuf,
     /// How many outcomes were learned.
     pub tick: u64,
     /// For how many slots of the graph it says something.
+    #[serde(rename = "slots")]
     pub matched: usize,
     /// And for how many that are not there.
     pub unmatched: usize,

@@ -47,31 +47,8 @@ struct AroundRow {
     elsewhere: bool,
 }
 
-#[derive(Deserialize)]
-struct ClusterRow {
-    id: String,
-    key: Option<String>,
-    strength: Option<f64>,
-    size: Option<i64>,
-    dissolved: bool,
-    members: Vec<String>,
-}
-
 /// The label of clusters.
 const CLUSTER: &str = "SemanticCluster";
-
-impl From<ClusterRow> for Cluster {
-    fn from(row: ClusterRow) -> Self {
-        Self {
-            id: row.id,
-            key: row.key,
-            strength: row.strength,
-            size: row.size.and_then(|size| usize::try_from(size).ok()),
-            dissolved: row.dissolved,
-            members: row.members.into_iter().collect(),
-        }
-    }
-}
 
 impl Store {
     /// Memories that the clusters are to look at, the longest-waiting first.
@@ -375,7 +352,7 @@ async fn read(tx: &mut Tx, scope: &str, ids: &[String], keys: &[String]) -> Resu
             .set("scope", scope)
             .set("id", list(slice.iter().filter_map(|(id, _)| *id)))
             .set("key", list(slice.iter().filter_map(|(_, key)| *key)));
-        clusters.extend(tx.rows::<ClusterRow>(call).await?.into_iter().map(Cluster::from));
+        clusters.extend(tx.rows::<Cluster>(call).await?);
     }
     Ok(clusters)
 }

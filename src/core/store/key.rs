@@ -8,8 +8,8 @@ use super::encode::list;
 use super::error::Error;
 use super::tx::{Mode, Tx};
 use crate::domain::key::Grant;
-use crate::domain::units::Timestamp;
-use serde::Deserialize;
+use crate::domain::units::{Timestamp, maybe_millis};
+use serde::{Deserialize, Deserializer, Serialize};
 use tracing::debug;
 
 /// Keys in force at most, and keys that are listed at most.
@@ -18,8 +18,8 @@ const KEYS_MAX: usize = 10_000;
 const PRUNE_PAGE: i64 = 5_000;
 
 /// What is stored of a key. Anything that another writer spoilt is `None`.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all(deserialize = "camelCase"))]
 pub struct KeyRow {
     /// Its id.
     pub id: Option<String>,
@@ -28,17 +28,27 @@ pub struct KeyRow {
     /// The name of its right.
     pub rights: Option<String>,
     /// Its scopes; `*` is every one.
-    pub scopes: Option<Vec<String>>,
-    /// When it was made, epoch milliseconds.
-    pub created: Option<i64>,
+    #[serde(deserialize_with = "or_none")]
+    pub scopes: Vec<String>,
+    /// When it was made.
+    #[serde(deserialize_with = "maybe_millis")]
+    pub created: Option<Timestamp>,
     /// Whether it is revoked.
-    pub revoked: bool,
-    /// When, epoch milliseconds.
-    pub revoked_at: Option<i64>,
+    #[serde(rename(deserialize = "revoked"), skip_serializing)]
+    pub is_revoked: bool,
+    /// When.
+    #[serde(rename(deserialize = "revokedAt", serialize = "revoked"), deserialize_with = "maybe_millis")]
+    pub revoked_at: Option<Timestamp>,
     /// Whether it has expired, by the server's clock.
+    #[serde(skip_serializing)]
     pub expired: bool,
-    /// When it expires, epoch milliseconds.
-    pub expires: Option<i64>,
+    /// When it expires.
+    #[serde(deserialize_with = "maybe_millis")]
+    pub expires: Option<Timestamp>,
+}
+
+fn or_none<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
+    Ok(Option::deserialize(from)?.unwrap_or_default())
 }
 
 /// A key that opens something now.

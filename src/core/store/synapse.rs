@@ -26,7 +26,7 @@ use super::tally::Tally;
 use super::tx::{Mode, Tx};
 use crate::domain::ids::{MemoryKey, Scope, labelled, synapse_key};
 use crate::domain::trail::Trails;
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Rows that go with a memory in one statement, each way.
@@ -38,63 +38,52 @@ const ROW_BYTES: usize = 140;
 ///
 /// Numbers of another kind than they should be are such as no relationship learns: whoever reads passes the row over.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(from = "Row")]
 pub struct SynapseRow {
     /// The external id of the node it begins at.
+    #[serde(deserialize_with = "or_default")]
     pub source: String,
     /// The type of its relationship.
+    #[serde(deserialize_with = "or_default")]
     pub relation: String,
     /// The external id of the node it leads to.
+    #[serde(deserialize_with = "or_default")]
     pub target: String,
     /// What it weighed then without what it had learned; for people.
+    #[serde(deserialize_with = "or_default")]
     pub base: f64,
     /// What fades.
+    #[serde(deserialize_with = "or_nan")]
     pub delta: f64,
     /// What stays.
+    #[serde(deserialize_with = "or_nan")]
     pub perm: f64,
     /// How often it was strengthened in a row.
+    #[serde(deserialize_with = "or_below")]
     pub strengthened: i64,
     /// How often it was weakened in a row.
+    #[serde(deserialize_with = "or_below")]
     pub weakened: i64,
-    /// Whether it has had its mode bonus.
+    /// Whether it has had its lasting bonus.
+    #[serde(deserialize_with = "or_default")]
     pub ltp: bool,
-    /// Whether it has had its mode penalty.
+    /// Whether it has had its lasting penalty.
+    #[serde(deserialize_with = "or_default")]
     pub ltd: bool,
     /// After which tick.
+    #[serde(deserialize_with = "or_below")]
     pub tick: i64,
 }
 
-#[derive(Deserialize)]
-struct Row {
-    source: Option<String>,
-    relation: Option<String>,
-    target: Option<String>,
-    base: Option<f64>,
-    delta: Option<f64>,
-    perm: Option<f64>,
-    strengthened: Option<i64>,
-    weakened: Option<i64>,
-    ltp: Option<bool>,
-    ltd: Option<bool>,
-    tick: Option<i64>,
+fn or_default<'de, T: Default + Deserialize<'de>, D: Deserializer<'de>>(from: D) -> Result<T, D::Error> {
+    Ok(Option::deserialize(from)?.unwrap_or_default())
 }
 
-impl From<Row> for SynapseRow {
-    fn from(row: Row) -> Self {
-        Self {
-            source: row.source.unwrap_or_default(),
-            relation: row.relation.unwrap_or_default(),
-            target: row.target.unwrap_or_default(),
-            base: row.base.unwrap_or_default(),
-            delta: row.delta.unwrap_or(f64::NAN),
-            perm: row.perm.unwrap_or(f64::NAN),
-            strengthened: row.strengthened.unwrap_or(-1),
-            weakened: row.weakened.unwrap_or(-1),
-            ltp: row.ltp.unwrap_or_default(),
-            ltd: row.ltd.unwrap_or_default(),
-            tick: row.tick.unwrap_or(-1),
-        }
-    }
+fn or_nan<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+    Ok(Option::deserialize(from)?.unwrap_or(f64::NAN))
+}
+
+fn or_below<'de, D: Deserializer<'de>>(from: D) -> Result<i64, D::Error> {
+    Ok(Option::deserialize(from)?.unwrap_or(-1))
 }
 
 /// What a scope has learned.

@@ -97,26 +97,8 @@ pub enum Language {
 struct Saved {
     file: String,
     bytes: u64,
-    learned: Learned,
+    learned: LearnedFile,
     mirror: Mirror,
-}
-
-/// What was learned on a graph, as a file.
-#[derive(Debug, Serialize)]
-struct Learned {
-    file: String,
-    /// How many outcomes.
-    tick: u64,
-    /// For how many slots it says something.
-    slots: usize,
-    /// And for how many that the graph does not have.
-    unmatched: usize,
-}
-
-impl From<LearnedFile> for Learned {
-    fn from(LearnedFile { file, tick, matched, unmatched }: LearnedFile) -> Self {
-        Self { file: file.display().to_string(), tick, slots: matched, unmatched }
-    }
 }
 
 /// Where a mirror differed.
@@ -139,12 +121,12 @@ pub async fn run(verb: &Verb, service: &Service, output: &Output) -> Result<(), 
     match verb {
         Verb::Stats => output.emit("graph.stats", &mirror, |page| stats(&mirror, page)),
         Verb::Save(args) => {
-            let learned = service.save_mirror(service.scope(), &args.file).await?.into();
+            let learned = service.save_mirror(service.scope(), &args.file).await?;
             let bytes = std::fs::metadata(&args.file).map_or(0, |file| file.len());
             let saved = Saved { file: args.file.display().to_string(), bytes, learned, mirror };
             output.emit("graph.save", &saved, |page| {
                 page.line(&format!("Saved {} ({} bytes).", saved.file, saved.bytes));
-                page.line(&format!("What was learned is in {}.", saved.learned.file));
+                page.line(&format!("What was learned is in {}.", saved.learned.file.display()));
                 stats(&saved.mirror, page);
             })
         }

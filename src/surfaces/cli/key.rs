@@ -144,37 +144,8 @@ fn scopes(names: &[String]) -> String {
     }
 }
 
-#[derive(Serialize)]
-struct Row {
-    id: Option<String>,
-    name: Option<String>,
-    rights: Option<String>,
-    scopes: Vec<String>,
-    created: Option<Timestamp>,
-    revoked: Option<Timestamp>,
-    expires: Option<Timestamp>,
-    #[serde(skip)]
-    in_force: bool,
-}
-
-impl From<KeyRow> for Row {
-    fn from(row: KeyRow) -> Self {
-        let instant = |ms: Option<i64>| ms.and_then(|ms| Timestamp::from_millis(ms).ok());
-        Self {
-            id: row.id,
-            name: row.name,
-            rights: row.rights,
-            scopes: row.scopes.unwrap_or_default(),
-            created: instant(row.created),
-            revoked: instant(row.revoked_at),
-            expires: instant(row.expires),
-            in_force: !row.revoked,
-        }
-    }
-}
-
 async fn list(service: &Service, output: &Output) -> Result<(), CliError> {
-    let keys: Vec<Row> = service.keys().await?.into_iter().map(Row::from).collect();
+    let keys = service.keys().await?;
     output.emit_list("key.list", "keys", &keys, |page| {
         if keys.is_empty() {
             page.line("No keys: whoever is on this machine may ask `ebb serve` for everything.");
@@ -191,11 +162,11 @@ async fn list(service: &Service, output: &Output) -> Result<(), CliError> {
         ];
         let or = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".to_owned());
         let at = |at: Option<Timestamp>| at.map(readable);
-        let revoked = |key: &Row| match (key.in_force, key.revoked) {
-            (true, _) => "-".to_owned(),
-            (false, when) => at(when).unwrap_or_else(|| "yes".to_owned()),
+        let revoked = |key: &KeyRow| match (key.is_revoked, key.revoked_at) {
+            (false, _) => "-".to_owned(),
+            (true, when) => at(when).unwrap_or_else(|| "yes".to_owned()),
         };
-        let row = |key: &Row| {
+        let row = |key: &KeyRow| {
             let made = at(key.created).unwrap_or_else(|| "-".to_owned());
             let expires = at(key.expires).unwrap_or_else(|| "-".to_owned());
             let scopes = key.scopes.join(", ");

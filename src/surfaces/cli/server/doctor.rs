@@ -13,16 +13,7 @@ struct Answer {
     problems: usize,
     warnings: usize,
     mended: Vec<String>,
-    findings: Vec<Row>,
-}
-
-#[derive(Serialize)]
-struct Row {
-    level: &'static str,
-    what: String,
-    found: String,
-    #[serde(skip_serializing_if = "String::is_empty")]
-    fix: String,
+    findings: Vec<Finding>,
 }
 
 /// Runs `ebb doctor`. Warnings alone end well.
@@ -36,11 +27,10 @@ pub async fn doctor(args: &Doctor, service: &Service, output: &Output) -> Result
     } else {
         Vec::new()
     };
-    let findings: Vec<Finding> = service.doctor().await?;
+    let findings = service.doctor().await?;
     let count = |level| findings.iter().filter(|finding| finding.level == level).count();
     let (problems, warnings) = (count(Level::Problem), count(Level::Warning));
-    let answer =
-        Answer { problems, warnings, mended, findings: findings.into_iter().map(Row::from).collect() };
+    let answer = Answer { problems, warnings, mended, findings };
     output.emit("doctor", &answer, |page| answer.lay_out(page, args.fix))?;
     match problems {
         0 => Ok(()),
@@ -49,24 +39,13 @@ pub async fn doctor(args: &Doctor, service: &Service, output: &Output) -> Result
     }
 }
 
-impl From<Finding> for Row {
-    fn from(finding: Finding) -> Self {
-        let level = match finding.level {
-            Level::Well => "well",
-            Level::Warning => "warning",
-            Level::Problem => "problem",
-        };
-        Self { level, what: finding.what, found: finding.found, fix: finding.fix }
-    }
-}
-
 impl Answer {
     fn lay_out(&self, page: &mut Page, fix: bool) {
         for row in &self.findings {
             let (sign, ink) = match row.level {
-                "well" => ("✓", "\x1b[32m"),
-                "warning" => ("!", "\x1b[33m"),
-                _ => ("✗", "\x1b[31m"),
+                Level::Well => ("✓", "\x1b[32m"),
+                Level::Warning => ("!", "\x1b[33m"),
+                Level::Problem => ("✗", "\x1b[31m"),
             };
             page.sign(sign, ink, &format!("{}: {}", row.what, row.found));
             if !row.fix.is_empty() {
