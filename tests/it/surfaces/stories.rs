@@ -1,4 +1,4 @@
-//! The stories of docs/: every command whose answer a page shows is run, without a server, and answers what the page shows.
+//! The stories of docs/explanation: every command whose answer a page shows is run, without a server, and answers what the page shows.
 //!
 //! A page shows a command, then a mark with the same command, then the answer in a fence. To write all answers anew:
 //!
@@ -29,7 +29,7 @@ fn updates() -> bool {
 
 /// The pages, by name.
 fn pages() -> Vec<PathBuf> {
-    let all = fs::read_dir(root().join("docs")).unwrap().map(|entry| entry.unwrap().path());
+    let all = fs::read_dir(root().join("docs/explanation")).unwrap().map(|entry| entry.unwrap().path());
     let mut pages: Vec<PathBuf> =
         all.filter(|path| path.extension().is_some_and(|end| end == "md")).collect();
     pages.sort();
