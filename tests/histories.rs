@@ -4,18 +4,17 @@
 //! access of unknown outcome, one that expires), a promotion whose first worker was killed after its claim, and a sweep whose
 //! first worker was killed at its commit. Each broken round is that one with a few words changed.
 
-#[path = "kill/checker/mod.rs"]
-mod checker;
-#[path = "kill/graph.rs"]
-mod graph;
-#[path = "kill/history.rs"]
-mod history;
-#[path = "kill/report.rs"]
-mod report;
+#[path = "kill"]
+mod kill {
+    pub(crate) mod checker;
+    pub(crate) mod graph;
+    pub(crate) mod history;
+    pub(crate) mod report;
+}
 
-use checker::{Invariant, Verdict, check};
-use history::{Known, Line, What};
-use report::{distribution, retakes};
+use kill::checker::{Invariant, Verdict, check};
+use kill::history::{Known, Line, What};
+use kill::report::{distribution, retakes};
 use std::path::Path;
 
 const HISTORY: &str = include_str!("fixtures/round/history.ndjson");
@@ -68,7 +67,7 @@ fn a_round_that_keeps_every_promise() {
 #[test]
 fn a_folder_is_read_as_one_history() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/round");
-    let lines = history::read(&folder).expect("a history");
+    let lines = kill::history::read(&folder).expect("a history");
     assert_eq!(lines.len(), HISTORY.lines().count());
     assert!(lines.is_sorted_by_key(|line| line.at));
 }

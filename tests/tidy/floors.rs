@@ -200,10 +200,10 @@ fn floored() -> Vec<&'static File> {
     files
 }
 
-/// The path of a file's module below its crate: `src/core/store/tx.rs` is `store::tx`, `src/worker/mod.rs` is `worker`.
+/// The path of a file's module below its crate: `src/core/store/tx.rs` is `store::tx`.
 fn module(path: &str) -> String {
     let below = path.strip_prefix("src/core/").or_else(|| path.strip_prefix("src/")).unwrap_or(path);
-    let stem = below.trim_end_matches(".rs").trim_end_matches("/mod");
+    let stem = below.trim_end_matches(".rs");
     stem.replace('/', "::")
 }
 

@@ -95,12 +95,19 @@ fn tests_of(text: &str) -> Vec<String> {
 /// file, in its `tests.rs` or in that of its folder; else the place is the end of the test file's own path.
 fn stands_at(path: &str, place: &str, from: &str) -> bool {
     if place.is_empty() || place == "tests" {
-        let below = format!("{}/tests.rs", from.trim_end_matches(".rs").trim_end_matches("/mod"));
+        let below = format!("{}/tests.rs", from.trim_end_matches(".rs"));
         let beside = from.rsplit_once('/').map(|(folder, _)| format!("{folder}/tests.rs"));
         return path == from || path == below || beside.as_deref() == Some(path);
     }
-    let stem = path.trim_end_matches(".rs").trim_end_matches("/mod").replace('/', "::");
+    let stem = path.trim_end_matches(".rs").replace('/', "::");
     stem.ends_with(&format!("::{place}"))
+}
+
+#[test]
+fn a_module_stands_in_a_file_of_its_name() {
+    let offences: Vec<String> =
+        files().iter().map(|file| file.path.clone()).filter(|path| path.ends_with("/mod.rs")).collect();
+    none("the module of a folder is the file beside it, not mod.rs in it", &offences);
 }
 
 #[test]

@@ -295,17 +295,16 @@ fn a_law_has_its_twin() {
             return;
         }
         let (module, name) = law.rsplit_once("::").unwrap_or(("", law));
-        let stem = format!("src/core/{}", module.replace("::", "/"));
-        let homes = [format!("{stem}.rs"), format!("{stem}/mod.rs")];
+        let home = format!("src/core/{}.rs", module.replace("::", "/"));
         let files = below("src", "rs");
-        let twin = files.iter().filter(|file| homes.contains(&file.path)).any(|file| {
+        let twin = files.iter().filter(|file| file.path == home).any(|file| {
             let code = code(&file.text, Language::Rust);
             code.contains(&format!("fn {name}(")) || code.contains(&format!("fn {name}<"))
         });
         if !twin {
-            found.push(format!("no function {law}: looked for `fn {name}` in {}", homes.join(" and ")));
+            found.push(format!("no function {law}: looked for `fn {name}` in {home}"));
         }
-        assert!(Path::new(&stem).starts_with("src/core/domain"), "{law}: a law lives in src/core/domain");
+        assert!(Path::new(&home).starts_with("src/core/domain"), "{law}: a law lives in src/core/domain");
     });
     none("`law:` names the Rust twin", &offences);
 }

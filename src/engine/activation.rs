@@ -22,7 +22,7 @@ pub mod wavefront;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
-#[path = "../../../tests/bench/reference.rs"]
+#[path = "../../tests/bench/reference.rs"]
 mod textbook;
 
 use crate::graph::builder::within;

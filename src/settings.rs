@@ -55,7 +55,7 @@ use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
 /// The embedded defaults: every knob with its unit and its reason.
-pub const DEFAULT_TOML: &str = include_str!("../../config/default.toml");
+pub const DEFAULT_TOML: &str = include_str!("../config/default.toml");
 /// The file that is read from the current folder when no other is named.
 pub const FILE_NAME: &str = "ebb.toml";
 
