@@ -10,7 +10,7 @@
 // The anchor is the last access, else the creation, else now. What is missing gets the value a new memory has; what is
 // there with a wrong type sets the row aside. A terminal row just gets the stamp; a working one that Ebb has never seen is
 // to strengthen what is like it. A row without a scope is of the scope local, unless a memory there has its id. Whatever zone the anchor names, dueAt is
-// written in UTC: the index orders two names of one instant by their zones, and a sweep's pages go by instant and id.
+// written in UTC: the index orders two names of one instant by their zones, and the pages of a decay pass go by instant and id.
 MATCH (m:Memory)
 WHERE NOT m:EbbStamped
 WITH m LIMIT $limit

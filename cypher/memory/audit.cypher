@@ -6,7 +6,7 @@
 // idempotent: by the dates
 // quarantine: SET m:EbbQuarantined, m.ebbReason = $reason RETURN count(*) AS scanned, 0 AS mended, count(*) AS quarantined, max(id) AS lastId, max(scope) AS lastScope
 //
-// A live memory without a dueAt is never swept, so it gets that of its anchor; a dueAt or ripeAt of what is pinned or
+// A live memory without a dueAt never decays, so it gets that of its anchor; a dueAt or ripeAt of what is pinned or
 // terminal keeps the index busy for nothing and goes. Each is locked first and looked at after.
 MATCH (m:Memory)
 WHERE m.id >= $afterId AND (m.id > $afterId OR coalesce(toStringOrNull(m.scope), '') > $afterScope)

@@ -4,7 +4,7 @@
 // returns: scanned: Integer, changed: Integer, expired: Integer, quarantined: Integer, left: List, lastSecond: Integer, lastNano: Integer, lastId: String (one row)
 // bound: $limit
 // idempotent: by $now: a memory whose anchor has reached it is passed over
-// law: domain::memory::swept
+// law: domain::memory::decayed
 // quarantine: SET m:EbbQuarantined, m.ebbReason = $reason RETURN count(*) AS scanned, 0 AS changed, 0 AS expired, count(*) AS quarantined, [row IN collect({scope: m.scope, id: id}) WHERE row.scope IS :: STRING NOT NULL] AS left, max(due.epochSeconds) AS lastSecond, max(due.nanosecond) AS lastNano, max(id) AS lastId
 //
 // The page is cut by the index before anything is written, in the order (dueAt, id) after the last pair seen: a working

@@ -12,7 +12,7 @@ use crate::harness::neo4j::{Fresh, at, fresh};
 use crate::harness::random::Random;
 use crate::harness::rows::{list, map};
 use ebb_core::domain::attempt::{Right, RunState};
-use ebb_core::domain::memory::{Found, MemoryState, Sweep, adopted, swept};
+use ebb_core::domain::memory::{Decayed, Found, MemoryState, adopted, decayed};
 use ebb_core::domain::tier::Tier;
 use ebb_core::domain::units::{Energy, Timestamp};
 use ebb_core::jobs::JobName;
@@ -259,7 +259,7 @@ fn ms(at: Timestamp) -> Option<i64> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_sweep_in_cypher_is_a_sweep_in_rust() {
+async fn decay_in_cypher_is_decay_in_rust() {
     let db = fresh().await;
     let tunables = db.tunables().await;
     let now = at(1_000.0);
@@ -274,10 +274,10 @@ async fn a_sweep_in_cypher_is_a_sweep_in_rust() {
     let (mut changed, mut expired) = (0, 0);
     for (row, found) in rows.iter().zip(&all) {
         let before = row.vital();
-        let (after, what) = swept(before, now, &tunables);
-        let moved = what != Sweep::Unchanged;
+        let (after, what) = decayed(before, now, &tunables);
+        let moved = what != Decayed::Unchanged;
         changed += i64::from(moved);
-        expired += i64::from(what == Sweep::Expired);
+        expired += i64::from(what == Decayed::Expired);
         let wanted = Left {
             id: row.id.clone(),
             tier: Some(after.tier.name().to_owned()),
@@ -292,7 +292,7 @@ async fn a_sweep_in_cypher_is_a_sweep_in_rust() {
             scope: Some("local".to_owned()),
             session: None,
             joined: 0,
-            expired: (what == Sweep::Expired).then_some(now.millis()),
+            expired: (what == Decayed::Expired).then_some(now.millis()),
             stamped: true,
             quarantined: false,
         };
@@ -363,21 +363,21 @@ async fn an_adoption_in_cypher_is_an_adoption_in_rust() {
         lives.push(vital);
     }
 
-    // And a sweep of what was adopted is the sweep of the adopted life.
+    // And a decay pass of what was adopted is that of the adopted life.
     let later = at(1_200.0);
     db.run(JobName::Decay, 1_200.0).await;
     for (found, vital) in left(&db).await.iter().zip(lives) {
         let Some(vital) = vital else { continue };
-        let (after, what) = swept(vital, later, &tunables);
+        let (after, what) = decayed(vital, later, &tunables);
         let wanted = Left {
             tier: Some(after.tier.name().to_owned()),
             energy: Some(after.energy.value()),
             energy_at: ms(after.energy_at),
             ripe: after.ripe_at.map(Timestamp::millis),
             due: after.due_at.map(Timestamp::millis),
-            expired: (what == Sweep::Expired).then_some(later.millis()),
+            expired: (what == Decayed::Expired).then_some(later.millis()),
             ..copy(found)
         };
-        compare(found, &wanted, what == Sweep::Unchanged);
+        compare(found, &wanted, what == Decayed::Unchanged);
     }
 }

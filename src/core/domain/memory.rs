@@ -7,16 +7,16 @@
 //! |---|---|---|---|---|
 //! | [`created`] | 1 | working | – | at once |
 //! | [`accessed`] | now's + 1 | expired → working | if above the tier's threshold | kept |
-//! | [`swept`] | now's | working below expiry, not ripe → expired | foreign access only | kept, or in 24 h |
+//! | [`decayed`] | now's | working below expiry, not ripe → expired | foreign access only | kept, or in 24 h |
 //! | [`reinforced`] | now's + a share of the likeness | – | if above the tier's threshold | kept, or in 24 h |
 //! | [`promoted`] | now's | one up | if above the next threshold too | kept, or in 24 h |
 //! | [`pinned`], [`unpinned`] | now's | – | cleared; worked out again | none; worked out again |
 //!
 //! Source: the three-tier consolidation document, with three repairs. Hours are fractional; an access decays with the
-//! same exponent as a sweep; a sweep moves the anchor, so that sweeps compose instead of compounding.
+//! same exponent as a decay pass; a decay pass moves the anchor, so that passes compose instead of compounding.
 //!
-//! Invariant: sweeping twice at one instant is sweeping once, to the bit (held by `twice_is_once`).
-//! Invariant: many sweeps equal one (held by `sweeps_compose`). Invariant: no sweep raises (held by `never_raises`).
+//! Invariant: two passes at one instant are one pass, to the bit (held by `twice_is_once`).
+//! Invariant: many passes equal one (held by `passes_compose`). Invariant: no pass raises (held by `never_raises`).
 //! Invariant: a late access ends where the punctual one would have (held by `late_access_is_as_good_as_punctual`).
 
 use super::tier::Tier;
@@ -40,7 +40,7 @@ pub struct MemoryState {
     pub access_count: i64,
     /// Since when it waits for promotion.
     pub ripe_at: Option<Timestamp>,
-    /// From when on a sweep must touch it.
+    /// From when on a decay pass must touch it.
     pub due_at: Option<Timestamp>,
     /// Neither fades, expires nor rises.
     pub pinned: bool,
@@ -64,9 +64,9 @@ pub enum Access {
     Revived,
 }
 
-/// What a sweep did.
+/// What a decay pass did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sweep {
+pub enum Decayed {
     /// Nothing was due.
     Unchanged,
     /// Energy was brought to now.
@@ -142,7 +142,7 @@ impl MemoryState {
         ahead
     }
 
-    /// When a sweep must touch it: never if pinned or terminal, or below [`ENERGY_FLOOR`] with nothing left to cross; a
+    /// When a decay pass must touch it: never if pinned or terminal, or below [`ENERGY_FLOOR`] with nothing left to cross; a
     /// long-term memory a day after its last write; any other at every pass. An always-due memory keeps the instant it
     /// has, so that the index on it is not churned.
     fn next_due(&self) -> Option<Timestamp> {
@@ -294,14 +294,14 @@ pub fn reinforced(
     Ok(next.ripened(tunables).with_due())
 }
 
-/// A sweep at `now`: energy brought to now, and expiry where it fell strictly below the threshold and the memory is not
+/// A decay pass at `now`: energy brought to now, and expiry where it fell strictly below the threshold and the memory is not
 /// waiting for promotion. `lastAccessed` is untouched. A row with an access that Ebb did not make is ripe from that
 /// access if it lifted the energy over the threshold.
 #[must_use]
-pub fn swept(vital: MemoryState, now: Timestamp, tunables: &Tunables) -> (MemoryState, Sweep) {
+pub fn decayed(vital: MemoryState, now: Timestamp, tunables: &Tunables) -> (MemoryState, Decayed) {
     let due = vital.due_at.is_some_and(|due| due <= now) && vital.anchor() < now;
     if !due || vital.pinned || !vital.tier.is_live() {
-        return (vital, Sweep::Unchanged);
+        return (vital, Decayed::Unchanged);
     }
     let vital = if vital.last_accessed > vital.energy_at { vital.ripened(tunables) } else { vital };
     let mut next = vital.brought_to(now, tunables);
@@ -311,7 +311,7 @@ pub fn swept(vital: MemoryState, now: Timestamp, tunables: &Tunables) -> (Memory
     if expires {
         next.tier = Tier::ExpiredWorking;
     }
-    (next.with_due(), if expires { Sweep::Expired } else { Sweep::Faded })
+    (next.with_due(), if expires { Decayed::Expired } else { Decayed::Faded })
 }
 
 /// A promotion at `now`, one tier up, the energy decayed to now by the tier it leaves.

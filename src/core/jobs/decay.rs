@@ -1,6 +1,6 @@
 //! Brings the energy of every due memory to now; a working one that fell below the threshold expires.
 //!
-//! Energy is a function of time, so the sweep changes no value that anybody would compute: it refreshes what people see
+//! Energy is a function of time, so the pass changes no value that anybody would compute: it refreshes what people see
 //! in the graph and dates expiry. A memory that a moving index hid from a page is still due and met by the next run.
 //!
 //! The first page has the documented batch size.
@@ -9,7 +9,7 @@
 
 use super::{Completion, Job, Work, pages};
 use crate::domain::tunables::Tunables;
-use crate::store::{Error, SweepCursor};
+use crate::store::{DecayCursor, Error};
 
 pub(super) const JOB: Job = Job {
     name: "decay",
@@ -23,10 +23,10 @@ pub(super) const JOB: Job = Job {
 /// Sweeps all that is due at the run's `now`.
 async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
     work.adopt().await?;
-    let mut cursor = SweepCursor::default();
+    let mut cursor = DecayCursor::default();
     let tunables = work.tunables;
     pages::each(&mut work, tunables.decay_batch(), async |store, run, take| {
-        store.sweep(run, tunables, &mut cursor, take).await
+        store.decay(run, tunables, &mut cursor, take).await
     })
     .await
 }

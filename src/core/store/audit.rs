@@ -6,11 +6,11 @@ use super::catalogue::{
     ATTEMPT_TRIM, CHANGE_TRIM, FACT_TRIM, KEY_PRUNE, MEMORY_AUDIT, MEMORY_HEALTH, MIRROR_TRIM, REQUEST_TRIM,
     RUN_TRIM, SESSION_TRIM, SWEEP_TRIM, TOMBSTONE_TRIM,
 };
+use super::decay::{Judged, release_page};
 use super::error::Error;
 use super::memory::TierHealth;
 use super::run::Run;
 use super::statement::{Call, PageMode};
-use super::sweep::{Judged, release_page};
 use super::tally::Tally;
 use super::tx::{Mode, Tx};
 use crate::domain::fact::DECAY_SOURCE;

@@ -1,4 +1,4 @@
-//! The sweep: what time takes, whatever the schedule did, and where a run stops.
+//! Decay: what time takes, whatever the schedule did, and where a run stops.
 
 use crate::harness::ebb::{access, close, remember};
 use crate::harness::graph::{remembered, same};
@@ -9,7 +9,7 @@ use ebb_core::domain::event::Event;
 use ebb_core::domain::tier::Tier;
 use ebb_core::jobs::{JobName, Request};
 use ebb_core::scheduler::driver::{Wanted, run_job};
-use ebb_core::store::{Opened, PageMode, SweepCursor};
+use ebb_core::store::{DecayCursor, Opened, PageMode};
 use std::time::Duration;
 
 async fn limited(db: &Fresh, hours: f64, request: Request) -> ebb_core::scheduler::driver::JobReport {
@@ -37,15 +37,15 @@ async fn twice_is_once() {
     assert!(once.tally.changed > 300 && once.tally.expired > 1);
     let before = remembered(&db.client).await;
     let twice = db.run(JobName::Decay, 4.0).await;
-    same(&before, &remembered(&db.client).await, "a second sweep at the same instant");
+    same(&before, &remembered(&db.client).await, "a second pass at the same instant");
     assert_eq!((twice.tally.changed, twice.tally.expired, twice.tally.quarantined), (0, 0, 0));
     // Nor does a run of an earlier instant take anything back.
     db.run(JobName::Decay, 3.0).await;
-    same(&before, &remembered(&db.client).await, "a sweep at an earlier instant");
+    same(&before, &remembered(&db.client).await, "a pass at an earlier instant");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn s1_sweeps_compose() {
+async fn s1_passes_compose() {
     let db = fresh().await;
     db.put(&[row("w", "working", 8.0), row("l", "longTerm", 1.0)]).await;
     for hour in 1..=6 {
@@ -53,7 +53,7 @@ async fn s1_sweeps_compose() {
     }
     let hourly = db.vital("w").await;
     close(hourly.energy.value(), 8.0 * (-3.0_f64).exp());
-    assert_eq!(hourly.last_accessed, at(0.0), "a sweep is no access");
+    assert_eq!(hourly.last_accessed, at(0.0), "a pass is no access");
 
     for half_day in 1..=60 {
         db.run(JobName::Decay, 12.0 * f64::from(half_day)).await;
@@ -114,7 +114,7 @@ async fn s3_energy_never_lost() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn s4_access_and_sweep_agree() {
+async fn s4_access_and_pass_agree() {
     let db = fresh().await;
     db.put(&[row("l", "longTerm", 6.0), row("s", "shortTerm", 1.0), row("w", "working", 1.0)]).await;
     db.apply(&["l", "s", "w"].map(|name| Event::Access(access(name, 1.0)))).await;
@@ -122,9 +122,9 @@ async fn s4_access_and_sweep_agree() {
     close(db.vital("w").await.energy.value(), 1.606_530_659_712_633);
     let before = remembered(&db.client).await;
     db.run(JobName::Decay, 1.0).await;
-    same(&before, &remembered(&db.client).await, "a sweep at the instant of the access");
+    same(&before, &remembered(&db.client).await, "a pass at the instant of the access");
 
-    // In the other order, an access finds what the sweep left, and ends at the same energy.
+    // In the other order, an access finds what the pass left, and ends at the same energy.
     db.put(&[row("swept", "working", 1.0)]).await;
     db.run(JobName::Decay, 1.0).await;
     db.apply(&[Event::Access(access("swept", 1.0))]).await;
@@ -156,10 +156,10 @@ async fn pages_move_on_through_rows_of_one_instant() {
     let tunables = db.tunables().await;
     let opened = db.store.open_run("decay", "manual/pages", at(1.0), "manual", Right::Lease).await.unwrap();
     let Opened::Ours(mut run) = opened else { panic!("{opened:?}") };
-    let mut cursor = SweepCursor::default();
+    let mut cursor = DecayCursor::default();
     let mut pages = Vec::new();
     for _ in 0..3 {
-        pages.push(db.store.sweep(&mut run, &tunables, &mut cursor, PageMode::Rows(10)).await.unwrap());
+        pages.push(db.store.decay(&mut run, &tunables, &mut cursor, PageMode::Rows(10)).await.unwrap());
     }
     assert_eq!(pages, [10, 10, 5]);
     let swept: i64 = db.client.value("MATCH (m:Memory) WHERE m.energy < 0.61 RETURN count(m) AS n").await;

@@ -8,7 +8,7 @@ use ebb_core::domain::attempt::{Right, RunState};
 use ebb_core::domain::tier::Tier;
 use ebb_core::jobs::{JobName, Request};
 use ebb_core::scheduler::driver::{Outcome, Wanted, finish_open, run_job};
-use ebb_core::store::{Error, Opened, PageMode, SweepCursor};
+use ebb_core::store::{DecayCursor, Error, Opened, PageMode};
 use std::time::Duration;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -22,14 +22,14 @@ async fn a_stale_holder_writes_nothing() {
         store.open_run("decay", "2026-01-01T01:00:00.000Z", at(1.0), "schedule", right).await.unwrap()
     };
     let Opened::Ours(mut stale) = open(a, Right::Lease).await else { panic!("nobody holds it") };
-    let mut cursor = SweepCursor::default();
-    assert_eq!(a.sweep(&mut stale, &tunables, &mut cursor, PageMode::Rows(5)).await.unwrap(), 5);
+    let mut cursor = DecayCursor::default();
+    assert_eq!(a.decay(&mut stale, &tunables, &mut cursor, PageMode::Rows(5)).await.unwrap(), 5);
     let Opened::Held { .. } = open(&b, Right::Lease).await else { panic!("its lease lasts") };
     let Opened::Ours(run) = open(&b, Right::Scratch).await else { panic!("taken by right") };
     assert_eq!(run.now, at(1.0));
 
     let before = everything(&db.client).await;
-    let late = a.sweep(&mut stale, &tunables, &mut cursor, PageMode::Rows(5)).await.unwrap_err();
+    let late = a.decay(&mut stale, &tunables, &mut cursor, PageMode::Rows(5)).await.unwrap_err();
     assert!(matches!(&late, Error::Fenced(why) if why.contains("ebb job history decay")), "{late}");
     let late = a.close_run(&stale, RunState::Done, false, None).await.unwrap_err();
     assert!(matches!(late, Error::Fenced(_)), "{late}");
@@ -37,7 +37,7 @@ async fn a_stale_holder_writes_nothing() {
 
     let mut run = run;
     assert_eq!(
-        b.sweep(&mut run, &tunables, &mut SweepCursor::default(), PageMode::Rows(100)).await.unwrap(),
+        b.decay(&mut run, &tunables, &mut DecayCursor::default(), PageMode::Rows(100)).await.unwrap(),
         20
     );
     let tally = b.close_run(&run, RunState::Done, false, None).await.unwrap();

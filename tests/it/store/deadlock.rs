@@ -11,7 +11,7 @@ use ebb_core::domain::tier::Tier;
 use ebb_core::jobs::{JobName, Request};
 use ebb_core::scheduler::driver::{Wanted, dry_run_job, run_job};
 use ebb_core::store::{
-    Applied, Batch, Config, Done, Error, Opened, PageMode, RequestMode, Store, SweepCursor,
+    Applied, Batch, Config, DecayCursor, Done, Error, Opened, PageMode, RequestMode, Store,
 };
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -129,10 +129,10 @@ async fn what_fails_leaves_nothing_locked() {
     let mut stale = open(&db.store, Right::Lease).await;
     let second = db.another();
     let mut run = open(&second, Right::Scratch).await;
-    let lost = db.store.sweep(&mut stale, &tunables, &mut SweepCursor::default(), PageMode::Rows(10)).await;
+    let lost = db.store.decay(&mut stale, &tunables, &mut DecayCursor::default(), PageMode::Rows(10)).await;
     assert!(matches!(lost, Err(Error::Fenced(_))));
-    let mut cursor = SweepCursor::default();
-    let swept = second.sweep(&mut run, &tunables, &mut cursor, PageMode::Rows(10));
+    let mut cursor = DecayCursor::default();
+    let swept = second.decay(&mut run, &tunables, &mut cursor, PageMode::Rows(10));
     assert_eq!(
         tokio::time::timeout(Duration::from_secs(2), swept).await.unwrap().unwrap(),
         3,

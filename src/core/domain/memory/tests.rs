@@ -47,16 +47,16 @@ proptest! {
 
     #[test]
     fn twice_is_once(life in lives(), hours in 0.0..2000.0_f64) {
-        let (once, _) = swept(life, at(hours), &tunables());
-        let (twice, what) = swept(once, at(hours), &tunables());
+        let (once, _) = decayed(life, at(hours), &tunables());
+        let (twice, what) = decayed(once, at(hours), &tunables());
         prop_assert_eq!(twice, once);
         prop_assert_eq!(twice.energy.value().to_bits(), once.energy.value().to_bits());
-        prop_assert_eq!(what, Sweep::Unchanged);
+        prop_assert_eq!(what, Decayed::Unchanged);
     }
 
     #[test]
     fn never_raises(life in lives(), hours in 0.0..2000.0_f64) {
-        let (next, _) = swept(life, at(hours), &tunables());
+        let (next, _) = decayed(life, at(hours), &tunables());
         prop_assert!(next.energy <= life.energy);
         prop_assert_eq!(next.last_accessed, life.last_accessed);
         prop_assert!(next.anchor() >= life.anchor());
@@ -64,14 +64,14 @@ proptest! {
     }
 
     #[test]
-    fn sweeps_compose(energy in 0.2..8.0_f64, steps in prop::collection::vec(1_u32..40, 1..30)) {
+    fn passes_compose(energy in 0.2..8.0_f64, steps in prop::collection::vec(1_u32..40, 1..30)) {
         let tunables = tunables();
         let (mut life, mut hour) = (vital(Tier::ShortTerm, energy), 0.0);
         for step in steps {
             hour += f64::from(step) / 10.0;
-            life = swept(life, at(hour), &tunables).0;
+            life = decayed(life, at(hour), &tunables).0;
         }
-        let once = swept(vital(Tier::ShortTerm, energy), at(hour), &tunables).0;
+        let once = decayed(vital(Tier::ShortTerm, energy), at(hour), &tunables).0;
         let (a, b) = (life.energy.value(), once.energy.value());
         prop_assert!((a - b).abs() <= 1e-12 * b, "{} against {}", a, b);
         prop_assert_eq!(life.energy_at, once.energy_at);
@@ -90,9 +90,9 @@ proptest! {
     }
 
     #[test]
-    fn what_is_swept_often_is_what_is_read_at_once(life in lives(), hours in 0.0..500.0_f64) {
+    fn what_decays_often_is_what_is_read_at_once(life in lives(), hours in 0.0..500.0_f64) {
         let now = at(hours);
-        let (next, _) = swept(life, now, &tunables());
+        let (next, _) = decayed(life, now, &tunables());
         let (stored, computed) = (next.energy_now(now, &tunables()), life.energy_now(now, &tunables()));
         prop_assert_eq!(stored, computed);
     }
@@ -138,7 +138,7 @@ fn thresholds_are_strict() {
     assert_eq!(lifted(1.000_001).ripe_at, Some(at(0.0)));
     let at_threshold = MemoryState { energy: Energy::new(0.1).unwrap(), ..created(at(0.0), false) };
     let barely = at(0.0).after(1.0);
-    assert_eq!(swept(at_threshold, barely, &tunables).0.tier, Tier::ExpiredWorking);
+    assert_eq!(decayed(at_threshold, barely, &tunables).0.tier, Tier::ExpiredWorking);
     let ended = |energy| session_ended(vital(Tier::Working, energy), at(0.0), 1.5, &tunables);
     assert_eq!(ended(1.5), Err(Refused::NotRipe));
     assert_eq!(ended(1.6).unwrap().tier, Tier::ShortTerm);
@@ -148,8 +148,8 @@ fn thresholds_are_strict() {
 fn being_ripe_outlasts_fading_and_keeps_from_expiry() {
     let tunables = tunables();
     let ripe = accessed(vital(Tier::Working, 1.5), at(0.0), Revive::Yes, &tunables).unwrap().0;
-    let (faint, what) = swept(ripe, at(30.0), &tunables);
-    assert_eq!((what, faint.tier, faint.ripe_at), (Sweep::Faded, Tier::Working, Some(at(0.0))));
+    let (faint, what) = decayed(ripe, at(30.0), &tunables);
+    assert_eq!((what, faint.tier, faint.ripe_at), (Decayed::Faded, Tier::Working, Some(at(0.0))));
     let short = promoted(faint, at(31.0), &tunables).unwrap();
     assert_eq!((short.tier, short.ripe_at, short.due_at), (Tier::ShortTerm, None, None));
     assert_eq!(promoted(short, at(31.0), &tunables), Err(Refused::NotRipe));
@@ -170,8 +170,8 @@ fn one_step_a_pass_and_ripe_again_at_once() {
 #[test]
 fn expiry_keeps_everything_and_an_access_revives() {
     let tunables = tunables();
-    let (gone, what) = swept(created(at(0.0), false), at(5.0), &tunables);
-    assert_eq!((what, gone.tier, gone.due_at), (Sweep::Expired, Tier::ExpiredWorking, None));
+    let (gone, what) = decayed(created(at(0.0), false), at(5.0), &tunables);
+    assert_eq!((what, gone.tier, gone.due_at), (Decayed::Expired, Tier::ExpiredWorking, None));
     close(gone.energy.value(), (-2.5_f64).exp());
     assert_eq!(gone.energy_now(at(500.0), &tunables), gone.energy, "a terminal energy rests");
     assert_eq!(accessed(gone, at(6.0), Revive::No, &tunables), Err(Refused::Expired));
@@ -189,7 +189,7 @@ fn pinned_rests_and_unpinned_fades_from_there() {
     let tunables = tunables();
     let rest = pinned(vital(Tier::Working, 1.0), at(1.0), &tunables).unwrap();
     assert_eq!((rest.due_at, rest.ripe_at, rest.pinned), (None, None, true));
-    assert_eq!(swept(rest, at(100.0), &tunables), (rest, Sweep::Unchanged));
+    assert_eq!(decayed(rest, at(100.0), &tunables), (rest, Decayed::Unchanged));
     let lifted = accessed(
         accessed(rest, at(50.0), Revive::Yes, &tunables).unwrap().0,
         at(60.0),
@@ -201,7 +201,7 @@ fn pinned_rests_and_unpinned_fades_from_there() {
     assert_eq!(lifted.ripe_at, None, "a pinned memory is not promoted");
     let free = unpinned(lifted, at(70.0), &tunables).unwrap();
     assert_eq!((free.ripe_at, free.due_at, free.energy), (Some(at(70.0)), Some(at(70.0)), lifted.energy));
-    let (gone, _) = swept(created(at(0.0), false), at(5.0), &tunables);
+    let (gone, _) = decayed(created(at(0.0), false), at(5.0), &tunables);
     assert_eq!(pinned(gone, at(6.0), &tunables), Err(Refused::Expired));
 }
 
@@ -210,10 +210,10 @@ fn a_foreign_access_counts_from_its_own_instant() {
     let tunables = tunables();
     let foreign =
         MemoryState { energy: Energy::new(2.5).unwrap(), last_accessed: at(2.0), ..created(at(0.0), false) };
-    let (next, what) = swept(foreign, at(3.0), &tunables);
-    assert_eq!((what, next.ripe_at, next.energy_at), (Sweep::Faded, Some(at(2.0)), at(3.0)));
+    let (next, what) = decayed(foreign, at(3.0), &tunables);
+    assert_eq!((what, next.ripe_at, next.energy_at), (Decayed::Faded, Some(at(2.0)), at(3.0)));
     close(next.energy.value(), 2.5 * (-0.5_f64).exp());
-    assert_eq!(swept(next, at(3.0), &tunables), (next, Sweep::Unchanged));
+    assert_eq!(decayed(next, at(3.0), &tunables), (next, Decayed::Unchanged));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What is done to memories by the page rather than one by one: the sweep of those that are due, and the adoption of those
+//! What is done to memories by the page rather than one by one: the decay of those that are due, and the adoption of those
 //! that other writers made. Both laws run in Cypher, since a page is more rows than are worth moving.
 
 use super::Store;
@@ -13,15 +13,15 @@ use crate::domain::tunables::{ENERGY_FLOOR, LONG_TERM_REWRITE_MS, Tunables};
 use crate::domain::units::{Energy, Timestamp};
 use serde::Deserialize;
 
-/// Where a sweep stands: the last (dueAt, id) that it has seen.
+/// Where a decay pass stands: the last (dueAt, id) that it has seen.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SweepCursor {
+pub struct DecayCursor {
     second: i64,
     nano: i64,
     id: String,
 }
 
-impl Default for SweepCursor {
+impl Default for DecayCursor {
     fn default() -> Self {
         Self { second: Timestamp::FIRST.millis() / 1_000, nano: 0, id: String::new() }
     }
@@ -88,15 +88,15 @@ impl Store {
     /// # Errors
     /// [`Error::Fenced`] if the run was lost; an error with [`Error::is_too_big`] or [`Error::is_of_data`] asks for a
     /// smaller page.
-    pub async fn sweep(
+    pub async fn decay(
         &self,
         run: &mut Run,
         tunables: &Tunables,
-        cursor: &mut SweepCursor,
+        cursor: &mut DecayCursor,
         take: PageMode<'_>,
     ) -> Result<usize, Error> {
         let (now, from) = (run.now, cursor.clone());
-        let body = async |tx: &mut Tx| sweep_page(tx, now, tunables, &from, take).await;
+        let body = async |tx: &mut Tx| decay_page(tx, now, tunables, &from, take).await;
         let (tally, last) = self.in_run(run, "memories.decay", body).await?;
         if let Some(last) = last {
             *cursor = last;
@@ -176,13 +176,13 @@ async fn adopt_page(
     Ok(Tally { adopted, quarantined, ..Tally::default() })
 }
 
-async fn sweep_page(
+async fn decay_page(
     tx: &mut Tx,
     now: Timestamp,
     tunables: &Tunables,
-    from: &SweepCursor,
+    from: &DecayCursor,
     take: PageMode<'_>,
-) -> Result<(Tally, Option<SweepCursor>), Error> {
+) -> Result<(Tally, Option<DecayCursor>), Error> {
     let config = tunables.config();
     let call = laws(MEMORY_DECAY.planted("still-anchor", "m.energyAt = now, ", ""), tunables)
         .set("now", now.millis())
@@ -205,7 +205,7 @@ async fn sweep_page(
         ..Tally::default()
     };
     let last = match (row.last_second, row.last_nano, row.last_id) {
-        (Some(second), Some(nano), Some(id)) => Some(SweepCursor { second, nano, id }),
+        (Some(second), Some(nano), Some(id)) => Some(DecayCursor { second, nano, id }),
         _ => None,
     };
     Ok((tally, last))
