@@ -40,7 +40,7 @@ pub fn main() -> ExitCode {
         Ok(()) => ExitCode::from(Exit::Ok.code()),
         Err(error) => {
             // Where stderr cannot be written there is nobody left to tell.
-            let _ = error.tell(&mut std::io::stderr(), output.color_on_stderr);
+            let _ = error.write_to(&mut std::io::stderr(), output.color_on_stderr);
             ExitCode::from(error.exit().code())
         }
     }
@@ -99,8 +99,8 @@ fn serve(cli: &Cli, settings: Settings, environment: &Environment, output: &Outp
         let ended = Box::pin(worker::run(&open.service, settings, roles, source, began)).await;
         if let Err(why @ worker::Error::ForcedShutdown) = ended {
             // At once: nothing is taken down, as if the process had been killed.
-            let _ =
-                CliError::new(Exit::Interrupted, why).tell(&mut std::io::stderr(), output.color_on_stderr);
+            let _ = CliError::new(Exit::Interrupted, why)
+                .write_to(&mut std::io::stderr(), output.color_on_stderr);
             std::process::exit(Exit::Interrupted.code().into());
         }
         // A managed server that nobody else uses is stopped by its keeper, which need not be waited for.

@@ -124,7 +124,7 @@ impl JobName {
 
     /// How much waits for this job.
     #[must_use]
-    pub fn left(self, waiting: &Waiting) -> i64 {
+    pub fn remaining(self, waiting: &Waiting) -> i64 {
         (self.job().left)(waiting)
     }
 

@@ -133,9 +133,9 @@ impl Params {
     }
 }
 
-/// A node that is lit.
+/// A node that activation reached.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Lit {
+pub struct Activated {
     /// Which.
     pub node: NodeId,
     /// How strongly, in `(0, cap]`.
@@ -167,7 +167,7 @@ impl Work {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Activation {
     /// The strongest, by value descending, then by external id.
-    pub lit: Vec<Lit>,
+    pub nodes: Vec<Activated>,
     /// What it cost.
     pub work: Work,
     /// Whether levels were left out because of `max_slots`.
@@ -175,16 +175,16 @@ pub struct Activation {
 }
 
 impl Activation {
-    /// The same with the strongest `most` of what is lit, in order; the rest is never sorted.
+    /// The same with the strongest `most` nodes, in order; the rest is never sorted.
     #[must_use]
     pub(crate) fn strongest(mut self, graph: &Graph, most: usize) -> Self {
-        Self { lit: strongest(graph, &mut self.lit, most), ..self }
+        Self { nodes: strongest(graph, &mut self.nodes, most), ..self }
     }
 }
 
 /// The value that each seed begins with, one for each node: the greatest of its scores, and at most the cap. Scores that are
 /// not above 0 seed nothing.
-pub(super) fn begun(seeds: &[(NodeId, f32)], params: &Params) -> Vec<(NodeId, f32)> {
+pub(super) fn initial_values(seeds: &[(NodeId, f32)], params: &Params) -> Vec<(NodeId, f32)> {
     let mut begun = Vec::new();
     begin(seeds, params, &mut begun);
     begun
@@ -248,8 +248,8 @@ pub(super) fn send(
 
 /// The strongest `most` of these, by value descending, then by external id; the rest is never sorted. Nothing is allocated
 /// but the answer.
-fn strongest(graph: &Graph, lit: &mut Vec<Lit>, most: usize) -> Vec<Lit> {
-    let by = |a: &Lit, b: &Lit| {
+fn strongest(graph: &Graph, lit: &mut Vec<Activated>, most: usize) -> Vec<Activated> {
+    let by = |a: &Activated, b: &Activated| {
         b.value.total_cmp(&a.value).then_with(|| graph.rank(a.node).cmp(&graph.rank(b.node)))
     };
     if most < lit.len() {

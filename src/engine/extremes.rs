@@ -46,7 +46,7 @@ fn asked(graph: &Graph, seed: NodeId, pulses: u32, max_slots: u64) -> Flags {
     let (mut scratch, seeds) = (Scratch::default(), [(seed, 1.0)]);
     let params = Params { max_slots, ..Params::REFERENCE };
     let lit = wavefront::activate(graph, &seeds, &params, usize::MAX, &mut scratch.activation);
-    assert!(lit.lit.iter().all(|lit| lit.value > 0.0 && lit.value <= params.cap));
+    assert!(lit.nodes.iter().all(|lit| lit.value > 0.0 && lit.value <= params.cap));
     let contrast = xlr(graph, graph.mean_degree(), &seeds, &Params::RECALL, pulses, &mut scratch.xlr);
     assert!(contrast.pulses <= u64::from(pulses) + 4, "{}", contrast.pulses);
     assert!(contrast.nodes.iter().all(|field| (0.0..1.0).contains(&field.gate)));

@@ -51,7 +51,7 @@ pub use ask::{
     TOP_K_MAX, Weighing, Xlr,
 };
 
-use super::activation::{self, Activation, Lit, Params, Work, hybrid, paths};
+use super::activation::{self, Activated, Activation, Params, Work, hybrid, paths};
 use super::fuse::fuse;
 use super::merge::Merged;
 use super::pagerank::personalised;
@@ -109,7 +109,7 @@ pub fn recall_primed(
     let params = config.params(ask.profile);
     let mut lit = spread(view, ask.spread, params, &begun, &mut scratch.activation);
     let (work, truncated) = (lit.work, lit.truncated);
-    let partial_nodes = lit.lit.iter().filter(|lit| graph.is_partial(lit.node)).count() as u64;
+    let partial_nodes = lit.nodes.iter().filter(|lit| graph.is_partial(lit.node)).count() as u64;
     if ask.seed_mass == SeedMass::Subtract && ask.spread == Spread::Activation {
         subtract(&mut lit, &begun, params);
     }
@@ -183,21 +183,21 @@ fn spread(
         return hybrid::spread(graph, seeds, params, scratch);
     }
     let near = personalised(graph, seeds);
-    let all = graph.nodes().zip(near.of).map(|(node, value)| Lit { node, value });
-    let lit: Vec<Lit> = all.filter(|lit| lit.value > 0.0).collect();
+    let all = graph.nodes().zip(near.of).map(|(node, value)| Activated { node, value });
+    let lit: Vec<Activated> = all.filter(|lit| lit.value > 0.0).collect();
     let slots_read = u64::from(near.iterations) * graph.slot_count() as u64;
     let rows = u64::from(near.iterations) * graph.node_count() as u64;
     let work = Work { slots_read, useful_slots: slots_read, rows, touched: lit.len() as u64 };
-    Activation { lit, work, truncated: false }
+    Activation { nodes: lit, work, truncated: false }
 }
 
 /// Takes off what seeds began with, so that each counts for what came back to it.
 fn subtract(lit: &mut Activation, seeds: &[(NodeId, f32)], params: &Params) {
-    let begun: BTreeMap<NodeId, f32> = activation::begun(seeds, params).into_iter().collect();
-    for one in &mut lit.lit {
+    let begun: BTreeMap<NodeId, f32> = activation::initial_values(seeds, params).into_iter().collect();
+    for one in &mut lit.nodes {
         one.value = (one.value - begun.get(&one.node).copied().unwrap_or(0.0)).max(0.0);
     }
-    lit.lit.retain(|one| one.value > 0.0);
+    lit.nodes.retain(|one| one.value > 0.0);
 }
 
 /// Seeds, as they are told.

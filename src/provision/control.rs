@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 use super::error::{Error, io};
 use super::home::{Home, Lock};
-use super::keeper::tell;
+use super::keeper::send_signal;
 use super::lock::{Hold, POLL};
 use super::server::{SHUTDOWN_TIMEOUT, refuse_given};
 use super::{Config, Origin, docker, log, probe, process};
@@ -41,7 +41,7 @@ pub async fn stop(config: &Config, force: bool) -> Result<bool, Error> {
             });
         }
         if let Some(record) = home.record().filter(|_| !told && (force || hold.is_some())) {
-            tell(Some(record.keeper_pid), Signal::TERM);
+            send_signal(Some(record.keeper_pid), Signal::TERM);
             told = true;
         }
         if Instant::now() >= deadline {

@@ -145,7 +145,7 @@ async fn granted(unused: &mut Option<oneshot::Receiver<File>>) -> Option<File> {
 /// Asks the server to stop and waits as long as its log shows it working on that; then kills it. Whether it ended by
 /// itself.
 async fn stop(home: &Home, plan: &Plan, child: &mut Child) -> bool {
-    tell(child.id(), Signal::TERM);
+    send_signal(child.id(), Signal::TERM);
     let began = Instant::now();
     let (mut seen, mut deadline) = (0, began + WAIT_TIMEOUT);
     while Instant::now() < deadline.min(began + STOP_LIMIT) {
@@ -165,7 +165,7 @@ async fn stop(home: &Home, plan: &Plan, child: &mut Child) -> bool {
 }
 
 /// Sends a signal to a process; one that is gone is fine.
-pub(super) fn tell(pid: Option<u32>, signal: Signal) {
+pub(super) fn send_signal(pid: Option<u32>, signal: Signal) {
     let pid = pid.and_then(|pid| i32::try_from(pid).ok()).and_then(Pid::from_raw);
     if let Some(pid) = pid {
         let _ = kill_process(pid, signal);

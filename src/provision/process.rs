@@ -10,7 +10,7 @@ use rustix::process::Signal;
 use tokio::time::Instant;
 
 use super::home::{Home, Record};
-use super::keeper::tell;
+use super::keeper::send_signal;
 use super::lock::POLL;
 use super::{Error, docker};
 
@@ -46,7 +46,7 @@ pub(super) async fn end_orphan(docker: &Path, home: &Home, record: &Record) -> R
     let deadline = Instant::now() + WAIT_TIMEOUT;
     if runs(home, record) {
         tracing::info!("the server in {} lost its keeper; stopping it", home.path().display());
-        tell(Some(record.pid), Signal::TERM);
+        send_signal(Some(record.pid), Signal::TERM);
     }
     while runs(home, record) {
         if Instant::now() >= deadline + WAIT_TIMEOUT {
@@ -56,7 +56,7 @@ pub(super) async fn end_orphan(docker: &Path, home: &Home, record: &Record) -> R
             });
         }
         if Instant::now() >= deadline {
-            tell(Some(record.pid), Signal::KILL);
+            send_signal(Some(record.pid), Signal::KILL);
         }
         tokio::time::sleep(POLL).await;
     }

@@ -33,7 +33,7 @@ mod trails;
 
 pub use api::{Answered, Api};
 pub use door::Rules;
-pub(super) use input::{KEY_MAX, told};
+pub(super) use input::{KEY_MAX, error_at};
 pub use listener::Listener;
 pub(super) use outcomes::UsedHit;
 pub(super) use room::Kind;

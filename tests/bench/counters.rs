@@ -8,7 +8,7 @@ use crate::reference::Trigrams;
 use crate::sets::{self, Set, Shape};
 use crate::{file, holds, updates};
 use ebb_engine::activation::scratch::Scratch;
-use ebb_engine::activation::{Lit, Params, Work, wavefront};
+use ebb_engine::activation::{Activated, Params, Work, wavefront};
 use ebb_engine::graph::Graph;
 use ebb_engine::semantic::trigram::CharNgramIndex;
 use ebb_engine::semantic::trigram::SCORE_MIN;
@@ -76,9 +76,9 @@ pub(crate) fn spread(set: &Set, graph: &Graph, params: &Params) -> Work {
         let found = wavefront::activate(graph, &query, params, usize::MAX, &mut scratch);
         let work = found.work;
         assert!(2 * work.slots_read <= 3 * work.useful_slots + 2 * work.rows, "T4 on {}: {work:?}", set.name);
-        assert!(work.touched >= found.lit.len() as u64);
+        assert!(work.touched >= found.nodes.len() as u64);
         assert!(
-            graph.has_inhibition() || work.touched == found.lit.len() as u64,
+            graph.has_inhibition() || work.touched == found.nodes.len() as u64,
             "each touched node is reset once"
         );
         sum.slots_read += work.slots_read;
@@ -172,7 +172,7 @@ fn a_warm_query_allocates_its_answer_and_nothing_else() {
                 for query in &queries {
                     let work = || wavefront::activate(&graph, query, &params, most, &mut scratch);
                     let (found, allocated) = counted(usize::MAX, work);
-                    let answer = (found.lit.len() * size_of::<Lit>()) as u64;
+                    let answer = (found.nodes.len() * size_of::<Activated>()) as u64;
                     assert_eq!((allocated.allocations, allocated.bytes), (1, answer), "{params:?} {most}");
                 }
             }

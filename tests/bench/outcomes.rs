@@ -19,7 +19,7 @@ pub(crate) fn outcomes(set: &Set, graph: &Graph, most: usize) -> Vec<Outcome> {
     for query in set.queries(graph) {
         let reward = 0.25 + 0.75 * random.unit();
         let found = wavefront::activate(graph, &query, &Params::RECALL, most, &mut scratch);
-        outcomes.push(found.lit.into_iter().map(|lit| (lit.node, reward)).collect());
+        outcomes.push(found.nodes.into_iter().map(|lit| (lit.node, reward)).collect());
     }
     outcomes
 }

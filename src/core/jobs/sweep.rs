@@ -53,7 +53,7 @@ async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
         return estimate(work).await;
     }
     match Asked::of(&work.run.occurrence).map(str::to_owned) {
-        Some(id) => asked(work, &id).await,
+        Some(id) => run_requested(work, &id).await,
         None => all(work).await,
     }
 }
@@ -93,7 +93,7 @@ async fn all(mut work: Work<'_>) -> Result<Completion, Error> {
     guarded.map_or(Ok(Completion::End), Err)
 }
 
-async fn asked(mut work: Work<'_>, id: &str) -> Result<Completion, Error> {
+async fn run_requested(mut work: Work<'_>, id: &str) -> Result<Completion, Error> {
     work.budget.until_stopped();
     let job = work.store.asked_sweep(id).await?;
     if job.state.is_over() {

@@ -85,9 +85,9 @@ impl Density {
         (bytes as f64 / self.0) as u64
     }
 
-    /// Whether half as much again would be held by this one as by that.
+    /// Whether one and a half times this is still below that.
     #[must_use]
-    pub fn is_far_below(self, other: Self) -> bool {
+    pub fn is_much_less_than(self, other: Self) -> bool {
         self.0 * 1.5 < other.0
     }
 }
@@ -163,7 +163,7 @@ impl<'a> Selection<'a> {
         bytes_of_node(self.candidates[place as usize].bytes)
     }
 
-    const fn left(&self) -> u64 {
+    const fn remaining(&self) -> u64 {
         self.bytes_max - self.bytes
     }
 
@@ -174,8 +174,8 @@ impl<'a> Selection<'a> {
         while page.len() < PAGE && !self.ended {
             let Some(place) = self.order.get(self.next).copied() else { break };
             let own = self.bytes_of(place);
-            if !self.taken[place as usize] && own <= self.left() {
-                if !page.is_empty() && bytes + own > self.left() / 2 {
+            if !self.taken[place as usize] && own <= self.remaining() {
+                if !page.is_empty() && bytes + own > self.remaining() / 2 {
                     break;
                 }
                 bytes += own;
@@ -216,7 +216,7 @@ impl<'a> Selection<'a> {
             .map(|(near, count)| u64::from(count.saturating_sub(self.ties[*near as usize])))
             .sum();
         let bytes = self.bytes_of(place).saturating_add(costly.saturating_mul(RELATIONSHIP_BYTES));
-        if bytes > self.left() {
+        if bytes > self.remaining() {
             return false;
         }
         self.bytes += bytes;
@@ -236,7 +236,7 @@ impl<'a> Selection<'a> {
         let others = self.candidates[place as usize].degree.saturating_sub(known);
         let ahead = others.min(NEIGHBOURS_MAX as u64);
         let bytes = self.bytes_of(place) + (known + ahead) * RELATIONSHIP_BYTES;
-        if !self.taken[place as usize] && bytes <= self.left() {
+        if !self.taken[place as usize] && bytes <= self.remaining() {
             self.bytes += bytes;
             self.taken[place as usize] = true;
             self.ties[place as usize] = u32::try_from(ahead).unwrap_or(u32::MAX);

@@ -133,7 +133,7 @@ pub(super) async fn load(
 ) -> Result<Held, Error> {
     for _ in 1..TRIES {
         let held = load_once(store, scope, config, at, (generation, density)).await?;
-        let is_wasteful = held.left_out > 0 && held.density.is_far_below(density);
+        let is_wasteful = held.left_out > 0 && held.density.is_much_less_than(density);
         if held.bytes <= config.bytes_each() && !is_wasteful {
             return Ok(held);
         }

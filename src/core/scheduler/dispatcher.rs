@@ -322,7 +322,7 @@ impl Dispatcher {
                         run_job(&store, job, &Wanted::scheduled(at, Right::Lease), request).await.map(Some)
                     }
                     Start::Asked(id, at) => {
-                        let wanted = Wanted::asked(&id, at);
+                        let wanted = Wanted::requested(&id, at);
                         run_job(&store, job, &wanted, request).await.map(Some)
                     }
                     Start::Panicked => {

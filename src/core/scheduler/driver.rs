@@ -91,7 +91,7 @@ impl Wanted {
 
     /// The run of a sweep that somebody asked for.
     #[must_use]
-    pub fn asked(id: &str, at: Timestamp) -> Self {
+    pub fn requested(id: &str, at: Timestamp) -> Self {
         Self { occurrence: Asked::occurrence(id), now: at, trigger: Trigger::Manual, right: Right::Lease }
     }
 
@@ -213,7 +213,7 @@ async fn work(
         let tally = store.close_run(&run, RunState::Done, truncated, None).await?;
         let due_left = if truncated {
             let waiting = store.waiting(run.now).await?;
-            job.left(&waiting)
+            job.remaining(&waiting)
         } else {
             0
         };

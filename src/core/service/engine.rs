@@ -58,7 +58,7 @@ pub fn activate(
         generation: view.generation().0,
         freshness: of_file(view),
         truncated: lit.truncated,
-        hits: lit.lit.iter().map(|lit| hit(view, lit.node, lit.value)).collect(),
+        hits: lit.nodes.iter().map(|lit| hit(view, lit.node, lit.value)).collect(),
         unknown_seeds,
         flags: if lit.truncated { vec!["activation_truncated"] } else { Vec::new() },
         slots_read: lit.work.slots_read,

@@ -147,7 +147,7 @@ impl Service {
         };
         let mut job = self.store.asked_sweep(&id).await?;
         if !job.state.is_over() && job.asked.heads <= AT_ONCE_MAX {
-            let wanted = Wanted::asked(&id, job.asked.now);
+            let wanted = Wanted::requested(&id, job.asked.now);
             let stop = stop.unwrap_or_default();
             let began = Instant::now();
             loop {

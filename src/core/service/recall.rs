@@ -129,7 +129,7 @@ pub fn view_of_file(path: &Path, range: WeightRange) -> Result<(View, Option<Lea
 
 /// The view of a snapshot file, what was learned on it, and whether the file has a checksum.
 pub(super) fn read_file(path: &Path, range: WeightRange) -> Result<(View, Option<LearnedFile>, bool), Error> {
-    let invalid = |why: mirror::Error| Error::Invalid(told(&why));
+    let invalid = |why: mirror::Error| Error::Invalid(with_cause(&why));
     let (snapshot, summed) = persist::read_summed(path, Kinds::default(), range).map_err(invalid)?;
     let view = View::of_file(snapshot).map_err(|why| Error::Invalid(why.to_string()))?;
     let files = Files::beside(path.to_owned());
@@ -145,7 +145,7 @@ pub(super) fn read_file(path: &Path, range: WeightRange) -> Result<(View, Option
 }
 
 /// What a fault of the mirror is, with its cause.
-fn told(why: &mirror::Error) -> String {
+fn with_cause(why: &mirror::Error) -> String {
     let cause = std::error::Error::source(why).map(|cause| format!(": {cause}")).unwrap_or_default();
     format!("{why}{cause}")
 }
@@ -268,7 +268,7 @@ impl Service {
         let (view, learned) = self.mirror.content(scope).await?.ok_or_else(fault)?;
         let files = Files::beside(path.to_owned());
         let saved = files.save(Some(view.snapshot()), |into| plasticity::write(&learned, into));
-        saved.map_err(|why| Error::Fault(told(&why)))?;
+        saved.map_err(|why| Error::Fault(with_cause(&why)))?;
         let (tick, matched) = (learned.tick, learned.synapses.len());
         Ok(LearnedFile { file: files.learned, tick, matched, unmatched: 0 })
     }

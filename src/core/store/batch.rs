@@ -289,7 +289,7 @@ fn fold<'a>(folded: &mut Folded<'a>, event: &'a Event, tunables: &Tunables) -> R
                     Some(Done::Created)
                 }
                 Some(_) => {
-                    meets_itself(folded, remember)?;
+                    check_same_content(folded, remember)?;
                     None
                 }
             };
@@ -322,7 +322,7 @@ fn fold<'a>(folded: &mut Folded<'a>, event: &'a Event, tunables: &Tunables) -> R
 }
 
 /// A memory that is made again must say the same.
-fn meets_itself(folded: &Folded<'_>, remember: &Remember) -> Result<(), Error> {
+fn check_same_content(folded: &Folded<'_>, remember: &Remember) -> Result<(), Error> {
     let same = folded.same == Some(true) && folded.offered == Some(remember.content.as_str());
     if !same {
         return Err(Error::Conflict(format!(

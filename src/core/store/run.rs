@@ -215,8 +215,8 @@ impl Store {
                             .set("now", now.millis())
                             .set("trigger", trigger);
                         let row: RunRow = tx.only(call).await?;
-                        self.tell_take(tx, job, occurrence, row.fence);
-                        Ok(Opened::Ours(self.begun(row, job, occurrence.to_owned())?))
+                        self.log_take(tx, job, occurrence, row.fence);
+                        Ok(Opened::Ours(self.taken_run(row, job, occurrence.to_owned())?))
                     }
                 };
             }
@@ -299,18 +299,18 @@ impl Store {
     async fn take(&self, tx: &mut Tx, job: &'static str, occurrence: String) -> Result<Option<Run>, Error> {
         let call = RUN_TAKE.planted("take-keeps-fence", "r.fence + 1", "r.fence");
         let Some(row) = tx.row::<RunRow>(self.leased(call, job, &occurrence)).await? else { return Ok(None) };
-        self.tell_take(tx, job, &occurrence, row.fence);
-        self.begun(row, job, occurrence).map(Some)
+        self.log_take(tx, job, &occurrence, row.fence);
+        self.taken_run(row, job, occurrence).map(Some)
     }
 
-    fn begun(&self, row: RunRow, job: &'static str, occurrence: String) -> Result<Run, Error> {
+    fn taken_run(&self, row: RunRow, job: &'static str, occurrence: String) -> Result<Run, Error> {
         let RunRow { fence, batch, run_id, now } = row;
         let mode = RunMode::Recorded { _working: self.at_work.begin(job, &occurrence) };
         Ok(Run { job, occurrence, run_id, now: instant(now)?, fence, batch, mode })
     }
 
-    fn tell_take(&self, tx: &mut Tx, job: &str, occurrence: &str, fence: i64) {
-        tx.tell(|| {
+    fn log_take(&self, tx: &mut Tx, job: &str, occurrence: &str, fence: i64) {
+        tx.log_history(|| {
             json!({"what": "take", "job": job, "occurrence": occurrence, "fence": fence, "holder": self.holder})
         });
     }
@@ -361,7 +361,7 @@ impl Store {
                     .set("did", counts(&did));
                 tx.run(receipt).await?;
                 let attempt = tx.attempt.take();
-                tx.tell(|| {
+                tx.log_history(|| {
                     json!({
                         "what": "commit", "tx": name, "job": held.job, "occurrence": held.occurrence,
                         "fence": held.fence, "holder": self.holder, "batch": batch, "attempt": attempt,
@@ -403,7 +403,7 @@ impl Store {
                     .set("reason", reason);
                 let closed: Option<Closed> = tx.row(call).await?;
                 let Closed { did } = closed.ok_or_else(|| lost(run.job, &run.occurrence))?;
-                tx.tell(|| {
+                tx.log_history(|| {
                     json!({
                         "what": "close", "job": run.job, "occurrence": run.occurrence, "fence": run.fence,
                         "holder": self.holder, "state": state.name(),

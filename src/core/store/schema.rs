@@ -73,7 +73,7 @@ struct Applied {
 }
 
 /// What the server's clock shows.
-async fn shown(tx: &mut Tx) -> Result<Timestamp, Error> {
+async fn server_now(tx: &mut Tx) -> Result<Timestamp, Error> {
     #[derive(Deserialize)]
     struct Row {
         now: i64,
@@ -96,7 +96,7 @@ impl Store {
     /// # Errors
     /// As [`Store::check_schema`], and of the connection at the first failure.
     pub async fn probe(&self) -> Result<Timestamp, Error> {
-        let probe = async |tx: &mut Tx| Ok((tx.rows(MIGRATION_LIST.call()).await?, shown(tx).await?));
+        let probe = async |tx: &mut Tx| Ok((tx.rows(MIGRATION_LIST.call()).await?, server_now(tx).await?));
         let (applied, now) = self.transactions.run_once("migration.probe", Mode::Read, probe).await?;
         self.complete(&self.lacking(&applied)?)?;
         Ok(now)
@@ -107,7 +107,7 @@ impl Store {
     /// # Errors
     /// Of the connection at the first failure.
     pub async fn ping(&self) -> Result<Timestamp, Error> {
-        self.transactions.run_once("server.ping", Mode::Read, async |tx: &mut Tx| shown(tx).await).await
+        self.transactions.run_once("server.ping", Mode::Read, async |tx: &mut Tx| server_now(tx).await).await
     }
 
     /// Writes one value onto a node of its own, which is the same for all, and commits: whether writes are possible now.

@@ -95,7 +95,7 @@ impl Tx {
     }
 
     /// What the history of a test is to hold of this transaction's commit.
-    pub(super) fn tell(&mut self, what: impl FnOnce() -> serde_json::Value) {
+    pub(super) fn log_history(&mut self, what: impl FnOnce() -> serde_json::Value) {
         self.told = Told::of(what);
     }
 

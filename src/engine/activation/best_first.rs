@@ -6,7 +6,7 @@
 
 use super::bloom::BloomFilter;
 use super::scratch::Scratch;
-use super::{Activation, Lit, Mode, Params, Work, begun, send, wavefront};
+use super::{Activated, Activation, Mode, Params, Work, initial_values, send, wavefront};
 use crate::graph::Graph;
 use crate::graph::index::NodeId;
 use smallvec::SmallVec;
@@ -45,7 +45,7 @@ pub(crate) fn spread(
     if params.mode != Mode::Strongest {
         return wavefront::spread(graph, seeds, params, scratch);
     }
-    let begun = begun(seeds, params);
+    let begun = initial_values(seeds, params);
     let mut known: HashMap<u32, Labels> = HashMap::new();
     let mut filter = BloomFilter::of(REACH * begun.len().max(1));
     let mut waiting: BinaryHeap<Waiting> = BinaryHeap::new();
@@ -104,9 +104,9 @@ pub(crate) fn spread(
         let mut lit = Vec::with_capacity(known.len());
         for (node, labels) in &known {
             let bits = labels.iter().map(|label| label.0).max().unwrap_or(0);
-            lit.push(Lit { node: NodeId(*node), value: f32::from_bits(bits) });
+            lit.push(Activated { node: NodeId(*node), value: f32::from_bits(bits) });
         }
         lit
     };
-    Activation { lit, work, truncated }
+    Activation { nodes: lit, work, truncated }
 }

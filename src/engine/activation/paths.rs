@@ -10,7 +10,7 @@
 //! Learning lifts a slot above its part of the row, so a hop can gain after all; a way that is stronger by it, but begins
 //! weaker than all that are found, is not looked for. What is told of a hit is then a strong way, and still replays.
 
-use super::{Fan, Params, begun, send};
+use super::{Fan, Params, initial_values, send};
 use crate::graph::Graph;
 use crate::graph::index::{EdgeIdx, NodeId};
 use std::cmp::Reverse;
@@ -57,7 +57,7 @@ pub fn strongest(
     let mut waiting: BinaryHeap<Waiting> = BinaryHeap::new();
     let mut best: HashMap<(u32, u8), u32> = HashMap::new();
     let mut found: BTreeMap<NodeId, usize> = BTreeMap::new();
-    for (node, value) in begun(seeds, params) {
+    for (node, value) in initial_values(seeds, params) {
         waiting.push((value.to_bits(), Reverse(0), Reverse(graph.rank(node)), Reverse(signals.len())));
         signals.push(Signal { bits: value.to_bits(), before: None, hops: 0, node });
     }

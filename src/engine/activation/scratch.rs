@@ -3,7 +3,7 @@
 //! Cells are zero between queries and are reset through the list of those that were written, so that a query costs what it
 //! touches and never what there is. One thread has one scratch, and keeps it.
 
-use super::Lit;
+use super::Activated;
 use crate::graph::index::NodeId;
 use crate::graph::raw::in_large_pages;
 
@@ -29,7 +29,7 @@ pub struct Scratch {
     /// Who rises in this level, and from what.
     pub(super) rising: Vec<(u32, f32)>,
     /// What is lit at the end, from which the strongest are taken.
-    pub(super) lit: Vec<Lit>,
+    pub(super) activated: Vec<Activated>,
 }
 
 impl Scratch {
@@ -55,6 +55,6 @@ impl Scratch {
                 + self.seeds.capacity()
                 + self.frontier.capacity()
                 + self.rising.capacity()
-                + self.lit.capacity())
+                + self.activated.capacity())
     }
 }

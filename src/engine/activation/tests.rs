@@ -75,7 +75,7 @@ fn named(graph: &Graph, seeds: &[(u32, f32)]) -> Vec<(NodeId, f32)> {
 /// Bits of all values above 0, by node.
 fn expected(graph: &Graph, seeds: &[(NodeId, f32)], params: &Params) -> BTreeMap<NodeId, u32> {
     let seeds: Vec<(u32, f32)> =
-        super::begun(seeds, params).into_iter().map(|(node, score)| (node.0, score)).collect();
+        super::initial_values(seeds, params).into_iter().map(|(node, score)| (node.0, score)).collect();
     let values = textbook::activate(&plain(graph), &seeds, rule(params));
     (0..)
         .map(NodeId)
@@ -95,10 +95,11 @@ fn lit(
     scratch: &mut Scratch,
 ) -> BTreeMap<NodeId, u32> {
     let found = engine(graph, seeds, params, usize::MAX, scratch);
-    let values: BTreeMap<NodeId, u32> = found.lit.iter().map(|lit| (lit.node, lit.value.to_bits())).collect();
-    assert_eq!(values.len(), found.lit.len(), "each node once");
-    let place = |lit: &super::Lit| (std::cmp::Reverse(lit.value.to_bits()), graph.rank(lit.node));
-    assert!(found.lit.is_sorted_by_key(place));
+    let values: BTreeMap<NodeId, u32> =
+        found.nodes.iter().map(|lit| (lit.node, lit.value.to_bits())).collect();
+    assert_eq!(values.len(), found.nodes.len(), "each node once");
+    let place = |lit: &super::Activated| (std::cmp::Reverse(lit.value.to_bits()), graph.rank(lit.node));
+    assert!(found.nodes.is_sorted_by_key(place));
     assert!(found.work.useful_slots <= found.work.slots_read);
     assert!(
         scratch.cells.iter().all(|cell| *cell == 0) && scratch.touched.is_empty(),
@@ -255,23 +256,23 @@ fn example_4_1c() {
 fn shapes_at_the_edge() {
     let mut scratch = Scratch::default();
     let empty = graph(0, &[]);
-    assert!(wavefront::activate(&empty, &[], &Params::REFERENCE, 10, &mut scratch).lit.is_empty());
+    assert!(wavefront::activate(&empty, &[], &Params::REFERENCE, 10, &mut scratch).nodes.is_empty());
     let star: Edges = (1..300).map(|n| (0, n, 0.5, false)).collect();
     let star = graph(300, &star);
     let hub = named(&star, &[(0, 1.0)]);
     let found = wavefront::activate(&star, &hub, &Params::REFERENCE, 3, &mut scratch);
-    assert_eq!((found.lit.len(), found.work.useful_slots, found.work.rows), (3, 299, 300));
-    assert_eq!(found.lit[1].node, star.find("n0001").unwrap());
-    assert!(wavefront::activate(&star, &hub, &Params::REFERENCE, 0, &mut scratch).lit.is_empty());
+    assert_eq!((found.nodes.len(), found.work.useful_slots, found.work.rows), (3, 299, 300));
+    assert_eq!(found.nodes[1].node, star.find("n0001").unwrap());
+    assert!(wavefront::activate(&star, &hub, &Params::REFERENCE, 0, &mut scratch).nodes.is_empty());
     let own = graph(1, &[(0, 0, 3.0, false)]);
     check(&own, &[(0, 0.3), (0, 0.2)], &Params::REFERENCE, &[(0, 1.0)]);
     let held = Params { max_slots: 1, ..Params::REFERENCE };
     let found = wavefront::activate(&star, &named(&star, &[(0, 1.0)]), &held, 500, &mut scratch);
-    assert!(found.truncated && found.lit.len() == 300, "a level is done whole");
+    assert!(found.truncated && found.nodes.len() == 300, "a level is done whole");
     for nothing in [f32::NAN, f32::INFINITY, -1.0, 0.0, -0.0] {
         assert!(
             wavefront::activate(&star, &[(NodeId(0), nothing)], &Params::REFERENCE, 9, &mut scratch)
-                .lit
+                .nodes
                 .is_empty()
         );
     }

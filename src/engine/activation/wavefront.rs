@@ -5,7 +5,7 @@
 //! is listed once, with what it rose from, and fires in the next level.
 
 use super::scratch::{LISTED, Scratch};
-use super::{Activation, INHIBITORY_FACTOR, Lit, Mode, Params, Work, begin, passes, send, strongest};
+use super::{Activated, Activation, INHIBITORY_FACTOR, Mode, Params, Work, begin, passes, send, strongest};
 use crate::graph::Graph;
 use crate::graph::index::NodeId;
 use crate::graph::raw::prefetch;
@@ -25,9 +25,9 @@ pub fn activate(
     scratch: &mut Scratch,
 ) -> Activation {
     let (work, truncated) = light(graph, seeds, params, scratch);
-    let lit = strongest(graph, &mut scratch.lit, most);
-    scratch.lit.clear();
-    Activation { lit, work, truncated }
+    let nodes = strongest(graph, &mut scratch.activated, most);
+    scratch.activated.clear();
+    Activation { nodes, work, truncated }
 }
 
 /// Lights up what seeds reach; answers all of it, in no order.
@@ -38,7 +38,7 @@ pub(crate) fn spread(
     scratch: &mut Scratch,
 ) -> Activation {
     let (work, truncated) = light(graph, seeds, params, scratch);
-    Activation { lit: scratch.lit.drain(..).collect(), work, truncated }
+    Activation { nodes: scratch.activated.drain(..).collect(), work, truncated }
 }
 
 /// Leaves what is lit in the scratch.
@@ -74,7 +74,7 @@ fn light(graph: &Graph, seeds: &[(NodeId, f32)], params: &Params, scratch: &mut 
         // Reset as it is read, so that one listed twice counts once.
         let bits = std::mem::take(&mut scratch.cells[node as usize]);
         if bits != 0 {
-            scratch.lit.push(Lit { node: NodeId(node), value: f32::from_bits(bits) });
+            scratch.activated.push(Activated { node: NodeId(node), value: f32::from_bits(bits) });
         }
     }
     scratch.frontier.clear();

@@ -43,7 +43,7 @@ pub fn prime(graph: &Graph, memory: &QueryMemory, seeds: &[(NodeId, f32)]) -> Ve
 mod tests {
     use super::*;
     use crate::activation::scratch::Scratch;
-    use crate::activation::{Lit, Params, wavefront};
+    use crate::activation::{Activated, Params, wavefront};
     use crate::graph::builder::{EdgeRow, GraphBuilder};
     use crate::graph::columns::NodeRow;
     use crate::graph::kinds::{EdgeDirection, NodeType};
@@ -131,8 +131,8 @@ mod tests {
         }
         let lit = |seeds: &[(NodeId, f32)]| {
             let found = wavefront::activate(&graph, seeds, &Params::RECALL, 9, &mut Scratch::default());
-            let named = |lit: &Lit| (graph.external_id(lit.node).to_owned(), lit.value);
-            found.lit.iter().map(named).collect::<Vec<_>>()
+            let named = |lit: &Activated| (graph.external_id(lit.node).to_owned(), lit.value);
+            found.nodes.iter().map(named).collect::<Vec<_>>()
         };
         let alone = seeds(&graph, &["a"]);
         check(&lit(&alone), &[("a", 1.0)]);

@@ -28,8 +28,8 @@ impl Marks {
         Self(vec![0; nodes.div_ceil(64)])
     }
 
-    /// Marks nodes that are not marked, or takes the marks of those that are.
-    pub(super) fn turn(&mut self, nodes: &[(NodeId, f32)]) {
+    /// Toggles the marks of nodes.
+    pub(super) fn toggle(&mut self, nodes: &[(NodeId, f32)]) {
         for (node, _) in nodes {
             if let Some(word) = self.0.get_mut(node.at() / 64) {
                 *word ^= 1_u64 << (node.at() % 64);
@@ -37,7 +37,8 @@ impl Marks {
         }
     }
 
-    pub(super) fn has(&self, node: NodeId) -> bool {
+    /// Whether a node is marked.
+    pub(super) fn contains(&self, node: NodeId) -> bool {
         self.0.get(node.at() / 64).is_some_and(|word| (word >> (node.at() % 64)) & 1 == 1)
     }
 }

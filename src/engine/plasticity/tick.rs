@@ -161,14 +161,14 @@ impl Synapses {
     pub fn tick(&mut self, graph: &Graph, active: &[(NodeId, f32)]) -> Result<Ticked, Error> {
         self.check(graph)?;
         let active = chosen(graph, active)?;
-        self.marks.turn(&active);
+        self.marks.toggle(&active);
         let (fresh, slots_read) = self.unlearned(graph, &active);
         self.insert(&fresh);
         self.tick = self.tick.saturating_add(1);
         let counts = Counts { active: active.len() as u64, slots_read, ..Counts::default() };
         let mut ticked = Ticked { tick: self.tick, touched: Vec::new(), counts };
         let Left { incoming, spent } = self.pass(&active, graph.range(), &mut ticked);
-        self.marks.turn(&active);
+        self.marks.toggle(&active);
         self.normalise(graph, incoming, &mut ticked);
         self.drop_spent(spent);
         Ok(ticked)
@@ -209,7 +209,9 @@ impl Synapses {
         let row = graph.excitatory(source);
         if row.targets.len() <= SCAN_EACH * active.len() {
             let slots = (row.first.0..).zip(row.targets);
-            into.extend(slots.filter(|(_, to)| self.marks.has(NodeId(**to))).map(|(slot, _)| EdgeIdx(slot)));
+            into.extend(
+                slots.filter(|(_, to)| self.marks.contains(NodeId(**to))).map(|(slot, _)| EdgeIdx(slot)),
+            );
             return row.targets.len() as u64;
         }
         for (target, _) in active {
@@ -246,7 +248,7 @@ impl Synapses {
             let end = begin + learned[begin..].partition_point(|of| of.place.source == *source);
             fade(&mut learned[rest..begin], rest, (keep, marks), ticked, &mut left);
             for (at, of) in (begin..).zip(&mut learned[begin..end]) {
-                if marks.has(of.target) {
+                if marks.contains(of.target) {
                     let gain = rate * f64::from(*activated) * f64::from(activation(active, of.target));
                     ticked.counts.strengthened += 1;
                     ticked.counts.ltp += u64::from(of.synapse.strengthen(gain, of.base, range.cap));
@@ -329,7 +331,7 @@ fn fade(
 ) {
     for (at, of) in (first..).zip(records) {
         fades(of, at, keep, ticked, left);
-        if marks.has(of.target) {
+        if marks.contains(of.target) {
             left.incoming.push(Incoming { target: of.target, at, strengthened: false });
         }
     }

@@ -6,7 +6,7 @@
 //! Time comes after likeness and before contrast: what is relevant is relevant whether or not it would light up for others.
 
 use super::ask::{Ask, Config, Sieve, Xlr};
-use crate::activation::{Activation, Lit};
+use crate::activation::{Activated, Activation};
 use crate::graph::index::NodeId;
 use crate::graph::kinds::Dimension;
 use crate::merge::{Merged, merge, ranked};
@@ -51,7 +51,7 @@ struct Heard {
 }
 
 impl Asking<'_> {
-    fn hears(&self, dimension: Dimension) -> bool {
+    fn uses(&self, dimension: Dimension) -> bool {
         self.ask.dimensions.contains(&dimension)
     }
 
@@ -65,12 +65,12 @@ impl Asking<'_> {
 
     /// Weighs what is lit with all else that is heard.
     pub(super) fn weigh(&self, lit: Activation, scratch: &mut xlr::Scratch) -> Weighed {
-        let moment = self.hears(Dimension::Temporal).then(|| self.moment());
+        let moment = self.uses(Dimension::Temporal).then(|| self.moment());
         let graph = self.view.graph();
         let like = self.semantic();
         // Time speaks of what others found, be it nothing that passes.
         let timed = moment.is_some_and(|moment| {
-            let lit = lit.lit.iter().filter(|_| self.hears(Dimension::Structural)).map(|lit| lit.node);
+            let lit = lit.nodes.iter().filter(|_| self.uses(Dimension::Structural)).map(|lit| lit.node);
             let like = like.iter().map(|(node, _)| *node);
             lit.chain(like).any(|node| moment.share(graph, node) > 0.0)
         });
@@ -81,7 +81,7 @@ impl Asking<'_> {
             let heard = self.temporal(&moment, &structural, &semantic);
             Heard { active: heard.active || timed, ..heard }
         });
-        let alone = self.hears(Dimension::Semantic) && self.company().is_none();
+        let alone = self.uses(Dimension::Semantic) && self.company().is_none();
         let mut flags = Flags::default()
             .with(Flag::CausalTruncated, truncated)
             .with(Flag::CochangeFull, moment.is_some() && self.view.co_change().is_full())
@@ -115,21 +115,24 @@ impl Asking<'_> {
 
     /// The strongest of what is lit and passes, as parts of the greatest value of all where that is above 1.
     fn structural(&self, mut lit: Activation) -> Heard {
-        if !self.hears(Dimension::Structural) {
+        if !self.uses(Dimension::Structural) {
             return Heard::default();
         }
-        let active = !lit.lit.is_empty();
-        let most = lit.lit.iter().map(|lit| lit.value).fold(1.0, f32::max);
+        let active = !lit.nodes.is_empty();
+        let most = lit.nodes.iter().map(|lit| lit.value).fold(1.0, f32::max);
         if !self.sieve.is_open() {
-            lit.lit.retain(|lit| self.sieve.passes(self.view, lit.node));
+            lit.nodes.retain(|lit| self.sieve.passes(self.view, lit.node));
         }
         let pool = lit.strongest(self.view.graph(), POOL_MIN.max(POOL_EACH * self.ask.top_k));
-        Heard { of: pool.lit.iter().map(|Lit { node, value }| (*node, value / most)).collect(), active }
+        Heard {
+            of: pool.nodes.iter().map(|Activated { node, value }| (*node, value / most)).collect(),
+            active,
+        }
     }
 
     /// What is called like the question, or stands with what is.
     fn semantic(&self) -> Vec<(NodeId, f32)> {
-        if !self.hears(Dimension::Semantic) || self.ask.text.is_empty() {
+        if !self.uses(Dimension::Semantic) || self.ask.text.is_empty() {
             return Vec::new();
         }
         let sources = self.view.sources();
@@ -148,7 +151,7 @@ impl Asking<'_> {
 
     /// What the seeds cause, or are caused by; and whether that was cut short.
     fn causal(&self) -> (Heard, bool) {
-        if !self.hears(Dimension::Causal) {
+        if !self.uses(Dimension::Causal) {
             return (Heard::default(), false);
         }
         let found = self.config.weighing.causal.detect(self.view.graph(), self.begun);

@@ -162,7 +162,7 @@ mod tests {
         builder.finalize().unwrap()
     }
 
-    fn said(text: &str) -> BTreeSet<String> {
+    fn content_words(text: &str) -> BTreeSet<String> {
         words(&fold(text)).filter(|word| !is_stop(word)).map(|word| singular(word).to_owned()).collect()
     }
 
@@ -182,7 +182,7 @@ mod tests {
             let sentences: Vec<BTreeSet<String>> = facts
                 .iter()
                 .map(|(a, b, kind)| [graph.label(by_rank[*a as usize]), graph.label(by_rank[*b as usize]), kind])
-                .map(|texts| texts.into_iter().flat_map(said).collect())
+                .map(|texts| texts.into_iter().flat_map(content_words).collect())
                 .collect();
             let mut wanted = Vec::new();
             for (fact, sentence) in facts.iter().zip(&sentences) {
@@ -190,7 +190,7 @@ mod tests {
                     let f = sentences.iter().filter(|other| other.contains(word)).count() as f64;
                     (1.0 + (facts.len() as f64 - f + 0.5) / (f + 0.5)).ln()
                 };
-                let shared: Vec<f64> = said(&query).iter().filter(|word| sentence.contains(*word)).map(idf).collect();
+                let shared: Vec<f64> = content_words(&query).iter().filter(|word| sentence.contains(*word)).map(idf).collect();
                 if !shared.is_empty() {
                     let score = shared.iter().sum::<f64>() / (1.0 + 0.3 * sentence.len() as f64).sqrt();
                     wanted.push(((fact.0, fact.1), score));

@@ -443,7 +443,7 @@ fn xlr_overlap_is_live() {
         usize::MAX,
         &mut scratch::Scratch::default(),
     );
-    let value = |number: u32| lit.lit.iter().find(|lit| lit.node == node(&held, number)).unwrap().value;
+    let value = |number: u32| lit.nodes.iter().find(|lit| lit.node == node(&held, number)).unwrap().value;
     assert!(value(5) > value(6));
     let gated = |number: u32| value(number) * found.gate(node(&held, number)).unwrap();
     assert!(gated(5) < gated(6));

@@ -95,7 +95,7 @@ pub async fn run(
     let ends = ebb_core::clock::parse_rfc3339(ENDS).map_err(CliError::failed)?;
     let done = replay(service, &file, ends, output).await?;
     let hours = service.timeline().await?;
-    let (told, weights, hot) = tell(service, endpoint, &done, &hours, ends).await?;
+    let (told, weights, hot) = print(service, endpoint, &done, &hours, ends).await?;
     let plot = over_time(&hours, ends);
     let tiers = now(&service.tiers().await?);
     output.emit("demo", &told, |page| {
@@ -128,7 +128,7 @@ async fn replay(
     Ok(done)
 }
 
-async fn tell(
+async fn print(
     service: &Service,
     endpoint: &Endpoint,
     done: &Imported,

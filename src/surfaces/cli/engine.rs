@@ -97,7 +97,7 @@ impl Verb {
 }
 
 impl ActivateArgs {
-    fn asked(&self) -> ActivateRequest {
+    fn request(&self) -> ActivateRequest {
         ActivateRequest {
             seeds: self.seeds.clone(),
             profile: self.profile.into(),
@@ -109,7 +109,7 @@ impl ActivateArgs {
 }
 
 impl RankArgs {
-    fn asked(&self) -> PageRankRequest {
+    fn request(&self) -> PageRankRequest {
         PageRankRequest { seeds: self.seeds.clone(), top_k: usize::from(self.common.top), scope: None }
     }
 }
@@ -119,16 +119,16 @@ pub async fn run(verb: &Verb, service: &Service, output: &Output) -> Result<(), 
     let scope = service.scope();
     match verb {
         Verb::Activate(args) => {
-            tell("engine.activate", &service.activate(scope, args.asked()).await?, output)
+            print("engine.activate", &service.activate(scope, args.request()).await?, output)
         }
-        Verb::Xlr(args) => xlr::tell(&service.xlr(scope, args.asked()).await?, output),
-        Verb::Resonate(args) => waves::tell(&service.resonate(scope, args.asked()).await?, output),
+        Verb::Xlr(args) => xlr::print(&service.xlr(scope, args.request()).await?, output),
+        Verb::Resonate(args) => waves::print(&service.resonate(scope, args.request()).await?, output),
         Verb::Harmonics(args) => {
-            waves::tell_spectrum(&service.harmonics(scope, args.waves.asked()).await?, output)
+            waves::print_spectrum(&service.harmonics(scope, args.waves.request()).await?, output)
         }
-        Verb::Pagerank(args) => tell("engine.pagerank", &service.rank(scope, args.asked()).await?, output),
+        Verb::Pagerank(args) => print("engine.pagerank", &service.rank(scope, args.request()).await?, output),
         Verb::Communities(args) => {
-            communities::tell(args, &service.communities(scope, args.asked()).await?, output)
+            communities::print(args, &service.communities(scope, args.request()).await?, output)
         }
     }
 }
@@ -138,21 +138,23 @@ pub fn run_on(verb: &Verb, view: &View, rules: &Config, output: &Output) -> Resu
     let scratch = &mut Default::default();
     match verb {
         Verb::Activate(args) => {
-            tell("engine.activate", &engine::activate(view, &args.asked(), rules, scratch)?, output)
+            print("engine.activate", &engine::activate(view, &args.request(), rules, scratch)?, output)
         }
-        Verb::Xlr(args) => xlr::tell(&engine::xlr(view, &args.asked(), rules, scratch)?, output),
-        Verb::Resonate(args) => waves::tell(&engine::resonate(view, &args.asked(), rules, scratch)?, output),
+        Verb::Xlr(args) => xlr::print(&engine::xlr(view, &args.request(), rules, scratch)?, output),
+        Verb::Resonate(args) => {
+            waves::print(&engine::resonate(view, &args.request(), rules, scratch)?, output)
+        }
         Verb::Harmonics(args) => {
-            waves::tell_spectrum(&engine::harmonics(view, args.waves.asked(), rules, scratch)?, output)
+            waves::print_spectrum(&engine::harmonics(view, args.waves.request(), rules, scratch)?, output)
         }
-        Verb::Pagerank(args) => tell("engine.pagerank", &engine::rank(view, &args.asked())?, output),
+        Verb::Pagerank(args) => print("engine.pagerank", &engine::rank(view, &args.request())?, output),
         Verb::Communities(args) => {
-            communities::tell(args, &engine::communities(view, &args.asked())?, output)
+            communities::print(args, &engine::communities(view, &args.request())?, output)
         }
     }
 }
 
-fn tell(verb: &str, answer: &EngineAnswer, output: &Output) -> Result<(), CliError> {
+fn print(verb: &str, answer: &EngineAnswer, output: &Output) -> Result<(), CliError> {
     output.emit(verb, answer, |page| lay_out(answer, page))
 }
 

@@ -106,7 +106,7 @@ impl CliError {
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn tell(&self, to: &mut dyn Write, color: bool) -> io::Result<()> {
+    pub fn write_to(&self, to: &mut dyn Write, color: bool) -> io::Result<()> {
         if self.exit == Exit::Ok {
             return Ok(());
         }
@@ -156,7 +156,7 @@ mod tests {
 
     fn told(error: &CliError) -> String {
         let mut text = Vec::new();
-        error.tell(&mut text, false).unwrap();
+        error.write_to(&mut text, false).unwrap();
         String::from_utf8(text).unwrap()
     }
 

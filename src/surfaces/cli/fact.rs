@@ -266,7 +266,7 @@ pub async fn sweep(
         let standing = service.sweep_job(id).await?;
         return output.emit("sweep.job", &standing, |page| {
             page.line(&format!("The sweep {} is {}.", standing.job_id, standing.status));
-            page.line(&told(&standing.so_far));
+            page.line(&summary(&standing.so_far));
             if let Some(reason) = &standing.reason {
                 page.line(reason);
             }
@@ -280,7 +280,7 @@ pub async fn sweep(
         at: Some(args.write.instant(service, global).await?),
     };
     match service.sweep(&args.write.mode(&args.once), &request, None).await? {
-        Sweep::Done(answer) => output.emit("sweep", &answer, |page| page.line(&told(&answer))),
+        Sweep::Done(answer) => output.emit("sweep", &answer, |page| page.line(&summary(&answer))),
         Sweep::Queued(queued) => output.emit("sweep", &queued, |page| {
             page.line(&format!(
                 "The sweep {} is {}; a worker needs about {} s for it.",
@@ -291,7 +291,7 @@ pub async fn sweep(
     }
 }
 
-fn told(swept: &SweepAnswer) -> String {
+fn summary(swept: &SweepAnswer) -> String {
     let by = match swept.policies_applied.as_slice() {
         [] => "no policy matched any".to_owned(),
         ids => format!("by {}", ids.join(", ")),

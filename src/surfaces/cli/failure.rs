@@ -133,7 +133,7 @@ mod tests {
 
     fn said(error: CliError) -> (u8, String) {
         let mut text = Vec::new();
-        error.tell(&mut text, false).unwrap();
+        error.write_to(&mut text, false).unwrap();
         (error.exit().code(), String::from_utf8(text).unwrap())
     }
 

@@ -51,7 +51,7 @@ pub async fn run(verb: &Verb, config: &Config, keeper: &Keeper, output: &Output)
         Verb::Start => {
             refuse_given(config)?;
             ebb_provision::start(config, keeper).await?;
-            told(&ebb_provision::status(config).await?, output)
+            print_status(&ebb_provision::status(config).await?, output)
         }
         Verb::Stop { force } => {
             refuse_given(config)?;
@@ -60,7 +60,7 @@ pub async fn run(verb: &Verb, config: &Config, keeper: &Keeper, output: &Output)
                 if stopped { "The server is stopped; its data stays." } else { "No server was running." };
             output.emit("neo4j.stop", &Stopped { stopped, home: &config.home }, |page| page.line(said))
         }
-        Verb::Status => told(&ebb_provision::status(config).await?, output),
+        Verb::Status => print_status(&ebb_provision::status(config).await?, output),
         Verb::Browser => {
             refuse_given(config)?;
             let endpoint = ebb_provision::start(config, keeper).await?;
@@ -103,7 +103,7 @@ struct Shown<'a> {
     password_file: &'a Path,
 }
 
-fn told(status: &Status, output: &Output) -> Result<(), CliError> {
+fn print_status(status: &Status, output: &Output) -> Result<(), CliError> {
     output.emit("neo4j.status", status, |page| {
         let home = status.home.display().to_string();
         let Some(server) = &status.server else {

@@ -156,7 +156,7 @@ impl From<ProfileName> for Profile {
 /// Runs the verb.
 pub async fn run(args: &RecallArgs, service: &Service, output: &Output) -> Result<(), CliError> {
     let now = service.instant(None).await?;
-    tell(args, &service.recall(service.scope(), args.asked(now)?).await?, output)
+    print(args, &service.recall(service.scope(), args.request(now)?).await?, output)
 }
 
 /// Runs the verb on a graph that is no mirror's, at `now`.
@@ -167,15 +167,15 @@ pub fn run_on(
     now: Timestamp,
     output: &Output,
 ) -> Result<(), CliError> {
-    tell(args, &recall_in(view, &args.asked(now)?, rules, now)?, output)
+    print(args, &recall_in(view, &args.request(now)?, rules, now)?, output)
 }
 
-fn tell(args: &RecallArgs, answer: &Recall, output: &Output) -> Result<(), CliError> {
+fn print(args: &RecallArgs, answer: &Recall, output: &Output) -> Result<(), CliError> {
     output.emit("recall", answer, |page| lay_out(answer, args.why, page))
 }
 
 impl RecallArgs {
-    fn asked(&self, now: Timestamp) -> Result<RecallRequest, CliError> {
+    fn request(&self, now: Timestamp) -> Result<RecallRequest, CliError> {
         let resolved = self.since.map(|since| since.resolve(now)).transpose();
         let since = resolved.map_err(|why| CliError::usage("--since leads out of the calendar").why(why))?;
         let heard: Vec<Dimension> = self.dimensions.iter().map(|name| (*name).into()).collect();

@@ -101,7 +101,7 @@ pub(super) fn page_size<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u32
 pub(super) fn query<T: DeserializeOwned>(text: Option<&str>) -> Result<T, Problem> {
     let pairs = form_urlencoded::parse(text.unwrap_or_default().as_bytes());
     let read = serde_path_to_error::deserialize(serde_urlencoded::Deserializer::new(pairs));
-    read.map_err(|why| Problem::validation(format!("the query: {}", told(&why))))
+    read.map_err(|why| Problem::validation(format!("the query: {}", error_at(&why))))
 }
 
 /// When a body of which so much has arrived is too late, from when it began.
@@ -172,7 +172,7 @@ pub(super) fn json<T: DeserializeOwned>(headers: &HeaderMap, bytes: &[u8]) -> Re
     }
     let mut from = serde_json::Deserializer::from_slice(bytes);
     let read = serde_path_to_error::deserialize(&mut from);
-    let value = read.map_err(|why| Problem::validation(format!("the body: {}", told(&why))))?;
+    let value = read.map_err(|why| Problem::validation(format!("the body: {}", error_at(&why))))?;
     from.end().map_err(|why| Problem::validation(format!("the body: {why}")))?;
     Ok(value)
 }
@@ -195,7 +195,7 @@ fn unsupported(detail: &str) -> Problem {
 }
 
 /// Where something is wrong, and what.
-pub(in crate::surfaces) fn told<E: std::fmt::Display>(why: &serde_path_to_error::Error<E>) -> String {
+pub(in crate::surfaces) fn error_at<E: std::fmt::Display>(why: &serde_path_to_error::Error<E>) -> String {
     match why.path().to_string().as_str() {
         "." => why.inner().to_string(),
         path => format!("{path}: {}", why.inner()),

@@ -5,7 +5,7 @@
 //! nothing but that: it is a hash over a secret that lives as long as the process, and is good once, for [`GOOD_FOR`].
 
 use super::Fault;
-use super::tool::{Call, said};
+use super::tool::{Call, to_json};
 use ebb_core::api::fact::{Sweep, SweepAnswer, SweepRequest};
 use ebb_core::domain::fact::FactScope;
 use ebb_core::domain::ids::{Scope, TERM_BYTES_MAX, Term, hex};
@@ -153,8 +153,8 @@ pub(super) async fn call(call: Call, asked: DecayScopeRequest) -> Result<Value, 
     };
     let mode = WriteMode::Once(call.caller.request(None));
     match call.service().sweep(&mode, &request, Some(tools.stop.clone())).await? {
-        Sweep::Done(answer) if is_dry => said(DryRunResponse { answer, confirm: tools.tokens.of(&asked) }),
-        sweep => said(sweep),
+        Sweep::Done(answer) if is_dry => to_json(DryRunResponse { answer, confirm: tools.tokens.of(&asked) }),
+        sweep => to_json(sweep),
     }
 }
 

@@ -1,7 +1,7 @@
 //! A tool: what it is called and takes, who may call it, and how a call is worked on.
 
 use super::{Fault, Place, Tools};
-use crate::surfaces::http::{KEY_MAX, Kind, told};
+use crate::surfaces::http::{KEY_MAX, Kind, error_at};
 use ebb_core::domain::ids::Scope;
 use ebb_core::domain::key::Right;
 use ebb_core::service::Service;
@@ -133,10 +133,10 @@ fn schema<T: JsonSchema>() -> JsonObject {
 }
 
 fn read<T: DeserializeOwned>(said: Value) -> Result<T, Fault> {
-    serde_path_to_error::deserialize(said).map_err(|why| Fault(told(&why)))
+    serde_path_to_error::deserialize(said).map_err(|why| Fault(error_at(&why)))
 }
 
-pub(super) fn said(answer: impl Serialize) -> Result<Value, Fault> {
+pub(super) fn to_json(answer: impl Serialize) -> Result<Value, Fault> {
     serde_json::to_value(answer).map_err(|why| Fault(format!("the answer cannot be written as JSON: {why}")))
 }
 

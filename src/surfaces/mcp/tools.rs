@@ -1,6 +1,6 @@
 //! The tools: what each is called, what it takes, whose right it needs, and what it does.
 
-use super::tool::{Call, Tool, said};
+use super::tool::{Call, Tool, to_json};
 use super::{Fault, decay};
 use crate::surfaces::http::{Kind, UsedHit};
 use ebb_core::api::outcome::Outcome;
@@ -91,7 +91,7 @@ async fn recall(call: Call, asked: Question) -> Result<Value, Fault> {
         why: true,
         ..RecallRequest::default()
     };
-    said(call.service().recall(&scope, asked).await.map_err(|why| Fault(why.to_string()))?)
+    to_json(call.service().recall(&scope, asked).await.map_err(|why| Fault(why.to_string()))?)
 }
 
 /// Something to remember.
@@ -137,7 +137,7 @@ async fn remember(call: Call, new: RememberRequest) -> Result<Value, Fault> {
     };
     let remember = remember.checked().map_err(|why| Fault(why.to_string()))?;
     let memory = service.remember(&request.into(), remember).await?;
-    said(memory)
+    to_json(memory)
 }
 
 /// A relation that was seen.
@@ -171,7 +171,7 @@ async fn observe(call: Call, seen: ObservationRequest) -> Result<Value, Fault> {
     let mode = WriteMode::Once(call.request(seen.request_id.as_deref())?);
     let done = service.observe(&mode, std::slice::from_ref(&observe)).await?;
     let outcome = done.first().copied().unwrap_or(Observed::Late);
-    said(WrittenEdge::of(&observe.tie, Some(outcome), None, at, false))
+    to_json(WrittenEdge::of(&observe.tie, Some(outcome), None, at, false))
 }
 
 /// What came of a recall.
@@ -201,7 +201,7 @@ async fn report(call: Call, came: OutcomeRequest) -> Result<Value, Fault> {
     let mode = WriteMode::Once(call.request(came.request_id.as_deref())?);
     let at = service.instant(None).await?;
     let reported = service.report(&mode, &scope, &outcome, at).await?;
-    said(Outcome::of(&outcome, &reported, false))
+    to_json(Outcome::of(&outcome, &reported, false))
 }
 
 /// A memory.
@@ -217,7 +217,7 @@ struct MemoryRequest {
 async fn explain(call: Call, which: MemoryRequest) -> Result<Value, Fault> {
     let scope = call.scope(which.scope.as_ref(), Right::Read)?;
     let at = call.service().instant(None).await?;
-    said(call.service().explain(&MemoryKey::new(&scope, &which.id), at).await?.explained)
+    to_json(call.service().explain(&MemoryKey::new(&scope, &which.id), at).await?.explained)
 }
 
 /// Nothing is asked.
@@ -231,5 +231,5 @@ async fn status(call: Call, _: Nothing) -> Result<Value, Fault> {
         return Err(Fault(why.to_owned()));
     }
     let at = call.service().instant(None).await?;
-    said(call.service().status(at).await?)
+    to_json(call.service().status(at).await?)
 }

@@ -36,7 +36,7 @@ fn is_right(graph: &Graph, plain: &Plain, query: &Query, scratch: &mut Scratch) 
     wanted.sort_by(|a, b| b.1.total_cmp(&a.1).then(graph.rank(a.0).cmp(&graph.rank(b.0))));
     let found = |most, scratch: &mut Scratch| {
         let found = wavefront::activate(graph, query, &Params::REFERENCE, most, scratch);
-        found.lit.into_iter().map(|lit| (lit.node, lit.value.to_bits())).collect::<Vec<_>>()
+        found.nodes.into_iter().map(|lit| (lit.node, lit.value.to_bits())).collect::<Vec<_>>()
     };
     let wanted: Vec<(NodeId, u32)> =
         wanted.into_iter().map(|(node, value)| (node, value.to_bits())).collect();

@@ -13,7 +13,7 @@ use crate::domain::ids::Scope;
 use crate::service::Service;
 use crate::service::recall::{Config, Error, Profile, TOP_K_MAX, View};
 use ebb_engine::Flag;
-use ebb_engine::activation::{Lit, hybrid};
+use ebb_engine::activation::{Activated, hybrid};
 use ebb_engine::scratch::Scratch;
 use std::cmp::Reverse;
 
@@ -33,11 +33,11 @@ pub fn xlr(
     let lit = hybrid::activate(graph, &seeds, params, graph.node_count(), &mut scratch.activation);
     let budget = rules.weighing().pulses;
     let found = ebb_engine::xlr::xlr(graph, view.mean_degree(), &seeds, params, budget, &mut scratch.xlr);
-    let gate = |lit: &Lit| lit.value * found.gate(lit.node).unwrap_or(1.0);
-    let mut all: Vec<(usize, &Lit, f32)> =
-        (1..).zip(&lit.lit).map(|(was, lit)| (was, lit, gate(lit))).collect();
+    let gate = |lit: &Activated| lit.value * found.gate(lit.node).unwrap_or(1.0);
+    let mut all: Vec<(usize, &Activated, f32)> =
+        (1..).zip(&lit.nodes).map(|(was, lit)| (was, lit, gate(lit))).collect();
     all.sort_unstable_by_key(|(was, _, after)| (Reverse(after.to_bits()), *was));
-    let hit = |(was, lit, after): &(usize, &Lit, f32)| XlrHit {
+    let hit = |(was, lit, after): &(usize, &Activated, f32)| XlrHit {
         node: known(view, lit.node),
         score: *after,
         activation: lit.value,

@@ -197,7 +197,7 @@ pub(super) fn parse(text: &str, number: u64, reading: &Reading) -> Result<Line, 
 
 fn read_line(text: &str, number: u64, reading: &Reading) -> Result<Line, String> {
     let Reading { key, scope, similarity, allowed, .. } = reading;
-    let raw: Raw = serde_json::from_str(text).map_err(|why| told(&why))?;
+    let raw: Raw = serde_json::from_str(text).map_err(|why| json_error(&why))?;
     Ok(match raw {
         Raw::Memory { at, id, content, session, instance, mentions, scope: own, pinned, embedding } => {
             let id = id.unwrap_or_else(|| event_id(key, number));
@@ -233,7 +233,7 @@ fn read_line(text: &str, number: u64, reading: &Reading) -> Result<Line, String>
             let own = own.as_ref().unwrap_or(scope);
             let shared = FactScope::named(own.as_str())
                 .ok_or_else(|| format!("facts have no scope {own}; it is local, team, company or public"))?;
-            let Exact { value } = serde_json::from_str(text).map_err(|why| told(&why))?;
+            let Exact { value } = serde_json::from_str(text).map_err(|why| json_error(&why))?;
             let assertion = Assertion {
                 at: parse_rfc3339(&at)?,
                 id: event_id(key, number),
@@ -301,7 +301,7 @@ fn judged(
 }
 
 /// What is wrong with a line. The parser has seen one line and counts from 1; which one it is, the caller says.
-fn told(why: &serde_json::Error) -> String {
+fn json_error(why: &serde_json::Error) -> String {
     let text = why.to_string();
     text.split_once(" at line ")
         .map_or(text.clone(), |(what, _)| format!("{what}, at column {}", why.column()))

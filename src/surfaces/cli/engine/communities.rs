@@ -38,7 +38,7 @@ pub struct CommunitiesArgs {
 }
 
 impl CommunitiesArgs {
-    pub(super) fn asked(&self) -> CommunitiesRequest {
+    pub(super) fn request(&self) -> CommunitiesRequest {
         CommunitiesRequest {
             resolution: self.resolution,
             node: self.node.clone(),
@@ -50,7 +50,7 @@ impl CommunitiesArgs {
     }
 }
 
-pub(super) fn tell(
+pub(super) fn print(
     args: &CommunitiesArgs,
     answer: &CommunitiesAnswer,
     output: &Output,

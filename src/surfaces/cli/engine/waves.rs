@@ -61,13 +61,13 @@ pub struct HarmonicsArgs {
 }
 
 impl ResonateArgs {
-    pub(super) fn asked(&self) -> ResonateRequest {
-        ResonateRequest { sympathetic: self.sympathetic, ..self.waves.asked().into() }
+    pub(super) fn request(&self) -> ResonateRequest {
+        ResonateRequest { sympathetic: self.sympathetic, ..self.waves.request().into() }
     }
 }
 
 impl WavesArgs {
-    pub(super) fn asked(&self) -> HarmonicsRequest {
+    pub(super) fn request(&self) -> HarmonicsRequest {
         HarmonicsRequest {
             seeds: self.seeds.clone(),
             frequency: self.frequency,
@@ -80,11 +80,11 @@ impl WavesArgs {
     }
 }
 
-pub(super) fn tell(answer: &ResonateAnswer, output: &Output) -> Result<(), CliError> {
+pub(super) fn print(answer: &ResonateAnswer, output: &Output) -> Result<(), CliError> {
     output.emit("engine.resonate", answer, |page| lay_out(answer, page))
 }
 
-pub(super) fn tell_spectrum(answer: &HarmonicsAnswer, output: &Output) -> Result<(), CliError> {
+pub(super) fn print_spectrum(answer: &HarmonicsAnswer, output: &Output) -> Result<(), CliError> {
     output.emit("engine.harmonics", answer, |page| lay_out_spectrum(answer, page))
 }
 

@@ -24,12 +24,12 @@ pub struct XlrArgs {
 }
 
 impl XlrArgs {
-    pub(super) fn asked(&self) -> XlrRequest {
+    pub(super) fn request(&self) -> XlrRequest {
         XlrRequest { seeds: self.seeds.clone(), top_k: usize::from(self.common.top), scope: None }
     }
 }
 
-pub(super) fn tell(answer: &XlrAnswer, output: &Output) -> Result<(), CliError> {
+pub(super) fn print(answer: &XlrAnswer, output: &Output) -> Result<(), CliError> {
     output.emit("engine.xlr", answer, |page| lay_out(answer, page))
 }
 
