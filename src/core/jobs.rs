@@ -129,9 +129,6 @@ impl JobName {
     }
 
     /// Does its work.
-    ///
-    /// # Errors
-    /// Of the store: a run that was lost, a server that is gone, a statement that failed.
     pub async fn run(self, work: Work<'_>) -> Result<Completion, Error> {
         (self.job().run)(work).await
     }

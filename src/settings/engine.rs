@@ -168,25 +168,16 @@ impl Config {
     }
 
     /// Between what effective weights lie.
-    ///
-    /// # Errors
-    /// For a number outside its range.
     pub fn range(&self) -> Result<WeightRange, graph::Error> {
         WeightRange { floor: self.weight_floor, cap: self.weight_cap }.checked()
     }
 
     /// How fast is learned and forgotten.
-    ///
-    /// # Errors
-    /// For a number outside its range.
     pub fn plasticity(&self) -> Result<Rules, graph::Error> {
         Rules::new(self.learning_rate, self.decay_rate)
     }
 
     /// How far waves run, and how they are read.
-    ///
-    /// # Errors
-    /// For a number outside its range.
     pub fn resonance(&self) -> Result<resonance::Config, graph::Error> {
         Ok(resonance::Config {
             wavelength: PosF32::new(self.wavelength)?,

@@ -31,9 +31,6 @@ pub(super) fn of(merged: &config::Config) -> Result<Policies, ConfigError> {
 }
 
 /// The policies of a TOML text, as they would stand in a configuration alone.
-///
-/// # Errors
-/// Every fault there is.
 pub fn of_text(text: &str) -> Result<Policies, Faults> {
     let mut faults = Vec::new();
     let place = |line, column| Origin::File { path: "policies.toml".into(), line, column };

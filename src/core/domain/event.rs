@@ -192,9 +192,6 @@ pub enum WalkError {
 
 impl Walk {
     /// A path of 2 to [`PATH_MAX`] places that led to something worth `reward`, above 0 and at most [`REWARD_MAX`].
-    ///
-    /// # Errors
-    /// [`WalkError`].
     pub fn deposit(path: Vec<Step>, reward: f64) -> Result<Self, WalkError> {
         if !(2..=PATH_MAX).contains(&path.len()) {
             return Err(WalkError::Length(path.len()));
@@ -206,9 +203,6 @@ impl Walk {
     }
 
     /// A place, under a name of at most [`NAME_BYTES_MAX`] bytes.
-    ///
-    /// # Errors
-    /// [`WalkError::Name`].
     pub fn node(label: PlaceLabel, id: PlaceId, name: Option<String>) -> Result<Self, WalkError> {
         match name {
             Some(name) if name.len() > NAME_BYTES_MAX => Err(WalkError::Name(name.len())),
@@ -217,9 +211,6 @@ impl Walk {
     }
 
     /// An edge between two places, which costs `base_cost`, `0 ..= 10`, where that is given.
-    ///
-    /// # Errors
-    /// [`WalkError::BaseCost`].
     pub fn edge(
         from: PlaceName,
         to: PlaceName,

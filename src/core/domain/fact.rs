@@ -258,9 +258,6 @@ pub enum FactError {
 
 impl Assertion {
     /// Checks the value and the source.
-    ///
-    /// # Errors
-    /// [`FactError`].
     pub fn checked(self) -> Result<Self, FactError> {
         match &self.tuple.value {
             Value::Text(text) if text.is_empty() => return Err(FactError::Empty),

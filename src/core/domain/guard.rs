@@ -49,9 +49,6 @@ impl Guard {
 
     /// Whether this many cycles may be added at once, when a person has accepted `accepted`: they fade every trail of every
     /// scope, for good.
-    ///
-    /// # Errors
-    /// [`TooFar`].
     pub fn judge_cycles(&self, cycles: u32, accepted: Option<u32>) -> Result<(), TooFar> {
         if cycles > CYCLES_MAX {
             return Err(TooFar::Impossible(cycles));

@@ -182,9 +182,6 @@ impl Outcome {
 }
 
 /// What a recall was worth, above 0 and at most [`REWARD_MAX`].
-///
-/// # Errors
-/// [`OutcomeError::Reward`].
 pub fn worth(reward: f64) -> Result<Pheromone, OutcomeError> {
     if !(reward > 0.0 && reward <= REWARD_MAX) {
         return Err(OutcomeError::Reward(reward));

@@ -142,9 +142,6 @@ struct DispatcherState {
 
 impl Dispatcher {
     /// Works until it is told to stop; then ends or gives up what runs.
-    ///
-    /// # Errors
-    /// [`TooManyPanics`].
     pub async fn work(self) -> Result<(), TooManyPanics> {
         let mut desk = DispatcherState {
             tasks: JoinSet::new(),

@@ -118,9 +118,6 @@ pub async fn run_job(
 }
 
 /// As [`run_job`], for whoever has just looked.
-///
-/// # Errors
-/// As [`run_job`].
 pub async fn run_job_after(
     store: &Store,
     mut outlook: Outlook,
@@ -285,9 +282,6 @@ fn report(job: JobName, run: &Run, outcome: Outcome, tally: Tally) -> JobReport 
 }
 
 /// Finishes the run of a job that a dead program left open, with that run's own `now`.
-///
-/// # Errors
-/// As [`run_job`].
 pub async fn finish_open(
     store: &Store,
     job: JobName,

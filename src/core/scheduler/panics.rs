@@ -17,9 +17,6 @@ pub struct TooManyPanics;
 
 impl Panics {
     /// Counts a panic.
-    ///
-    /// # Errors
-    /// [`TooManyPanics`].
     pub fn count(&self) -> Result<(), TooManyPanics> {
         let mut recent = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let now = Instant::now();

@@ -95,9 +95,6 @@ impl Service {
     }
 
     /// The view of a scope, loaded if there is none.
-    ///
-    /// # Errors
-    /// As [`Self::refresh_mirror`].
     pub async fn view(&self, scope: &Scope) -> Result<Arc<View>, Error> {
         Ok(self.ready(scope).await?.view)
     }
@@ -112,9 +109,6 @@ impl Service {
     }
 
     /// Reads a scope anew and says where its mirror differed; what was read takes its place.
-    ///
-    /// # Errors
-    /// As [`Self::refresh_mirror`].
     pub async fn verify_mirror(&self, scope: &Scope) -> Result<Difference, Error> {
         Ok(self.mirror.verify(scope, self.instant(None).await?).await?)
     }

@@ -131,9 +131,6 @@ impl Service {
     }
 
     /// Where one might go from a place, what draws most first.
-    ///
-    /// # Errors
-    /// As [`Service::trail_status`].
     pub async fn next_places(
         &self,
         scope: &Scope,
@@ -145,9 +142,6 @@ impl Service {
     }
 
     /// The cheapest way between two places, among the nearest [`PLACES_MAX`].
-    ///
-    /// # Errors
-    /// As [`Service::trail_status`].
     pub async fn cheapest_path(
         &self,
         scope: &Scope,

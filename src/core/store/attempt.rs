@@ -123,9 +123,6 @@ async fn stubs<'r>(tx: &mut Tx, raised: &'r [Raised], at: Timestamp) -> Result<(
 impl Store {
     /// Opens an attempt and claims up to `limit` ripe memories for it, as a batch of `run`. `None` when there was
     /// nothing to claim; the attempt is then aborted in the same transaction.
-    ///
-    /// # Errors
-    /// [`Error::Fenced`] if the run was lost.
     pub async fn claim(&self, run: &mut Run, phase: &str, limit: usize) -> Result<Option<Claimed>, Error> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]

@@ -77,10 +77,6 @@ impl Store {
 
     /// Looks through a page of memories after one, by id and scope, and sets dates anew that no job would set, as a batch of
     /// `run`. Answers how many it had; a short page is the last. Moves `after`.
-    ///
-    /// # Errors
-    /// [`Error::Fenced`] if the run was lost; an error with [`Error::is_too_big`] or [`Error::is_of_data`] asks for a
-    /// smaller page.
     pub async fn audit(
         &self,
         run: &mut Run,
@@ -104,9 +100,6 @@ impl Store {
 
     /// Removes up to `limit` each of what is kept for a time only and whose time is over, as a batch of `run`. Answers whether
     /// more may be left.
-    ///
-    /// # Errors
-    /// [`Error::Fenced`] if the run was lost.
     pub async fn trim(&self, run: &mut Run, limit: usize) -> Result<bool, Error> {
         let (kept, now) = (*self.transactions.pace.kept(), run.now);
         let body = async |tx: &mut Tx| {

@@ -66,9 +66,6 @@ impl Store {
     ///
     /// A memory that lives, belongs to one cluster with all that it is strongly paired with, and is no more strongly
     /// paired than that cluster is strong, changes nothing: what hangs together with it is not read.
-    ///
-    /// # Errors
-    /// [`Error::Fenced`] if the run was lost.
     pub async fn neighbourhood(
         &self,
         run: &mut Run,
@@ -83,9 +80,6 @@ impl Store {
     }
 
     /// Writes a plan, each page a batch of `run`, and takes the memories it was made for off the list.
-    ///
-    /// # Errors
-    /// [`Error::Fenced`] if the run was lost.
     pub async fn settle(
         &self,
         run: &mut Run,
@@ -114,9 +108,6 @@ impl Store {
 
     /// Quarantines a memory since its part of the graph cannot be settled, as a batch of `run`, and takes it off the list.
     /// The next audit puts it there again if it belongs to a cluster, which it then leaves.
-    ///
-    /// # Errors
-    /// [`Error::Fenced`] if the run was lost.
     pub async fn quarantine_suspect(
         &self,
         run: &mut Run,
@@ -147,9 +138,6 @@ impl Store {
 
     /// Puts every memory that belongs to a cluster, or could by this threshold, on the list, a page in one batch of
     /// `run`, and records the threshold.
-    ///
-    /// # Errors
-    /// [`Error::Fenced`] if the run was lost.
     pub async fn suspect_all(&self, run: &mut Run, threshold: f64) -> Result<(), Error> {
         #[derive(Default, Deserialize)]
         #[serde(rename_all = "camelCase")]

@@ -76,9 +76,6 @@ impl Store {
 
     /// Counts sessions, as a batch of `run`: each whole, but the first of them perhaps in part if it has more pairs than
     /// one transaction takes. Answers what was done.
-    ///
-    /// # Errors
-    /// [`Error::Fenced`] if the run was lost.
     pub async fn coactivate(
         &self,
         run: &mut Run,
@@ -93,9 +90,6 @@ impl Store {
     }
 
     /// Quarantines a session that cannot be counted, as a batch of `run`.
-    ///
-    /// # Errors
-    /// [`Error::Fenced`] if the run was lost.
     pub async fn quarantine_session(
         &self,
         run: &mut Run,
@@ -130,9 +124,6 @@ impl Store {
 
     /// Looks through all sessions for accesses that other writers drew, a page in one batch of `run`. Answers how many
     /// sessions wait for it now.
-    ///
-    /// # Errors
-    /// [`Error::Fenced`] if the run was lost.
     pub async fn find_accesses(&self, run: &mut Run) -> Result<i64, Error> {
         #[derive(Debug, Clone, Default, Deserialize)]
         #[serde(rename_all = "camelCase")]

@@ -47,9 +47,6 @@ impl Store {
     }
 
     /// Adopts a page of memories of other writers, as a batch of `run`. Answers how many rows it took, good and bad.
-    ///
-    /// # Errors
-    /// [`Error::Fenced`] if the run was lost; an error with [`Error::is_of_data`] asks for a smaller page.
     pub async fn adopt(
         &self,
         run: &mut Run,
@@ -84,10 +81,6 @@ impl Store {
 
     /// Sweeps one page of due memories at the run's `now`, after `cursor`, which it moves. Answers how many rows the
     /// page had; a short page is the last.
-    ///
-    /// # Errors
-    /// [`Error::Fenced`] if the run was lost; an error with [`Error::is_too_big`] or [`Error::is_of_data`] asks for a
-    /// smaller page.
     pub async fn decay(
         &self,
         run: &mut Run,

@@ -79,9 +79,6 @@ impl Store {
 
     /// Takes a page of places or edges under the laws on which other writers left something, as a batch of `run`.
     /// Answers how many it took, good and bad.
-    ///
-    /// # Errors
-    /// [`Error::Fenced`] if the run was lost; an error with [`Error::is_of_data`] asks for a smaller page.
     pub async fn adopt_trails(
         &self,
         run: &mut Run,
@@ -96,10 +93,6 @@ impl Store {
 
     /// Brings a page of places or edges to `cycle`, as a batch of `run`; of a dry run, with those that it would adopt before.
     /// Answers how many the page had; a short page is the last.
-    ///
-    /// # Errors
-    /// [`Error::Fenced`] if the run was lost; an error with [`Error::is_too_big`] or [`Error::is_of_data`] asks for a
-    /// smaller page.
     pub async fn evaporate(
         &self,
         run: &mut Run,
@@ -124,9 +117,6 @@ impl Store {
 
     /// Records that all trails were brought to `cycle`, and takes over the length of a cycle from the configuration, as a
     /// batch of `run`.
-    ///
-    /// # Errors
-    /// [`Error::Fenced`] if the run was lost.
     pub async fn evaporated(&self, run: &mut Run, cycle: i64) -> Result<(), Error> {
         let now = run.now;
         self.in_run(run, "trails.evaporated", async |tx: &mut Tx| {

@@ -63,9 +63,6 @@ impl Store {
 
     /// Takes a page of relations of other writers under the laws, as a batch of `run`. Answers how many rows it took, good
     /// and bad.
-    ///
-    /// # Errors
-    /// [`Error::Fenced`] if the run was lost; an error with [`Error::is_of_data`] asks for a smaller page.
     pub async fn adopt_relations(&self, run: &mut Run, take: PageMode<'_>) -> Result<usize, Error> {
         let now = run.now;
         let tally =
@@ -75,10 +72,6 @@ impl Store {
 
     /// Writes down what one page of relations weighs at the run's `now`, after the key `after`. Answers how many rows the
     /// page had and the last key; a short page is the last.
-    ///
-    /// # Errors
-    /// [`Error::Fenced`] if the run was lost; an error with [`Error::is_too_big`] or [`Error::is_of_data`] asks for a
-    /// smaller page.
     pub async fn fade(
         &self,
         run: &mut Run,

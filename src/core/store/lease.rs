@@ -77,9 +77,6 @@ const STUCK_AFTER: Duration = Duration::from_secs(60);
 
 impl Store {
     /// Looks at the ledger of these jobs and at the tunables, in one transaction.
-    ///
-    /// # Errors
-    /// As [`Store::tunables`].
     pub async fn survey(&self, jobs: &[&'static str]) -> Result<Facts, Error> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]

@@ -56,9 +56,6 @@ struct Row {
 
 impl Store {
     /// Looks around before a run.
-    ///
-    /// # Errors
-    /// As [`Store::tunables`].
     pub async fn outlook(&self) -> Result<Outlook, Error> {
         let row: Row = self
             .transactions

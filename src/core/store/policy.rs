@@ -83,9 +83,6 @@ impl Store {
     }
 
     /// Records that these policies had their first scheduled run, as a batch of it.
-    ///
-    /// # Errors
-    /// [`Error::Fenced`] if the run was lost.
     pub async fn tried(&self, run: &mut Run, policies: &[Policy]) -> Result<(), Error> {
         let occurrence = run.occurrence.clone();
         self.in_run(run, "policy.try", async |tx: &mut Tx| {

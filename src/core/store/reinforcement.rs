@@ -113,9 +113,6 @@ impl Store {
     }
 
     /// Quarantines a new memory that cannot be compared, or whose like cannot be strengthened, as a batch of `run`.
-    ///
-    /// # Errors
-    /// [`Error::Fenced`] if the run was lost.
     pub async fn quarantine_new(&self, run: &mut Run, new: &New, why: &Error) -> Result<(), Error> {
         self.in_run(run, "reinforcement.quarantine", async |tx: &mut Tx| {
             quarantine(tx, &[(&new.key, why.quarantine_reason())]).await?;
@@ -127,9 +124,6 @@ impl Store {
 
     /// Strengthens old memories by new ones, each pair once, as a batch of `run`, which also records how many scopes were
     /// `cut` to be compared.
-    ///
-    /// # Errors
-    /// [`Error::Fenced`] if the run was lost.
     pub async fn reinforce(
         &self,
         run: &mut Run,

@@ -316,6 +316,9 @@ impl Store {
     }
 
     /// Runs `body` as the next batch of a run: guarded, receipted, in one transaction. Of a dry run it is rolled back.
+    ///
+    /// # Errors
+    /// [`Error::Fenced`] if the run was lost. One with [`Error::is_too_big`] or [`Error::is_of_data`] asks for a smaller page.
     pub(super) async fn in_run<T, F>(&self, run: &mut Run, name: &'static str, body: F) -> Result<T, Error>
     where
         T: Counted,
@@ -375,9 +378,6 @@ impl Store {
     }
 
     /// Ends a run and answers what all its batches did, those of former holders included.
-    ///
-    /// # Errors
-    /// [`Error::Fenced`] if the run was lost.
     pub async fn close_run(
         &self,
         run: &Run,

@@ -212,18 +212,12 @@ impl Store {
 
     /// Has a scope learn, as the next batch of a run. Does nothing where it has learned meanwhile: the lesson is another one
     /// then.
-    ///
-    /// # Errors
-    /// [`Error::Fenced`] if the run was lost.
     pub async fn learn(&self, run: &mut Run, lesson: &Lesson) -> Result<Tally, Error> {
         self.in_run(run, "synapse.learn", async |tx: &mut Tx| learn(tx, lesson, &self.trails).await).await
     }
 
     /// Removes rows of which nothing can be left: those that changed last at the tick `before` or earlier, and hold nothing
     /// that stays. At most `limit`, as the next batch of a run.
-    ///
-    /// # Errors
-    /// [`Error::Fenced`] if the run was lost.
     pub async fn trim_synapses(
         &self,
         run: &mut Run,

@@ -203,9 +203,6 @@ impl GraphBuilder {
     }
 
     /// Adds a relationship between nodes that are there, as the rule of its type says that it is walked.
-    ///
-    /// # Errors
-    /// As [`Self::add_edge`].
     pub fn relate(&mut self, source: &str, relation: &str, target: &str, weight: f32) -> Result<(), Error> {
         let rule = self.kinds.of(relation);
         self.add_edge(&EdgeRow {
@@ -240,9 +237,6 @@ impl GraphBuilder {
     }
 
     /// Adds one slot, of a relationship that can be walked both ways too: its other half is another call.
-    ///
-    /// # Errors
-    /// As [`Self::add_edge`].
     pub fn add_slot(&mut self, edge: &EdgeRow) -> Result<(), Error> {
         let end = self.edges.len();
         self.add_edge(edge)?;

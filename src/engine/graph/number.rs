@@ -58,17 +58,11 @@ macro_rules! number {
             }
 
             /// The sum, if it is one of these.
-            ///
-            /// # Errors
-            /// As [`Self::new`].
             pub fn checked_add(self, other: Self) -> Result<Self, Error> {
                 Self::new(self.0 + other.0)
             }
 
             /// The product, if it is one of these.
-            ///
-            /// # Errors
-            /// As [`Self::new`].
             pub fn checked_mul(self, other: Self) -> Result<Self, Error> {
                 Self::new(self.0 * other.0)
             }

@@ -72,9 +72,6 @@ impl Output {
 
     /// Prints an answer. `verb` is two words at most joined by a dot, such as `job.run`; `value` serialises as an
     /// object; `lay_out` makes the page for people.
-    ///
-    /// # Errors
-    /// When stdout cannot be written; a reader that has gone ends the program well.
     pub fn emit<T: Serialize>(
         &self,
         verb: &str,
@@ -86,9 +83,6 @@ impl Output {
 
     /// Prints an answer that takes the place of the one before: on a terminal the screen is cleared first, and JSON is one
     /// object a line.
-    ///
-    /// # Errors
-    /// When stdout cannot be written; a reader that has gone ends the program well.
     pub fn emit_again<T: Serialize>(
         &self,
         verb: &str,
@@ -107,9 +101,6 @@ impl Output {
     }
 
     /// Prints an answer that is a list: as JSON one object with the items under `field`, as NDJSON an object for each.
-    ///
-    /// # Errors
-    /// When stdout cannot be written; a reader that has gone ends the program well.
     pub fn emit_list<T: Serialize>(
         &self,
         verb: &str,
@@ -121,9 +112,6 @@ impl Output {
     }
 
     /// Prints bytes as they are: scripts, pages, pictures.
-    ///
-    /// # Errors
-    /// When stdout cannot be written; a reader that has gone ends the program well.
     pub fn raw(&self, bytes: &[u8]) -> Result<(), CliError> {
         self.to_stdout(|to| to.write_all(bytes))
     }

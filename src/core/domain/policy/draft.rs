@@ -70,9 +70,6 @@ impl std::fmt::Display for Given {
 
 impl Policies {
     /// Checks policies as they were given.
-    ///
-    /// # Errors
-    /// Every fault there is.
     pub fn check(drafts: &[Draft]) -> Result<Self, Vec<PolicyFault>> {
         let mut faults = Vec::new();
         let mut policies: Vec<Policy> = Vec::new();

@@ -129,9 +129,6 @@ impl Allowed {
     }
 
     /// The label of this name.
-    ///
-    /// # Errors
-    /// [`NamesError::NotListed`].
     pub fn label(&self, name: &str) -> Result<&PlaceLabel, NamesError> {
         self.labels.iter().find(|label| label.0 == name).ok_or_else(|| NamesError::NotListed {
             what: "label",
@@ -141,9 +138,6 @@ impl Allowed {
     }
 
     /// The type of this name.
-    ///
-    /// # Errors
-    /// [`NamesError::NotListed`].
     pub fn kind(&self, name: &str) -> Result<&EdgeType, NamesError> {
         self.types.iter().find(|kind| kind.0 == name).ok_or_else(|| NamesError::NotListed {
             what: "relationship type",

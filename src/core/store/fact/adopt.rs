@@ -53,9 +53,6 @@ impl Store {
 
     /// Takes facts of other writers under the laws, a page as a batch of `run`. Answers how many rows it took,
     /// good and bad.
-    ///
-    /// # Errors
-    /// [`Error::Fenced`] if the run was lost; an error with [`Error::is_of_data`] asks for a smaller page.
     pub async fn adopt_facts(&self, run: &mut Run, take: PageMode<'_>) -> Result<usize, Error> {
         if self.foreign_facts().await? == 0 {
             return Ok(0);

@@ -197,9 +197,6 @@ impl Store {
     }
 
     /// Ends a sweep that was asked for, as a batch of the run that works on it: done with an answer, or failed.
-    ///
-    /// # Errors
-    /// [`Error::Fenced`] if the run was lost.
     pub async fn end_sweep(&self, run: &mut Run, id: &str, end: Result<&Summary, &str>) -> Result<(), Error> {
         self.in_run(run, "sweep.end", async |tx: &mut Tx| {
             let applied = end.map_or(&[][..], |summary| summary.applied.as_slice());

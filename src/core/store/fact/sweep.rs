@@ -112,10 +112,6 @@ impl Store {
     }
 
     /// Sweeps a page of heads at the run's `now`, after the key `after`, as a batch of `run`.
-    ///
-    /// # Errors
-    /// [`Error::Fenced`] if the run was lost; an error with [`Error::is_too_big`] or
-    /// [`Error::is_of_data`] asks for a smaller page.
     pub async fn sweep_heads(
         &self,
         run: &mut Run,

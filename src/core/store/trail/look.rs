@@ -228,9 +228,6 @@ impl Store {
     }
 
     /// Where one might go from a place at an instant, what draws most first; at most `limit`.
-    ///
-    /// # Errors
-    /// As [`Store::trail_status`].
     pub async fn next_places(
         &self,
         scope: &Scope,
@@ -263,9 +260,6 @@ impl Store {
     }
 
     /// The cheapest way between two places at an instant, looked for wave by wave until `places_max` places are read.
-    ///
-    /// # Errors
-    /// As [`Store::trail_status`].
     pub async fn cheapest_path(
         &self,
         scope: &Scope,
