@@ -3,6 +3,7 @@
 // params: $rows.scope: List, $rows.id: List
 // returns: a row for each memory that exists, in their order
 //
+// dates are energyAt, lastAccessed, created, ripeAt, dueAt and lastExpired, as `memory/lock` has them.
 // A memory that another writer made without a scope, and that no job has adopted, is of the scope local.
 UNWIND range(0, size($rows.id) - 1) AS i
 OPTIONAL MATCH (own:Memory {scope: $rows.scope[i], id: $rows.id[i]})
@@ -20,14 +21,10 @@ RETURN m.id AS id, toStringOrNull(m.content) AS content,
   CASE WHEN m.scope IS :: STRING THEN m.scope END AS scope,
   CASE WHEN m.tier IS :: STRING THEN m.tier END AS tier,
   CASE WHEN m.energy IS :: FLOAT OR m.energy IS :: INTEGER THEN toFloat(m.energy) END AS energy,
-  CASE WHEN first <= m.energyAt < end THEN m.energyAt.epochMillis END AS energyAt,
-  CASE WHEN first <= m.lastAccessed < end THEN m.lastAccessed.epochMillis END AS lastAccessed,
+  [date IN [m.energyAt, m.lastAccessed, m.created, m.ripeAt, m.dueAt, m.lastExpired] |
+    CASE WHEN first <= date < end THEN date.epochMillis ELSE valueType(date) END] AS dates,
   CASE WHEN m.accessCount IS :: INTEGER THEN m.accessCount END AS accessCount,
-  CASE WHEN first <= m.ripeAt < end THEN m.ripeAt.epochMillis END AS ripeAt,
-  CASE WHEN first <= m.dueAt < end THEN m.dueAt.epochMillis END AS dueAt,
   CASE WHEN m.pinned IS :: BOOLEAN THEN m.pinned END AS pinned,
-  CASE WHEN first <= m.created < end THEN m.created.epochMillis END AS created,
-  CASE WHEN first <= m.lastExpired < end THEN m.lastExpired.epochMillis END AS lastExpired,
   CASE WHEN m.sessionId IS :: STRING THEN m.sessionId END AS session,
   CASE WHEN m.instanceId IS :: STRING THEN m.instanceId END AS instance,
   CASE WHEN m.promotedFrom IS :: STRING THEN m.promotedFrom END AS promotedFrom,
@@ -36,15 +33,6 @@ RETURN m.id AS id, toStringOrNull(m.content) AS content,
   [(m)-[:MENTIONS]->(e:Entity) WHERE e.name IS :: STRING NOT NULL | e.name] AS mentions,
   CASE WHEN m:EbbQuarantined THEN coalesce(toStringOrNull(m.ebbReason), 'no reason kept')
     WHEN NOT m.scope IS :: STRING THEN 'scope is not text'
-    WHEN NOT m.energyAt IS :: ZONED DATETIME THEN 'energyAt is not a date with time and zone'
-    WHEN NOT (first <= m.energyAt < end) THEN 'energyAt is outside the years 0001 to 9999'
-    WHEN NOT (first <= m.lastAccessed < end) THEN 'lastAccessed is outside the years 0001 to 9999'
-    WHEN NOT m.created IS :: ZONED DATETIME THEN 'created is not a date with time and zone'
-    WHEN NOT (first <= m.created < end) THEN 'created is outside the years 0001 to 9999'
     WHEN NOT m.accessCount IS :: INTEGER THEN 'accessCount is not a whole number'
     WHEN NOT m.pinned IS :: BOOLEAN THEN 'pinned is not true or false'
-    WHEN NOT m.ripeAt IS :: ZONED DATETIME THEN 'ripeAt is not a date with time and zone'
-    WHEN NOT (first <= m.ripeAt < end) THEN 'ripeAt is outside the years 0001 to 9999'
-    WHEN NOT m.dueAt IS :: ZONED DATETIME THEN 'dueAt is not a date with time and zone'
-    WHEN NOT (first <= m.dueAt < end) THEN 'dueAt is outside the years 0001 to 9999'
   END AS fault

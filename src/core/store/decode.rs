@@ -17,15 +17,42 @@ pub(super) struct LifeRow {
     pub(super) scope: Option<String>,
     pub(super) tier: Option<String>,
     pub(super) energy: Option<f64>,
-    pub(super) energy_at: Option<i64>,
-    pub(super) last_accessed: Option<i64>,
+    /// Of the properties in [`DATES`], in their order; `memory/read` has one more.
+    pub(super) dates: Vec<DateValue>,
     pub(super) access_count: Option<i64>,
-    pub(super) ripe_at: Option<i64>,
-    pub(super) due_at: Option<i64>,
     pub(super) pinned: Option<bool>,
-    pub(super) created: Option<i64>,
     pub(super) session: Option<String>,
     pub(super) fault: Option<String>,
+}
+
+/// The properties whose values `dates` holds.
+const DATES: [&str; 6] = ["energyAt", "lastAccessed", "created", "ripeAt", "dueAt", "lastExpired"];
+
+/// The value of a property that should be a date.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(untagged)]
+pub(super) enum DateValue {
+    /// A date within the years 0001 to 9999, in epoch milliseconds.
+    Millis(i64),
+    /// The Cypher type of any other value, `NULL` if it is absent.
+    Type(String),
+}
+
+impl DateValue {
+    /// The instant, or `None` for an absent property.
+    ///
+    /// # Errors
+    /// The reason why no law can use the value.
+    fn instant(&self, name: &str) -> Result<Option<Timestamp>, String> {
+        match self {
+            Self::Millis(ms) => Timestamp::from_millis(*ms).map(Some).map_err(|why| format!("{name}: {why}")),
+            Self::Type(of) if of == "NULL" => Ok(None),
+            Self::Type(of) if of.starts_with("ZONED DATETIME") => {
+                Err(format!("{name} is outside the years 0001 to 9999"))
+            }
+            Self::Type(_) => Err(format!("{name} is not a date with time and zone")),
+        }
+    }
 }
 
 /// A memory as the laws see it, with what identifies it.
@@ -49,14 +76,10 @@ impl LifeRow {
         if let Some(fault) = &self.fault {
             return Err(fault.clone());
         }
-        let instant = |name: &str, ms: Option<i64>| {
-            let ms = ms.ok_or_else(|| format!("{name} is missing or not a date with time and zone"))?;
-            Timestamp::from_millis(ms).map_err(|why| format!("{name}: {why}"))
-        };
-        let maybe = |name, ms: Option<i64>| ms.map(|ms| instant(name, Some(ms))).transpose();
+        let [energy_at, last_accessed, created, ripe_at, due_at] = self.dates_of_life()?;
         let tier = self.tier.as_deref().unwrap_or("missing or not text");
         let energy = self.energy.ok_or("energy is missing or not a number")?;
-        let last_accessed = instant("lastAccessed", self.last_accessed)?;
+        let last_accessed = last_accessed.ok_or("lastAccessed is not a date with time and zone")?;
         Ok(Life {
             id: MemoryId::new(&self.id).map_err(|why| why.to_string())?,
             scope: match &self.scope {
@@ -66,15 +89,29 @@ impl LifeRow {
             vital: MemoryState {
                 tier: Tier::named(tier).ok_or_else(|| format!("tier is {tier}"))?,
                 energy: Energy::new(energy).map_err(|why| why.to_string())?,
-                energy_at: maybe("energyAt", self.energy_at)?.unwrap_or(last_accessed),
+                energy_at: energy_at.unwrap_or(last_accessed),
                 last_accessed,
                 access_count: self.access_count.unwrap_or(1),
-                ripe_at: maybe("ripeAt", self.ripe_at)?,
-                due_at: maybe("dueAt", self.due_at)?,
+                ripe_at,
+                due_at,
                 pinned: self.pinned.unwrap_or(false),
             },
-            created: maybe("created", self.created)?.unwrap_or(last_accessed),
+            created: created.unwrap_or(last_accessed),
             session: self.session.clone(),
         })
+    }
+
+    /// Each date but `lastExpired`.
+    fn dates_of_life(&self) -> Result<[Option<Timestamp>; 5], String> {
+        let mut dates = [None; 5];
+        for ((date, value), name) in dates.iter_mut().zip(&self.dates).zip(DATES) {
+            *date = value.instant(name)?;
+        }
+        Ok(dates)
+    }
+
+    /// When the memory last expired, where that is on record; `memory/lock` does not read it.
+    pub(super) fn last_expired(&self) -> Option<Timestamp> {
+        self.dates.get(5)?.instant(DATES[5]).ok()?
     }
 }

@@ -179,7 +179,7 @@ async fn an_event_does_not_write_over_a_bad_value() {
         ("SET m.energyAt = 'then'", "energyAt is not a date with time and zone"),
         ("SET m.energy = 0.0 / 0.0", "energy is NaN"),
         ("SET m.energy = 'one'", "energy is missing or not a number"),
-        ("SET m.lastAccessed = date()", "lastAccessed is missing or not a date"),
+        ("SET m.lastAccessed = date()", "lastAccessed is not a date with time and zone"),
         ("SET m.tier = 'middle'", "tier is middle"),
     ];
     for (case, (damage, _)) in damage.iter().enumerate() {
