@@ -214,3 +214,13 @@ impl ServerHandler for Tools {
         TOOLS.iter().find(|tool| tool.name == name).map(Tool::described)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tools_of_this_version() {
+        insta::assert_json_snapshot!(TOOLS.iter().map(Tool::described).collect::<Vec<_>>());
+    }
+}
