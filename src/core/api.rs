@@ -7,6 +7,7 @@
 pub mod attempt;
 pub mod engine;
 pub mod fact;
+pub mod input;
 pub mod job;
 pub mod memory;
 pub mod outcome;

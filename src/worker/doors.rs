@@ -8,7 +8,6 @@ use super::{Error, Roles};
 use crate::settings::Settings;
 use crate::surfaces::http::probes::{self, Ready};
 use crate::surfaces::http::{Api, Listener, Rules, router};
-use crate::surfaces::mcp::Tools;
 use ebb_core::scheduler::meter::Meter;
 use ebb_core::service::Service;
 use ebb_core::service::keys::Keyring;
@@ -65,8 +64,7 @@ impl Doors {
         }
         let mut api = Api::new(Arc::clone(service), rules, settings.pools.connections, stop.clone());
         if roles.mcp {
-            let tools = Tools::of_callers(Arc::clone(service), settings.mcp.allow_writes);
-            api = api.with_tools(tools.over_http(stop.clone()));
+            api = api.with_tools(settings.mcp.allow_writes);
         }
         Ok(Self { api: Some((listener, Arc::new(api))), probes })
     }

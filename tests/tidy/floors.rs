@@ -75,7 +75,7 @@ const FLOORS: &[Floor] = &[
     Floor {
         module: "api",
         inside: &["domain", "clock", "store", "jobs", "scheduler"],
-        outside: &["ebb_engine", "schemars"],
+        outside: &["ebb_engine", "schemars", "serde_json"],
     },
     Floor {
         module: "service",
@@ -110,21 +110,30 @@ const FLOORS: &[Floor] = &[
         ],
     },
     Floor {
-        module: "surfaces::mcp",
+        module: "surfaces::operation",
         inside: &["domain", "clock", "api", "service", "surfaces"],
         outside: &[
             "axum",
-            "rmcp",
+            "hyper",
             "schemars",
             "serde_json",
             "serde_path_to_error",
-            "sha2",
-            "subtle",
+            "serde_urlencoded",
             "tokio",
             "tokio_util",
             "tracing",
-            "uuid",
         ],
+    },
+    Floor {
+        module: "surfaces::operations",
+        inside: &["domain", "api", "service", "surfaces"],
+        outside: &["axum", "serde_json"],
+    },
+    Floor { module: "surfaces::limits", inside: &["surfaces"], outside: &["axum", "tokio"] },
+    Floor {
+        module: "surfaces::mcp",
+        inside: &["domain", "clock", "api", "service", "surfaces"],
+        outside: &["axum", "rmcp", "schemars", "serde_json", "sha2", "subtle", "tokio_util", "uuid"],
     },
     Floor {
         module: "surfaces::http",

@@ -3,7 +3,7 @@
 pub use crate::store::Attempt;
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// An attempt with the memories it holds.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -22,4 +22,24 @@ pub struct HeldMemory {
     pub id: String,
     /// Its tier.
     pub tier: String,
+}
+
+/// Which attempts.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AttemptQuery {
+    /// Also those that are over.
+    #[serde(default)]
+    pub all: bool,
+    /// This many at most; 20, where nothing is said.
+    #[schemars(range(min = 1, max = 10_000))]
+    #[serde(default, deserialize_with = "super::input::page_size")]
+    pub limit: Option<u32>,
+}
+
+/// The attempts.
+#[derive(Debug, Serialize, JsonSchema)]
+#[expect(missing_docs, reason = "the name says it")]
+pub struct Attempts {
+    pub attempts: Vec<Attempt>,
 }

@@ -1,13 +1,16 @@
 //! Facts and sweeps, in the words of the decay document.
 
 use super::instant;
-use crate::domain::fact::{FactScope, Value};
-use crate::domain::ids::Term;
+use crate::clock::new_id;
+use crate::domain::fact::{Assertion, FactError, FactScope, Tuple, Value};
+use crate::domain::ids::{EntityName, FactRelation, Source, Term};
 use crate::domain::policy::Mode;
-use crate::domain::units::Timestamp;
-use crate::store::{self, SweepState};
+use crate::domain::units::{Confidence, Timestamp};
+use crate::store::{self, Said, SweepState};
 use schemars::JsonSchema;
+use serde::de::{Deserializer, Error as _};
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 
 /// A fact that was asserted.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -151,4 +154,140 @@ pub struct SweepJob {
     /// Why it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+}
+
+/// Which facts.
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FactQuery {
+    /// About this entity alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub entity: Option<EntityName>,
+    /// Of this relation alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub relation: Option<FactRelation>,
+    /// All there are, also those that later ones took the place of.
+    #[serde(default)]
+    pub history: bool,
+    /// Of which scope.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scope: Option<FactScope>,
+    /// This many at most.
+    #[schemars(range(min = 1, max = 10_000))]
+    #[serde(default, deserialize_with = "super::input::page_size")]
+    pub limit: Option<u32>,
+    /// Where the page before ended: what its Link header says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cursor: Option<String>,
+}
+
+/// A page of facts.
+#[derive(Debug, Serialize, JsonSchema)]
+#[expect(missing_docs, reason = "the name says it")]
+pub struct Facts {
+    pub facts: Vec<Fact>,
+}
+
+/// A fact to assert.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Assertion")]
+pub struct FactRequest {
+    /// Of which entity.
+    pub entity: EntityName,
+    /// What of it, such as roadmap:status.
+    pub relation: FactRelation,
+    /// What that is.
+    #[serde(deserialize_with = "exact_value")]
+    pub value: Value,
+    /// How far it is shared.
+    pub scope: Option<FactScope>,
+    /// How sure it is: 1 where nothing is said.
+    #[schemars(with = "Option<f64>", range(min = 0.0, max = 1.0))]
+    pub confidence: Option<Confidence>,
+    /// Who says so.
+    pub source: Source,
+    /// Until when it holds.
+    pub valid_until: Option<Timestamp>,
+    /// When; needs the right admin.
+    pub at: Option<Timestamp>,
+}
+
+/// What a batch asserted, in its order.
+#[derive(Debug, Serialize, JsonSchema)]
+#[expect(missing_docs, reason = "the name says it")]
+pub struct AssertedAll {
+    pub facts: Vec<AssertedFact>,
+}
+
+/// Reads the value of a fact from JSON, from a number's own text: the parser would round it. For fields that the parser
+/// of JSON itself reads; what was buffered on the way has no text any more, and is an error.
+///
+/// # Errors
+/// For anything but text, a number that keeps its digits, or true or false.
+pub(crate) fn exact_value<'de, D: Deserializer<'de>>(from: D) -> Result<Value, D::Error> {
+    let raw = Box::<RawValue>::deserialize(from)?;
+    let text = raw.get();
+    match text.as_bytes().first() {
+        Some(b'"') => serde_json::from_str(text).map(Value::Text).map_err(D::Error::custom),
+        Some(b't' | b'f') => Ok(Value::Truth(text == "true")),
+        Some(b'-' | b'0'..=b'9') => Value::number(text).map_err(D::Error::custom),
+        _ => Err(D::Error::custom("the value of a fact is text, a number, or true or false")),
+    }
+}
+
+impl FactRequest {
+    /// As it is stored: in a scope, at `now` where the request states no instant.
+    ///
+    /// # Errors
+    /// [`FactError::Reserved`] for a source that is Ebb's own; else the field that is wrong.
+    pub fn assertion(self, scope: FactScope, now: Timestamp) -> Result<Assertion, FactError> {
+        let tuple = Tuple { scope, entity: self.entity, relation: self.relation, value: self.value };
+        let assertion = Assertion {
+            at: self.at.unwrap_or(now),
+            id: new_id(),
+            tuple,
+            confidence: self.confidence.unwrap_or(Confidence::ONE),
+            source: self.source,
+            valid_until: self.valid_until,
+        };
+        assertion.checked()
+    }
+}
+
+impl AssertedFact {
+    /// Of an assertion and of what came of it.
+    #[must_use]
+    pub fn of(assertion: Assertion, said: Said, dry_run: bool) -> Self {
+        let Tuple { scope, entity, relation, value } = assertion.tuple;
+        Self {
+            id: said.id,
+            entity: entity.to_string(),
+            relation: relation.to_string(),
+            value,
+            scope,
+            confidence: assertion.confidence.value(),
+            source: assertion.source.to_string(),
+            asserted_at: said.at,
+            valid_until: assertion.valid_until,
+            head: said.is_head,
+            dry_run,
+        }
+    }
+}
+
+/// A sweep that was asked for.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct SweepPath {
+    /// Its id.
+    #[schemars(length(min = 1))]
+    pub id: String,
+}
+
+/// The scope that a sweep is looked for in.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SweepQuery {
+    /// Of which scope it must be; that of the sweep where none is named.
+    pub scope: Option<FactScope>,
 }

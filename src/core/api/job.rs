@@ -6,8 +6,9 @@ use crate::jobs::JobName;
 use crate::scheduler::driver::{JobReport, Outcome};
 use crate::store::{Past, Tally};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::num::NonZeroU64;
 
 /// A job and its schedule.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -238,4 +239,33 @@ impl From<Past> for PastRun {
             reason: past.reason,
         }
     }
+}
+
+/// The jobs.
+#[derive(Debug, Serialize, JsonSchema)]
+#[expect(missing_docs, reason = "the name says it")]
+pub struct Jobs {
+    pub jobs: Vec<Job>,
+}
+
+/// Which job.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct JobPath {
+    /// Its name.
+    #[schemars(with = "JobName")]
+    pub name: String,
+}
+
+/// How to run it.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct JobRunRequest {
+    /// Whether nothing is to be written.
+    #[serde(default)]
+    pub dry_run: bool,
+    /// Stop after about this many rows.
+    #[schemars(range(min = 1))]
+    pub limit: Option<NonZeroU64>,
+    /// As of when; needs the right admin.
+    pub at: Option<Timestamp>,
 }

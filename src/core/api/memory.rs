@@ -1,12 +1,14 @@
-//! A memory, and a memory explained.
+//! Memories: made, used, listed, explained, forgotten.
 
-use crate::domain::memory::{Crossing, MemoryState};
+use crate::domain::event;
+use crate::domain::ids::{CONTENT_BYTES_MAX, EntityName, InstanceId, MemoryId, MemoryKey, Scope, SessionId};
+use crate::domain::memory::{Crossing, MemoryState, Revive};
 use crate::domain::tier::Tier;
 use crate::domain::tunables::Tunables;
 use crate::domain::units::Timestamp;
 use crate::store::{Done, Happened, Life, Record};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A memory at an instant. A row that no law can use has its reason in `quarantined`, and null for what is not known.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -160,4 +162,167 @@ pub fn history(happened: &[Happened], life: &Life, last_expired: Option<Timestam
     events.push(Event { session: life.session.clone(), ..event(life.created, "created", None) });
     events.sort_by_key(|event| std::cmp::Reverse(event.at));
     events
+}
+
+/// Which memory.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct MemoryPath {
+    /// Its id.
+    pub id: MemoryId,
+}
+
+/// Which memories.
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MemoryQuery {
+    /// Only this tier.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tier: Option<Tier>,
+    /// Only those made in this session.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session: Option<SessionId>,
+    /// Whose data.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scope: Option<Scope>,
+    /// As of this instant.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at: Option<Timestamp>,
+    /// This many at most.
+    #[schemars(range(min = 1, max = 10_000))]
+    #[serde(default, deserialize_with = "super::input::page_size")]
+    pub limit: Option<u32>,
+    /// Where the page before ended: what its Link header says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cursor: Option<String>,
+}
+
+/// A page of memories.
+#[derive(Debug, Serialize, JsonSchema)]
+#[expect(missing_docs, reason = "the name says it")]
+pub struct Memories {
+    pub memories: Vec<Memory>,
+}
+
+/// Something to remember.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewMemory {
+    /// Its id; a new one where none is given.
+    pub id: Option<MemoryId>,
+    /// What to remember: not blank, at most 65536 bytes.
+    #[schemars(length(min = 1, max = CONTENT_BYTES_MAX), pattern(r"\S"))]
+    pub content: String,
+    /// The session in which it is made.
+    pub session: Option<SessionId>,
+    /// The instance of the agent that makes it.
+    pub instance: Option<InstanceId>,
+    /// Names of what it mentions.
+    #[serde(default)]
+    #[schemars(length(max = 256))]
+    pub mentions: Vec<EntityName>,
+    /// Whether it neither fades nor expires nor rises.
+    #[serde(default)]
+    pub pinned: bool,
+    /// What it means, as numbers: as many as similarity.embedding_dimensions says, and none where it says nothing.
+    #[schemars(length(min = 1, max = 4_096))]
+    pub embedding: Option<Vec<f64>>,
+    /// Whose data.
+    pub scope: Option<Scope>,
+    /// When; needs the right admin.
+    pub at: Option<Timestamp>,
+}
+
+/// What a batch did to each memory, in its order.
+#[derive(Debug, Serialize, JsonSchema)]
+#[expect(missing_docs, reason = "the name says it")]
+pub struct DoneAll {
+    pub memories: Vec<Touched>,
+}
+
+/// What became of a memory.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Touched {
+    /// Its id.
+    pub id: String,
+    /// created, accessed or revived; forgotten for one that was forgotten on request and stays so.
+    pub did: Done,
+}
+
+/// What was forgotten.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Forgotten {
+    /// Its id.
+    pub forgotten: Vec<String>,
+    /// Nodes that went: the memory and its stubs.
+    pub nodes: i64,
+}
+
+/// A use.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AccessRequest {
+    /// The session in which it is used.
+    pub session: Option<SessionId>,
+    /// The instance of the agent that uses it.
+    pub instance: Option<InstanceId>,
+    /// Whether an expired one comes back: yes, where nothing is said.
+    pub revive: Option<bool>,
+    /// Whose data.
+    pub scope: Option<Scope>,
+    /// When; needs the right admin.
+    pub at: Option<Timestamp>,
+}
+
+/// A use of a memory.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Access {
+    /// Of which memory.
+    pub id: MemoryId,
+    /// The session in which it is used.
+    pub session: Option<SessionId>,
+    /// The instance of the agent that uses it.
+    pub instance: Option<InstanceId>,
+    /// Whether an expired one comes back: yes, where nothing is said.
+    pub revive: Option<bool>,
+    /// Whose data.
+    pub scope: Option<Scope>,
+    /// When; needs the right admin.
+    pub at: Option<Timestamp>,
+}
+
+/// A pin.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Pin {
+    /// Whose data.
+    pub scope: Option<Scope>,
+    /// When; needs the right admin.
+    pub at: Option<Timestamp>,
+}
+
+impl MemoryPath {
+    /// The memory in a scope.
+    #[must_use]
+    pub fn key(&self, scope: &Scope) -> MemoryKey {
+        MemoryKey::new(scope, &self.id)
+    }
+}
+
+impl AccessRequest {
+    /// The same, of this memory.
+    #[must_use]
+    pub fn of(self, id: MemoryId) -> Access {
+        let Self { session, instance, revive, scope, at } = self;
+        Access { id, session, instance, revive, scope, at }
+    }
+}
+
+impl Access {
+    /// As the laws take it: in a scope, at `now` where the request states no instant.
+    #[must_use]
+    pub fn event(self, scope: Scope, now: Timestamp) -> event::Access {
+        let revive = if self.revive == Some(false) { Revive::No } else { Revive::Yes };
+        event::Access { at: self.at.unwrap_or(now), id: self.id, scope, session: self.session, revive }
+    }
 }

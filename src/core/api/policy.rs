@@ -1,8 +1,11 @@
 //! Decay policies, with the documented fields.
 
-use crate::domain::policy::{Measure, Policy};
-use schemars::JsonSchema;
-use serde::{Serialize, Serializer};
+use crate::domain::fact::FactScope;
+use crate::domain::ids::NAME_BYTES_MAX;
+use crate::domain::policy::{Draft, Measure, Mode, Policy};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Serialize, Serializer};
+use std::borrow::Cow;
 
 /// A policy.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -86,4 +89,50 @@ pub struct RemovedPolicy {
     pub id: String,
     /// Whether nothing was written.
     pub dry_run: bool,
+}
+
+/// A policy as it is given, whatever its fields hold: all that is wrong with it is told at once.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(transparent)]
+#[schemars(transparent)]
+pub struct PolicyRequest(#[schemars(with = "PolicyFields")] pub Draft);
+
+/// For schemas: the documented fields of a policy.
+struct PolicyFields;
+
+impl JsonSchema for PolicyFields {
+    fn schema_name() -> Cow<'static, str> {
+        "DecayPolicyFields".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let mode = generator.subschema_for::<Mode>();
+        json_schema!({
+            "type": "object",
+            "description": "A decay policy: ttl_s goes with mode retract, half_life_s with confidence, one of them with dry_run.",
+            "additionalProperties": false,
+            "required": ["relation", "scope", "mode"],
+            "properties": {
+                "id": {"type": "string", "maxLength": NAME_BYTES_MAX, "description": "If given, that of the path."},
+                "relation": {"type": "string", "maxLength": NAME_BYTES_MAX, "description": "Which relations; * is any run of characters."},
+                "scope": {
+                    "enum": FactScope::ALL.map(FactScope::name).into_iter().chain(["*"]).collect::<Vec<_>>(),
+                    "description": "Which scope, or * for every one.",
+                },
+                "mode": mode,
+                "ttl_s": {"type": ["number", "null"], "exclusiveMinimum": 0},
+                "half_life_s": {"type": ["number", "null"], "exclusiveMinimum": 0},
+                "min_confidence": {"type": ["number", "null"], "minimum": 0, "maximum": 1, "default": 0},
+                "exempt_relations": {"type": ["array", "null"], "items": {"type": "string", "maxLength": NAME_BYTES_MAX}, "default": []},
+            },
+        })
+    }
+}
+
+/// The policy to set or to remove.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct PolicyPath {
+    /// Its id.
+    #[schemars(length(min = 1))]
+    pub id: String,
 }

@@ -4,11 +4,13 @@
 //! document shows it, because a client that was written after it reads a date there.
 
 use crate::clock::rfc3339;
-use crate::domain::event::Tie;
-use crate::domain::units::Timestamp;
+use crate::domain::event::{Observe, Tie};
+use crate::domain::ids::{EntityName, RelationType, Scope};
+use crate::domain::relation::Observation;
+use crate::domain::units::{Timestamp, Weight};
 use crate::store::{Observed, Relation, Tally};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
 /// A relation at an instant, in the words of the documents.
@@ -153,5 +155,83 @@ impl<At> Passed<At> {
             pinned: tally.pinned,
             edges,
         }
+    }
+}
+
+/// Which relations.
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RelationQuery {
+    /// Those below the minimum instead, which are left out of what is retrieved.
+    #[serde(default)]
+    pub decayed: bool,
+    /// Whose data.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scope: Option<Scope>,
+    /// As of this instant.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at: Option<Timestamp>,
+    /// This many at most.
+    #[schemars(range(min = 1, max = 10_000))]
+    #[serde(default, deserialize_with = "super::input::page_size")]
+    pub limit: Option<u32>,
+    /// Where the page before ended: what its Link header says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cursor: Option<String>,
+}
+
+/// A relation that was seen.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Observation")]
+pub struct ObservationRequest {
+    /// The entity it begins at.
+    pub from: EntityName,
+    /// The entity it ends at.
+    pub to: EntityName,
+    /// What it says, such as works_on.
+    #[serde(rename = "type")]
+    pub kind: RelationType,
+    /// What it weighs: 1 where nothing is said.
+    #[schemars(with = "Option<f64>", range(min = 0.0, max = 1.0))]
+    pub weight: Option<Weight>,
+    /// Whether it does not fade; as it was where nothing is said.
+    pub pinned: Option<bool>,
+    /// Whose data.
+    pub scope: Option<Scope>,
+    /// When; needs the right admin.
+    pub at: Option<Timestamp>,
+}
+
+/// What a batch of observations did, in its order.
+#[derive(Debug, Serialize, JsonSchema)]
+#[expect(missing_docs, reason = "the name says it")]
+pub struct ObservedAll {
+    pub edges: Vec<WrittenEdge>,
+}
+
+/// A pass.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct DecayPassRequest {
+    /// Whether nothing is to be written.
+    #[serde(default)]
+    pub dry_run: bool,
+    /// With dryRun: whether the relations that would be lowered are to be named.
+    #[serde(default)]
+    pub list: bool,
+    /// Whose relations are named.
+    pub scope: Option<Scope>,
+    /// As of when; needs the right admin.
+    pub at: Option<Timestamp>,
+}
+
+impl ObservationRequest {
+    /// As the laws take it: in a scope, at `now` where the request states no instant.
+    #[must_use]
+    pub fn event(self, scope: Scope, now: Timestamp) -> Observe {
+        let tie = Tie { scope, from: self.from, kind: self.kind, to: self.to };
+        let at = self.at.unwrap_or(now);
+        Observe { tie, seen: Observation { at, weight: self.weight, pinned: self.pinned } }
     }
 }

@@ -1,19 +1,78 @@
 //! Trails: places, edges, what is left on them, and where they lead.
 
-use crate::domain::ids::{NAME_BYTES_MAX, TERM_BYTES_MAX};
-use crate::domain::trail::Cycles;
+use crate::domain::event::{PlaceName, Step};
+use crate::domain::ids::{NAME_BYTES_MAX, NameError, PlaceId, Scope, TERM_BYTES_MAX, Term};
+use crate::domain::trail::{Allowed, Cycles};
 use crate::domain::units::Timestamp;
 use crate::store::{Counter, Tally, Traced};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
+use std::num::NonZeroU32;
 
 pub use crate::store::{CheapestPath, NextPlace, TrailEdge, TrailNode, TrailPlace, TrailStatus, WalkedEdge};
 
-/// For schemas: a place as somebody names it.
-pub struct PlaceNames;
+/// A place as text names it: `Label:id`, or an id alone where no label of the list stands before a colon.
+///
+/// # Errors
+/// [`NameError`] for an id that can be none.
+pub fn place_name(text: &str, allowed: &Allowed) -> Result<PlaceName, NameError> {
+    let labelled = text.split_once(':').and_then(|(label, id)| Some((allowed.label(label).ok()?, id)));
+    Ok(match labelled {
+        Some((label, id)) => PlaceName { label: Some(label.clone()), id: PlaceId::new(id)? },
+        None => PlaceName { label: None, id: PlaceId::new(text)? },
+    })
+}
 
-impl JsonSchema for PlaceNames {
+/// A place as JSON names it: an id that is unique, `Label:id`, or an object; in a path also the edge that led there.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(untagged, expecting = "a place is an id, Label:id, or {label, id}, in a path with via")]
+pub enum PlaceRef {
+    /// As text.
+    Text(Term),
+    /// With its parts apart.
+    Named(PlaceParts),
+}
+
+/// The parts of the name of a place.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlaceParts {
+    label: Option<Term>,
+    id: PlaceId,
+    via: Option<Term>,
+}
+
+impl PlaceRef {
+    /// A step of a path.
+    ///
+    /// # Errors
+    /// What is wrong with it, for a person.
+    pub fn step(self, allowed: &Allowed) -> Result<Step, String> {
+        Ok(match self {
+            Self::Text(text) => {
+                Step { to: place_name(text.as_str(), allowed).map_err(|why| why.to_string())?, via: None }
+            }
+            Self::Named(PlaceParts { label, id, via }) => {
+                let label = label.map(|label| allowed.label(label.as_str()).cloned()).transpose();
+                Step {
+                    to: PlaceName { label: label.map_err(|why| why.to_string())?, id },
+                    via: via.map(String::from),
+                }
+            }
+        })
+    }
+
+    /// A place; by which edge one came there is of no concern.
+    ///
+    /// # Errors
+    /// As [`PlaceRef::step`].
+    pub fn place(self, allowed: &Allowed) -> Result<PlaceName, String> {
+        self.step(allowed).map(|step| step.to)
+    }
+}
+
+impl JsonSchema for PlaceRef {
     fn schema_name() -> Cow<'static, str> {
         "PlaceName".into()
     }
@@ -123,4 +182,175 @@ impl TrailCycle {
             dry_run,
         }
     }
+}
+
+/// A place to add.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewPlace {
+    /// Its label, one of pheromones.labels.
+    pub label: Term,
+    /// Its id, unique among those of its label; of an Entity its name.
+    pub id: PlaceId,
+    /// What people call it.
+    #[schemars(length(max = NAME_BYTES_MAX))]
+    pub name: Option<String>,
+    /// Whose data.
+    pub scope: Option<Scope>,
+    /// When; needs the right admin.
+    pub at: Option<Timestamp>,
+}
+
+/// An edge to add.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewEdge {
+    /// Where it begins.
+    pub from: PlaceRef,
+    /// Where it ends.
+    pub to: PlaceRef,
+    /// Its type, one of pheromones.relationship_types.
+    #[serde(rename = "type")]
+    pub kind: Term,
+    /// What it costs where nobody has walked; where nothing is said, what its type costs.
+    #[schemars(range(min = 0.0, max = 10.0))]
+    pub base_cost: Option<f64>,
+    /// Whose data.
+    pub scope: Option<Scope>,
+    /// When; needs the right admin.
+    pub at: Option<Timestamp>,
+}
+
+/// A path that led to something.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Deposit {
+    /// Its places in order.
+    #[schemars(length(min = 2, max = 1_000))]
+    pub path: Vec<PlaceRef>,
+    /// What it was worth, above 0 and at most 10: 1 where nothing is said.
+    #[schemars(range(max = 10.0))]
+    pub reward: Option<f64>,
+    /// Whose data.
+    pub scope: Option<Scope>,
+    /// When; needs the right admin.
+    pub at: Option<Timestamp>,
+}
+
+/// A place where somebody searched.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Exploration {
+    /// Which.
+    pub node: PlaceRef,
+    /// Whose data.
+    pub scope: Option<Scope>,
+    /// When; needs the right admin.
+    pub at: Option<Timestamp>,
+}
+
+/// How many, of which scope, and as of when.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TrailsQuery {
+    /// This many at most; 20, where nothing is said.
+    #[schemars(range(min = 1, max = 10_000))]
+    #[serde(default, deserialize_with = "super::input::page_size")]
+    pub limit: Option<u32>,
+    /// Whose data.
+    pub scope: Option<Scope>,
+    /// As of this instant.
+    pub at: Option<Timestamp>,
+}
+
+/// Edges, most walked first.
+#[derive(Debug, Serialize, JsonSchema)]
+#[expect(missing_docs, reason = "the name says it")]
+pub struct HotEdges {
+    pub edges: Vec<TrailEdge>,
+}
+
+/// Places, least visited first.
+#[derive(Debug, Serialize, JsonSchema)]
+#[expect(missing_docs, reason = "the name says it")]
+pub struct ColdPlaces {
+    pub nodes: Vec<TrailPlace>,
+}
+
+/// A place, or two.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TrailStatusQuery {
+    /// The place: an id, or Label:id.
+    pub place: String,
+    /// The other end, to see the edges between the two.
+    pub to: Option<String>,
+    /// Whose data.
+    pub scope: Option<Scope>,
+    /// As of this instant.
+    pub at: Option<Timestamp>,
+}
+
+/// From where to where.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TrailPathQuery {
+    /// Where it begins: an id, or Label:id.
+    pub from: String,
+    /// Where it is to lead: an id, or Label:id.
+    pub to: String,
+    /// Whose data.
+    pub scope: Option<Scope>,
+    /// As of this instant.
+    pub at: Option<Timestamp>,
+}
+
+/// From where, and how many.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NextPlacesQuery {
+    /// The place: an id, or Label:id.
+    pub place: String,
+    /// This many at most; 20, where nothing is said.
+    #[schemars(range(min = 1, max = 10_000))]
+    #[serde(default, deserialize_with = "super::input::page_size")]
+    pub limit: Option<u32>,
+    /// Whose data.
+    pub scope: Option<Scope>,
+    /// As of this instant.
+    pub at: Option<Timestamp>,
+}
+
+/// Where one might go.
+#[derive(Debug, Serialize, JsonSchema)]
+#[expect(missing_docs, reason = "the name says it")]
+pub struct NextPlaces {
+    pub candidates: Vec<NextPlace>,
+}
+
+/// How to let evaporate.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Evaporate {
+    /// Also where pheromones.decay_interval_cycles have not yet passed.
+    #[serde(default)]
+    pub force: bool,
+    /// Whether nothing is to be written.
+    #[serde(default)]
+    pub dry_run: bool,
+    /// As of when; needs the right admin.
+    pub at: Option<Timestamp>,
+}
+
+/// How many cycles to add.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Advance {
+    /// This many.
+    #[schemars(range(min = 1, max = 10_000))]
+    pub advance: NonZeroU32,
+    /// The same number again, where it is more than 100: a person accepts it.
+    pub accept_cycles: Option<u32>,
+    /// When; needs the right admin.
+    pub at: Option<Timestamp>,
 }

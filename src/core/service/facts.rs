@@ -9,16 +9,14 @@ use super::memories::WriteMode;
 use super::request_hash::request_hash;
 use crate::api::fact::{QueuedSweep, Sweep, SweepAnswer, SweepJob, SweepRequest};
 use crate::clock::new_id;
-use crate::domain::fact::{Assertion, FactScope, Value};
+use crate::domain::fact::{Assertion, FactScope};
 use crate::domain::ids::Term;
 use crate::domain::policy::{Counters, Draft, Glob, Measure, Mode, Policies, Policy, Summary};
 use crate::domain::units::Timestamp;
 use crate::jobs::{JobName, Request, sweep};
 use crate::scheduler::driver::{self, Wanted};
 use crate::store::{self, Asked, Error, Fact, FactFilter, InForce, Said, SweepState};
-use serde::de::{Deserialize, Deserializer, Error as _};
 use serde_json::json;
-use serde_json::value::RawValue;
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
@@ -32,22 +30,6 @@ const PER_SECOND: i64 = 2_000;
 const LOOK_AGAIN: Duration = Duration::from_millis(500);
 /// How long a sweep waits for its turn before it is left to a worker.
 const TURN_LIMIT: Duration = Duration::from_secs(10);
-
-/// Reads the value of a fact from JSON, from a number's own text: the parser would round it. For fields that the parser
-/// of JSON itself reads; what was buffered on the way has no text any more, and is an error.
-///
-/// # Errors
-/// For anything but text, a number that keeps its digits, or true or false.
-pub fn value<'de, D: Deserializer<'de>>(from: D) -> Result<Value, D::Error> {
-    let raw = Box::<RawValue>::deserialize(from)?;
-    let text = raw.get();
-    match text.as_bytes().first() {
-        Some(b'"') => serde_json::from_str(text).map(Value::Text).map_err(D::Error::custom),
-        Some(b't' | b'f') => Ok(Value::Truth(text == "true")),
-        Some(b'-' | b'0'..=b'9') => Value::number(text).map_err(D::Error::custom),
-        _ => Err(D::Error::custom("the value of a fact is text, a number, or true or false")),
-    }
-}
 
 impl Service {
     /// Asserts facts, all or none; answers which of them are the heads of their lineages.

@@ -2,7 +2,7 @@
 
 use super::Service;
 use super::request_hash::request_hash;
-use crate::api::memory::Memory;
+use crate::api::memory::{Memory, NewMemory};
 use crate::clock::new_id;
 use crate::domain::event::{Access, Event, Remember};
 use crate::domain::ids::{EntityName, InstanceId, MemoryId, MemoryKey, Scope, SessionId, event_id, made_id};
@@ -119,6 +119,39 @@ impl Service {
     /// [`EmbeddingError`], which names the number of numbers it has and the one it must have.
     pub fn embedding(&self, id: &MemoryId, numbers: Vec<f64>) -> Result<Embedding, EmbeddingError> {
         Embedding::new(id, numbers, self.store.similarity())
+    }
+
+    /// A memory to make, checked; `index` is its place in the request, which names it where it has no id, and `now` its instant
+    /// where it states none.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] says which field is wrong.
+    pub fn remember_event(
+        &self,
+        request: &RequestId,
+        index: usize,
+        new: NewMemory,
+        scope: Scope,
+        now: Timestamp,
+    ) -> Result<Remember, Error> {
+        let fault = |why: &dyn std::fmt::Display| Error::Invalid(format!("[{index}]: {why}"));
+        let id = match new.id {
+            Some(id) => id,
+            None => MemoryId::new(&request.names(index)).map_err(|why| fault(&why))?,
+        };
+        let embedding = new.embedding.map(|numbers| self.embedding(&id, numbers)).transpose();
+        let remember = Remember {
+            at: new.at.unwrap_or(now),
+            embedding: embedding.map_err(|why| fault(&why))?,
+            id,
+            scope,
+            content: new.content,
+            session: new.session,
+            instance: new.instance,
+            mentions: new.mentions,
+            pinned: new.pinned,
+        };
+        remember.checked().map_err(|why| fault(&why))
     }
 
     /// Makes a memory, or meets one that says the same, which counts as an access.

@@ -3,8 +3,9 @@
 use super::Service;
 use super::memories::{RequestId, WriteMode};
 use super::request_hash::request_hash;
+pub use crate::api::trail::place_name;
 use crate::domain::event::{PlaceName, Step, Trace, Walk};
-use crate::domain::ids::{NameError, PlaceId, Scope, Term};
+use crate::domain::ids::Scope;
 use crate::domain::trail::{Allowed, PlaceLabel};
 use crate::domain::units::Timestamp;
 use crate::jobs::{JobName, Request};
@@ -12,72 +13,11 @@ use crate::scheduler::driver::JobReport;
 use crate::store::{
     CheapestPath, Counter, Error, Hot, NextPlace, Traced, TrailEdge, TrailPlace, TrailStatus,
 };
-use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 /// Places that a search for the cheapest way reads at most.
 pub const PLACES_MAX: usize = 10_000;
-
-/// A place as text names it: `Label:id`, or an id alone where no label of the list stands before a colon.
-///
-/// # Errors
-/// [`NameError`] for an id that can be none.
-pub fn place_name(text: &str, allowed: &Allowed) -> Result<PlaceName, NameError> {
-    let labelled = text.split_once(':').and_then(|(label, id)| Some((allowed.label(label).ok()?, id)));
-    Ok(match labelled {
-        Some((label, id)) => PlaceName { label: Some(label.clone()), id: PlaceId::new(id)? },
-        None => PlaceName { label: None, id: PlaceId::new(text)? },
-    })
-}
-
-/// A place as JSON names it: an id that is unique, `Label:id`, or an object; in a path also the edge that led there.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(untagged, expecting = "a place is an id, Label:id, or {label, id}, in a path with via")]
-pub enum PlaceRef {
-    /// As text.
-    Text(Term),
-    /// With its parts apart.
-    Named(PlaceParts),
-}
-
-/// The parts of the name of a place.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PlaceParts {
-    label: Option<Term>,
-    id: PlaceId,
-    via: Option<Term>,
-}
-
-impl PlaceRef {
-    /// A step of a path.
-    ///
-    /// # Errors
-    /// What is wrong with it, for a person.
-    pub fn step(self, allowed: &Allowed) -> Result<Step, String> {
-        Ok(match self {
-            Self::Text(text) => {
-                Step { to: place_name(text.as_str(), allowed).map_err(|why| why.to_string())?, via: None }
-            }
-            Self::Named(PlaceParts { label, id, via }) => {
-                let label = label.map(|label| allowed.label(label.as_str()).cloned()).transpose();
-                Step {
-                    to: PlaceName { label: label.map_err(|why| why.to_string())?, id },
-                    via: via.map(String::from),
-                }
-            }
-        })
-    }
-
-    /// A place; by which edge one came there is of no concern.
-    ///
-    /// # Errors
-    /// As [`PlaceRef::step`].
-    pub fn place(self, allowed: &Allowed) -> Result<PlaceName, String> {
-        self.step(allowed).map(|step| step.to)
-    }
-}
 
 impl Service {
     /// The labels and relationship types that carry pheromones.

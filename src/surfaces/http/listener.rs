@@ -2,9 +2,9 @@
 //!
 //! A client that dribbles its request line must not be waited for, and one that opens connections without end must not
 //! take all there are: the head of a request has five seconds, one address has a share of the connections, and those
-//! beyond the limit wait in the system's queue. One that does not read what it asked for is cut off (see `pace`). HTTP/1.1 alone, loopback by default.
+//! beyond the limit wait in the system's queue. One that does not read what it asked for is cut off (see `min_rate`). HTTP/1.1 alone, loopback by default.
 
-use super::pace::Paced;
+use super::min_rate::MinRate;
 use axum::Router;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
@@ -121,7 +121,7 @@ impl Listener {
                         continue;
                     }
                     let (router, stop) = (router.clone(), stop.clone());
-                    let stream = Paced::new(stream, Arc::clone(&self.cut));
+                    let stream = MinRate::new(stream, Arc::clone(&self.cut));
                     connections.spawn(async move {
                         let _held = (permit, place);
                         connection(stream, router, stop).await;
@@ -163,7 +163,7 @@ impl Drop for Place {
     }
 }
 
-async fn connection(stream: Paced<TcpStream>, router: Router, stop: CancellationToken) {
+async fn connection(stream: MinRate<TcpStream>, router: Router, stop: CancellationToken) {
     let served = hyper::server::conn::http1::Builder::new()
         // Without a timer the time-out of the head is inert.
         .timer(TokioTimer::new())

@@ -3,9 +3,9 @@
 //! What a route answers follows from what it is: whoever reads a body can meet 413, whatever needs the database 503. So
 //! a route says of itself only what cannot be seen from its types.
 
-use super::families::routes;
-use super::problem::ProblemBody;
-use super::route::Route;
+use crate::surfaces::operation::Operation;
+use crate::surfaces::operation::problem::ProblemBody;
+use crate::surfaces::operations::operations;
 use axum::http::header;
 use axum::response::IntoResponse;
 use schemars::generate::SchemaSettings;
@@ -29,7 +29,7 @@ fn made() -> Value {
     let mut said = settings().for_deserialize().into_generator();
     let mut answered = settings().for_serialize().into_generator();
     let mut paths = Map::new();
-    for route in routes() {
+    for route in operations() {
         let operation = operation(&route, &mut said, &mut answered);
         let path = paths.entry(route.path).or_insert_with(|| json!({}));
         path[route.method.as_str().to_lowercase()] = operation;
@@ -95,15 +95,15 @@ const PROBLEMS: [(u16, &str); 11] = [
 ];
 
 /// Whether a route can answer a status that is a problem.
-fn can_answer(route: &Route, status: u16) -> bool {
+fn can_answer(route: &Operation, status: u16) -> bool {
     match status {
-        404 | 409 => route.also.contains(&status),
+        404 | 409 => route.statuses.contains(&status),
         408 | 413 | 415 => route.body_schema.is_some(),
         _ => true,
     }
 }
 
-fn operation(route: &Route, said: &mut SchemaGenerator, answered: &mut SchemaGenerator) -> Value {
+fn operation(route: &Operation, said: &mut SchemaGenerator, answered: &mut SchemaGenerator) -> Value {
     let mut parameters = parameters("path", &(route.path_schema)(said));
     parameters.extend(parameters_of_query(route, said));
     let mut operation = json!({
@@ -129,7 +129,7 @@ fn operation(route: &Route, said: &mut SchemaGenerator, answered: &mut SchemaGen
     operation
 }
 
-fn parameters_of_query(route: &Route, said: &mut SchemaGenerator) -> Vec<Value> {
+fn parameters_of_query(route: &Operation, said: &mut SchemaGenerator) -> Vec<Value> {
     let mut parameters = parameters("query", &(route.query_schema)(said));
     if route.writes() {
         parameters.push(json!({
@@ -177,14 +177,14 @@ fn wants_something(schema: &Schema, generator: &SchemaGenerator) -> bool {
     lists || required.and_then(Value::as_array).is_some_and(|names| !names.is_empty())
 }
 
-fn responses(route: &Route, answered: &mut SchemaGenerator) -> Value {
+fn responses(route: &Operation, answered: &mut SchemaGenerator) -> Value {
     let mut responses = Map::new();
     let schema = (route.answer_schema)(answered);
     let links = ["/memory/graph/edges", "/v1/memories", "/v1/facts"].contains(&route.path);
     for (status, description) in
         [(200, "Done."), (201, "Made."), (202, "Begun: a worker does it, and it can be asked about.")]
     {
-        if status == 200 || route.also.contains(&status) {
+        if status == 200 || route.statuses.contains(&status) {
             let mut response =
                 json!({"description": description, "content": {"application/json": {"schema": schema}}});
             if links && !route.writes() {
@@ -230,7 +230,7 @@ fn plain(path: &str, summary: &str, kind: &str) -> Value {
 }
 
 /// A name for each operation: the method and the path in words.
-fn name(route: &Route) -> String {
+fn name(route: &Operation) -> String {
     let words = route.path.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
     let words = words.filter(|word| *word != "v1").map(str::to_owned);
     let mut all = vec![route.method.as_str().to_lowercase()];
@@ -246,9 +246,9 @@ fn tag(path: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::super::door::Needs;
     use super::*;
     use crate::reference::{self, head, row};
+    use crate::surfaces::operation::RequiredRight;
     use std::collections::BTreeSet;
 
     #[test]
@@ -260,12 +260,12 @@ mod tests {
         };
         let told: BTreeSet<_> = document["paths"].as_object().unwrap().iter().flat_map(methods).collect();
         let mut there: BTreeSet<_> =
-            routes().iter().map(|route| (route.method.to_string(), route.path.to_owned())).collect();
+            operations().iter().map(|route| (route.method.to_string(), route.path.to_owned())).collect();
         for path in ["/", "/healthz", "/readyz", "/metrics", "/openapi.json"] {
             there.insert(("GET".to_owned(), path.to_owned()));
         }
         assert_eq!(told, there);
-        assert_eq!(routes().len() + 5, there.len(), "a route stands twice");
+        assert_eq!(operations().len() + 5, there.len(), "a route stands twice");
     }
 
     #[test]
@@ -383,14 +383,14 @@ mod tests {
              errors and idempotency: [HTTP API and keys](../guide/http.md).\n\n",
         );
         head(&mut text, &["route", "right", "what it does"]);
-        for route in routes() {
-            let right = match route.needs {
-                Needs::InScope(right) => right.name().to_owned(),
-                Needs::Everywhere(right) => format!("{}, over every scope", right.name()),
+        for route in operations() {
+            let right = match route.right {
+                RequiredRight::InScope(right) => right.name().to_owned(),
+                RequiredRight::Everywhere(right) => format!("{}, over every scope", right.name()),
             };
             row(&mut text, &[&format!("`{} {}`", route.method, route.path), &right, route.summary]);
         }
-        for route in routes() {
+        for route in operations() {
             let operation = &document["paths"][route.path][route.method.as_str().to_lowercase()];
             text += &format!("\n## {} {}\n\n{}.\n", route.method, route.path, route.summary);
             if !route.description.is_empty() {

@@ -1,16 +1,16 @@
-//! The router over all routes, and what surrounds every answer.
+//! The router over all operations, and what surrounds every answer: its request id, its headers, its log line.
 
 use super::api::Api;
-use super::door::Needs;
-use super::door::{self, Door};
-use super::families::routes;
-use super::input::{self, BODY_MAX};
+use super::authorization::{self, Authorization};
+use super::body::{self, BODY_MAX};
 use super::openapi;
 use super::probes::{self, Ready};
-use super::problem::{Code, Problem};
-use super::room::QUEUE_LIMIT;
 use super::status;
-use crate::surfaces::mcp::{self, Place};
+use crate::surfaces::limits::QUEUE_TIMEOUT;
+use crate::surfaces::mcp::OverHttp;
+use crate::surfaces::operation::problem::{Code, Problem};
+use crate::surfaces::operation::{Incoming, Operation, Reply, ReplyBody, RequiredRight};
+use crate::surfaces::operations::operations;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request, State};
@@ -33,45 +33,29 @@ pub fn router(
 ) -> Router {
     let mut router =
         Router::new().route("/", get(status::page)).route("/openapi.json", get(openapi::document));
-    for route in routes() {
-        let path = route.path;
-        // Only the usual methods are made into routes.
-        let Ok(filter) = MethodFilter::try_from(route.method.clone()) else { continue };
-        let route = Arc::new(route);
+    for operation in operations() {
+        let path = operation.path;
+        // Only the usual methods are made into operations.
+        let Ok(filter) = MethodFilter::try_from(operation.method.clone()) else { continue };
+        let operation = Arc::new(operation);
         let answer = move |State(api): State<Arc<Api>>, request: Request| {
-            let route = Arc::clone(&route);
-            async move { route.answer(api, request).await }
+            let operation = Arc::clone(&operation);
+            async move { answer(&api, &operation, request).await }
         };
         router = router.route(path, on(filter, answer));
     }
     if let Some(tools) = api.tools.clone() {
         let answer = move |State(api): State<Arc<Api>>, request: Request| {
             let tools = tools.clone();
-            async move {
-                let caller = api.enter(request.headers(), Needs::InScope(Right::Read)).await?;
-                let (mut parts, sent) = request.into_parts();
-                let name = caller.name().to_owned();
-                // A place is taken by whoever has said all: one that dawdles keeps nobody out.
-                let (sent, held) = input::body(&parts.headers, sent, BODY_MAX, &api.room, &name).await?;
-                let place = api.room.place(mcp::kind(&sent), &name, QUEUE_LIMIT).await?;
-                let place: Place = Arc::new((place, held));
-                parts.extensions.insert(caller);
-                parts.extensions.insert(place);
-                let (parts, told) =
-                    tools.handle(Request::from_parts(parts, Body::from(sent))).await.into_parts();
-                // Answers are whole: JSON, never a stream.
-                let told = told.collect().await.map_err(Problem::own_fault)?.to_bytes();
-                let told = api.room.answer(&name, told.into(), QUEUE_LIMIT).await?;
-                Ok::<_, Problem>(Response::from_parts(parts, Body::from(told)))
-            }
+            async move { answer_tools(&api, tools, request).await }
         };
         router = router.route("/mcp", any(answer));
     }
     let metrics = Arc::new(metrics);
     let page = move |State(api): State<Arc<Api>>, headers: HeaderMap| async move {
         // What is counted is of every scope; on this machine alone anybody may know.
-        if !api.door.is_open() {
-            api.enter(&headers, Needs::Everywhere(Right::Read)).await?;
+        if !api.authorization.is_open() {
+            RequiredRight::Everywhere(Right::Read).check(&api.caller(&headers).await?)?;
         }
         Ok::<_, Problem>(probes::page(metrics()))
     };
@@ -87,8 +71,47 @@ pub fn router(
         .fallback(nowhere)
         .method_not_allowed_fallback(other_method)
         .with_state(Arc::clone(api))
-        .merge(probes::probes(ready, api.door.is_open()))
+        .merge(probes::probes(ready, api.authorization.is_open()))
         .layer(from_fn_with_state(Arc::clone(api), around))
+}
+
+/// Answers a request for an operation.
+async fn answer(api: &Arc<Api>, operation: &Operation, request: Request) -> Result<Response<Body>, Problem> {
+    let caller = api.caller(request.headers()).await?;
+    let name = caller.name().to_owned();
+    let reply = operation.run(&api.backend, caller, Incoming::Http(request)).await?;
+    let Reply { status, body, next, place } = reply;
+    let body = match body {
+        ReplyBody::Json(bytes) => Body::from(api.backend.limits.answer(&name, bytes, QUEUE_TIMEOUT).await?),
+        ReplyBody::List(list) => list.body(&api.backend, &name).await?,
+    };
+    drop(place);
+    let mut response = Response::new(body);
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    if let Some(next) = next {
+        let link = HeaderValue::from_str(&format!("<{}?{next}>; rel=\"next\"", operation.path));
+        headers.insert(header::LINK, link.map_err(Problem::own_fault)?);
+    }
+    Ok(response)
+}
+
+/// Answers a message of MCP.
+async fn answer_tools(api: &Arc<Api>, tools: OverHttp, request: Request) -> Result<Response<Body>, Problem> {
+    let caller = api.caller(request.headers()).await?;
+    RequiredRight::InScope(Right::Read).check(&caller)?;
+    let (mut parts, sent) = request.into_parts();
+    let (name, limits) = (caller.name().to_owned(), &api.backend.limits);
+    let (message, held) = body::read(&parts.headers, sent, BODY_MAX, limits, &name).await?;
+    parts.extensions.insert(caller);
+    parts.extensions.insert(Arc::new(held));
+    let request = Request::from_parts(parts, Body::from(message));
+    let (parts, answer) = tools.handle(request).await.into_parts();
+    // Answers are whole: JSON, never a stream.
+    let answer = answer.collect().await.map_err(Problem::own_fault)?.to_bytes();
+    let answer = limits.answer(&name, answer.into(), QUEUE_TIMEOUT).await?;
+    Ok(Response::from_parts(parts, Body::from(answer)))
 }
 
 /// What surrounds every answer: its id, the look at where the request comes from, its problem in words, the counts.
@@ -98,15 +121,16 @@ async fn around(State(api): State<Arc<Api>>, request: Request, next: Next) -> Re
     let span = info_span!("http", request_id = id);
     let answer = async {
         let (parts, body) = request.into_parts();
-        match api.door.looks_right(&parts) {
+        match api.authorization.check_origin(&parts) {
             Err(problem) => problem.into_response(),
             Ok(origin) => {
-                let preflight = Door::preflight(&method, &parts.headers).filter(|_| origin.is_some());
+                let preflight =
+                    Authorization::preflight(&method, &parts.headers).filter(|_| origin.is_some());
                 let mut response = match preflight {
                     Some(response) => response,
                     None => next.run(Request::from_parts(parts, body)).await,
                 };
-                Door::share(origin, &mut response);
+                Authorization::allow_origin(origin, &mut response);
                 response
             }
         }
@@ -122,7 +146,7 @@ async fn around(State(api): State<Arc<Api>>, request: Request, next: Next) -> Re
             }
         }
     }
-    door::keep(&mut response);
+    authorization::set_security_headers(&mut response);
     debug!(request_id = id, %method, path, status = response.status().as_u16(), elapsed_ms = begun.elapsed().as_millis());
     api.answered.count(response.status());
     if let Ok(id) = HeaderValue::from_str(&id) {

@@ -7,7 +7,6 @@ use axum::Router;
 use axum::body::Body;
 use axum::http::Request;
 use ebb::surfaces::http::{Api, Rules, router};
-use ebb::surfaces::mcp::Tools;
 use ebb_core::clock::Clock;
 use ebb_core::domain::ids::Scope;
 use ebb_core::domain::key::Right;
@@ -119,8 +118,7 @@ impl Program {
         let stop = CancellationToken::new();
         let address = "127.0.0.1:1".parse().unwrap();
         let rules = Rules { address, proxy: false, origins: Vec::new(), rate: u32::MAX };
-        let tools = Tools::of_callers(Arc::clone(&service), true).over_http(stop.clone());
-        let api = Arc::new(Api::new(Arc::clone(&service), rules, 8, stop).with_tools(tools));
+        let api = Arc::new(Api::new(Arc::clone(&service), rules, 8, stop).with_tools(true));
         let router = TowerToHyperService::new(router(&api, || Ok(()), String::new));
         Self { router, service, clock }
     }

@@ -91,14 +91,14 @@ async fn tools_that_write_are_off_until_somebody_allows_them() {
             call("report_outcome", json!({"recall_id": "r", "used": [{"id": "m", "path": []}]})),
         ],
     );
-    assert_eq!(names(&answers[0]), ["decay_scope", "recall", "explain_memory", "maintenance_status"]);
+    assert_eq!(names(&answers[0]), ["explain_memory", "decay_scope", "recall", "maintenance_status"]);
     let documented = json!({
         "scope": {"type": "string", "enum": ["local", "team", "company", "public"], "description": "The fact scope to sweep."},
         "mode": {"type": "string", "enum": ["retract", "confidence", "dry_run"],
             "description": "Optional. Override decay mode for this run. Omit to use configured policy modes."},
         "policy_id": {"type": "string", "description": "Optional. Run only the named decay policy."},
     });
-    let schema = &answers[0]["result"]["tools"][0]["inputSchema"];
+    let schema = &answers[0]["result"]["tools"][1]["inputSchema"];
     let mut properties = schema["properties"].clone();
     assert!(properties.as_object_mut().unwrap().remove("confirm").is_some());
     assert_eq!((properties, &schema["required"]), (documented, &json!(["scope"])));
@@ -171,7 +171,7 @@ async fn over_http_a_sweep_wants_to_have_been_seen_and_a_key_says_what_may_be_ca
     };
     let (read, write) = (key("read"), key("write"));
     let listed = ask(Some(&read), &json!({"method": "tools/list"})).json(200);
-    assert_eq!(names(&listed), ["decay_scope", "recall", "explain_memory", "maintenance_status"]);
+    assert_eq!(names(&listed), ["explain_memory", "decay_scope", "recall", "maintenance_status"]);
     ask(None, &json!({"method": "tools/list"})).fails(401, "authorization", "needs an API key");
     let remember = call("remember", json!({"content": "x", "id": "m"}));
     assert!(failed(&ask(Some(&read), &remember).json(200)).contains("no right to write"));

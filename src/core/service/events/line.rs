@@ -1,5 +1,6 @@
 //! One line of an event file: JSON to a checked event.
 
+use crate::api::trail::PlaceRef;
 use crate::clock::{parse_rfc3339, rfc3339};
 use crate::domain::event::{Access, Event, Observe, Remember, Tie, Trace, Walk};
 use crate::domain::fact::{Assertion, FactScope, Tuple, Value};
@@ -15,7 +16,6 @@ use crate::domain::trail::Allowed;
 use crate::domain::units::{Confidence, Timestamp, Weight};
 use crate::service::outcomes::Judged;
 use crate::service::recall::{Ask, TEXT_BYTES_MAX, TOP_K_MAX};
-use crate::service::trails::PlaceRef;
 use crate::service::within;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -164,7 +164,7 @@ enum Raw {
 /// The value of a fact: a line of many kinds is buffered while its kind is looked for, in which numbers are rounded.
 #[derive(Deserialize)]
 struct Exact {
-    #[serde(deserialize_with = "crate::service::facts::value")]
+    #[serde(deserialize_with = "crate::api::fact::exact_value")]
     value: Value,
 }
 

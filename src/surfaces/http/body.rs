@@ -1,29 +1,23 @@
 //! What a request says: its path, its query, its body, each read into a type, within limits.
 //!
 //! Names that nobody knows are errors, so that a misspelt `dry_run` never runs for real. A body is read as it arrives,
-//! counts as it does (see `room`), and is cut off at its limit, whatever length it claims, or when it comes too slowly. Bodies nest only as deep as the types that they are read into, four
+//! counts as it does (see `limits`), and is cut off at its limit, whatever length it claims, or when it comes too slowly. Bodies nest only as deep as the types that they are read into, four
 //! levels at most: the first bracket beyond that is an error, and nothing is built of what follows. Only where a field
 //! takes several types (a value, a place, the fields of a policy) is it the parser that ends it, at 128 levels.
 
-use super::problem::{Code, Problem};
-use super::room::{Held, QUEUE_LIMIT, Room, SMALL};
+use crate::surfaces::limits::{Held, Limits, QUEUE_TIMEOUT, SMALL};
+use crate::surfaces::operation::problem::{Code, Problem};
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, StatusCode, header};
 use http_body_util::BodyExt;
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::{DeserializeOwned, SeqAccess, Visitor};
-use serde::{Deserialize, Deserializer};
-use std::borrow::Cow;
-use std::marker::PhantomData;
+use serde::de::DeserializeOwned;
 use std::time::Duration;
 use tokio::time::Instant;
 
 /// Bytes of a body at most: a text of 64 KiB, the longest that is taken, may be written in escapes of six bytes each.
-pub(super) const BODY_MAX: usize = 1 << 20;
+pub(in crate::surfaces) const BODY_MAX: usize = 1 << 20;
 /// Bytes of the body of a batch at most.
-pub(super) const BATCH_MAX: usize = 16 << 20;
-/// Items of a batch at most.
-pub(super) const ITEMS_MAX: usize = 10_000;
+pub(in crate::surfaces) const BATCH_MAX: usize = 16 << 20;
 /// How long a body may take to arrive.
 const BODY_LIMIT: Duration = Duration::from_secs(30);
 /// How long the first bytes of a body may take, beyond what they take at the least rate.
@@ -33,72 +27,8 @@ const BODY_RATE_MIN: u32 = 16 << 10;
 /// Bytes of an `Idempotency-Key` at most.
 pub(in crate::surfaces) const KEY_MAX: usize = 255;
 
-/// Nothing is said here.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Nothing {}
-
-/// The items of a batch.
-#[derive(Debug)]
-pub(super) struct Items<T>(pub(super) Vec<T>);
-
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Items<T> {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct Counting<T>(PhantomData<T>);
-        impl<'de, T: Deserialize<'de>> Visitor<'de> for Counting<T> {
-            type Value = Vec<T>;
-
-            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                write!(f, "an array of 1 to {ITEMS_MAX} items")
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut from: A) -> Result<Vec<T>, A::Error> {
-                let mut items = Vec::new();
-                while let Some(item) = from.next_element()? {
-                    if items.len() == ITEMS_MAX {
-                        return Err(serde::de::Error::invalid_length(ITEMS_MAX + 1, &self));
-                    }
-                    items.push(item);
-                }
-                if items.is_empty() {
-                    return Err(serde::de::Error::invalid_length(0, &self));
-                }
-                Ok(items)
-            }
-        }
-        from.deserialize_seq(Counting(PhantomData)).map(Self)
-    }
-}
-
-impl<T: JsonSchema> JsonSchema for Items<T> {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        format!("{}Items", T::schema_name()).into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let items = generator.subschema_for::<T>();
-        json_schema!({"type": "array", "items": items, "minItems": 1, "maxItems": ITEMS_MAX})
-    }
-}
-
-/// Items of one page at most.
-const PAGE_MAX: u32 = 10_000;
-
-/// For fields of queries: how many items a page is to have.
-pub(super) fn page_size<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u32>, D::Error> {
-    let size = u32::deserialize(from)?;
-    if (1..=PAGE_MAX).contains(&size) {
-        return Ok(Some(size));
-    }
-    Err(serde::de::Error::custom(format!("a page has 1 to {PAGE_MAX} items")))
-}
-
 /// A query, read into its type.
-pub(super) fn query<T: DeserializeOwned>(text: Option<&str>) -> Result<T, Problem> {
+pub(in crate::surfaces) fn query<T: DeserializeOwned>(text: Option<&str>) -> Result<T, Problem> {
     let pairs = form_urlencoded::parse(text.unwrap_or_default().as_bytes());
     let read = serde_path_to_error::deserialize(serde_urlencoded::Deserializer::new(pairs));
     read.map_err(|why| Problem::validation(format!("the query: {}", error_at(&why))))
@@ -111,11 +41,11 @@ fn body_due(arrived: usize) -> Duration {
 }
 
 /// A body, read to its end or its limit, with the count of its bytes.
-pub(super) async fn body(
+pub(in crate::surfaces) async fn read(
     headers: &HeaderMap,
     mut body: Body,
     limit: usize,
-    room: &Room,
+    limits: &Limits,
     caller: &str,
 ) -> Result<(Bytes, Option<Held>), Problem> {
     let too_large = || {
@@ -150,7 +80,7 @@ pub(super) async fn body(
             let since = Instant::now();
             let count = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
             let full = |_| Problem::unavailable("there is no room for the body: too many are being read", 5);
-            let more = room.bodies.take(caller, count, QUEUE_LIMIT).await.map_err(full)?;
+            let more = limits.bodies.take(caller, count, QUEUE_TIMEOUT).await.map_err(full)?;
             Held::add(&mut held, more);
             // While it is not read, it is not slow.
             begun += since.elapsed();
@@ -160,7 +90,10 @@ pub(super) async fn body(
 }
 
 /// A body as JSON, read into its type. One that is empty says nothing: `{}`.
-pub(super) fn json<T: DeserializeOwned>(headers: &HeaderMap, bytes: &[u8]) -> Result<T, Problem> {
+pub(in crate::surfaces) fn json<T: DeserializeOwned>(
+    headers: &HeaderMap,
+    bytes: &[u8],
+) -> Result<T, Problem> {
     let bytes = if bytes.is_empty() { b"{}" } else { bytes };
     let named = headers.get(header::CONTENT_TYPE);
     if bytes != b"{}" || named.is_some() {
@@ -178,7 +111,7 @@ pub(super) fn json<T: DeserializeOwned>(headers: &HeaderMap, bytes: &[u8]) -> Re
 }
 
 /// The `Idempotency-Key`, if there is one.
-pub(super) fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
+pub(in crate::surfaces) fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
     let Some(given) = headers.get("idempotency-key") else { return Ok(None) };
     let fits =
         |text: &&str| (1..=KEY_MAX).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic());
@@ -205,6 +138,8 @@ pub(in crate::surfaces) fn error_at<E: std::fmt::Display>(why: &serde_path_to_er
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ebb_core::api::input::{ITEMS_MAX, Items};
+    use serde::Deserialize;
 
     #[derive(Debug, Deserialize)]
     #[serde(deny_unknown_fields)]

@@ -1,4 +1,4 @@
-//! Who may come in: which host was asked for, from which page, with which key, how often.
+//! Authorization: the host that a request names, the page that it comes from, its key, and the rate of that key.
 //!
 //! Until the first key exists, whoever is on this machine may ask for everything; a web page that a person on this machine
 //! happens to look at may not. So a request that names another host than this one is refused (a name that was made to
@@ -7,36 +7,18 @@
 //! something (an image, a script), which would tell it by success or failure what there is; browsers that do not say so
 //! are told by the answer that no other page may have it. Beyond loopback, or behind a proxy, every request needs a key, and each key has a rate.
 
-use super::problem::{Code, Problem};
+use crate::surfaces::operation::problem::{Code, Problem};
 use axum::body::Body;
 use axum::http::request::Parts;
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode, Uri, Version, header};
-use ebb_core::domain::key::Right;
 use ebb_core::service::keys::{Caller, Denied, Keyring};
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-/// What a caller must be allowed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Needs {
-    /// This, in the scope that is asked about.
-    InScope(Right),
-    /// This, over the database as a whole.
-    Everywhere(Right),
-}
-
-impl Needs {
-    pub(super) fn right(self) -> Right {
-        match self {
-            Self::InScope(right) | Self::Everywhere(right) => right,
-        }
-    }
-}
-
-/// Who is let in.
+/// The rules by which requests are let in.
 #[derive(Debug, Clone)]
 pub struct Rules {
     /// Where it is listened.
@@ -57,14 +39,14 @@ impl Rules {
     }
 }
 
-/// The door.
-pub(super) struct Door {
+/// The checks before a request is read: its host, its origin, its key, and the rate of that.
+pub(super) struct Authorization {
     rules: Rules,
     keys: Keyring,
     buckets: Mutex<BTreeMap<String, Bucket>>,
 }
 
-impl Door {
+impl Authorization {
     pub(super) fn new(rules: Rules, keys: Keyring) -> Self {
         Self { rules, keys, buckets: Mutex::default() }
     }
@@ -75,7 +57,7 @@ impl Door {
 
     /// Refuses what names another host, or comes from a page of another origin. Answers the origin that is to be told that
     /// it may read the answer.
-    pub(super) fn looks_right(&self, asked: &Parts) -> Result<Option<HeaderValue>, Problem> {
+    pub(super) fn check_origin(&self, asked: &Parts) -> Result<Option<HeaderValue>, Problem> {
         let headers = &asked.headers;
         if let Some(name) = SINGLE.into_iter().find(|name| headers.get_all(name).iter().count() > 1) {
             return Err(Problem::validation(format!("there are several headers {name}")));
@@ -127,7 +109,7 @@ impl Door {
         name.eq_ignore_ascii_case("localhost") || address.is_some_and(|address| address.is_loopback())
     }
 
-    /// Who asks, if they may ask at all.
+    /// The caller, by its key.
     pub(super) async fn caller(&self, headers: &HeaderMap) -> Result<Caller, Problem> {
         let token =
             match headers.get(header::AUTHORIZATION) {
@@ -175,7 +157,7 @@ impl Door {
     }
 
     /// Lets a page of a known origin read an answer.
-    pub(super) fn share(origin: Option<HeaderValue>, response: &mut Response<Body>) {
+    pub(super) fn allow_origin(origin: Option<HeaderValue>, response: &mut Response<Body>) {
         let Some(origin) = origin else { return };
         let headers = response.headers_mut();
         headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
@@ -205,7 +187,7 @@ fn is_link_to_page(method: &Method, uri: &Uri, headers: &HeaderMap) -> bool {
 }
 
 /// What every answer says to browsers: no page of another origin may have it, and nobody guesses what it is.
-pub(super) fn keep(response: &mut Response<Body>) {
+pub(super) fn set_security_headers(response: &mut Response<Body>) {
     let headers = response.headers_mut();
     for (name, value) in [
         ("cross-origin-resource-policy", "same-origin"),

@@ -1,6 +1,6 @@
 //! A capacity that callers share: places for work of a kind, or bytes that are in flight.
 //!
-//! Whoever finds it taken waits in a queue, up to a deadline. What is given back goes to the caller that holds the least,
+//! A caller that finds it taken waits in a queue, up to a timeout. What is given back goes to the caller that holds the least,
 //! and among equals to the one that has waited longest, so that a caller with a hundred requests in the queue is served as
 //! often as one with a single request, and a caller that is alone may have nearly everything. The rest, `capacity - each`,
 //! is never one caller's: another finds it free even while all that the first holds is held for long.
@@ -12,7 +12,7 @@ use tokio::sync::oneshot;
 
 /// A capacity. Clones are the same one.
 #[derive(Clone)]
-pub(super) struct Shares(Arc<Inner>);
+pub(in crate::surfaces) struct Capacity(Arc<Inner>);
 
 struct Inner {
     capacity: u64,
@@ -36,8 +36,8 @@ struct Waiting {
 }
 
 /// A part of a capacity, given back when it is dropped.
-pub struct Held {
-    of: Shares,
+pub(in crate::surfaces) struct Held {
+    of: Capacity,
     caller: String,
     amount: u64,
 }
@@ -55,23 +55,28 @@ pub struct Usage {
 
 /// It stayed taken for as long as the caller would wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Full;
+pub(in crate::surfaces) struct Full;
 
-impl Shares {
+impl Capacity {
     /// So much in all, and so much of it for one caller at most.
-    pub(super) fn new(capacity: u64, each: u64) -> Self {
+    pub(in crate::surfaces) fn new(capacity: u64, each: u64) -> Self {
         debug_assert!(0 < each && each <= capacity);
         Self(Arc::new(Inner { capacity, each, state: Mutex::default() }))
     }
 
     /// So much of it for a caller, who waits for it this long. More than one caller may have counts as all of that.
-    pub(super) async fn take(&self, caller: &str, amount: u64, limit: Duration) -> Result<Held, Full> {
+    pub(in crate::surfaces) async fn take(
+        &self,
+        caller: &str,
+        amount: u64,
+        timeout: Duration,
+    ) -> Result<Held, Full> {
         let (granted, grant) = oneshot::channel();
         let amount = amount.min(self.0.each);
         self.state().waiting.push_back(Waiting { caller: caller.to_owned(), amount, granted });
         self.settle();
-        let mut turn = Turn { shares: self, grant };
-        match tokio::time::timeout(limit, &mut turn.grant).await {
+        let mut turn = Turn { capacity: self, grant };
+        match tokio::time::timeout(timeout, &mut turn.grant).await {
             Ok(Ok(held)) => Ok(held),
             _ => {
                 self.state().refused += 1;
@@ -80,7 +85,7 @@ impl Shares {
         }
     }
 
-    pub(super) fn usage(&self) -> Usage {
+    pub(in crate::surfaces) fn usage(&self) -> Usage {
         let state = self.state();
         let waiting = state.waiting.iter().filter(|waiting| !waiting.granted.is_closed()).count();
         Usage {
@@ -126,7 +131,7 @@ impl Shares {
 
 /// A place in the queue: those behind it are looked at again when it is given up.
 struct Turn<'a> {
-    shares: &'a Shares,
+    capacity: &'a Capacity,
     grant: oneshot::Receiver<Held>,
 }
 
@@ -135,13 +140,13 @@ impl Drop for Turn<'_> {
         self.grant.close();
         // Granted in the moment it was given up.
         drop(self.grant.try_recv());
-        self.shares.settle();
+        self.capacity.settle();
     }
 }
 
 impl Held {
     /// Adds more of the same capacity to what a caller holds.
-    pub(super) fn add(held: &mut Option<Self>, mut more: Self) {
+    pub(in crate::surfaces) fn add(held: &mut Option<Self>, mut more: Self) {
         match held {
             None => *held = Some(more),
             Some(held) => {
@@ -152,7 +157,7 @@ impl Held {
     }
 
     /// Gives back all but so much.
-    pub(super) fn keep(&mut self, amount: usize) {
+    pub(in crate::surfaces) fn keep(&mut self, amount: usize) {
         let kept = u64::try_from(amount).unwrap_or(u64::MAX).min(self.amount);
         let surplus = Self { of: self.of.clone(), caller: self.caller.clone(), amount: self.amount - kept };
         self.amount = kept;
@@ -188,55 +193,55 @@ mod tests {
 
     #[tokio::test]
     async fn what_is_given_back_goes_to_whoever_holds_least() {
-        let shares = Shares::new(3, 3);
+        let capacity = Capacity::new(3, 3);
         let mut greedy = Vec::new();
         for _ in 0..3 {
-            greedy.push(shares.take("greedy", 1, LONG).await.unwrap());
+            greedy.push(capacity.take("greedy", 1, LONG).await.unwrap());
         }
-        let again: Vec<_> = (0..50).map(|_| Box::pin(shares.take("greedy", 1, LONG))).collect();
+        let again: Vec<_> = (0..50).map(|_| Box::pin(capacity.take("greedy", 1, LONG))).collect();
         let mut again = again.into_iter().map(waiting).collect::<Vec<_>>();
-        assert_eq!(shares.usage().waiting, 50);
-        let other = waiting(Box::pin(shares.take("other", 1, LONG)));
-        assert_eq!(shares.usage().waiting, 51);
+        assert_eq!(capacity.usage().waiting, 50);
+        let other = waiting(Box::pin(capacity.take("other", 1, LONG)));
+        assert_eq!(capacity.usage().waiting, 51);
         greedy.pop();
         let held = other.await.unwrap();
-        assert_eq!(shares.usage(), Usage { used: 3, waiting: 50, refused: 0 });
+        assert_eq!(capacity.usage(), Usage { used: 3, waiting: 50, refused: 0 });
         drop(held);
         let next = again.remove(0).await.unwrap();
         drop((greedy, next, again));
-        assert_eq!(shares.usage(), Usage { used: 0, waiting: 0, refused: 0 });
+        assert_eq!(capacity.usage(), Usage { used: 0, waiting: 0, refused: 0 });
     }
 
     #[tokio::test]
     async fn one_caller_leaves_a_part_that_another_finds_free() {
-        let shares = Shares::new(3, 2);
-        let held = (shares.take("a", 1, SOON).await.unwrap(), shares.take("a", 1, SOON).await.unwrap());
-        assert_eq!(shares.take("a", 1, SOON).await.err(), Some(Full));
-        let other = shares.take("b", 1, SOON).await.unwrap();
-        assert_eq!(shares.usage(), Usage { used: 3, waiting: 0, refused: 1 });
+        let capacity = Capacity::new(3, 2);
+        let held = (capacity.take("a", 1, SOON).await.unwrap(), capacity.take("a", 1, SOON).await.unwrap());
+        assert_eq!(capacity.take("a", 1, SOON).await.err(), Some(Full));
+        let other = capacity.take("b", 1, SOON).await.unwrap();
+        assert_eq!(capacity.usage(), Usage { used: 3, waiting: 0, refused: 1 });
         drop((held, other));
-        let all = shares.take("a", 100, SOON).await.unwrap();
-        assert_eq!(shares.usage().used, 2, "more than one may have is all that one may have");
+        let all = capacity.take("a", 100, SOON).await.unwrap();
+        assert_eq!(capacity.usage().used, 2, "more than one may have is all that one may have");
         drop(all);
     }
 
     #[tokio::test]
     async fn one_that_wants_much_is_not_overtaken_and_gives_way_when_it_gives_up() {
-        let shares = Shares::new(10, 10);
-        let first = shares.take("a", 6, SOON).await.unwrap();
-        let large = waiting(Box::pin(shares.take("b", 8, LONG)));
-        let small = waiting(Box::pin(shares.take("c", 1, LONG)));
-        assert_eq!(shares.usage().waiting, 2);
+        let capacity = Capacity::new(10, 10);
+        let first = capacity.take("a", 6, SOON).await.unwrap();
+        let large = waiting(Box::pin(capacity.take("b", 8, LONG)));
+        let small = waiting(Box::pin(capacity.take("c", 1, LONG)));
+        assert_eq!(capacity.usage().waiting, 2);
         drop(large);
         let small = small.await.unwrap();
-        assert_eq!(shares.usage(), Usage { used: 7, waiting: 0, refused: 0 });
+        assert_eq!(capacity.usage(), Usage { used: 7, waiting: 0, refused: 0 });
         let mut first = Some(first);
-        Held::add(&mut first, shares.take("a", 2, SOON).await.unwrap());
-        assert_eq!(shares.usage().used, 9);
+        Held::add(&mut first, capacity.take("a", 2, SOON).await.unwrap());
+        assert_eq!(capacity.usage().used, 9);
         first.as_mut().unwrap().keep(3);
-        assert_eq!(shares.usage().used, 4);
+        assert_eq!(capacity.usage().used, 4);
         drop(first);
-        assert_eq!(shares.usage().used, 1);
+        assert_eq!(capacity.usage().used, 1);
         drop(small);
     }
 

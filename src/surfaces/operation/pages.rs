@@ -5,9 +5,9 @@
 //! none while it is sent, and its bytes count until they are gone. When a page cannot be read, the connection is cut: the
 //! client sees a body without an end, never a list that is shorter than it should be.
 
-use super::api::Api;
+use super::backend::Backend;
 use super::problem::Problem;
-use super::room::{Kind, QUEUE_LIMIT};
+use crate::surfaces::limits::{QUEUE_TIMEOUT, Work};
 use axum::body::{Body, Bytes, HttpBody};
 use hyper::body::Frame;
 use serde::Serialize;
@@ -18,10 +18,10 @@ use std::time::Duration;
 use tracing::warn;
 
 /// How long a page waits for its place, and for room for its bytes, where an answer has begun.
-const PAGE_LIMIT: Duration = Duration::from_secs(30);
+const PAGE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A list to be sent.
-pub(super) struct List {
+pub(in crate::surfaces) struct List {
     /// How it begins, with its first page.
     text: Vec<u8>,
     /// Whether that has an item.
@@ -31,19 +31,19 @@ pub(super) struct List {
 }
 
 /// The items of a page, with commas between.
-pub(super) struct Page {
-    pub(super) items: Vec<u8>,
-    pub(super) rest: Option<Box<dyn Rest>>,
+pub(in crate::surfaces) struct Page {
+    pub(in crate::surfaces) items: Vec<u8>,
+    pub(in crate::surfaces) rest: Option<Box<dyn Rest>>,
 }
 
 /// What of a list is not read yet.
-pub(super) trait Rest: Send {
+pub(in crate::surfaces) trait Rest: Send {
     /// Reads the next page.
     fn read(self: Box<Self>) -> Pin<Box<dyn Future<Output = Result<Page, Problem>>>>;
 }
 
 /// Where the rows of a list come from, in the order of their cursors.
-pub(super) trait Rows: Send + 'static {
+pub(in crate::surfaces) trait Rows: Send + 'static {
     /// A row, as it is sent.
     type Row: Serialize;
     /// Rows of a page at most.
@@ -62,7 +62,7 @@ pub(super) trait Rows: Send + 'static {
 
 impl List {
     /// The first page of an answer, which looks as `empty` does, and what follows it.
-    pub(super) fn new(empty: &impl Serialize, first: Page) -> Result<Self, Problem> {
+    pub(in crate::surfaces) fn new(empty: &impl Serialize, first: Page) -> Result<Self, Problem> {
         let mut text = serde_json::to_vec(empty).map_err(Problem::own_fault)?;
         let middle = text.iter().rposition(|byte| *byte == b']').unwrap_or(text.len());
         let end = text.split_off(middle);
@@ -72,20 +72,30 @@ impl List {
     }
 
     /// The body of the answer.
-    pub(super) async fn body(self, api: &Arc<Api>, caller: &str) -> Result<Body, Problem> {
+    pub(in crate::surfaces) async fn body(
+        self,
+        backend: &Arc<Backend>,
+        caller: &str,
+    ) -> Result<Body, Problem> {
         let Self { mut text, any, end, rest } = self;
         if rest.is_none() {
             text.extend(&end);
-            return Ok(api.room.answer(caller, text, QUEUE_LIMIT).await?.into());
+            return Ok(backend.limits.answer(caller, text, QUEUE_TIMEOUT).await?.into());
         }
-        let first = api.room.answer(caller, text, QUEUE_LIMIT).await?;
-        let api = Arc::clone(api);
-        Ok(Body::new(PagedBody { api, caller: caller.to_owned(), any, end, step: Step::Read(first, rest) }))
+        let first = backend.limits.answer(caller, text, QUEUE_TIMEOUT).await?;
+        let backend = Arc::clone(backend);
+        Ok(Body::new(PagedBody {
+            backend,
+            caller: caller.to_owned(),
+            any,
+            end,
+            step: Step::Read(first, rest),
+        }))
     }
 }
 
 /// Rows up to the one of this number, and the cursor of that one if more follow.
-pub(super) async fn listed<R: Rows>(
+pub(in crate::surfaces) async fn listed<R: Rows>(
     empty: &impl Serialize,
     rows: R,
     after: &str,
@@ -154,7 +164,7 @@ impl<R: Rows> Rest for Walk<R> {
 }
 
 /// Rows as the items of a list.
-pub(super) fn items<T: Serialize>(rows: impl Iterator<Item = T>) -> Result<Vec<u8>, Problem> {
+pub(in crate::surfaces) fn items<T: Serialize>(rows: impl Iterator<Item = T>) -> Result<Vec<u8>, Problem> {
     let mut text = Vec::new();
     for row in rows {
         if !text.is_empty() {
@@ -167,7 +177,7 @@ pub(super) fn items<T: Serialize>(rows: impl Iterator<Item = T>) -> Result<Vec<u
 
 /// A body that reads its next page when it is asked for it.
 struct PagedBody {
-    api: Arc<Api>,
+    backend: Arc<Backend>,
     caller: String,
     any: bool,
     end: Vec<u8>,
@@ -196,8 +206,8 @@ impl HttpBody for PagedBody {
             match std::mem::replace(&mut self.step, Step::Over) {
                 Step::Read(bytes, rest) => {
                     if let Some(rest) = rest {
-                        let (api, caller) = (Arc::clone(&self.api), self.caller.clone());
-                        let page = page(api, caller, rest, self.any, self.end.clone());
+                        let (backend, caller) = (Arc::clone(&self.backend), self.caller.clone());
+                        let page = page(backend, caller, rest, self.any, self.end.clone());
                         self.step = Step::Reading(Box::pin(page));
                     }
                     if !bytes.is_empty() {
@@ -226,14 +236,14 @@ impl HttpBody for PagedBody {
 
 /// The next page, as it follows what was sent before.
 async fn page(
-    api: Arc<Api>,
+    backend: Arc<Backend>,
     caller: String,
     rest: Box<dyn Rest>,
     any: bool,
     end: Vec<u8>,
 ) -> Result<(Bytes, Option<Box<dyn Rest>>), Problem> {
-    let place = api.room.place(Kind::List, &caller, PAGE_LIMIT).await?;
-    let owned = Arc::clone(&api);
+    let place = backend.limits.place(Work::List, &caller, PAGE_TIMEOUT).await?;
+    let owned = Arc::clone(&backend);
     let work = move || async move {
         let Page { mut items, rest } = rest.read().await?;
         if any && !items.is_empty() {
@@ -242,9 +252,9 @@ async fn page(
         if rest.is_none() {
             items.extend(end);
         }
-        let bytes = owned.room.answer(&caller, items, PAGE_LIMIT).await?;
+        let bytes = owned.limits.answer(&caller, items, PAGE_TIMEOUT).await?;
         drop(place);
         Ok((bytes, rest))
     };
-    api.work(None, work).await
+    backend.run(None, work).await
 }

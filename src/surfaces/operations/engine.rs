@@ -1,40 +1,40 @@
-//! Contrast, waves and communities, over HTTP: mechanisms of the engine, each on its own.
+//! Contrast, waves and communities: mechanisms of the engine, each on its own.
 
-use super::door::Needs;
-use super::input::Nothing;
-use super::problem::Problem;
-use super::route::{Answer, Call, Route};
+use crate::surfaces::operation::problem::Problem;
+use crate::surfaces::operation::{Answer, Call, Operation, RequiredRight};
+use axum::http::Method;
 use ebb_core::api::engine::{
     CommunitiesAnswer, CommunitiesRequest, HarmonicsAnswer, HarmonicsRequest, ResonateAnswer,
     ResonateRequest, XlrAnswer, XlrRequest,
 };
+use ebb_core::api::input::Nothing;
 use ebb_core::domain::key::Right;
 
-/// The routes.
-pub(super) fn routes() -> Vec<Route> {
+/// The operations.
+pub(super) fn operations() -> Vec<Operation> {
     vec![
-        Route::post("/v1/engine/xlr", Needs::InScope(Right::Read), xlr)
-            .says("Say what lights up from seeds, and what of it would light up for any question")
-            .also(&[404])
-            .reads_much()
-            .note("Spreads by the rule of recall. score is what contrast leaves of activation."),
-        Route::post("/v1/engine/resonate", Needs::InScope(Right::Read), resonate)
-            .says("Say what seeds make swing, and what swings along far from them")
-            .also(&[404])
-            .reads_much()
-            .note(
+        Operation::new(Method::POST, "/v1/engine/xlr", RequiredRight::InScope(Right::Read), xlr)
+            .summary("Say what lights up from seeds, and what of it would light up for any question")
+            .statuses(&[404])
+            .long_read()
+            .description("Spreads by the rule of recall. score is what contrast leaves of activation."),
+        Operation::new(Method::POST, "/v1/engine/resonate", RequiredRight::InScope(Right::Read), resonate)
+            .summary("Say what seeds make swing, and what swings along far from them")
+            .statuses(&[404])
+            .long_read()
+            .description(
                 "With sympathetic the communities of the whole graph are worked out, once for each state of it: \
                  seconds where there are a million nodes.",
             ),
-        Route::post("/v1/engine/harmonics", Needs::InScope(Right::Read), harmonics)
-            .says("Say at which frequencies nodes swing: multiples of one, and all there are")
-            .also(&[404])
-            .reads_much(),
-        Route::post("/v1/engine/communities", Needs::InScope(Right::Read), communities)
-            .says("Say who belongs together, and who joins communities to each other")
-            .also(&[404])
-            .reads_much()
-            .note(
+        Operation::new(Method::POST, "/v1/engine/harmonics", RequiredRight::InScope(Right::Read), harmonics)
+            .summary("Say at which frequencies nodes swing: multiples of one, and all there are")
+            .statuses(&[404])
+            .long_read(),
+        Operation::new(Method::POST, "/v1/engine/communities", RequiredRight::InScope(Right::Read), communities)
+            .summary("Say who belongs together, and who joins communities to each other")
+            .statuses(&[404])
+            .long_read()
+            .description(
                 "Costs the whole graph: seconds where there are a million nodes. At resolution 1 the answer is kept \
                  until the graph changes. At most 10,000 members are told together; left_out says how many are not.",
             ),

@@ -1,4 +1,4 @@
-//! A stream whose reader must keep up.
+//! A stream with a minimum rate: a client that does not read is cut off.
 //!
 //! What a client does not read stays in memory, so one that has stopped reading is cut off. Whenever the system takes no
 //! more, a time begins in which the client must take a least number of bytes; it ends when all is written, so that a
@@ -13,24 +13,24 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
 
-/// How long a client may take for [`TAKEN_MIN`].
-const TAKING_LIMIT: Duration = Duration::from_secs(10);
+/// How long a client may take for [`BYTES_MIN`].
+const READ_TIMEOUT: Duration = Duration::from_secs(10);
 /// Bytes that a client takes at least in that time: 6.4 KiB a second.
-const TAKEN_MIN: usize = 64 << 10;
+const BYTES_MIN: usize = 64 << 10;
 
-/// A stream whose reader must keep up.
-pub(super) struct Paced<S> {
+/// A stream with a minimum rate.
+pub(super) struct MinRate<S> {
     stream: S,
     limit: Duration,
-    /// Since the system took no more: until when, and what was taken meanwhile.
+    /// Since the system took no more: until when, and what was written meanwhile.
     late: Option<(Pin<Box<Sleep>>, usize)>,
     cut: Arc<AtomicU64>,
 }
 
-impl<S> Paced<S> {
+impl<S> MinRate<S> {
     /// `cut` counts the streams whose readers did not keep up.
     pub(super) fn new(stream: S, cut: Arc<AtomicU64>) -> Self {
-        Self { stream, limit: TAKING_LIMIT, late: None, cut }
+        Self { stream, limit: READ_TIMEOUT, late: None, cut }
     }
 
     /// What came of trying to write.
@@ -41,9 +41,9 @@ impl<S> Paced<S> {
     ) -> Poll<io::Result<usize>> {
         match wrote {
             Poll::Ready(Ok(count)) => {
-                if let Some((_, taken)) = &mut self.late {
-                    *taken += count;
-                    if *taken >= TAKEN_MIN {
+                if let Some((_, written)) = &mut self.late {
+                    *written += count;
+                    if *written >= BYTES_MIN {
                         self.late = None;
                     }
                 }
@@ -61,7 +61,7 @@ impl<S> Paced<S> {
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Paced<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for MinRate<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -71,7 +71,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Paced<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Paced<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for MinRate<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -112,14 +112,14 @@ mod tests {
     use std::task::Waker;
     use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
 
-    fn paced<S>(stream: S, limit: Duration) -> Paced<S> {
-        Paced { limit, ..Paced::new(stream, Arc::default()) }
+    fn min_rate<S>(stream: S, limit: Duration) -> MinRate<S> {
+        MinRate { limit, ..MinRate::new(stream, Arc::default()) }
     }
 
     #[tokio::test]
     async fn a_reader_that_stops_is_cut_off() {
         let (reader, writer) = duplex(16 << 10);
-        let mut writer = paced(writer, Duration::from_millis(1));
+        let mut writer = min_rate(writer, Duration::from_millis(1));
         let wrote = writer.write_all(&[7; 32 << 10]).await;
         assert_eq!(wrote.unwrap_err().kind(), io::ErrorKind::TimedOut);
         assert_eq!(writer.cut.load(Ordering::Relaxed), 1);
@@ -128,24 +128,26 @@ mod tests {
 
     #[tokio::test]
     async fn only_enough_bytes_or_the_end_of_what_is_to_be_sent_make_it_current_again() {
-        let mut paced = paced(duplex(1).0, Duration::from_secs(3_600));
+        let mut min_rate = min_rate(duplex(1).0, Duration::from_secs(3_600));
         let mut context = Context::from_waker(Waker::noop());
-        assert!(paced.wrote(&mut context, Poll::Ready(Ok(7))).is_ready() && paced.late.is_none());
-        assert!(paced.wrote(&mut context, Poll::Pending).is_pending());
-        for count in [1, 1, TAKEN_MIN - 3] {
-            assert!(paced.wrote(&mut context, Poll::Ready(Ok(count))).is_ready() && paced.late.is_some());
-            assert!(paced.wrote(&mut context, Poll::Pending).is_pending(), "the time goes on");
+        assert!(min_rate.wrote(&mut context, Poll::Ready(Ok(7))).is_ready() && min_rate.late.is_none());
+        assert!(min_rate.wrote(&mut context, Poll::Pending).is_pending());
+        for count in [1, 1, BYTES_MIN - 3] {
+            assert!(
+                min_rate.wrote(&mut context, Poll::Ready(Ok(count))).is_ready() && min_rate.late.is_some()
+            );
+            assert!(min_rate.wrote(&mut context, Poll::Pending).is_pending(), "the time goes on");
         }
-        assert!(paced.wrote(&mut context, Poll::Ready(Ok(1))).is_ready() && paced.late.is_none());
-        assert!(paced.wrote(&mut context, Poll::Pending).is_pending() && paced.late.is_some());
-        paced.flush().await.unwrap();
-        assert!(paced.late.is_none(), "with nothing to send it is not late");
+        assert!(min_rate.wrote(&mut context, Poll::Ready(Ok(1))).is_ready() && min_rate.late.is_none());
+        assert!(min_rate.wrote(&mut context, Poll::Pending).is_pending() && min_rate.late.is_some());
+        min_rate.flush().await.unwrap();
+        assert!(min_rate.late.is_none(), "with nothing to send it is not late");
     }
 
     #[tokio::test]
     async fn a_reader_that_keeps_up_gets_all() {
         let (mut reader, writer) = duplex(1 << 10);
-        let mut writer = paced(writer, Duration::from_secs(3_600));
+        let mut writer = min_rate(writer, Duration::from_secs(3_600));
         let mut got = Vec::new();
         let (wrote, read) = tokio::join!(
             async {

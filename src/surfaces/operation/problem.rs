@@ -1,4 +1,4 @@
-//! What goes wrong, as `application/problem+json`, and the one table from the service's errors to statuses.
+//! Errors of calls, sent as `application/problem+json`, and the one table from the service's errors to statuses.
 //!
 //! A caller branches on `code`, of which there are seven; a person reads `detail`. No input makes a status of 500 or
 //! more: 503 says that the database is away, or that there is too much to do, and when to ask again.
@@ -9,6 +9,7 @@ use axum::response::IntoResponse;
 use ebb_core::domain::guard::TooFar;
 use ebb_core::service::Error;
 use ebb_core::service::memories::BatchError;
+use ebb_core::service::recall;
 use schemars::JsonSchema;
 use serde::Serialize;
 use tracing::{error, warn};
@@ -17,7 +18,7 @@ use tracing::{error, warn};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(inline)]
-pub(super) enum Code {
+pub(in crate::surfaces) enum Code {
     /// The request makes no sense as it is.
     Validation,
     /// No key, a wrong one, or one that may not do this.
@@ -36,17 +37,17 @@ pub(super) enum Code {
 
 /// Something that went wrong.
 #[derive(Debug, Clone)]
-pub(super) struct Problem {
-    pub(super) status: StatusCode,
+pub(in crate::surfaces) struct Problem {
+    pub(in crate::surfaces) status: StatusCode,
     code: Code,
-    detail: String,
+    pub(in crate::surfaces) detail: String,
     header: Option<(HeaderName, HeaderValue)>,
 }
 
 /// A problem as it is sent (RFC 9457).
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Problem")]
-pub(super) struct ProblemBody<'a> {
+pub(in crate::surfaces) struct ProblemBody<'a> {
     /// `urn:ebb:problem:` and the code.
     #[serde(rename = "type")]
     kind: String,
@@ -63,34 +64,34 @@ pub(super) struct ProblemBody<'a> {
 }
 
 impl Problem {
-    pub(super) fn new(status: StatusCode, code: Code, detail: impl Into<String>) -> Self {
+    pub(in crate::surfaces) fn new(status: StatusCode, code: Code, detail: impl Into<String>) -> Self {
         Self { status, code, detail: detail.into(), header: None }
     }
 
     /// 400: the request makes no sense as it is.
-    pub(super) fn validation(detail: impl Into<String>) -> Self {
+    pub(in crate::surfaces) fn validation(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, Code::Validation, detail)
     }
 
     /// 401: who asks?
-    pub(super) fn unknown_caller(detail: impl Into<String>) -> Self {
+    pub(in crate::surfaces) fn unknown_caller(detail: impl Into<String>) -> Self {
         let challenge = HeaderValue::from_static("Bearer realm=\"ebb\"");
         let problem = Self::new(StatusCode::UNAUTHORIZED, Code::Authorization, detail);
         Self { header: Some((header::WWW_AUTHENTICATE, challenge)), ..problem }
     }
 
     /// 403: not this caller.
-    pub(super) fn forbidden(detail: impl Into<String>) -> Self {
+    pub(in crate::surfaces) fn forbidden(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::FORBIDDEN, Code::Authorization, detail)
     }
 
     /// 404: there is no such thing.
-    pub(super) fn not_found(detail: impl Into<String>) -> Self {
+    pub(in crate::surfaces) fn not_found(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::NOT_FOUND, Code::NotFound, detail)
     }
 
     /// What a body names and is not there makes the request no sense, 400: only the URL names what can be found or not.
-    pub(super) fn of_body(self) -> Self {
+    pub(in crate::surfaces) fn of_body(self) -> Self {
         match self.code {
             Code::NotFound => Self::validation(self.detail),
             _ => self,
@@ -98,34 +99,34 @@ impl Problem {
     }
 
     /// 409: it does not go with what is there.
-    pub(super) fn conflict(detail: impl Into<String>) -> Self {
+    pub(in crate::surfaces) fn conflict(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::CONFLICT, Code::Conflict, detail)
     }
 
     /// 413: too much at once.
-    pub(super) fn too_large(detail: impl Into<String>) -> Self {
+    pub(in crate::surfaces) fn too_large(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::PAYLOAD_TOO_LARGE, Code::TooLarge, detail)
     }
 
     /// 503: not now, but then.
-    pub(super) fn unavailable(detail: impl Into<String>, retry_after_s: u16) -> Self {
+    pub(in crate::surfaces) fn unavailable(detail: impl Into<String>, retry_after_s: u16) -> Self {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, Code::Unavailable, detail).after(retry_after_s)
     }
 
     /// Says when to ask again.
-    pub(super) fn after(self, seconds: u16) -> Self {
+    pub(in crate::surfaces) fn after(self, seconds: u16) -> Self {
         Self { header: Some((header::RETRY_AFTER, HeaderValue::from(seconds))), ..self }
     }
 
     /// 500: a fault of Ebb's own, which the log describes and the caller cannot mend.
-    pub(super) fn own_fault(why: impl std::fmt::Display) -> Self {
+    pub(in crate::surfaces) fn own_fault(why: impl std::fmt::Display) -> Self {
         error!(%why, "a request met a fault");
         let detail = "Ebb met a fault of its own; its log says which, under this request_id";
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, Code::Unavailable, detail)
     }
 
     /// As it is sent.
-    pub(super) fn response(self, request_id: &str) -> Response<Body> {
+    pub(in crate::surfaces) fn response(self, request_id: &str) -> Response<Body> {
         let code = serde_json::to_value(self.code).ok();
         let sent = ProblemBody {
             kind: format!("urn:ebb:problem:{}", code.as_ref().and_then(|code| code.as_str()).unwrap_or("")),
@@ -214,6 +215,22 @@ impl From<BatchError> for Problem {
                 problem
             }
             BatchError::Store(why) => why.into(),
+        }
+    }
+}
+
+impl From<recall::Error> for Problem {
+    fn from(why: recall::Error) -> Self {
+        match why {
+            recall::Error::Store(why) => why.into(),
+            recall::Error::Invalid(why) => Self::validation(why),
+            recall::Error::NotMirrored(why) => Self::not_found(why),
+            // Nothing changes before the configuration or the graph does, and the graph is looked at each half minute.
+            why @ recall::Error::Busy(recall::Refused::NoRoom { .. }) => {
+                Self::unavailable(why.to_string(), 30)
+            }
+            why @ recall::Error::Busy(_) => Self::unavailable(why.to_string(), 1),
+            why => Self::own_fault(why),
         }
     }
 }

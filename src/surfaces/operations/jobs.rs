@@ -1,0 +1,63 @@
+//! Jobs run by hand, under the same rules as by a worker, and the attempts that hold memories.
+
+use crate::surfaces::operation::problem::Problem;
+use crate::surfaces::operation::{Answer, Call, Operation, RequiredRight};
+use axum::http::Method;
+use ebb_core::api::attempt::{AttemptQuery, Attempts};
+use ebb_core::api::input::Nothing;
+use ebb_core::api::job::{JobPath, JobRun, JobRunRequest, Jobs};
+use ebb_core::domain::key::Right;
+use ebb_core::service::JobName;
+
+/// The operations.
+pub(super) fn operations() -> Vec<Operation> {
+    vec![
+        Operation::new(Method::GET, "/v1/jobs", RequiredRight::Everywhere(Right::Read), list)
+            .summary("List the jobs: schedule, last run, what is due")
+            .long_read(),
+        Operation::with_dry_run(
+            Method::POST,
+            "/v1/jobs/{name}/run",
+            RequiredRight::Everywhere(Right::Write),
+            |how: &JobRunRequest| how.dry_run,
+            run,
+        )
+        .summary("Run a job now")
+        .description(
+            "It does not count as the schedule's. While another run of the job goes on, it is skipped.",
+        )
+        .statuses(&[404, 409])
+        .no_timeout(),
+        Operation::new(Method::GET, "/v1/attempts", RequiredRight::Everywhere(Right::Read), attempts)
+            .summary("List consolidation attempts, those that are not over first")
+            .long_read(),
+    ]
+}
+
+async fn list(call: Call) -> Result<Answer<Jobs>, Problem> {
+    let at = call.instant(None).await?;
+    let jobs = call.service().jobs(at).await?;
+    Ok(Answer::ok(Jobs { jobs }))
+}
+
+async fn run(call: Call<JobPath, Nothing, JobRunRequest>) -> Result<Answer<JobRun>, Problem> {
+    let known = || JobName::ALL.map(JobName::name).join(", ");
+    let name = &call.path.name;
+    let job = JobName::named(name)
+        .ok_or_else(|| Problem::not_found(format!("there is no job {name}; there are {}", known())))?;
+    let at = call.write_instant(call.body.at).await?;
+    let limit = call.body.limit.map(std::num::NonZeroU64::get);
+    Ok(Answer::ok(if call.body.dry_run {
+        JobRun::of(job, call.service().dry_run_job(job, at, limit, false).await?, at)
+    } else {
+        JobRun::reported(
+            call.service().run_job_once(&call.request_id, job, at, limit, call.backend.stop.clone()).await?,
+        )
+    }))
+}
+
+async fn attempts(call: Call<Nothing, AttemptQuery>) -> Result<Answer<Attempts>, Problem> {
+    let AttemptQuery { all, limit } = call.query;
+    let found = call.service().attempts(!all, limit.unwrap_or(20)).await?;
+    Ok(Answer::ok(Attempts { attempts: found }))
+}

@@ -1,0 +1,262 @@
+//! Memories and sessions: made, used, shown, explained, pinned, forgotten, ended.
+
+use crate::surfaces::operation::pages::{self, Rows};
+use crate::surfaces::operation::problem::Problem;
+use crate::surfaces::operation::tool::{REQUEST_ID, Tool};
+use crate::surfaces::operation::{Answer, Backend, Call, Operation, RequiredRight};
+use axum::http::Method;
+use ebb_core::api::input::{Items, Nothing, ScopeAtQuery, ScopeQuery};
+use ebb_core::api::memory::{
+    Access, AccessRequest, DoneAll, Explained, Forgotten, Memories, Memory, MemoryPath, MemoryQuery,
+    NewMemory, Pin, Touched,
+};
+use ebb_core::api::session::{End, SessionEnd, SessionPath};
+use ebb_core::domain::event::Event;
+use ebb_core::domain::ids::{MemoryId, Scope};
+use ebb_core::domain::key::Right;
+use ebb_core::domain::units::Timestamp;
+use ebb_core::service::memories::WriteMode;
+use ebb_core::service::{Done, Filter};
+use std::sync::Arc;
+
+/// Memories of a page where nobody says how many.
+const PAGE: u32 = 100;
+
+/// The operations.
+pub(super) fn operations() -> Vec<Operation> {
+    let (read, write) = (RequiredRight::InScope(Right::Read), RequiredRight::InScope(Right::Write));
+    vec![
+        Operation::new(Method::GET, "/v1/memories", read, list)
+            .summary("List memories by id, with their current energy")
+            .description("100 where no limit is given; the Link header leads to the next page.")
+            .long_read(),
+        Operation::new(Method::POST, "/v1/memories", write, remember)
+            .summary("Remember something")
+            .description(
+                "201 if it is new. An id that exists with the same content counts as an access: 200.",
+            )
+            .statuses(&[201, 409])
+            .tool(REMEMBER_TOOL),
+        Operation::new(Method::POST, "/v1/memories:batch", write, remember_all)
+            .summary("Remember things, all or none, in their order")
+            .statuses(&[409])
+            .batch(),
+        Operation::new(Method::GET, "/v1/memories/{id}", read, show)
+            .summary("Show a memory")
+            .statuses(&[404]),
+        Operation::new(Method::DELETE, "/v1/memories/{id}", RequiredRight::InScope(Right::Admin), forget)
+            .summary("Forget a memory for good, with its traces")
+            .statuses(&[404, 409]),
+        Operation::new(Method::POST, "/v1/memories/{id}/access", write, access)
+            .summary("Use a memory: it gains 1 energy, and an expired one is revived")
+            .statuses(&[404, 409]),
+        Operation::new(Method::POST, "/v1/memories/{id}/pin", write, pin)
+            .summary("Pin a memory: it neither fades nor expires nor rises")
+            .statuses(&[404, 409]),
+        Operation::new(Method::DELETE, "/v1/memories/{id}/pin", write, unpin)
+            .summary("Unpin a memory: it fades again from now on")
+            .statuses(&[404, 409]),
+        Operation::new(Method::GET, "/v1/memories/{id}/explain", read, explain)
+            .summary("Say why a memory is where it is, and when it will cross which threshold")
+            .statuses(&[404, 409])
+            .tool(EXPLAIN_TOOL),
+        Operation::new(Method::POST, "/v1/accesses:batch", write, access_all)
+            .summary("Use memories, all or none, in their order")
+            .statuses(&[404, 409])
+            .batch(),
+        Operation::with_dry_run(
+            Method::POST,
+            "/v1/sessions/{id}/end",
+            write,
+            |end: &End| end.dry_run,
+            end_session,
+        )
+        .summary("End a session: its working memories of enough energy rise at once")
+        .statuses(&[404, 409]),
+    ]
+}
+
+async fn list(call: Call<Nothing, MemoryQuery>) -> Result<Answer<Memories>, Problem> {
+    let scope = call.scope(call.query.scope.as_ref())?;
+    let at = call.instant(call.query.at).await?;
+    let limit = call.query.limit.unwrap_or(PAGE);
+    let filter = Filter {
+        tier: call.query.tier,
+        session: call.query.session.as_ref().map(ToString::to_string),
+        after: String::new(),
+    };
+    let after = call.query.cursor.clone().unwrap_or_default();
+    let rows = MemoriesInOrder { backend: Arc::clone(&call.backend), scope: scope.clone(), filter, at };
+    let size = usize::try_from(limit).unwrap_or(usize::MAX);
+    let (list, cursor) = pages::listed(&Memories { memories: Vec::new() }, rows, &after, size).await?;
+    let next = cursor.map(|cursor| MemoryQuery {
+        cursor: Some(cursor),
+        at: Some(at),
+        scope: Some(scope),
+        limit: Some(limit),
+        ..call.query
+    });
+    Ok(Answer::list(list, next))
+}
+
+/// Memories by id.
+struct MemoriesInOrder {
+    backend: Arc<Backend>,
+    scope: Scope,
+    filter: Filter,
+    at: Timestamp,
+}
+
+impl MemoriesInOrder {
+    fn after(&self, after: &str, limit: usize) -> (Filter, u32) {
+        (Filter { after: after.to_owned(), ..self.filter.clone() }, u32::try_from(limit).unwrap_or(u32::MAX))
+    }
+}
+
+impl Rows for MemoriesInOrder {
+    type Row = Memory;
+    /// Memories may be long.
+    const PAGE: usize = 128;
+    const CURSORS: usize = 10_000;
+
+    async fn read(&self, after: &str, limit: usize) -> Result<Vec<(String, Memory)>, Problem> {
+        let (filter, limit) = self.after(after, limit);
+        let found = self.backend.service.list(&self.scope, &filter, limit, self.at).await?;
+        Ok(found.into_iter().map(|memory| (memory.id.clone(), memory)).collect())
+    }
+
+    async fn cursors(&self, after: &str, limit: usize) -> Result<Vec<String>, Problem> {
+        let (filter, limit) = self.after(after, limit);
+        let keys = self.backend.service.list_keys(&self.scope, &filter, limit).await?;
+        Ok(keys.iter().map(ToString::to_string).collect())
+    }
+}
+
+const REMEMBER_TOOL: Tool = Tool::new(
+    "remember",
+    &["content", "id", "session", "mentions", "pinned", "scope", REQUEST_ID],
+    "Remember something as a working memory. It fades unless it is used; with an id that exists and the same content it \
+     counts as a use.",
+);
+
+async fn remember(mut call: Call<Nothing, Nothing, NewMemory>) -> Result<Answer<Memory>, Problem> {
+    let new = std::mem::take(&mut call.body);
+    let scope = call.scope(new.scope.as_ref())?;
+    let at = call.write_instant(new.at).await?;
+    let remember = call.service().remember_event(&call.request_id, 0, new, scope, at)?;
+    let memory = call.service().remember(&call.write_once(), remember).await?;
+    Ok(Answer::created(memory.did == Some(Done::Created), memory))
+}
+
+async fn remember_all(
+    mut call: Call<Nothing, Nothing, Items<NewMemory>>,
+) -> Result<Answer<DoneAll>, Problem> {
+    let items = std::mem::take(&mut call.body.0);
+    let now = call.batch_instant(items.iter().map(|new| new.at)).await?;
+    let mut events = Vec::with_capacity(items.len());
+    for (index, new) in items.into_iter().enumerate() {
+        let scope = call.scope(new.scope.as_ref())?;
+        let remember = call.service().remember_event(&call.request_id, index, new, scope, now)?;
+        events.push(Event::Remember(remember));
+    }
+    apply_all(&call, &events).await
+}
+
+async fn apply_all<P, Q, B>(call: &Call<P, Q, B>, events: &[Event]) -> Result<Answer<DoneAll>, Problem> {
+    let done = call.service().apply_all(&call.request_id, events).await?;
+    let touched = |(id, did): (MemoryId, Done)| Touched { id: id.to_string(), did };
+    Ok(Answer::ok(DoneAll { memories: done.into_iter().map(touched).collect() }))
+}
+
+async fn show(call: Call<MemoryPath, ScopeAtQuery>) -> Result<Answer<Memory>, Problem> {
+    let scope = call.scope(call.query.scope.as_ref())?;
+    let at = call.instant(call.query.at).await?;
+    let memory = call.service().show(&call.path.key(&scope), at).await?;
+    Ok(Answer::ok(memory))
+}
+
+const EXPLAIN_TOOL: Tool = Tool::new(
+    "explain_memory",
+    &["id", "scope"],
+    "Say why a memory is where it is: its energy now, when it will cross which threshold, and what happened to it.",
+)
+.idempotent();
+
+async fn explain(call: Call<MemoryPath, ScopeAtQuery>) -> Result<Answer<Explained>, Problem> {
+    let scope = call.scope(call.query.scope.as_ref())?;
+    let at = call.instant(call.query.at).await?;
+    let explanation = call.service().explain(&call.path.key(&scope), at).await?;
+    Ok(Answer::ok(explanation.explained))
+}
+
+async fn forget(call: Call<MemoryPath, ScopeQuery>) -> Result<Answer<Forgotten>, Problem> {
+    let scope = call.scope(call.query.scope.as_ref())?;
+    let at = call.instant(None).await?;
+    let id = &call.path.id;
+    let ids = (&scope, std::slice::from_ref(id));
+    let nodes = call.service().forget(&call.write_once(), ids, at, None).await?;
+    Ok(Answer::ok(Forgotten { forgotten: vec![id.to_string()], nodes }))
+}
+
+async fn access(mut call: Call<MemoryPath, Nothing, AccessRequest>) -> Result<Answer<Memory>, Problem> {
+    let access = std::mem::take(&mut call.body).of(call.path.id.clone());
+    let scope = call.scope(access.scope.as_ref())?;
+    let at = call.write_instant(access.at).await?;
+    Ok(Answer::ok(call.service().access(&call.write_once(), access.event(scope, at)).await?))
+}
+
+async fn access_all(mut call: Call<Nothing, Nothing, Items<Access>>) -> Result<Answer<DoneAll>, Problem> {
+    let items = std::mem::take(&mut call.body.0);
+    let now = call.batch_instant(items.iter().map(|access| access.at)).await?;
+    let mut events = Vec::with_capacity(items.len());
+    for access in items {
+        let scope = call.scope(access.scope.as_ref())?;
+        events.push(Event::Access(access.event(scope, now)));
+    }
+    apply_all(&call, &events).await
+}
+
+async fn pin(call: Call<MemoryPath, Nothing, Pin>) -> Result<Answer<Memory>, Problem> {
+    let scope = call.scope(call.body.scope.as_ref())?;
+    let at = call.write_instant(call.body.at).await?;
+    pinned(&call, &scope, true, at).await
+}
+
+async fn unpin(call: Call<MemoryPath, ScopeQuery>) -> Result<Answer<Memory>, Problem> {
+    let scope = call.scope(call.query.scope.as_ref())?;
+    let at = call.instant(None).await?;
+    pinned(&call, &scope, false, at).await
+}
+
+async fn pinned<Q, B>(
+    call: &Call<MemoryPath, Q, B>,
+    scope: &Scope,
+    pin: bool,
+    at: Timestamp,
+) -> Result<Answer<Memory>, Problem> {
+    let id = &call.path.id;
+    let ids = (scope, std::slice::from_ref(id));
+    let mode = call.write_once();
+    let memory = call.service().pin(&mode, ids, pin, at).await?.pop();
+    let memory = memory.ok_or_else(|| Problem::not_found(format!("there is no memory {id}")))?;
+    Ok(Answer::ok(memory))
+}
+
+async fn end_session(call: Call<SessionPath, Nothing, End>) -> Result<Answer<SessionEnd>, Problem> {
+    let scope = call.scope(call.body.scope.as_ref())?;
+    let at = call.write_instant(call.body.at).await?;
+    let End { threshold, dry_run, .. } = call.body;
+    if threshold.is_some_and(|threshold| threshold < 0.0) {
+        return Err(Problem::validation("threshold: an energy is a finite number, 0 or more"));
+    }
+    let mode = if dry_run { WriteMode::DryRun } else { call.write_once() };
+    let session = &call.path.id;
+    let ended = call.service().end_session(&mode, &scope, session, at, threshold).await?;
+    Ok(Answer::ok(SessionEnd {
+        session: session.to_string(),
+        promoted: ended.promoted,
+        held: ended.held,
+        at,
+        dry_run,
+    }))
+}

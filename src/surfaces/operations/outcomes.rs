@@ -1,0 +1,55 @@
+//! Outcomes of recalls.
+
+use crate::surfaces::operation::problem::Problem;
+use crate::surfaces::operation::tool::{REQUEST_ID, Tool};
+use crate::surfaces::operation::{Answer, Call, Operation, RequiredRight};
+use axum::http::Method;
+use ebb_core::api::input::Nothing;
+use ebb_core::api::outcome::{Outcome, OutcomeRequest};
+use ebb_core::domain::key::Right;
+use serde_json::json;
+
+/// The operations.
+pub(super) fn operations() -> Vec<Operation> {
+    vec![
+        Operation::new(Method::POST, "/v1/outcomes", RequiredRight::InScope(Right::Write), report)
+            .summary("Say which hits of a recall were of use, and what they were worth")
+            .description(
+                "The nodes of the paths are learned to come together; edges of the paths that carry pheromones earn success, \
+                 those near the seeds most. Nothing is kept of a recall, so each path is sent back as the answer gave it. What \
+                 is not there any more is passed over and counted.",
+            )
+            .statuses(&[409])
+            .tool(TOOL),
+    ]
+}
+
+async fn report(call: Call<Nothing, Nothing, OutcomeRequest>) -> Result<Answer<Outcome>, Problem> {
+    let scope = call.scope(call.body.scope.as_ref())?;
+    let outcome = call.body.outcome().map_err(|why| Problem::validation(why.to_string()))?;
+    let at = call.write_instant(call.body.at).await?;
+    let reported = call.service().report(&call.write_once(), &scope, &outcome, at).await?;
+    Ok(Answer::ok(Outcome::of(&outcome, &reported, false)))
+}
+
+const TOOL: Tool = Tool {
+    prepare: |arguments| {
+        arguments.entry("reward").or_insert_with(|| 1.0.into());
+    },
+    schema: |schema| {
+        schema["properties"]["reward"] = json!({
+            "description": "What they were worth together, above 0 and at most 10: 1 where nothing is said.",
+            "type": ["number", "null"],
+            "maximum": 10.0,
+        });
+        if let Some(required) = schema["required"].as_array_mut() {
+            required.retain(|name| name != "reward");
+        }
+    },
+    ..Tool::new(
+        "report_outcome",
+        &["recall_id", "used", "reward", "scope", REQUEST_ID],
+        "Say which hits of a recall were of use, each with the path that its answer gave, and what they were worth. They \
+         come to mind more easily together from then on, and trails lead there.",
+    )
+};

@@ -1,0 +1,219 @@
+//! Relations that fade: the three documented operations, and batches of observations.
+
+use crate::surfaces::limits::{Held, QUEUE_TIMEOUT};
+use crate::surfaces::operation::pages::{self, List, Page, Rest, Rows};
+use crate::surfaces::operation::problem::Problem;
+use crate::surfaces::operation::tool::{REQUEST_ID, Tool};
+use crate::surfaces::operation::{Answer, Backend, Call, Operation, RequiredRight};
+use axum::http::Method;
+use ebb_core::api::input::{Items, Nothing};
+use ebb_core::api::relation::{
+    Day, DecayPassRequest, Edge, ObservationRequest, ObservedAll, Passed, RelationQuery, WrittenEdge,
+};
+use ebb_core::domain::event::Observe;
+use ebb_core::domain::ids::Scope;
+use ebb_core::domain::key::Right;
+use ebb_core::domain::units::Timestamp;
+use ebb_core::service::{JobName, Observed, Relation, Which};
+use std::pin::Pin;
+use std::sync::Arc;
+
+/// The operations.
+pub(super) fn operations() -> Vec<Operation> {
+    vec![
+        Operation::new(Method::GET, "/memory/graph/edges", RequiredRight::InScope(Right::Read), list)
+            .summary("List relations as they weigh now")
+            .description(
+                "Without a limit all of them, heaviest first. With one, pages in an order that does not change; the \
+                 Link header leads to the next.",
+            )
+            .long_read(),
+        Operation::new(Method::POST, "/memory/graph/edges", RequiredRight::InScope(Right::Write), observe)
+            .summary("Say that a relation was seen")
+            .description("It weighs 1 from now on, or what you say. 201 if it is new, 200 if it was there.")
+            .statuses(&[201, 409])
+            .tool(TOOL),
+        Operation::new(Method::POST, "/memory/graph/edges:batch", RequiredRight::InScope(Right::Write), observe_all)
+            .summary("Say that relations were seen, all or none, in their order")
+            .statuses(&[409])
+            .batch(),
+        Operation::with_dry_run(Method::POST, "/memory/graph/decay", RequiredRight::Everywhere(Right::Write), |pass: &DecayPassRequest| pass.dry_run, decay)
+            .summary("Write down what every relation weighs, as the job fade does")
+            .description("With dryRun nothing is written; with list too, the relations of the scope that would be lowered are named.")
+            .statuses(&[409])
+            .no_timeout(),
+    ]
+}
+
+async fn list(call: Call<Nothing, RelationQuery>) -> Result<Answer<Vec<Edge<Day>>>, Problem> {
+    let scope = call.scope(call.query.scope.as_ref())?;
+    let at = call.instant(call.query.at).await?;
+    let which = if call.query.decayed { Which::Decayed } else { Which::Retrievable };
+    let Some(limit) = call.query.limit else {
+        if call.query.cursor.is_some() {
+            return Err(Problem::validation("a cursor goes with a limit"));
+        }
+        let caller = call.caller.name();
+        return Ok(Answer::list(
+            heaviest_first(&call.backend, caller, scope, which, at).await?,
+            None::<RelationQuery>,
+        ));
+    };
+    let size = usize::try_from(limit).unwrap_or(usize::MAX);
+    let after = call.query.cursor.as_deref().unwrap_or_default();
+    let rows = RelationsInOrder { backend: Arc::clone(&call.backend), scope: scope.clone(), which, at };
+    let (list, cursor) = pages::listed(&NONE, rows, after, size).await?;
+    let next = cursor.map(|cursor| RelationQuery {
+        cursor: Some(cursor),
+        at: Some(at),
+        scope: Some(scope),
+        ..call.query
+    });
+    Ok(Answer::list(list, next))
+}
+
+/// Relations of a page at most.
+const PAGE: usize = 1_000;
+const NONE: [Edge<Day>; 0] = [];
+
+/// Relations by key.
+struct RelationsInOrder {
+    backend: Arc<Backend>,
+    scope: Scope,
+    which: Which,
+    at: Timestamp,
+}
+
+impl Rows for RelationsInOrder {
+    type Row = Edge<Day>;
+    const PAGE: usize = PAGE;
+
+    async fn read(&self, after: &str, limit: usize) -> Result<Vec<(String, Edge<Day>)>, Problem> {
+        let found =
+            self.backend.service.relations_after(&self.scope, self.which, after, limit, self.at).await?;
+        Ok(found.into_iter().map(|one| (one.key.clone(), Edge::of(one))).collect())
+    }
+}
+
+/// All relations, heaviest first, then by name. Their order is found out first, from weights and names alone, which count
+/// as bytes of the answer; then they are read anew, page by page, while they are sent.
+async fn heaviest_first(
+    backend: &Arc<Backend>,
+    caller: &str,
+    scope: Scope,
+    which: Which,
+    at: Timestamp,
+) -> Result<List, Problem> {
+    let (mut all, mut held) = (Vec::<Relation>::new(), None::<Held>);
+    loop {
+        let after = all.last().map(|last| last.key.clone()).unwrap_or_default();
+        let page = backend.service.relations_after(&scope, which, &after, PAGE, at).await?;
+        let is_last = page.len() < PAGE;
+        if !(is_last && all.is_empty()) {
+            let names = |one: &Relation| one.key.len() + one.from.len() + one.kind.len() + one.to.len();
+            let bytes = page.iter().map(|one| names(one) + size_of::<Relation>()).sum();
+            backend.limits.hold(caller, bytes, QUEUE_TIMEOUT, &mut held).await?;
+        }
+        all.extend(page);
+        if is_last {
+            break;
+        }
+    }
+    let by_name = |a: &Relation, b: &Relation| [&a.from, &a.kind, &a.to].cmp(&[&b.from, &b.kind, &b.to]);
+    all.sort_by(|a, b| b.weight.total_cmp(&a.weight).then_with(|| by_name(a, b)));
+    let listed: Vec<(String, f64)> = all.iter().skip(PAGE).map(|one| (one.key.clone(), one.weight)).collect();
+    all.truncate(PAGE);
+    let items = pages::items(all.into_iter().map(Edge::<Day>::of))?;
+    if let Some(held) = &mut held {
+        held.keep(listed.iter().map(|(key, _)| key.len() + size_of::<(String, f64)>()).sum());
+    }
+    let rest = (!listed.is_empty()).then(|| {
+        let (backend, listed) = (Arc::clone(backend), listed.into_iter());
+        Box::new(Heaviest { backend, scope, listed, _held: held }) as Box<dyn Rest>
+    });
+    List::new(&NONE, Page { items, rest })
+}
+
+/// Relations whose order is known.
+struct Heaviest {
+    backend: Arc<Backend>,
+    scope: Scope,
+    listed: std::vec::IntoIter<(String, f64)>,
+    /// Of the keys.
+    _held: Option<Held>,
+}
+
+impl Rest for Heaviest {
+    fn read(mut self: Box<Self>) -> Pin<Box<dyn Future<Output = Result<Page, Problem>>>> {
+        Box::pin(async move {
+            let listed: Vec<(String, f64)> = self.listed.by_ref().take(PAGE).collect();
+            let found = self.backend.service.relations_of(&self.scope, &listed).await?;
+            let items = pages::items(found.into_iter().map(Edge::<Day>::of))?;
+            let more = self.listed.len() > 0;
+            Ok(Page { items, rest: more.then_some(self as Box<dyn Rest>) })
+        })
+    }
+}
+
+fn wrote(observe: &Observe, outcome: Observed) -> WrittenEdge {
+    WrittenEdge::of(&observe.tie, Some(outcome), None, observe.seen.at, false)
+}
+
+const TOOL: Tool = Tool::new(
+    "observe_relation",
+    &["from", "type", "to", "weight", "pinned", "scope", REQUEST_ID],
+    "Say that a relation between two entities was seen. It weighs 1 from now on, or what you say, and fades until it is seen \
+     again.",
+)
+.idempotent();
+
+async fn observe(call: Call<Nothing, Nothing, ObservationRequest>) -> Result<Answer<WrittenEdge>, Problem> {
+    let scope = call.scope(call.body.scope.as_ref())?;
+    let at = call.write_instant(call.body.at).await?;
+    let (backend, mode) = (Arc::clone(&call.backend), call.write_once());
+    let observe = call.body.event(scope, at);
+    let done = backend.service.observe(&mode, std::slice::from_ref(&observe)).await?;
+    let outcome = done.first().copied().unwrap_or(Observed::Late);
+    Ok(Answer::created(outcome == Observed::Created, wrote(&observe, outcome)))
+}
+
+async fn observe_all(
+    call: Call<Nothing, Nothing, Items<ObservationRequest>>,
+) -> Result<Answer<ObservedAll>, Problem> {
+    let mut scopes = Vec::new();
+    for seen in &call.body.0 {
+        scopes.push(call.scope(seen.scope.as_ref())?);
+    }
+    let now = call.batch_instant(call.body.0.iter().map(|seen| seen.at)).await?;
+    let (backend, mode) = (Arc::clone(&call.backend), call.write_once());
+    let seen = call.body.0.into_iter().zip(scopes);
+    let seen: Vec<Observe> = seen.map(|(seen, scope)| seen.event(scope, now)).collect();
+    let done = backend.service.observe(&mode, &seen).await?;
+    let edges = seen.iter().zip(done).map(|(observe, outcome)| wrote(observe, outcome)).collect();
+    Ok(Answer::ok(ObservedAll { edges }))
+}
+
+async fn decay(call: Call<Nothing, Nothing, DecayPassRequest>) -> Result<Answer<Passed<Day>>, Problem> {
+    let scope = call.scope(call.body.scope.as_ref())?;
+    let at = call.write_instant(call.body.at).await?;
+    let DecayPassRequest { dry_run, list, .. } = call.body;
+    if list && !dry_run {
+        return Err(Problem::validation("list goes with dryRun: after a pass nothing would be lowered"));
+    }
+    let service = call.service();
+    if !dry_run {
+        let tally = service
+            .run_job_once(&call.request_id, JobName::Fade, at, None, call.backend.stop.clone())
+            .await?
+            .done()?;
+        return Ok(Answer::ok(Passed::of(&tally, None)));
+    }
+    let tally = service.dry_run_job(JobName::Fade, at, None, false).await?;
+    let edges = if list {
+        let lowered = service.relations(&scope, Which::Lowered, None, at).await?;
+        Some(lowered.into_iter().map(Edge::of).collect())
+    } else {
+        None
+    };
+    Ok(Answer::ok(Passed::of(&tally, edges)))
+}

@@ -1,0 +1,42 @@
+//! Status of the maintenance, and health of the memories.
+
+use crate::surfaces::operation::problem::Problem;
+use crate::surfaces::operation::tool::Tool;
+use crate::surfaces::operation::{Answer, Call, Operation, RequiredRight};
+use axum::http::Method;
+use ebb_core::api::input::{AtQuery, Nothing};
+use ebb_core::api::server::{Health, Status};
+use ebb_core::domain::key::Right;
+
+/// The operations.
+pub(super) fn operations() -> Vec<Operation> {
+    let read = RequiredRight::Everywhere(Right::Read);
+    vec![
+        Operation::new(Method::GET, "/v1/status", read, status)
+            .summary("Say how things stand: jobs, tiers, backlog, attempts, runs, mirrors")
+            .long_read()
+            .tool(STATUS_TOOL),
+        Operation::new(Method::GET, "/v1/health", read, health)
+            .summary(
+                "Say how many memories each tier holds, with their energies now, and what is stuck or waits",
+            )
+            .long_read(),
+    ]
+}
+
+const STATUS_TOOL: Tool = Tool::new(
+    "maintenance_status",
+    &[],
+    "Say how maintenance stands: jobs and their lag, tiers, what waits, attempts, what is set aside.",
+)
+.idempotent();
+
+async fn status(call: Call<Nothing, AtQuery>) -> Result<Answer<Status>, Problem> {
+    let at = call.instant(call.query.at).await?;
+    Ok(Answer::ok(call.service().status(at).await?))
+}
+
+async fn health(call: Call<Nothing, AtQuery>) -> Result<Answer<Health>, Problem> {
+    let at = call.instant(call.query.at).await?;
+    Ok(Answer::ok(call.service().health(at).await?))
+}

@@ -1,0 +1,205 @@
+//! Trails: the palace, what agents leave in it, and where that leads.
+//!
+//! Places and edges belong to a scope; the count of cycles, and evaporation with it, to the database as a whole.
+
+use crate::surfaces::operation::problem::Problem;
+use crate::surfaces::operation::{Answer, Call, Operation, RequiredRight};
+use axum::http::Method;
+use ebb_core::api::input::{AtQuery, Nothing};
+use ebb_core::api::trail::{
+    Advance, CheapestPath, ColdPlaces, Deposit, Evaporate, Evaporated, Exploration, HotEdges, NewEdge,
+    NewPlace, NextPlaces, NextPlacesQuery, PlaceRef, TrailCycle, TrailPathQuery, TrailStatus,
+    TrailStatusQuery, TrailWritten, TrailsQuery, place_name,
+};
+use ebb_core::domain::event::{PlaceName, Trace, Walk};
+use ebb_core::domain::ids::Scope;
+use ebb_core::domain::key::Right;
+use ebb_core::domain::units::Timestamp;
+use ebb_core::service::JobName;
+
+/// Items of a list where nobody says how many.
+const LIMIT: u32 = 20;
+
+/// The operations.
+pub(super) fn operations() -> Vec<Operation> {
+    let (read, write) = (RequiredRight::InScope(Right::Read), RequiredRight::InScope(Right::Write));
+    vec![
+        Operation::new(Method::POST, "/v1/trails/nodes", write, node)
+            .summary("Add a place; one that exists stays as it is, but for its name")
+            .description("201 if it is new, 200 if it was there.")
+            .statuses(&[201, 409]),
+        Operation::new(Method::POST, "/v1/trails/edges", write, edge)
+            .summary("Add an edge between two places; one that exists stays as it is, but for its base cost")
+            .description("201 if it is new, 200 if it was there.")
+            .statuses(&[201, 404, 409]),
+        Operation::new(Method::POST, "/v1/trails/paths", write, deposit)
+            .summary("Say that a path led to something: its edges become cheaper, its places more worth coming back to")
+            .description("The first edge earns the reward whole, later ones less. 400 for a place or an edge that is not there.")
+            .statuses(&[409]),
+        Operation::new(Method::POST, "/v1/trails/explorations", write, explore)
+            .summary("Say that somebody searched at a place: others are sent elsewhere for a while")
+            .statuses(&[404, 409]),
+        Operation::new(Method::GET, "/v1/trails/hot", read, hot).summary("List the edges with most success and traversal left").long_read(),
+        Operation::new(Method::GET, "/v1/trails/cold", read, cold)
+            .summary("List the places with least exploitation and exploration left")
+            .long_read(),
+        Operation::new(Method::GET, "/v1/trails/status", read, status)
+            .summary("Show what is left at a place, or on the edges between two")
+            .statuses(&[404, 409]),
+        Operation::new(Method::GET, "/v1/trails/path", read, path)
+            .summary("Find the cheapest way between two places")
+            .statuses(&[404, 409]),
+        Operation::new(Method::GET, "/v1/trails/next", read, next)
+            .summary("List where one might go from a place, what draws most first")
+            .statuses(&[404, 409]),
+        Operation::new(Method::POST, "/v1/trails/evaporate", RequiredRight::Everywhere(Right::Write), evaporate)
+            .summary("Let everything evaporate to the present cycle, as the job evaporate does when it is time")
+            .statuses(&[409])
+            .no_timeout(),
+        Operation::new(Method::GET, "/v1/trails/cycle", RequiredRight::Everywhere(Right::Read), cycle)
+            .summary("Show the present cycle")
+            .statuses(&[409]),
+        Operation::new(Method::POST, "/v1/trails/cycle", RequiredRight::Everywhere(Right::Admin), advance)
+            .summary("Add cycles by hand")
+            .description("It fades every trail of every scope, for good. 409 for more than 100 unless accept_cycles names their number.")
+            .statuses(&[409]),
+    ]
+}
+
+/// What is wrong with a field, for a person.
+fn wrong(field: &str, why: impl std::fmt::Display) -> Problem {
+    Problem::validation(format!("{field}: {why}"))
+}
+
+impl<P, Q, B> Call<P, Q, B> {
+    /// The place that a field of a query names.
+    fn place(&self, field: &str, text: &str) -> Result<PlaceName, Problem> {
+        place_name(text, self.service().allowed()).map_err(|why| wrong(field, why))
+    }
+
+    /// The place that a field of a body names.
+    fn place_of(&self, field: &str, place: &PlaceRef) -> Result<PlaceName, Problem> {
+        place.clone().place(self.service().allowed()).map_err(|why| wrong(field, why))
+    }
+
+    async fn trace(&self, scope: Scope, at: Option<Timestamp>, what: Walk) -> Result<TrailWritten, Problem> {
+        let at = self.write_instant(at).await?;
+        let mode = self.write_once();
+        let mut done = self.service().trace(&mode, &[Trace { at, scope, what }]).await?;
+        let done = done.pop().ok_or_else(|| Problem::own_fault("nothing was traced"))?;
+        Ok(TrailWritten { traced: done, at, dry_run: false })
+    }
+}
+
+async fn node(call: Call<Nothing, Nothing, NewPlace>) -> Result<Answer<TrailWritten>, Problem> {
+    let NewPlace { label, id, name, scope, at } = &call.body;
+    let scope = call.scope(scope.as_ref())?;
+    let label = call.service().allowed().label(label.as_str()).map_err(|why| wrong("label", why))?.clone();
+    let what = Walk::node(label, id.clone(), name.clone());
+    let what = what.map_err(|why| Problem::validation(why.to_string()))?;
+    let wrote = call.trace(scope, *at, what).await?;
+    Ok(Answer::created(wrote.traced.created == Some(true), wrote))
+}
+
+async fn edge(call: Call<Nothing, Nothing, NewEdge>) -> Result<Answer<TrailWritten>, Problem> {
+    let NewEdge { from, to, kind, base_cost, scope, at } = &call.body;
+    let scope = call.scope(scope.as_ref())?;
+    let kind = call.service().allowed().kind(kind.as_str()).map_err(|why| wrong("type", why))?.clone();
+    let (from, to) = (call.place_of("from", from)?, call.place_of("to", to)?);
+    let what = Walk::edge(from, to, kind, *base_cost).map_err(|why| wrong("base_cost", why))?;
+    let wrote = call.trace(scope, *at, what).await?;
+    Ok(Answer::created(wrote.traced.created == Some(true), wrote))
+}
+
+async fn deposit(call: Call<Nothing, Nothing, Deposit>) -> Result<Answer<TrailWritten>, Problem> {
+    let Deposit { path, reward, scope, at } = &call.body;
+    let scope = call.scope(scope.as_ref())?;
+    let allowed = call.service().allowed();
+    let step = |(index, place): (usize, &PlaceRef)| {
+        place.clone().step(allowed).map_err(|why| wrong(&format!("path[{index}]"), why))
+    };
+    let path = path.iter().enumerate().map(step).collect::<Result<_, _>>()?;
+    let what =
+        Walk::deposit(path, reward.unwrap_or(1.0)).map_err(|why| Problem::validation(why.to_string()))?;
+    Ok(Answer::ok(call.trace(scope, *at, what).await.map_err(Problem::of_body)?))
+}
+
+async fn explore(call: Call<Nothing, Nothing, Exploration>) -> Result<Answer<TrailWritten>, Problem> {
+    let Exploration { node, scope, at } = &call.body;
+    let scope = call.scope(scope.as_ref())?;
+    let what = Walk::Explore { place: call.place_of("node", node)? };
+    Ok(Answer::ok(call.trace(scope, *at, what).await?))
+}
+
+fn size(limit: Option<u32>) -> usize {
+    usize::try_from(limit.unwrap_or(LIMIT)).unwrap_or(usize::MAX)
+}
+
+async fn hot(call: Call<Nothing, TrailsQuery>) -> Result<Answer<HotEdges>, Problem> {
+    let scope = call.scope(call.query.scope.as_ref())?;
+    let at = call.instant(call.query.at).await?;
+    let hot = call.service().hot_trails(&scope, size(call.query.limit), at).await?;
+    Ok(Answer::ok(HotEdges { edges: hot.found }))
+}
+
+async fn cold(call: Call<Nothing, TrailsQuery>) -> Result<Answer<ColdPlaces>, Problem> {
+    let scope = call.scope(call.query.scope.as_ref())?;
+    let at = call.instant(call.query.at).await?;
+    let cold = call.service().cold_places(&scope, size(call.query.limit), at).await?;
+    Ok(Answer::ok(ColdPlaces { nodes: cold.found }))
+}
+
+async fn status(call: Call<Nothing, TrailStatusQuery>) -> Result<Answer<TrailStatus>, Problem> {
+    let TrailStatusQuery { place, to, scope, at } = &call.query;
+    let scope = call.scope(scope.as_ref())?;
+    let place = call.place("place", place)?;
+    let to = to.as_deref().map(|to| call.place("to", to)).transpose()?;
+    let at = call.instant(*at).await?;
+    Ok(Answer::ok(call.service().trail_status(&scope, &place, to.as_ref(), at).await?))
+}
+
+async fn path(call: Call<Nothing, TrailPathQuery>) -> Result<Answer<CheapestPath>, Problem> {
+    let TrailPathQuery { from, to, scope, at } = &call.query;
+    let scope = call.scope(scope.as_ref())?;
+    let (from, to) = (call.place("from", from)?, call.place("to", to)?);
+    let at = call.instant(*at).await?;
+    Ok(Answer::ok(call.service().cheapest_path(&scope, &from, &to, at).await?))
+}
+
+async fn next(call: Call<Nothing, NextPlacesQuery>) -> Result<Answer<NextPlaces>, Problem> {
+    let NextPlacesQuery { place, limit, scope, at } = &call.query;
+    let scope = call.scope(scope.as_ref())?;
+    let place = call.place("place", place)?;
+    let at = call.instant(*at).await?;
+    let found = call.service().next_places(&scope, &place, size(*limit), at).await?;
+    Ok(Answer::ok(NextPlaces { candidates: found.found }))
+}
+
+async fn evaporate(call: Call<Nothing, Nothing, Evaporate>) -> Result<Answer<Evaporated>, Problem> {
+    let Evaporate { force, dry_run, at } = call.body;
+    let at = call.write_instant(at).await?;
+    let tally = if dry_run {
+        call.service().dry_run_job(JobName::Evaporate, at, None, force).await?
+    } else {
+        call.service()
+            .evaporate(&call.request_id, at, force, Some(call.backend.stop.clone()))
+            .await?
+            .done()?
+    };
+    let cycle = call.service().cycles().await?.cycles.at(at);
+    Ok(Answer::ok(Evaporated::of(&tally, cycle, at, dry_run)))
+}
+
+async fn cycle(call: Call<Nothing, AtQuery>) -> Result<Answer<TrailCycle>, Problem> {
+    let at = call.instant(call.query.at).await?;
+    let counter = call.service().cycles().await?;
+    Ok(Answer::ok(TrailCycle::of(&counter, counter.cycles.at(at), at, false)))
+}
+
+async fn advance(call: Call<Nothing, Nothing, Advance>) -> Result<Answer<TrailCycle>, Problem> {
+    let at = call.write_instant(call.body.at).await?;
+    let mode = call.write_once();
+    let (more, accepted) = (call.body.advance.get(), call.body.accept_cycles);
+    let cycle = call.service().advance_cycle(&mode, more, accepted, at).await?;
+    Ok(Answer::ok(TrailCycle::of(&call.service().cycles().await?, cycle, at, false)))
+}
