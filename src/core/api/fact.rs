@@ -222,9 +222,6 @@ pub struct AssertedAll {
 
 /// Reads the value of a fact from JSON, from a number's own text: the parser would round it. For fields that the parser
 /// of JSON itself reads; what was buffered on the way has no text any more, and is an error.
-///
-/// # Errors
-/// For anything but text, a number that keeps its digits, or true or false.
 pub(crate) fn exact_value<'de, D: Deserializer<'de>>(from: D) -> Result<Value, D::Error> {
     let raw = Box::<RawValue>::deserialize(from)?;
     let text = raw.get();

@@ -13,9 +13,6 @@ use std::num::NonZeroU32;
 pub use crate::store::{CheapestPath, NextPlace, TrailEdge, TrailNode, TrailPlace, TrailStatus, WalkedEdge};
 
 /// A place as text names it: `Label:id`, or an id alone where no label of the list stands before a colon.
-///
-/// # Errors
-/// [`NameError`] for an id that can be none.
 pub fn place_name(text: &str, allowed: &Allowed) -> Result<PlaceName, NameError> {
     let labelled = text.split_once(':').and_then(|(label, id)| Some((allowed.label(label).ok()?, id)));
     Ok(match labelled {
@@ -45,9 +42,6 @@ pub struct PlaceParts {
 
 impl PlaceRef {
     /// A step of a path.
-    ///
-    /// # Errors
-    /// What is wrong with it, for a person.
     pub fn step(self, allowed: &Allowed) -> Result<Step, String> {
         Ok(match self {
             Self::Text(text) => {
@@ -64,9 +58,6 @@ impl PlaceRef {
     }
 
     /// A place; by which edge one came there is of no concern.
-    ///
-    /// # Errors
-    /// As [`PlaceRef::step`].
     pub fn place(self, allowed: &Allowed) -> Result<PlaceName, String> {
         self.step(allowed).map(|step| step.to)
     }

@@ -44,9 +44,6 @@ impl Service {
     }
 
     /// What [`Service::initialise`] would do, nothing written.
-    ///
-    /// # Errors
-    /// As [`Service::initialise`].
     pub async fn dry_run_initialise(&self) -> Result<Initialised, Error> {
         self.store.about().await?;
         self.store.dry_run_initialise(&self.config.consolidation).await
@@ -204,9 +201,6 @@ impl Service {
     }
 
     /// Answers one of the questions of `cypher/inspect/`.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`] for a name that is no question.
     pub async fn inspect(&self, name: &str) -> Result<Answer, Error> {
         self.store.inspect(name).await
     }

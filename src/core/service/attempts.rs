@@ -10,18 +10,12 @@ impl Service {
     }
 
     /// One attempt, with the memories it holds, by id and tier.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`].
     pub async fn attempt(&self, id: &str) -> Result<(Attempt, Vec<(String, String)>), Error> {
         self.store.attempt(id).await
     }
 
     /// Ends an attempt whoever holds it; its memories can be claimed at once, and its holder commits nothing more. Answers
     /// whether it was open.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`].
     pub async fn release_attempt(&self, id: &str) -> Result<bool, Error> {
         self.store.release_attempt(id).await
     }

@@ -38,9 +38,6 @@ use std::cmp::Reverse;
 use std::sync::Arc;
 
 /// Lights up what seeds reach.
-///
-/// # Errors
-/// [`Error::Invalid`] for a number outside its range.
 pub fn activate(
     view: &View,
     asked: &ActivateRequest,
@@ -67,9 +64,6 @@ pub fn activate(
 }
 
 /// Says who stands well: for everybody, or for a reader who begins at seeds.
-///
-/// # Errors
-/// [`Error::Invalid`] for a number outside its range.
 pub fn rank(view: &View, asked: &PageRankRequest) -> Result<EngineAnswer, Error> {
     within("top_k", asked.top_k, TOP_K_MAX)?;
     let (seeds, unknown_seeds) = seeds(view, &asked.seeds)?;
@@ -172,9 +166,6 @@ impl Service {
     }
 
     /// Lights up what seeds reach in the mirror of a scope.
-    ///
-    /// # Errors
-    /// As [`Service::recall`].
     pub async fn activate(&self, scope: &Scope, asked: ActivateRequest) -> Result<EngineAnswer, Error> {
         let work =
             move |view: &View, rules: &Config, scratch: &mut Scratch| activate(view, &asked, rules, scratch);
@@ -183,9 +174,6 @@ impl Service {
     }
 
     /// Says who stands well in the mirror of a scope.
-    ///
-    /// # Errors
-    /// As [`Service::recall`].
     pub async fn rank(&self, scope: &Scope, asked: PageRankRequest) -> Result<EngineAnswer, Error> {
         let work = move |view: &View, _: &Config, _: &mut Scratch| rank(view, &asked);
         let (answer, freshness) = self.on_mirror(scope, work).await?;

@@ -144,9 +144,6 @@ impl Service {
 
     /// Reads and checks every line of a file that an import would take, and writes nothing. What only the database
     /// could refuse (an id that is taken, an access to nothing) shows when it is imported.
-    ///
-    /// # Errors
-    /// As [`Service::import`].
     pub async fn check(
         &self,
         path: &Path,
@@ -201,9 +198,6 @@ impl Service {
 }
 
 /// The folder of the managed server that replays a file: named after the file and what identifies it.
-///
-/// # Errors
-/// [`FeedError::Io`] if the file cannot be read.
 pub fn scratch_folder(path: &Path) -> Result<PathBuf, FeedError> {
     let (key, name) = feed::identify(path)?;
     let stem: String =

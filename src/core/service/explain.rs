@@ -31,9 +31,6 @@ const POINTS: i64 = 160;
 
 impl Service {
     /// Explains a memory at an instant.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`]; [`Error::Quarantined`] for a row that no law can use.
     pub async fn explain(&self, key: &MemoryKey, at: Timestamp) -> Result<Explanation, Error> {
         let tunables = self.store().tunables().await?;
         let record = self.record(key).await?;

@@ -33,9 +33,6 @@ const TURN_LIMIT: Duration = Duration::from_secs(10);
 
 impl Service {
     /// Asserts facts, all or none; answers which of them are the heads of their lineages.
-    ///
-    /// # Errors
-    /// [`Error::Conflict`] for a request id that was used for other words.
     pub async fn assert_facts(&self, mode: &WriteMode, facts: &[Assertion]) -> Result<Vec<Said>, Error> {
         // The ids are made anew at each try, and a client that tries again does so later.
         let assertion = |fact: &Assertion| {
@@ -165,17 +162,11 @@ impl Service {
     }
 
     /// A sweep that was asked for, as it stands.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`].
     pub async fn sweep_job(&self, id: &str) -> Result<SweepJob, Error> {
         self.store.asked_sweep(id).await.map(status)
     }
 
     /// The policies in force.
-    ///
-    /// # Errors
-    /// [`Error::Policies`] with every fault of those in the graph.
     pub async fn policies(&self) -> Result<InForce, Error> {
         self.store.policies().await
     }
@@ -212,9 +203,6 @@ impl Service {
     }
 
     /// Removes a policy.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`]; [`Error::Conflict`] for a request id that was used for other words.
     pub async fn remove_policy(&self, mode: &WriteMode, id: &str) -> Result<(), Error> {
         let hash = request_hash("remove_policy", &json!({ "id": id }));
         self.store.remove_policy(mode.with_hash(&hash), id).await

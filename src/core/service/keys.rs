@@ -61,9 +61,6 @@ pub enum KeyError {
 
 impl Service {
     /// Makes a key with a right over scopes, `*` for all, for good or for a while.
-    ///
-    /// # Errors
-    /// [`KeyError`].
     pub async fn create_key(
         &self,
         name: &str,
@@ -114,9 +111,6 @@ impl Service {
     }
 
     /// Revokes a key for good; answers its name and whether it was in force until now.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`].
     pub async fn revoke_key(&self, id: &str) -> Result<(Option<String>, bool), Error> {
         let now = self.now().await?;
         self.store.revoke_key(id, now).await
@@ -164,9 +158,6 @@ impl Caller {
 
     /// The scope that is meant, which the caller may ask about: the one named, else the only one of its key, else the
     /// usual one.
-    ///
-    /// # Errors
-    /// [`NotYours`].
     pub fn scope(&self, named: Option<&Scope>, usual: &Scope, right: Right) -> Result<Scope, NotYours> {
         let usual = || match &self.grant.scopes {
             Scopes::Every => Some(usual),
@@ -236,9 +227,6 @@ impl Keyring {
 
     /// Who it is that sends this key, or none. With `open`, everybody is let in until the first key exists; then nobody
     /// without one, also when all keys are gone, until somebody opens it (`ebb key open`).
-    ///
-    /// # Errors
-    /// [`Denied`].
     pub async fn caller(&self, token: Option<&str>, open: bool) -> Result<Caller, Denied> {
         let mut known = self.known.lock().await;
         let keys = known.fresh(&self.store, FRESH).await?;

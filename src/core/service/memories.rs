@@ -114,18 +114,12 @@ impl WriteMode {
 
 impl Service {
     /// The embedding of a memory, as every embedding of this database must be.
-    ///
-    /// # Errors
-    /// [`EmbeddingError`], which names the number of numbers it has and the one it must have.
     pub fn embedding(&self, id: &MemoryId, numbers: Vec<f64>) -> Result<Embedding, EmbeddingError> {
         Embedding::new(id, numbers, self.store.similarity())
     }
 
     /// A memory to make, checked; `index` is its place in the request, which names it where it has no id, and `now` its instant
     /// where it states none.
-    ///
-    /// # Errors
-    /// [`Error::Invalid`] says which field is wrong.
     pub fn remember_event(
         &self,
         request: &RequestId,
@@ -178,9 +172,6 @@ impl Service {
     }
 
     /// Uses memories at one instant, all or none, in their order.
-    ///
-    /// # Errors
-    /// As [`Service::access`], of the first that cannot be used.
     pub async fn access_all(
         &self,
         mode: &WriteMode,
@@ -270,9 +261,6 @@ impl Service {
     }
 
     /// One memory at an instant.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`].
     pub async fn show(&self, key: &MemoryKey, at: Timestamp) -> Result<Memory, Error> {
         let tunables = self.store.tunables().await?;
         Ok(Memory::at(self.record(key).await?, at, &tunables))
@@ -309,9 +297,6 @@ impl Service {
     }
 
     /// Pins or unpins memories of a scope, all or none.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`]; [`Error::Refused`] for stubs and expired ones.
     pub async fn pin(
         &self,
         mode: &WriteMode,
@@ -330,9 +315,6 @@ impl Service {
 
     /// Forgets memories of a scope for good, all or none: the nodes, their stubs, their relationships. Answers how many nodes went. More
     /// than the guard allows go only if `accepted` names their number.
-    ///
-    /// # Errors
-    /// [`Error::Guarded`], [`Error::NotFound`].
     pub async fn forget(
         &self,
         mode: &WriteMode,
@@ -345,9 +327,6 @@ impl Service {
     }
 
     /// Ends a session: its working memories with an energy above the threshold rise.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`].
     pub async fn end_session(
         &self,
         mode: &WriteMode,

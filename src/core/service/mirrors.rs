@@ -38,9 +38,6 @@ pub struct Contents {
 }
 
 /// Reads a snapshot file, JSON version 3, and says what it holds.
-///
-/// # Errors
-/// As [`super::recall::view_of_file`].
 pub fn contents_of_file(path: &Path, range: WeightRange) -> Result<Contents, Error> {
     let (view, learned, checksum) = read_file(path, range)?;
     let graph = view.graph();
@@ -100,9 +97,6 @@ impl Service {
     }
 
     /// Brings the mirror of a scope up to date; answers what it holds then.
-    ///
-    /// # Errors
-    /// [`Error::NotMirrored`] for a scope that is not mirrored here; of the store.
     pub async fn refresh_mirror(&self, scope: &Scope) -> Result<Mirror, Error> {
         self.mirror.refresh(scope, self.instant(None).await?).await?;
         self.mirrored(scope)
@@ -114,17 +108,11 @@ impl Service {
     }
 
     /// How long ago all of a scope was last read, to load its mirror or to compare; `None` before that.
-    ///
-    /// # Errors
-    /// [`Error::NotMirrored`] for a scope that is not mirrored here.
     pub fn since_read(&self, scope: &Scope) -> Result<Option<Duration>, Error> {
         Ok(self.mirror.current(scope)?.map(|current| current.since_read()))
     }
 
     /// What the mirror of a scope holds.
-    ///
-    /// # Errors
-    /// [`Error::NotMirrored`] for a scope that is not mirrored here.
     pub fn mirrored(&self, scope: &Scope) -> Result<Mirror, Error> {
         let current = self.mirror.current(scope)?;
         let saves = self.mirror.saves(scope);

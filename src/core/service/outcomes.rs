@@ -33,9 +33,6 @@ pub(super) struct Judged {
 impl Service {
     /// Takes in what came of a recall, once under a request id, or as a dry run: the edges on the ways to what was of use
     /// earn success as those of a path do, where they carry pheromones, and the nodes wait to be learned.
-    ///
-    /// # Errors
-    /// [`store::Error::Conflict`] for a request id that was used for other words.
     pub async fn report(
         &self,
         mode: &WriteMode,
@@ -87,9 +84,6 @@ impl Service {
 
     /// Asks a question of the mirror of a scope, brought up to date, and answers what came of it; `None` if nothing of use was
     /// found.
-    ///
-    /// # Errors
-    /// As [`Service::recall`].
     pub(super) async fn judged(&self, judged: Judged) -> Result<Option<Outcome>, Error> {
         let Judged { scope, ask, at, useful, reward } = judged;
         self.mirror.refresh(&scope, at).await?;

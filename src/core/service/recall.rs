@@ -120,9 +120,6 @@ pub struct LearnedFile {
 }
 
 /// The view of a snapshot file, JSON version 3, with what was learned on it, if that stands in a file beside it.
-///
-/// # Errors
-/// [`Error::Invalid`] for a file that cannot be read, or is none of its kind.
 pub fn view_of_file(path: &Path, range: WeightRange) -> Result<(View, Option<LearnedFile>), Error> {
     read_file(path, range).map(|(view, learned, _)| (view, learned))
 }
@@ -151,9 +148,6 @@ fn with_cause(why: &mirror::Error) -> String {
 }
 
 /// Answers a question at `now` from a view that is no mirror's.
-///
-/// # Errors
-/// [`Error::Invalid`] for a question outside its ranges.
 pub fn recall_in(
     view: &View,
     asked: &RecallRequest,
@@ -259,9 +253,6 @@ pub fn dot(view: &View, nodes_max: usize) -> String {
 impl Service {
     /// Saves the mirror of a scope: its graph as a snapshot file, JSON version 3, and what was learned on it as another beside
     /// that. Each is whole, or not written at all. Answers what was learned.
-    ///
-    /// # Errors
-    /// [`Error::Fault`] of the system; as [`Service::recall`].
     pub async fn save_mirror(&self, scope: &Scope, path: &Path) -> Result<LearnedFile, Error> {
         self.ready(scope).await?;
         let fault = || Error::Fault(format!("the mirror of the scope {scope} is not there"));
@@ -275,10 +266,6 @@ impl Service {
 
     /// Answers a question from the mirror of a scope, which is loaded for the first one. Where every recall is learned from,
     /// this one is filed as an outcome before it is answered.
-    ///
-    /// # Errors
-    /// [`Error::Invalid`] for a question outside its ranges; [`Error::NotMirrored`]; [`Error::Busy`]; of the
-    /// store.
     pub async fn recall(&self, scope: &Scope, asked: RecallRequest) -> Result<Recall, Error> {
         let current = self.ready(scope).await?;
         let mut recalled = self.recalled(scope, &current, asked.ask(self.config.engine.usual())).await?;

@@ -15,9 +15,6 @@ const PAGE: usize = 1_000;
 
 impl Service {
     /// Observes relations in their order, all or none; answers what each observation did.
-    ///
-    /// # Errors
-    /// [`Error::Conflict`] for a request id that was used for other words.
     pub async fn observe(&self, mode: &WriteMode, seen: &[Observe]) -> Result<Vec<Observed>, Error> {
         // The instant apart: a client that tries again does so later.
         let observation = |one: &Observe| json!({ "relation": named(&one.tie), "weight": one.seen.weight.map(Weight::value), "pinned": one.seen.pinned });
@@ -26,9 +23,6 @@ impl Service {
     }
 
     /// Pins a relation at what it weighs, or lets it go; answers that weight, `0 ..= 1`.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`]; [`Error::Quarantined`] for one whose values no law can use.
     pub async fn pin_relation(
         &self,
         mode: &WriteMode,

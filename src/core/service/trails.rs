@@ -37,9 +37,6 @@ impl Service {
     }
 
     /// A place at an instant, or the edges between two.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`], [`Error::Conflict`], [`Error::Quarantined`].
     pub async fn trail_status(
         &self,
         scope: &Scope,
@@ -93,17 +90,11 @@ impl Service {
     }
 
     /// How cycles are counted.
-    ///
-    /// # Errors
-    /// [`Error::Conflict`] for a counter that somebody made unusable.
     pub async fn cycles(&self) -> Result<Counter, Error> {
         self.store.cycles().await
     }
 
     /// Adds cycles by hand; answers the one it is then. More than a few go only if `accepted` names their number.
-    ///
-    /// # Errors
-    /// As [`Service::cycles`]; [`Error::TooFar`]; [`Error::Conflict`] for a request id that was used for other words.
     pub async fn advance_cycle(
         &self,
         mode: &WriteMode,

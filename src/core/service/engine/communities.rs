@@ -31,9 +31,6 @@ const MEMBERS_MAX: usize = 10_000;
 const BRIDGES: usize = 5;
 
 /// Says who belongs together.
-///
-/// # Errors
-/// [`Error::Invalid`] for a number outside its range.
 pub fn communities(view: &View, asked: &CommunitiesRequest) -> Result<CommunitiesAnswer, Error> {
     within("top_k", asked.top_k, TOP_K_MAX)?;
     within("members", asked.members.unwrap_or(1), TOP_K_MAX)?;
@@ -116,9 +113,6 @@ fn bridge(view: &View, of: &[CommunityId], node: NodeId) -> Bridge {
 
 impl Service {
     /// Says who belongs together in the mirror of a scope.
-    ///
-    /// # Errors
-    /// As [`Service::recall`].
     pub async fn communities(
         &self,
         scope: &Scope,

@@ -23,9 +23,6 @@ use ebb_engine::scratch::Scratch;
 pub const PULSES_MAX: u32 = 1_000_000;
 
 /// Lets waves run and reads them at one frequency; if that is asked for, says what swings along far from every seed.
-///
-/// # Errors
-/// [`Error::Invalid`] for a number outside its range.
 pub fn resonate(
     view: &View,
     asked: &ResonateRequest,
@@ -50,9 +47,6 @@ pub fn resonate(
 }
 
 /// Lets waves run and reads them at multiples of a frequency, and at all frequencies there are.
-///
-/// # Errors
-/// [`Error::Invalid`] for a number outside its range.
 pub fn harmonics(
     view: &View,
     asked: HarmonicsRequest,
@@ -170,9 +164,6 @@ fn sympathy(
 
 impl Service {
     /// Lets waves run in the mirror of a scope and reads them at one frequency.
-    ///
-    /// # Errors
-    /// As [`Service::recall`].
     pub async fn resonate(&self, scope: &Scope, asked: ResonateRequest) -> Result<ResonateAnswer, Error> {
         let work =
             move |view: &View, rules: &Config, scratch: &mut Scratch| resonate(view, &asked, rules, scratch);
@@ -182,9 +173,6 @@ impl Service {
     }
 
     /// Lets waves run in the mirror of a scope and reads them at all frequencies.
-    ///
-    /// # Errors
-    /// As [`Service::recall`].
     pub async fn harmonics(&self, scope: &Scope, asked: HarmonicsRequest) -> Result<HarmonicsAnswer, Error> {
         let work =
             move |view: &View, rules: &Config, scratch: &mut Scratch| harmonics(view, asked, rules, scratch);

@@ -18,9 +18,6 @@ use ebb_engine::scratch::Scratch;
 use std::cmp::Reverse;
 
 /// Lights up what seeds reach, and damps what others would reach too.
-///
-/// # Errors
-/// [`Error::Invalid`] for a number outside its range.
 pub fn xlr(
     view: &View,
     asked: &XlrRequest,
@@ -57,9 +54,6 @@ pub fn xlr(
 
 impl Service {
     /// Lights up what seeds reach in the mirror of a scope, and damps what others would reach too.
-    ///
-    /// # Errors
-    /// As [`Service::recall`].
     pub async fn xlr(&self, scope: &Scope, asked: XlrRequest) -> Result<XlrAnswer, Error> {
         let work =
             move |view: &View, rules: &Config, scratch: &mut Scratch| xlr(view, &asked, rules, scratch);
