@@ -14,12 +14,12 @@ use ebb_core::domain::key::Right;
 pub(super) fn operations() -> Vec<Operation> {
     vec![
         Operation::new(Method::POST, "/v1/engine/xlr", RequiredRight::InScope(Right::Read), xlr)
-            .summary("Say what lights up from seeds, and what of it would light up for any question")
+            .summary("Activate nodes from seeds and contrast them with other places of the graph (XLR)")
             .statuses(&[404])
             .long_read()
             .description("Spreads by the rule of recall. score is what contrast leaves of activation."),
         Operation::new(Method::POST, "/v1/engine/resonate", RequiredRight::InScope(Right::Read), resonate)
-            .summary("Say what seeds make swing, and what swings along far from them")
+            .summary("Run waves from seeds and read them at one frequency")
             .statuses(&[404])
             .long_read()
             .description(
@@ -27,11 +27,11 @@ pub(super) fn operations() -> Vec<Operation> {
                  seconds where there are a million nodes.",
             ),
         Operation::new(Method::POST, "/v1/engine/harmonics", RequiredRight::InScope(Right::Read), harmonics)
-            .summary("Say at which frequencies nodes swing: multiples of one, and all there are")
+            .summary("Run waves from seeds and read them at all frequencies")
             .statuses(&[404])
             .long_read(),
         Operation::new(Method::POST, "/v1/engine/communities", RequiredRight::InScope(Right::Read), communities)
-            .summary("Say who belongs together, and who joins communities to each other")
+            .summary("Find communities, and the nodes that join them")
             .statuses(&[404])
             .long_read()
             .description(

@@ -20,18 +20,18 @@ pub(super) fn operations() -> Vec<Operation> {
     let (read, write) = (RequiredRight::InScope(Right::Read), RequiredRight::InScope(Right::Write));
     vec![
         Operation::new(Method::GET, "/v1/facts", read, list)
-            .summary("List facts: the latest of each tuple, or all of them")
+            .summary("List facts: the latest of each tuple, or all")
             .description(
                 "Those of confidence 0 too, which somebody or a sweep took back. 100 where no limit is given; the Link \
                  header leads to the next page.",
             )
             .long_read(),
         Operation::new(Method::POST, "/v1/facts", write, assert)
-            .summary("Say something of an entity; what was said before stays")
+            .summary("Assert a fact about an entity; earlier ones stay")
             .description("A source that begins system: is Ebb's own, and refused with 403.")
             .statuses(&[201, 409]),
         Operation::new(Method::POST, "/v1/facts:batch", write, assert_all)
-            .summary("Say things of entities, all or none, in their order")
+            .summary("Assert facts in order, all or none")
             .statuses(&[201, 409])
             .batch(),
     ]

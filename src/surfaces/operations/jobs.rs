@@ -13,7 +13,7 @@ use ebb_core::service::JobName;
 pub(super) fn operations() -> Vec<Operation> {
     vec![
         Operation::new(Method::GET, "/v1/jobs", RequiredRight::Everywhere(Right::Read), list)
-            .summary("List the jobs: schedule, last run, what is due")
+            .summary("List jobs with schedule, last run and lag")
             .long_read(),
         Operation::with_dry_run(
             Method::POST,
@@ -29,7 +29,7 @@ pub(super) fn operations() -> Vec<Operation> {
         .statuses(&[404, 409])
         .no_timeout(),
         Operation::new(Method::GET, "/v1/attempts", RequiredRight::Everywhere(Right::Read), attempts)
-            .summary("List consolidation attempts, those that are not over first")
+            .summary("List consolidation attempts, open ones first")
             .long_read(),
     ]
 }

@@ -31,37 +31,37 @@ pub(super) fn operations() -> Vec<Operation> {
             .description("100 where no limit is given; the Link header leads to the next page.")
             .long_read(),
         Operation::new(Method::POST, "/v1/memories", write, remember)
-            .summary("Remember something")
+            .summary("Store a memory")
             .description(
                 "201 if it is new. An id that exists with the same content counts as an access: 200.",
             )
             .statuses(&[201, 409])
             .tool(REMEMBER_TOOL),
         Operation::new(Method::POST, "/v1/memories:batch", write, remember_all)
-            .summary("Remember things, all or none, in their order")
+            .summary("Store memories in order, all or none")
             .statuses(&[409])
             .batch(),
         Operation::new(Method::GET, "/v1/memories/{id}", read, show)
             .summary("Show a memory")
             .statuses(&[404]),
         Operation::new(Method::DELETE, "/v1/memories/{id}", RequiredRight::InScope(Right::Admin), forget)
-            .summary("Forget a memory for good, with its traces")
+            .summary("Delete a memory for good, with its traces")
             .statuses(&[404, 409]),
         Operation::new(Method::POST, "/v1/memories/{id}/access", write, access)
-            .summary("Use a memory: it gains 1 energy, and an expired one is revived")
+            .summary("Access a memory: add 1 to its energy, and revive an expired one")
             .statuses(&[404, 409]),
         Operation::new(Method::POST, "/v1/memories/{id}/pin", write, pin)
-            .summary("Pin a memory: it neither fades nor expires nor rises")
+            .summary("Pin a memory: stop its decay, expiry and promotion")
             .statuses(&[404, 409]),
         Operation::new(Method::DELETE, "/v1/memories/{id}/pin", write, unpin)
-            .summary("Unpin a memory: it fades again from now on")
+            .summary("Unpin a memory: let it decay again from now on")
             .statuses(&[404, 409]),
         Operation::new(Method::GET, "/v1/memories/{id}/explain", read, explain)
-            .summary("Say why a memory is where it is, and when it will cross which threshold")
+            .summary("Explain the state of a memory, and when it crosses which threshold")
             .statuses(&[404, 409])
             .tool(EXPLAIN_TOOL),
         Operation::new(Method::POST, "/v1/accesses:batch", write, access_all)
-            .summary("Use memories, all or none, in their order")
+            .summary("Access memories in order, all or none")
             .statuses(&[404, 409])
             .batch(),
         Operation::with_dry_run(
@@ -71,7 +71,7 @@ pub(super) fn operations() -> Vec<Operation> {
             |end: &End| end.dry_run,
             end_session,
         )
-        .summary("End a session: its working memories of enough energy rise at once")
+        .summary("End a session: promote its working memories of enough energy")
         .statuses(&[404, 409]),
     ]
 }

@@ -13,7 +13,7 @@ use serde_json::json;
 pub(super) fn operations() -> Vec<Operation> {
     vec![
         Operation::new(Method::POST, "/v1/outcomes", RequiredRight::InScope(Right::Write), report)
-            .summary("Say which hits of a recall were of use, and what they were worth")
+            .summary("Report which hits of a recall were useful, and their reward")
             .description(
                 "The nodes of the paths are learned to come together; edges of the paths that carry pheromones earn success, \
                  those near the seeds most. Nothing is kept of a recall, so each path is sent back as the answer gave it. What \

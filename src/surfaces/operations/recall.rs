@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 pub(super) fn operations() -> Vec<Operation> {
     vec![
         Operation::new(Method::POST, "/v1/recall", RequiredRight::InScope(Right::Read), recall)
-            .summary("Say what a question reminds of")
+            .summary("Search memories by question")
             .statuses(&[404])
             .description(
                 "From memory, where the hot part of the graph is held: it writes nothing, but for what it teaches where every \
@@ -25,13 +25,13 @@ pub(super) fn operations() -> Vec<Operation> {
             )
             .tool(TOOL),
         Operation::new(Method::POST, "/v1/engine/activate", RequiredRight::InScope(Right::Read), activate)
-            .summary("Say what lights up from seeds, without words")
+            .summary("Activate nodes from seeds, without words")
             .statuses(&[404]),
         Operation::new(Method::POST, "/v1/engine/pagerank", RequiredRight::InScope(Right::Read), rank)
-            .summary("Say who stands well, for everybody or for a reader who begins at seeds")
+            .summary("Rank nodes by PageRank, of the whole graph or from seeds")
             .statuses(&[404]),
         Operation::new(Method::GET, "/v1/mirror", RequiredRight::InScope(Right::Read), mirror)
-            .summary("Say what is held in memory of a scope, and how current it is")
+            .summary("Show the mirror of a scope in memory, and how current it is")
             .statuses(&[404]),
     ]
 }

@@ -22,23 +22,23 @@ use std::sync::Arc;
 pub(super) fn operations() -> Vec<Operation> {
     vec![
         Operation::new(Method::GET, "/memory/graph/edges", RequiredRight::InScope(Right::Read), list)
-            .summary("List relations as they weigh now")
+            .summary("List relations with their current weight")
             .description(
                 "Without a limit all of them, heaviest first. With one, pages in an order that does not change; the \
                  Link header leads to the next.",
             )
             .long_read(),
         Operation::new(Method::POST, "/memory/graph/edges", RequiredRight::InScope(Right::Write), observe)
-            .summary("Say that a relation was seen")
+            .summary("Record that a relation was observed")
             .description("It weighs 1 from now on, or what you say. 201 if it is new, 200 if it was there.")
             .statuses(&[201, 409])
             .tool(TOOL),
         Operation::new(Method::POST, "/memory/graph/edges:batch", RequiredRight::InScope(Right::Write), observe_all)
-            .summary("Say that relations were seen, all or none, in their order")
+            .summary("Record observed relations in order, all or none")
             .statuses(&[409])
             .batch(),
         Operation::with_dry_run(Method::POST, "/memory/graph/decay", RequiredRight::Everywhere(Right::Write), |pass: &DecayPassRequest| pass.dry_run, decay)
-            .summary("Write down what every relation weighs, as the job fade does")
+            .summary("Store the current weight of every relation, as the job fade does")
             .description("With dryRun nothing is written; with list too, the relations of the scope that would be lowered are named.")
             .statuses(&[409])
             .no_timeout(),

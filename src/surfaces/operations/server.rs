@@ -13,13 +13,11 @@ pub(super) fn operations() -> Vec<Operation> {
     let read = RequiredRight::Everywhere(Right::Read);
     vec![
         Operation::new(Method::GET, "/v1/status", read, status)
-            .summary("Say how things stand: jobs, tiers, backlog, attempts, runs, mirrors")
+            .summary("Show status: jobs, tiers, backlog, attempts, runs, mirrors")
             .long_read()
             .tool(STATUS_TOOL),
         Operation::new(Method::GET, "/v1/health", read, health)
-            .summary(
-                "Say how many memories each tier holds, with their energies now, and what is stuck or waits",
-            )
+            .summary("Show health: memories and energies by tier, stuck attempts, backlog")
             .long_read(),
     ]
 }

@@ -31,12 +31,12 @@ pub(super) fn operations() -> Vec<Operation> {
             .no_timeout()
             .tool(mcp::decay::TOOL),
         Operation::new(Method::GET, "/v1/decay/jobs/{id}", RequiredRight::InScope(Right::Read), job)
-            .summary("Say how a sweep stands that a worker does")
+            .summary("Show the state of a sweep that a worker does")
             .statuses(&[404]),
         Operation::new(Method::GET, "/v1/decay/policies", RequiredRight::Everywhere(Right::Read), policies)
             .summary("List the decay policies in force"),
         Operation::new(Method::PUT, "/v1/decay/policies/{id}", admin, set)
-            .summary("Set a decay policy, in the place of one of the same id")
+            .summary("Set a decay policy, replacing one of the same id")
             .description(
                 "201 if it is new. The first change writes the policies of the configuration into the graph; from then \
                  on those of the graph are in force.",

@@ -25,39 +25,39 @@ pub(super) fn operations() -> Vec<Operation> {
     let (read, write) = (RequiredRight::InScope(Right::Read), RequiredRight::InScope(Right::Write));
     vec![
         Operation::new(Method::POST, "/v1/trails/nodes", write, node)
-            .summary("Add a place; one that exists stays as it is, but for its name")
+            .summary("Add a place; of an existing one only the name changes")
             .description("201 if it is new, 200 if it was there.")
             .statuses(&[201, 409]),
         Operation::new(Method::POST, "/v1/trails/edges", write, edge)
-            .summary("Add an edge between two places; one that exists stays as it is, but for its base cost")
+            .summary("Add an edge between two places; of an existing one only the base cost changes")
             .description("201 if it is new, 200 if it was there.")
             .statuses(&[201, 404, 409]),
         Operation::new(Method::POST, "/v1/trails/paths", write, deposit)
-            .summary("Say that a path led to something: its edges become cheaper, its places more worth coming back to")
+            .summary("Reward a path: its edges become cheaper, its places more attractive")
             .description("The first edge earns the reward whole, later ones less. 400 for a place or an edge that is not there.")
             .statuses(&[409]),
         Operation::new(Method::POST, "/v1/trails/explorations", write, explore)
-            .summary("Say that somebody searched at a place: others are sent elsewhere for a while")
+            .summary("Mark a place as searched: send others elsewhere for a while")
             .statuses(&[404, 409]),
-        Operation::new(Method::GET, "/v1/trails/hot", read, hot).summary("List the edges with most success and traversal left").long_read(),
+        Operation::new(Method::GET, "/v1/trails/hot", read, hot).summary("List the edges with most success and traversal").long_read(),
         Operation::new(Method::GET, "/v1/trails/cold", read, cold)
-            .summary("List the places with least exploitation and exploration left")
+            .summary("List the places with least exploitation and exploration")
             .long_read(),
         Operation::new(Method::GET, "/v1/trails/status", read, status)
-            .summary("Show what is left at a place, or on the edges between two")
+            .summary("Show the pheromones of a place, or of the edges between two")
             .statuses(&[404, 409]),
         Operation::new(Method::GET, "/v1/trails/path", read, path)
-            .summary("Find the cheapest way between two places")
+            .summary("Find the cheapest path between two places")
             .statuses(&[404, 409]),
         Operation::new(Method::GET, "/v1/trails/next", read, next)
-            .summary("List where one might go from a place, what draws most first")
+            .summary("List next places from a place, the most attractive first")
             .statuses(&[404, 409]),
         Operation::new(Method::POST, "/v1/trails/evaporate", RequiredRight::Everywhere(Right::Write), evaporate)
-            .summary("Let everything evaporate to the present cycle, as the job evaporate does when it is time")
+            .summary("Evaporate all pheromones to the current cycle, as the job evaporate does when it is due")
             .statuses(&[409])
             .no_timeout(),
         Operation::new(Method::GET, "/v1/trails/cycle", RequiredRight::Everywhere(Right::Read), cycle)
-            .summary("Show the present cycle")
+            .summary("Show the current cycle")
             .statuses(&[409]),
         Operation::new(Method::POST, "/v1/trails/cycle", RequiredRight::Everywhere(Right::Admin), advance)
             .summary("Add cycles by hand")
