@@ -1,8 +1,8 @@
 //! Requests and responses: one type for each, whichever surface reads or sends it.
 //!
 //! A file for each noun. The service takes and answers them, the command line prints them, HTTP and MCP read and send them, and
-//! the OpenAPI document describes them. What the store answers as it stands in the graph is a type of the store, named
-//! here again. Instants are RFC 3339, UTC, with milliseconds.
+//! the OpenAPI document describes them. Rows of the store that are answered as they are have types of the store, re-exported
+//! here. Instants are RFC 3339, UTC, with milliseconds.
 
 pub mod attempt;
 pub mod engine;

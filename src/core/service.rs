@@ -1,4 +1,4 @@
-//! The API as plain structs: what every surface says in its own words.
+//! The service: one function for each operation, which every surface calls.
 //!
 //! | function | command line | HTTP |
 //! |---|---|---|
@@ -37,16 +37,16 @@
 //! | [`Service::create_key`], [`Service::keys`], [`Service::revoke_key`] | `key create`, `list`, `revoke` | – |
 //! | [`Service::inspect`], [`Service::timeline`] | `inspect`, `plot tiers` | – |
 //!
-//! Every verb takes the instant its laws see. Asked without one, it takes the clock's; on a scratch database, whose time
-//! is simulated, the instant that time has come to.
+//! Every function takes the instant its laws see. Where a request states none, it is the clock's; on a scratch database, whose
+//! time is simulated, the instant that time has come to.
 
-pub mod admin;
 mod attempts;
 pub mod doctor;
 pub mod engine;
 pub mod events;
 pub mod explain;
 pub mod facts;
+mod jobs;
 pub mod keys;
 pub mod memories;
 pub mod mirrors;
@@ -55,9 +55,10 @@ mod past;
 pub mod recall;
 pub mod relations;
 mod request_hash;
+pub mod server;
 pub mod trails;
 
-// What the floors below answer, for surfaces, which name no other floor than this.
+// Types of the floors below, for surfaces, which name no other floor than this.
 pub use crate::jobs::JobName;
 pub use crate::scheduler::driver::{JobReport, Outcome};
 pub use crate::scheduler::due::{Rhythm, Schedule};
@@ -81,29 +82,29 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::OnceCell;
 
-/// What the service is told once.
+/// The configuration of the service.
 #[derive(Debug, Clone)]
 pub struct Config {
-    /// The tunables that `init` writes into a graph that has none.
+    /// The tunables that `init` writes into a graph without any.
     pub consolidation: ConsolidationConfig,
     /// How each job is scheduled and bounded.
     pub jobs: scheduler::Config,
-    /// The scope of whatever names none.
+    /// The default scope.
     pub scope: Scope,
-    /// When a change is too large to make unasked.
+    /// When a change is so large that a person must accept it.
     pub guard: Guard,
-    /// What is held in memory for recall.
+    /// The mirrors that recall answers from.
     pub mirror: mirror::Config,
-    /// By which rules questions are answered.
+    /// The rules of recall.
     pub engine: recall::Config,
-    /// What is learned from.
+    /// Which recalls are learned from.
     pub learn: Learn,
 }
 
-/// Everything Ebb does, over one database.
+/// Every operation, over one database.
 pub struct Service {
     store: Arc<Store>,
-    /// The same over connections of its own, for what is not done for a request.
+    /// The same over connections of its own, for work that no request waits for.
     jobs_store: Arc<Store>,
     clock: Clock,
     config: Config,
@@ -132,7 +133,7 @@ impl Service {
         &self.store
     }
 
-    /// Sees to it, once, that the database was prepared: without constraints, what is written could not be relied on.
+    /// Checks, once, that the database was prepared: without constraints no write could be relied on.
     ///
     /// # Errors
     /// [`Error::Schema`], until somebody has prepared it; of the connection.
@@ -146,13 +147,13 @@ impl Service {
         Arc::clone(&self.jobs_store)
     }
 
-    /// The scope of whatever names none.
+    /// The default scope.
     #[must_use]
     pub fn scope(&self) -> &Scope {
         &self.config.scope
     }
 
-    /// The instant that is meant: the one asked for, else the simulated time of a scratch database, else now, by the
+    /// The instant of a request: the one stated, else the simulated time of a scratch database, else now, by the
     /// server's clock: that of this process may be wrong, and what it writes would count from there.
     pub async fn instant(&self, asked: Option<Timestamp>) -> Result<Timestamp, Error> {
         match asked {
@@ -193,7 +194,7 @@ impl Service {
         Ok(Duration::from_millis(ahead_ms.unsigned_abs()))
     }
 
-    /// What is learned by: as the mirrors of this process hear it.
+    /// The parameters of learning, as the mirrors of this process use them.
     #[must_use]
     pub fn learning(&self) -> Learning {
         self.config.mirror.learning()

@@ -1,4 +1,4 @@
-//! Consolidation attempts, as a person looks at them and ends them.
+//! Consolidation attempts: listed, shown, released.
 
 use super::Service;
 use crate::store::{Attempt, Error};
@@ -14,7 +14,7 @@ impl Service {
         self.store.attempt(id).await
     }
 
-    /// Ends an attempt whoever holds it; its memories can be claimed at once, and its holder commits nothing more. Answers
+    /// Ends an attempt, also of another holder, which then commits nothing more; its memories can be claimed at once. Answers
     /// whether it was open.
     pub async fn release_attempt(&self, id: &str) -> Result<bool, Error> {
         self.store.release_attempt(id).await

@@ -1,4 +1,4 @@
-//! What the doctor looks at, and what it can mend by itself.
+//! Checks of a database and its configuration, and repairs that have one right answer.
 
 use super::Service;
 use crate::store::{About, Ahead, Aside, Drift, Error, MirrorStatus};
@@ -9,11 +9,11 @@ use serde::Serialize;
 pub struct Finding {
     /// How bad it is.
     pub level: Level,
-    /// What was looked at.
+    /// The name of the check.
     pub what: String,
-    /// What was found.
+    /// The result.
     pub found: String,
-    /// What to do; empty where all is well.
+    /// Advice; empty where nothing is wrong.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub fix: String,
 }
@@ -98,7 +98,7 @@ impl Service {
         Ok(findings)
     }
 
-    /// Mends what has one right answer: what is missing of schema and tunables, and rows that were set aside and are
+    /// Repairs what has one right answer: missing schema and tunables, and quarantined rows that are
     /// sound now. Answers what it did, a sentence each.
     pub async fn mend(&self) -> Result<Vec<String>, Error> {
         let mut done = Vec::new();
@@ -199,7 +199,7 @@ impl Service {
     }
 }
 
-/// What was set aside.
+/// Quarantined rows.
 fn aside(nodes: i64, others: Result<Aside, Error>) -> Finding {
     let fix = "see them with: ebb inspect quarantine; correct the value or the constraint that each names, then: ebb doctor --fix. \
                Places and edges come back with the next run of evaporate, relations that Ebb knew with that of fade";
@@ -228,7 +228,7 @@ fn aside(nodes: i64, others: Result<Aside, Error>) -> Finding {
     problem("rows", said.join("; "), fix)
 }
 
-/// What mirrors hold of what they may.
+/// How much of their scopes mirrors hold.
 fn held(told: &[MirrorStatus]) -> Finding {
     let fix = "raise mirror.max_bytes, or name fewer scopes in mirror.scopes";
     let partial = |told: &&MirrorStatus| !told.stale && !told.whole;
@@ -248,7 +248,7 @@ fn held(told: &[MirrorStatus]) -> Finding {
     Finding { level, what: "mirrors".to_owned(), found: found.join("; "), fix: fix.to_owned() }
 }
 
-/// What a clock that was wrong left in a future from which nothing fades.
+/// Instants that a wrong clock left in the future, from which nothing decays.
 fn ahead(found: Result<Ahead, Error>) -> Finding {
     let found = match found {
         Ok(found) => found,
@@ -291,7 +291,7 @@ fn ahead(found: Result<Ahead, Error>) -> Finding {
     )
 }
 
-/// What other writers made that no run has met.
+/// Rows of other writers that no run has adopted.
 fn adopted(what: &str, count: i64, (one, several): (&str, &str), job: &str) -> Finding {
     if count == 0 {
         return well(what, format!("every {one} is under the laws"));
@@ -311,7 +311,7 @@ fn well(what: &str, found: String) -> Finding {
     Finding { level: Level::Well, what: what.to_owned(), found, fix: String::new() }
 }
 
-/// What the server refuses until a person changes something there.
+/// Statements that the server refuses until a person changes its configuration.
 fn refused(what: &str, why: &Error) -> Option<Finding> {
     why.refusal().map(|refusal| problem(what, format!("{refusal}: {why}"), refusal.fix()))
 }

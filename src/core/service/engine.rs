@@ -1,12 +1,12 @@
 //! Mechanisms of the engine on their own.
 //!
-//! | | says |
+//! | function | finds |
 //! |---|---|
-//! | [`activate`] | what lights up from seeds |
-//! | [`xlr`] | what of that would light up for any question |
-//! | [`resonate`], [`harmonics`] | what seeds make swing, and at which frequencies |
-//! | [`rank`] | who stands well |
-//! | [`communities`] | who belongs together |
+//! | [`activate`] | the nodes that seeds activate |
+//! | [`xlr`] | the same, contrasted with other places of the graph |
+//! | [`resonate`], [`harmonics`] | the nodes that waves from seeds reach, at one frequency or all |
+//! | [`rank`] | nodes by PageRank |
+//! | [`communities`] | communities, and the nodes that join them |
 //!
 //! They work on a view, whether it is that of a mirror or of a file, so that a graph can be looked at without any database.
 
@@ -37,7 +37,7 @@ use ebb_engine::scratch::Scratch;
 use std::cmp::Reverse;
 use std::sync::Arc;
 
-/// Lights up what seeds reach.
+/// Activates nodes from seeds.
 pub fn activate(
     view: &View,
     asked: &ActivateRequest,
@@ -63,7 +63,7 @@ pub fn activate(
     })
 }
 
-/// Says who stands well: for everybody, or for a reader who begins at seeds.
+/// Ranks nodes by PageRank, of the whole graph or personalised to seeds.
 pub fn rank(view: &View, asked: &PageRankRequest) -> Result<EngineAnswer, Error> {
     within("top_k", asked.top_k, TOP_K_MAX)?;
     let (seeds, unknown_seeds) = seeds(view, &asked.seeds)?;
@@ -99,12 +99,12 @@ pub fn rank(view: &View, asked: &PageRankRequest) -> Result<EngineAnswer, Error>
 
 const UNCONVERGED: &str = "pagerank_unconverged";
 
-/// How current an answer is that was found in a view, as long as that is of a file: a mirror says better.
+/// The freshness of an answer found in a file; that of a mirror is filled in later.
 fn of_file(view: &View) -> Freshness {
     Freshness::of_file(view.ticks().at_start())
 }
 
-/// What is to be known of an answer of a view as a whole.
+/// The state of a view, with the flags of an answer.
 fn state(view: &View, flags: Vec<&'static str>, unknown_seeds: Vec<String>) -> EngineState {
     let truncated = flags.iter().any(|flag| flag.ends_with("_truncated"));
     EngineState { generation: view.generation().0, freshness: of_file(view), truncated, flags, unknown_seeds }
@@ -165,7 +165,7 @@ impl Service {
         Ok((answer, self.freshness(&current)))
     }
 
-    /// Lights up what seeds reach in the mirror of a scope.
+    /// [`activate`] in the mirror of a scope.
     pub async fn activate(&self, scope: &Scope, asked: ActivateRequest) -> Result<EngineAnswer, Error> {
         let work =
             move |view: &View, rules: &Config, scratch: &mut Scratch| activate(view, &asked, rules, scratch);
@@ -173,7 +173,7 @@ impl Service {
         Ok(EngineAnswer { freshness, ..answer })
     }
 
-    /// Says who stands well in the mirror of a scope.
+    /// [`rank`] in the mirror of a scope.
     pub async fn rank(&self, scope: &Scope, asked: PageRankRequest) -> Result<EngineAnswer, Error> {
         let work = move |view: &View, _: &Config, _: &mut Scratch| rank(view, &asked);
         let (answer, freshness) = self.on_mirror(scope, work).await?;

@@ -1,8 +1,8 @@
-//! API keys: made, listed, revoked, and asked for at each request.
+//! API keys: created, listed, revoked, and checked at each request.
 //!
 //! A secret has 256 random bits, so a plain SHA-256 of it is all that need be stored: there is nothing to guess, and a
-//! slow hash would only be a lever for whoever sends wrong keys. Hashes are compared in constant time, and for an id that
-//! is unknown, revoked or expired against one that nothing meets, so that how long a refusal takes tells nothing.
+//! slow hash would only help a sender of wrong keys to load the server. Hashes are compared in constant time, and for an id that
+//! is unknown, revoked or expired against one that nothing meets, so that the time of a refusal reveals nothing.
 //!
 //! # How old the answer may be
 //! A [`Keyring`] reads the keys again when what it has is older than [`FRESH`], so a key that was revoked opens nothing
@@ -33,9 +33,9 @@ const AGAIN: Duration = Duration::from_millis(250);
 pub struct NewKey {
     /// Its id.
     pub id: String,
-    /// What is sent as `Authorization: Bearer …`.
+    /// Sent as `Authorization: Bearer …`.
     pub secret: String,
-    /// What it may do.
+    /// Its right and scopes.
     pub grant: Grant,
     /// Until when; `None` until it is revoked.
     pub expires: Option<Timestamp>,
@@ -102,7 +102,7 @@ impl Service {
         self.store.prune_keys(days).await
     }
 
-    /// Lets whoever is on this machine in without a key again; answers whether it was closed.
+    /// Lets programs on this machine in without a key again; answers whether it was closed.
     ///
     /// # Errors
     /// [`Error::Conflict`] where a key is left.
@@ -121,18 +121,18 @@ fn hash(text: &str) -> String {
     hex(&Sha256::digest(text.as_bytes()))
 }
 
-/// Who asks.
+/// The caller of an operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Caller {
     /// The id of the key; `None` where none is needed.
     pub key: Option<String>,
-    /// What stands for it in what a write leaves, where there is no key: the surface.
+    /// The surface, which is recorded with a write where there is no key.
     pub surface: &'static str,
-    /// What it may do.
+    /// Its right and scopes.
     pub grant: Grant,
 }
 
-/// Why a caller may not ask about a scope.
+/// Why a caller has no access to a scope.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotYours {
     /// None is named, and several could be meant.
@@ -144,19 +144,19 @@ pub enum NotYours {
 }
 
 impl Caller {
-    /// Whoever uses this machine, over this surface.
+    /// The user of this machine, over this surface.
     #[must_use]
     pub const fn local(surface: &'static str) -> Self {
         Self { key: None, surface, grant: Grant::ALL }
     }
 
-    /// What one caller is told from another by; nobody shows a key where none is needed, and all of them are one.
+    /// Distinguishes callers; those without a key are one.
     #[must_use]
     pub fn name(&self) -> &str {
         self.key.as_deref().unwrap_or_default()
     }
 
-    /// The scope that is meant, which the caller may ask about: the one named, else the only one of its key, else the
+    /// The scope of a request, in which the caller must have the right: the one named, else the only one of its key, else the
     /// usual one.
     pub fn scope(&self, named: Option<&Scope>, usual: &Scope, right: Right) -> Result<Scope, NotYours> {
         let usual = || match &self.grant.scopes {
@@ -173,7 +173,7 @@ impl Caller {
         }
     }
 
-    /// What makes a write count once: the caller's own name for it, which is none of another key's, or a new one.
+    /// The id by which a write counts once: the caller's own, prefixed with its key, or a new one.
     #[must_use]
     pub fn request(&self, named: Option<&str>) -> RequestId {
         let own = named
@@ -182,14 +182,14 @@ impl Caller {
     }
 }
 
-/// Why nobody is let in.
+/// Why a request is not let in.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Denied {
     /// No key, and one is needed.
     #[error("this needs an API key: send Authorization: Bearer ebb_…")]
     NoKey,
-    /// A key that is unknown, wrong, revoked, expired or spoilt: which of these is not told.
+    /// A key that is unknown, wrong, revoked, expired or spoilt: which of these is not revealed.
     #[error("this API key is not known, was revoked or has expired")]
     WrongKey,
     /// The keys cannot be read.
@@ -208,7 +208,7 @@ struct Known {
     asked: Option<Instant>,
     /// Whether the last question was answered, and what it was answered.
     keys: Option<Keys>,
-    /// What the server refused the last question with, its code and what that means.
+    /// The code with which the server refused the last question, and its class.
     refused: Option<(String, Class)>,
 }
 

@@ -1,4 +1,4 @@
-//! Memories, one at a time: made, used, shown, pinned, forgotten.
+//! Memories: stored, accessed, shown, listed, pinned, forgotten; and the end of their sessions.
 
 use super::Service;
 use super::request_hash::request_hash;
@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 pub struct RequestId {
     id: String,
     own: bool,
-    /// Who asks.
+    /// The caller.
     by: String,
     /// At random: of it, not of the caller's id, the ids of what the request makes are made. The graph keeps it with the
     /// request, so that a repeat names the same; when the request is no longer kept, the same id is another request.
@@ -60,7 +60,7 @@ impl RequestId {
 pub enum WriteMode {
     /// It counts, once under this id.
     Once(RequestId),
-    /// The same work by the same statements, rolled back: the answer says what it would do.
+    /// The same work by the same statements, rolled back.
     DryRun,
 }
 
@@ -148,7 +148,7 @@ impl Service {
         remember.checked().map_err(|why| fault(&why))
     }
 
-    /// Makes a memory, or meets one that says the same, which counts as an access.
+    /// Stores a memory; an existing one of the same id and content counts as accessed.
     ///
     /// # Errors
     /// [`Error::Conflict`] if the id is taken by other content, or if what this request made was forgotten since.

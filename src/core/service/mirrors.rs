@@ -1,4 +1,4 @@
-//! What is held in memory of the graph: kept current, told to whoever asks how things stand, compared, looked at in files.
+//! Mirrors: refreshed, verified, their status, and snapshot files.
 //!
 //! Every process has mirrors of its own and knows of no other's, so each leaves word in the graph of what it holds.
 
@@ -18,7 +18,7 @@ use std::time::Duration;
 pub use crate::mirror::compare::Difference;
 pub use crate::store::MirrorStatus;
 
-/// What a snapshot file holds.
+/// The content of a snapshot file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Contents {
     /// Bytes that it takes in memory, ready to be asked.
@@ -33,11 +33,11 @@ pub struct Contents {
     pub kinds: BTreeMap<String, usize>,
     /// Slots by the type of their relationships.
     pub relations: BTreeMap<String, usize>,
-    /// What was learned on it, if that stands beside it.
+    /// The learned weights, if their file stands beside it.
     pub learned: Option<LearnedFile>,
 }
 
-/// Reads a snapshot file, JSON version 3, and says what it holds.
+/// Reads a snapshot file, JSON version 3.
 pub fn contents_of_file(path: &Path, range: WeightRange) -> Result<Contents, Error> {
     let (view, learned, checksum) = read_file(path, range)?;
     let graph = view.graph();
@@ -58,7 +58,7 @@ pub fn contents_of_file(path: &Path, range: WeightRange) -> Result<Contents, Err
 }
 
 impl Service {
-    /// The view of a scope, loaded for the first who asks. One that is empty for want of room answers nothing.
+    /// The view of a scope, loaded at the first request. One that is empty for want of memory is refused.
     pub(super) async fn ready(&self, scope: &Scope) -> Result<Current, Error> {
         let current = match self.mirror.current(scope)? {
             Some(current) => current,
@@ -102,7 +102,7 @@ impl Service {
         self.mirrored(scope)
     }
 
-    /// Reads a scope anew and says where its mirror differed; what was read takes its place.
+    /// Reads a scope anew, replaces its mirror, and answers where that differed.
     pub async fn verify_mirror(&self, scope: &Scope) -> Result<Difference, Error> {
         Ok(self.mirror.verify(scope, self.instant(None).await?).await?)
     }
@@ -112,7 +112,7 @@ impl Service {
         Ok(self.mirror.current(scope)?.map(|current| current.since_read()))
     }
 
-    /// What the mirror of a scope holds.
+    /// The state of the mirror of a scope.
     pub fn mirrored(&self, scope: &Scope) -> Result<Mirror, Error> {
         let current = self.mirror.current(scope)?;
         let saves = self.mirror.saves(scope);
@@ -144,7 +144,7 @@ impl Service {
         })
     }
 
-    /// What every mirror of this process holds.
+    /// The state of every mirror of this process.
     #[must_use]
     pub fn mirrors(&self) -> Vec<Mirror> {
         let scopes = self.mirror.config().scopes.iter();
@@ -186,7 +186,7 @@ impl Service {
         self.store.clear_mirrors(&self.mirror.config().scopes).await
     }
 
-    /// What all processes say that they hold.
+    /// The state of the mirrors of all processes, as they record it.
     pub async fn mirrors_status(&self) -> Result<Vec<MirrorStatus>, store::Error> {
         self.store.mirrors_status().await
     }

@@ -1,4 +1,4 @@
-//! Outcomes: what came of recalls, reported by whoever used their answers, or filed by the recall itself.
+//! Outcomes of recalls: reported by a caller, or recorded by the recall itself.
 
 use super::Service;
 use super::memories::{RequestId, WriteMode};
@@ -12,10 +12,10 @@ use ebb_engine::plasticity::Learn;
 use serde_json::json;
 use tracing::warn;
 
-/// What a recall was worth that files itself.
+/// The reward of a recall that records its own outcome.
 const FILED: f64 = 1.0;
 
-/// A question of which somebody knows what answers it.
+/// A question with its known answers.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Judged {
     /// In whose memory it is asked.
@@ -24,15 +24,15 @@ pub(super) struct Judged {
     pub(super) ask: Ask,
     /// When it is asked.
     pub(super) at: Timestamp,
-    /// The ids of the hits that are of use.
+    /// The ids of the useful hits.
     pub(super) useful: Vec<String>,
-    /// What they are worth.
+    /// Their reward.
     pub(super) reward: f64,
 }
 
 impl Service {
-    /// Takes in what came of a recall, once under a request id, or as a dry run: the edges on the ways to what was of use
-    /// earn success as those of a path do, where they carry pheromones, and the nodes wait to be learned.
+    /// Records the outcome of a recall, once under a request id, or as a dry run: edges of the paths to useful hits that carry
+    /// pheromones earn success, and the nodes wait to be learned.
     pub async fn report(
         &self,
         mode: &WriteMode,
@@ -59,8 +59,8 @@ impl Service {
         self.config.learn != Learn::Off
     }
 
-    /// Files a recall as its own outcome, where every recall is learned from: each of its hits was of use. Its answer stands
-    /// whatever becomes of this, and a failure is told in the log.
+    /// Records a recall as its own outcome, where every recall is learned from: each of its hits was useful. A failure of this
+    /// is logged and does not change the answer.
     pub(super) async fn file(&self, scope: &Scope, recalled: &Recalled) {
         if self.config.learn != Learn::Always {
             return;
@@ -82,8 +82,7 @@ impl Service {
         }
     }
 
-    /// Asks a question of the mirror of a scope, brought up to date, and answers what came of it; `None` if nothing of use was
-    /// found.
+    /// Recalls a question from the refreshed mirror of a scope, and answers its outcome; `None` if no useful hit was found.
     pub(super) async fn judged(&self, judged: Judged) -> Result<Option<Outcome>, Error> {
         let Judged { scope, ask, at, useful, reward } = judged;
         self.mirror.refresh(&scope, at).await?;
@@ -94,7 +93,7 @@ impl Service {
     }
 }
 
-/// The outcome in which these hits of an answer were of use; `None` if none of them was.
+/// The outcome in which these hits of an answer were useful; `None` if none was.
 fn outcome_of(
     recalled: &Recalled,
     reward: f64,

@@ -43,7 +43,7 @@ pub use ebb_engine::recall::{
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// What was asked makes no question.
+    /// The request is out of its ranges.
     #[error("{0}")]
     Invalid(String),
     /// Of this scope nothing is held in memory here.
@@ -71,7 +71,7 @@ impl From<mirror::Error> for Error {
     }
 }
 
-/// What was asked lately of each scope.
+/// The last questions of each scope.
 #[derive(Debug)]
 pub(super) struct Questions(BTreeMap<Scope, Arc<Mutex<QueryMemory>>>);
 
@@ -81,7 +81,7 @@ impl Questions {
         Self(scopes.iter().map(|scope| (scope.clone(), Arc::default())).collect())
     }
 
-    /// That of a scope; of one that nobody may ask about, none that is kept.
+    /// That of a scope; one that is not kept for a scope without a mirror.
     fn of_scope(&self, scope: &Scope) -> Arc<Mutex<QueryMemory>> {
         self.0.get(scope).cloned().unwrap_or_default()
     }
@@ -105,14 +105,14 @@ fn recall_after(
     Ok(recalled)
 }
 
-/// What a file beside that of a graph said was learned on it.
+/// The file of learned weights beside that of a graph.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct LearnedFile {
     /// Which file.
     pub file: PathBuf,
     /// How many outcomes were learned.
     pub tick: u64,
-    /// For how many slots of the graph it says something.
+    /// Slots of the graph that have a learned weight.
     #[serde(rename = "slots")]
     pub matched: usize,
     /// And for how many that are not there.
@@ -141,7 +141,7 @@ pub(super) fn read_file(path: &Path, range: WeightRange) -> Result<(View, Option
     Ok((view.with_tick(tick), Some(LearnedFile { file, tick, matched, unmatched }), summed))
 }
 
-/// What a fault of the mirror is, with its cause.
+/// An error of the mirror, with its cause.
 fn with_cause(why: &mirror::Error) -> String {
     let cause = std::error::Error::source(why).map(|cause| format!(": {cause}")).unwrap_or_default();
     format!("{why}{cause}")
@@ -189,7 +189,7 @@ impl RecallRequest {
     }
 }
 
-/// What was found, as it is answered: with the texts of memories by id, and with reasons where they are asked for.
+/// The answer of a recall: with the texts of memories by id, and on request with reasons.
 fn answer(
     view: &View,
     recalled: Recalled,
@@ -278,7 +278,7 @@ impl Service {
         Ok(answer(&current.view, recalled, contents, freshness, asked.why))
     }
 
-    /// What the engine finds in what is held of a scope.
+    /// Runs a recall on the view of a scope.
     pub(super) async fn recalled(
         &self,
         scope: &Scope,

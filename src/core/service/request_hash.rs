@@ -1,4 +1,4 @@
-//! The hash by which a repeated request is told from another request under the same id.
+//! The hash that distinguishes a repeated request from another one under the same id.
 //!
 //! # Design notes
 //! A retry may come after an upgrade, so the hash is of a JSON document whose keys are written here and in the operations,

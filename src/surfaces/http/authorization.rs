@@ -1,11 +1,11 @@
 //! Authorization: the host that a request names, the page that it comes from, its key, and the rate of that key.
 //!
-//! Until the first key exists, whoever is on this machine may ask for everything; a web page that a person on this machine
-//! happens to look at may not. So a request that names another host than this one is refused (a name that was made to
+//! Until the first key exists, programs on this machine may call everything; a web page that a person on this machine
+//! happens to open may not. So a request that names another host than this one is refused (a name that was made to
 //! point here), and so is one that a browser sends on behalf of a page from elsewhere, unless configuration names that
 //! page's origin. That it comes from elsewhere is said by `Origin`, and by `Sec-Fetch-Site` where a page only loads
-//! something (an image, a script), which would tell it by success or failure what there is; browsers that do not say so
-//! are told by the answer that no other page may have it. Beyond loopback, or behind a proxy, every request needs a key, and each key has a rate.
+//! something (an image, a script), which would show it by success or failure what there is; for browsers that send neither, headers of the answer keep other
+//! pages from reading it. Beyond loopback, or behind a proxy, every request needs a key, and each key has a rate.
 
 use crate::surfaces::operation::problem::{Code, Problem};
 use axum::body::Body;
@@ -25,14 +25,14 @@ pub struct Rules {
     pub address: SocketAddr,
     /// Whether everything comes through a proxy that ends TLS.
     pub proxy: bool,
-    /// Pages of other origins that may ask, such as `https://app.example.org`.
+    /// Origins of other pages that may send requests, such as `https://app.example.org`.
     pub origins: Vec<String>,
     /// Requests a second that one key may send, beyond loopback.
     pub rate: u32,
 }
 
 impl Rules {
-    /// Whether only programs on this machine can ask: no key is needed until there is one.
+    /// Whether only programs on this machine have access: no key is needed until there is one.
     #[must_use]
     pub fn is_open(&self) -> bool {
         self.address.ip().is_loopback() && !self.proxy
@@ -55,8 +55,8 @@ impl Authorization {
         self.rules.is_open()
     }
 
-    /// Refuses what names another host, or comes from a page of another origin. Answers the origin that is to be told that
-    /// it may read the answer.
+    /// Refuses a request that names another host, or comes from a page of an unknown origin. Answers the origin that may read
+    /// the response.
     pub(super) fn check_origin(&self, asked: &Parts) -> Result<Option<HeaderValue>, Problem> {
         let headers = &asked.headers;
         if let Some(name) = SINGLE.into_iter().find(|name| headers.get_all(name).iter().count() > 1) {
@@ -140,7 +140,7 @@ impl Authorization {
         Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, Code::RateLimited, detail).after(1))
     }
 
-    /// What a browser asks before it lets a page of another origin ask.
+    /// The response to a CORS preflight request.
     pub(super) fn preflight(method: &Method, headers: &HeaderMap) -> Option<Response<Body>> {
         let asked = headers.contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);
         (method == Method::OPTIONS && asked).then(|| {
@@ -186,7 +186,7 @@ fn is_link_to_page(method: &Method, uri: &Uri, headers: &HeaderMap) -> bool {
         && says("sec-fetch-dest", "document")
 }
 
-/// What every answer says to browsers: no page of another origin may have it, and nobody guesses what it is.
+/// Sets the headers by which browsers keep an answer from other origins and do not guess its type.
 pub(super) fn set_security_headers(response: &mut Response<Body>) {
     let headers = response.headers_mut();
     for (name, value) in [
@@ -206,7 +206,7 @@ fn bearer(value: &HeaderValue) -> Option<&str> {
 /// How many seconds' worth of requests may come at once.
 const BURST: f64 = 2.0;
 
-/// What a key may still send.
+/// The requests that a key may still send.
 struct Bucket {
     left: f64,
     at: Instant,

@@ -1,6 +1,6 @@
-//! What a request says: its path, its query, its body, each read into a type, within limits.
+//! Queries and bodies of requests, read into types, within limits.
 //!
-//! Names that nobody knows are errors, so that a misspelt `dry_run` never runs for real. A body is read as it arrives,
+//! Unknown names are errors, so that a misspelt `dry_run` never runs for real. A body is read as it arrives,
 //! counts as it does (see `limits`), and is cut off at its limit, whatever length it claims, or when it comes too slowly. Bodies nest only as deep as the types that they are read into, four
 //! levels at most: the first bracket beyond that is an error, and nothing is built of what follows. Only where a field
 //! takes several types (a value, a place, the fields of a policy) is it the parser that ends it, at 128 levels.
@@ -89,7 +89,7 @@ pub(in crate::surfaces) async fn read(
     }
 }
 
-/// A body as JSON, read into its type. One that is empty says nothing: `{}`.
+/// A body as JSON, read into its type. An empty one is `{}`.
 pub(in crate::surfaces) fn json<T: DeserializeOwned>(
     headers: &HeaderMap,
     bytes: &[u8],

@@ -1,4 +1,4 @@
-//! A port that is listened on, under limits.
+//! The listening port, and its limits on connections.
 //!
 //! A client that dribbles its request line must not be waited for, and one that opens connections without end must not
 //! take all there are: the head of a request has five seconds, one address has a share of the connections, and those
@@ -94,7 +94,7 @@ impl Listener {
         Arc::clone(&self.cut)
     }
 
-    /// Serves until it is told to stop. Answers that are being sent then have half a second; whatever is still under way
+    /// Serves until `stop`. Answers that are being sent then have half a second; whatever is still under way
     /// is cut off.
     pub async fn serve(self, router: Router, stop: CancellationToken) {
         let permits = Arc::new(Semaphore::new(CONNECTIONS_MAX));

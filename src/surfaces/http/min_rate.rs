@@ -33,7 +33,7 @@ impl<S> MinRate<S> {
         Self { stream, limit: READ_TIMEOUT, late: None, cut }
     }
 
-    /// What came of trying to write.
+    /// Checks the rate after an attempt to write.
     fn wrote(
         &mut self,
         context: &mut Context<'_>,

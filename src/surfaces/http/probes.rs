@@ -1,7 +1,7 @@
-//! What supervisors ask: `/healthz` (the process answers), `/readyz` (it can do its work, or why not) and `/metrics`.
+//! Probes for supervisors: `/healthz` (the process answers), `/readyz` (it can do its work, or why not) and `/metrics`.
 //!
-//! The answer to `/readyz` was found out beforehand, so that a probe neither waits for the database nor asks it. A process whose
-//! mirror is empty for want of room is not ready either. The reason is told where only this machine can ask.
+//! The answer to `/readyz` was found out beforehand, so that a probe does not wait for the database. A process whose
+//! mirror is empty for want of room is not ready either. The reason is shown where only this machine has access.
 
 use axum::Router;
 use axum::http::{StatusCode, header};
@@ -15,7 +15,7 @@ pub type Ready = Result<(), String>;
 /// The text format of Prometheus.
 const PROMETHEUS: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// The routes of a worker's own port. `metrics` writes the page anew for each that asks.
+/// The routes of a worker's own port. `metrics` writes the page anew for each request.
 pub fn router(
     ready: impl Fn() -> Ready + Clone + Send + Sync + 'static,
     metrics: impl Fn() -> String + Send + Sync + 'static,
@@ -24,7 +24,7 @@ pub fn router(
     probes(ready, true).route("/metrics", get(move || async move { page(metrics()) }))
 }
 
-/// `/healthz` and `/readyz`, the reason only if it is to be told.
+/// `/healthz` and `/readyz`, the reason only if it is to be shown.
 pub(super) fn probes(ready: impl Fn() -> Ready + Clone + Send + Sync + 'static, told: bool) -> Router {
     Router::new()
         .route("/healthz", get(|| async { "ok\n" }))

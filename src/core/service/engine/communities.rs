@@ -1,9 +1,9 @@
-//! Communities: which topics a memory has, who belongs to each, and who joins them to each other.
+//! Communities: the topics of a memory, their members, and the nodes that join them.
 //!
 //! # Design notes
-//! At resolution 1 they are worked out once for each state of a graph and kept with it; at any other each time somebody asks.
+//! At resolution 1 they are worked out once for each state of a graph and kept with it; at any other for each request.
 //!
-//! Of a community those are told first who stand best: they say what it is about. Who asks about a node is told its community
+//! Members come by PageRank: the first of them show what a community is about. A request that names a node gets its community
 //! alone, and how it is joined to others.
 
 use super::{known, positive, state, within};
@@ -21,16 +21,16 @@ use ebb_engine::scratch::Scratch;
 use std::cmp::Reverse;
 use std::sync::Arc;
 
-/// Members of a community that are told where nobody says how many.
+/// Members of a community in an answer by default.
 const MEMBERS: usize = 5;
-/// The same where one community is asked about.
+/// The same where the request names a node.
 const MEMBERS_OF_ONE: usize = 20;
-/// Members that are told at most, of all communities together.
+/// Members in an answer at most, of all communities together.
 const MEMBERS_MAX: usize = 10_000;
-/// Nodes that join communities, of which so many are told.
+/// Nodes that join communities in an answer at most.
 const BRIDGES: usize = 5;
 
-/// Says who belongs together.
+/// Finds communities, their members and the nodes that join them.
 pub fn communities(view: &View, asked: &CommunitiesRequest) -> Result<CommunitiesAnswer, Error> {
     within("top_k", asked.top_k, TOP_K_MAX)?;
     within("members", asked.members.unwrap_or(1), TOP_K_MAX)?;
@@ -87,7 +87,7 @@ pub fn communities(view: &View, asked: &CommunitiesRequest) -> Result<Communitie
     })
 }
 
-/// How many members of each community are told, and how many of all together.
+/// How many members of each community are in an answer, and how many of all together.
 fn limits(asked: &CommunitiesRequest) -> (usize, usize) {
     let usual = if asked.node.is_some() { MEMBERS_OF_ONE } else { MEMBERS };
     match asked.all {
@@ -112,7 +112,7 @@ fn bridge(view: &View, of: &[CommunityId], node: NodeId) -> Bridge {
 }
 
 impl Service {
-    /// Says who belongs together in the mirror of a scope.
+    /// [`communities`] in the mirror of a scope.
     pub async fn communities(
         &self,
         scope: &Scope,

@@ -1,7 +1,7 @@
-//! Waves on their own: what seeds make swing, what swings along far from them, and at which frequencies the whole swings.
+//! Waves: nodes that resonate with seeds, near and far from them, and the frequencies of the whole graph.
 //!
 //! # Design notes
-//! What swings along is looked for only when somebody asks: whether it lies in another region takes the communities of the
+//! Sympathetic nodes are searched for only on request: whether one lies in another region takes the communities of the
 //! whole graph, which are worked out once for each state of it.
 
 use super::{known, positive, seeds, state, within};
@@ -19,10 +19,10 @@ use ebb_engine::resonance::sympathetic::SympatheticResonanceDetector;
 use ebb_engine::resonance::{self, HOPS_MAX, Report, Resonance, Resonant};
 use ebb_engine::scratch::Scratch;
 
-/// How many pulses anybody may ask for, so that no question takes memory without end.
+/// Pulses of a request at most, so that none takes memory without end.
 pub const PULSES_MAX: u32 = 1_000_000;
 
-/// Lets waves run and reads them at one frequency; if that is asked for, says what swings along far from every seed.
+/// Runs waves from seeds and reads them at one frequency; on request also at nodes far from every seed.
 pub fn resonate(
     view: &View,
     asked: &ResonateRequest,
@@ -46,7 +46,7 @@ pub fn resonate(
     })
 }
 
-/// Lets waves run and reads them at multiples of a frequency, and at all frequencies there are.
+/// Runs waves from seeds and reads them at multiples of a frequency, and at all frequencies there are.
 pub fn harmonics(
     view: &View,
     asked: HarmonicsRequest,
@@ -163,7 +163,7 @@ fn sympathy(
 }
 
 impl Service {
-    /// Lets waves run in the mirror of a scope and reads them at one frequency.
+    /// [`resonate`] in the mirror of a scope.
     pub async fn resonate(&self, scope: &Scope, asked: ResonateRequest) -> Result<ResonateAnswer, Error> {
         let work =
             move |view: &View, rules: &Config, scratch: &mut Scratch| resonate(view, &asked, rules, scratch);
@@ -172,7 +172,7 @@ impl Service {
         Ok(answer)
     }
 
-    /// Lets waves run in the mirror of a scope and reads them at all frequencies.
+    /// [`harmonics`] in the mirror of a scope.
     pub async fn harmonics(&self, scope: &Scope, asked: HarmonicsRequest) -> Result<HarmonicsAnswer, Error> {
         let work =
             move |view: &View, rules: &Config, scratch: &mut Scratch| harmonics(view, asked, rules, scratch);

@@ -53,7 +53,7 @@ pub fn xlr(
 }
 
 impl Service {
-    /// Lights up what seeds reach in the mirror of a scope, and damps what others would reach too.
+    /// [`xlr`] in the mirror of a scope.
     pub async fn xlr(&self, scope: &Scope, asked: XlrRequest) -> Result<XlrAnswer, Error> {
         let work =
             move |view: &View, rules: &Config, scratch: &mut Scratch| xlr(view, &asked, rules, scratch);

@@ -13,7 +13,7 @@ use ebb_core::api::server::TierCount;
 use ebb_core::domain::tier::Tier;
 use ebb_core::domain::units::Timestamp;
 use ebb_core::service::Service;
-use ebb_core::service::admin::Hour;
+use ebb_core::service::server::Hour;
 use serde::Serialize;
 use std::path::PathBuf;
 

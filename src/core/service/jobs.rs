@@ -1,0 +1,132 @@
+//! Jobs: run by hand, run dry, listed with their schedules and their history.
+
+use super::Service;
+use super::memories::RequestId;
+use crate::api::job::Job;
+use crate::domain::attempt::Right;
+use crate::domain::tunables::Tunables;
+use crate::domain::units::Timestamp;
+use crate::jobs::{JobName, Request};
+use crate::scheduler::JobConfig;
+use crate::scheduler::driver::{self, JobReport, Outcome, Wanted};
+use crate::scheduler::due::Rhythm;
+use crate::store::{BY_HAND, Error, Past, Tally};
+use tokio_util::sync::CancellationToken;
+
+/// Runs of a job among which a repeated request looks for its own.
+const REPEATS: u32 = 100;
+
+impl Service {
+    /// Runs a job by hand, at `now`.
+    pub async fn run_job(
+        &self,
+        job: JobName,
+        now: Timestamp,
+        limit: Option<u64>,
+    ) -> Result<JobReport, Error> {
+        let once = RequestId::or_new("worker", None);
+        self.run_job_once(&once, job, now, limit, CancellationToken::new()).await
+    }
+
+    /// The same, once under a request id: a repeat answers with the recorded run. At `stop` the run is left to another process.
+    pub async fn run_job_once(
+        &self,
+        request: &RequestId,
+        job: JobName,
+        now: Timestamp,
+        limit: Option<u64>,
+        stop: CancellationToken,
+    ) -> Result<JobReport, Error> {
+        self.run_once(request, job, now, Request { limit, stop, ..Request::default() }).await
+    }
+
+    /// As [`Service::run_job_once`].
+    pub(super) async fn run_once(
+        &self,
+        request: &RequestId,
+        job: JobName,
+        now: Timestamp,
+        work: Request,
+    ) -> Result<JobReport, Error> {
+        let time_limit = Some(self.job_config(job).time_limit);
+        let work = Request { time_limit, learning: self.learning(), ..work };
+        let wanted = Wanted {
+            occurrence: format!("{BY_HAND}{}", request.occurrence()),
+            ..Wanted::by_hand(now, Right::Lease)
+        };
+        let report = driver::run_job(&self.store, job, &wanted, work).await?;
+        if report.outcome != Outcome::Skipped || !request.is_own() {
+            return Ok(report);
+        }
+        let past = self.history(Some(job), REPEATS).await?;
+        let same = |past: &Past| past.occurrence == wanted.occurrence && past.state == "done";
+        Ok(match past.into_iter().find(same) {
+            Some(past) => JobReport {
+                run_id: Some(past.run_id),
+                now: past.now.and_then(|ms| Timestamp::from_millis(ms).ok()).unwrap_or(now),
+                outcome: Outcome::Done,
+                tally: past.tally,
+                truncated: past.truncated,
+                reason: None,
+                ..report
+            },
+            None => report,
+        })
+    }
+
+    /// Runs a job at `now` up to about `limit` rows, and rolls it back. `force` as for [`Service::evaporate`].
+    pub async fn dry_run_job(
+        &self,
+        job: JobName,
+        now: Timestamp,
+        limit: Option<u64>,
+        force: bool,
+    ) -> Result<Tally, Error> {
+        let request = Request { limit, force, learning: self.learning(), ..Request::default() };
+        driver::dry_run_job(&self.store, job, now, request).await
+    }
+
+    /// The jobs with their schedules.
+    pub async fn jobs(&self, at: Timestamp) -> Result<Vec<Job>, Error> {
+        let tunables = self.store.tunables().await?;
+        let last = self.store.last_runs(JobName::ALL.map(JobName::name)).await?;
+        Ok(JobName::ALL
+            .into_iter()
+            .zip(last)
+            .map(|(job, last)| scheduled(job, self.job_config(job), last, &tunables, at))
+            .collect())
+    }
+
+    /// The last runs, newest first.
+    pub async fn history(&self, job: Option<JobName>, limit: u32) -> Result<Vec<Past>, Error> {
+        self.store.runs(job.map(JobName::name), limit).await
+    }
+}
+
+fn scheduled(
+    job: JobName,
+    config: &JobConfig,
+    last: Option<Timestamp>,
+    tunables: &Tunables,
+    at: Timestamp,
+) -> Job {
+    let schedule = config.schedule(job, tunables);
+    let due = schedule.due(job.name(), last, at).map(|due| due.at);
+    let next = due.or_else(|| schedule.rhythm.next(at)).unwrap_or(at);
+    let late = config.enabled && next < at;
+    let (every_seconds, cron, timezone) = match &schedule.rhythm {
+        Rhythm::Every(ms) => (Some(ms.unsigned_abs() / 1_000), None, None),
+        Rhythm::Cron(pattern, zone) => (None, Some(pattern.text().to_owned()), Some(zone.name())),
+    };
+    Job {
+        job,
+        about: job.about(),
+        enabled: config.enabled,
+        every_seconds,
+        cron,
+        timezone,
+        last,
+        next,
+        lag_seconds: if late { next.millis().abs_diff(at.millis()) / 1_000 } else { 0 },
+    }
+}

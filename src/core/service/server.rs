@@ -1,0 +1,134 @@
+//! The server: its schema, status and health, and the questions that a person asks of the graph.
+
+use super::Service;
+use crate::api::server::{Health, OpenAttempt, Server, Status, Waiting};
+use crate::domain::tier::Tier;
+use crate::domain::units::Timestamp;
+use crate::store::{self, Answer, Error, Initialised, Store, TierCount};
+
+/// The changes of one hour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Hour {
+    /// Its beginning.
+    pub at: Timestamp,
+    /// Memories made.
+    pub made: i64,
+    /// Memories that rose to short-term.
+    pub rose: i64,
+    /// Memories that rose to long-term.
+    pub crystallised: i64,
+    /// Memories that expired and stayed so.
+    pub expired: i64,
+}
+
+impl Service {
+    /// Creates constraints, indexes and the tunables.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] with the rows that would break a constraint; nothing is written then.
+    pub async fn initialise(&self) -> Result<Initialised, Error> {
+        let about = self.store.about().await?;
+        self.store.initialise(&self.config.consolidation, self.counted(about.server_now)).await
+    }
+
+    /// The answer of [`Service::initialise`], with nothing written.
+    pub async fn dry_run_initialise(&self) -> Result<Initialised, Error> {
+        self.store.about().await?;
+        self.store.dry_run_initialise(&self.config.consolidation).await
+    }
+
+    /// Memories by tier, stubs of promotions included.
+    pub async fn tiers(&self) -> Result<Vec<TierCount>, Error> {
+        self.store.tiers().await
+    }
+
+    /// Status at an instant.
+    pub async fn status(&self, at: Timestamp) -> Result<Status, Error> {
+        let about = self.store.about().await?;
+        let ready = match self.store.check_schema().await {
+            Ok(()) => self.jobs(at).await,
+            Err(why) => Err(why),
+        };
+        let (jobs, stopped) = match ready {
+            Ok(jobs) => (jobs, None),
+            Err(why @ (Error::Schema(_) | Error::Tunables(_) | Error::TunableMissing(_))) => {
+                (Vec::new(), Some(why.to_string()))
+            }
+            Err(why) => return Err(why),
+        };
+        let mut tiers = self.store.tiers().await?;
+        tiers.sort_by_key(|row| Tier::named(&row.tier));
+        let scratch = self.store.scratch().await?;
+        let for_jobs = self.store.waiting(at).await?;
+        Ok(Status {
+            at,
+            server: Server {
+                uri: self.store.uri().to_owned(),
+                name: about.name,
+                version: about.version,
+                edition: about.edition,
+            },
+            scratch: scratch.is_some(),
+            simulated_now: scratch.flatten(),
+            stopped,
+            jobs,
+            tiers,
+            waiting: Waiting { for_jobs, unstamped: self.store.unstamped().await? },
+            attempts: self.store.attempts(true, 20).await?.into_iter().map(OpenAttempt::from).collect(),
+            runs: self.store.open_runs().await?,
+            mirrors: self.store.mirrors_status().await?,
+        })
+    }
+
+    /// Health of the memories at an instant.
+    pub async fn health(&self, at: Timestamp) -> Result<Health, Error> {
+        let tunables = self.store.tunables().await?;
+        let mut tiers = self.store.health(at, &tunables).await?;
+        tiers.sort_by_key(|row| Tier::named(&row.tier));
+        let stuck_attempts = self.store.stuck_attempts().await?;
+        let store::Waiting { due, ripe, sessions, clusters, reinforce, outcomes, quarantined } =
+            self.store.waiting(at).await?;
+        Ok(Health {
+            at,
+            tiers,
+            stuck_attempts,
+            quarantined,
+            due,
+            ripe,
+            sessions,
+            clusters,
+            reinforce,
+            outcomes,
+        })
+    }
+
+    /// Answers one of the questions of `cypher/inspect/`.
+    pub async fn inspect(&self, name: &str) -> Result<Answer, Error> {
+        self.store.inspect(name).await
+    }
+
+    /// The questions there are: name, title, text.
+    pub fn questions() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+        Store::questions()
+    }
+
+    /// The changes of each hour.
+    pub async fn timeline(&self) -> Result<Vec<Hour>, Error> {
+        self.store.timeline().await.map(|rows| {
+            let mut hours: Vec<Hour> = Vec::new();
+            for (at, what, count) in rows {
+                if hours.last().is_none_or(|hour| hour.at != at) {
+                    hours.push(Hour { at, made: 0, rose: 0, crystallised: 0, expired: 0 });
+                }
+                let Some(hour) = hours.last_mut() else { continue };
+                match what.as_str() {
+                    "made" => hour.made = count,
+                    "rose" => hour.rose = count,
+                    "crystallised" => hour.crystallised = count,
+                    _ => hour.expired = count,
+                }
+            }
+            hours
+        })
+    }
+}
