@@ -3,6 +3,7 @@
 use crate::domain::event;
 use crate::domain::ids::{CONTENT_BYTES_MAX, EntityName, InstanceId, MemoryId, MemoryKey, Scope, SessionId};
 use crate::domain::memory::{Crossing, MemoryState, Revive};
+use crate::domain::similarity::{Embedding, Similarity};
 use crate::domain::tier::Tier;
 use crate::domain::tunables::Tunables;
 use crate::domain::units::Timestamp;
@@ -306,6 +307,31 @@ impl MemoryPath {
     #[must_use]
     pub fn key(&self, scope: &Scope) -> MemoryKey {
         MemoryKey::new(scope, &self.id)
+    }
+}
+
+impl NewMemory {
+    /// As the laws take it, checked: under an id and in a scope, at `now` where the request states no instant.
+    pub(crate) fn event(
+        self,
+        id: MemoryId,
+        scope: Scope,
+        now: Timestamp,
+        similarity: &Similarity,
+    ) -> Result<event::Remember, String> {
+        let embedding = self.embedding.map(|numbers| Embedding::new(&id, numbers, similarity)).transpose();
+        let remember = event::Remember {
+            at: self.at.unwrap_or(now),
+            embedding: embedding.map_err(|why| why.to_string())?,
+            id,
+            scope,
+            content: self.content,
+            session: self.session,
+            instance: self.instance,
+            mentions: self.mentions,
+            pinned: self.pinned,
+        };
+        remember.checked().map_err(|why| why.to_string())
     }
 }
 

@@ -1,6 +1,6 @@
 //! Trails: places, edges, what is left on them, and where they lead.
 
-use crate::domain::event::{PlaceName, Step};
+use crate::domain::event::{PlaceName, Step, Walk};
 use crate::domain::ids::{NAME_BYTES_MAX, NameError, PlaceId, Scope, TERM_BYTES_MAX, Term};
 use crate::domain::trail::{Allowed, Cycles};
 use crate::domain::units::Timestamp;
@@ -344,4 +344,49 @@ pub struct Advance {
     pub accept_cycles: Option<u32>,
     /// When; needs the right admin.
     pub at: Option<Timestamp>,
+}
+
+/// A fault of a field, by its name.
+fn fault(field: &str, why: impl std::fmt::Display) -> String {
+    format!("{field}: {why}")
+}
+
+impl NewPlace {
+    /// As the laws take it.
+    ///
+    /// # Errors
+    /// A sentence that names the field, as of all of these.
+    pub fn walk(&self, allowed: &Allowed) -> Result<Walk, String> {
+        let label = allowed.label(self.label.as_str()).map_err(|why| fault("label", why))?;
+        Walk::node(label.clone(), self.id.clone(), self.name.clone()).map_err(|why| why.to_string())
+    }
+}
+
+impl NewEdge {
+    /// As the laws take it.
+    pub fn walk(&self, allowed: &Allowed) -> Result<Walk, String> {
+        let kind = allowed.kind(self.kind.as_str()).map_err(|why| fault("type", why))?;
+        let from = self.from.clone().place(allowed).map_err(|why| fault("from", why))?;
+        let to = self.to.clone().place(allowed).map_err(|why| fault("to", why))?;
+        Walk::edge(from, to, kind.clone(), self.base_cost).map_err(|why| fault("base_cost", why))
+    }
+}
+
+impl Deposit {
+    /// As the laws take it.
+    pub fn walk(&self, allowed: &Allowed) -> Result<Walk, String> {
+        let step = |(index, place): (usize, &PlaceRef)| {
+            place.clone().step(allowed).map_err(|why| fault(&format!("path[{index}]"), why))
+        };
+        let path = self.path.iter().enumerate().map(step).collect::<Result<_, _>>()?;
+        Walk::deposit(path, self.reward.unwrap_or(1.0)).map_err(|why| why.to_string())
+    }
+}
+
+impl Exploration {
+    /// As the laws take it.
+    pub fn walk(&self, allowed: &Allowed) -> Result<Walk, String> {
+        let place = self.node.clone().place(allowed).map_err(|why| fault("node", why))?;
+        Ok(Walk::Explore { place })
+    }
 }

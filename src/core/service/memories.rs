@@ -128,24 +128,10 @@ impl Service {
         scope: Scope,
         now: Timestamp,
     ) -> Result<Remember, Error> {
-        let fault = |why: &dyn std::fmt::Display| Error::Invalid(format!("[{index}]: {why}"));
-        let id = match new.id {
-            Some(id) => id,
-            None => MemoryId::new(&request.names(index)).map_err(|why| fault(&why))?,
-        };
-        let embedding = new.embedding.map(|numbers| self.embedding(&id, numbers)).transpose();
-        let remember = Remember {
-            at: new.at.unwrap_or(now),
-            embedding: embedding.map_err(|why| fault(&why))?,
-            id,
-            scope,
-            content: new.content,
-            session: new.session,
-            instance: new.instance,
-            mentions: new.mentions,
-            pinned: new.pinned,
-        };
-        remember.checked().map_err(|why| fault(&why))
+        let fault = |why| Error::Invalid(format!("[{index}]: {why}"));
+        let id = new.id.clone().map_or_else(|| MemoryId::new(&request.names(index)), Ok);
+        let id = id.map_err(|why| fault(why.to_string()))?;
+        new.event(id, scope, now, self.store.similarity()).map_err(fault)
     }
 
     /// Stores a memory; an existing one of the same id and content counts as accessed.

@@ -8,12 +8,13 @@ use axum::http::Method;
 use ebb_core::api::input::{AtQuery, Nothing};
 use ebb_core::api::trail::{
     Advance, CheapestPath, ColdPlaces, Deposit, Evaporate, Evaporated, Exploration, HotEdges, NewEdge,
-    NewPlace, NextPlaces, NextPlacesQuery, PlaceRef, TrailCycle, TrailPathQuery, TrailStatus,
-    TrailStatusQuery, TrailWritten, TrailsQuery, place_name,
+    NewPlace, NextPlaces, NextPlacesQuery, TrailCycle, TrailPathQuery, TrailStatus, TrailStatusQuery,
+    TrailWritten, TrailsQuery, place_name,
 };
 use ebb_core::domain::event::{PlaceName, Trace, Walk};
 use ebb_core::domain::ids::Scope;
 use ebb_core::domain::key::Right;
+use ebb_core::domain::trail::Allowed;
 use ebb_core::domain::units::Timestamp;
 use ebb_core::service::JobName;
 
@@ -66,69 +67,52 @@ pub(super) fn operations() -> Vec<Operation> {
     ]
 }
 
-/// What is wrong with a field, for a person.
-fn wrong(field: &str, why: impl std::fmt::Display) -> Problem {
-    Problem::validation(format!("{field}: {why}"))
-}
-
 impl<P, Q, B> Call<P, Q, B> {
     /// The place that a field of a query names.
     fn place(&self, field: &str, text: &str) -> Result<PlaceName, Problem> {
-        place_name(text, self.service().allowed()).map_err(|why| wrong(field, why))
+        place_name(text, self.service().allowed())
+            .map_err(|why| Problem::validation(format!("{field}: {why}")))
     }
 
-    /// The place that a field of a body names.
-    fn place_of(&self, field: &str, place: &PlaceRef) -> Result<PlaceName, Problem> {
-        place.clone().place(self.service().allowed()).map_err(|why| wrong(field, why))
-    }
-
-    async fn trace(&self, scope: Scope, at: Option<Timestamp>, what: Walk) -> Result<TrailWritten, Problem> {
+    /// Records an event of a scope.
+    async fn trace(
+        &self,
+        scope: Option<&Scope>,
+        at: Option<Timestamp>,
+        walk: impl FnOnce(&Allowed) -> Result<Walk, String>,
+    ) -> Result<TrailWritten, Problem> {
+        let scope = self.scope(scope)?;
+        let what = walk(self.service().allowed()).map_err(Problem::validation)?;
         let at = self.write_instant(at).await?;
-        let mode = self.write_once();
-        let mut done = self.service().trace(&mode, &[Trace { at, scope, what }]).await?;
+        let mut done = self.service().trace(&self.write_once(), &[Trace { at, scope, what }]).await?;
         let done = done.pop().ok_or_else(|| Problem::own_fault("nothing was traced"))?;
         Ok(TrailWritten { traced: done, at, dry_run: false })
     }
 }
 
+fn created(wrote: TrailWritten) -> Answer<TrailWritten> {
+    Answer::created(wrote.traced.created == Some(true), wrote)
+}
+
 async fn node(call: Call<Nothing, Nothing, NewPlace>) -> Result<Answer<TrailWritten>, Problem> {
-    let NewPlace { label, id, name, scope, at } = &call.body;
-    let scope = call.scope(scope.as_ref())?;
-    let label = call.service().allowed().label(label.as_str()).map_err(|why| wrong("label", why))?.clone();
-    let what = Walk::node(label, id.clone(), name.clone());
-    let what = what.map_err(|why| Problem::validation(why.to_string()))?;
-    let wrote = call.trace(scope, *at, what).await?;
-    Ok(Answer::created(wrote.traced.created == Some(true), wrote))
+    let place = &call.body;
+    Ok(created(call.trace(place.scope.as_ref(), place.at, |allowed| place.walk(allowed)).await?))
 }
 
 async fn edge(call: Call<Nothing, Nothing, NewEdge>) -> Result<Answer<TrailWritten>, Problem> {
-    let NewEdge { from, to, kind, base_cost, scope, at } = &call.body;
-    let scope = call.scope(scope.as_ref())?;
-    let kind = call.service().allowed().kind(kind.as_str()).map_err(|why| wrong("type", why))?.clone();
-    let (from, to) = (call.place_of("from", from)?, call.place_of("to", to)?);
-    let what = Walk::edge(from, to, kind, *base_cost).map_err(|why| wrong("base_cost", why))?;
-    let wrote = call.trace(scope, *at, what).await?;
-    Ok(Answer::created(wrote.traced.created == Some(true), wrote))
+    let edge = &call.body;
+    Ok(created(call.trace(edge.scope.as_ref(), edge.at, |allowed| edge.walk(allowed)).await?))
 }
 
 async fn deposit(call: Call<Nothing, Nothing, Deposit>) -> Result<Answer<TrailWritten>, Problem> {
-    let Deposit { path, reward, scope, at } = &call.body;
-    let scope = call.scope(scope.as_ref())?;
-    let allowed = call.service().allowed();
-    let step = |(index, place): (usize, &PlaceRef)| {
-        place.clone().step(allowed).map_err(|why| wrong(&format!("path[{index}]"), why))
-    };
-    let path = path.iter().enumerate().map(step).collect::<Result<_, _>>()?;
-    let what =
-        Walk::deposit(path, reward.unwrap_or(1.0)).map_err(|why| Problem::validation(why.to_string()))?;
-    Ok(Answer::ok(call.trace(scope, *at, what).await.map_err(Problem::of_body)?))
+    let deposit = &call.body;
+    let wrote = call.trace(deposit.scope.as_ref(), deposit.at, |allowed| deposit.walk(allowed)).await;
+    Ok(Answer::ok(wrote.map_err(Problem::of_body)?))
 }
 
 async fn explore(call: Call<Nothing, Nothing, Exploration>) -> Result<Answer<TrailWritten>, Problem> {
-    let Exploration { node, scope, at } = &call.body;
-    let scope = call.scope(scope.as_ref())?;
-    let what = Walk::Explore { place: call.place_of("node", node)? };
-    Ok(Answer::ok(call.trace(scope, *at, what).await?))
+    let search = &call.body;
+    Ok(Answer::ok(call.trace(search.scope.as_ref(), search.at, |allowed| search.walk(allowed)).await?))
 }
 
 fn size(limit: Option<u32>) -> usize {

@@ -4,7 +4,7 @@
 //! question is asked of what the lines before it made. Each step says how many lines of the file are done after it, and the
 //! hash of all of them, so that a repeat can see that the part it skips is the part that was done.
 
-use super::line::{Came, Line, Reading, SessionEnd, parse};
+use super::line::{Line, OutcomeLine, Reading, SessionEndLine, parse};
 use crate::domain::event::{Event, Observe, Trace};
 use crate::domain::fact::Assertion;
 use crate::domain::ids::hex;
@@ -97,9 +97,9 @@ pub(super) struct Step {
     /// The line number and text of each.
     pub(super) trace_places: Vec<(u64, String)>,
     /// A session's end, alone in its step.
-    pub(super) session_end: Option<(u64, SessionEnd)>,
+    pub(super) session_end: Option<(u64, SessionEndLine)>,
     /// An outcome, alone in its step.
-    pub(super) outcome: Option<(u64, Came)>,
+    pub(super) outcome: Option<(u64, OutcomeLine)>,
     /// Lines that are no events.
     pub(super) bad: Vec<(u64, BadLine)>,
     /// Lines of the file done after this step.

@@ -1,19 +1,18 @@
-//! One line of an event file: JSON to a checked event.
+//! One line of an event file: JSON to a checked event. A line is a request of `api`, with its kind and its instant.
 
-use crate::api::trail::PlaceRef;
-use crate::clock::{parse_rfc3339, rfc3339};
-use crate::domain::event::{Access, Event, Observe, Remember, Tie, Trace, Walk};
+use crate::api::memory::{Access, NewMemory};
+use crate::api::relation::ObservationRequest;
+use crate::api::trail::{Deposit, Exploration, NewEdge, NewPlace};
+use crate::clock::rfc3339;
+use crate::domain::event::{Event, Observe, Trace, Walk};
 use crate::domain::fact::{Assertion, FactScope, Tuple, Value};
 use crate::domain::ids::{
-    EntityName, FactRelation, InstanceId, MemoryId, PlaceId, RelationType, Scope, SessionId, Source, Term,
-    event_id,
+    EntityName, FactRelation, InstanceId, MemoryId, Scope, SessionId, Source, Term, event_id,
 };
-use crate::domain::memory::Revive;
 use crate::domain::outcome::{USED_MAX, worth};
-use crate::domain::relation::Observation;
-use crate::domain::similarity::{Embedding, Similarity};
+use crate::domain::similarity::Similarity;
 use crate::domain::trail::Allowed;
-use crate::domain::units::{Confidence, Timestamp, Weight};
+use crate::domain::units::{Confidence, Timestamp};
 use crate::service::outcomes::Judged;
 use crate::service::recall::{Ask, TEXT_BYTES_MAX, TOP_K_MAX};
 use crate::service::within;
@@ -31,15 +30,15 @@ pub(super) enum Line {
     Fact(Assertion),
     /// Something that happened in the palace.
     Trace(Trace),
-    /// A question, and what of its answer was of use.
-    Outcome(Came),
+    /// A question with its useful answers.
+    Outcome(OutcomeLine),
     /// A session that ended.
-    SessionEnd(SessionEnd),
+    SessionEnd(SessionEndLine),
 }
 
-/// A question, and what of its answer was of use.
+/// A question with its useful answers.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Came {
+pub(super) struct OutcomeLine {
     pub(super) judged: Judged,
     /// Under which request it counts once: it follows from its place.
     pub(super) request: String,
@@ -49,11 +48,11 @@ pub(super) struct Came {
 
 /// A session that ended.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct SessionEnd {
+pub(super) struct SessionEndLine {
     pub(super) at: Timestamp,
     pub(super) scope: Scope,
     pub(super) session: SessionId,
-    /// The line as it came, to set aside should it be refused.
+    /// The line as it came, to be quarantined if it is refused.
     pub(super) text: String,
 }
 
@@ -64,49 +63,21 @@ impl Line {
             Self::Observe(observe) => observe.seen.at,
             Self::Fact(fact) => fact.at,
             Self::Trace(trace) => trace.at,
-            Self::Outcome(came) => came.judged.at,
+            Self::Outcome(outcome) => outcome.judged.at,
             Self::SessionEnd(end) => end.at,
         }
     }
 }
 
+/// A line as it stands in the file.
 #[derive(Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 enum Raw {
-    Memory {
-        at: String,
-        id: Option<String>,
-        content: String,
-        session: Option<SessionId>,
-        instance: Option<InstanceId>,
-        #[serde(default)]
-        mentions: Vec<EntityName>,
-        scope: Option<Scope>,
-        #[serde(default)]
-        pinned: bool,
-        embedding: Option<Vec<f64>>,
-    },
-    Access {
-        at: String,
-        id: MemoryId,
-        session: Option<SessionId>,
-        #[serde(rename = "instance")]
-        _instance: Option<InstanceId>,
-        scope: Option<Scope>,
-        revive: Option<bool>,
-    },
-    Observe {
-        at: String,
-        from: EntityName,
-        #[serde(rename = "type")]
-        kind: RelationType,
-        to: EntityName,
-        weight: Option<f64>,
-        pinned: Option<bool>,
-        scope: Option<Scope>,
-    },
+    Memory(NewMemory),
+    Access(Access),
+    Observe(ObservationRequest),
     Fact {
-        at: String,
+        at: Timestamp,
         entity: EntityName,
         relation: FactRelation,
         /// Read from the line once more, see [`Exact`].
@@ -115,37 +86,14 @@ enum Raw {
         confidence: Option<f64>,
         source: Source,
         scope: Option<Scope>,
-        valid_until: Option<String>,
+        valid_until: Option<Timestamp>,
     },
-    Node {
-        at: String,
-        label: Term,
-        id: PlaceId,
-        name: Option<String>,
-        scope: Option<Scope>,
-    },
-    Edge {
-        at: String,
-        from: PlaceRef,
-        to: PlaceRef,
-        #[serde(rename = "type")]
-        kind: Term,
-        base_cost: Option<f64>,
-        scope: Option<Scope>,
-    },
-    Deposit {
-        at: String,
-        path: Vec<PlaceRef>,
-        reward: Option<f64>,
-        scope: Option<Scope>,
-    },
-    Explore {
-        at: String,
-        node: PlaceRef,
-        scope: Option<Scope>,
-    },
+    Node(NewPlace),
+    Edge(NewEdge),
+    Deposit(Deposit),
+    Explore(Exploration),
     Outcome {
-        at: String,
+        at: Timestamp,
         query: String,
         top_k: usize,
         useful: Vec<Term>,
@@ -153,7 +101,7 @@ enum Raw {
         scope: Option<Scope>,
     },
     SessionEnd {
-        at: String,
+        at: Timestamp,
         session: SessionId,
         #[serde(rename = "instance")]
         _instance: Option<InstanceId>,
@@ -168,14 +116,14 @@ struct Exact {
     value: Value,
 }
 
-/// What a line is read by.
+/// The parameters by which lines are read.
 #[derive(Debug, Clone)]
 pub(super) struct Reading {
-    /// Which file it stands in.
+    /// The key of the file.
     pub(super) key: String,
-    /// The scope of whatever names none.
+    /// The default scope.
     pub(super) scope: Scope,
-    /// What an embedding must be.
+    /// The dimensions of embeddings.
     pub(super) similarity: Similarity,
     /// Which labels and types carry pheromones.
     pub(super) allowed: Allowed,
@@ -198,92 +146,68 @@ pub(super) fn parse(text: &str, number: u64, reading: &Reading) -> Result<Line, 
 fn read_line(text: &str, number: u64, reading: &Reading) -> Result<Line, String> {
     let Reading { key, scope, similarity, allowed, .. } = reading;
     let raw: Raw = serde_json::from_str(text).map_err(|why| json_error(&why))?;
+    let scoped = |own: Option<&Scope>| own.unwrap_or(scope).clone();
+    let traced = |at: Option<Timestamp>, own: Option<&Scope>, what: Walk| {
+        Ok::<_, String>(Line::Trace(Trace { at: stated(at)?, scope: scoped(own), what }))
+    };
     Ok(match raw {
-        Raw::Memory { at, id, content, session, instance, mentions, scope: own, pinned, embedding } => {
-            let id = id.unwrap_or_else(|| event_id(key, number));
-            let id = MemoryId::new(&id).map_err(|why| why.to_string())?;
-            let embedding = embedding.map(|numbers| Embedding::new(&id, numbers, similarity));
-            let remember = Remember {
-                at: parse_rfc3339(&at)?,
-                embedding: embedding.transpose().map_err(|why| why.to_string())?,
-                id,
-                scope: own.unwrap_or_else(|| scope.clone()),
-                content,
-                session,
-                instance,
-                mentions,
-                pinned,
-            };
-            Line::Event(Event::Remember(remember.checked().map_err(|why| why.to_string())?))
+        Raw::Memory(new) => {
+            let (at, scope) = (stated(new.at)?, scoped(new.scope.as_ref()));
+            let id = new.id.clone().map_or_else(|| MemoryId::new(&event_id(key, number)), Ok);
+            let id = id.map_err(|why| why.to_string())?;
+            Line::Event(Event::Remember(new.event(id, scope, at, similarity)?))
         }
-        Raw::Access { at, id, session, _instance: _, scope: own, revive } => {
-            let revive = if revive == Some(false) { Revive::No } else { Revive::Yes };
-            let (at, scope) = (parse_rfc3339(&at)?, own.unwrap_or_else(|| scope.clone()));
-            Line::Event(Event::Access(Access { at, id, scope, session, revive }))
+        Raw::Access(access) => {
+            let (at, scope) = (stated(access.at)?, scoped(access.scope.as_ref()));
+            Line::Event(Event::Access(access.event(scope, at)))
         }
-        Raw::Observe { at, from, kind, to, weight, pinned, scope: own } => Line::Observe(Observe {
-            tie: Tie { scope: own.unwrap_or_else(|| scope.clone()), from, kind, to },
-            seen: Observation {
-                at: parse_rfc3339(&at)?,
-                weight: weight.map(Weight::new).transpose().map_err(|why| why.to_string())?,
-                pinned,
-            },
-        }),
+        Raw::Observe(seen) => {
+            let (at, scope) = (stated(seen.at)?, scoped(seen.scope.as_ref()));
+            Line::Observe(seen.event(scope, at))
+        }
         Raw::Fact { at, entity, relation, _value: _, confidence, source, scope: own, valid_until } => {
             let own = own.as_ref().unwrap_or(scope);
             let shared = FactScope::named(own.as_str())
                 .ok_or_else(|| format!("facts have no scope {own}; it is local, team, company or public"))?;
             let Exact { value } = serde_json::from_str(text).map_err(|why| json_error(&why))?;
             let assertion = Assertion {
-                at: parse_rfc3339(&at)?,
+                at,
                 id: event_id(key, number),
                 tuple: Tuple { scope: shared, entity, relation, value },
                 confidence: confidence
                     .map_or(Ok(Confidence::ONE), Confidence::new)
                     .map_err(|why| why.to_string())?,
                 source,
-                valid_until: valid_until.as_deref().map(parse_rfc3339).transpose()?,
+                valid_until,
             };
             Line::Fact(assertion.checked().map_err(|why| why.to_string())?)
         }
-        Raw::Node { at, label, id, name, scope: own } => {
-            let label = allowed.label(label.as_str()).map_err(|why| why.to_string())?.clone();
-            traced(&at, own, scope, Walk::node(label, id, name).map_err(|why| why.to_string())?)?
-        }
-        Raw::Edge { at, from, to, kind, base_cost, scope: own } => {
-            let kind = allowed.kind(kind.as_str()).map_err(|why| why.to_string())?.clone();
-            let walk = Walk::edge(from.place(allowed)?, to.place(allowed)?, kind, base_cost);
-            traced(&at, own, scope, walk.map_err(|why| why.to_string())?)?
-        }
-        Raw::Deposit { at, path, reward, scope: own } => {
-            let path = path.into_iter().map(|place| place.step(allowed)).collect::<Result<_, _>>()?;
-            let walk = Walk::deposit(path, reward.unwrap_or(1.0)).map_err(|why| why.to_string())?;
-            traced(&at, own, scope, walk)?
-        }
-        Raw::Explore { at, node, scope: own } => {
-            traced(&at, own, scope, Walk::Explore { place: node.place(allowed)? })?
-        }
+        Raw::Node(place) => traced(place.at, place.scope.as_ref(), place.walk(allowed)?)?,
+        Raw::Edge(edge) => traced(edge.at, edge.scope.as_ref(), edge.walk(allowed)?)?,
+        Raw::Deposit(deposit) => traced(deposit.at, deposit.scope.as_ref(), deposit.walk(allowed)?)?,
+        Raw::Explore(search) => traced(search.at, search.scope.as_ref(), search.walk(allowed)?)?,
         Raw::Outcome { at, query, top_k, useful, reward, scope: own } => {
-            let judged = judged(own.unwrap_or_else(|| scope.clone()), &at, (query, top_k), useful, reward)?;
-            Line::Outcome(Came { judged, request: event_id(key, number), text: text.to_owned() })
+            let judged = judged(scoped(own.as_ref()), at, (query, top_k), useful, reward)?;
+            Line::Outcome(OutcomeLine { judged, request: event_id(key, number), text: text.to_owned() })
         }
-        Raw::SessionEnd { at, session, _instance: _, scope: own } => Line::SessionEnd(SessionEnd {
-            at: parse_rfc3339(&at)?,
-            scope: own.unwrap_or_else(|| scope.clone()),
+        Raw::SessionEnd { at, session, _instance: _, scope: own } => Line::SessionEnd(SessionEndLine {
+            at,
+            scope: scoped(own.as_ref()),
             session,
             text: text.to_owned(),
         }),
     })
 }
 
-fn traced(at: &str, own: Option<Scope>, scope: &Scope, what: Walk) -> Result<Line, String> {
-    Ok(Line::Trace(Trace { at: parse_rfc3339(at)?, scope: own.unwrap_or_else(|| scope.clone()), what }))
+/// The instant of an event: a request may leave it out, a line may not.
+fn stated(at: Option<Timestamp>) -> Result<Timestamp, String> {
+    at.ok_or_else(|| "missing field `at`".to_owned())
 }
 
-/// A question as it is asked where nobody says more, and what of its answer was of use.
+/// A question with default parameters, and its useful answers.
 fn judged(
     scope: Scope,
-    at: &str,
+    at: Timestamp,
     (text, top_k): (String, usize),
     useful: Vec<Term>,
     reward: Option<f64>,
@@ -294,13 +218,13 @@ fn judged(
     Ok(Judged {
         scope,
         ask: Ask { text, top_k, ..Ask::default() },
-        at: parse_rfc3339(at)?,
+        at,
         useful: useful.into_iter().map(Into::into).collect(),
         reward: worth(reward.unwrap_or(1.0)).map_err(|why| why.to_string())?.value(),
     })
 }
 
-/// What is wrong with a line. The parser has seen one line and counts from 1; which one it is, the caller says.
+/// The error in a line, without its number: the parser sees one line and counts from 1.
 fn json_error(why: &serde_json::Error) -> String {
     let text = why.to_string();
     text.split_once(" at line ")

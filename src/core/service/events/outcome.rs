@@ -8,7 +8,7 @@
 //! the line: what is answered to the same question may be another thing another time.
 
 use super::feed::{BadLine, Why};
-use super::line::Came;
+use super::line::OutcomeLine;
 use super::{Feeder, ImportError};
 use crate::service::recall::Error;
 use crate::service::request_hash::request_hash;
@@ -20,11 +20,11 @@ impl Feeder<'_> {
     pub(super) async fn take_in(
         &mut self,
         line: u64,
-        came: Came,
+        came: OutcomeLine,
         from: i64,
         progress: &Progress,
     ) -> Result<(), ImportError> {
-        let Came { judged, request, text } = came;
+        let OutcomeLine { judged, request, text } = came;
         let (service, store) = (self.service, &self.service.store);
         let (scope, at) = (judged.scope.clone(), judged.at);
         let outcome = match Box::pin(service.judged(judged)).await {
