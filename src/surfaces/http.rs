@@ -19,7 +19,7 @@ mod router;
 mod status;
 
 pub use super::limits::Usage;
-pub use api::{Answered, Api};
+pub use api::{Api, ResponseCounts};
 pub use authorization::Rules;
 pub use listener::Listener;
 pub use router::router;

@@ -1,8 +1,8 @@
 //! Limits on calls: how many are at work at one time, by the kind of work, and the bytes of bodies and answers in flight.
 //!
-//! Each kind of work has places of its own, so that lists and dry runs never take those of writes, and work that is long
-//! never those of work that is short. Places follow from the connections to the database: what is long may have three
-//! eighths of them at one time, and one caller one place less than all. What waits for a place or for bytes waits for a few
+//! Each kind of work has permits of its own, so that lists and dry runs never take those of writes, and work that is long
+//! never those of work that is short. Permits follow from the connections to the database: what is long may have three
+//! eighths of them at one time, and one caller one permit less than all. What waits for a permit or for bytes waits for a few
 //! seconds and is refused then, with 503 and `Retry-After`.
 //!
 //! # Bytes
@@ -11,7 +11,7 @@
 
 mod capacity;
 
-pub(super) use capacity::Held;
+pub(super) use capacity::Permit;
 pub use capacity::Usage;
 
 use super::operation::problem::Problem;
@@ -32,7 +32,7 @@ pub(super) enum Work {
     Batch,
 }
 
-/// How long a request waits for a place, or for room for its answer.
+/// How long a request waits for a permit, or for room for its answer.
 pub(super) const QUEUE_TIMEOUT: Duration = Duration::from_secs(5);
 /// Bytes of bodies, and of answers, that may be in flight.
 const BYTES_MAX: u64 = 64 << 20;
@@ -54,7 +54,7 @@ pub(super) struct Limits {
 /// An answer, or a part of one, with the count of its bytes.
 struct Counted {
     bytes: Vec<u8>,
-    _held: Held,
+    _held: Permit,
 }
 
 impl AsRef<[u8]> for Counted {
@@ -67,28 +67,33 @@ impl Limits {
     /// For so many connections to the database.
     pub(super) fn new(connections: usize) -> Self {
         let connections = u64::try_from(connections).unwrap_or(u64::MAX);
-        let places = |count: u64| Capacity::new(count.max(2), count.max(2) - 1);
+        let permits = |count: u64| Capacity::new(count.max(2), count.max(2) - 1);
         let long = connections.saturating_mul(3) / 8;
         Self {
-            reads: places(connections),
-            writes: places(connections),
-            lists: places(long),
-            batches: places(long),
+            reads: permits(connections),
+            writes: permits(connections),
+            lists: permits(long),
+            batches: permits(long),
             bodies: Capacity::new(BYTES_MAX, BYTES_EACH),
             answers: Capacity::new(BYTES_MAX, BYTES_EACH),
         }
     }
 
-    /// A place for work of a kind.
-    pub(super) async fn place(&self, work: Work, caller: &str, timeout: Duration) -> Result<Held, Problem> {
-        let (places, name) = match work {
+    /// A permit for work of a kind.
+    pub(super) async fn permit(
+        &self,
+        work: Work,
+        caller: &str,
+        timeout: Duration,
+    ) -> Result<Permit, Problem> {
+        let (permits, name) = match work {
             Work::Read => (&self.reads, "reads"),
             Work::Write => (&self.writes, "writes"),
             Work::List => (&self.lists, "lists and dry runs"),
             Work::Batch => (&self.batches, "batches and jobs"),
         };
         let full = |_| Problem::unavailable(format!("there are too many {name} at work"), 1);
-        places.take(caller, 1, timeout).await.map_err(full)
+        permits.take(caller, 1, timeout).await.map_err(full)
     }
 
     /// An answer, or a part of one, once there is room for its bytes.
@@ -116,11 +121,11 @@ impl Limits {
         caller: &str,
         bytes: usize,
         timeout: Duration,
-        held: &mut Option<Held>,
+        held: &mut Option<Permit>,
     ) -> Result<(), Problem> {
         let full = |_| Problem::unavailable("there is no room for the answer: too many are being sent", 5);
         let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
-        Held::add(held, self.answers.take(caller, bytes, timeout).await.map_err(full)?);
+        Permit::add(held, self.answers.take(caller, bytes, timeout).await.map_err(full)?);
         Ok(())
     }
 
@@ -145,16 +150,16 @@ mod tests {
     const SOON: Duration = Duration::from_millis(20);
 
     #[tokio::test]
-    async fn lists_of_one_caller_take_no_place_of_anything_else() {
+    async fn lists_of_one_caller_take_no_permit_of_anything_else() {
         let limits = Limits::new(8);
         let held = [
-            limits.place(Work::List, "a", SOON).await.unwrap(),
-            limits.place(Work::List, "a", SOON).await.unwrap(),
+            limits.permit(Work::List, "a", SOON).await.unwrap(),
+            limits.permit(Work::List, "a", SOON).await.unwrap(),
         ];
-        assert!(limits.place(Work::List, "a", SOON).await.is_err());
-        assert!(limits.place(Work::List, "b", SOON).await.is_ok());
+        assert!(limits.permit(Work::List, "a", SOON).await.is_err());
+        assert!(limits.permit(Work::List, "b", SOON).await.is_ok());
         for work in [Work::Read, Work::Write, Work::Batch] {
-            assert!(limits.place(work, "a", SOON).await.is_ok(), "{work:?}");
+            assert!(limits.permit(work, "a", SOON).await.is_ok(), "{work:?}");
         }
         drop(held);
     }

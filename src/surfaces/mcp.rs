@@ -18,7 +18,7 @@ mod plain;
 mod schema;
 
 use crate::surfaces::http::body::{BODY_MAX, KEY_MAX};
-use crate::surfaces::limits::Held;
+use crate::surfaces::limits::Permit;
 use crate::surfaces::operation::problem::Problem;
 use crate::surfaces::operation::tool::{Fields, REQUEST_ID, Tool};
 use crate::surfaces::operation::{Backend, Incoming, Operation, ReplyBody};
@@ -135,7 +135,7 @@ impl Tools {
         (tool, operation): (&Tool, &Operation),
         caller: Caller,
         mut arguments: Fields,
-        held: Arc<Option<Held>>,
+        held: Arc<Option<Permit>>,
     ) -> Result<Value, Problem> {
         let right = operation.right.right();
         if right > caller.grant.right {

@@ -3,7 +3,7 @@
 //! the OpenAPI document is made of it, so none can know an operation that the others do not, or a field that is not read.
 //!
 //! Every call is run here, whichever surface it comes from, in this order: check the caller's right, read the request, wait
-//! for a place among work of its kind, and run. The place is kept until the answer is written as JSON.
+//! for a permit for work of its kind, and run. The permit is kept until the answer is written as JSON.
 
 mod backend;
 mod call;
@@ -15,7 +15,7 @@ pub(super) use backend::Backend;
 pub(super) use call::{Answer, Call, Reply, ReplyBody};
 
 use super::http::body::{self, BATCH_MAX, BODY_MAX};
-use super::limits::{Held, QUEUE_TIMEOUT, Work};
+use super::limits::{Permit, QUEUE_TIMEOUT, Work};
 use axum::RequestExt;
 use axum::extract::{Path, Request};
 use axum::http::{HeaderMap, Method};
@@ -73,7 +73,7 @@ pub(super) enum Incoming {
         arguments: Fields,
         request_id: Option<String>,
         /// The bytes of the message that it came in.
-        held: Arc<Option<Held>>,
+        held: Arc<Option<Permit>>,
     },
 }
 
@@ -150,7 +150,7 @@ impl Operation {
                 (operation.path, operation.right, operation.body_max, operation.work);
             let timeout = operation.timeout.filter(|_| matches!(incoming, Incoming::Http(_)));
             Box::pin(async move {
-                // A place is taken after the request has been read: one that comes slowly keeps no other out.
+                // A permit is taken after the request has been read: one that comes slowly keeps no other out.
                 let (read, held) = match incoming {
                     Incoming::Http(request) => from_http(request, body_max, &backend, &caller).await?,
                     Incoming::Tool { arguments, request_id, held } => {
@@ -160,12 +160,12 @@ impl Operation {
                 let ReadRequest { path, query, body, request_id } = read;
                 let request_id = caller.request(request_id.as_deref());
                 let work = if is_dry_run(&body) { Work::List } else { work };
-                let place = backend.limits.place(work, caller.name(), QUEUE_TIMEOUT).await?;
+                let permit = backend.limits.permit(work, caller.name(), QUEUE_TIMEOUT).await?;
                 let call =
                     Call { backend: Arc::clone(&backend), caller, right, request_id, path, query, body };
                 let work = move || async move {
                     let _held = held;
-                    Reply::new(function(call).await?, place)
+                    Reply::new(function(call).await?, permit)
                 };
                 backend.run(timeout, work).await
             })
@@ -253,7 +253,7 @@ async fn from_http<P, Q, B>(
     body_max: usize,
     backend: &Backend,
     caller: &Caller,
-) -> Result<(ReadRequest<P, Q, B>, Arc<Option<Held>>), Problem>
+) -> Result<(ReadRequest<P, Q, B>, Arc<Option<Permit>>), Problem>
 where
     P: Input,
     Q: Input,

@@ -17,7 +17,7 @@ const FILED: f64 = 1.0;
 
 /// A question with its known answers.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Judged {
+pub(super) struct JudgedQuestion {
     /// In whose memory it is asked.
     pub(super) scope: Scope,
     /// The question.
@@ -83,8 +83,8 @@ impl Service {
     }
 
     /// Recalls a question from the refreshed mirror of a scope, and answers its outcome; `None` if no useful hit was found.
-    pub(super) async fn judged(&self, judged: Judged) -> Result<Option<Outcome>, Error> {
-        let Judged { scope, ask, at, useful, reward } = judged;
+    pub(super) async fn judged(&self, judged: JudgedQuestion) -> Result<Option<Outcome>, Error> {
+        let JudgedQuestion { scope, ask, at, useful, reward } = judged;
         self.mirror.refresh(&scope, at).await?;
         let current = self.ready(&scope).await?;
         let recalled = self.recalled(&scope, &current, ask).await?;

@@ -14,9 +14,9 @@ use tokio_util::sync::CancellationToken;
 
 /// Responses so far, by the first digit of their status.
 #[derive(Debug, Default)]
-pub struct Answered([AtomicU64; 4]);
+pub struct ResponseCounts([AtomicU64; 4]);
 
-impl Answered {
+impl ResponseCounts {
     /// The classes of statuses, each with its count.
     #[must_use]
     pub fn by_class(&self) -> [(&'static str, u64); 4] {
@@ -37,7 +37,7 @@ impl Answered {
 pub struct Api {
     pub(super) backend: Arc<Backend>,
     pub(super) authorization: Authorization,
-    pub(super) answered: Arc<Answered>,
+    pub(super) answered: Arc<ResponseCounts>,
     pub(super) tools: Option<OverHttp>,
 }
 
@@ -59,7 +59,7 @@ impl Api {
 
     /// How it has answered so far.
     #[must_use]
-    pub fn answered(&self) -> Arc<Answered> {
+    pub fn answered(&self) -> Arc<ResponseCounts> {
         Arc::clone(&self.answered)
     }
 

@@ -5,7 +5,7 @@
 //! levels at most: the first bracket beyond that is an error, and nothing is built of what follows. Only where a field
 //! takes several types (a value, a place, the fields of a policy) is it the parser that ends it, at 128 levels.
 
-use crate::surfaces::limits::{Held, Limits, QUEUE_TIMEOUT, SMALL};
+use crate::surfaces::limits::{Limits, Permit, QUEUE_TIMEOUT, SMALL};
 use crate::surfaces::operation::problem::{Code, Problem};
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, StatusCode, header};
@@ -47,7 +47,7 @@ pub(in crate::surfaces) async fn read(
     limit: usize,
     limits: &Limits,
     caller: &str,
-) -> Result<(Bytes, Option<Held>), Problem> {
+) -> Result<(Bytes, Option<Permit>), Problem> {
     let too_large = || {
         Problem::too_large(format!("the body has more than {limit} bytes, which is all that is taken here"))
     };
@@ -67,7 +67,7 @@ pub(in crate::surfaces) async fn read(
         );
         Problem::new(StatusCode::REQUEST_TIMEOUT, Code::Validation, detail)
     };
-    let (mut begun, mut arrived, mut held) = (Instant::now(), Vec::new(), None::<Held>);
+    let (mut begun, mut arrived, mut held) = (Instant::now(), Vec::new(), None::<Permit>);
     loop {
         let frame = tokio::time::timeout_at(begun + body_due(arrived.len()), body.frame()).await;
         let Some(frame) = frame.map_err(|_| late())? else { return Ok((arrived.into(), held)) };
@@ -81,7 +81,7 @@ pub(in crate::surfaces) async fn read(
             let count = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
             let full = |_| Problem::unavailable("there is no room for the body: too many are being read", 5);
             let more = limits.bodies.take(caller, count, QUEUE_TIMEOUT).await.map_err(full)?;
-            Held::add(&mut held, more);
+            Permit::add(&mut held, more);
             // While it is not read, it is not slow.
             begun += since.elapsed();
         }

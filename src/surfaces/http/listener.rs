@@ -51,7 +51,7 @@ pub struct Listener {
 struct Peers(Mutex<BTreeMap<IpAddr, usize>>);
 
 /// One connection of an address, until it is dropped.
-struct Place {
+struct PeerPermit {
     peers: Arc<Peers>,
     of: IpAddr,
 }
@@ -115,7 +115,7 @@ impl Listener {
             match accepted {
                 Ok((stream, peer)) => {
                     let shared = self.behind_proxy || peer.ip().is_loopback();
-                    let place = if shared { None } else { Some(Peers::place(&peers, peer.ip())) };
+                    let place = if shared { None } else { Some(Peers::permit(&peers, peer.ip())) };
                     if place.as_ref().is_some_and(Option::is_none) {
                         debug!(%peer, "it has as many connections as one address may have");
                         continue;
@@ -139,19 +139,19 @@ impl Listener {
 }
 
 impl Peers {
-    /// A place for one more connection of an address, if it may have one.
-    fn place(peers: &Arc<Self>, of: IpAddr) -> Option<Place> {
+    /// A permit for one more connection of an address, if it may have one.
+    fn permit(peers: &Arc<Self>, of: IpAddr) -> Option<PeerPermit> {
         let mut counts = peers.0.lock().unwrap_or_else(PoisonError::into_inner);
         let count = counts.entry(of).or_default();
         if *count >= OF_ONE_MAX {
             return None;
         }
         *count += 1;
-        Some(Place { peers: Arc::clone(peers), of })
+        Some(PeerPermit { peers: Arc::clone(peers), of })
     }
 }
 
-impl Drop for Place {
+impl Drop for PeerPermit {
     fn drop(&mut self) {
         let mut counts = self.peers.0.lock().unwrap_or_else(PoisonError::into_inner);
         match counts.get_mut(&self.of) {
@@ -202,11 +202,11 @@ mod tests {
     fn one_address_has_its_share_and_gets_it_back() {
         let peers = Arc::<Peers>::default();
         let one = IpAddr::from([10, 0, 0, 1]);
-        let mut held: Vec<_> = (0..OF_ONE_MAX).map(|_| Peers::place(&peers, one).unwrap()).collect();
-        assert!(Peers::place(&peers, one).is_none());
-        assert!(Peers::place(&peers, IpAddr::from([10, 0, 0, 2])).is_some(), "another has its own");
+        let mut held: Vec<_> = (0..OF_ONE_MAX).map(|_| Peers::permit(&peers, one).unwrap()).collect();
+        assert!(Peers::permit(&peers, one).is_none());
+        assert!(Peers::permit(&peers, IpAddr::from([10, 0, 0, 2])).is_some(), "another has its own");
         held.pop();
-        assert!(Peers::place(&peers, one).is_some());
+        assert!(Peers::permit(&peers, one).is_some());
         held.clear();
         assert!(peers.0.lock().unwrap().is_empty());
     }

@@ -80,12 +80,12 @@ async fn answer(api: &Arc<Api>, operation: &Operation, request: Request) -> Resu
     let caller = api.caller(request.headers()).await?;
     let name = caller.name().to_owned();
     let reply = operation.run(&api.backend, caller, Incoming::Http(request)).await?;
-    let Reply { status, body, next, place } = reply;
+    let Reply { status, body, next, permit } = reply;
     let body = match body {
         ReplyBody::Json(bytes) => Body::from(api.backend.limits.answer(&name, bytes, QUEUE_TIMEOUT).await?),
         ReplyBody::List(list) => list.body(&api.backend, &name).await?,
     };
-    drop(place);
+    drop(permit);
     let mut response = Response::new(body);
     *response.status_mut() = status;
     let headers = response.headers_mut();

@@ -1,4 +1,4 @@
-//! A capacity that callers share: places for work of a kind, or bytes that are in flight.
+//! A capacity that callers share: permits for work of a kind, or bytes that are in flight.
 //!
 //! A caller that finds it taken waits in a queue, up to a timeout. What is given back goes to the caller that holds the least,
 //! and among equals to the one that has waited longest, so that a caller with a hundred requests in the queue is served as
@@ -32,11 +32,11 @@ struct State {
 struct Waiting {
     caller: String,
     amount: u64,
-    granted: oneshot::Sender<Held>,
+    granted: oneshot::Sender<Permit>,
 }
 
 /// A part of a capacity, given back when it is dropped.
-pub(in crate::surfaces) struct Held {
+pub(in crate::surfaces) struct Permit {
     of: Capacity,
     caller: String,
     amount: u64,
@@ -70,7 +70,7 @@ impl Capacity {
         caller: &str,
         amount: u64,
         timeout: Duration,
-    ) -> Result<Held, Full> {
+    ) -> Result<Permit, Full> {
         let (granted, grant) = oneshot::channel();
         let amount = amount.min(self.0.each);
         self.state().waiting.push_back(Waiting { caller: caller.to_owned(), amount, granted });
@@ -110,7 +110,7 @@ impl Capacity {
                 let Waiting { caller, amount, granted: to } = waiting;
                 state.used += amount;
                 *state.held.entry(caller.clone()).or_default() += amount;
-                granted.push((to, Held { of: self.clone(), caller, amount }));
+                granted.push((to, Permit { of: self.clone(), caller, amount }));
             }
         }
         // Outside the lock: what somebody does not wait for any more is given back here.
@@ -132,7 +132,7 @@ impl Capacity {
 /// A place in the queue: those behind it are looked at again when it is given up.
 struct Turn<'a> {
     capacity: &'a Capacity,
-    grant: oneshot::Receiver<Held>,
+    grant: oneshot::Receiver<Permit>,
 }
 
 impl Drop for Turn<'_> {
@@ -144,7 +144,7 @@ impl Drop for Turn<'_> {
     }
 }
 
-impl Held {
+impl Permit {
     /// Adds more of the same capacity to what a caller holds.
     pub(in crate::surfaces) fn add(held: &mut Option<Self>, mut more: Self) {
         match held {
@@ -165,7 +165,7 @@ impl Held {
     }
 }
 
-impl Drop for Held {
+impl Drop for Permit {
     fn drop(&mut self) {
         if self.amount == 0 {
             return;
@@ -236,7 +236,7 @@ mod tests {
         let small = small.await.unwrap();
         assert_eq!(capacity.usage(), Usage { used: 7, waiting: 0, refused: 0 });
         let mut first = Some(first);
-        Held::add(&mut first, capacity.take("a", 2, SOON).await.unwrap());
+        Permit::add(&mut first, capacity.take("a", 2, SOON).await.unwrap());
         assert_eq!(capacity.usage().used, 9);
         first.as_mut().unwrap().keep(3);
         assert_eq!(capacity.usage().used, 4);

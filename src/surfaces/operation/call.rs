@@ -4,7 +4,7 @@ use super::RequiredRight;
 use super::backend::Backend;
 use super::pages::List;
 use super::problem::Problem;
-use crate::surfaces::limits::Held;
+use crate::surfaces::limits::Permit;
 use axum::http::StatusCode;
 use ebb_core::api::input::Nothing;
 use ebb_core::clock::SKEW_MAX;
@@ -132,7 +132,7 @@ pub(in crate::surfaces) struct Reply {
     /// The query of the next page.
     pub(in crate::surfaces) next: Option<String>,
     /// Given back when the answer has been taken over.
-    pub(in crate::surfaces) place: Held,
+    pub(in crate::surfaces) permit: Permit,
 }
 
 /// The body of an answer as JSON.
@@ -142,13 +142,13 @@ pub(in crate::surfaces) enum ReplyBody {
 }
 
 impl Reply {
-    pub(super) fn new<A: Serialize>(answer: Answer<A>, place: Held) -> Result<Self, Problem> {
+    pub(super) fn new<A: Serialize>(answer: Answer<A>, permit: Permit) -> Result<Self, Problem> {
         let body = match answer.body {
             AnswerBody::Whole(body) => {
                 ReplyBody::Json(serde_json::to_vec(&body).map_err(Problem::own_fault)?)
             }
             AnswerBody::List(list) => ReplyBody::List(list),
         };
-        Ok(Self { status: answer.status, body, next: answer.next, place })
+        Ok(Self { status: answer.status, body, next: answer.next, permit })
     }
 }

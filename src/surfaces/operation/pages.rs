@@ -1,7 +1,7 @@
 //! Lists that are sent page by page, as they are read.
 //!
 //! A long list is never held in memory: its first page is read before the answer begins, so that what is wrong can still be
-//! said, and each further one when the client has taken the one before. A page has a place among the lists while it is read,
+//! said, and each further one when the client has taken the one before. A page has a permit for lists while it is read,
 //! none while it is sent, and its bytes count until they are gone. When a page cannot be read, the connection is cut: the
 //! client sees a body without an end, never a list that is shorter than it should be.
 
@@ -17,7 +17,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use tracing::warn;
 
-/// How long a page waits for its place, and for room for its bytes, where an answer has begun.
+/// How long a page waits for its permit, and for room for its bytes, where an answer has begun.
 const PAGE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A list to be sent.
@@ -242,7 +242,7 @@ async fn page(
     any: bool,
     end: Vec<u8>,
 ) -> Result<(Bytes, Option<Box<dyn Rest>>), Problem> {
-    let place = backend.limits.place(Work::List, &caller, PAGE_TIMEOUT).await?;
+    let permit = backend.limits.permit(Work::List, &caller, PAGE_TIMEOUT).await?;
     let owned = Arc::clone(&backend);
     let work = move || async move {
         let Page { mut items, rest } = rest.read().await?;
@@ -253,7 +253,7 @@ async fn page(
             items.extend(end);
         }
         let bytes = owned.limits.answer(&caller, items, PAGE_TIMEOUT).await?;
-        drop(place);
+        drop(permit);
         Ok((bytes, rest))
     };
     backend.run(None, work).await

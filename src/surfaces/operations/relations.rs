@@ -1,6 +1,6 @@
 //! Relations that fade: the three documented operations, and batches of observations.
 
-use crate::surfaces::limits::{Held, QUEUE_TIMEOUT};
+use crate::surfaces::limits::{Permit, QUEUE_TIMEOUT};
 use crate::surfaces::operation::pages::{self, List, Page, Rest, Rows};
 use crate::surfaces::operation::problem::Problem;
 use crate::surfaces::operation::tool::{REQUEST_ID, Tool};
@@ -104,7 +104,7 @@ async fn heaviest_first(
     which: Which,
     at: Timestamp,
 ) -> Result<List, Problem> {
-    let (mut all, mut held) = (Vec::<Relation>::new(), None::<Held>);
+    let (mut all, mut held) = (Vec::<Relation>::new(), None::<Permit>);
     loop {
         let after = all.last().map(|last| last.key.clone()).unwrap_or_default();
         let page = backend.service.relations_after(&scope, which, &after, PAGE, at).await?;
@@ -140,7 +140,7 @@ struct Heaviest {
     scope: Scope,
     listed: std::vec::IntoIter<(String, f64)>,
     /// Of the keys.
-    _held: Option<Held>,
+    _held: Option<Permit>,
 }
 
 impl Rest for Heaviest {

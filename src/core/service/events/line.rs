@@ -13,7 +13,7 @@ use crate::domain::outcome::{USED_MAX, worth};
 use crate::domain::similarity::Similarity;
 use crate::domain::trail::Allowed;
 use crate::domain::units::{Confidence, Timestamp};
-use crate::service::outcomes::Judged;
+use crate::service::outcomes::JudgedQuestion;
 use crate::service::recall::{Ask, TEXT_BYTES_MAX, TOP_K_MAX};
 use crate::service::within;
 use serde::Deserialize;
@@ -39,7 +39,7 @@ pub(super) enum Line {
 /// A question with its useful answers.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct OutcomeLine {
-    pub(super) judged: Judged,
+    pub(super) judged: JudgedQuestion,
     /// Under which request it counts once: it follows from its place.
     pub(super) request: String,
     /// The line as it came.
@@ -211,11 +211,11 @@ fn judged(
     (text, top_k): (String, usize),
     useful: Vec<Term>,
     reward: Option<f64>,
-) -> Result<Judged, String> {
+) -> Result<JudgedQuestion, String> {
     within("the number of bytes of query", text.len(), TEXT_BYTES_MAX)?;
     within("top_k", top_k, TOP_K_MAX)?;
     within("the number of ids in useful", useful.len(), USED_MAX)?;
-    Ok(Judged {
+    Ok(JudgedQuestion {
         scope,
         ask: Ask { text, top_k, ..Ask::default() },
         at,
