@@ -5,6 +5,7 @@ use super::client::{Client, Gate, Journal, service};
 use super::doom::{Doom, Kind};
 use super::history::{self, What};
 use super::look::Eyes;
+use super::planted;
 use super::random::Random;
 use super::report::{distribution, retakes};
 use super::rows::{self, Rows};
@@ -29,42 +30,31 @@ const MEMORY_MOST_MIB: u64 = 384;
 /// # Errors
 /// The first broken promise, or whatever kept the harness from judging.
 pub(crate) async fn all(arguments: &Arguments) -> Result<(), String> {
+    if let Some(bug) = &arguments.bug {
+        return caught(arguments, bug).await;
+    }
     if arguments.planted.is_empty() {
-        return campaign(arguments, None).await.map_err(String::from);
+        return campaign(arguments).await.map_err(String::from);
     }
     let mut missed = Vec::new();
     for bug in &arguments.planted {
-        if !caught(arguments, bug).await? {
-            missed.push(*bug);
+        if !planted::is_caught(bug, std::env::args().skip(1))? {
+            missed.push(bug.as_str());
         }
     }
     if missed.is_empty() { Ok(()) } else { Err(format!("not caught: {}", missed.join(", "))) }
 }
 
-/// Whether the checker notices a bug. Clients have it as workers do, so it is in the environment of the whole campaign,
-/// which is a process of its own.
-#[expect(clippy::disallowed_methods, reason = "a planted bug is named in the environment")]
-async fn caught(arguments: &Arguments, bug: &str) -> Result<bool, String> {
-    if std::env::var("EBB_PLANTED").as_deref() != Ok(bug) {
-        let program = std::env::current_exe().map_err(|why| why.to_string())?;
-        let status = tokio::process::Command::new(program)
-            .args(std::env::args().skip(1))
-            .args(["--planted", bug])
-            .env("EBB_PLANTED", bug)
-            .status();
-        return Ok(status.await.map_err(|why| why.to_string())?.success());
-    }
-    match campaign(arguments, Some(bug)).await {
+/// A campaign in a copy with a bug: succeeds when the checker notices it.
+async fn caught(arguments: &Arguments, bug: &str) -> Result<(), String> {
+    match campaign(arguments).await {
         Err(Ended::Broken(round, why)) => {
             let first = why.lines().nth(1).unwrap_or_default();
             println!("planted {bug}: caught by round {round}: {first}");
-            Ok(true)
+            Ok(())
         }
         Err(Ended::Harness(why)) => Err(why),
-        Ok(()) => {
-            println!("planted {bug}: not caught in {} rounds", arguments.rounds);
-            Ok(false)
-        }
+        Ok(()) => Err(format!("planted {bug}: not caught in {} rounds", arguments.rounds)),
     }
 }
 
@@ -93,7 +83,6 @@ impl From<Ended> for String {
 
 pub(super) struct Campaign<'a> {
     arguments: &'a Arguments,
-    bug: Option<&'a str>,
     pub(super) folder: PathBuf,
     pub(super) host: Host,
     pub(super) eyes: Eyes,
@@ -113,8 +102,8 @@ pub(super) struct Campaign<'a> {
     pub(super) done: u64,
 }
 
-async fn campaign(arguments: &Arguments, bug: Option<&str>) -> Result<(), Ended> {
-    let name = format!("kill-{}-{}", arguments.seed, bug.unwrap_or("none"));
+async fn campaign(arguments: &Arguments) -> Result<(), Ended> {
+    let name = format!("kill-{}-{}", arguments.seed, arguments.bug.as_deref().unwrap_or("none"));
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(&folder).map_err(|why| format!("{}: {why}", folder.display()))?;
@@ -131,7 +120,6 @@ async fn campaign(arguments: &Arguments, bug: Option<&str>) -> Result<(), Ended>
     let eyes = Eyes::open(&host)?;
     let mut campaign = Campaign {
         arguments,
-        bug,
         eyes,
         journal: Journal::open(&folder, "harness")?,
         pace: Pace { defaults: arguments.defaults },
@@ -271,7 +259,7 @@ impl Campaign<'_> {
             } else {
                 (0, Doom::None)
             };
-            let worker = Worker::start(&self.host, &self.folder, self.pace, round, doom, self.bug).await?;
+            let worker = Worker::start(&self.host, &self.folder, self.pace, round, doom).await?;
             self.workers.push(worker);
         }
         let calm = self.paused.is_empty() && self.workers.iter().all(|worker| worker.doom == Doom::None);
@@ -391,7 +379,7 @@ impl Campaign<'_> {
     /// Waits for rest and stops the workers; whether nothing was left open then.
     async fn stopped(&mut self, limit: Duration) -> Result<bool, String> {
         // Somebody is there who is not to die.
-        let rested = Worker::start(&self.host, &self.folder, self.pace, 0, Doom::None, self.bug).await?;
+        let rested = Worker::start(&self.host, &self.folder, self.pace, 0, Doom::None).await?;
         self.workers.push(rested);
         let (began, since) = (Instant::now(), Clock::Real.now().millis() + 1_000);
         loop {

@@ -48,7 +48,6 @@ impl Worker {
         pace: Pace,
         round: u64,
         doom: Doom,
-        bug: Option<&str>,
     ) -> Result<Self, String> {
         let proxy = Proxy::before(&host.uri).await;
         match &doom {
@@ -100,9 +99,6 @@ impl Worker {
             // An unknown commit comes once, so the point behind it does too.
             let hit = if *point == "before_receipt_read" { 1 } else { *hit };
             command.env("EBB_STOP", format!("{point}:{hit}:{action}"));
-        }
-        if let Some(bug) = bug {
-            command.env("EBB_PLANTED", bug);
         }
         let child = command.spawn().map_err(|why| format!("ebb worker: {why}"))?;
         let slow = api.map(SlowClients::of);

@@ -13,10 +13,9 @@ mod writes;
 use super::Store;
 use super::decode::Life;
 use super::error::{Error, RefusedWhy};
-use super::faults::planted;
 use super::memory::{Locked, Record, forgotten, lock, read as read_whole, refused};
-use super::request::{RequestMode, answer, open, open_seeded};
-use super::tx::{Mode, Tx};
+use super::request::{RequestMode, answer, open_seeded};
+use super::tx::Tx;
 use crate::domain::event::{Access, Event, Remember};
 use crate::domain::ids::{InstanceId, MemoryKey, SessionId};
 use crate::domain::memory::{self, Access as Accessed, MemoryState, Refused, Revive};
@@ -105,17 +104,9 @@ impl Store {
         batch: Batch<'_>,
         keys: impl Fn(Option<&str>) -> Vec<MemoryKey>,
     ) -> Result<(Applied, Option<String>, Vec<Record>), Error> {
-        if planted("request-apart") {
-            let body = async |tx: &mut Tx| Ok((apply(tx, batch).await?, ()));
-            let (done, ()) = self.apply_or_rollback("events.apart", body).await?;
-            self.transactions
-                .run("request.apart", Mode::Write, async |tx: &mut Tx| open::<()>(tx, mode).await)
-                .await?;
-            return Ok((done, None, self.memories(&keys(None)).await?));
-        }
         let body = async |tx: &mut Tx| {
             let answered: Option<(Vec<Done>, _)> = open_seeded(tx, mode, seed).await?;
-            let (applied, first) = match answered.filter(|_| !planted("unknown-is-failure")) {
+            let (applied, first) = match answered {
                 Some((done, first)) => (Applied::All(done), first),
                 None => {
                     let of_events: Vec<MemoryKey> = batch.events.iter().map(Event::key).collect();

@@ -177,7 +177,7 @@ async fn decay_page(
     take: PageMode<'_>,
 ) -> Result<(Tally, Option<DecayCursor>), Error> {
     let config = tunables.config();
-    let call = laws(MEMORY_DECAY.planted("still-anchor", "m.energyAt = now, ", ""), tunables)
+    let call = laws(MEMORY_DECAY.call(), tunables)
         .set("now", now.millis())
         .set("afterSecond", from.second)
         .set("afterNano", from.nano)

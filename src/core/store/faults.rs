@@ -1,5 +1,4 @@
-//! Ways for tests to hurt a program in the middle of its work, and to read afterwards what it did: stop points, a history of
-//! commits, planted bugs. A release has none of them.
+//! Fault injection for tests: stop points, and a history of commits. Only in a build with debug assertions.
 //!
 //! | variable | for example | does |
 //! |---|---|---|
@@ -7,16 +6,12 @@
 //! | `EBB_DOZE` | `after_claim:160` | each time that the point is reached: the thread sleeps so many milliseconds |
 //! | `EBB_HISTORY` | a file | gets a line of JSON before each commit of a run, and one after it with its outcome |
 //! | `EBB_CLOCK_SKEW_MS` | `-86400000` | sets the clock of the process wrong by so many milliseconds, see [`crate::clock`] |
-//! | `EBB_PLANTED` | `unguarded-run` | breaks the protocol in one place, to see that the checker of `tests/kill` notices |
-//!
-//! Planted bugs are there with the feature `planted-bugs`, all else in a build with debug assertions.
 
 #![cfg_attr(
     debug_assertions,
     expect(clippy::disallowed_methods, reason = "what a test asks of a process it says in its environment")
 )]
 
-use super::statement::{Call, Statement};
 use serde_json::Value;
 
 /// Where a test may hurt the process. The name is that of the point.
@@ -76,31 +71,6 @@ impl Told {
         }
         #[cfg(not(debug_assertions))]
         let _ = known;
-    }
-}
-
-/// Whether this process is to have that bug.
-pub(super) fn planted(bug: &str) -> bool {
-    #[cfg(feature = "planted-bugs")]
-    {
-        static PLANTED: std::sync::LazyLock<Option<String>> =
-            std::sync::LazyLock::new(|| std::env::var("EBB_PLANTED").ok());
-        PLANTED.as_deref() == Some(bug)
-    }
-    #[cfg(not(feature = "planted-bugs"))]
-    {
-        let _ = bug;
-        false
-    }
-}
-
-impl Statement {
-    /// The statement, or in a process with that bug one in which `from` reads `to`.
-    pub(super) fn planted(&'static self, bug: &str, from: &str, to: &str) -> Call {
-        if !planted(bug) {
-            return self.call();
-        }
-        self.reading(&self.body().replace(from, to))
     }
 }
 

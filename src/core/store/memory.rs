@@ -50,8 +50,7 @@ pub(super) async fn lock<'k>(
     let mut locked = Vec::with_capacity(wanted.len());
     let bytes = |(key, content): &(&MemoryKey, Option<&str>)| bytes(key) + content.map_or(1, str::len) + 4;
     for slice in slices(&MEMORY_LOCK, wanted, bytes) {
-        let call = MEMORY_LOCK.planted("check-before-lock", "SET m.ebbLock = true\n", "");
-        let call = keyed(call, slice.iter().map(|(key, _)| *key))
+        let call = keyed(MEMORY_LOCK.call(), slice.iter().map(|(key, _)| *key))
             .set("content", list(slice.iter().map(|(_, content)| *content)));
         for row in tx.rows::<LockRow>(call).await? {
             let Some((key, _)) = slice.get(row.at) else { continue };

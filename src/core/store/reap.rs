@@ -133,7 +133,7 @@ impl Store {
         }
         let work = self.leases.run("attempt.reap", Mode::Write, async |tx: &mut Tx| {
             let call = ATTEMPT_REAP
-                .planted("half-reap", "SET a.state = 'expired'", "SET a.lock = null")
+                .call()
                 .set("id", id)
                 .set("holder", self.holder.as_str())
                 .set("anyLease", right == Right::Scratch);

@@ -16,7 +16,7 @@ use super::catalogue::{
 };
 use super::encode::list;
 use super::error::Error;
-use super::faults::{planted, stop_point};
+use super::faults::stop_point;
 use super::tally::{Counted, Tally};
 use super::tx::{Mode, Tx};
 use crate::domain::attempt::{Opening, Right, RunFacts, RunState, open_run};
@@ -297,7 +297,7 @@ impl Store {
 
     /// Takes an open run; none if its holder brought it to its end meanwhile.
     async fn take(&self, tx: &mut Tx, job: &'static str, occurrence: String) -> Result<Option<Run>, Error> {
-        let call = RUN_TAKE.planted("take-keeps-fence", "r.fence + 1", "r.fence");
+        let call = RUN_TAKE.call();
         let Some(row) = tx.row::<RunRow>(self.leased(call, job, &occurrence)).await? else { return Ok(None) };
         self.log_take(tx, job, &occurrence, row.fence);
         self.taken_run(row, job, occurrence).map(Some)
@@ -348,7 +348,6 @@ impl Store {
                     self.leased(RUN_GUARD.call(), held.job, &held.occurrence).set("fence", held.fence);
                 let (landed, mut did) = match tx.row(guard).await? {
                     Some(Guard { batch, did }) => (batch, did),
-                    None if planted("unguarded-run") => (held.batch, Tally::default()),
                     None => return Err(lost(held.job, &held.occurrence)),
                 };
                 stop_point!("after_guard");
