@@ -110,6 +110,8 @@ use crate::domain::trail::Trails;
 use at_work::AtWork;
 use connection::Purpose;
 use pace::Pace;
+use serde::de::DeserializeOwned;
+use statement::Call;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -195,6 +197,22 @@ impl Store {
     #[must_use]
     pub const fn trails(&self) -> &Trails {
         &self.trails
+    }
+
+    /// Runs a statement that only reads in a transaction of its own, which bears its name, and returns its rows.
+    async fn read<T: DeserializeOwned>(&self, call: Call) -> Result<Vec<T>, Error> {
+        self.transactions.read(call).await
+    }
+
+    /// As [`Store::read`], for a statement that returns at most one row.
+    async fn read_optional<T: DeserializeOwned>(&self, call: Call) -> Result<Option<T>, Error> {
+        Ok(self.read(call).await?.pop())
+    }
+
+    /// As [`Store::read`], for a statement whose header promises one row.
+    async fn read_one<T: DeserializeOwned>(&self, call: Call) -> Result<T, Error> {
+        let statement = call.statement;
+        self.read_optional(call).await?.ok_or_else(|| tx::no_row(statement))
     }
 
     fn lease_ms(&self) -> i64 {

@@ -143,7 +143,8 @@ struct Rule {
 }
 
 /// What a sweep finds of the heads it looks at.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Counters {
     /// Heads that say something and hold.
     pub live: i64,

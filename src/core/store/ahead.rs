@@ -50,13 +50,9 @@ impl Store {
     pub async fn ahead(&self, now: Timestamp) -> Result<Ahead, Error> {
         let (allowed, cycle) = (&self.trails.allowed, self.cycles().await?.cycles.at(latest(now)));
         let lease = self.latest_lease().await?;
-        self.transactions
-            .run("server.ahead", Mode::Read, async |tx: &mut Tx| {
-                let call = SERVER_AHEAD.about(allowed.labels(), allowed.types());
-                let call = call.set("latest", latest(now).millis()).set("lease", lease);
-                tx.only(call.set("cycle", cycle)).await
-            })
-            .await
+        let call = SERVER_AHEAD.about(allowed.labels(), allowed.types());
+        let call = call.set("latest", latest(now).millis()).set("lease", lease);
+        self.read_one(call.set("cycle", cycle)).await
     }
 
     /// Brings them back to `now`, their values as they are. Answers how many it brought back.
@@ -97,20 +93,16 @@ impl Store {
     }
 
     async fn rewind_all(&self, call: &Call) -> Result<i64, Error> {
-        #[derive(Deserialize)]
-        struct Row {
-            rewound: i64,
-        }
         let mut all = 0;
         loop {
-            let Row { rewound } = self
+            let rewound = self
                 .transactions
                 .run("rows.rewind", Mode::Write, async |tx: &mut Tx| {
-                    let row: Row = tx.only(call.clone()).await?;
-                    if row.rewound > 0 {
+                    let rewound: i64 = tx.only(call.clone()).await?;
+                    if rewound > 0 {
                         tx.touch_everything();
                     }
-                    Ok(row)
+                    Ok(rewound)
                 })
                 .await?;
             all += rewound;

@@ -39,17 +39,13 @@ impl Store {
     /// Memories by tier with their energies at `now`; rows that are set aside are left out.
     pub async fn health(&self, now: Timestamp, tunables: &Tunables) -> Result<Vec<TierHealth>, Error> {
         let config = tunables.config();
-        self.transactions
-            .run("memories.health", Mode::Read, async |tx: &mut Tx| {
-                let call = MEMORY_HEALTH
-                    .call()
-                    .set("now", now.millis())
-                    .set("workingDecay", config.working_decay)
-                    .set("shortTermDecay", config.short_term_decay)
-                    .set("longTermDecay", config.long_term_decay);
-                tx.rows(call).await
-            })
-            .await
+        let call = MEMORY_HEALTH
+            .call()
+            .set("now", now.millis())
+            .set("workingDecay", config.working_decay)
+            .set("shortTermDecay", config.short_term_decay)
+            .set("longTermDecay", config.long_term_decay);
+        self.read(call).await
     }
 
     /// Attempts whose lease is over and that nobody has ended, of the hundred oldest.
@@ -149,11 +145,7 @@ async fn trim_rest(tx: &mut Tx, kept: &Retention, now: Timestamp, limit: usize) 
 }
 
 async fn trim(tx: &mut Tx, call: Call, limit: usize) -> Result<i64, Error> {
-    #[derive(Deserialize)]
-    struct Row {
-        trimmed: i64,
-    }
-    Ok(tx.only::<Row>(call.set("limit", i64::try_from(limit).unwrap_or(i64::MAX))).await?.trimmed)
+    tx.only(call.set("limit", i64::try_from(limit).unwrap_or(i64::MAX))).await
 }
 
 fn ms(kept: Duration) -> i64 {

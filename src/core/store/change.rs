@@ -130,11 +130,7 @@ impl Store {
 }
 
 async fn server_now(tx: &mut Tx) -> Result<Timestamp, Error> {
-    #[derive(Deserialize)]
-    struct Row {
-        now: i64,
-    }
-    let Row { now } = tx.only(CHANGE_NOW.call()).await?;
+    let now = tx.only(CHANGE_NOW.call()).await?;
     Timestamp::from_millis(now)
         .map_err(|why| Error::Decode { statement: CHANGE_NOW.name, detail: why.to_string() })
 }

@@ -13,7 +13,7 @@ use super::error::Error;
 use super::memory::lock;
 use super::run::Run;
 use super::tally::Tally;
-use super::tx::{Mode, Tx};
+use super::tx::Tx;
 use crate::domain::coactivation::{MEMBERS_MAX, Member, Step, step};
 use crate::domain::ids::MemoryKey;
 use crate::domain::tunables::Tunables;
@@ -62,16 +62,12 @@ struct Gain {
 impl Store {
     /// Sessions that wait for co-activation at `now`, the longest-waiting first.
     pub async fn sessions_waiting(&self, now: Timestamp, limit: usize) -> Result<Vec<Waits>, Error> {
-        self.transactions
-            .run("coactivation.due", Mode::Read, async |tx: &mut Tx| {
-                let call = COACTIVATION_DUE
-                    .call()
-                    .set("now", now.millis())
-                    .set("most", members_max())
-                    .set("limit", i64::try_from(limit).unwrap_or(i64::MAX));
-                tx.rows(call).await
-            })
-            .await
+        let call = COACTIVATION_DUE
+            .call()
+            .set("now", now.millis())
+            .set("most", members_max())
+            .set("limit", i64::try_from(limit).unwrap_or(i64::MAX));
+        self.read(call).await
     }
 
     /// Counts sessions, as a batch of `run`: each whole, but the first of them perhaps in part if it has more pairs than
@@ -110,16 +106,8 @@ impl Store {
 
     /// Whether there are accesses in sessions that no writer of Ebb has told of.
     pub async fn unseen_accesses(&self) -> Result<bool, Error> {
-        #[derive(Deserialize)]
-        struct Row {
-            unseen: i64,
-        }
-        self.transactions
-            .run("coactivation.unseen", Mode::Read, async |tx: &mut Tx| {
-                let row: Row = tx.only(COACTIVATION_UNSEEN.call()).await?;
-                Ok(row.unseen != 0)
-            })
-            .await
+        let unseen: i64 = self.read_one(COACTIVATION_UNSEEN.call()).await?;
+        Ok(unseen != 0)
     }
 
     /// Looks through all sessions for accesses that other writers drew, a page in one batch of `run`. Answers how many

@@ -128,13 +128,9 @@ pub(super) async fn release_page(
     tunables: Option<&Tunables>,
     judged: Judged,
 ) -> Result<i64, Error> {
-    #[derive(Deserialize)]
-    struct Row {
-        released: i64,
-    }
     let call = MEMORY_RELEASE.call().set("limit", i64::try_from(RELEASED).unwrap_or(i64::MAX));
     let call = call.set("all", judged == Judged::All);
-    let Row { mut released } = tx.only(call).await?;
+    let mut released: i64 = tx.only(call).await?;
     if released == 0 {
         return Ok(0);
     }
@@ -153,20 +149,15 @@ async fn adopt_page(
     tunables: &Tunables,
     take: PageMode<'_>,
 ) -> Result<Tally, Error> {
-    #[derive(Deserialize)]
-    struct Row {
-        adopted: i64,
-        quarantined: i64,
-    }
     if let PageMode::Rows(_) = take {
         tx.run(SESSION_ADOPT.call().take(take)).await?;
     }
     let call = laws(MEMORY_ADOPT.call(), tunables).set("now", now.millis()).take(take);
-    let Row { adopted, quarantined } = tx.only(call).await?;
-    if adopted + quarantined > 0 {
+    let tally: Tally = tx.only(call).await?;
+    if tally.adopted + tally.quarantined > 0 {
         tx.touch_everything();
     }
-    Ok(Tally { adopted, quarantined, ..Tally::default() })
+    Ok(tally)
 }
 
 async fn decay_page(

@@ -14,7 +14,6 @@ use super::trail::{Counter, hold, turn};
 use super::tx::{Mode, Tx};
 use crate::domain::trail::{COST_MAX, EdgeType, NOISE_FLOOR, PlaceLabel, base_cost};
 use crate::domain::units::Pheromone;
-use serde::Deserialize;
 
 /// Where pheromones lie: the places of a label, or the edges of a type.
 #[derive(Debug, Clone, Copy)]
@@ -25,28 +24,10 @@ pub enum TrailKind<'a> {
     Edges(&'a EdgeType),
 }
 
-#[derive(Deserialize)]
-struct Evaporated {
-    scanned: i64,
-    changed: i64,
-    silenced: i64,
-    quarantined: i64,
-}
-
-#[derive(Deserialize)]
-struct Adopted {
-    adopted: i64,
-    quarantined: i64,
-}
-
 impl Store {
     /// Everything on which pheromones may lie: the labels and types of the list of which the graph has any. What is done to
     /// each is a statement of its own, which a server plans anew, and most graphs have few of them.
     pub async fn trail_kinds(&self) -> Result<Vec<TrailKind<'_>>, Error> {
-        #[derive(Deserialize)]
-        struct Row {
-            count: i64,
-        }
         let allowed = &self.trails.allowed;
         let places = allowed.labels().iter().map(TrailKind::Places);
         let trail_kinds: Vec<TrailKind<'_>> =
@@ -61,8 +42,7 @@ impl Store {
                         }
                         TrailKind::Edges(kind) => TRAIL_COUNT_EDGES.about(&[], std::slice::from_ref(kind)),
                     };
-                    let Row { count } = tx.only(call).await?;
-                    if count > 0 {
+                    if tx.only::<i64>(call).await? > 0 {
                         there.push(kind_of_trail);
                     }
                 }
@@ -136,10 +116,6 @@ impl Store {
     /// Gives up to `limit` places or edges of each label and type on which a statement failed back to the next pass. Answers
     /// how many.
     pub(super) async fn release_trails(&self, limit: usize) -> Result<i64, Error> {
-        #[derive(Deserialize)]
-        struct Row {
-            released: i64,
-        }
         let mut all = 0;
         for kind_of_trail in self.trail_kinds().await? {
             all += self
@@ -151,7 +127,7 @@ impl Store {
                         }
                         TrailKind::Edges(kind) => TRAIL_RELEASE_EDGES.about(&[], std::slice::from_ref(kind)),
                     };
-                    let Row { released } = tx.only(call.take(PageMode::Rows(limit))).await?;
+                    let released: i64 = tx.only(call.take(PageMode::Rows(limit))).await?;
                     if released > 0 {
                         tx.touch_everything();
                     }
@@ -173,11 +149,11 @@ impl Store {
             TrailKind::Places(label) => TRAIL_ADOPT_PLACES.about(std::slice::from_ref(label), &[]),
             TrailKind::Edges(kind) => edges(TRAIL_ADOPT_EDGES.about(&[], std::slice::from_ref(kind)), kind),
         };
-        let Adopted { adopted, quarantined } = tx.only(paged(call, cycle, take)).await?;
-        if adopted + quarantined > 0 {
+        let tally: Tally = tx.only(paged(call, cycle, take)).await?;
+        if tally.adopted + tally.quarantined > 0 {
             tx.touch_everything();
         }
-        Ok(Tally { adopted, quarantined, ..Tally::default() })
+        Ok(tally)
     }
 
     async fn evaporate_ground(
@@ -200,18 +176,12 @@ impl Store {
                     .set("recency", rates.recency)
             }
         };
-        let row: Evaporated = tx.only(paged(call, cycle, take).set("floor", NOISE_FLOOR)).await?;
-        if row.changed + row.quarantined > 0 {
+        let mut tally: Tally = tx.only(paged(call, cycle, take).set("floor", NOISE_FLOOR)).await?;
+        if tally.changed + tally.quarantined > 0 {
             tx.touch_everything();
         }
-        Ok(Tally {
-            scanned: row.scanned,
-            changed: row.changed,
-            skipped: row.scanned - row.changed - row.quarantined,
-            silenced: row.silenced,
-            quarantined: row.quarantined,
-            ..Tally::default()
-        })
+        tally.skipped = tally.scanned - tally.changed - tally.quarantined;
+        Ok(tally)
     }
 }
 

@@ -11,7 +11,6 @@ use super::catalogue::{SERVER_BLOCKERS, SERVER_TERMINATE};
 use super::error::Error;
 use super::statement::Statement;
 use super::tx::{Mode, Tx};
-use serde::Deserialize;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tracing::{debug, warn};
@@ -64,29 +63,15 @@ impl Store {
 
     /// The transaction that this program's own one, waiting at `statement`, is blocked by.
     async fn blocker(&self, statement: &'static Statement) -> Result<Option<String>, Error> {
-        #[derive(Deserialize)]
-        struct Row {
-            status: String,
-        }
-        let rows: Vec<Row> = self
-            .transactions
-            .run("server.blockers", Mode::Read, async |tx: &mut Tx| {
-                let call =
-                    SERVER_BLOCKERS.call().set("holder", self.holder.as_str()).set("text", statement.body());
-                tx.rows(call).await
-            })
-            .await?;
-        Ok(rows.iter().find_map(|row| blocked_by(&row.status)))
+        let call = SERVER_BLOCKERS.call().set("holder", self.holder.as_str()).set("text", statement.body());
+        let states: Vec<String> = self.read(call).await?;
+        Ok(states.iter().find_map(|status| blocked_by(status)))
     }
 
     async fn terminate(&self, id: &str) -> Result<String, Error> {
-        #[derive(Deserialize)]
-        struct Row {
-            message: String,
-        }
         self.transactions
             .run("server.terminate", Mode::Read, async |tx: &mut Tx| {
-                Ok(tx.only::<Row>(SERVER_TERMINATE.call().set("id", id)).await?.message)
+                tx.only(SERVER_TERMINATE.call().set("id", id)).await
             })
             .await
     }

@@ -18,7 +18,7 @@ use super::catalogue::{
 use super::encode::{instants, list, slices};
 use super::error::Error;
 use super::request::{RequestMode, answer, open};
-use super::tx::{Mode, Tx};
+use super::tx::Tx;
 use crate::domain::fact::{Assertion, DECAY_SOURCE, FactScope, Rank, Value};
 use crate::domain::units::{Timestamp, millis};
 use neo4rs::BoltType;
@@ -135,19 +135,17 @@ impl Store {
             (None, true) => &FACT_HISTORY,
             (None, false) => &FACT_LIST,
         };
-        let call = || {
-            let call = statement
-                .call()
-                .set("scope", filter.scope.name())
-                .set("relation", filter.relation.as_deref())
-                .set("after", after)
-                .set("limit", i64::try_from(limit).unwrap_or(i64::MAX));
-            match &filter.entity {
-                Some(entity) => call.set("entity", entity.as_str()).set("history", filter.history),
-                None => call,
-            }
+        let call = statement
+            .call()
+            .set("scope", filter.scope.name())
+            .set("relation", filter.relation.as_deref())
+            .set("after", after)
+            .set("limit", i64::try_from(limit).unwrap_or(i64::MAX));
+        let call = match &filter.entity {
+            Some(entity) => call.set("entity", entity.as_str()).set("history", filter.history),
+            None => call,
         };
-        self.transactions.run("fact.list", Mode::Read, async |tx: &mut Tx| tx.rows(call()).await).await
+        self.read(call).await
     }
 }
 

@@ -8,7 +8,7 @@ use super::error::Error;
 use super::run::Run;
 use super::statement::PageMode;
 use super::tally::Tally;
-use super::tx::{Mode, Tx};
+use super::tx::Tx;
 use crate::domain::ids::relation_key;
 use crate::domain::relation::{Fading, Pins, RelationState};
 use crate::domain::units::{Timestamp, Weight};
@@ -33,14 +33,9 @@ struct ForeignRow {
 
 #[derive(Deserialize)]
 struct FadedRow {
-    scanned: i64,
-    changed: i64,
-    pinned: i64,
+    #[serde(flatten)]
+    tally: Tally,
     held: i64,
-    below: i64,
-    adopted: i64,
-    quarantined: i64,
-    released: i64,
     last: Option<String>,
 }
 
@@ -50,15 +45,8 @@ type Judged = Result<(String, RelationState), String>;
 impl Store {
     /// Whether there are relations at all. Costs a counter.
     pub async fn has_relations(&self) -> Result<bool, Error> {
-        #[derive(Deserialize)]
-        struct Row {
-            relations: i64,
-        }
-        let row: Row = self
-            .transactions
-            .run("relation.any", Mode::Read, async |tx: &mut Tx| tx.only(RELATION_ANY.call()).await)
-            .await?;
-        Ok(row.relations > 0)
+        let relations: i64 = self.read_one(RELATION_ANY.call()).await?;
+        Ok(relations > 0)
     }
 
     /// Takes a page of relations of other writers under the laws, as a batch of `run`. Answers how many rows it took, good
@@ -102,22 +90,12 @@ async fn fade(
         .set("pinType", list(pins.0.iter().map(|pin| pin.kind.as_str())))
         .set("pinTo", list(pins.0.iter().map(|pin| pin.to.as_deref())))
         .take(take);
-    let row: FadedRow = tx.only(call).await?;
-    if row.held + row.adopted + row.quarantined + row.released > 0 {
+    let FadedRow { mut tally, held, last } = tx.only(call).await?;
+    if held + tally.adopted + tally.quarantined + tally.released > 0 {
         tx.touch_everything();
     }
-    let tally = Tally {
-        scanned: row.scanned,
-        changed: row.changed,
-        skipped: row.scanned - row.changed - row.quarantined,
-        quarantined: row.quarantined,
-        adopted: row.adopted,
-        released: row.released,
-        pinned: row.pinned,
-        below: row.below,
-        ..Tally::default()
-    };
-    Ok((tally, row.last.unwrap_or_else(|| after.to_owned())))
+    tally.skipped = tally.scanned - tally.changed - tally.quarantined;
+    Ok((tally, last.unwrap_or_else(|| after.to_owned())))
 }
 
 /// Gives relations that were set aside back, and adopts those of other writers at once, or leaves that to the next pass.
@@ -128,11 +106,7 @@ pub(super) async fn release(
     limit: usize,
     is_judged: bool,
 ) -> Result<i64, Error> {
-    #[derive(Deserialize)]
-    struct Row {
-        released: i64,
-    }
-    let Row { released } = tx.only(RELATION_RELEASE.call().take(PageMode::Rows(limit))).await?;
+    let released: i64 = tx.only(RELATION_RELEASE.call().take(PageMode::Rows(limit))).await?;
     if released == 0 {
         return Ok(0);
     }
@@ -143,16 +117,10 @@ pub(super) async fn release(
 
 /// Adopts a page of relations that other writers made: from when they were last observed, else made, else from now.
 async fn adopt(tx: &mut Tx, now: Timestamp, take: PageMode<'_>) -> Result<Tally, Error> {
-    #[derive(Deserialize)]
-    struct Row {
-        adopted: i64,
-        quarantined: i64,
-    }
     let foreign = RELATION_FOREIGN.call().take(take);
     if let PageMode::Quarantine(_) = take {
-        let Row { adopted, quarantined } = tx.only(foreign).await?;
         tx.touch_everything();
-        return Ok(Tally { adopted, quarantined, ..Tally::default() });
+        return tx.only(foreign).await;
     }
     let rows: Vec<ForeignRow> = tx.rows(foreign).await?;
     let mut taken = BTreeSet::new();
@@ -183,8 +151,7 @@ async fn adopt(tx: &mut Tx, now: Timestamp, take: PageMode<'_>) -> Result<Tally,
             .set("weightAt", instants(sound().map(|sound| sound.map(|(_, bond)| bond.weight_at))))
             .set("pinned", list(sound().map(|sound| sound.map(|(_, bond)| bond.pinned))))
             .set("fault", list(slice.iter().map(|(_, judged)| judged.as_ref().err().map(String::as_str))));
-        let Row { adopted, quarantined } = tx.only(call).await?;
-        tally += Tally { adopted, quarantined, ..Tally::default() };
+        tally += tx.only::<Tally>(call).await?;
     }
     Ok(tally)
 }

@@ -174,14 +174,10 @@ impl Store {
 
     /// Holds the file to commit and says whether the lines up to `to` are done already.
     async fn landed(&self, tx: &mut Tx, key: &str, from: i64, to: i64) -> Result<bool, Error> {
-        #[derive(Deserialize)]
-        struct Row {
-            lines: i64,
-        }
         let guard = IMPORT_GUARD.call().set("key", key).set("holder", self.holder.as_str());
-        match tx.row::<Row>(guard).await? {
-            Some(Row { lines }) if lines == from => Ok(false),
-            Some(Row { lines }) if lines == to => Ok(true),
+        match tx.row::<i64>(guard).await? {
+            Some(lines) if lines == from => Ok(false),
+            Some(lines) if lines == to => Ok(true),
             _ => Err(Error::Fenced(
                 "another program has begun to import the same file, and goes on with it; this one stops here. \
                  Nothing is lost or counted twice"

@@ -143,19 +143,15 @@ impl Store {
 
     /// Removes keys that were revoked or have expired more than `days` ago; answers how many went.
     pub async fn prune_keys(&self, days: u32) -> Result<i64, Error> {
-        #[derive(Deserialize)]
-        struct Row {
-            trimmed: i64,
-        }
         let mut gone = 0;
         loop {
             let call = || KEY_PRUNE.call().set("days", i64::from(days)).set("limit", PRUNE_PAGE);
-            let page: Row = self
+            let trimmed: i64 = self
                 .transactions
                 .run("key.prune", Mode::Write, async |tx: &mut Tx| tx.only(call()).await)
                 .await?;
-            gone += page.trimmed;
-            if page.trimmed < PRUNE_PAGE {
+            gone += trimmed;
+            if trimmed < PRUNE_PAGE {
                 return Ok(gone);
             }
         }
@@ -166,13 +162,9 @@ impl Store {
     /// # Errors
     /// [`Error::Conflict`] where a key is left.
     pub async fn open_keys(&self) -> Result<bool, Error> {
-        #[derive(Deserialize)]
-        struct Row {
-            opened: i64,
-        }
         self.transactions
             .run("key.open", Mode::Write, async |tx: &mut Tx| {
-                let opened = tx.only::<Row>(KEY_OPEN.call()).await?.opened;
+                let opened: i64 = tx.only(KEY_OPEN.call()).await?;
                 match tx.only::<Closed>(KEY_CLOSED.call()).await? {
                     Closed { any: true, .. } => Err(Error::Conflict(
                         "there are API keys. Revoke them (ebb key list, ebb key revoke ID), remove them (ebb key prune), \
@@ -187,8 +179,7 @@ impl Store {
 
     /// Keys for people, the oldest first.
     pub async fn keys(&self) -> Result<Vec<KeyRow>, Error> {
-        let keys = async |tx: &mut Tx| tx.rows(KEY_LIST.call().set("limit", most())).await;
-        self.transactions.run("key.list", Mode::Read, keys).await
+        self.read(KEY_LIST.call().set("limit", most())).await
     }
 
     /// Revokes a key; answers its name, and whether this was the first time.

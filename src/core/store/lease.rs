@@ -121,12 +121,8 @@ impl Store {
 
     /// Counts what somebody has to see to.
     pub async fn concerns(&self) -> Result<Concerns, Error> {
-        self.transactions
-            .run("run.concerns", Mode::Read, async |tx: &mut Tx| {
-                let overdue = i64::try_from(STUCK_AFTER.as_millis()).unwrap_or(i64::MAX);
-                tx.only(RUN_CONCERNS.call().set("overdueMs", overdue)).await
-            })
-            .await
+        let overdue = i64::try_from(STUCK_AFTER.as_millis()).unwrap_or(i64::MAX);
+        self.read_one(RUN_CONCERNS.call().set("overdueMs", overdue)).await
     }
 
     /// Lets go of what this program holds of a job: its run, and its attempts.

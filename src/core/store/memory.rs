@@ -123,10 +123,6 @@ pub(super) async fn forgotten<'k>(
     tx: &mut Tx,
     keys: &[&'k MemoryKey],
 ) -> Result<BTreeSet<&'k MemoryKey>, Error> {
-    #[derive(Deserialize)]
-    struct Row {
-        hash: String,
-    }
     let hashed: Vec<(String, &MemoryKey)> = keys
         .iter()
         .flat_map(|key| [(tombstone_hash(key), *key), (unscoped_tombstone_hash(key), *key)])
@@ -134,7 +130,7 @@ pub(super) async fn forgotten<'k>(
     let mut forgotten = BTreeSet::new();
     for slice in slices(&MEMORY_TOMBSTONES, &hashed, |(hash, _)| hash.len()) {
         let hashes = list(slice.iter().map(|(hash, _)| hash.as_str()));
-        for Row { hash } in tx.rows(MEMORY_TOMBSTONES.call().set("hash", hashes)).await? {
+        for hash in tx.rows::<String>(MEMORY_TOMBSTONES.call().set("hash", hashes)).await? {
             forgotten.extend(slice.iter().filter(|(of, _)| *of == hash).map(|(_, key)| *key));
         }
     }
@@ -265,24 +261,15 @@ impl Store {
         filter: &Filter,
         limit: u32,
     ) -> Result<Vec<MemoryKey>, Error> {
-        #[derive(Deserialize)]
-        struct Row {
-            id: String,
-        }
-        let rows = self
-            .transactions
-            .run("memories.list", Mode::Read, async |tx: &mut Tx| {
-                let call = MEMORY_LIST
-                    .call()
-                    .set("scope", scope)
-                    .set("tier", filter.tier.map(Tier::name))
-                    .set("session", filter.session.as_deref())
-                    .set("after", filter.after.as_str())
-                    .set("limit", i64::from(limit));
-                tx.rows::<Row>(call).await
-            })
-            .await?;
-        Ok(rows.into_iter().map(|row| MemoryKey::of_row(scope, &row.id)).collect())
+        let call = MEMORY_LIST
+            .call()
+            .set("scope", scope)
+            .set("tier", filter.tier.map(Tier::name))
+            .set("session", filter.session.as_deref())
+            .set("after", filter.after.as_str())
+            .set("limit", i64::from(limit));
+        let ids: Vec<String> = self.read(call).await?;
+        Ok(ids.iter().map(|id| MemoryKey::of_row(scope, id)).collect())
     }
 
     /// What happened to a memory, newest first, at most 400 events.
@@ -295,12 +282,8 @@ impl Store {
             detail: Option<String>,
             count: i64,
         }
-        let rows = self
-            .transactions
-            .run("memory.history", Mode::Read, async |tx: &mut Tx| {
-                tx.rows::<Row>(MEMORY_HISTORY.call().set("scope", key.scope()).set("id", key.id())).await
-            })
-            .await?;
+        let rows: Vec<Row> =
+            self.read(MEMORY_HISTORY.call().set("scope", key.scope()).set("id", key.id())).await?;
         Ok(rows
             .into_iter()
             .filter_map(|Row { what, at, energy, detail, count }| {
@@ -311,18 +294,12 @@ impl Store {
 
     /// Counts memories by tier.
     pub async fn tiers(&self) -> Result<Vec<TierCount>, Error> {
-        self.transactions
-            .run("memories.tiers", Mode::Read, async |tx: &mut Tx| tx.rows(MEMORY_TIERS.call()).await)
-            .await
+        self.read(MEMORY_TIERS.call()).await
     }
 
     /// Counts what waits at `now`.
     pub async fn waiting(&self, now: Timestamp) -> Result<Waiting, Error> {
-        self.transactions
-            .run("memories.waiting", Mode::Read, async |tx: &mut Tx| {
-                tx.only(MEMORY_WAITING.call().set("now", now.millis())).await
-            })
-            .await
+        self.read_one(MEMORY_WAITING.call().set("now", now.millis())).await
     }
 
     /// How many memories were made, rose and expired in each hour.
@@ -333,10 +310,7 @@ impl Store {
             what: String,
             count: i64,
         }
-        let rows: Vec<Row> = self
-            .transactions
-            .run("memories.timeline", Mode::Read, async |tx: &mut Tx| tx.rows(MEMORY_TIMELINE.call()).await)
-            .await?;
+        let rows: Vec<Row> = self.read(MEMORY_TIMELINE.call()).await?;
         Ok(rows
             .into_iter()
             .filter_map(|row| Some((Timestamp::from_millis(row.hour).ok()?, row.what, row.count)))
@@ -367,16 +341,12 @@ pub(super) async fn read(tx: &mut Tx, keys: &[MemoryKey]) -> Result<Vec<Record>,
 
 /// The error for a law that refused; for a stub it names the living memory.
 pub(super) async fn refused(tx: &mut Tx, key: &MemoryKey, why: Refused) -> Result<Error, Error> {
-    #[derive(Deserialize)]
-    struct Row {
-        id: String,
-    }
     let living = match why {
         Refused::Stub => {
-            tx.row::<Row>(MEMORY_STUB_OF.call().set("scope", key.scope()).set("id", key.id())).await?
+            tx.row::<String>(MEMORY_STUB_OF.call().set("scope", key.scope()).set("id", key.id())).await?
         }
         _ => None,
     };
-    let why = living.map_or(RefusedWhy::Law(why), |row| RefusedWhy::StubOf(row.id));
+    let why = living.map_or(RefusedWhy::Law(why), RefusedWhy::StubOf);
     Ok(Error::Refused { id: key.to_string(), why })
 }

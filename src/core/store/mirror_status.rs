@@ -88,9 +88,7 @@ impl Store {
 
     /// What all processes say that they hold.
     pub async fn mirrors_status(&self) -> Result<Vec<MirrorStatus>, Error> {
-        self.transactions
-            .run("mirror.status", Mode::Read, async |tx: &mut Tx| tx.rows(MIRROR_STATUS.call()).await)
-            .await
+        self.read(MIRROR_STATUS.call()).await
     }
 
     fn mirror_name(&self, scope: &str) -> String {

@@ -57,10 +57,7 @@ struct Row {
 impl Store {
     /// Looks around before a run.
     pub async fn outlook(&self) -> Result<Outlook, Error> {
-        let row: Row = self
-            .transactions
-            .run("run.outlook", Mode::Read, async |tx: &mut Tx| tx.only(RUN_OUTLOOK.call()).await)
-            .await?;
+        let row: Row = self.read_one(RUN_OUTLOOK.call()).await?;
         Ok(Outlook {
             tunables: tunables::check(row.names.zip(row.values))?,
             unstamped: (row.memories - row.stamped).max(0),

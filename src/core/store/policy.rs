@@ -66,10 +66,7 @@ impl Store {
         if !self.regime.first_run_dry {
             return Ok((policies, Vec::new()));
         }
-        let tried: Vec<Row> = self
-            .transactions
-            .run("policy.tried", Mode::Read, async |tx: &mut Tx| tx.rows(POLICY_TRIED.call()).await)
-            .await?;
+        let tried: Vec<Row> = self.read(POLICY_TRIED.call()).await?;
         // Whoever takes this run over goes on as it began.
         let is_new = |policy: &Policy| {
             !tried.iter().any(|row| {
@@ -140,12 +137,7 @@ impl Store {
     /// Holds the policies of the graph to commit; those of the configuration are written down the first time. Answers
     /// those there are.
     async fn write_down(&self, tx: &mut Tx) -> Result<Policies, Error> {
-        #[derive(Deserialize)]
-        struct Row {
-            version: i64,
-        }
-        let Row { version } = tx.only(POLICY_OPEN.call()).await?;
-        if version > 1 {
+        if tx.only::<i64>(POLICY_OPEN.call()).await? > 1 {
             return Ok(self.in_force(tx).await?.policies);
         }
         for policy in self.regime.policies.all() {

@@ -148,10 +148,6 @@ impl Store {
     }
 
     async fn adopt_attempt(&self, element: &str) -> Result<i64, Error> {
-        #[derive(Deserialize)]
-        struct Row {
-            adopted: i64,
-        }
         self.leases
             .run("attempt.adopt", Mode::Write, async |tx: &mut Tx| {
                 let call = ATTEMPT_ADOPT
@@ -159,23 +155,16 @@ impl Store {
                     .set("attempt", element)
                     .set("id", crate::clock::new_id())
                     .set("leaseMs", FOREIGN_LEASE_MS);
-                Ok(tx.row::<Row>(call).await?.map_or(0, |row| row.adopted))
+                Ok(tx.row(call).await?.unwrap_or(0))
             })
             .await
     }
 
     /// Lists attempts, those that are not over first; with `open` these alone.
     pub async fn attempts(&self, open: bool, limit: u32) -> Result<Vec<Attempt>, Error> {
-        self.transactions
-            .run("attempt.list", Mode::Read, async |tx: &mut Tx| {
-                let call = ATTEMPT_LIST
-                    .call()
-                    .set("id", None::<&str>)
-                    .set("open", open)
-                    .set("limit", i64::from(limit));
-                tx.rows(call).await
-            })
-            .await
+        let call =
+            ATTEMPT_LIST.call().set("id", None::<&str>).set("open", open).set("limit", i64::from(limit));
+        self.read(call).await
     }
 
     /// One attempt, with the memories it holds, by id and tier, a thousand at most.

@@ -15,7 +15,7 @@ use super::memory::{bytes, keyed, lock, quarantine, write};
 use super::run::Run;
 use super::statement::Call;
 use super::tally::Tally;
-use super::tx::{Mode, Tx};
+use super::tx::Tx;
 use crate::domain::ids::MemoryKey;
 use crate::domain::memory::{self, MemoryState};
 use crate::domain::similarity::Similarity;
@@ -75,27 +75,19 @@ impl Store {
     /// New memories that are to strengthen what is like them at `now`, the longest-waiting first.
     pub async fn new_memories(&self, now: Timestamp, limit: usize) -> Result<Vec<New>, Error> {
         let dimensions = self.similarity.dimensions.and_then(|d| i64::try_from(d).ok()).unwrap_or(-1);
-        self.transactions
-            .run("reinforcement.due", Mode::Read, async |tx: &mut Tx| {
-                let call = REINFORCEMENT_DUE
-                    .call()
-                    .set("now", now.millis())
-                    .set("dimensions", dimensions)
-                    .set("limit", i64::try_from(limit).unwrap_or(i64::MAX));
-                tx.rows(call).await
-            })
-            .await
+        let call = REINFORCEMENT_DUE
+            .call()
+            .set("now", now.millis())
+            .set("dimensions", dimensions)
+            .set("limit", i64::try_from(limit).unwrap_or(i64::MAX));
+        self.read(call).await
     }
 
     /// The texts of a scope's short-term and long-term memories, by id: those of most energy, if there are more than
     /// `limit`.
     pub async fn corpus(&self, scope: &str, limit: usize) -> Result<Vec<Old>, Error> {
-        self.transactions
-            .run("reinforcement.corpus", Mode::Read, async |tx: &mut Tx| {
-                let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-                tx.rows(REINFORCEMENT_CORPUS.call().set("scope", scope).set("limit", limit)).await
-            })
-            .await
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        self.read(REINFORCEMENT_CORPUS.call().set("scope", scope).set("limit", limit)).await
     }
 
     /// The `limit` memories whose embeddings are nearest to that of one, whatever their scope and tier.
@@ -103,13 +95,9 @@ impl Store {
     /// # Errors
     /// Of the connection or the statement; there must be an index (see [`Store::ensure_embedding_index`]).
     pub async fn nearest(&self, key: &MemoryKey, limit: usize) -> Result<Vec<Near>, Error> {
-        self.transactions
-            .run("reinforcement.nearest", Mode::Read, async |tx: &mut Tx| {
-                let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-                let call = REINFORCEMENT_NEAREST.call().set("scope", key.scope()).set("id", key.id());
-                tx.rows(call.set("limit", limit)).await
-            })
-            .await
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let call = REINFORCEMENT_NEAREST.call().set("scope", key.scope()).set("id", key.id());
+        self.read(call.set("limit", limit)).await
     }
 
     /// Quarantines a new memory that cannot be compared, or whose like cannot be strengthened, as a batch of `run`.
@@ -207,14 +195,10 @@ async fn known<'k>(
     tx: &mut Tx,
     pairs: &[Pair<'k>],
 ) -> Result<BTreeSet<(&'k MemoryKey, &'k MemoryKey)>, Error> {
-    #[derive(Deserialize)]
-    struct Row {
-        at: usize,
-    }
     let mut known = BTreeSet::new();
     for slice in slices(&REINFORCEMENT_KNOWN, pairs, |(new, old, _)| bytes(new) + old.id().len() + 2) {
-        let rows: Vec<Row> = tx.rows(paired(REINFORCEMENT_KNOWN.call(), slice)).await?;
-        known.extend(rows.into_iter().filter_map(|row| slice.get(row.at)).map(|(new, old, _)| (*new, *old)));
+        let places: Vec<usize> = tx.rows(paired(REINFORCEMENT_KNOWN.call(), slice)).await?;
+        known.extend(places.into_iter().filter_map(|at| slice.get(at)).map(|(new, old, _)| (*new, *old)));
     }
     Ok(known)
 }

@@ -156,18 +156,16 @@ impl Store {
             Which::Decayed => "decayed",
             Which::Lowered => "lowered",
         };
-        let call = || {
-            RELATION_LIST
-                .call()
-                .set("scope", scope.as_str())
-                .set("now", now.millis())
-                .set("halfLifeMs", self.fading.half_life_ms())
-                .set("minimum", self.fading.minimum().value())
-                .set("which", which)
-                .set("after", after)
-                .set("limit", i64::try_from(limit).unwrap_or(i64::MAX))
-        };
-        self.transactions.run("relation.list", Mode::Read, async |tx: &mut Tx| tx.rows(call()).await).await
+        let call = RELATION_LIST
+            .call()
+            .set("scope", scope.as_str())
+            .set("now", now.millis())
+            .set("halfLifeMs", self.fading.half_life_ms())
+            .set("minimum", self.fading.minimum().value())
+            .set("which", which)
+            .set("after", after)
+            .set("limit", i64::try_from(limit).unwrap_or(i64::MAX));
+        self.read(call).await
     }
 
     /// Relations of a scope by the keys that a list named, in their order, with what they weigh there; without those that

@@ -89,10 +89,6 @@ impl Store {
         (guard, accepted): (&Guard, Option<i64>),
     ) -> Result<i64, Error> {
         #[derive(Deserialize)]
-        struct Live {
-            live: i64,
-        }
-        #[derive(Deserialize)]
         struct Row {
             memories: i64,
             stubs: i64,
@@ -111,7 +107,7 @@ impl Store {
                 }
                 let affected = i64::try_from(keys.len()).unwrap_or(i64::MAX);
                 if affected > FEW {
-                    let Live { live } = tx.only(MEMORY_LIVE.call().set("scope", scope.as_str())).await?;
+                    let live = tx.only(MEMORY_LIVE.call().set("scope", scope.as_str())).await?;
                     guard.judge(affected, live, accepted).map_err(Error::Guarded)?;
                 }
                 let mut gone = 0;

@@ -262,9 +262,7 @@ impl Store {
 
     /// Lists the runs that are not over, oldest first.
     pub async fn open_runs(&self) -> Result<Vec<OpenRun>, Error> {
-        self.transactions
-            .run("run.list", Mode::Read, async |tx: &mut Tx| tx.rows(RUN_OPEN.call()).await)
-            .await
+        self.read(RUN_OPEN.call()).await
     }
 
     /// Locks the job and lets the protocol decide about an occurrence of it.
@@ -424,13 +422,8 @@ impl Store {
             now: i64,
         }
         let counters: Vec<String> = jobs.iter().map(|job| format!("job:{job}")).collect();
-        let rows = self
-            .transactions
-            .run("run.last", Mode::Read, async |tx: &mut Tx| {
-                let call = RUN_LAST.call().set("counter", list(counters.iter().map(String::as_str)));
-                tx.rows::<Row>(call).await
-            })
-            .await?;
+        let call = RUN_LAST.call().set("counter", list(counters.iter().map(String::as_str)));
+        let rows: Vec<Row> = self.read(call).await?;
         let mut last = [None; N];
         for (counter, last) in counters.iter().zip(&mut last) {
             if let Some(row) = rows.iter().find(|row| row.counter == *counter) {
@@ -442,12 +435,8 @@ impl Store {
 
     /// The last runs, newest first, of one job or of all.
     pub async fn runs(&self, job: Option<&str>, limit: u32) -> Result<Vec<Past>, Error> {
-        self.transactions
-            .run("run.history", Mode::Read, async |tx: &mut Tx| {
-                let call = RUN_HISTORY.call().set("job", job).set("limit", i64::from(limit));
-                tx.rows(call.set("count", list(Tally::default().counts().map(|(name, _)| name)))).await
-            })
-            .await
+        let call = RUN_HISTORY.call().set("job", job).set("limit", i64::from(limit));
+        self.read(call.set("count", list(Tally::default().counts().map(|(name, _)| name)))).await
     }
 
     fn leased(&self, call: super::statement::Call, job: &str, occurrence: &str) -> super::statement::Call {

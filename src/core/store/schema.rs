@@ -74,11 +74,7 @@ struct Applied {
 
 /// What the server's clock shows.
 async fn server_now(tx: &mut Tx) -> Result<Timestamp, Error> {
-    #[derive(Deserialize)]
-    struct Row {
-        now: i64,
-    }
-    let Row { now } = tx.only(SERVER_PING.call()).await?;
+    let now = tx.only(SERVER_PING.call()).await?;
     Ok(Timestamp::from_millis(now).unwrap_or(Timestamp::EPOCH))
 }
 
@@ -134,10 +130,7 @@ impl Store {
     /// # Errors
     /// [`Error::Schema`] if one was changed after it was applied, or a newer Ebb has been here.
     pub async fn pending(&self) -> Result<Vec<&'static str>, Error> {
-        let applied: Vec<Applied> = self
-            .transactions
-            .run("migration.list", Mode::Read, async |tx: &mut Tx| tx.rows(MIGRATION_LIST.call()).await)
-            .await?;
+        let applied: Vec<Applied> = self.read(MIGRATION_LIST.call()).await?;
         self.lacking(&applied)
     }
 
@@ -212,18 +205,11 @@ impl Store {
     /// # Errors
     /// [`Error::Conflict`] if there is one for another number.
     pub async fn ensure_embedding_index(&self) -> Result<(), Error> {
-        #[derive(Deserialize)]
-        struct Row {
-            dimensions: Option<i64>,
-        }
         let Some(wanted) = self.similarity.dimensions.and_then(|d| i64::try_from(d).ok()) else {
             return Ok(());
         };
-        let there: Option<Row> = self
-            .transactions
-            .run("server.embedding", Mode::Read, async |tx: &mut Tx| tx.row(SERVER_EMBEDDING.call()).await)
-            .await?;
-        match there.and_then(|row| row.dimensions) {
+        let dimensions: Option<Option<i64>> = self.read_optional(SERVER_EMBEDDING.call()).await?;
+        match dimensions.flatten() {
             Some(found) if found == wanted => return Ok(()),
             Some(found) => {
                 return Err(Error::Conflict(format!(
@@ -290,10 +276,7 @@ impl Store {
             properties: Option<Vec<String>>,
         }
         let pending = self.pending().await?;
-        let there: Vec<Row> = self
-            .transactions
-            .run("server.schema", Mode::Read, async |tx: &mut Tx| tx.rows(SERVER_SCHEMA.call()).await)
-            .await?;
+        let there: Vec<Row> = self.read(SERVER_SCHEMA.call()).await?;
         let mut drift: Vec<Drift> = pending.iter().map(|name| Drift::Pending((*name).to_owned())).collect();
         for migration in MIGRATIONS.iter().filter(|migration| !pending.contains(&migration.name)) {
             for name in statements(migration).into_iter().filter_map(made) {
@@ -374,16 +357,11 @@ impl Store {
     /// Refuses to apply what is pending while rows would break a constraint, or while others are at work: a process of an older
     /// version, which checked the schema when it started, would go on by rules that hold no longer.
     async fn refuse_upgrade(&self, pending: &[&str]) -> Result<(), Error> {
-        #[derive(Deserialize)]
-        struct Row {
-            processes: Vec<String>,
-        }
         if pending.is_empty() {
             return Ok(());
         }
         if pending.len() < MIGRATIONS.len() {
-            let at_work = async |tx: &mut Tx| tx.only(MIGRATION_AT_WORK.call()).await;
-            let Row { processes } = self.transactions.run("migration.at_work", Mode::Read, at_work).await?;
+            let processes: Vec<String> = self.read_one(MIGRATION_AT_WORK.call()).await?;
             if !processes.is_empty() {
                 return Err(Error::Conflict(format!(
                     "the database at {} cannot be upgraded while other processes of Ebb work on it: {} (one that was \
@@ -403,12 +381,7 @@ impl Store {
             name: String,
             count: i64,
         }
-        let rows: Vec<Row> = self
-            .transactions
-            .run("migration.duplicates", Mode::Read, async |tx: &mut Tx| {
-                tx.rows(MIGRATION_DUPLICATES.call()).await
-            })
-            .await?;
+        let rows: Vec<Row> = self.read(MIGRATION_DUPLICATES.call()).await?;
         if rows.is_empty() {
             return Ok(());
         }

@@ -64,9 +64,7 @@ impl Store {
     }
 
     async fn look_scratch(&self) -> Result<Look, Error> {
-        self.transactions
-            .run("scratch.look", Mode::Read, async |tx: &mut Tx| tx.only(SCRATCH_LOOK.call()).await)
-            .await
+        self.read_one(SCRATCH_LOOK.call()).await
     }
 }
 

@@ -3,12 +3,12 @@
 use super::Store;
 use super::catalogue::{SERVER_ABOUT, SERVER_QUARANTINED, SERVER_SETTINGS};
 use super::error::Error;
-use super::tx::{Mode, Tx};
-use crate::domain::units::Timestamp;
+use crate::domain::units::{Timestamp, millis};
 use serde::Deserialize;
 
 /// Which server this is.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct About {
     /// Its product name.
     pub name: String,
@@ -17,6 +17,7 @@ pub struct About {
     /// `community` or `enterprise`.
     pub edition: String,
     /// What its clock showed.
+    #[serde(with = "millis")]
     pub server_now: Timestamp,
 }
 
@@ -47,11 +48,7 @@ impl Store {
     /// Counts what was set aside of relations and trails. Reads all of them.
     pub async fn aside(&self) -> Result<Aside, Error> {
         let allowed = &self.trails.allowed;
-        self.transactions
-            .run("server.aside", Mode::Read, async |tx: &mut Tx| {
-                tx.only(SERVER_QUARANTINED.about(allowed.labels(), allowed.types())).await
-            })
-            .await
+        self.read_one(SERVER_QUARANTINED.about(allowed.labels(), allowed.types())).await
     }
 
     /// Asks the server what it is; the first contact.
@@ -59,20 +56,7 @@ impl Store {
     /// # Errors
     /// [`Error::Unavailable`], [`Error::Login`]; [`Error::Schema`] for a server that is too old.
     pub async fn about(&self) -> Result<About, Error> {
-        #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Row {
-            name: String,
-            version: String,
-            edition: String,
-            server_now: i64,
-        }
-        let row: Row = self
-            .transactions
-            .run("server.about", Mode::Read, async |tx: &mut Tx| tx.only(SERVER_ABOUT.call()).await)
-            .await?;
-        let server_now = Timestamp::from_millis(row.server_now).unwrap_or(Timestamp::EPOCH);
-        let about = About { name: row.name, version: row.version, edition: row.edition, server_now };
+        let about: About = self.read_one(SERVER_ABOUT.call()).await?;
         if about.is_supported() {
             return Ok(about);
         }
@@ -93,10 +77,7 @@ impl Store {
             name: String,
             value: String,
         }
-        let rows: Vec<Row> = self
-            .transactions
-            .run("server.settings", Mode::Read, async |tx: &mut Tx| tx.rows(SERVER_SETTINGS.call()).await)
-            .await?;
+        let rows: Vec<Row> = self.read(SERVER_SETTINGS.call()).await?;
         Ok(rows.into_iter().map(|row| (row.name, row.value)).collect())
     }
 }

@@ -59,20 +59,12 @@ impl Store {
         mut ended: Ended,
         after: &str,
     ) -> Result<(Ended, Option<String>), Error> {
-        #[derive(Deserialize)]
-        struct Made {
-            id: String,
-        }
-        #[derive(Deserialize)]
-        struct Count {
-            ended: i64,
-        }
         let end = SESSION_END
             .call()
             .set("scope", scope.as_str())
             .set("id", session.as_str())
             .set("at", now.millis());
-        if tx.only::<Count>(end).await?.ended == 0 {
+        if tx.only::<i64>(end).await? == 0 {
             return Err(Error::NotFound { what: "session", id: session.to_string() });
         }
         let made = SESSION_MADE
@@ -81,9 +73,8 @@ impl Store {
             .set("session", session.as_str())
             .set("after", after)
             .set("limit", i64::try_from(PAGE).unwrap_or(i64::MAX));
-        let made = tx.rows::<Made>(made).await?;
-        let keys: Vec<MemoryKey> =
-            made.iter().map(|made| MemoryKey::of_row(scope.as_str(), &made.id)).collect();
+        let made: Vec<String> = tx.rows(made).await?;
+        let keys: Vec<MemoryKey> = made.iter().map(|id| MemoryKey::of_row(scope.as_str(), id)).collect();
         let wanted: Vec<(&MemoryKey, Option<&str>)> = keys.iter().map(|key| (key, None)).collect();
         let mut promotions = Vec::new();
         for (key, locked) in lock(tx, &wanted).await? {

@@ -139,11 +139,6 @@ pub struct Lesson {
     pub unknown: i64,
 }
 
-#[derive(Deserialize)]
-struct Tick {
-    tick: i64,
-}
-
 impl Store {
     /// Outcomes that wait, at most `limit`, scope after scope from the one behind `after` on, those of one in the order in
     /// which they came.
@@ -225,10 +220,6 @@ impl Store {
         before: u64,
         limit: usize,
     ) -> Result<Tally, Error> {
-        #[derive(Deserialize)]
-        struct Trimmed {
-            trimmed: i64,
-        }
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         self.in_run(run, "synapse.trim", async |tx: &mut Tx| {
             let call = SYNAPSE_TRIM
@@ -236,7 +227,7 @@ impl Store {
                 .set("scope", scope.as_str())
                 .set("before", whole(before))
                 .set("limit", limit);
-            let Trimmed { trimmed } = tx.only(call).await?;
+            let trimmed = tx.only(call).await?;
             Ok(Tally { trimmed, ..Tally::default() })
         })
         .await
@@ -247,10 +238,6 @@ impl Store {
 ///
 /// In what was learned it is called by its id, by its label too, or both over time.
 pub(super) async fn forget_learned(tx: &mut Tx, key: &MemoryKey, trails: &Trails) -> Result<(), Error> {
-    #[derive(Deserialize)]
-    struct Gone {
-        gone: i64,
-    }
     let mut names = vec![format!("Memory:{key}")];
     // An id that reads like the name of another node never stands alone.
     names.extend(labelled(label_names(trails), key.id()).is_none().then(|| key.to_string()));
@@ -260,9 +247,8 @@ pub(super) async fn forget_learned(tx: &mut Tx, key: &MemoryKey, trails: &Trails
             .set("scope", key.scope())
             .set("name", list(names.iter().map(String::as_str)))
             .set("limit", FORGOTTEN_MAX);
-        match tx.row::<Gone>(call).await? {
-            Some(Gone { gone }) if gone >= FORGOTTEN_MAX => {}
-            _ => return Ok(()),
+        if tx.row::<i64>(call).await?.is_none_or(|gone| gone < FORGOTTEN_MAX) {
+            return Ok(());
         }
     }
 }
@@ -333,13 +319,12 @@ async fn write(tx: &mut Tx, scope: &Scope, rows: &[&SynapseRow]) -> Result<(), E
 /// Waits until nobody writes what a scope has learned, and keeps others from it; answers how many outcomes that was.
 async fn hold(tx: &mut Tx, scope: &Scope) -> Result<u64, Error> {
     let call = SYNAPSE_HOLD.call().set("name", counter(scope)).set("scope", scope.as_str());
-    let Tick { tick } = tx.only(call).await?;
-    Ok(u64::try_from(tick).unwrap_or(0))
+    Ok(u64::try_from(tx.only::<i64>(call).await?).unwrap_or(0))
 }
 
 async fn ticks(tx: &mut Tx, scope: &Scope) -> Result<u64, Error> {
-    let told: Option<Tick> = tx.row(SYNAPSE_TICK.call().set("name", counter(scope))).await?;
-    Ok(told.map_or(0, |told| u64::try_from(told.tick).unwrap_or(0)))
+    let tick: Option<i64> = tx.row(SYNAPSE_TICK.call().set("name", counter(scope))).await?;
+    Ok(tick.map_or(0, |tick| u64::try_from(tick).unwrap_or(0)))
 }
 
 /// The counter of a scope: names of counters are unique over all scopes.

@@ -156,9 +156,8 @@ impl Tx {
 
     /// Runs a statement whose header promises one row.
     pub(super) async fn only<T: DeserializeOwned>(&mut self, call: Call) -> Result<T, Error> {
-        let statement = call.statement.name;
-        let none = || Error::Decode { statement, detail: "no row where one is promised".to_owned() };
-        self.row(call).await?.ok_or_else(none)
+        let statement = call.statement;
+        self.row(call).await?.ok_or_else(|| no_row(statement))
     }
 
     /// Runs a statement of which only the effect is wanted. It is drained all the same: a result that is discarded is
@@ -240,6 +239,12 @@ impl Transactions {
                 () = self.back.notified(), if away => tokio::time::sleep(jitter(RETURN)).await,
             }
         }
+    }
+
+    /// Runs a statement that only reads in a transaction of its own, which bears its name, and returns its rows.
+    pub(super) async fn read<T: DeserializeOwned>(&self, call: Call) -> Result<Vec<T>, Error> {
+        debug_assert_eq!(call.statement.header().mode, "read", "{}", call.statement.name);
+        self.run(call.statement.name, Mode::Read, async |tx: &mut Tx| tx.rows(call.clone()).await).await
     }
 
     /// Runs a body that makes what there may be once only. One that lost the race for a new key is run again, and then
@@ -338,6 +343,11 @@ impl Transactions {
             }),
         }
     }
+}
+
+/// A statement broke the promise of its header.
+pub(super) fn no_row(statement: &Statement) -> Error {
+    Error::Decode { statement: statement.name, detail: "no row where one is promised".to_owned() }
 }
 
 /// How a transaction ends that is not tried again: what an earlier try left unknown stays so.

@@ -75,15 +75,9 @@ async fn foreign(tx: &mut Tx) -> Result<i64, Error> {
 
 /// Adopts a page of facts.
 pub(in crate::store) async fn adopt(tx: &mut Tx, now: Timestamp, take: PageMode<'_>) -> Result<Tally, Error> {
-    #[derive(Deserialize)]
-    struct Row {
-        adopted: i64,
-        quarantined: i64,
-    }
     let foreign = FACT_FOREIGN.call().take(take);
     if let PageMode::Quarantine(_) = take {
-        let Row { adopted, quarantined } = tx.only(foreign).await?;
-        return Ok(Tally { adopted, quarantined, ..Tally::default() });
+        return tx.only(foreign).await;
     }
     let rows: Vec<ForeignRow> = tx.rows(foreign).await?;
     let rows: Vec<(ForeignRow, Result<Taken, String>)> = rows
@@ -115,8 +109,7 @@ pub(in crate::store) async fn adopt(tx: &mut Tx, now: Timestamp, take: PageMode<
             .set("confidence", list(each().map(|taken| taken.map(|taken| taken.confidence.value()))))
             .set("assertedAt", instants(each().map(|taken| taken.map(|taken| taken.rank.at))))
             .set("fault", list(slice.iter().map(|(_, taken)| taken.as_ref().err().map(String::as_str))));
-        let Row { adopted, quarantined } = tx.only(call).await?;
-        tally += Tally { adopted, quarantined, ..Tally::default() };
+        tally += tx.only::<Tally>(call).await?;
     }
     for Tuple { scope, entity, .. } in sound().map(|taken| &taken.tuple) {
         tx.touch("Entity", scope.name(), entity.as_str(), "");

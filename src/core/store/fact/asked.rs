@@ -8,7 +8,7 @@
 
 use crate::domain::fact::FactScope;
 use crate::domain::policy::{Counters, Mode, Summary};
-use crate::domain::units::Timestamp;
+use crate::domain::units::{Timestamp, millis};
 use crate::store::Store;
 use crate::store::catalogue::{SWEEP_ADVANCE, SWEEP_ASKED, SWEEP_CREATE, SWEEP_END, SWEEP_READ};
 use crate::store::encode::list;
@@ -17,13 +17,13 @@ use crate::store::request::{RequestMode, answer, open};
 use crate::store::run::Run;
 use crate::store::tally::Tally;
 use crate::store::tx::{self, Tx};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// What a run that works on one is called begins so; its id follows.
 const OCCURRENCE: &str = "job/";
 
 /// How a sweep that was asked for stands. It only goes forward.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SweepState {
     /// Nobody has begun.
@@ -33,29 +33,33 @@ pub enum SweepState {
     /// It is done.
     Done,
     /// It ended before its end.
+    #[serde(other)]
     Failed,
 }
 
 /// What is asked for, how far it has come, what it has counted.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct Asked {
     /// Its id.
     pub id: String,
     /// Which scope.
     pub scope: FactScope,
     /// The mode that was asked for.
+    #[serde(deserialize_with = "mode")]
     pub mode: Option<Mode>,
     /// The one policy that was asked for.
     pub policy: Option<String>,
     /// How many retractions a person has accepted.
     pub accepted: Option<i64>,
     /// The instant its laws see.
+    #[serde(with = "millis")]
     pub now: Timestamp,
     /// How many lineages there were when it was asked for.
     pub heads: i64,
     /// The key of the last lineage that is done.
     pub cursor: String,
     /// What was done so far.
+    #[serde(flatten)]
     pub counters: Counters,
 }
 
@@ -77,27 +81,20 @@ pub struct SweepJob {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Row {
-    id: String,
-    scope: String,
-    mode: Option<String>,
-    policy: Option<String>,
-    accepted: Option<i64>,
-    now: i64,
-    heads: i64,
-    state: String,
+    #[serde(flatten)]
+    asked: Asked,
+    state: SweepState,
     reason: Option<String>,
-    cursor: String,
-    live: i64,
-    evaluated: i64,
-    retracted: i64,
-    reduced: i64,
-    would_retract: i64,
-    would_reduce: i64,
-    matched: Vec<String>,
-    answered: Option<String>,
+    #[serde(deserialize_with = "mode")]
+    answered: Option<Mode>,
     applied: Option<Vec<String>>,
     run: Option<String>,
     run_reason: Option<String>,
+}
+
+/// A mode; one that somebody misspelt is none.
+fn mode<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Mode>, D::Error> {
+    Ok(Option::<String>::deserialize(from)?.and_then(|name| Mode::named(&name)))
 }
 
 impl SweepState {
@@ -189,10 +186,7 @@ impl Store {
             id: String,
             now: i64,
         }
-        let row: Option<Row> = self
-            .transactions
-            .run("sweep.asked", tx::Mode::Read, async |tx: &mut Tx| tx.row(SWEEP_ASKED.call()).await)
-            .await?;
+        let row: Option<Row> = self.read_optional(SWEEP_ASKED.call()).await?;
         Ok(row.and_then(|row| Some((row.id, Timestamp::from_millis(row.now).ok()?))))
     }
 
@@ -218,7 +212,7 @@ impl Store {
 /// Reads a sweep that was asked for.
 pub(super) async fn read(tx: &mut Tx, id: &str) -> Result<SweepJob, Error> {
     let row: Option<Row> = tx.row(SWEEP_READ.call().set("id", id)).await?;
-    row.ok_or_else(|| Error::NotFound { what: "sweep", id: id.to_owned() })?.check()
+    row.map(Row::job).ok_or_else(|| Error::NotFound { what: "sweep", id: id.to_owned() })
 }
 
 /// Records how far it has come, within the transaction that did it.
@@ -239,45 +233,21 @@ pub(super) async fn advance(tx: &mut Tx, asked: &Asked) -> Result<(), Error> {
 }
 
 impl Row {
-    fn check(self) -> Result<SweepJob, Error> {
-        let unfit = |what: &str| Error::Decode { statement: "sweep/read", detail: what.to_owned() };
-        let (mut state, mut reason) = match self.state.as_str() {
-            "pending" => (SweepState::Pending, self.reason),
-            "running" => (SweepState::Running, self.reason),
-            "done" => (SweepState::Done, self.reason),
-            _ => (SweepState::Failed, self.reason),
-        };
+    fn job(self) -> SweepJob {
+        let (mut state, mut reason) = (self.state, self.reason);
         // A run that ended without ending its sweep: its job panicked.
         let over = self.run.as_deref().is_some_and(|run| matches!(run, "failed" | "guarded"));
-        if matches!(state, SweepState::Pending | SweepState::Running) && over {
+        if !state.is_over() && over {
             (state, reason) = (SweepState::Failed, self.run_reason);
         } else if state == SweepState::Pending && self.run.is_some() {
             state = SweepState::Running;
         }
-        Ok(SweepJob {
-            asked: Asked {
-                id: self.id,
-                scope: FactScope::named(&self.scope).ok_or_else(|| unfit(&self.scope))?,
-                mode: self.mode.as_deref().and_then(Mode::named),
-                policy: self.policy,
-                accepted: self.accepted,
-                now: Timestamp::from_millis(self.now).map_err(|why| unfit(&why.to_string()))?,
-                heads: self.heads,
-                cursor: self.cursor,
-                counters: Counters {
-                    live: self.live,
-                    evaluated: self.evaluated,
-                    retracted: self.retracted,
-                    reduced: self.reduced,
-                    would_retract: self.would_retract,
-                    would_reduce: self.would_reduce,
-                    matched: self.matched.into_iter().collect(),
-                },
-            },
+        SweepJob {
+            asked: self.asked,
             state,
-            answered: self.answered.as_deref().and_then(Mode::named),
+            answered: self.answered,
             applied: self.applied.unwrap_or_default(),
             reason,
-        })
+        }
     }
 }

@@ -98,17 +98,9 @@ impl Store {
         after: &str,
         limit: usize,
     ) -> Result<Option<String>, Error> {
-        #[derive(Deserialize)]
-        struct Row {
-            key: String,
-        }
         let skip = i64::try_from(limit).unwrap_or(i64::MAX) - 1;
-        let call = || FACT_AHEAD.call().set("scope", scope.name()).set("after", after).set("skip", skip);
-        let row: Option<Row> = self
-            .transactions
-            .run("facts.ahead", Mode::Read, async |tx: &mut Tx| tx.row(call()).await)
-            .await?;
-        Ok(row.map(|row| row.key))
+        let call = FACT_AHEAD.call().set("scope", scope.name()).set("after", after).set("skip", skip);
+        self.read_optional(call).await
     }
 
     /// Sweeps a page of heads at the run's `now`, after the key `after`, as a batch of `run`.
@@ -153,17 +145,7 @@ impl Store {
 
     /// How many lineages a scope has.
     pub async fn count_lineages(&self, scope: FactScope) -> Result<i64, Error> {
-        #[derive(Deserialize)]
-        struct Row {
-            lineages: i64,
-        }
-        let row: Row = self
-            .transactions
-            .run("facts.count", Mode::Read, async |tx: &mut Tx| {
-                tx.only(FACT_COUNT.call().set("scope", scope.name())).await
-            })
-            .await?;
-        Ok(row.lineages)
+        self.read_one(FACT_COUNT.call().set("scope", scope.name())).await
     }
 }
 

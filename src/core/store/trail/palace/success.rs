@@ -26,7 +26,6 @@ use crate::store::mirror::labels;
 use crate::store::trail::cycle::counter;
 use crate::store::trail::rows::{PlaceRow, TrailNode};
 use crate::store::tx::Tx;
-use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What ways left.
@@ -132,10 +131,6 @@ impl<'a> Nodes<'a> {
         trails: &Trails,
         ways: &[&[String]],
     ) -> Result<BTreeSet<(usize, usize)>, Error> {
-        #[derive(Deserialize)]
-        struct Row {
-            row: i64,
-        }
         let steps = ways.iter().flat_map(|way| way.windows(2));
         let pairs: BTreeSet<(usize, usize)> =
             steps.flat_map(|step| self.ends(step)).map(|(a, b)| (a.min(b), a.max(b))).collect();
@@ -147,8 +142,8 @@ impl<'a> Nodes<'a> {
                 .about(&[], trails.allowed.types())
                 .set("from", list(slice.iter().map(|(from, _)| element(*from))))
                 .set("to", list(slice.iter().map(|(_, to)| element(*to))));
-            for Row { row } in tx.rows(call).await? {
-                joined.extend(usize::try_from(row).ok().and_then(|row| slice.get(row)).copied());
+            for row in tx.rows::<usize>(call).await? {
+                joined.extend(slice.get(row).copied());
             }
         }
         Ok(joined)
