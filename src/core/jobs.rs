@@ -22,7 +22,7 @@ pub mod sweep;
 use crate::domain::tunables::Tunables;
 use crate::domain::units::{HOUR_MS, Timestamp};
 pub use crate::mirror::Learning;
-use crate::store::{Backlog, Error, Outlook, PageMode, Run, Store, Tally, Waiting};
+use crate::store::{Backlog, Error, Outlook, Run, Store, Tally, Waiting};
 use serde::{Deserialize, Serialize};
 use std::pin::Pin;
 use std::time::{Duration, Instant};
@@ -30,6 +30,8 @@ use tokio_util::sync::CancellationToken;
 
 const DAY_MS: i64 = 24 * HOUR_MS;
 const MINUTE_MS: i64 = HOUR_MS / 60;
+/// Rows of other writers that one transaction adopts: each may bring a session and a relationship.
+const ADOPTED_PAGE: usize = 1_000;
 
 /// Every job that the ledger knows, in the order in which jobs due at one instant run.
 ///
@@ -249,39 +251,30 @@ impl<'a> Work<'a> {
         self.budget.page(if self.run.is_dry() { DRY_RUN_ROWS } else { size })
     }
 
-    /// Takes memories that other writers made under the laws, before the job looks for its own. A dry run counts them only.
-    async fn adopt(&mut self) -> Result<(), Error> {
-        /// Rows of one transaction: each may bring a session and a relationship.
-        const PAGE: usize = 1_000;
+    /// Adopts memories that other writers made, before the job looks for its own. A dry run counts them only.
+    async fn adopt(&mut self) -> Result<Completion, Error> {
+        let unstamped = self.outlook.unstamped;
         if self.run.is_dry() {
-            self.run.estimate(Tally { adopted: self.outlook.unstamped, ..Tally::default() });
-            return Ok(());
+            self.run.estimate(Tally { adopted: unstamped, ..Tally::default() });
+            return Ok(Completion::End);
+        }
+        if unstamped == 0 {
+            return Ok(Completion::End);
         }
         let tunables = self.tunables;
-        let mut page =
-            async |store: &Store, run: &mut Run, take: PageMode<'_>| store.adopt(run, tunables, take).await;
-        let mut left = self.outlook.unstamped;
-        while left > 0 && pages::one(self, PAGE, &mut page).await?.0 > 0 {
-            left = self.store.unstamped().await?;
-        }
-        Ok(())
+        pages::until_short(self, ADOPTED_PAGE, async |store, run, take| {
+            store.adopt(run, tunables, take).await
+        })
+        .await
     }
 
-    /// Takes facts that other writers made under the laws. A dry run counts them only.
+    /// Adopts facts that other writers made. A dry run counts them only.
     async fn adopt_facts(&mut self) -> Result<Completion, Error> {
-        /// Rows of one transaction.
-        const PAGE: usize = 1_000;
         if self.run.is_dry() {
             self.run.estimate(Tally { adopted: self.store.foreign_facts().await?, ..Tally::default() });
             return Ok(Completion::End);
         }
-        let mut page =
-            async |store: &Store, run: &mut Run, take: PageMode<'_>| store.adopt_facts(run, take).await;
-        while pages::one(self, PAGE, &mut page).await?.0 > 0 {
-            if self.budget.is_spent() {
-                return Ok(Completion::Budget);
-            }
-        }
-        Ok(Completion::End)
+        pages::until_short(self, ADOPTED_PAGE, async |store, run, take| store.adopt_facts(run, take).await)
+            .await
     }
 }

@@ -41,22 +41,19 @@ async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
             pages::one(&mut work, limit, &mut page).await?;
             continue;
         }
-        let mut adopt = async |store: &Store, run: &mut Run, take: PageMode<'_>| {
-            store.adopt_trails(run, kind_of_trail, cycle, take).await
-        };
-        loop {
-            if work.budget.is_spent() {
-                return Ok(Completion::Budget);
-            }
-            let (adopted, limit) = pages::one(&mut work, PAGE_FIRST, &mut adopt).await?;
-            if adopted < limit {
-                break;
-            }
+        if work.budget.is_spent() {
+            return Ok(Completion::Budget);
         }
-        let reached = pages::each(&mut work, PAGE_FIRST, async |store, run, take| {
+        let adopted = pages::until_short(&mut work, PAGE_FIRST, async |store, run, take| {
+            store.adopt_trails(run, kind_of_trail, cycle, take).await
+        });
+        if adopted.await? == Completion::Budget {
+            return Ok(Completion::Budget);
+        }
+        let evaporated = pages::each(&mut work, PAGE_FIRST, async |store, run, take| {
             store.evaporate(run, kind_of_trail, cycle, take).await
         });
-        if reached.await? == Completion::Budget {
+        if evaporated.await? == Completion::Budget {
             return Ok(Completion::Budget);
         }
     }

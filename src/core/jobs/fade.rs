@@ -27,15 +27,11 @@ async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
     if !work.store.has_relations().await? {
         return Ok(Completion::End);
     }
-    let mut adopt =
-        async |store: &Store, run: &mut Run, take: PageMode<'_>| store.adopt_relations(run, take).await;
     // A dry run does not count them: they fade once they are adopted.
-    while !work.run.is_dry() {
-        let (adopted, limit) = pages::one(&mut work, PAGE_FIRST, &mut adopt).await?;
-        if adopted < limit {
-            break;
-        }
-        if work.budget.is_spent() {
+    if !work.run.is_dry() {
+        let adopt =
+            async |store: &Store, run: &mut Run, take: PageMode<'_>| store.adopt_relations(run, take).await;
+        if pages::until_short(&mut work, PAGE_FIRST, adopt).await? == Completion::Budget {
             return Ok(Completion::Budget);
         }
     }

@@ -72,6 +72,24 @@ pub(super) async fn each(
     }
 }
 
+/// Does pages of `size` rows until one comes back short, or the budget is spent: for adoption, whose rows are no part of the
+/// limit in rows.
+pub(super) async fn until_short(
+    work: &mut Work<'_>,
+    size: usize,
+    mut page: impl AsyncFnMut(&Store, &mut Run, PageMode<'_>) -> Result<usize, Error>,
+) -> Result<Completion, Error> {
+    loop {
+        let (rows, limit) = one(work, size, &mut page).await?;
+        if rows < limit {
+            return Ok(Completion::End);
+        }
+        if work.budget.is_spent() {
+            return Ok(Completion::Budget);
+        }
+    }
+}
+
 /// Does one page of up to `limit` rows, of fewer where it fails on so many, or quarantines the first where it fails on that
 /// alone. Answers how many rows the page had, and of how many it was in the end.
 pub(super) async fn one(

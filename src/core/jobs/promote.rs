@@ -22,7 +22,9 @@ pub(super) const JOB: Job = Job {
 
 /// Promotes all that is ripe at the run's `now`.
 async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
-    work.adopt().await?;
+    if work.adopt().await? == Completion::Budget {
+        return Ok(Completion::Budget);
+    }
     if work.run.is_dry() {
         // All that is ripe: a claim that is rolled back would meet the same memories again.
         let ripe = work.store.waiting(work.run.now).await?.ripe;

@@ -39,7 +39,9 @@ const NEIGHBOURS_MAX: usize = 6_400;
 
 /// Lets all that is new at the run's `now` strengthen what is like it.
 async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
-    work.adopt().await?;
+    if work.adopt().await? == Completion::Budget {
+        return Ok(Completion::Budget);
+    }
     let mut texts = Texts::default();
     loop {
         let page = work.page(PAGE);
