@@ -169,13 +169,11 @@ pub struct Request {
     pub stop: CancellationToken,
     /// Do what is not yet due: evaporation acts only each so many cycles.
     pub force: bool,
-    /// What is learned by.
     pub learning: Learning,
 }
 
 /// What a job works with.
 pub struct Work<'a> {
-    /// The database.
     pub store: &'a Store,
     /// The tunables as the graph has them.
     pub tunables: &'a Tunables,
@@ -193,7 +191,6 @@ pub struct Work<'a> {
 /// Whether a job came to the end of what was due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Completion {
-    /// It did.
     End,
     /// Its budget ended first.
     Budget,

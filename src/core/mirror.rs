@@ -253,9 +253,6 @@ impl Mirror {
     }
 
     /// The view of a scope that there is; `None` before the first refresh.
-    ///
-    /// # Errors
-    /// [`Error::Scope`] for one that is not mirrored here.
     pub fn current(&self, scope: &Scope) -> Result<Option<Current>, Error> {
         Ok(self.place(scope)?.published())
     }
@@ -282,9 +279,6 @@ impl Mirror {
     }
 
     /// The view of a scope, and what was learned on its graph; `None` before the first refresh.
-    ///
-    /// # Errors
-    /// [`Error::Scope`] for one that is not mirrored here.
     pub async fn content(&self, scope: &Scope) -> Result<Option<(Arc<View>, SynapticState)>, Error> {
         Ok(self.place(scope)?.held.lock().await.as_ref().and_then(Held::content))
     }
@@ -317,9 +311,6 @@ impl Mirror {
 
     /// Brings the mirror of a scope up to date, loading it the first time; `at` is the present by the laws'
     /// clock.
-    ///
-    /// # Errors
-    /// [`Error::Scope`]; of the store. What there was stays.
     pub async fn refresh(&self, scope: &Scope, at: Timestamp) -> Result<Done, Error> {
         let place = self.place(scope)?;
         let mut held = place.held.lock().await;
@@ -328,9 +319,6 @@ impl Mirror {
 
     /// Brings the mirror of a scope up to date, then reads it anew and compares; what was read anew takes its place if they
     /// differ. Whatever other writers changed without leaving word is found so.
-    ///
-    /// # Errors
-    /// As [`Self::refresh`].
     pub async fn verify(&self, scope: &Scope, at: Timestamp) -> Result<Difference, Error> {
         let place = self.place(scope)?;
         let mut held = place.held.lock().await;
@@ -423,38 +411,19 @@ impl Mirror {
 pub enum Error {
     /// The system refused something.
     #[error("cannot {doing} {}", path.display())]
-    File {
-        /// What was tried.
-        doing: &'static str,
-        /// With which file.
-        path: PathBuf,
-        /// Why not.
-        source: io::Error,
-    },
+    File { doing: &'static str, path: PathBuf, source: io::Error },
     /// Somebody else is saving the same file.
     #[error("{} is being saved by somebody else; try again when that is done", path.display())]
-    Busy {
-        /// Which file.
-        path: PathBuf,
-    },
+    Busy { path: PathBuf },
     /// A file is none of its kind.
     #[error("{} cannot be used", path.display())]
-    Content {
-        /// Which file.
-        path: PathBuf,
-        /// What is wrong in it.
-        source: graph::Error,
-    },
+    Content { path: PathBuf, source: graph::Error },
     /// A scope of which this process holds nothing.
     #[error("the scope {scope} is not mirrored here; name it in mirror.scopes")]
-    Scope {
-        /// Which.
-        scope: Scope,
-    },
+    Scope { scope: Scope },
     /// Too much is asked at once.
     #[error(transparent)]
     Refused(#[from] Refused),
-    /// The store cannot be read.
     #[error(transparent)]
     Store(#[from] store::Error),
     /// What was read makes no graph, or what was asked no question.

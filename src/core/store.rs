@@ -136,9 +136,6 @@ pub struct Store {
 
 impl Store {
     /// Prepares the pools; the first connection is made by the first verb.
-    ///
-    /// # Errors
-    /// [`Error::Unavailable`] if the address cannot be used.
     pub fn connect(config: &Config) -> Result<Self, Error> {
         let (counters, back) = (Arc::default(), Arc::default());
         let pace = Arc::new(Pace::new(config.retention));

@@ -28,7 +28,6 @@ use serde::Serialize;
 /// What the graph holds of a memory's life.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MemoryState {
-    /// Where it stands.
     pub tier: Tier,
     /// The energy it had at [`MemoryState::anchor`].
     pub energy: Energy,
@@ -51,7 +50,6 @@ pub struct MemoryState {
 pub enum Revive {
     /// It does, with the energy of a new one.
     Yes,
-    /// It is refused.
     No,
 }
 
@@ -67,7 +65,6 @@ pub enum Access {
 /// What a decay pass did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decayed {
-    /// Nothing was due.
     Unchanged,
     /// Energy was brought to now.
     Faded,
@@ -201,7 +198,6 @@ pub fn created(now: Timestamp, pinned: bool) -> MemoryState {
 
 /// What another writer left of a memory: any of it may be missing.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-#[expect(missing_docs, reason = "the fields of a MemoryState, each perhaps absent")]
 pub struct Found {
     pub tier: Option<Tier>,
     pub energy: Option<Energy>,
@@ -238,9 +234,6 @@ pub fn adopted(found: Found, now: Timestamp, tunables: &Tunables) -> Option<Memo
 
 /// An access at `now`: the energy of that instant plus 1.0. One that arrives late, with an instant before the anchor,
 /// adds its deposit faded to the anchor, which never moves back.
-///
-/// # Errors
-/// [`Refused::Stub`]; [`Refused::Expired`] with [`Revive::No`].
 pub fn accessed(
     vital: MemoryState,
     now: Timestamp,
@@ -275,9 +268,6 @@ pub fn accessed(
 
 /// What a new memory of that likeness does to this one at `now`: the energy of that instant plus the likeness times
 /// `reinforcementFactor`. It is no access. An instant before the anchor counts as a late access does.
-///
-/// # Errors
-/// [`Refused::NotPromoted`] for what is in neither short-term nor long-term memory.
 pub fn reinforced(
     vital: MemoryState,
     similarity: f64,
@@ -315,9 +305,6 @@ pub fn decayed(vital: MemoryState, now: Timestamp, tunables: &Tunables) -> (Memo
 }
 
 /// A promotion at `now`, one tier up, the energy decayed to now by the tier it leaves.
-///
-/// # Errors
-/// [`Refused::NotRipe`] unless it is ripe, unpinned and has a tier above.
 pub fn promoted(vital: MemoryState, now: Timestamp, tunables: &Tunables) -> Result<MemoryState, Refused> {
     match vital.tier.next() {
         Some(next) if vital.ripe_at.is_some() && !vital.pinned => Ok(raised(vital, next, now, tunables)),
@@ -327,9 +314,6 @@ pub fn promoted(vital: MemoryState, now: Timestamp, tunables: &Tunables) -> Resu
 
 /// What the end of its session does to a memory created in it: promoted if it is working, unpinned, and its energy at
 /// `now` lies strictly above `threshold`, which is lower than that of the job.
-///
-/// # Errors
-/// [`Refused::NotRipe`] if not.
 pub fn session_ended(
     vital: MemoryState,
     now: Timestamp,
@@ -352,9 +336,6 @@ fn raised(vital: MemoryState, tier: Tier, now: Timestamp, tunables: &Tunables) -
 }
 
 /// Pinned at `now`: keeps the energy it has then.
-///
-/// # Errors
-/// [`Refused::Stub`], or [`Refused::Expired`]: what has expired must be accessed first.
 pub fn pinned(vital: MemoryState, now: Timestamp, tunables: &Tunables) -> Result<MemoryState, Refused> {
     live(vital)?;
     if vital.pinned {
@@ -367,9 +348,6 @@ pub fn pinned(vital: MemoryState, now: Timestamp, tunables: &Tunables) -> Result
 }
 
 /// Unpinned at `now`: fades from here on, and may be ripe at once.
-///
-/// # Errors
-/// [`Refused::Stub`] or [`Refused::Expired`].
 pub fn unpinned(vital: MemoryState, now: Timestamp, tunables: &Tunables) -> Result<MemoryState, Refused> {
     live(vital)?;
     if !vital.pinned {

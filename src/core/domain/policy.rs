@@ -90,15 +90,11 @@ pub enum Measure {
 /// A policy that can be. Its fields are the documented ones.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Policy {
-    /// Its name.
     pub id: PolicyId,
-    /// Which relations.
     pub relation: Glob,
     /// Which scope; `None` is every one, written `*`.
     pub scope: Option<FactScope>,
-    /// What it does.
     pub mode: Mode,
-    /// How.
     pub measure: Measure,
     /// No confidence below this.
     pub min_confidence: Confidence,

@@ -42,9 +42,6 @@ const PAGE_FIRST: usize = 1_000;
 const LOOK: usize = 20_000;
 
 /// Sweeps at the run's `now`.
-///
-/// # Errors
-/// Of the store; [`Error::Guarded`] if a scope was too much for the guard.
 async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
     if let Completion::Budget = work.adopt_facts().await? {
         return Ok(Completion::Budget);
@@ -128,9 +125,6 @@ async fn sweep(work: &mut Work<'_>, mut asked: Asked) -> Result<Completion, Erro
 }
 
 /// Whether the guard lets a sweep of a scope through.
-///
-/// # Errors
-/// Of the store; within the answer [`Error::Guarded`].
 async fn let_through(
     store: &Store,
     scope: FactScope,

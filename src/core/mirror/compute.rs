@@ -22,24 +22,19 @@ pub enum Refused {
     Full,
     /// It is being loaded for somebody who asked before.
     #[error("the scope {scope} is being loaded; ask again in a moment")]
-    Loading {
-        /// Which.
-        scope: Scope,
-    },
+    Loading { scope: Scope },
     /// There is something to hold and no room for any of it.
     #[error(
         "the mirror of the scope {scope} is empty: none of its {nodes} nodes fits its share of mirror.max_bytes, {bytes} bytes; \
          raise mirror.max_bytes"
     )]
     NoRoom {
-        /// Which.
         scope: Scope,
         /// How many nodes may be mirrored.
         nodes: u64,
         /// The share of the scope.
         bytes: u64,
     },
-    /// The work panicked.
     #[error("a question met a fault of the engine; the log says which")]
     Fallen,
 }
@@ -59,9 +54,6 @@ impl Compute {
     }
 
     /// Does work with a permit, on a thread that may block.
-    ///
-    /// # Errors
-    /// [`Refused`].
     pub async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Scratch) -> T + Send + 'static,

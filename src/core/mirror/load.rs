@@ -97,7 +97,6 @@ struct Load {
     config: Config,
     asked: Mirrored,
     names: Names,
-    /// Who is mirrored.
     nodes: Vec<Eligible>,
     whole: bool,
     at: Timestamp,

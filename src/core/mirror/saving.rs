@@ -51,7 +51,6 @@ pub struct Config {
 pub struct Saves {
     /// The generation that was saved last; `None` before the first.
     pub generation: Option<u64>,
-    /// How many failed.
     pub failures: u64,
     /// How often what was learned was not saved, since its graph could not be.
     pub skipped: u64,

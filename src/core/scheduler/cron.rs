@@ -39,9 +39,6 @@ pub struct Error(#[from] JobSchedulerError);
 
 impl Ticks {
     /// Wakes once a second from here on.
-    ///
-    /// # Errors
-    /// When the ticking crate cannot start.
     pub async fn start(wake: Wake) -> Result<Self, Error> {
         let scheduler = JobScheduler::new().await?;
         scheduler.add(Job::new("* * * * * *", move |_, _| wake.look())?).await?;

@@ -56,7 +56,6 @@ const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 /// What a worker's loop works with.
 #[derive(Clone)]
 pub struct Dispatcher {
-    /// The database.
     pub store: Arc<Store>,
     /// Where `now` comes from.
     pub clock: Clock,
@@ -66,13 +65,11 @@ pub struct Dispatcher {
     pub wake: Wake,
     /// Says "stop".
     pub stop: CancellationToken,
-    /// What is counted.
     pub meter: Arc<Meter>,
     /// Panics of the last minute.
     pub panics: Arc<Panics>,
     /// Whether work gets on.
     pub recovery: Arc<Recovery>,
-    /// What is learned by.
     pub learning: Learning,
 }
 

@@ -18,25 +18,20 @@ pub struct Wanted {
     pub occurrence: String,
     /// The instant the laws see.
     pub now: Timestamp,
-    /// Who wants it.
     pub trigger: Trigger,
-    /// By what right.
     pub right: Right,
 }
 
 /// Who wants a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trigger {
-    /// The schedule.
     Schedule,
-    /// A person.
     Manual,
 }
 
 /// What came of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// The job worked.
     Done,
     /// Somebody else holds the job, or the occurrence is over.
     Skipped,
@@ -47,15 +42,12 @@ pub enum Outcome {
 /// What a run did.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JobReport {
-    /// Which job.
     pub job: JobName,
-    /// Which occurrence.
     pub occurrence: String,
     /// Its run, where there is one.
     pub run_id: Option<String>,
     /// The instant the laws saw.
     pub now: Timestamp,
-    /// What came of it.
     pub outcome: Outcome,
     /// What all its batches did.
     pub tally: Tally,
@@ -63,7 +55,6 @@ pub struct JobReport {
     pub due_left: i64,
     /// Whether the budget ended before the work.
     pub truncated: bool,
-    /// Why it was skipped.
     pub reason: Option<String>,
 }
 

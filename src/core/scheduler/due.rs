@@ -30,7 +30,6 @@ pub enum Rhythm {
 /// A rhythm and the greatest delay of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Schedule {
-    /// When a job runs.
     pub rhythm: Rhythm,
     /// How much later than its occurrence a run may begin, milliseconds.
     pub jitter_ms: i64,
@@ -39,7 +38,6 @@ pub struct Schedule {
 /// An occurrence that is due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Due {
-    /// The occurrence.
     pub at: Timestamp,
     /// How many before it, of the last week, never ran.
     pub missed: u64,

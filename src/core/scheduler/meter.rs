@@ -12,13 +12,10 @@ use std::time::Duration;
 /// How a run ended, as a label.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Ending {
-    /// It did its work.
     Done,
-    /// It met a fault.
     Failed,
     /// A guard stopped it before it wrote.
     Guarded,
-    /// It panicked.
     Panicked,
     /// Another worker took it over meanwhile.
     Lost,
@@ -71,13 +68,11 @@ pub struct JobCounts {
 /// What was counted of the worker.
 #[derive(Debug, Clone, Default)]
 pub struct Counts {
-    /// By job.
     pub jobs: BTreeMap<JobName, JobCounts>,
     /// Attempts whose lease was over and that this worker ended.
     pub reaped: u64,
     /// Looks at the ledger that failed.
     pub failed_looks: u64,
-    /// Panics.
     pub panics: u64,
     /// Changes of the configuration that were not taken over because it had faults.
     pub failed_reloads: u64,

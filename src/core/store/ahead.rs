@@ -23,19 +23,12 @@ const LEASE_MS_MAX: i64 = 24 * 3_600_000;
 /// How many rows have an anchor ahead of the clock.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Ahead {
-    /// Memories.
     pub memories: i64,
-    /// Relations.
     pub relations: i64,
-    /// Facts.
     pub facts: i64,
-    /// Places.
     pub places: i64,
-    /// Edges.
     pub edges: i64,
-    /// Sessions.
     pub sessions: i64,
-    /// Accesses in sessions.
     pub accesses: i64,
     /// Pairs of memories that were accessed together.
     pub pairs: i64,

@@ -28,7 +28,6 @@ use std::sync::atomic::{AtomicI64, Ordering};
 /// How many memories an attempt holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Claimed {
-    /// The attempt.
     pub attempt: String,
     /// How many it holds.
     pub claimed: i64,
@@ -37,9 +36,7 @@ pub struct Claimed {
 /// A memory that rises: where from, and what it becomes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Promotion {
-    /// Which memory.
     pub key: MemoryKey,
-    /// What it was.
     pub before: MemoryState,
     /// What it is now.
     pub after: MemoryState,
@@ -222,9 +219,6 @@ impl Store {
 
     /// Ends an attempt whose work failed, as a batch of `run`: its memories are ripe as before, or quarantined as those on
     /// which it failed. Answers how many were.
-    ///
-    /// # Errors
-    /// [`Error::Fenced`] if run or attempt was lost.
     pub async fn give_back(
         &self,
         run: &mut Run,

@@ -43,7 +43,6 @@ pub enum Done {
 pub struct Fault {
     /// Index in the batch.
     pub index: usize,
-    /// Why.
     pub why: Error,
 }
 

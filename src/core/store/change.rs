@@ -38,7 +38,6 @@ pub struct Change {
     pub at: Timestamp,
     /// Whether it changed more than it names.
     pub everything: bool,
-    /// What it changed.
     pub touched: Vec<Touched>,
 }
 

@@ -26,7 +26,6 @@ const PAGE: usize = 2_000;
 /// A memory that the clusters are to look at.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Suspect {
-    /// Which.
     #[serde(flatten)]
     pub key: MemoryKey,
     due: i64,

@@ -19,11 +19,8 @@ use std::time::Duration;
 pub struct Config {
     /// `bolt://`, `bolt+s://`, `neo4j://` or `neo4j+s://`.
     pub uri: String,
-    /// User name.
     pub username: String,
-    /// Its password.
     pub password: SecretString,
-    /// Database name.
     pub database: String,
     /// Connections at most, in the pool of requests and in that of jobs.
     pub connections: usize,

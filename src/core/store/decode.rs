@@ -58,13 +58,9 @@ impl DateValue {
 /// A memory as the laws see it, with what identifies it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Life {
-    /// Its id.
     pub id: MemoryId,
-    /// Whose it is.
     pub scope: Scope,
-    /// Its life.
     pub vital: MemoryState,
-    /// When it was made.
     pub created: Timestamp,
     /// The session it was made in.
     pub session: Option<String>,

@@ -18,9 +18,7 @@ use crate::domain::units::Pheromone;
 /// Where pheromones lie: the places of a label, or the edges of a type.
 #[derive(Debug, Clone, Copy)]
 pub enum TrailKind<'a> {
-    /// On places.
     Places(&'a PlaceLabel),
-    /// On edges.
     Edges(&'a EdgeType),
 }
 

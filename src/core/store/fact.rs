@@ -28,7 +28,6 @@ use std::collections::{BTreeMap, BTreeSet};
 /// What an assertion did.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Said {
-    /// The id of the fact.
     pub id: String,
     /// Whether it is what counts of its lineage; not where a later one was known.
     pub is_head: bool,
@@ -40,11 +39,8 @@ pub struct Said {
 /// Which facts are asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FactFilter {
-    /// Of which scope.
     pub scope: FactScope,
-    /// About which entity alone.
     pub entity: Option<String>,
-    /// Of which relation alone.
     pub relation: Option<String>,
     /// All there are, not the heads of their lineages alone.
     pub history: bool,
@@ -56,11 +52,8 @@ pub struct FactFilter {
 pub struct Fact {
     /// Where the next page begins after it.
     pub cursor: String,
-    /// Its id.
     pub id: String,
-    /// Of which entity.
     pub entity: Option<String>,
-    /// What of it.
     pub relation: Option<String>,
     /// How far it is shared.
     pub scope: Option<String>,
@@ -70,7 +63,6 @@ pub struct Fact {
     truth: Option<bool>,
     /// How sure it is, `0 ..= 1`.
     pub confidence: Option<f64>,
-    /// Who says it.
     pub source: Option<String>,
     /// When it was asserted, epoch milliseconds.
     pub asserted_at: Option<i64>,
@@ -112,9 +104,6 @@ type Line<'a> = (&'a str, FactScope, &'a str);
 
 impl Store {
     /// Asserts facts, all or none, once under a request id, or as a dry run.
-    ///
-    /// # Errors
-    /// [`Error::Conflict`] for a request id that was used for other words; of the connection.
     pub async fn assert_facts(&self, mode: RequestMode<'_>, facts: &[Assertion]) -> Result<Vec<Said>, Error> {
         self.transactions
             .retry_on_unique_conflict("fact.assert", async |tx: &mut Tx| {

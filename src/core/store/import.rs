@@ -24,9 +24,7 @@ use serde::Deserialize;
 /// How far the import of a file has come.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Progress {
-    /// Lines done.
     pub lines: i64,
-    /// Their hash.
     pub digest: String,
     /// The instant of the last event among them, epoch milliseconds.
     pub at: Option<i64>,
@@ -102,9 +100,6 @@ impl Store {
     }
 
     /// Ends a session as the next line of a file.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`] for a session that does not exist; [`Error::Fenced`] as above.
     #[expect(
         clippy::too_many_arguments,
         reason = "a line's place in its file, and the facts of the one law it applies"
@@ -135,9 +130,6 @@ impl Store {
     }
 
     /// Takes an outcome in as the next line of a file.
-    ///
-    /// # Errors
-    /// As [`Store::report`]; [`Error::Fenced`] as above.
     pub async fn import_outcome(
         &self,
         key: &str,
@@ -158,9 +150,6 @@ impl Store {
     }
 
     /// Records lines that had nothing to apply, such as blank ones and those set aside.
-    ///
-    /// # Errors
-    /// [`Error::Fenced`] as above.
     pub async fn skip_lines(&self, key: &str, from: i64, progress: &Progress) -> Result<(), Error> {
         self.transactions
             .run("import.skip", Mode::Write, async |tx: &mut Tx| {

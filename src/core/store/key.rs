@@ -21,28 +21,21 @@ const PRUNE_PAGE: i64 = 5_000;
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all(deserialize = "camelCase"))]
 pub struct KeyRow {
-    /// Its id.
     pub id: Option<String>,
-    /// What a person calls it.
     pub name: Option<String>,
-    /// The name of its right.
     pub rights: Option<String>,
     /// Its scopes; `*` is every one.
     #[serde(deserialize_with = "or_none")]
     pub scopes: Vec<String>,
-    /// When it was made.
     #[serde(deserialize_with = "maybe_millis")]
     pub created: Option<Timestamp>,
-    /// Whether it is revoked.
     #[serde(rename(deserialize = "revoked"), skip_serializing)]
     pub is_revoked: bool,
-    /// When.
     #[serde(rename(deserialize = "revokedAt", serialize = "revoked"), deserialize_with = "maybe_millis")]
     pub revoked_at: Option<Timestamp>,
     /// Whether it has expired, by the server's clock.
     #[serde(skip_serializing)]
     pub expired: bool,
-    /// When it expires.
     #[serde(deserialize_with = "maybe_millis")]
     pub expires: Option<Timestamp>,
 }
@@ -54,11 +47,9 @@ fn or_none<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> 
 /// A key that opens something now.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct LiveKey {
-    /// Its id.
     pub id: String,
     /// SHA-256 of its secret, hexadecimal.
     pub hash: String,
-    /// The name of its right.
     pub rights: String,
     /// Its scopes; `*` is every one.
     pub scopes: Vec<String>,
@@ -85,9 +76,6 @@ fn most() -> i64 {
 
 impl Store {
     /// Keeps a new key.
-    ///
-    /// # Errors
-    /// [`Error::Conflict`] where as many are in force as can be read; of the connection or the statement.
     pub async fn create_key(
         &self,
         (id, name, hash): (&str, &str, &str),
@@ -158,9 +146,6 @@ impl Store {
     }
 
     /// Lets whoever is on this machine in without a key again; answers whether it was closed.
-    ///
-    /// # Errors
-    /// [`Error::Conflict`] where a key is left.
     pub async fn open_keys(&self) -> Result<bool, Error> {
         self.transactions
             .run("key.open", Mode::Write, async |tx: &mut Tx| {
@@ -183,9 +168,6 @@ impl Store {
     }
 
     /// Revokes a key; answers its name, and whether this was the first time.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`].
     pub async fn revoke_key(&self, id: &str, now: Timestamp) -> Result<(Option<String>, bool), Error> {
         #[derive(Deserialize)]
         struct Row {

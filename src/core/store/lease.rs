@@ -55,14 +55,12 @@ pub struct Concerns {
 pub struct JobFacts {
     /// The last occurrence that ran on schedule, or runs.
     pub last: Option<Timestamp>,
-    /// Its open run.
     pub open: Option<OpenFacts>,
 }
 
 /// An open run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenFacts {
-    /// Of which occurrence.
     pub occurrence: String,
     /// Whether this program holds it, and nobody in it works on it.
     pub ours: bool,

@@ -142,13 +142,10 @@ pub(super) async fn forgotten<'k>(
 pub struct Record {
     /// Its life, or the reason why its row is set aside.
     pub life: Result<Life, String>,
-    /// Its id.
     pub id: String,
     /// Whose it is, if the row says so, set aside or not.
     pub scope: Option<String>,
-    /// What it says.
     pub content: Option<String>,
-    /// Which instance made it.
     pub instance: Option<String>,
     /// The stub of its last promotion.
     pub promoted_from: Option<String>,
@@ -197,7 +194,6 @@ pub struct Happened {
     pub energy: Option<f64>,
     /// The tier that was left, or the session.
     pub detail: Option<String>,
-    /// How often.
     pub count: i64,
 }
 

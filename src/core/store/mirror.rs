@@ -36,7 +36,6 @@ const READ_MAX: u64 = 65_536;
 /// What is asked of the graph for one scope.
 #[derive(Debug, Clone)]
 pub struct Mirrored {
-    /// Whose.
     pub scope: Scope,
     /// Whether memories that expired are in it.
     pub expired: bool,
@@ -52,7 +51,6 @@ pub struct Mirrored {
 pub struct Eligible {
     /// The index of its label.
     pub label: usize,
-    /// Its key.
     pub key: String,
     /// Its element, as the server names it now.
     pub element: Box<str>,
@@ -67,7 +65,6 @@ pub struct Eligible {
 /// Who is mirrored first: the pinned, then by how much is alive in it, last the expired by their last access.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Heat {
-    /// A pinned memory.
     Pinned,
     /// Any other: the energy of a memory, or the exploitation of any other node, at the instant of the census.
     Alive(f64),
@@ -130,13 +127,10 @@ impl Census {
 pub struct NodeSeen {
     /// The index of its label.
     pub label: usize,
-    /// Its key.
     pub key: String,
-    /// What it is called.
     pub name: Option<String>,
     /// What it says, its first 65,536 characters.
     pub content: Option<String>,
-    /// Its tier.
     pub tier: Option<String>,
     /// The session it was made in.
     pub session: Option<String>,
@@ -153,7 +147,6 @@ pub struct NodeSeen {
 /// A relationship as seen from the node where it begins.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OutgoingRelation {
-    /// Its type.
     pub kind: String,
     /// The element of its other end.
     pub to: String,
@@ -164,7 +157,6 @@ pub struct OutgoingRelation {
 /// A relationship as seen from one of its ends.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EndSeen {
-    /// Its type.
     pub kind: String,
     /// The index of the label of its other end.
     pub label: usize,
@@ -179,7 +171,6 @@ pub struct EndSeen {
 /// What a relationship has that says how well it conducts.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Amount {
-    /// Nothing.
     None,
     /// A cost, a strength or a weight, as its type has it.
     Number(f64),
@@ -192,9 +183,7 @@ pub enum Amount {
 /// A relation that fades.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FadingRelation {
-    /// What it says.
     pub kind: String,
-    /// Its life.
     pub bond: RelationState,
     /// How sure it is, where somebody says.
     pub confidence: Option<f64>,

@@ -21,11 +21,9 @@ use serde::{Deserialize, Serialize};
 /// An outcome, as somebody reports it.
 #[derive(Debug, Clone, Copy)]
 pub struct Report<'a> {
-    /// Whose.
     pub scope: &'a Scope,
     /// What came of which recall.
     pub outcome: &'a Outcome,
-    /// When.
     pub at: Timestamp,
     /// Whether anything is learned from it.
     pub learns: bool,
@@ -44,7 +42,6 @@ pub struct Reported {
     pub passed_over: usize,
     /// Whether anything is learned from it.
     pub learns: bool,
-    /// When it came.
     #[serde(with = "millis")]
     pub at: Timestamp,
 }

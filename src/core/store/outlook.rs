@@ -31,7 +31,6 @@ pub struct Backlog {
     pub ripe: Option<Timestamp>,
     /// A session, for co-activation.
     pub coactivate: Option<Timestamp>,
-    /// For the clusters.
     pub cluster: Option<Timestamp>,
     /// For strengthening what is like them.
     pub reinforce: Option<Timestamp>,

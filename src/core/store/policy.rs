@@ -33,7 +33,6 @@ const FIELDS: [(&str, &str); 8] = [
 /// The policies in force, and where they are.
 #[derive(Debug, Clone, PartialEq)]
 pub struct InForce {
-    /// In their order.
     pub policies: Policies,
     /// Whether they are nodes of the graph, and not those of the configuration.
     pub in_graph: bool,
@@ -41,9 +40,6 @@ pub struct InForce {
 
 impl Store {
     /// The policies in force.
-    ///
-    /// # Errors
-    /// [`Error::Policies`] with every fault of those in the graph.
     pub async fn policies(&self) -> Result<InForce, Error> {
         self.transactions.run("policy.read", Mode::Read, async |tx: &mut Tx| self.in_force(tx).await).await
     }
@@ -52,9 +48,6 @@ impl Store {
     /// earlier run went by only count. Answers them, and the policies whose first run this is.
     ///
     /// [`Regime::first_run_dry`]: crate::domain::policy::Regime
-    ///
-    /// # Errors
-    /// As [`Store::policies`].
     pub async fn policies_on_trial(&self, run: &Run) -> Result<(Policies, Vec<Policy>), Error> {
         #[derive(Deserialize)]
         struct Row {
@@ -97,9 +90,6 @@ impl Store {
 
     /// Sets a policy, in the place of one of the same id, once under a request id, or as a dry run. Answers whether it
     /// is new.
-    ///
-    /// # Errors
-    /// [`Error::Policies`] for those in the graph; [`Error::Conflict`] for a request id that was used for other words.
     pub async fn set_policy(&self, mode: RequestMode<'_>, policy: &Policy) -> Result<bool, Error> {
         self.transactions
             .retry_on_unique_conflict("policy.set", async |tx: &mut Tx| {
@@ -116,9 +106,6 @@ impl Store {
     }
 
     /// Removes a policy, once under a request id, or as a dry run.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`]; [`Error::Conflict`] for a request id that was used for other words.
     pub async fn remove_policy(&self, mode: RequestMode<'_>, id: &str) -> Result<(), Error> {
         self.transactions
             .retry_on_unique_conflict("policy.remove", async |tx: &mut Tx| {

@@ -168,9 +168,6 @@ impl Store {
     }
 
     /// One attempt, with the memories it holds, by id and tier, a thousand at most.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`]; of the connection or a statement.
     pub async fn attempt(&self, id: &str) -> Result<(Attempt, Vec<(String, String)>), Error> {
         #[derive(Deserialize)]
         struct Row {
@@ -193,9 +190,6 @@ impl Store {
     }
 
     /// Ends an attempt whoever holds it, and frees its memories. Answers whether it was open.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`]; of the connection or a statement.
     pub async fn release_attempt(&self, id: &str) -> Result<bool, Error> {
         let (attempt, _) = self.attempt(id).await?;
         if attempt.state == "foreign" {

@@ -27,7 +27,6 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A new memory that is to strengthen what is like it.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct New {
-    /// Which.
     #[serde(flatten)]
     pub key: MemoryKey,
     /// What it says, as far as it is compared.
@@ -39,7 +38,6 @@ pub struct New {
 /// A short-term or long-term memory that a new one may be like.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Old {
-    /// Which.
     pub id: String,
     /// What it says, as far as it is compared.
     pub text: String,
@@ -59,7 +57,6 @@ pub struct Near {
 /// A new memory with the old ones that it is like, and how much.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Likeness {
-    /// The new one.
     pub new: MemoryKey,
     /// Old ones of its scope with their similarity.
     pub old: Vec<(MemoryKey, f64)>,

@@ -47,12 +47,9 @@ pub enum Which {
 pub struct Relation {
     /// What is unique about it, and the order of lists.
     pub key: String,
-    /// Where it begins.
     pub from: String,
-    /// What it says.
     #[serde(rename = "type")]
     pub kind: String,
-    /// Where it ends.
     pub to: String,
     /// What it weighs, `0 ..= 1`.
     pub weight: f64,
@@ -86,9 +83,6 @@ impl Store {
 
     /// Observes relations in their order, all or none, once under a request id, or as a dry run. Answers what each
     /// observation did.
-    ///
-    /// # Errors
-    /// [`Error::Conflict`] for a request id that was used for other words; of the connection.
     pub async fn observe(&self, mode: RequestMode<'_>, seen: &[Observe]) -> Result<Vec<Observed>, Error> {
         self.transactions
             .retry_on_unique_conflict("relation.observe", async |tx: &mut Tx| {
@@ -103,10 +97,6 @@ impl Store {
     }
 
     /// Pins or unpins a relation at `now`, once under a request id, or as a dry run; answers what it weighs.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`]; [`Error::Quarantined`] for one that no law can use; [`Error::Conflict`] for one that
-    /// configuration pins and that is to be let go.
     pub async fn pin_relation(
         &self,
         mode: RequestMode<'_>,

@@ -28,9 +28,8 @@ use serde::{Deserialize, Serialize};
 pub enum RequestMode<'a> {
     /// It counts once under this request id, however often it is asked for.
     Once {
-        /// The caller's id.
         request: &'a str,
-        /// A hash of its words: another request under the same id is refused.
+        /// A hash of its words: another request under the same id is an [`Error::Conflict`].
         hash: &'a str,
         /// Who asks: the id of an API key, or the surface that needs none.
         by: &'a str,
@@ -41,10 +40,6 @@ pub enum RequestMode<'a> {
 
 impl Store {
     /// Pins or unpins memories at `now`, all or none, and answers them as they are then.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`], [`Error::Refused`] for stubs and expired ones, [`Error::Quarantined`];
-    /// [`Error::Conflict`] for a request id that was used for other words.
     pub async fn pin(
         &self,
         mode: RequestMode<'_>,
@@ -77,10 +72,6 @@ impl Store {
 
     /// Deletes memories of a scope with their stubs, all or none, and leaves a tombstone for each. Answers how many nodes went. More
     /// than `guard` allows go only if `accepted` names their number.
-    ///
-    /// # Errors
-    /// [`Error::Guarded`]; [`Error::NotFound`] if there is nothing under an id, [`Error::Refused`] for a stub; [`Error::Conflict`] for a
-    /// request id that was used for other words.
     pub async fn forget(
         &self,
         mode: RequestMode<'_>,
@@ -131,10 +122,6 @@ impl Store {
 
     /// Ends a session at `now`, once under a request id, or as a dry run: working memories made in it with an energy
     /// strictly above `threshold` rise to short-term.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`] for a session that does not exist; [`Error::Conflict`] for a request id that was used for
-    /// other words.
     pub async fn end_session(
         &self,
         mode: RequestMode<'_>,

@@ -30,11 +30,8 @@ use std::time::Duration;
 /// A run that this program holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Run {
-    /// Which job.
     pub job: &'static str,
-    /// Which occurrence of it.
     pub occurrence: String,
-    /// Its id.
     pub run_id: String,
     /// The instant its laws see, kept for whoever takes it over.
     pub now: Timestamp,
@@ -139,18 +136,12 @@ pub enum Opened {
     /// It has been worked on.
     Over(RunState),
     /// Another program works on this job.
-    Held {
-        /// On which occurrence.
-        occurrence: String,
-        /// Under which holder.
-        holder: String,
-    },
+    Held { occurrence: String, holder: String },
 }
 
 /// A run of the past, or one that goes on.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
-#[expect(missing_docs, reason = "the properties of the node, see cypher/run")]
 pub struct Past {
     pub job: String,
     pub occurrence: String,

@@ -53,12 +53,7 @@ pub enum Drift {
     /// A label or relationship type that the configuration adds to trails, and the properties of which it has no index.
     Absent(String),
     /// An index is not usable.
-    NotOnline {
-        /// Which.
-        name: String,
-        /// Its state.
-        state: String,
-    },
+    NotOnline { name: String, state: String },
 }
 
 /// The properties of each index that `schema/place` makes.
@@ -88,9 +83,6 @@ impl Store {
     }
 
     /// As [`Store::check_schema`], of a server as it is now: what fails is not tried again. Answers what its clock shows.
-    ///
-    /// # Errors
-    /// As [`Store::check_schema`], and of the connection at the first failure.
     pub async fn probe(&self) -> Result<Timestamp, Error> {
         let probe = async |tx: &mut Tx| Ok((tx.rows(MIGRATION_LIST.call()).await?, server_now(tx).await?));
         let (applied, now) = self.transactions.run_once("migration.probe", Mode::Read, probe).await?;
@@ -99,9 +91,6 @@ impl Store {
     }
 
     /// Sees whether the server answers now, and what its clock shows.
-    ///
-    /// # Errors
-    /// Of the connection at the first failure.
     pub async fn ping(&self) -> Result<Timestamp, Error> {
         self.transactions.run_once("server.ping", Mode::Read, async |tx: &mut Tx| server_now(tx).await).await
     }
@@ -253,9 +242,6 @@ impl Store {
     }
 
     /// What [`Store::initialise`] would do, nothing written.
-    ///
-    /// # Errors
-    /// As [`Store::initialise`].
     pub async fn dry_run_initialise(&self, config: &ConsolidationConfig) -> Result<Initialised, Error> {
         let pending = self.pending().await?;
         self.refuse_upgrade(&pending).await?;
@@ -264,9 +250,6 @@ impl Store {
     }
 
     /// How the constraints and indexes differ from what the migrations made.
-    ///
-    /// # Errors
-    /// As in [`Store::pending`].
     pub async fn drift(&self) -> Result<Vec<Drift>, Error> {
         #[derive(Deserialize)]
         struct Row {
@@ -315,9 +298,6 @@ impl Store {
     }
 
     /// Makes constraints and indexes again that were dropped. Answers how many.
-    ///
-    /// # Errors
-    /// As in [`Store::pending`]; [`Error::Conflict`] if rows would break a constraint.
     pub async fn repair_schema(&self) -> Result<usize, Error> {
         let (mut missing, mut absent) = (Vec::new(), 0);
         for drift in self.drift().await? {

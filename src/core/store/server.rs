@@ -10,9 +10,7 @@ use serde::Deserialize;
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct About {
-    /// Its product name.
     pub name: String,
-    /// Its version.
     pub version: String,
     /// `community` or `enterprise`.
     pub edition: String,
@@ -38,9 +36,7 @@ impl About {
 pub struct Aside {
     /// Relations that fade.
     pub relations: i64,
-    /// Places of trails.
     pub places: i64,
-    /// Edges of trails.
     pub edges: i64,
 }
 
@@ -52,9 +48,6 @@ impl Store {
     }
 
     /// Asks the server what it is; the first contact.
-    ///
-    /// # Errors
-    /// [`Error::Unavailable`], [`Error::Login`]; [`Error::Schema`] for a server that is too old.
     pub async fn about(&self) -> Result<About, Error> {
         let about: About = self.read_one(SERVER_ABOUT.call()).await?;
         if about.is_supported() {

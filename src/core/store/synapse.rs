@@ -89,9 +89,7 @@ fn or_below<'de, D: Deserializer<'de>>(from: D) -> Result<i64, D::Error> {
 /// What a scope has learned.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Learned {
-    /// How many outcomes.
     pub tick: u64,
-    /// What they changed.
     pub rows: Vec<SynapseRow>,
 }
 
@@ -114,9 +112,7 @@ impl WaitingRow {
 /// An outcome that waits to be learned.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WaitingOutcome {
-    /// Under which request it came.
     pub id: String,
-    /// Whose.
     pub scope: Scope,
     /// The external ids of the nodes that were active.
     pub active: Vec<String>,
@@ -127,13 +123,10 @@ pub struct WaitingOutcome {
 /// What outcomes teach.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Lesson {
-    /// Whom.
     pub scope: Scope,
     /// How many outcomes were learned before.
     pub from: u64,
-    /// Their requests.
     pub outcomes: Vec<String>,
-    /// What they change.
     pub rows: Vec<SynapseRow>,
     /// Nodes of theirs that are not there.
     pub unknown: i64,

@@ -8,7 +8,6 @@ const KEYS_MAX: usize = 50_000;
 /// A node that changed, or of which some relationships did.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Touched {
-    /// Its label.
     pub label: String,
     /// Its scope; empty for what a change of before ids were unique in their scopes does not say.
     pub scope: String,

@@ -69,9 +69,6 @@ impl Store {
     }
 
     /// Adds cycles by hand, once under a request id, or as a dry run; answers the one it is at `now` then.
-    ///
-    /// # Errors
-    /// As [`Store::cycles`]; [`Error::Conflict`] for a request id that was used for other words.
     pub async fn advance_cycle(
         &self,
         mode: RequestMode<'_>,
@@ -95,9 +92,6 @@ impl Store {
 
     /// Makes the counter of cycles if there is none. Where the configuration says another length than it has, cycles are
     /// of that length from `now` on, and the count goes on.
-    ///
-    /// # Errors
-    /// As [`Store::cycles`].
     pub async fn ensure_cycle(&self, now: Timestamp) -> Result<(), Error> {
         self.transactions
             .run("trail.ensure", Mode::Write, async |tx: &mut Tx| {

@@ -26,11 +26,9 @@ const OCCURRENCE: &str = "job/";
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SweepState {
-    /// Nobody has begun.
     Pending,
     /// Somebody is at it, or has left it for another to take over.
     Running,
-    /// It is done.
     Done,
     /// It ended before its end.
     #[serde(other)]
@@ -40,14 +38,10 @@ pub enum SweepState {
 /// What is asked for, how far it has come, what it has counted.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct Asked {
-    /// Its id.
     pub id: String,
-    /// Which scope.
     pub scope: FactScope,
-    /// The mode that was asked for.
     #[serde(deserialize_with = "mode")]
     pub mode: Option<Mode>,
-    /// The one policy that was asked for.
     pub policy: Option<String>,
     /// How many retractions a person has accepted.
     pub accepted: Option<i64>,
@@ -68,13 +62,11 @@ pub struct Asked {
 pub struct SweepJob {
     /// What it is and has done.
     pub asked: Asked,
-    /// How it stands.
     pub state: SweepState,
     /// The mode that its answer names, once it is done.
     pub answered: Option<Mode>,
     /// The policies that its answer names, once it is done.
     pub applied: Vec<String>,
-    /// Why it failed.
     pub reason: Option<String>,
 }
 
@@ -132,9 +124,6 @@ impl Asked {
 
 impl Store {
     /// Records a sweep, once under a request id; answers its id, of an earlier request its own.
-    ///
-    /// # Errors
-    /// [`Error::Conflict`] for a request id that was used for other words; of the connection.
     pub async fn ask_for_sweep(&self, mode: RequestMode<'_>, asked: &Asked) -> Result<String, Error> {
         self.transactions
             .run("sweep.ask", tx::Mode::Write, async |tx: &mut Tx| {
@@ -158,9 +147,6 @@ impl Store {
     }
 
     /// The id of the sweep that was recorded under a request id before, if one was.
-    ///
-    /// # Errors
-    /// [`Error::Conflict`] for a request id that was used for other words; of the connection.
     pub async fn sweep_under(&self, mode: RequestMode<'_>) -> Result<Option<String>, Error> {
         self.transactions
             .run("sweep.under", tx::Mode::Write, async |tx: &mut Tx| {
@@ -172,9 +158,6 @@ impl Store {
     }
 
     /// A sweep that was asked for.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`].
     pub async fn asked_sweep(&self, id: &str) -> Result<SweepJob, Error> {
         self.transactions.run("sweep.read", tx::Mode::Read, async |tx: &mut Tx| read(tx, id).await).await
     }

@@ -118,9 +118,6 @@ impl Store {
 
     /// Sweeps the next page of a sweep that was asked for, which knows how far it has come. Answers how it stands then,
     /// and how many lineages the page had.
-    ///
-    /// # Errors
-    /// As [`Store::sweep_heads`].
     pub async fn sweep_asked(
         &self,
         run: &mut Run,

@@ -43,7 +43,6 @@ pub struct Traced {
 /// What a batch did, or which of its traces kept it from doing anything.
 #[derive(Debug)]
 pub enum TraceDone {
-    /// What each did, in order.
     All(Vec<Traced>),
     /// Nothing was written because of these.
     Nothing(Vec<Fault>),
