@@ -22,7 +22,7 @@ pub mod sweep;
 use crate::domain::tunables::Tunables;
 use crate::domain::units::{HOUR_MS, Timestamp};
 pub use crate::mirror::Learning;
-use crate::store::{Backlog, Error, Outlook, Run, Store, Tally, Waiting};
+use crate::store::{Backlog, Error, Run, RunInputs, Store, Tally, Waiting};
 use serde::{Deserialize, Serialize};
 use std::pin::Pin;
 use std::time::{Duration, Instant};
@@ -178,7 +178,7 @@ pub struct Work<'a> {
     /// The tunables as the graph has them.
     pub tunables: &'a Tunables,
     /// What was seen before the run was opened.
-    pub outlook: &'a Outlook,
+    pub inputs: &'a RunInputs,
     /// The run that was opened for it.
     pub run: &'a mut Run,
     budget: Budget,
@@ -229,15 +229,15 @@ impl Budget {
 impl<'a> Work<'a> {
     /// Sets a job to work on a run.
     #[must_use]
-    pub fn new(store: &'a Store, outlook: &'a Outlook, run: &'a mut Run, request: Request) -> Self {
+    pub fn new(store: &'a Store, inputs: &'a RunInputs, run: &'a mut Run, request: Request) -> Self {
         let budget = Budget {
             rows_left: request.limit,
             ends: request.time_limit.and_then(|limit| Instant::now().checked_add(limit)),
             stop: request.stop,
         };
         let (forced, learning) = (request.force, request.learning);
-        let tunables = &outlook.tunables;
-        Self { store, tunables, outlook, run, budget, quarantined: 0, forced, learning }
+        let tunables = &inputs.tunables;
+        Self { store, tunables, inputs, run, budget, quarantined: 0, forced, learning }
     }
 
     /// How many rows to read for a page of this size: a dry run reads all that it counts at once, since what is rolled back
@@ -250,7 +250,7 @@ impl<'a> Work<'a> {
 
     /// Adopts memories that other writers made, before the job looks for its own. A dry run counts them only.
     async fn adopt(&mut self) -> Result<Completion, Error> {
-        let unstamped = self.outlook.unstamped;
+        let unstamped = self.inputs.unstamped;
         if self.run.is_dry() {
             self.run.estimate(Tally { adopted: unstamped, ..Tally::default() });
             return Ok(Completion::End);
@@ -259,8 +259,8 @@ impl<'a> Work<'a> {
             return Ok(Completion::End);
         }
         let tunables = self.tunables;
-        pages::until_short(self, ADOPTED_PAGE, async |store, run, take| {
-            store.adopt(run, tunables, take).await
+        pages::until_short(self, ADOPTED_PAGE, async |store, run, page_mode| {
+            store.adopt(run, tunables, page_mode).await
         })
         .await
     }
@@ -271,7 +271,9 @@ impl<'a> Work<'a> {
             self.run.estimate(Tally { adopted: self.store.foreign_facts().await?, ..Tally::default() });
             return Ok(Completion::End);
         }
-        pages::until_short(self, ADOPTED_PAGE, async |store, run, take| store.adopt_facts(run, take).await)
-            .await
+        pages::until_short(self, ADOPTED_PAGE, async |store, run, page_mode| {
+            store.adopt_facts(run, page_mode).await
+        })
+        .await
     }
 }

@@ -11,10 +11,10 @@
 //! `memory/adopt`, `relation/fade` and `relation/list` are laws that run in the database, and of trails what evaporates,
 //! adopts and ranks.
 
-mod ahead;
-mod at_work;
+mod active_runs;
 mod attempt;
 mod audit;
+mod backlog;
 mod batch;
 pub mod catalogue;
 mod change;
@@ -31,6 +31,7 @@ mod evict;
 mod fact;
 mod fade;
 mod faults;
+mod future_rows;
 mod import;
 mod inspect;
 mod key;
@@ -39,8 +40,6 @@ mod memory;
 mod mirror;
 mod mirror_status;
 mod outcome;
-mod outlook;
-mod pace;
 mod policy;
 mod reap;
 mod reinforcement;
@@ -57,11 +56,12 @@ mod synapse;
 mod tally;
 mod touched;
 mod trail;
+mod trim_schedule;
 mod tunables;
 mod tx;
 
-pub use ahead::Ahead;
 pub use attempt::{Claimed, Promotion};
+pub use backlog::{Backlog, RunInputs};
 pub use batch::{Applied, Batch, Done, Fault};
 pub use change::{Change, KEPT_MS, OVERLAP_MS, Touched};
 pub use cluster::{Neighbourhood, Suspect};
@@ -72,17 +72,17 @@ pub use decode::Life;
 pub use error::{Class, Error, Refusal, RefusedWhy};
 pub use evaporate::TrailKind;
 pub use fact::{Asked, Fact, FactFilter, Said, SweepJob, SweepState, Swept};
+pub use future_rows::FutureRows;
 pub use import::{OtherEvents, Progress};
 pub use inspect::{Answer, Cell};
 pub use key::{KeyRow, LiveKeys};
-pub use lease::{Facts, JobFacts, Leaving, OpenFacts};
+pub use lease::{Facts, JobFacts, OpenFacts, RunRelease};
 pub use memory::{Filter, Happened, Record, TierCount, TierHealth, Waiting};
 pub use mirror::{
     Amount, Census, Eligible, EndSeen, FadingRelation, Heat, Mirrored, NodeSeen, OutgoingRelation,
 };
 pub use mirror_status::MirrorStatus;
 pub use outcome::{Report, Reported};
-pub use outlook::{Backlog, Outlook};
 pub use policy::InForce;
 pub use reap::{Attempt, Reaped};
 pub use reinforcement::{Likeness, Near, New, Old};
@@ -91,7 +91,7 @@ pub use request::RequestMode;
 pub use run::{BY_HAND, Held, OpenRun, Opened, Past, Run};
 pub use schema::{Drift, Initialised};
 pub use scratch::Present;
-pub use server::{About, Aside};
+pub use server::{About, QuarantineCounts};
 pub use session::Ended;
 pub use statement::PageMode;
 pub use synapse::{Learned, Lesson, SynapseRow, WaitingOutcome};
@@ -107,13 +107,13 @@ use crate::domain::policy::Regime;
 use crate::domain::relation::{Fading, Pins};
 use crate::domain::similarity::Similarity;
 use crate::domain::trail::Trails;
-use at_work::AtWork;
+use active_runs::ActiveRuns;
 use connection::Purpose;
-use pace::Pace;
 use serde::de::DeserializeOwned;
 use statement::Call;
 use std::sync::Arc;
 use std::time::Duration;
+use trim_schedule::TrimSchedule;
 
 /// One database, through the pool of connections that its user's work is done over. Clones share all pools.
 #[derive(Clone)]
@@ -131,18 +131,18 @@ pub struct Store {
     fading: Fading,
     pins: Pins,
     regime: Regime,
-    at_work: Arc<AtWork>,
+    active_runs: Arc<ActiveRuns>,
 }
 
 impl Store {
     /// Prepares the pools; the first connection is made by the first verb.
     pub fn connect(config: &Config) -> Result<Self, Error> {
         let (counters, back) = (Arc::default(), Arc::default());
-        let pace = Arc::new(Pace::new(config.retention));
+        let trims = Arc::new(TrimSchedule::new(config.retention));
         let over = |purpose| {
             let pool = connection::pool(config, purpose)?;
             let over =
-                tx::Transactions::new(pool, Arc::clone(&counters), Arc::clone(&back), Arc::clone(&pace));
+                tx::Transactions::new(pool, Arc::clone(&counters), Arc::clone(&back), Arc::clone(&trims));
             Ok::<_, Error>(Arc::new(over))
         };
         Ok(Self {
@@ -156,7 +156,7 @@ impl Store {
             fading: config.fading,
             pins: config.pins.clone(),
             regime: config.regime.clone(),
-            at_work: Arc::default(),
+            active_runs: Arc::default(),
         })
     }
 

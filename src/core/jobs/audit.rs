@@ -43,8 +43,9 @@ async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
         released => drop(released?),
     }
     let mut after = MemoryKey::FIRST;
-    let mut page =
-        async |store: &Store, run: &mut Run, take: PageMode<'_>| store.audit(run, &mut after, take).await;
+    let mut page = async |store: &Store, run: &mut Run, page_mode: PageMode<'_>| {
+        store.audit(run, &mut after, page_mode).await
+    };
     loop {
         if work.budget.is_spent() {
             return Ok(Completion::Budget);

@@ -27,8 +27,8 @@ async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
     }
     let mut cursor = DecayCursor::default();
     let tunables = work.tunables;
-    pages::each(&mut work, tunables.decay_batch(), async |store, run, take| {
-        store.decay(run, tunables, &mut cursor, take).await
+    pages::each(&mut work, tunables.decay_batch(), async |store, run, page_mode| {
+        store.decay(run, tunables, &mut cursor, page_mode).await
     })
     .await
 }

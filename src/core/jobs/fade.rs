@@ -29,15 +29,16 @@ async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
     }
     // A dry run does not count them: they fade once they are adopted.
     if !work.run.is_dry() {
-        let adopt =
-            async |store: &Store, run: &mut Run, take: PageMode<'_>| store.adopt_relations(run, take).await;
+        let adopt = async |store: &Store, run: &mut Run, page_mode: PageMode<'_>| {
+            store.adopt_relations(run, page_mode).await
+        };
         if pages::until_short(&mut work, PAGE_FIRST, adopt).await? == Completion::Budget {
             return Ok(Completion::Budget);
         }
     }
     let mut after = String::new();
-    pages::each(&mut work, PAGE_FIRST, async |store, run, take| {
-        let (scanned, last) = store.fade(run, &after, take).await?;
+    pages::each(&mut work, PAGE_FIRST, async |store, run, page_mode| {
+        let (scanned, last) = store.fade(run, &after, page_mode).await?;
         after = last;
         Ok(scanned)
     })

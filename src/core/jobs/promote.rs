@@ -35,8 +35,8 @@ async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
     let claim = work.tunables.promotion_batch();
     let (now, tunables) = (work.run.now, work.tunables);
     let (mut failed, in_vain) = (None, Cell::new(false));
-    let mut page = async |store: &Store, run: &mut Run, take: PageMode<'_>| {
-        let limit = match (take, failed.take()) {
+    let mut page = async |store: &Store, run: &mut Run, page_mode: PageMode<'_>| {
+        let limit = match (page_mode, failed.take()) {
             (PageMode::Rows(limit), _) => limit,
             (PageMode::Quarantine(why), Some(claimed)) => {
                 return store.give_back(run, &claimed, Some(why)).await;

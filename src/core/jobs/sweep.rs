@@ -72,8 +72,8 @@ async fn all(mut work: Work<'_>) -> Result<Completion, Error> {
             continue;
         }
         let mut after = String::new();
-        let reached = pages::each(&mut work, PAGE_FIRST, async |store, run, take| {
-            let swept = store.sweep_heads(run, scope, &rules, &after, take).await?;
+        let reached = pages::each(&mut work, PAGE_FIRST, async |store, run, page_mode| {
+            let swept = store.sweep_heads(run, scope, &rules, &after, page_mode).await?;
             after = swept.last;
             Ok(swept.lineages)
         })
@@ -112,9 +112,9 @@ async fn sweep(work: &mut Work<'_>, mut asked: Asked) -> Result<Completion, Erro
         let_through(work.store, asked.scope, &rules, work.run.now, asked.accepted).await??;
     }
     let id = asked.id.clone();
-    let reached = pages::each(work, PAGE_FIRST, async |store, run, take| {
+    let reached = pages::each(work, PAGE_FIRST, async |store, run, page_mode| {
         let lineages;
-        (asked, lineages) = store.sweep_asked(run, &id, &rules, take).await?;
+        (asked, lineages) = store.sweep_asked(run, &id, &rules, page_mode).await?;
         Ok(lineages)
     })
     .await?;

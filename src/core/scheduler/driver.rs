@@ -7,7 +7,7 @@
 use crate::domain::attempt::{Right, RunState};
 use crate::domain::units::Timestamp;
 use crate::jobs::{Completion, JobName, Request, Work, reap};
-use crate::store::{Asked, BY_HAND, Error, Held, Leaving, Opened, Outlook, Run, Store, Tally};
+use crate::store::{Asked, BY_HAND, Error, Held, Opened, Run, RunInputs, RunRelease, Store, Tally};
 use std::time::Instant;
 use tracing::{Instrument, debug, info, info_span, warn};
 
@@ -104,14 +104,14 @@ pub async fn run_job(
     wanted: &Wanted,
     request: Request,
 ) -> Result<JobReport, Error> {
-    let outlook = store.outlook().await?;
-    run_job_after(store, outlook, job, wanted, request).await
+    let inputs = store.run_inputs().await?;
+    run_job_after(store, inputs, job, wanted, request).await
 }
 
 /// As [`run_job`], for whoever has just looked.
 pub async fn run_job_after(
     store: &Store,
-    mut outlook: Outlook,
+    mut inputs: RunInputs,
     job: JobName,
     wanted: &Wanted,
     request: Request,
@@ -124,11 +124,11 @@ pub async fn run_job_after(
         let opened =
             store.open_run(job.name(), &wanted.occurrence, wanted.now, trigger, wanted.right).await?;
         let reason = match opened {
-            Opened::Ours(run) => return work(store, job, run, &outlook, wanted.right, request).await,
+            Opened::Ours(run) => return work(store, job, run, &inputs, wanted.right, request).await,
             Opened::Predecessor(run) => {
                 info!(job = job.name(), run_id = run.run_id, "finishing what a former holder left open");
                 let whole = Request { limit: None, ..request.clone() };
-                match work(store, job, run, &outlook, wanted.right, whole).await {
+                match work(store, job, run, &inputs, wanted.right, whole).await {
                     Ok(left) if left.outcome == Outcome::Released => {
                         "this program was told to stop".to_owned()
                     }
@@ -138,7 +138,7 @@ pub async fn run_job_after(
                         if let Err(why) = ended {
                             warn!(job = job.name(), %why, "what a former holder left open failed");
                         }
-                        outlook = store.outlook().await?;
+                        inputs = store.run_inputs().await?;
                         continue;
                     }
                 }
@@ -166,7 +166,7 @@ async fn work(
     store: &Store,
     job: JobName,
     mut run: Run,
-    outlook: &Outlook,
+    inputs: &RunInputs,
     right: Right,
     request: Request,
 ) -> Result<JobReport, Error> {
@@ -177,15 +177,15 @@ async fn work(
         let held = run.held();
         let body = async {
             // What dead programs marked is not ripe for anybody.
-            if job == JobName::Promote && outlook.attempts {
+            if job == JobName::Promote && inputs.attempts {
                 reap::run(store, right).await?;
             }
-            job.run(Work::new(store, outlook, &mut run, request)).await
+            job.run(Work::new(store, inputs, &mut run, request)).await
         };
         let reached = beating(store, &held, Box::pin(body)).await;
         let truncated = match reached {
             Ok(Completion::Budget) if stop.is_cancelled() => {
-                store.leave(job.name(), Leaving::ToAnother).await?;
+                store.release_run(job.name(), RunRelease::Handover).await?;
                 info!("left to another worker");
                 return Ok(report(job, &run, Outcome::Released, Tally::default()));
             }
@@ -280,8 +280,8 @@ pub async fn finish_open(
     request: Request,
 ) -> Result<Option<JobReport>, Error> {
     let Some(run) = store.take_open_run(job.name(), right).await? else { return Ok(None) };
-    let outlook = store.outlook().await?;
-    work(store, job, run, &outlook, right, request).await.map(Some)
+    let inputs = store.run_inputs().await?;
+    work(store, job, run, &inputs, right, request).await.map(Some)
 }
 
 /// What a run of a job at `now` would do: the run, rolled back. It leaves nothing in the ledger.
@@ -291,8 +291,8 @@ pub async fn dry_run_job(
     now: Timestamp,
     request: Request,
 ) -> Result<Tally, Error> {
-    let outlook = store.outlook().await?;
+    let inputs = store.run_inputs().await?;
     let mut run = Run::dry(job.name(), now);
-    job.run(Work::new(store, &outlook, &mut run, request)).await?;
+    job.run(Work::new(store, &inputs, &mut run, request)).await?;
     Ok(run.estimated())
 }

@@ -77,10 +77,10 @@ impl Store {
         &self,
         run: &mut Run,
         after: &mut MemoryKey,
-        take: PageMode<'_>,
+        page_mode: PageMode<'_>,
     ) -> Result<usize, Error> {
         let body = async |tx: &mut Tx| {
-            let row = audit_page(tx, after, take).await?;
+            let row = audit_page(tx, after, page_mode).await?;
             if row.quarantined > 0 {
                 tx.touch_everything();
             }
@@ -97,7 +97,7 @@ impl Store {
     /// Removes up to `limit` each of what is kept for a time only and whose time is over, as a batch of `run`. Answers whether
     /// more may be left.
     pub async fn trim(&self, run: &mut Run, limit: usize) -> Result<bool, Error> {
-        let (kept, now) = (*self.transactions.pace.kept(), run.now);
+        let (kept, now) = (*self.transactions.trims.retention(), run.now);
         let body = async |tx: &mut Tx| {
             let mut trimmed = trim_all(tx, &kept, limit).await?;
             trimmed.extend(trim_rest(tx, &kept, now, limit).await?);
@@ -158,12 +158,12 @@ impl AuditRow {
     }
 }
 
-async fn audit_page(tx: &mut Tx, after: &MemoryKey, take: PageMode<'_>) -> Result<AuditRow, Error> {
+async fn audit_page(tx: &mut Tx, after: &MemoryKey, page_mode: PageMode<'_>) -> Result<AuditRow, Error> {
     let call = MEMORY_AUDIT
         .call()
         .set("afterId", after.id())
         .set("afterScope", after.scope())
         .set("floor", ENERGY_FLOOR)
-        .take(take);
+        .page(page_mode);
     tx.only(call).await
 }

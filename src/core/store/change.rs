@@ -10,7 +10,7 @@
 //! write that changes more than it can name (an adoption, an evaporation) says so, and mirrors start anew.
 
 use super::Store;
-use super::catalogue::{CHANGE_LEAVE, CHANGE_NOW, CHANGE_SINCE};
+use super::catalogue::{CHANGE_NOW, CHANGE_RECORD, CHANGE_SINCE};
 use super::encode::list;
 use super::error::Error;
 use super::touched::Changes;
@@ -64,7 +64,7 @@ impl Tx {
             return Ok(());
         }
         let column = |of: fn(&Touched) -> &str| list(touched.iter().map(of));
-        let call = CHANGE_LEAVE
+        let call = CHANGE_RECORD
             .call()
             .set("by", by.as_deref().unwrap_or(WORKER))
             .set("everything", everything)
@@ -113,7 +113,7 @@ impl Store {
 
     /// Leaves word that more changed than can be named: every mirror starts anew at its next look. For changes that others made
     /// without a word; leaving it twice does no harm.
-    pub async fn leave_word_of_everything(&self) -> Result<(), Error> {
+    pub async fn record_full_change(&self) -> Result<(), Error> {
         self.transactions
             .run("changes.everything", Mode::Write, async |tx: &mut Tx| {
                 tx.touch_everything();

@@ -96,7 +96,7 @@ impl Store {
             self.in_run(run, "cluster.join", async |tx: &mut Tx| join(tx, page).await).await?;
         }
         for page in suspects.chunks(PAGE) {
-            self.in_run(run, "cluster.looked", async |tx: &mut Tx| looked(tx, page).await).await?;
+            self.in_run(run, "cluster.clear_due", async |tx: &mut Tx| clear_due(tx, page).await).await?;
         }
         Ok(())
     }
@@ -111,7 +111,7 @@ impl Store {
     ) -> Result<(), Error> {
         self.in_run(run, "cluster.quarantine", async |tx: &mut Tx| {
             quarantine(tx, &[(&suspect.key, why.quarantine_reason())]).await?;
-            let tally = looked(tx, std::slice::from_ref(suspect)).await?;
+            let tally = clear_due(tx, std::slice::from_ref(suspect)).await?;
             Ok(Tally { quarantined: 1, ..tally })
         })
         .await
@@ -399,7 +399,7 @@ async fn join(tx: &mut Tx, joins: &[(MemoryKey, String)]) -> Result<Tally, Error
     Ok(tally)
 }
 
-async fn looked(tx: &mut Tx, suspects: &[Suspect]) -> Result<Tally, Error> {
+async fn clear_due(tx: &mut Tx, suspects: &[Suspect]) -> Result<Tally, Error> {
     let mut sorted: Vec<&Suspect> = suspects.iter().collect();
     sorted.sort_by(|a, b| a.key.cmp(&b.key));
     for slice in slices(&CLUSTER_SETTLED, &sorted, |suspect| bytes(&suspect.key) + 9) {

@@ -51,11 +51,11 @@ impl Store {
         &self,
         run: &mut Run,
         tunables: &Tunables,
-        take: PageMode<'_>,
+        page_mode: PageMode<'_>,
     ) -> Result<usize, Error> {
         let now = run.now;
         let tally = self
-            .in_run(run, "memories.adopt", async |tx: &mut Tx| adopt_page(tx, now, tunables, take).await)
+            .in_run(run, "memories.adopt", async |tx: &mut Tx| adopt_page(tx, now, tunables, page_mode).await)
             .await?;
         Ok(usize::try_from(tally.adopted + tally.quarantined).unwrap_or(0))
     }
@@ -86,10 +86,10 @@ impl Store {
         run: &mut Run,
         tunables: &Tunables,
         cursor: &mut DecayCursor,
-        take: PageMode<'_>,
+        page_mode: PageMode<'_>,
     ) -> Result<usize, Error> {
         let (now, from) = (run.now, cursor.clone());
-        let body = async |tx: &mut Tx| decay_page(tx, now, tunables, &from, take).await;
+        let body = async |tx: &mut Tx| decay_page(tx, now, tunables, &from, page_mode).await;
         let (tally, last) = self.in_run(run, "memories.decay", body).await?;
         if let Some(last) = last {
             *cursor = last;
@@ -147,12 +147,12 @@ async fn adopt_page(
     tx: &mut Tx,
     now: Timestamp,
     tunables: &Tunables,
-    take: PageMode<'_>,
+    page_mode: PageMode<'_>,
 ) -> Result<Tally, Error> {
-    if let PageMode::Rows(_) = take {
-        tx.run(SESSION_ADOPT.call().take(take)).await?;
+    if let PageMode::Rows(_) = page_mode {
+        tx.run(SESSION_ADOPT.call().page(page_mode)).await?;
     }
-    let call = laws(MEMORY_ADOPT.call(), tunables).set("now", now.millis()).take(take);
+    let call = laws(MEMORY_ADOPT.call(), tunables).set("now", now.millis()).page(page_mode);
     let tally: Tally = tx.only(call).await?;
     if tally.adopted + tally.quarantined > 0 {
         tx.touch_everything();
@@ -165,7 +165,7 @@ async fn decay_page(
     now: Timestamp,
     tunables: &Tunables,
     from: &DecayCursor,
-    take: PageMode<'_>,
+    page_mode: PageMode<'_>,
 ) -> Result<(Tally, Option<DecayCursor>), Error> {
     let config = tunables.config();
     let call = laws(MEMORY_DECAY.call(), tunables)
@@ -177,7 +177,7 @@ async fn decay_page(
         .set("shortTermDecay", config.short_term_decay)
         .set("longTermDecay", config.long_term_decay)
         .set("expiry", config.expiry_threshold)
-        .take(take);
+        .page(page_mode);
     let row: SweptRow = tx.only(call).await?;
     tx.touch_memories(&row.left, "");
     let tally = Tally {

@@ -33,15 +33,15 @@ impl Store {
         self.transactions
             .run("trails.count", Mode::Read, async |tx: &mut Tx| {
                 let mut there = Vec::new();
-                for &kind_of_trail in &trail_kinds {
-                    let call = match kind_of_trail {
+                for &kind in &trail_kinds {
+                    let call = match kind {
                         TrailKind::Places(label) => {
                             TRAIL_COUNT_PLACES.about(std::slice::from_ref(label), &[])
                         }
                         TrailKind::Edges(kind) => TRAIL_COUNT_EDGES.about(&[], std::slice::from_ref(kind)),
                     };
                     if tx.only::<i64>(call).await? > 0 {
-                        there.push(kind_of_trail);
+                        there.push(kind);
                     }
                 }
                 Ok(there)
@@ -60,11 +60,11 @@ impl Store {
     pub async fn adopt_trails(
         &self,
         run: &mut Run,
-        kind_of_trail: TrailKind<'_>,
+        kind: TrailKind<'_>,
         cycle: i64,
-        take: PageMode<'_>,
+        page_mode: PageMode<'_>,
     ) -> Result<usize, Error> {
-        let body = async |tx: &mut Tx| self.adopt_ground(tx, kind_of_trail, cycle, take).await;
+        let body = async |tx: &mut Tx| self.adopt_page(tx, kind, cycle, page_mode).await;
         let tally = self.in_run(run, "trails.adopt", body).await?;
         Ok(usize::try_from(tally.adopted + tally.quarantined).unwrap_or(0))
     }
@@ -74,18 +74,18 @@ impl Store {
     pub async fn evaporate(
         &self,
         run: &mut Run,
-        kind_of_trail: TrailKind<'_>,
+        kind: TrailKind<'_>,
         cycle: i64,
-        take: PageMode<'_>,
+        page_mode: PageMode<'_>,
     ) -> Result<usize, Error> {
         let is_dry = run.is_dry();
         let body = async |tx: &mut Tx| {
             // What an earlier batch of a dry run adopted was rolled back.
             let adopted = match is_dry {
-                true => self.adopt_ground(tx, kind_of_trail, cycle, take).await?,
+                true => self.adopt_page(tx, kind, cycle, page_mode).await?,
                 false => Tally::default(),
             };
-            let mut tally = self.evaporate_ground(tx, kind_of_trail, cycle, take).await?;
+            let mut tally = self.evaporate_page(tx, kind, cycle, page_mode).await?;
             tally += adopted;
             Ok(tally)
         };
@@ -115,17 +115,17 @@ impl Store {
     /// how many.
     pub(super) async fn release_trails(&self, limit: usize) -> Result<i64, Error> {
         let mut all = 0;
-        for kind_of_trail in self.trail_kinds().await? {
+        for kind in self.trail_kinds().await? {
             all += self
                 .transactions
                 .run("trails.release", Mode::Write, async |tx: &mut Tx| {
-                    let call = match kind_of_trail {
+                    let call = match kind {
                         TrailKind::Places(label) => {
                             TRAIL_RELEASE_PLACES.about(std::slice::from_ref(label), &[])
                         }
                         TrailKind::Edges(kind) => TRAIL_RELEASE_EDGES.about(&[], std::slice::from_ref(kind)),
                     };
-                    let released: i64 = tx.only(call.take(PageMode::Rows(limit))).await?;
+                    let released: i64 = tx.only(call.page(PageMode::Rows(limit))).await?;
                     if released > 0 {
                         tx.touch_everything();
                     }
@@ -136,33 +136,33 @@ impl Store {
         Ok(all)
     }
 
-    async fn adopt_ground(
+    async fn adopt_page(
         &self,
         tx: &mut Tx,
-        kind_of_trail: TrailKind<'_>,
+        kind: TrailKind<'_>,
         cycle: i64,
-        take: PageMode<'_>,
+        page_mode: PageMode<'_>,
     ) -> Result<Tally, Error> {
-        let call = match kind_of_trail {
+        let call = match kind {
             TrailKind::Places(label) => TRAIL_ADOPT_PLACES.about(std::slice::from_ref(label), &[]),
             TrailKind::Edges(kind) => edges(TRAIL_ADOPT_EDGES.about(&[], std::slice::from_ref(kind)), kind),
         };
-        let tally: Tally = tx.only(paged(call, cycle, take)).await?;
+        let tally: Tally = tx.only(paged(call, cycle, page_mode)).await?;
         if tally.adopted + tally.quarantined > 0 {
             tx.touch_everything();
         }
         Ok(tally)
     }
 
-    async fn evaporate_ground(
+    async fn evaporate_page(
         &self,
         tx: &mut Tx,
-        kind_of_trail: TrailKind<'_>,
+        kind: TrailKind<'_>,
         cycle: i64,
-        take: PageMode<'_>,
+        page_mode: PageMode<'_>,
     ) -> Result<Tally, Error> {
         let rates = self.trails.evaporation.rates();
-        let call = match kind_of_trail {
+        let call = match kind {
             TrailKind::Places(label) => TRAIL_EVAPORATE_PLACES
                 .about(std::slice::from_ref(label), &[])
                 .set("exploitation", rates.exploitation)
@@ -174,7 +174,7 @@ impl Store {
                     .set("recency", rates.recency)
             }
         };
-        let mut tally: Tally = tx.only(paged(call, cycle, take).set("floor", NOISE_FLOOR)).await?;
+        let mut tally: Tally = tx.only(paged(call, cycle, page_mode).set("floor", NOISE_FLOOR)).await?;
         if tally.changed + tally.quarantined > 0 {
             tx.touch_everything();
         }
@@ -183,8 +183,8 @@ impl Store {
     }
 }
 
-fn paged(call: Call, cycle: i64, take: PageMode<'_>) -> Call {
-    call.set("cycle", cycle).set("most", Pheromone::MAX).take(take)
+fn paged(call: Call, cycle: i64, page_mode: PageMode<'_>) -> Call {
+    call.set("cycle", cycle).set("most", Pheromone::MAX).page(page_mode)
 }
 
 fn edges(call: Call, kind: &EdgeType) -> Call {

@@ -51,10 +51,10 @@ impl Store {
 
     /// Takes a page of relations of other writers under the laws, as a batch of `run`. Answers how many rows it took, good
     /// and bad.
-    pub async fn adopt_relations(&self, run: &mut Run, take: PageMode<'_>) -> Result<usize, Error> {
+    pub async fn adopt_relations(&self, run: &mut Run, page_mode: PageMode<'_>) -> Result<usize, Error> {
         let now = run.now;
         let tally =
-            self.in_run(run, "relations.adopt", async |tx: &mut Tx| adopt(tx, now, take).await).await?;
+            self.in_run(run, "relations.adopt", async |tx: &mut Tx| adopt(tx, now, page_mode).await).await?;
         Ok(usize::try_from(tally.adopted + tally.quarantined).unwrap_or(0))
     }
 
@@ -64,10 +64,10 @@ impl Store {
         &self,
         run: &mut Run,
         after: &str,
-        take: PageMode<'_>,
+        page_mode: PageMode<'_>,
     ) -> Result<(usize, String), Error> {
         let now = run.now;
-        let body = async |tx: &mut Tx| fade(tx, now, (&self.fading, &self.pins), after, take).await;
+        let body = async |tx: &mut Tx| fade(tx, now, (&self.fading, &self.pins), after, page_mode).await;
         let (tally, last) = self.in_run(run, "relations.fade", body).await?;
         Ok((usize::try_from(tally.scanned).unwrap_or(0), last))
     }
@@ -78,7 +78,7 @@ async fn fade(
     now: Timestamp,
     (fading, pins): (&Fading, &Pins),
     after: &str,
-    take: PageMode<'_>,
+    page_mode: PageMode<'_>,
 ) -> Result<(Tally, String), Error> {
     let call = RELATION_FADE
         .call()
@@ -89,7 +89,7 @@ async fn fade(
         .set("pinFrom", list(pins.0.iter().map(|pin| pin.from.as_deref())))
         .set("pinType", list(pins.0.iter().map(|pin| pin.kind.as_str())))
         .set("pinTo", list(pins.0.iter().map(|pin| pin.to.as_deref())))
-        .take(take);
+        .page(page_mode);
     let FadedRow { mut tally, held, last } = tx.only(call).await?;
     if held + tally.adopted + tally.quarantined + tally.released > 0 {
         tx.touch_everything();
@@ -106,7 +106,7 @@ pub(super) async fn release(
     limit: usize,
     is_judged: bool,
 ) -> Result<i64, Error> {
-    let released: i64 = tx.only(RELATION_RELEASE.call().take(PageMode::Rows(limit))).await?;
+    let released: i64 = tx.only(RELATION_RELEASE.call().page(PageMode::Rows(limit))).await?;
     if released == 0 {
         return Ok(0);
     }
@@ -116,9 +116,9 @@ pub(super) async fn release(
 }
 
 /// Adopts a page of relations that other writers made: from when they were last observed, else made, else from now.
-async fn adopt(tx: &mut Tx, now: Timestamp, take: PageMode<'_>) -> Result<Tally, Error> {
-    let foreign = RELATION_FOREIGN.call().take(take);
-    if let PageMode::Quarantine(_) = take {
+async fn adopt(tx: &mut Tx, now: Timestamp, page_mode: PageMode<'_>) -> Result<Tally, Error> {
+    let foreign = RELATION_FOREIGN.call().page(page_mode);
+    if let PageMode::Quarantine(_) = page_mode {
         tx.touch_everything();
         return tx.only(foreign).await;
     }

@@ -23,23 +23,23 @@ macro_rules! stop_point {
 }
 pub(super) use stop_point;
 
-/// A commit that the history is told of.
+/// The history entry of a commit.
 #[derive(Default)]
-pub(super) struct Told {
+pub(super) struct CommitLog {
     #[cfg(debug_assertions)]
     line: Option<(u64, Value)>,
 }
 
-/// What is known of a commit afterwards.
+/// The outcome of a commit, as far as this process knows.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Known {
-    Ok,
-    Fail,
-    Info,
+pub(super) enum CommitOutcome {
+    Committed,
+    Failed,
+    Unknown,
 }
 
-impl Told {
-    /// What is about to be committed; asked for only where there is a history.
+impl CommitLog {
+    /// Describes a commit; evaluated only where a history is written.
     pub(super) fn of(what: impl FnOnce() -> Value) -> Self {
         #[cfg(debug_assertions)]
         return Self { line: history::next().map(|op| (op, what())) };
@@ -50,27 +50,27 @@ impl Told {
         }
     }
 
-    /// The commit is about to be asked for.
-    pub(super) fn begins(&self) {
+    /// Records that the commit is about to be sent.
+    pub(super) fn record_start(&self) {
         #[cfg(debug_assertions)]
         if let Some((op, what)) = &self.line {
             history::write(*op, "invoke", what);
         }
     }
 
-    /// The commit has come to this.
-    pub(super) fn ends(&self, known: Known) {
+    /// Records the outcome of the commit.
+    pub(super) fn record_end(&self, outcome: CommitOutcome) {
         #[cfg(debug_assertions)]
         if let Some((op, what)) = &self.line {
-            let known = match known {
-                Known::Ok => "ok",
-                Known::Fail => "fail",
-                Known::Info => "info",
+            let known = match outcome {
+                CommitOutcome::Committed => "ok",
+                CommitOutcome::Failed => "fail",
+                CommitOutcome::Unknown => "info",
             };
             history::write(*op, known, what);
         }
         #[cfg(not(debug_assertions))]
-        let _ = known;
+        let _ = outcome;
     }
 }
 

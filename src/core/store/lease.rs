@@ -6,7 +6,7 @@
 
 use super::Store;
 use super::attempt::finish;
-use super::catalogue::{ATTEMPT_LIST, RUN_CONCERNS, RUN_LEAVE, RUN_OPEN, RUN_SURVEY};
+use super::catalogue::{ATTEMPT_LIST, RUN_CONCERNS, RUN_OPEN, RUN_RELEASE, RUN_SURVEY};
 use super::encode::list;
 use super::error::Error;
 use super::reap::Attempt;
@@ -19,11 +19,11 @@ use crate::domain::units::Timestamp;
 use serde::Deserialize;
 use std::time::Duration;
 
-/// What becomes of a run that its holder does not finish.
+/// How a run is released that its holder does not finish.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Leaving {
+pub enum RunRelease {
     /// Open, for whoever comes first.
-    ToAnother,
+    Handover,
     /// Over, for this reason.
     Failed(String),
 }
@@ -102,7 +102,7 @@ impl Store {
             let open = |row: &Row| {
                 let occurrence = row.open.clone()?;
                 let stranded = Duration::from_millis(row.over_ms.max(0).unsigned_abs());
-                let ours = row.ours && !self.at_work.holds(&row.job, &occurrence);
+                let ours = row.ours && !self.active_runs.contains(&row.job, &occurrence);
                 Some(OpenFacts { occurrence, ours, free: row.free, stranded })
             };
             let last = row.and_then(|row| row.last).and_then(|last| Timestamp::from_millis(last).ok());
@@ -123,15 +123,15 @@ impl Store {
         self.read_one(RUN_CONCERNS.call().set("overdueMs", overdue)).await
     }
 
-    /// Lets go of what this program holds of a job: its run, and its attempts.
-    pub async fn leave(&self, job: &'static str, how: Leaving) -> Result<(), Error> {
+    /// Releases what this program holds of a job: its run, and its attempts.
+    pub async fn release_run(&self, job: &'static str, how: RunRelease) -> Result<(), Error> {
         let (state, reason) = match &how {
-            Leaving::ToAnother => (RunState::Open, None),
-            Leaving::Failed(reason) => (RunState::Failed, Some(reason.as_str())),
+            RunRelease::Handover => (RunState::Open, None),
+            RunRelease::Failed(reason) => (RunState::Failed, Some(reason.as_str())),
         };
         let ours = |holder: &Option<String>| holder.as_ref() == Some(&self.holder);
         self.leases
-            .run("run.leave", Mode::Write, async |tx: &mut Tx| {
+            .run("run.release", Mode::Write, async |tx: &mut Tx| {
                 let open =
                     ATTEMPT_LIST.call().set("id", None::<String>).set("open", true).set("limit", 100_i64);
                 let attempts: Vec<Attempt> = tx.rows(open).await?;
@@ -145,7 +145,7 @@ impl Store {
                 }
                 let runs: Vec<OpenRun> = tx.rows(RUN_OPEN.call()).await?;
                 for run in runs.iter().filter(|run| run.job == job && ours(&run.holder)) {
-                    let leave = RUN_LEAVE
+                    let leave = RUN_RELEASE
                         .call()
                         .set("job", job)
                         .set("occurrence", run.occurrence.as_str())

@@ -10,7 +10,7 @@
 
 use super::Asked;
 use super::Store;
-use super::at_work::Working;
+use super::active_runs::ActiveRun;
 use super::catalogue::{
     RUN_ASK, RUN_CLOSE, RUN_CREATE, RUN_GUARD, RUN_HISTORY, RUN_LAST, RUN_OPEN, RUN_RECEIPT, RUN_TAKE,
 };
@@ -44,7 +44,7 @@ pub struct Run {
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum RunMode {
     /// It is in the ledger, and its batches are committed.
-    Recorded { _working: Working },
+    Recorded { _active: ActiveRun },
     /// It is nowhere in the graph, and its batches are rolled back.
     DryRun { did: Tally },
 }
@@ -279,7 +279,7 @@ impl Store {
         let recorded = |row: &&FactsRow| row.occurrence.is_some() && row.occurrence.as_deref() == wanted;
         let record = rows.iter().find(recorded).map(facts).transpose()?;
         // To the protocol another task of this program is another program.
-        let ours = open.as_ref().is_some_and(|open| self.at_work.holds(job, &open.occurrence));
+        let ours = open.as_ref().is_some_and(|open| self.active_runs.contains(job, &open.occurrence));
         let holder = if ours { "" } else { &self.holder };
         Ok(open_run(holder, wanted, open.as_ref(), record.as_ref(), instant(server_now)?, right))
     }
@@ -294,7 +294,7 @@ impl Store {
 
     fn taken_run(&self, row: RunRow, job: &'static str, occurrence: String) -> Result<Run, Error> {
         let RunRow { fence, batch, run_id, now } = row;
-        let mode = RunMode::Recorded { _working: self.at_work.begin(job, &occurrence) };
+        let mode = RunMode::Recorded { _active: self.active_runs.register(job, &occurrence) };
         Ok(Run { job, occurrence, run_id, now: instant(now)?, fence, batch, mode })
     }
 

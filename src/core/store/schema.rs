@@ -6,9 +6,10 @@
 
 use super::Store;
 use super::catalogue::{
-    MIGRATION_AT_WORK, MIGRATION_DUPLICATES, MIGRATION_LIST, MIGRATION_RECORD, SCHEMA_EDGE, SCHEMA_EMBEDDING,
-    SCHEMA_PLACE, SCHEMA_V001, SCHEMA_V002, SCHEMA_V003, SCHEMA_V004, SCHEMA_V005, SCHEMA_V006, SCHEMA_V007,
-    SCHEMA_V008, SCHEMA_V009, SERVER_EMBEDDING, SERVER_PING, SERVER_SCHEMA, SERVER_WRITE,
+    MIGRATION_DUPLICATES, MIGRATION_LIST, MIGRATION_PROCESSES, MIGRATION_RECORD, SCHEMA_EDGE,
+    SCHEMA_EMBEDDING, SCHEMA_PLACE, SCHEMA_V001, SCHEMA_V002, SCHEMA_V003, SCHEMA_V004, SCHEMA_V005,
+    SCHEMA_V006, SCHEMA_V007, SCHEMA_V008, SCHEMA_V009, SERVER_EMBEDDING, SERVER_PING, SERVER_SCHEMA,
+    SERVER_WRITE,
 };
 use super::error::Error;
 use super::statement::Statement;
@@ -341,7 +342,7 @@ impl Store {
             return Ok(());
         }
         if pending.len() < MIGRATIONS.len() {
-            let processes: Vec<String> = self.read_one(MIGRATION_AT_WORK.call()).await?;
+            let processes: Vec<String> = self.read_one(MIGRATION_PROCESSES.call()).await?;
             if !processes.is_empty() {
                 return Err(Error::Conflict(format!(
                     "the database at {} cannot be upgraded while other processes of Ebb work on it: {} (one that was \

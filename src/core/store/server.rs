@@ -31,9 +31,9 @@ impl About {
     }
 }
 
-/// How many were set aside, beside memories and facts.
+/// Counts of quarantined rows, beside memories and facts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-pub struct Aside {
+pub struct QuarantineCounts {
     /// Relations that fade.
     pub relations: i64,
     pub places: i64,
@@ -41,8 +41,8 @@ pub struct Aside {
 }
 
 impl Store {
-    /// Counts what was set aside of relations and trails. Reads all of them.
-    pub async fn aside(&self) -> Result<Aside, Error> {
+    /// Counts quarantined relations, places and edges. Reads all of them.
+    pub async fn quarantine_counts(&self) -> Result<QuarantineCounts, Error> {
         let allowed = &self.trails.allowed;
         self.read_one(SERVER_QUARANTINED.about(allowed.labels(), allowed.types())).await
     }

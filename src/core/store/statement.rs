@@ -173,8 +173,8 @@ impl Call {
     }
 
     /// Sets what the page is asked for.
-    pub(super) fn take(mut self, take: PageMode<'_>) -> Self {
-        match take {
+    pub(super) fn page(mut self, page_mode: PageMode<'_>) -> Self {
+        match page_mode {
             PageMode::Rows(limit) => self.set("limit", i64::try_from(limit).unwrap_or(i64::MAX)),
             PageMode::Quarantine(why) => {
                 let text = self.statement.quarantining(self.query.query());

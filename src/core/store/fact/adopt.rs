@@ -53,12 +53,13 @@ impl Store {
 
     /// Takes facts of other writers under the laws, a page as a batch of `run`. Answers how many rows it took,
     /// good and bad.
-    pub async fn adopt_facts(&self, run: &mut Run, take: PageMode<'_>) -> Result<usize, Error> {
+    pub async fn adopt_facts(&self, run: &mut Run, page_mode: PageMode<'_>) -> Result<usize, Error> {
         if self.foreign_facts().await? == 0 {
             return Ok(0);
         }
         let now = run.now;
-        let tally = self.in_run(run, "facts.adopt", async |tx: &mut Tx| adopt(tx, now, take).await).await?;
+        let tally =
+            self.in_run(run, "facts.adopt", async |tx: &mut Tx| adopt(tx, now, page_mode).await).await?;
         Ok(usize::try_from(tally.adopted + tally.quarantined).unwrap_or(0))
     }
 }
@@ -74,9 +75,13 @@ async fn foreign(tx: &mut Tx) -> Result<i64, Error> {
 }
 
 /// Adopts a page of facts.
-pub(in crate::store) async fn adopt(tx: &mut Tx, now: Timestamp, take: PageMode<'_>) -> Result<Tally, Error> {
-    let foreign = FACT_FOREIGN.call().take(take);
-    if let PageMode::Quarantine(_) = take {
+pub(in crate::store) async fn adopt(
+    tx: &mut Tx,
+    now: Timestamp,
+    page_mode: PageMode<'_>,
+) -> Result<Tally, Error> {
+    let foreign = FACT_FOREIGN.call().page(page_mode);
+    if let PageMode::Quarantine(_) = page_mode {
         return tx.only(foreign).await;
     }
     let rows: Vec<ForeignRow> = tx.rows(foreign).await?;

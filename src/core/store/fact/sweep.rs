@@ -12,7 +12,9 @@ use crate::domain::ids::decay_id;
 use crate::domain::policy::{Counters, Rules, Verdict};
 use crate::domain::units::{Confidence, Timestamp};
 use crate::store::Store;
-use crate::store::catalogue::{FACT_AHEAD, FACT_COUNT, FACT_DECAY, FACT_HEADS, FACT_LOCK, FACT_QUARANTINE};
+use crate::store::catalogue::{
+    FACT_COUNT, FACT_DECAY, FACT_HEADS, FACT_LOCK, FACT_PAGE_END, FACT_QUARANTINE,
+};
 use crate::store::encode::{list, slices};
 use crate::store::error::Error;
 use crate::store::run::Run;
@@ -63,7 +65,7 @@ struct Page<'a> {
     rules: &'a Rules,
     epsilon: f64,
     now: Timestamp,
-    take: PageMode<'a>,
+    page_mode: PageMode<'a>,
 }
 
 impl Store {
@@ -76,7 +78,7 @@ impl Store {
         after: &str,
         limit: usize,
     ) -> Result<Swept, Error> {
-        let page = Page { scope, rules, epsilon: self.regime.epsilon, now, take: PageMode::Rows(limit) };
+        let page = Page { scope, rules, epsilon: self.regime.epsilon, now, page_mode: PageMode::Rows(limit) };
         self.transactions
             .run("facts.look", Mode::Read, async |tx: &mut Tx| {
                 let rows = heads(tx, page, after).await?;
@@ -99,7 +101,7 @@ impl Store {
         limit: usize,
     ) -> Result<Option<String>, Error> {
         let skip = i64::try_from(limit).unwrap_or(i64::MAX) - 1;
-        let call = FACT_AHEAD.call().set("scope", scope.name()).set("after", after).set("skip", skip);
+        let call = FACT_PAGE_END.call().set("scope", scope.name()).set("after", after).set("skip", skip);
         self.read_optional(call).await
     }
 
@@ -110,9 +112,9 @@ impl Store {
         scope: FactScope,
         rules: &Rules,
         after: &str,
-        take: PageMode<'_>,
+        page_mode: PageMode<'_>,
     ) -> Result<Swept, Error> {
-        let page = Page { scope, rules, epsilon: self.regime.epsilon, now: run.now, take };
+        let page = Page { scope, rules, epsilon: self.regime.epsilon, now: run.now, page_mode };
         Ok(self.in_run(run, "facts.sweep", async |tx: &mut Tx| sweep(tx, page, after).await).await?.1)
     }
 
@@ -123,14 +125,14 @@ impl Store {
         run: &mut Run,
         id: &str,
         rules: &Rules,
-        take: PageMode<'_>,
+        page_mode: PageMode<'_>,
     ) -> Result<(Asked, usize), Error> {
         let now = run.now;
         let body = async |tx: &mut Tx| {
             // It is the run's alone, so what is read here stands until this transaction ends. A page whose commit was
             // lost and that landed is not counted again: the cursor has passed it.
             let mut asked = asked::read(tx, id).await?.asked;
-            let page = Page { scope: asked.scope, rules, epsilon: self.regime.epsilon, now, take };
+            let page = Page { scope: asked.scope, rules, epsilon: self.regime.epsilon, now, page_mode };
             let (tally, swept) = sweep(tx, page, &asked.cursor).await?;
             asked.cursor = swept.last;
             asked.counters += swept.counters;
@@ -147,7 +149,7 @@ impl Store {
 }
 
 async fn heads(tx: &mut Tx, page: Page<'_>, after: &str) -> Result<Vec<HeadRow>, Error> {
-    let call = FACT_HEADS.call().set("scope", page.scope.name()).set("after", after).take(page.take);
+    let call = FACT_HEADS.call().set("scope", page.scope.name()).set("after", after).page(page.page_mode);
     tx.rows(call).await
 }
 
@@ -200,7 +202,7 @@ async fn sweep(tx: &mut Tx, page: Page<'_>, after: &str) -> Result<(Tally, Swept
         tx.run(call).await?;
     }
     let count = |many: usize| i64::try_from(many).unwrap_or(i64::MAX);
-    let quarantined = match page.take {
+    let quarantined = match page.page_mode {
         PageMode::Rows(_) => faults.len(),
         PageMode::Quarantine(_) => lineages,
     };
