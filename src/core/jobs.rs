@@ -146,11 +146,11 @@ struct Job {
     waits_since: fn(&Backlog) -> Option<Timestamp>,
     /// How much waits for it.
     left: fn(&Waiting) -> i64,
-    run: for<'a> fn(Work<'a>) -> Working<'a>,
+    run: for<'a> fn(Work<'a>) -> JobFuture<'a>,
 }
 
 /// A job at work. On the heap, so that whoever waits for a job does not compile all of them again.
-type Working<'a> = Pin<Box<dyn Future<Output = Result<Completion, Error>> + 'a>>;
+type JobFuture<'a> = Pin<Box<dyn Future<Output = Result<Completion, Error>> + 'a>>;
 
 impl std::fmt::Display for JobName {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -158,7 +158,7 @@ impl std::fmt::Display for JobName {
     }
 }
 
-/// How a job is to work. The default is what the schedule uses.
+/// The options of a job. The default is what the schedule uses.
 #[derive(Debug, Clone, Default)]
 pub struct Request {
     /// Stop after about this many rows.
@@ -172,7 +172,7 @@ pub struct Request {
     pub learning: Learning,
 }
 
-/// What a job works with.
+/// The context of a job: its inputs, its run and its budget.
 pub struct Work<'a> {
     pub store: &'a Store,
     /// The tunables as the graph has them.
@@ -188,7 +188,7 @@ pub struct Work<'a> {
     learning: Learning,
 }
 
-/// Whether a job came to the end of what was due.
+/// Whether a job reached the end of what was due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Completion {
     End,

@@ -30,7 +30,7 @@ pub mod saving;
 
 use crate::domain::ids::Scope;
 use crate::domain::units::Timestamp;
-use crate::store::{self, Mirrored, Store};
+use crate::store::{self, MirrorQuery, Store};
 use compare::Difference;
 use compute::{Refused, WAIT_TIMEOUT};
 use content::{Names, Relations};
@@ -55,7 +55,7 @@ use tracing::{info, warn};
 /// How often what is compared follows writers who do not rest.
 const FOLLOWED_MAX: usize = 10;
 
-/// What a mirror goes by.
+/// The settings of a mirror.
 #[derive(Debug, Clone)]
 pub struct Config {
     /// Bytes that all scopes together may take at their peak: see [`hot`].
@@ -93,9 +93,9 @@ impl Config {
     }
 }
 
-/// What is held of a scope, and what the next generation is made from.
-struct Held {
-    asked: Mirrored,
+/// The mirrored state of a scope, from which the next generation is made.
+struct MirroredScope {
+    asked: MirrorQuery,
     view: Arc<View>,
     /// What was learned on its graph.
     synapses: Synapses,
@@ -169,9 +169,9 @@ impl Current {
     }
 }
 
-/// What was done to bring a mirror up to date.
+/// The outcome of a refresh.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Done {
+pub enum RefreshOutcome {
     /// It was read whole.
     Loaded,
     /// What changed was merged in.
@@ -185,7 +185,7 @@ pub enum Done {
 /// One scope's place: the view that is asked, and the one writer that makes the next.
 struct Place {
     current: RwLock<Option<Current>>,
-    held: tokio::sync::Mutex<Option<Held>>,
+    held: tokio::sync::Mutex<Option<MirroredScope>>,
 }
 
 impl Place {
@@ -198,7 +198,7 @@ impl Place {
 
     /// What there is to save: a view, and what was learned on its graph. Waits for whoever refreshes, on a thread that may.
     fn content(&self) -> Option<(Arc<View>, SynapticState)> {
-        self.held.blocking_lock().as_ref().and_then(Held::content)
+        self.held.blocking_lock().as_ref().and_then(MirroredScope::content)
     }
 
     /// The later of an instant and the one that is published: who asked first may have the lock last.
@@ -206,7 +206,7 @@ impl Place {
         self.published().map_or(at, |current| at.max(current.as_of))
     }
 
-    fn publish(&self, held: Option<&Held>, as_of: Timestamp, looked: Instant) {
+    fn publish(&self, held: Option<&MirroredScope>, as_of: Timestamp, looked: Instant) {
         let current = held.map(|held| Current {
             view: Arc::clone(&held.view),
             as_of,
@@ -220,7 +220,7 @@ impl Place {
     }
 }
 
-impl Held {
+impl MirroredScope {
     /// Its view, and what was learned on its graph.
     fn content(&self) -> Option<(Arc<View>, SynapticState)> {
         let learned = self.synapses.export(self.view.graph()).ok()?;
@@ -280,7 +280,7 @@ impl Mirror {
 
     /// The view of a scope, and what was learned on its graph; `None` before the first refresh.
     pub async fn content(&self, scope: &Scope) -> Result<Option<(Arc<View>, SynapticState)>, Error> {
-        Ok(self.place(scope)?.held.lock().await.as_ref().and_then(Held::content))
+        Ok(self.place(scope)?.held.lock().await.as_ref().and_then(MirroredScope::content))
     }
 
     /// How saves of a scope went; `None` where nothing is saved.
@@ -311,7 +311,7 @@ impl Mirror {
 
     /// Brings the mirror of a scope up to date, loading it the first time; `at` is the present by the laws'
     /// clock.
-    pub async fn refresh(&self, scope: &Scope, at: Timestamp) -> Result<Done, Error> {
+    pub async fn refresh(&self, scope: &Scope, at: Timestamp) -> Result<RefreshOutcome, Error> {
         let place = self.place(scope)?;
         let mut held = place.held.lock().await;
         self.refresh_held((scope, place), &mut held, at, false).await
@@ -359,10 +359,10 @@ impl Mirror {
     async fn refresh_held(
         &self,
         (scope, place): (&Scope, &Place),
-        held: &mut Option<Held>,
+        held: &mut Option<MirroredScope>,
         at: Timestamp,
         weigh: bool,
-    ) -> Result<Done, Error> {
+    ) -> Result<RefreshOutcome, Error> {
         let (at, looked) = (place.not_before(at), Instant::now());
         let done = self.advance(scope, held, at, weigh).await?;
         place.publish(held.as_ref(), at, looked);
@@ -372,16 +372,16 @@ impl Mirror {
     async fn advance(
         &self,
         scope: &Scope,
-        held: &mut Option<Held>,
+        held: &mut Option<MirroredScope>,
         at: Timestamp,
         weigh: bool,
-    ) -> Result<Done, Error> {
+    ) -> Result<RefreshOutcome, Error> {
         let next = match held {
             None => (Generation::default().next(), Density::default()),
             Some(known) => match refresh::refresh(&self.store, known, &self.config, at, weigh).await? {
-                Refreshed::Same => return Ok(Done::Same),
-                Refreshed::Next => return Ok(Done::Patched),
-                Refreshed::Learned => return Ok(Done::Learned),
+                Refreshed::Same => return Ok(RefreshOutcome::Same),
+                Refreshed::Next => return Ok(RefreshOutcome::Patched),
+                Refreshed::Learned => return Ok(RefreshOutcome::Learned),
                 Refreshed::Anew(why) => {
                     info!(%scope, why, "the mirror is loaded anew");
                     (known.view.generation().next(), known.density)
@@ -397,7 +397,7 @@ impl Mirror {
             info!(%scope, why, "the mirror is to be loaded again at the next look");
         }
         *held = Some(anew);
-        Ok(Done::Loaded)
+        Ok(RefreshOutcome::Loaded)
     }
 
     fn place(&self, scope: &Scope) -> Result<&Place, Error> {
@@ -405,7 +405,7 @@ impl Mirror {
     }
 }
 
-/// Why the mirror cannot do what it was asked.
+/// An error of the mirror.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {

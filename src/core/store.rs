@@ -60,45 +60,46 @@ mod trim_schedule;
 mod tunables;
 mod tx;
 
-pub use attempt::{Claimed, Promotion};
+pub use attempt::{AttemptClaim, Promotion};
 pub use backlog::{Backlog, RunInputs};
-pub use batch::{Applied, Batch, Done, Fault};
+pub use batch::{Batch, BatchFault, BatchOutcome, EventEffect};
 pub use change::{Change, KEPT_MS, OVERLAP_MS, Touched};
 pub use cluster::{Neighbourhood, Suspect};
-pub use coactivation::Waits;
+pub use coactivation::WaitingSession;
 pub use connection::Config;
 pub use decay::DecayCursor;
 pub use decode::Life;
 pub use error::{Class, Error, Refusal, RefusedWhy};
 pub use evaporate::TrailKind;
-pub use fact::{Asked, Fact, FactFilter, Said, SweepJob, SweepState, Swept};
+pub use fact::{Fact, FactFilter, FactReceipt, RequestedSweep, SweepJob, SweepPage, SweepState};
 pub use future_rows::FutureRows;
 pub use import::{OtherEvents, Progress};
 pub use inspect::{Answer, Cell};
 pub use key::{KeyRow, LiveKeys};
-pub use lease::{Facts, JobFacts, OpenFacts, RunRelease};
-pub use memory::{Filter, Happened, Record, TierCount, TierHealth, Waiting};
+pub use lease::{JobStatus, LedgerSurvey, OpenRunStatus, RunRelease};
+pub use memory::{Filter, MemoryEvent, Record, TierCount, TierHealth, Waiting};
 pub use mirror::{
-    Amount, Census, Eligible, EndSeen, FadingRelation, Heat, Mirrored, NodeSeen, OutgoingRelation,
+    Amount, Census, FadingRelation, Heat, MirrorCandidate, MirrorQuery, MirroredEnd, MirroredNode,
+    OutgoingRelation,
 };
 pub use mirror_status::MirrorStatus;
-pub use outcome::{Report, Reported};
-pub use policy::InForce;
-pub use reap::{Attempt, Reaped};
-pub use reinforcement::{Likeness, Near, New, Old};
-pub use relation::{Observed, Relation, Which};
+pub use outcome::{OutcomeReceipt, OutcomeReport};
+pub use policy::ActivePolicies;
+pub use reap::{Attempt, ReapReport};
+pub use reinforcement::{CorpusMemory, NearMemory, NewMemory, SimilarMemories};
+pub use relation::{ObservationEffect, Relation, RelationFilter};
 pub use request::RequestMode;
-pub use run::{BY_HAND, Held, OpenRun, Opened, Past, Run};
-pub use schema::{Drift, Initialised};
-pub use scratch::Present;
+pub use run::{BY_HAND, OpenRun, OpenedRun, Past, Run, RunLease};
+pub use schema::{Drift, InitReport};
+pub use scratch::CurrentTime;
 pub use server::{About, QuarantineCounts};
-pub use session::Ended;
+pub use session::EndedSession;
 pub use statement::PageMode;
 pub use synapse::{Learned, Lesson, SynapseRow, WaitingOutcome};
 pub use tally::Tally;
 pub use trail::{
-    CheapestPath, Counter, Hot, NextPlace, TraceDone, Traced, TrailEdge, TrailNode, TrailPlace, TrailStatus,
-    WalkedEdge,
+    CheapestPath, Counter, Hot, NextPlace, TraceEffect, TraceOutcome, TrailEdge, TrailNode, TrailPlace,
+    TrailStatus, WalkedEdge,
 };
 pub use tx::TxCounters;
 

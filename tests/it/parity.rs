@@ -16,7 +16,7 @@ use ebb_core::domain::memory::{Decayed, Found, MemoryState, adopted, decayed};
 use ebb_core::domain::tier::Tier;
 use ebb_core::domain::units::{Energy, Timestamp};
 use ebb_core::jobs::JobName;
-use ebb_core::store::{Opened, PageMode};
+use ebb_core::store::{OpenedRun, PageMode};
 use neo4rs::BoltType;
 use serde::Deserialize;
 
@@ -317,7 +317,7 @@ async fn an_adoption_in_cypher_is_an_adoption_in_rust() {
     lay(&db, &rows, false).await;
 
     let opened = db.store.open_run("decay", "manual/parity", now, "manual", Right::Lease).await.unwrap();
-    let Opened::Ours(mut run) = opened else { panic!("{opened:?}") };
+    let OpenedRun::Ours(mut run) = opened else { panic!("{opened:?}") };
     while db.store.adopt(&mut run, &tunables, PageMode::Rows(1_000)).await.unwrap() > 0 {}
     let tally = db.store.close_run(&run, RunState::Done, false, None).await.unwrap();
     assert_eq!((tally.adopted, tally.quarantined), (i64::try_from(ROWS).unwrap(), 0));

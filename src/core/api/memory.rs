@@ -4,7 +4,7 @@ use crate::domain::memory::{Crossing, MemoryState};
 use crate::domain::tier::Tier;
 use crate::domain::tunables::Tunables;
 use crate::domain::units::Timestamp;
-use crate::store::{Done, Happened, Life, Record};
+use crate::store::{EventEffect, Life, MemoryEvent, Record};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -49,7 +49,7 @@ pub struct Memory {
     pub quarantined: Option<String>,
     /// What the request did to it: created, accessed or revived.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub did: Option<Done>,
+    pub did: Option<EventEffect>,
     /// Whether nothing was written.
     #[serde(rename = "dry_run", skip_serializing_if = "std::ops::Not::not")]
     pub dry_run: bool,
@@ -135,11 +135,11 @@ pub struct Event {
 
 /// What is on record, latest first: accesses by session, promotions, the last expiry, the creation.
 #[must_use]
-pub fn history(happened: &[Happened], life: &Life, last_expired: Option<Timestamp>) -> Vec<Event> {
+pub fn history(happened: &[MemoryEvent], life: &Life, last_expired: Option<Timestamp>) -> Vec<Event> {
     let event = |at, what, energy| Event { at, what, energy, session: None, count: None };
     let mut events: Vec<Event> = happened
         .iter()
-        .map(|happened: &Happened| match happened.what.as_str() {
+        .map(|happened: &MemoryEvent| match happened.what.as_str() {
             "PROMOTED_TO" => event(happened.at, "promoted to shortTerm", happened.energy),
             "CRYSTALLIZED_INTO" => event(happened.at, "crystallised into longTerm", happened.energy),
             _ => Event {

@@ -2,7 +2,7 @@
 
 use crate::domain::outcome;
 use crate::domain::units::Timestamp;
-use crate::store::Reported;
+use crate::store::OutcomeReceipt;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -30,8 +30,8 @@ pub struct Outcome {
 impl Outcome {
     /// As it is told.
     #[must_use]
-    pub fn of(outcome: &outcome::Outcome, reported: &Reported, dry_run: bool) -> Self {
-        let Reported { active, left_out, deposits, passed_over, learns, at } = *reported;
+    pub fn of(outcome: &outcome::Outcome, reported: &OutcomeReceipt, dry_run: bool) -> Self {
+        let OutcomeReceipt { active, left_out, deposits, passed_over, learns, at } = *reported;
         Self {
             recall_id: outcome.recall().to_string(),
             active,

@@ -6,7 +6,7 @@
 use crate::clock::rfc3339;
 use crate::domain::event::Tie;
 use crate::domain::units::Timestamp;
-use crate::store::{Observed, Relation, Tally};
+use crate::store::{ObservationEffect, Relation, Tally};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 use std::borrow::Cow;
@@ -93,7 +93,7 @@ pub struct WrittenEdge {
     /// What an observation did: created, again, or late where a later one had been seen.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
-    outcome: Option<Observed>,
+    outcome: Option<ObservationEffect>,
     /// What it weighs, after a pin.
     #[serde(skip_serializing_if = "Option::is_none")]
     weight: Option<f64>,
@@ -108,7 +108,7 @@ impl WrittenEdge {
     #[must_use]
     pub fn of(
         tie: &Tie,
-        outcome: Option<Observed>,
+        outcome: Option<ObservationEffect>,
         weight: Option<f64>,
         at: Timestamp,
         dry_run: bool,

@@ -3,7 +3,7 @@
 use crate::domain::ids::{NAME_BYTES_MAX, TERM_BYTES_MAX};
 use crate::domain::trail::Cycles;
 use crate::domain::units::Timestamp;
-use crate::store::{Counter, Tally, Traced};
+use crate::store::{Counter, Tally, TraceEffect};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 use std::borrow::Cow;
@@ -44,7 +44,7 @@ impl JsonSchema for PlaceNames {
 pub struct TrailWritten {
     /// What it did.
     #[serde(flatten)]
-    pub traced: Traced,
+    pub traced: TraceEffect,
     /// When.
     pub at: Timestamp,
     /// Whether nothing was written.

@@ -146,7 +146,7 @@ async fn estimate(work: &mut Work<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-/// What a dry run has learned of a scope so far, and nobody has written.
+/// The state that a dry run has learned of a scope so far; nothing of it is written.
 #[derive(Default)]
 struct Estimated {
     tick: Option<u64>,

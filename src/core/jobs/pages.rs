@@ -25,7 +25,7 @@ const SHRINK_OVER: Duration = Duration::from_secs(2);
 /// Rows that one run quarantines since a statement failed on them, at most.
 const QUARANTINED_MAX: u32 = 100;
 
-/// What to do after a failure.
+/// The reaction to a failed page.
 enum Next {
     Halve,
     Quarantine,

@@ -39,7 +39,7 @@ async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
         let limit = match (page_mode, failed.take()) {
             (PageMode::Rows(limit), _) => limit,
             (PageMode::Quarantine(why), Some(claimed)) => {
-                return store.give_back(run, &claimed, Some(why)).await;
+                return store.abort_attempt(run, &claimed, Some(why)).await;
             }
             (PageMode::Quarantine(_), None) => return Ok(0),
         };
@@ -53,7 +53,7 @@ async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
             }
             Err(why) => {
                 if limit > 1 && (why.is_of_data() || why.is_too_big()) {
-                    store.give_back(run, &claimed, None).await?;
+                    store.abort_attempt(run, &claimed, None).await?;
                 } else {
                     failed = Some(claimed);
                 }

@@ -13,7 +13,7 @@
 use super::{Completion, Job, Work, pages};
 use crate::domain::ids::MemoryKey;
 use crate::domain::tunables::Tunables;
-use crate::store::{Error, Likeness, New, Store};
+use crate::store::{Error, NewMemory, SimilarMemories, Store};
 use ebb_engine::semantic::trigram::CharNgramIndex;
 use std::collections::BTreeMap;
 
@@ -49,7 +49,7 @@ async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
         if new.is_empty() {
             return Ok(Completion::End);
         }
-        let mut strengthen = async |work: &mut Work<'_>, new: &[New], failed: Option<&Error>| {
+        let mut strengthen = async |work: &mut Work<'_>, new: &[NewMemory], failed: Option<&Error>| {
             if let (Some(why), [new]) = (failed, new) {
                 return work.store.quarantine_new(work.run, new, why).await;
             }
@@ -97,8 +97,8 @@ async fn compare(
     store: &Store,
     tunables: &Tunables,
     texts: &mut Texts,
-    page: &[New],
-) -> Result<Vec<Likeness>, Error> {
+    page: &[NewMemory],
+) -> Result<Vec<SimilarMemories>, Error> {
     let mut likenesses = Vec::with_capacity(page.len());
     for new in page {
         let old = if new.embedded {
@@ -106,12 +106,16 @@ async fn compare(
         } else {
             by_text(texts.of(store, new.key.scope()).await?, new, store.similarity().text_threshold)
         };
-        likenesses.push(Likeness { new: new.key.clone(), old });
+        likenesses.push(SimilarMemories { new: new.key.clone(), old });
     }
     Ok(likenesses)
 }
 
-fn by_text(texts: &(Vec<MemoryKey>, CharNgramIndex), new: &New, threshold: f64) -> Vec<(MemoryKey, f64)> {
+fn by_text(
+    texts: &(Vec<MemoryKey>, CharNgramIndex),
+    new: &NewMemory,
+    threshold: f64,
+) -> Vec<(MemoryKey, f64)> {
     let (keys, index) = texts;
     // One more, since a memory that was promoted meanwhile is likest to itself.
     let like = index.like(&new.text, MOST + 1).into_iter();
@@ -119,7 +123,11 @@ fn by_text(texts: &(Vec<MemoryKey>, CharNgramIndex), new: &New, threshold: f64) 
     named.filter(|(key, score)| *key != new.key && *score > threshold).take(MOST).collect()
 }
 
-async fn by_embedding(store: &Store, new: &New, threshold: f64) -> Result<Vec<(MemoryKey, f64)>, Error> {
+async fn by_embedding(
+    store: &Store,
+    new: &NewMemory,
+    threshold: f64,
+) -> Result<Vec<(MemoryKey, f64)>, Error> {
     let mut limit = NEIGHBOURS;
     loop {
         let near = store.nearest(&new.key, limit).await?;

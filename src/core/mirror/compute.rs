@@ -13,7 +13,7 @@ use tokio::sync::Semaphore;
 /// How long to wait for a permit, or for what somebody else loads.
 pub(super) const WAIT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Why a view was not asked.
+/// The reason why a view was not queried.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refused {
@@ -36,7 +36,7 @@ pub enum Refused {
         bytes: u64,
     },
     #[error("a question met a fault of the engine; the log says which")]
-    Fallen,
+    Panicked,
 }
 
 /// Permits and buffers.
@@ -69,7 +69,7 @@ impl Compute {
             drop(permit);
             answer
         });
-        task.await.map_err(|_| Refused::Fallen)
+        task.await.map_err(|_| Refused::Panicked)
     }
 }
 
@@ -81,7 +81,7 @@ mod tests {
     async fn work_that_falls_gives_its_permit_back() {
         let compute = Compute::new(1);
         let fallen = compute.run(|_| -> u32 { panic!("as asked") }).await;
-        assert!(matches!(fallen, Err(Refused::Fallen)));
+        assert!(matches!(fallen, Err(Refused::Panicked)));
         assert_eq!(compute.run(|_| 7).await.unwrap(), 7);
         assert_eq!(compute.pool.lock().unwrap().len(), 1);
     }

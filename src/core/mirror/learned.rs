@@ -7,7 +7,7 @@
 //! Numbers of the store are `f64`, those of the engine `f32`; each of these is one of those, so nothing is lost on the way there
 //! and back. A row that holds what no slot learns is passed over: nothing was learned there, until an outcome teaches it anew.
 
-use super::{Error, Held};
+use super::{Error, MirroredScope};
 use crate::store::{Learned, SynapseRow};
 use ebb_engine::graph::Graph;
 use ebb_engine::plasticity::{Key, Place, Record, Rules, Synapse, Synapses};
@@ -63,7 +63,7 @@ pub(super) fn records(rows: Vec<SynapseRow>) -> Vec<Record> {
     records
 }
 
-impl Held {
+impl MirroredScope {
     /// Takes over what was learned since, on the graph that is asked meanwhile.
     pub(super) fn learn(&mut self, learned: Learned) -> Result<(), Error> {
         let (view, tick) = (Arc::clone(&self.view), learned.tick);

@@ -46,7 +46,7 @@ pub struct Config {
     pub every: u64,
 }
 
-/// How saves of a scope went since the start of the process.
+/// Counts of the saves of a scope since the process started.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Saves {
     /// The generation that was saved last; `None` before the first.

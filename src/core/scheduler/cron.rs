@@ -12,7 +12,7 @@ use tokio_cron_scheduler::{Job, JobScheduler, JobSchedulerError};
 /// The longest wait for a tick.
 const SILENCE_MAX: Duration = Duration::from_secs(3);
 
-/// A wake without contents: by the clock, or by whoever knows that there is something to see.
+/// A wake-up signal without contents: sent by the clock, or after a write that may make a job due.
 #[derive(Debug, Clone, Default)]
 pub struct Wake(Arc<Notify>);
 

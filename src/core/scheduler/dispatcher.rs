@@ -25,7 +25,7 @@ use crate::clock::{Clock, too_far_off};
 use crate::domain::attempt::Right;
 use crate::domain::units::Timestamp;
 use crate::jobs::{JobName, Learning, Request};
-use crate::store::{Error, Facts, JobFacts, RunRelease, Store};
+use crate::store::{Error, JobStatus, LedgerSurvey, RunRelease, Store};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -53,7 +53,7 @@ const GRACE: Duration = Duration::from_secs(6);
 /// How long letting go may take after that.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// What a worker's loop works with.
+/// The dependencies of the worker loop.
 #[derive(Clone)]
 pub struct Dispatcher {
     pub store: Arc<Store>,
@@ -95,7 +95,7 @@ fn changed_since(
     known.1
 }
 
-/// What a job is begun for.
+/// The reason for which a job is started.
 #[derive(Debug, Clone)]
 enum Start {
     /// A run that was left open.
@@ -177,14 +177,14 @@ impl Dispatcher {
     }
 
     /// Looks at the ledger; and, once jobs get on, at what somebody has to see to.
-    async fn look(&self) -> Result<(Timestamp, Facts), String> {
+    async fn look(&self) -> Result<(Timestamp, LedgerSurvey), String> {
         self.recovery.returned().await;
         let asked = self.clock.now();
         let names = JobName::ALL.map(JobName::name);
         let look = async {
             let mut facts = self.store.survey(&names).await?;
             if self.recovery.is_complete() {
-                facts.asked = self.store.waiting_sweep().await?;
+                facts.requested_sweep = self.store.next_requested_sweep().await?;
                 let concerns = self.store.concerns().await?;
                 let mut counts = self.meter.counts();
                 (counts.quarantined, counts.stuck) = (concerns.quarantined, concerns.stuck);
@@ -198,7 +198,7 @@ impl Dispatcher {
         }
     }
 
-    fn act(&self, state: &mut DispatcherState, seen: Result<(Timestamp, Facts), String>) {
+    fn act(&self, state: &mut DispatcherState, seen: Result<(Timestamp, LedgerSurvey), String>) {
         let usable = seen.and_then(|(asked, facts)| match self.skewed(asked, &facts) {
             None => Ok(facts),
             Some(why) => Err(why),
@@ -226,12 +226,12 @@ impl Dispatcher {
     }
 
     /// Why no run may be opened by this machine's clock.
-    fn skewed(&self, asked: Timestamp, facts: &Facts) -> Option<String> {
+    fn skewed(&self, asked: Timestamp, facts: &LedgerSurvey) -> Option<String> {
         let skew_ms = self.clock.skew_ms(asked, facts.server_now, self.clock.now());
         too_far_off(skew_ms)
     }
 
-    fn start_due_jobs(&self, state: &mut DispatcherState, facts: &Facts) {
+    fn start_due_jobs(&self, state: &mut DispatcherState, facts: &LedgerSurvey) {
         let now = self.clock.now();
         let config = Arc::clone(&self.config.borrow());
         let mut idle = true;
@@ -252,7 +252,7 @@ impl Dispatcher {
                 counts.stranded = ledger.open.as_ref().map_or(Duration::ZERO, |open| open.stranded);
             });
             let start = due.map(|due| Start::Occurrence(due.at, due.missed));
-            let asked = facts.asked.as_ref().filter(|_| job == JobName::Sweep);
+            let asked = facts.requested_sweep.as_ref().filter(|_| job == JobName::Sweep);
             let start = start.or_else(|| asked.map(|(id, at)| Start::RequestedSweep(id.clone(), *at)));
             let Some(start) = self.start_of(state, job, ledger, start) else { continue };
             if state.tasks.len() >= if self.recovery.is_complete() { AT_ONCE } else { AT_ONCE_AT_FIRST } {
@@ -276,7 +276,7 @@ impl Dispatcher {
         &self,
         state: &mut DispatcherState,
         job: JobName,
-        ledger: &JobFacts,
+        ledger: &JobStatus,
         due: Option<Start>,
     ) -> Option<Start> {
         let here = state

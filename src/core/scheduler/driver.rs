@@ -7,11 +7,13 @@
 use crate::domain::attempt::{Right, RunState};
 use crate::domain::units::Timestamp;
 use crate::jobs::{Completion, JobName, Request, Work, reap};
-use crate::store::{Asked, BY_HAND, Error, Held, Opened, Run, RunInputs, RunRelease, Store, Tally};
+use crate::store::{
+    BY_HAND, Error, OpenedRun, RequestedSweep, Run, RunInputs, RunLease, RunRelease, Store, Tally,
+};
 use std::time::Instant;
 use tracing::{Instrument, debug, info, info_span, warn};
 
-/// Which occurrence is wanted, and by what right.
+/// The occurrence to run, and the right to take it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wanted {
     /// Its name in the ledger.
@@ -22,14 +24,14 @@ pub struct Wanted {
     pub right: Right,
 }
 
-/// Who wants a run.
+/// The origin of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trigger {
     Schedule,
     Manual,
 }
 
-/// What came of it.
+/// The outcome of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     Done,
@@ -39,7 +41,7 @@ pub enum Outcome {
     Released,
 }
 
-/// What a run did.
+/// The report of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JobReport {
     pub job: JobName,
@@ -83,7 +85,12 @@ impl Wanted {
     /// The run of a sweep that somebody asked for.
     #[must_use]
     pub fn requested(id: &str, at: Timestamp) -> Self {
-        Self { occurrence: Asked::occurrence(id), now: at, trigger: Trigger::Manual, right: Right::Lease }
+        Self {
+            occurrence: RequestedSweep::occurrence(id),
+            now: at,
+            trigger: Trigger::Manual,
+            right: Right::Lease,
+        }
     }
 
     /// A run by hand.
@@ -124,8 +131,8 @@ pub async fn run_job_after(
         let opened =
             store.open_run(job.name(), &wanted.occurrence, wanted.now, trigger, wanted.right).await?;
         let reason = match opened {
-            Opened::Ours(run) => return work(store, job, run, &inputs, wanted.right, request).await,
-            Opened::Predecessor(run) => {
+            OpenedRun::Ours(run) => return work(store, job, run, &inputs, wanted.right, request).await,
+            OpenedRun::Predecessor(run) => {
                 info!(job = job.name(), run_id = run.run_id, "finishing what a former holder left open");
                 let whole = Request { limit: None, ..request.clone() };
                 match work(store, job, run, &inputs, wanted.right, whole).await {
@@ -143,8 +150,8 @@ pub async fn run_job_after(
                     }
                 }
             }
-            Opened::Over(state) => format!("this occurrence is over already: {}", state.name()),
-            Opened::Held { occurrence, holder } => {
+            OpenedRun::Over(state) => format!("this occurrence is over already: {}", state.name()),
+            OpenedRun::Held { occurrence, holder } => {
                 format!("another program ({holder}) is working on the occurrence {occurrence} of this job")
             }
         };
@@ -174,7 +181,7 @@ async fn work(
     async {
         let begun = Instant::now();
         let stop = request.stop.clone();
-        let held = run.held();
+        let held = run.lease();
         let body = async {
             // What dead programs marked is not ripe for anybody.
             if job == JobName::Promote && inputs.attempts {
@@ -232,7 +239,7 @@ async fn work(
 ///
 /// Neither is ever dropped half-way, since a transaction whose future is dropped keeps its locks until its connection is
 /// used again. So a job whose run was lost is not stopped from here either: its next transaction's guard does that.
-async fn beating<T>(store: &Store, held: &Held, work: impl Future<Output = T>) -> T {
+async fn beating<T>(store: &Store, held: &RunLease, work: impl Future<Output = T>) -> T {
     let mut work = std::pin::pin!(work);
     loop {
         tokio::select! {

@@ -18,7 +18,7 @@ pub const WINDOW_MS: i64 = 7 * 24 * 3_600_000;
 /// A pattern of every minute fires so often in ten weeks.
 pub const COUNT_MAX: u64 = 100_000;
 
-/// When a job runs.
+/// The recurrence of a job.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Rhythm {
     /// At whole multiples of this many milliseconds since 1970.

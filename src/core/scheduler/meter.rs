@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// How a run ended, as a label.
+/// The end of a run, as a metric label.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Ending {
     Done,
@@ -42,7 +42,7 @@ impl Ending {
     }
 }
 
-/// What was counted of one job.
+/// The counters of one job.
 #[derive(Debug, Clone, Default)]
 pub struct JobCounts {
     /// Runs by how they ended.
@@ -65,7 +65,7 @@ pub struct JobCounts {
     pub last_done: Option<Timestamp>,
 }
 
-/// What was counted of the worker.
+/// The counters of the worker.
 #[derive(Debug, Clone, Default)]
 pub struct Counts {
     pub jobs: BTreeMap<JobName, JobCounts>,
@@ -76,7 +76,7 @@ pub struct Counts {
     pub panics: u64,
     /// Changes of the configuration that were not taken over because it had faults.
     pub failed_reloads: u64,
-    /// Rows that are set aside, as last seen.
+    /// Rows that are quarantined, as last seen.
     pub quarantined: i64,
     /// Attempts that nobody ended long after their lease, as last seen.
     pub stuck: i64,

@@ -12,7 +12,7 @@ use tokio::sync::watch;
 /// Within which the workers of a database that was away come back to it.
 const RETURN: Duration = Duration::from_secs(1);
 
-/// How far work gets on.
+/// The stage of a recovery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
     /// The database was away when it was last asked.

@@ -12,7 +12,7 @@ use crate::jobs::{JobName, Request};
 use crate::scheduler::JobConfig;
 use crate::scheduler::driver::{self, JobReport, Outcome, Wanted};
 use crate::scheduler::due::Rhythm;
-use crate::store::{self, Answer, BY_HAND, Error, Initialised, Past, Store, Tally, TierCount};
+use crate::store::{self, Answer, BY_HAND, Error, InitReport, Past, Store, Tally, TierCount};
 use tokio_util::sync::CancellationToken;
 
 /// Runs of a job among which a repeated request looks for its own.
@@ -38,7 +38,7 @@ impl Service {
     ///
     /// # Errors
     /// [`Error::Conflict`] with the rows that would break a constraint; nothing is written then.
-    pub async fn initialise(&self) -> Result<Initialised, Error> {
+    pub async fn initialise(&self) -> Result<InitReport, Error> {
         let about = self.store.about().await?;
         self.store.initialise(&self.config.consolidation, self.counted(about.server_now)).await
     }
@@ -47,7 +47,7 @@ impl Service {
     ///
     /// # Errors
     /// As [`Service::initialise`].
-    pub async fn dry_run_initialise(&self) -> Result<Initialised, Error> {
+    pub async fn dry_run_initialise(&self) -> Result<InitReport, Error> {
         self.store.about().await?;
         self.store.dry_run_initialise(&self.config.consolidation).await
     }

@@ -9,7 +9,7 @@ use crate::domain::memory::{Crossing, MemoryState};
 use crate::domain::tier::Tier;
 use crate::domain::tunables::Tunables;
 use crate::domain::units::{HOUR_MS, Timestamp};
-use crate::store::{Error, Happened, Record};
+use crate::store::{Error, MemoryEvent, Record};
 
 pub use super::past::Stretch;
 
@@ -99,7 +99,7 @@ fn because(
     vital: &MemoryState,
     at: Timestamp,
     crossings: &[Crossing],
-    history: &[Happened],
+    history: &[MemoryEvent],
     tunables: &Tunables,
 ) -> String {
     let energy = vital.energy_now(at, tunables).value();

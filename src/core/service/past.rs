@@ -9,7 +9,7 @@ use crate::domain::memory::{MemoryState, Revive, accessed, created};
 use crate::domain::tier::Tier;
 use crate::domain::tunables::Tunables;
 use crate::domain::units::{Energy, Timestamp};
-use crate::store::{Happened, Life};
+use crate::store::{Life, MemoryEvent};
 
 /// Instants with energies, in order; between two points the energy fades smoothly.
 pub type Stretch = Vec<(Timestamp, f64)>;
@@ -29,7 +29,7 @@ enum Step {
 /// The stretches between what happened, from the earliest start that explains the stored energy to the anchor.
 pub(super) fn stretches(
     life: &Life,
-    history: &[Happened],
+    history: &[MemoryEvent],
     last_expired: Option<Timestamp>,
     tunables: &Tunables,
 ) -> Vec<Stretch> {
@@ -52,14 +52,14 @@ pub(super) fn stretches(
 
 fn steps(
     vital: &MemoryState,
-    history: &[Happened],
+    history: &[MemoryEvent],
     last_expired: Option<Timestamp>,
 ) -> Vec<(Timestamp, Step)> {
     let mut uses: Vec<Timestamp> = vec![vital.last_accessed];
     uses.extend(history.iter().filter(|event| event.what == "ACCESSED_IN").map(|event| event.at));
     uses.sort();
     uses.dedup();
-    let rose = |event: &Happened| {
+    let rose = |event: &MemoryEvent| {
         let tier = match event.what.as_str() {
             "PROMOTED_TO" => Tier::ShortTerm,
             "CRYSTALLIZED_INTO" => Tier::LongTerm,
@@ -127,8 +127,8 @@ mod tests {
         Timestamp::EPOCH.after(hours * 3_600_000.0)
     }
 
-    fn used(hours: f64) -> Happened {
-        Happened { what: "ACCESSED_IN".to_owned(), at: at(hours), energy: None, detail: None, count: 1 }
+    fn used(hours: f64) -> MemoryEvent {
+        MemoryEvent { what: "ACCESSED_IN".to_owned(), at: at(hours), energy: None, detail: None, count: 1 }
     }
 
     fn life(vital: MemoryState) -> Life {
@@ -161,7 +161,7 @@ mod tests {
             access_count: 9,
             ..created(at(0.0), false)
         };
-        let rose = Happened { what: "PROMOTED_TO".to_owned(), energy: Some(2.5), ..used(3.0) };
+        let rose = MemoryEvent { what: "PROMOTED_TO".to_owned(), energy: Some(2.5), ..used(3.0) };
         let later = accessed(risen, at(8.0), Revive::Yes, &tunables).unwrap().0;
         let drawn = stretches(&life(later), &[used(8.0), rose], None, &tunables);
         assert_eq!(drawn[0].first(), Some(&(at(3.0), 2.5)));

@@ -25,9 +25,9 @@ use serde::Deserialize;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-/// How many memories an attempt holds.
+/// An attempt with the number of memories that it holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Claimed {
+pub struct AttemptClaim {
     pub attempt: String,
     /// How many it holds.
     pub claimed: i64,
@@ -43,23 +43,23 @@ pub struct Promotion {
 }
 
 /// Writes promotions of memories that this transaction has locked, each with its stub, and answers those it wrote. A step
-/// that was taken before, by a memory that somebody moved back by hand, cannot be taken twice: that one is set aside.
-pub(super) async fn raise(
+/// that was taken before, by a memory that somebody moved back by hand, cannot be taken twice: that one is quarantined.
+pub(super) async fn promote(
     tx: &mut Tx,
     promotions: Vec<Promotion>,
     at: Timestamp,
 ) -> Result<Vec<Promotion>, Error> {
-    let raised = rise(tx, promotions).await?;
-    stubs(tx, &raised, at).await?;
+    let raised = write_promotions(tx, promotions).await?;
+    create_stubs(tx, &raised, at).await?;
     Ok(raised.into_iter().map(|(promotion, _)| promotion).collect())
 }
 
 /// A promotion with the id of its stub.
-type Raised = (Promotion, String);
+type PromotionWithStub = (Promotion, String);
 
 /// Writes the lives, and answers the promotions whose stubs are to be left in the same transaction. The id of a stub follows
 /// from its key, so anybody can work it out and give it to a memory of their own: then the stub gets one at random.
-async fn rise(tx: &mut Tx, promotions: Vec<Promotion>) -> Result<Vec<Raised>, Error> {
+async fn write_promotions(tx: &mut Tx, promotions: Vec<Promotion>) -> Result<Vec<PromotionWithStub>, Error> {
     #[derive(Deserialize)]
     struct Risen {
         at: usize,
@@ -101,10 +101,10 @@ async fn rise(tx: &mut Tx, promotions: Vec<Promotion>) -> Result<Vec<Raised>, Er
 }
 
 /// Leaves the stubs of promotions.
-async fn stubs<'r>(tx: &mut Tx, raised: &'r [Raised], at: Timestamp) -> Result<(), Error> {
-    let archived = |(p, id): &'r Raised| Some((p, id.as_str(), p.before.tier.archived()?.name()));
-    let stubs: Vec<(&Promotion, &str, &'static str)> = raised.iter().filter_map(archived).collect();
-    for slice in slices(&MEMORY_STUB, &stubs, |(p, id, _)| 2 * bytes(&p.key) + id.len() + 80) {
+async fn create_stubs<'r>(tx: &mut Tx, raised: &'r [PromotionWithStub], at: Timestamp) -> Result<(), Error> {
+    let archived = |(p, id): &'r PromotionWithStub| Some((p, id.as_str(), p.before.tier.archived()?.name()));
+    let create_stubs: Vec<(&Promotion, &str, &'static str)> = raised.iter().filter_map(archived).collect();
+    for slice in slices(&MEMORY_STUB, &create_stubs, |(p, id, _)| 2 * bytes(&p.key) + id.len() + 80) {
         let each = || slice.iter().map(|(p, ..)| *p);
         let call = keyed(MEMORY_STUB.call(), each().map(|p| &p.key))
             .set("stub", list(slice.iter().map(|(_, id, _)| *id)))
@@ -120,7 +120,12 @@ async fn stubs<'r>(tx: &mut Tx, raised: &'r [Raised], at: Timestamp) -> Result<(
 impl Store {
     /// Opens an attempt and claims up to `limit` ripe memories for it, as a batch of `run`. `None` when there was
     /// nothing to claim; the attempt is then aborted in the same transaction.
-    pub async fn claim(&self, run: &mut Run, phase: &str, limit: usize) -> Result<Option<Claimed>, Error> {
+    pub async fn claim(
+        &self,
+        run: &mut Run,
+        phase: &str,
+        limit: usize,
+    ) -> Result<Option<AttemptClaim>, Error> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
         struct Row {
@@ -165,14 +170,19 @@ impl Store {
         .await?;
         stop_point!("after_claim");
         let claimed = claimed.into_inner();
-        Ok((claimed > 0).then_some(Claimed { attempt, claimed }))
+        Ok((claimed > 0).then_some(AttemptClaim { attempt, claimed }))
     }
 
     /// Promotes what an attempt has claimed, as a batch of `run`, and ends the attempt with its receipt.
     ///
     /// # Errors
     /// [`Error::Fenced`] if run or attempt was lost: nothing is written then.
-    pub async fn apply(&self, run: &mut Run, claimed: &Claimed, tunables: &Tunables) -> Result<Tally, Error> {
+    pub async fn apply(
+        &self,
+        run: &mut Run,
+        claimed: &AttemptClaim,
+        tunables: &Tunables,
+    ) -> Result<Tally, Error> {
         let now = run.now;
         self.in_run(run, "attempt.apply", async |tx: &mut Tx| {
             tx.attempt = Some(claimed.attempt.clone());
@@ -206,7 +216,7 @@ impl Store {
                 }
             }
             quarantine(tx, &faults).await?;
-            let promoted = raise(tx, promotions, now).await?;
+            let promoted = promote(tx, promotions, now).await?;
             let promoted = i64::try_from(promoted.len()).unwrap_or(i64::MAX);
             finish(tx, &claimed.attempt, AttemptState::Done, promoted).await?;
             tally.changed = promoted;
@@ -219,14 +229,14 @@ impl Store {
 
     /// Ends an attempt whose work failed, as a batch of `run`: its memories are ripe as before, or quarantined as those on
     /// which it failed. Answers how many were.
-    pub async fn give_back(
+    pub async fn abort_attempt(
         &self,
         run: &mut Run,
-        claimed: &Claimed,
+        claimed: &AttemptClaim,
         failed: Option<&Error>,
     ) -> Result<usize, Error> {
         let tally = self
-            .in_run(run, "attempt.give_back", async |tx: &mut Tx| {
+            .in_run(run, "attempt.abort_attempt", async |tx: &mut Tx| {
                 tx.attempt = Some(claimed.attempt.clone());
                 let held = self.guard_attempt(tx, claimed).await?;
                 if held.state == AttemptState::Done.name() {
@@ -248,7 +258,7 @@ impl Store {
     }
 
     /// Locks an attempt that is this program's, and says what it has claimed.
-    async fn guard_attempt(&self, tx: &mut Tx, claimed: &Claimed) -> Result<ClaimedMemories, Error> {
+    async fn guard_attempt(&self, tx: &mut Tx, claimed: &AttemptClaim) -> Result<ClaimedMemories, Error> {
         let guard = ATTEMPT_GUARD
             .call()
             .set("id", claimed.attempt.as_str())
@@ -288,7 +298,7 @@ impl Store {
     }
 }
 
-/// What an attempt holds.
+/// The memories of an attempt.
 #[derive(Deserialize)]
 struct ClaimedMemories {
     state: String,
@@ -322,9 +332,9 @@ pub(super) async fn not_over(tx: &mut Tx) -> Result<Vec<Open>, Error> {
 /// Ends an attempt with its receipt.
 pub(super) async fn finish(tx: &mut Tx, id: &str, state: AttemptState, applied: i64) -> Result<(), Error> {
     #[derive(Deserialize)]
-    struct Ended {}
+    struct EndedSession {}
     let call = ATTEMPT_FINISH.call().set("id", id).set("state", state.name()).set("applied", applied);
-    match tx.row::<Ended>(call).await? {
+    match tx.row::<EndedSession>(call).await? {
         Some(_) => Ok(()),
         None => Err(Error::Fenced(format!("attempt {id} is over; nothing was written"))),
     }

@@ -36,7 +36,7 @@ struct AuditRow {
 }
 
 impl Store {
-    /// Memories by tier with their energies at `now`; rows that are set aside are left out.
+    /// Memories by tier with their energies at `now`; quarantined rows are left out.
     pub async fn health(&self, now: Timestamp, tunables: &Tunables) -> Result<Vec<TierHealth>, Error> {
         let config = tunables.config();
         let call = MEMORY_HEALTH
@@ -57,7 +57,7 @@ impl Store {
         Ok(i64::try_from(open.iter().filter(|open| open.overdue).count()).unwrap_or(i64::MAX))
     }
 
-    /// Gives rows that were set aside back under the laws where their values are sound now, as a batch of `run`; without
+    /// Releases quarantined rows where their values are sound now, as a batch of `run`; without
     /// tunables, for adoption to judge.
     ///
     /// # Errors

@@ -223,7 +223,7 @@ catalogue! {
     SESSION_REWIND_ACCESSES = "session/rewind_accesses";
     SESSION_TRIM = "session/trim";
     SWEEP_ADVANCE = "sweep/advance";
-    SWEEP_ASKED = "sweep/asked";
+    SWEEP_NEXT = "sweep/next";
     SWEEP_CREATE = "sweep/create";
     SWEEP_END = "sweep/end";
     SWEEP_READ = "sweep/read";

@@ -29,7 +29,7 @@ pub const KEPT_MS: i64 = 24 * 3_600_000;
 /// Who changes what nobody asks for: the jobs of a worker. Their runs say more.
 const WORKER: &str = "worker";
 
-/// What one transaction changed.
+/// The change record of one transaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
     /// By which its word is known.

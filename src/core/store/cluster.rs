@@ -186,7 +186,7 @@ impl Neighbourhood {
 /// A memory, and a cluster of its scope.
 type Belonging<'p> = (MemoryKey, &'p str);
 
-/// What plans come to, sorted by statement.
+/// The rows that plans write, sorted by statement.
 #[derive(Default)]
 struct Writes<'p> {
     /// Scope and cluster.

@@ -60,8 +60,8 @@ impl Store {
         Ok(usize::try_from(tally.adopted + tally.quarantined).unwrap_or(0))
     }
 
-    /// Judges rows that were set aside anew, at most 10,000: those whose values are sound by now go back under the laws,
-    /// the others are set aside again. Where a statement fails on any of them, all are left to the next run, which finds
+    /// Judges quarantined rows anew, at most 10,000: those whose values are sound by now go back under the laws,
+    /// the others are quarantined again. Where a statement fails on any of them, all are left to the next run, which finds
     /// out on which. Answers how many were released.
     pub async fn release_sound(&self, now: Timestamp, tunables: &Tunables) -> Result<i64, Error> {
         let release = async |tunables| {
@@ -112,16 +112,16 @@ pub(super) async fn unstamped(tx: &mut Tx) -> Result<i64, Error> {
 /// Rows that are judged anew at a time.
 const RELEASED: usize = 10_000;
 
-/// Which rows that were set aside are judged anew.
+/// The quarantined rows that are checked again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Judged {
     /// Every one, because a person asked.
     All,
-    /// Those that still have the property they were set aside for.
+    /// Those that still have the property they were quarantined for.
     Mended,
 }
 
-/// Judges rows that were set aside anew, by these tunables, or leaves that to the next run. Answers how many were released.
+/// Judges quarantined rows anew, by these tunables, or leaves that to the next run. Answers how many were released.
 pub(super) async fn release_page(
     tx: &mut Tx,
     now: Timestamp,

@@ -1,7 +1,7 @@
 //! From rows to checked domain values.
 //!
 //! Statements return a value of a wrong type as null, so a bad row never fails a page. What is missing or impossible
-//! is named here, and the row is set aside under that reason with its values as they are.
+//! is named here, and the row is quarantined under that reason with its values as they are.
 
 use crate::domain::ids::{MemoryId, Scope};
 use crate::domain::memory::MemoryState;
@@ -9,7 +9,7 @@ use crate::domain::tier::Tier;
 use crate::domain::units::{Energy, Timestamp};
 use serde::Deserialize;
 
-/// What `memory/lock` and `memory/read` return of a memory's life.
+/// The columns of `memory/lock` and `memory/read` that laws need.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct LifeRow {

@@ -69,8 +69,8 @@ pub enum Error {
         /// Which law, with the name of the living memory for a stub.
         why: RefusedWhy,
     },
-    /// A row that no law can use. It is set aside and stays as it is.
-    #[error("{id} is set aside: {reason}")]
+    /// A row that no law can use. It is quarantined and stays as it is.
+    #[error("{id} is quarantined: {reason}")]
     Quarantined { id: String, reason: String },
     /// The guard stopped it: nothing was written.
     #[error("the guard stopped this before it wrote: {0}")]
@@ -130,7 +130,7 @@ impl Refusal {
     }
 }
 
-/// What a server's error code means for whoever sent the statement.
+/// The meaning of a server's error code for the sender of the statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {
     /// Again, soon.

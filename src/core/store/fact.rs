@@ -4,12 +4,12 @@
 //! lineages first, in the order of their keys, and looks at their heads after that.
 
 mod adopt;
-mod asked;
+mod requested;
 mod sweep;
 
 pub(super) use adopt::adopt;
-pub use asked::{Asked, SweepJob, SweepState};
-pub use sweep::Swept;
+pub use requested::{RequestedSweep, SweepJob, SweepState};
+pub use sweep::SweepPage;
 
 use super::Store;
 use super::catalogue::{
@@ -25,9 +25,9 @@ use neo4rs::BoltType;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What an assertion did.
+/// The receipt of an assertion.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Said {
+pub struct FactReceipt {
     pub id: String,
     /// Whether it is what counts of its lineage; not where a later one was known.
     pub is_head: bool,
@@ -36,7 +36,7 @@ pub struct Said {
     pub at: Timestamp,
 }
 
-/// Which facts are asked for.
+/// A filter of facts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FactFilter {
     pub scope: FactScope,
@@ -104,7 +104,11 @@ type Line<'a> = (&'a str, FactScope, &'a str);
 
 impl Store {
     /// Asserts facts, all or none, once under a request id, or as a dry run.
-    pub async fn assert_facts(&self, mode: RequestMode<'_>, facts: &[Assertion]) -> Result<Vec<Said>, Error> {
+    pub async fn assert_facts(
+        &self,
+        mode: RequestMode<'_>,
+        facts: &[Assertion],
+    ) -> Result<Vec<FactReceipt>, Error> {
         self.transactions
             .retry_on_unique_conflict("fact.assert", async |tx: &mut Tx| {
                 if let Some(said) = open(tx, mode).await? {
@@ -139,7 +143,7 @@ impl Store {
 }
 
 /// Asserts facts inside a transaction of the caller.
-pub(super) async fn assert(tx: &mut Tx, facts: &[Assertion]) -> Result<Vec<Said>, Error> {
+pub(super) async fn assert(tx: &mut Tx, facts: &[Assertion]) -> Result<Vec<FactReceipt>, Error> {
     if facts.is_empty() {
         return Ok(Vec::new());
     }
@@ -190,8 +194,11 @@ pub(super) async fn assert(tx: &mut Tx, facts: &[Assertion]) -> Result<Vec<Said>
         .zip(facts)
         .map(|(key, fact)| (key.as_str(), Rank { at: fact.at, is_asserted: true, id: fact.id.clone() }));
     let heads = move_heads(tx, &before, ranked).await?;
-    let said =
-        |fact: &Assertion| Said { id: fact.id.clone(), is_head: heads.contains(&fact.id), at: fact.at };
+    let said = |fact: &Assertion| FactReceipt {
+        id: fact.id.clone(),
+        is_head: heads.contains(&fact.id),
+        at: fact.at,
+    };
     Ok(facts.iter().map(said).collect())
 }
 

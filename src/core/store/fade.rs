@@ -98,7 +98,7 @@ async fn fade(
     Ok((tally, last.unwrap_or_else(|| after.to_owned())))
 }
 
-/// Gives relations that were set aside back, and adopts those of other writers at once, or leaves that to the next pass.
+/// Releases quarantined relations, and adopts those of other writers at once, or leaves that to the next pass.
 /// Answers how many came back.
 pub(super) async fn release(
     tx: &mut Tx,
@@ -127,9 +127,9 @@ async fn adopt(tx: &mut Tx, now: Timestamp, page_mode: PageMode<'_>) -> Result<T
     let rows: Vec<(ForeignRow, Judged)> = rows
         .into_iter()
         .map(|row| {
-            let judged = row.check(now).and_then(|(key, bond)| {
+            let judged = row.check(now).and_then(|(key, state)| {
                 if taken.insert(key.clone()) {
-                    Ok((key, bond))
+                    Ok((key, state))
                 } else {
                     Err("the same relation exists already".to_owned())
                 }
@@ -147,9 +147,9 @@ async fn adopt(tx: &mut Tx, now: Timestamp, page_mode: PageMode<'_>) -> Result<T
             .call()
             .set("element", list(slice.iter().map(|(row, _)| row.element.as_str())))
             .set("key", list(sound().map(|sound| sound.map(|(key, _)| key.as_str()))))
-            .set("base", list(sound().map(|sound| sound.map(|(_, bond)| bond.base.value()))))
-            .set("weightAt", instants(sound().map(|sound| sound.map(|(_, bond)| bond.weight_at))))
-            .set("pinned", list(sound().map(|sound| sound.map(|(_, bond)| bond.pinned))))
+            .set("base", list(sound().map(|sound| sound.map(|(_, state)| state.base.value()))))
+            .set("weightAt", instants(sound().map(|sound| sound.map(|(_, state)| state.weight_at))))
+            .set("pinned", list(sound().map(|sound| sound.map(|(_, state)| state.pinned))))
             .set("fault", list(slice.iter().map(|(_, judged)| judged.as_ref().err().map(String::as_str))));
         tally += tx.only::<Tally>(call).await?;
     }
@@ -167,12 +167,12 @@ impl ForeignRow {
         let weight = self.weight.map_or(Ok(Weight::ONE), Weight::new).map_err(|why| why.to_string())?;
         let at = self.last_observed.or(self.created).map_or(Ok(now), Timestamp::from_millis);
         let at = at.map_err(|why| why.to_string())?;
-        let bond = RelationState {
+        let state = RelationState {
             base: weight,
             weight_at: at,
             last_observed: at,
             pinned: self.pinned.unwrap_or(false),
         };
-        Ok((relation_key(&self.scope, from, kind, to), bond))
+        Ok((relation_key(&self.scope, from, kind, to), state))
     }
 }

@@ -4,15 +4,15 @@
 //! writes. So the same command may be repeated after a kill at once, and two at a time do no harm.
 
 use super::Store;
-use super::batch::{Applied, Batch, Done, apply};
+use super::batch::{Batch, BatchOutcome, EventEffect, apply};
 use super::catalogue::{IMPORT_ADVANCE, IMPORT_GUARD, IMPORT_OPEN};
 use super::error::Error;
 use super::fact::assert;
-use super::outcome::{Report, take_in};
+use super::outcome::{OutcomeReport, take_in};
 use super::relation::observe;
 use super::request::RequestMode;
-use super::session::Ended;
-use super::trail::{TraceDone, trace};
+use super::session::EndedSession;
+use super::trail::{TraceOutcome, trace};
 use super::tx::{Mode, Tx};
 use crate::domain::event::{Observe, Trace};
 use crate::domain::fact::Assertion;
@@ -21,7 +21,7 @@ use crate::domain::tunables::Tunables;
 use crate::domain::units::Timestamp;
 use serde::Deserialize;
 
-/// How far the import of a file has come.
+/// The progress of the import of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Progress {
     pub lines: i64,
@@ -30,7 +30,7 @@ pub struct Progress {
     pub at: Option<i64>,
 }
 
-/// What the lines of a batch say others what happened to memories.
+/// The events of a batch of lines that do not concern memories.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct OtherEvents<'a> {
     /// Relations that were seen, in order.
@@ -78,19 +78,19 @@ impl Store {
         progress: &Progress,
         batch: Batch<'_>,
         others: OtherEvents<'_>,
-    ) -> Result<Applied, Error> {
+    ) -> Result<BatchOutcome, Error> {
         let body = async |tx: &mut Tx| {
             if self.landed(tx, key, from, progress.lines).await? {
-                return Ok((Applied::All(vec![Done::Accessed; batch.events.len()]), ()));
+                return Ok((BatchOutcome::Written(vec![EventEffect::Accessed; batch.events.len()]), ()));
             }
             tx.changes.by = Some("import".to_owned());
             let applied = apply(tx, batch).await?;
-            if matches!(applied, Applied::All(_)) {
+            if matches!(applied, BatchOutcome::Written(_)) {
                 observe(tx, others.seen, &self.pins).await?;
                 assert(tx, others.facts).await?;
-                if let TraceDone::Nothing(mut faults) = trace(tx, &self.trails, others.traces).await? {
+                if let TraceOutcome::Rejected(mut faults) = trace(tx, &self.trails, others.traces).await? {
                     faults.iter_mut().for_each(|fault| fault.index += batch.events.len());
-                    return Ok((Applied::Nothing(faults), ()));
+                    return Ok((BatchOutcome::Rejected(faults), ()));
                 }
                 advance(tx, key, progress).await?;
             }
@@ -113,9 +113,9 @@ impl Store {
         session: &SessionId,
         now: Timestamp,
         tunables: &Tunables,
-    ) -> Result<Ended, Error> {
+    ) -> Result<EndedSession, Error> {
         let threshold = tunables.config().session_end_threshold;
-        self.end_pages("import.session_end", async |tx: &mut Tx, ended: Ended, after: &str| {
+        self.end_pages("import.session_end", async |tx: &mut Tx, ended: EndedSession, after: &str| {
             if self.landed(tx, key, from, progress.lines).await? {
                 return Ok((ended, None));
             }
@@ -136,7 +136,7 @@ impl Store {
         from: i64,
         progress: &Progress,
         mode: RequestMode<'_>,
-        report: Report<'_>,
+        report: OutcomeReport<'_>,
     ) -> Result<(), Error> {
         self.transactions
             .run("import.outcome", Mode::Write, async |tx: &mut Tx| {
@@ -149,7 +149,7 @@ impl Store {
             .await
     }
 
-    /// Records lines that had nothing to apply, such as blank ones and those set aside.
+    /// Records lines that had nothing to apply, such as blank ones and those quarantined.
     pub async fn skip_lines(&self, key: &str, from: i64, progress: &Progress) -> Result<(), Error> {
         self.transactions
             .run("import.skip", Mode::Write, async |tx: &mut Tx| {

@@ -17,7 +17,7 @@ const KEYS_MAX: usize = 10_000;
 /// Keys that one transaction removes at most.
 const PRUNE_PAGE: i64 = 5_000;
 
-/// What is stored of a key. Anything that another writer spoilt is `None`.
+/// The stored row of a key. A property that another writer spoilt is `None`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all(deserialize = "camelCase"))]
 pub struct KeyRow {
@@ -55,7 +55,7 @@ pub struct LiveKey {
     pub scopes: Vec<String>,
 }
 
-/// Who is let in.
+/// The keys in force.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LiveKeys {
     /// The keys in force, at most 10,000.

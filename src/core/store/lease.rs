@@ -28,20 +28,20 @@ pub enum RunRelease {
     Failed(String),
 }
 
-/// What a worker looks at.
+/// The state of the ledger at one look.
 #[derive(Debug, Clone)]
-pub struct Facts {
+pub struct LedgerSurvey {
     /// What the server's clock showed.
     pub server_now: Timestamp,
     /// The tunables as the graph has them.
     pub tunables: Tunables,
     /// The jobs asked about, in that order.
-    pub jobs: Vec<JobFacts>,
+    pub jobs: Vec<JobStatus>,
     /// A sweep that somebody asked for and nobody has begun, where that was looked for: its id and instant.
-    pub asked: Option<(String, Timestamp)>,
+    pub requested_sweep: Option<(String, Timestamp)>,
 }
 
-/// What somebody has to see to.
+/// Counts of rows that need attention.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 pub struct Concerns {
     /// Rows that are set aside.
@@ -50,17 +50,17 @@ pub struct Concerns {
     pub stuck: i64,
 }
 
-/// What the ledger says of a job.
+/// The status of a job in the ledger.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct JobFacts {
+pub struct JobStatus {
     /// The last occurrence that ran on schedule, or runs.
     pub last: Option<Timestamp>,
-    pub open: Option<OpenFacts>,
+    pub open: Option<OpenRunStatus>,
 }
 
 /// An open run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OpenFacts {
+pub struct OpenRunStatus {
     pub occurrence: String,
     /// Whether this program holds it, and nobody in it works on it.
     pub ours: bool,
@@ -75,7 +75,7 @@ const STUCK_AFTER: Duration = Duration::from_secs(60);
 
 impl Store {
     /// Looks at the ledger of these jobs and at the tunables, in one transaction.
-    pub async fn survey(&self, jobs: &[&'static str]) -> Result<Facts, Error> {
+    pub async fn survey(&self, jobs: &[&'static str]) -> Result<LedgerSurvey, Error> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
         struct Row {
@@ -103,17 +103,17 @@ impl Store {
                 let occurrence = row.open.clone()?;
                 let stranded = Duration::from_millis(row.over_ms.max(0).unsigned_abs());
                 let ours = row.ours && !self.active_runs.contains(&row.job, &occurrence);
-                Some(OpenFacts { occurrence, ours, free: row.free, stranded })
+                Some(OpenRunStatus { occurrence, ours, free: row.free, stranded })
             };
             let last = row.and_then(|row| row.last).and_then(|last| Timestamp::from_millis(last).ok());
-            JobFacts { last, open: row.and_then(open) }
+            JobStatus { last, open: row.and_then(open) }
         };
         let server_now = rows.first().and_then(|row| Timestamp::from_millis(row.server_now).ok());
-        Ok(Facts {
+        Ok(LedgerSurvey {
             server_now: server_now.unwrap_or(Timestamp::EPOCH),
             tunables,
             jobs: jobs.iter().map(facts).collect(),
-            asked: None,
+            requested_sweep: None,
         })
     }
 

@@ -96,7 +96,7 @@ pub(super) fn vitals<'a>(
         .set("pinned", list(each().map(|vital| vital.pinned)))
 }
 
-/// Sets rows aside with their reasons.
+/// Quarantines rows with their reasons.
 pub(super) async fn quarantine(tx: &mut Tx, rows: &[(&MemoryKey, String)]) -> Result<(), Error> {
     tx.touch_memories(rows.iter().map(|(key, _)| *key), "");
     for slice in slices(&MEMORY_QUARANTINE, rows, |(key, reason)| bytes(key) + reason.len()) {
@@ -140,10 +140,10 @@ pub(super) async fn forgotten<'k>(
 /// A memory as people see it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Record {
-    /// Its life, or the reason why its row is set aside.
+    /// Its life, or the reason why its row is quarantined.
     pub life: Result<Life, String>,
     pub id: String,
-    /// Whose it is, if the row says so, set aside or not.
+    /// Whose it is, if the row says so, quarantined or not.
     pub scope: Option<String>,
     pub content: Option<String>,
     pub instance: Option<String>,
@@ -172,7 +172,7 @@ struct RecordRow {
     mentions: Vec<String>,
 }
 
-/// Which memories to list.
+/// A filter of memories.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
     /// Only this tier.
@@ -185,7 +185,7 @@ pub struct Filter {
 
 /// Something that happened to a memory.
 #[derive(Debug, Clone)]
-pub struct Happened {
+pub struct MemoryEvent {
     /// `PROMOTED_TO`, `CRYSTALLIZED_INTO` or `ACCESSED_IN`.
     pub what: String,
     /// When; for a session the last access in it.
@@ -269,7 +269,7 @@ impl Store {
     }
 
     /// What happened to a memory, newest first, at most 400 events.
-    pub async fn history(&self, key: &MemoryKey) -> Result<Vec<Happened>, Error> {
+    pub async fn history(&self, key: &MemoryKey) -> Result<Vec<MemoryEvent>, Error> {
         #[derive(Deserialize)]
         struct Row {
             what: String,
@@ -283,7 +283,7 @@ impl Store {
         Ok(rows
             .into_iter()
             .filter_map(|Row { what, at, energy, detail, count }| {
-                Some(Happened { what, at: Timestamp::from_millis(at?).ok()?, energy, detail, count })
+                Some(MemoryEvent { what, at: Timestamp::from_millis(at?).ok()?, energy, detail, count })
             })
             .collect())
     }

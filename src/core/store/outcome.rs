@@ -18,9 +18,9 @@ use crate::domain::trail::Trails;
 use crate::domain::units::{Timestamp, millis};
 use serde::{Deserialize, Serialize};
 
-/// An outcome, as somebody reports it.
+/// A reported outcome.
 #[derive(Debug, Clone, Copy)]
-pub struct Report<'a> {
+pub struct OutcomeReport<'a> {
     pub scope: &'a Scope,
     /// What came of which recall.
     pub outcome: &'a Outcome,
@@ -29,9 +29,9 @@ pub struct Report<'a> {
     pub learns: bool,
 }
 
-/// What was made of an outcome.
+/// The receipt of a reported outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Reported {
+pub struct OutcomeReceipt {
     /// Nodes that it teaches.
     pub active: usize,
     /// Nodes beyond those that one outcome can teach.
@@ -52,7 +52,11 @@ impl Store {
     ///
     /// # Errors
     /// [`Error::Conflict`] for a request id that was used for other words, or a counter of cycles that somebody made unusable.
-    pub async fn report(&self, mode: RequestMode<'_>, report: Report<'_>) -> Result<Reported, Error> {
+    pub async fn report(
+        &self,
+        mode: RequestMode<'_>,
+        report: OutcomeReport<'_>,
+    ) -> Result<OutcomeReceipt, Error> {
         self.transactions
             .run("outcome.report", Mode::Write, async |tx: &mut Tx| {
                 take_in(tx, &self.trails, mode, report).await
@@ -66,12 +70,12 @@ pub(super) async fn take_in(
     tx: &mut Tx,
     trails: &Trails,
     mode: RequestMode<'_>,
-    report: Report<'_>,
-) -> Result<Reported, Error> {
+    report: OutcomeReport<'_>,
+) -> Result<OutcomeReceipt, Error> {
     if let Some(done) = open(tx, mode).await? {
         return Ok(done);
     }
-    let Report { scope, outcome, at, learns } = report;
+    let OutcomeReport { scope, outcome, at, learns } = report;
     let ways: Vec<&[String]> = outcome.paths().collect();
     let earned = succeed(tx, trails, scope, &ways, outcome.reward(), at).await?;
     let active = outcome.active();
@@ -84,7 +88,7 @@ pub(super) async fn take_in(
             .set("reward", outcome.activation());
         tx.run(call).await?;
     }
-    let reported = Reported {
+    let reported = OutcomeReceipt {
         active: active.nodes.len(),
         left_out: active.left_out,
         deposits: earned.deposits,

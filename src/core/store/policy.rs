@@ -32,7 +32,7 @@ const FIELDS: [(&str, &str); 8] = [
 
 /// The policies in force, and where they are.
 #[derive(Debug, Clone, PartialEq)]
-pub struct InForce {
+pub struct ActivePolicies {
     pub policies: Policies,
     /// Whether they are nodes of the graph, and not those of the configuration.
     pub in_graph: bool,
@@ -40,8 +40,10 @@ pub struct InForce {
 
 impl Store {
     /// The policies in force.
-    pub async fn policies(&self) -> Result<InForce, Error> {
-        self.transactions.run("policy.read", Mode::Read, async |tx: &mut Tx| self.in_force(tx).await).await
+    pub async fn policies(&self) -> Result<ActivePolicies, Error> {
+        self.transactions
+            .run("policy.read", Mode::Read, async |tx: &mut Tx| self.active_policies(tx).await)
+            .await
     }
 
     /// The policies that a scheduled run goes by: where [`Regime::first_run_dry`] holds, those whose present wording no
@@ -125,7 +127,7 @@ impl Store {
     /// those there are.
     async fn write_down(&self, tx: &mut Tx) -> Result<Policies, Error> {
         if tx.only::<i64>(POLICY_OPEN.call()).await? > 1 {
-            return Ok(self.in_force(tx).await?.policies);
+            return Ok(self.active_policies(tx).await?.policies);
         }
         for policy in self.regime.policies.all() {
             set(tx, policy).await?;
@@ -133,7 +135,7 @@ impl Store {
         Ok(self.regime.policies.clone())
     }
 
-    async fn in_force(&self, tx: &mut Tx) -> Result<InForce, Error> {
+    async fn active_policies(&self, tx: &mut Tx) -> Result<ActivePolicies, Error> {
         let columns: Vec<String> =
             std::iter::once("version").chain(FIELDS.map(|(column, _)| column)).map(str::to_owned).collect();
         let rows = tx.table(POLICY_READ.call(), &columns).await?;
@@ -141,7 +143,7 @@ impl Store {
         for mut row in rows {
             let fields = row.split_off(1);
             if matches!(row.first(), None | Some(BoltType::Null(_))) {
-                return Ok(InForce { policies: self.regime.policies.clone(), in_graph: false });
+                return Ok(ActivePolicies { policies: self.regime.policies.clone(), in_graph: false });
             }
             let given: BTreeMap<String, Given> = FIELDS
                 .iter()
@@ -153,7 +155,7 @@ impl Store {
             }
         }
         let policies = Policies::check(&drafts).map_err(Error::Policies)?;
-        Ok(InForce { policies, in_graph: true })
+        Ok(ActivePolicies { policies, in_graph: true })
     }
 }
 

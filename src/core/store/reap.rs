@@ -20,9 +20,9 @@ use std::collections::BTreeSet;
 /// Most claims looked at in one pass; those beyond are met by the next.
 const MARKS: i64 = 1_000;
 
-/// What one pass over attempts and claims did.
+/// Counts of one pass over attempts and claims.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct Reaped {
+pub struct ReapReport {
     /// Attempts ended because their lease was over.
     pub expired: i64,
     /// Attempts of foreign writers that were given a lease.
@@ -78,7 +78,7 @@ struct MarkRow {
 impl Store {
     /// Looks at every attempt and claim and ends, adopts, parts and removes what is to be; by the right of a scratch
     /// database's holder attempts whose lease still lasts are ended, too.
-    pub async fn reap(&self, right: Right) -> Result<Reaped, Error> {
+    pub async fn reap(&self, right: Right) -> Result<ReapReport, Error> {
         let (open, marks) = self
             .leases
             .run_once("attempt.look", Mode::Read, async |tx: &mut Tx| {
@@ -86,7 +86,7 @@ impl Store {
                 Ok((not_over(tx).await?, marks))
             })
             .await?;
-        let mut reaped = Reaped::default();
+        let mut reaped = ReapReport::default();
         for Open { id, overdue } in open {
             if overdue || right == Right::Scratch {
                 reaped.expired += self.end_overdue(&id, right).await?;

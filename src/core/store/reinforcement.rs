@@ -26,7 +26,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// A new memory that is to strengthen what is like it.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub struct New {
+pub struct NewMemory {
     #[serde(flatten)]
     pub key: MemoryKey,
     /// What it says, as far as it is compared.
@@ -37,7 +37,7 @@ pub struct New {
 
 /// A short-term or long-term memory that a new one may be like.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub struct Old {
+pub struct CorpusMemory {
     pub id: String,
     /// What it says, as far as it is compared.
     pub text: String,
@@ -45,7 +45,7 @@ pub struct Old {
 
 /// A memory near another, by their embeddings.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-pub struct Near {
+pub struct NearMemory {
     /// Which; `None` for one without an id.
     pub id: Option<String>,
     /// `(1 + cosine) / 2`.
@@ -56,7 +56,7 @@ pub struct Near {
 
 /// A new memory with the old ones that it is like, and how much.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Likeness {
+pub struct SimilarMemories {
     pub new: MemoryKey,
     /// Old ones of its scope with their similarity.
     pub old: Vec<(MemoryKey, f64)>,
@@ -70,7 +70,7 @@ impl Store {
     }
 
     /// New memories that are to strengthen what is like them at `now`, the longest-waiting first.
-    pub async fn new_memories(&self, now: Timestamp, limit: usize) -> Result<Vec<New>, Error> {
+    pub async fn new_memories(&self, now: Timestamp, limit: usize) -> Result<Vec<NewMemory>, Error> {
         let dimensions = self.similarity.dimensions.and_then(|d| i64::try_from(d).ok()).unwrap_or(-1);
         let call = REINFORCEMENT_DUE
             .call()
@@ -82,7 +82,7 @@ impl Store {
 
     /// The texts of a scope's short-term and long-term memories, by id: those of most energy, if there are more than
     /// `limit`.
-    pub async fn corpus(&self, scope: &str, limit: usize) -> Result<Vec<Old>, Error> {
+    pub async fn corpus(&self, scope: &str, limit: usize) -> Result<Vec<CorpusMemory>, Error> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         self.read(REINFORCEMENT_CORPUS.call().set("scope", scope).set("limit", limit)).await
     }
@@ -91,14 +91,14 @@ impl Store {
     ///
     /// # Errors
     /// Of the connection or the statement; there must be an index (see [`Store::ensure_embedding_index`]).
-    pub async fn nearest(&self, key: &MemoryKey, limit: usize) -> Result<Vec<Near>, Error> {
+    pub async fn nearest(&self, key: &MemoryKey, limit: usize) -> Result<Vec<NearMemory>, Error> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let call = REINFORCEMENT_NEAREST.call().set("scope", key.scope()).set("id", key.id());
         self.read(call.set("limit", limit)).await
     }
 
     /// Quarantines a new memory that cannot be compared, or whose like cannot be strengthened, as a batch of `run`.
-    pub async fn quarantine_new(&self, run: &mut Run, new: &New, why: &Error) -> Result<(), Error> {
+    pub async fn quarantine_new(&self, run: &mut Run, new: &NewMemory, why: &Error) -> Result<(), Error> {
         self.in_run(run, "reinforcement.quarantine", async |tx: &mut Tx| {
             quarantine(tx, &[(&new.key, why.quarantine_reason())]).await?;
             Ok(Tally { scanned: 1, quarantined: 1, ..Tally::default() })
@@ -113,7 +113,7 @@ impl Store {
         &self,
         run: &mut Run,
         tunables: &Tunables,
-        likenesses: &[Likeness],
+        likenesses: &[SimilarMemories],
         cut: i64,
     ) -> Result<Tally, Error> {
         let now = run.now;
@@ -128,7 +128,7 @@ async fn reinforce(
     tx: &mut Tx,
     now: Timestamp,
     tunables: &Tunables,
-    likenesses: &[Likeness],
+    likenesses: &[SimilarMemories],
 ) -> Result<Tally, Error> {
     let named = likenesses.iter().flat_map(|one| one.old.iter().map(|(id, _)| id).chain([&one.new]));
     let wanted: BTreeSet<&MemoryKey> = named.collect();

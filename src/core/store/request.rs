@@ -12,7 +12,7 @@ use super::catalogue::{MEMORY_FORGET, MEMORY_LIVE, REQUEST_ANSWER, REQUEST_OPEN}
 use super::decode::Life;
 use super::error::Error;
 use super::memory::{Record, lock, read, refused, tombstone_hash, write};
-use super::session::Ended;
+use super::session::EndedSession;
 use super::synapse::forget_learned;
 use super::tx::{Mode, Tx};
 use crate::domain::guard::{FEW, Guard};
@@ -23,7 +23,7 @@ use crate::domain::units::Timestamp;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-/// How a request writes.
+/// The mode in which a request writes.
 #[derive(Debug, Clone, Copy)]
 pub enum RequestMode<'a> {
     /// It counts once under this request id, however often it is asked for.
@@ -129,8 +129,8 @@ impl Store {
         now: Timestamp,
         threshold: f64,
         tunables: &Tunables,
-    ) -> Result<Ended, Error> {
-        self.end_pages("session.end", async |tx: &mut Tx, mut ended: Ended, after: &str| {
+    ) -> Result<EndedSession, Error> {
+        self.end_pages("session.end", async |tx: &mut Tx, mut ended: EndedSession, after: &str| {
             if let Some(ended) = open(tx, mode).await? {
                 return Ok((ended, None));
             }

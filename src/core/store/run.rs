@@ -8,7 +8,7 @@
 //! batch: the work of every job is recognised by its data (an anchor that has reached `now`, a promotion that exists), so
 //! the repeat changes nothing.
 
-use super::Asked;
+use super::RequestedSweep;
 use super::Store;
 use super::active_runs::ActiveRun;
 use super::catalogue::{
@@ -40,7 +40,7 @@ pub struct Run {
     mode: RunMode,
 }
 
-/// Whether what a run does is to last.
+/// Whether the batches of a run are committed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum RunMode {
     /// It is in the ledger, and its batches are committed.
@@ -49,9 +49,9 @@ enum RunMode {
     DryRun { did: Tally },
 }
 
-/// What names a run and the right to it, for signs of life beside its work.
+/// The lease of a run, for renewal beside its work.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Held {
+pub struct RunLease {
     job: &'static str,
     occurrence: String,
     fence: i64,
@@ -94,13 +94,13 @@ impl Run {
     /// Whether the schedule asked for it, and nobody by hand or for a sweep.
     #[must_use]
     pub fn is_scheduled(&self) -> bool {
-        !self.occurrence.starts_with(BY_HAND) && Asked::of(&self.occurrence).is_none()
+        !self.occurrence.starts_with(BY_HAND) && RequestedSweep::of(&self.occurrence).is_none()
     }
 
     /// The right to this run.
     #[must_use]
-    pub fn held(&self) -> Held {
-        Held { job: self.job, occurrence: self.occurrence.clone(), fence: self.fence }
+    pub fn lease(&self) -> RunLease {
+        RunLease { job: self.job, occurrence: self.occurrence.clone(), fence: self.fence }
     }
 }
 
@@ -126,9 +126,9 @@ pub struct OpenRun {
     pub lease_left_ms: Option<i64>,
 }
 
-/// What came of asking for an occurrence.
+/// The result of opening a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Opened {
+pub enum OpenedRun {
     /// It is ours to work on.
     Ours(Run),
     /// An older open run of the job was taken over; finish it, then ask again.
@@ -187,16 +187,16 @@ impl Store {
         now: Timestamp,
         trigger: &'static str,
         right: Right,
-    ) -> Result<Opened, Error> {
+    ) -> Result<OpenedRun, Error> {
         let run_id = crate::clock::new_id();
         let work = self.leases.run("run.open", Mode::Write, async |tx: &mut Tx| {
             loop {
                 return match self.ask(tx, job, Some(occurrence), right).await? {
-                    Opening::AlreadyOver(state) => Ok(Opened::Over(state)),
-                    Opening::Held { occurrence, holder } => Ok(Opened::Held { occurrence, holder }),
+                    Opening::AlreadyOver(state) => Ok(OpenedRun::Over(state)),
+                    Opening::Held { occurrence, holder } => Ok(OpenedRun::Held { occurrence, holder }),
                     Opening::Take(taken) => match self.take(tx, job, taken).await? {
-                        Some(run) if run.occurrence == occurrence => Ok(Opened::Ours(run)),
-                        Some(run) => Ok(Opened::Predecessor(run)),
+                        Some(run) if run.occurrence == occurrence => Ok(OpenedRun::Ours(run)),
+                        Some(run) => Ok(OpenedRun::Predecessor(run)),
                         None => continue,
                     },
                     Opening::Create | Opening::Nothing => {
@@ -207,7 +207,7 @@ impl Store {
                             .set("trigger", trigger);
                         let row: RunRow = tx.only(call).await?;
                         self.log_take(tx, job, occurrence, row.fence);
-                        Ok(Opened::Ours(self.taken_run(row, job, occurrence.to_owned())?))
+                        Ok(OpenedRun::Ours(self.taken_run(row, job, occurrence.to_owned())?))
                     }
                 };
             }
@@ -230,7 +230,7 @@ impl Store {
     ///
     /// # Errors
     /// [`Error::Fenced`] if the run was lost: nothing that its former holder begins will land.
-    pub async fn renew(&self, held: &Held) -> Result<(), Error> {
+    pub async fn renew(&self, held: &RunLease) -> Result<(), Error> {
         #[derive(Deserialize)]
         struct Guard {}
         self.leases

@@ -34,16 +34,16 @@ static MIGRATIONS: [&Statement; 9] = [
     &SCHEMA_V009,
 ];
 
-/// What initialising did.
+/// The report of an initialisation.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Initialised {
+pub struct InitReport {
     /// Migrations that were applied now.
     pub applied: Vec<String>,
     /// Tunables that were added to the ConsolidationConfig node.
     pub tunables_added: i64,
 }
 
-/// How a database differs from what the migrations made of it.
+/// A difference between a database and its migrations.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Drift {
@@ -63,7 +63,7 @@ const PLACE_INDEXES: [&[&str]; 3] = [&["scope", "id"], &["id"], EDGE_INDEX];
 const EDGE_INDEX: &[&str] = &["pheromone_cycle"];
 
 #[derive(Deserialize)]
-struct Applied {
+struct AppliedMigration {
     version: String,
     checksum: String,
 }
@@ -120,11 +120,11 @@ impl Store {
     /// # Errors
     /// [`Error::Schema`] if one was changed after it was applied, or a newer Ebb has been here.
     pub async fn pending(&self) -> Result<Vec<&'static str>, Error> {
-        let applied: Vec<Applied> = self.read(MIGRATION_LIST.call()).await?;
+        let applied: Vec<AppliedMigration> = self.read(MIGRATION_LIST.call()).await?;
         self.lacking(&applied)
     }
 
-    fn lacking(&self, applied: &[Applied]) -> Result<Vec<&'static str>, Error> {
+    fn lacking(&self, applied: &[AppliedMigration]) -> Result<Vec<&'static str>, Error> {
         for row in applied {
             match MIGRATIONS.iter().find(|migration| version(migration) == row.version) {
                 None => {
@@ -164,7 +164,7 @@ impl Store {
         &self,
         config: &ConsolidationConfig,
         now: Timestamp,
-    ) -> Result<Initialised, Error> {
+    ) -> Result<InitReport, Error> {
         let pending = self.pending().await?;
         self.refuse_upgrade(&pending).await?;
         for migration in MIGRATIONS.iter().filter(|migration| pending.contains(&migration.name)) {
@@ -187,7 +187,7 @@ impl Store {
         self.ensure_trail_indexes().await?;
         self.ensure_cycle(now).await?;
         let tunables_added = self.ensure_tunables(config).await?;
-        Ok(Initialised { applied: pending.into_iter().map(str::to_owned).collect(), tunables_added })
+        Ok(InitReport { applied: pending.into_iter().map(str::to_owned).collect(), tunables_added })
     }
 
     /// Makes the vector index of embeddings, where the configuration says how many numbers they have.
@@ -243,11 +243,11 @@ impl Store {
     }
 
     /// What [`Store::initialise`] would do, nothing written.
-    pub async fn dry_run_initialise(&self, config: &ConsolidationConfig) -> Result<Initialised, Error> {
+    pub async fn dry_run_initialise(&self, config: &ConsolidationConfig) -> Result<InitReport, Error> {
         let pending = self.pending().await?;
         self.refuse_upgrade(&pending).await?;
         let tunables_added = self.lacking_tunables(config).await?;
-        Ok(Initialised { applied: pending.into_iter().map(str::to_owned).collect(), tunables_added })
+        Ok(InitReport { applied: pending.into_iter().map(str::to_owned).collect(), tunables_added })
     }
 
     /// How the constraints and indexes differ from what the migrations made.

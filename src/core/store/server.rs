@@ -6,7 +6,7 @@ use super::error::Error;
 use crate::domain::units::{Timestamp, millis};
 use serde::Deserialize;
 
-/// Which server this is.
+/// The identity of a server.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct About {

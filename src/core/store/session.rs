@@ -1,7 +1,7 @@
 //! Sessions: what the end of one promotes.
 
 use super::Store;
-use super::attempt::{Promotion, finish, raise};
+use super::attempt::{Promotion, finish, promote};
 use super::catalogue::{SESSION_END, SESSION_MADE};
 use super::error::Error;
 use super::memory::lock;
@@ -16,9 +16,9 @@ use serde::{Deserialize, Serialize};
 /// Most memories promoted in one transaction; a session with more takes several, each a whole.
 const PAGE: usize = 500;
 
-/// What the end of a session did.
+/// The result of ending a session.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Ended {
+pub struct EndedSession {
     /// Ids of the memories that were promoted.
     pub promoted: Vec<String>,
     /// Memories that another attempt holds; it will promote them, since it claimed them as ripe.
@@ -28,11 +28,11 @@ pub struct Ended {
 impl Store {
     /// Ends a session page by page, each in a transaction of its own: `step` gets what was done so far and the last id seen,
     /// and answers what is done now, with the last id if more may follow.
-    pub(super) async fn end_pages<F>(&self, name: &'static str, step: F) -> Result<Ended, Error>
+    pub(super) async fn end_pages<F>(&self, name: &'static str, step: F) -> Result<EndedSession, Error>
     where
-        F: AsyncFn(&mut Tx, Ended, &str) -> Result<(Ended, Option<String>), Error>,
+        F: AsyncFn(&mut Tx, EndedSession, &str) -> Result<(EndedSession, Option<String>), Error>,
     {
-        let (mut ended, mut after) = (Ended::default(), String::new());
+        let (mut ended, mut after) = (EndedSession::default(), String::new());
         loop {
             let body = async |tx: &mut Tx| step(tx, ended.clone(), &after).await;
             let (now, rest) = self.transactions.run(name, Mode::Write, body).await?;
@@ -56,9 +56,9 @@ impl Store {
         now: Timestamp,
         threshold: f64,
         tunables: &Tunables,
-        mut ended: Ended,
+        mut ended: EndedSession,
         after: &str,
-    ) -> Result<(Ended, Option<String>), Error> {
+    ) -> Result<(EndedSession, Option<String>), Error> {
         let end = SESSION_END
             .call()
             .set("scope", scope.as_str())
@@ -91,7 +91,7 @@ impl Store {
         if !promotions.is_empty() {
             let attempt = crate::clock::new_id();
             self.open_attempt(tx, &attempt, "sessionEnd", now).await?;
-            promotions = raise(tx, promotions, now).await?;
+            promotions = promote(tx, promotions, now).await?;
             let applied = i64::try_from(promotions.len()).unwrap_or(i64::MAX);
             finish(tx, &attempt, AttemptState::Claimed, applied).await?;
             finish(tx, &attempt, AttemptState::Done, applied).await?;

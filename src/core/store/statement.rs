@@ -25,7 +25,7 @@ pub struct Statement {
     pub file: &'static str,
 }
 
-/// What a header says, as it stands in the file.
+/// The header of a statement file.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Header<'a> {
     /// One sentence.
@@ -50,7 +50,7 @@ pub struct Header<'a> {
     pub quarantine: &'a str,
 }
 
-/// What a page is asked for.
+/// The mode in which a statement handles a page.
 #[derive(Debug, Clone, Copy)]
 pub enum PageMode<'a> {
     /// The statement's work, on up to that many rows.

@@ -86,14 +86,14 @@ fn or_below<'de, D: Deserializer<'de>>(from: D) -> Result<i64, D::Error> {
     Ok(Option::deserialize(from)?.unwrap_or(-1))
 }
 
-/// What a scope has learned.
+/// The learned state of a scope.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Learned {
     pub tick: u64,
     pub rows: Vec<SynapseRow>,
 }
 
-/// An outcome as it is read. In a scope that cannot be, which somebody wrote past Ebb, nobody learns of it.
+/// The row of an outcome. One whose scope another writer made invalid is skipped.
 #[derive(Deserialize)]
 struct WaitingRow {
     id: String,
@@ -120,7 +120,7 @@ pub struct WaitingOutcome {
     pub reward: Option<f64>,
 }
 
-/// What outcomes teach.
+/// The result of learning a page of outcomes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Lesson {
     pub scope: Scope,

@@ -17,7 +17,7 @@ pub struct Touched {
     pub kind: String,
 }
 
-/// What a transaction touched so far.
+/// The changes of a transaction so far.
 #[derive(Debug, Default)]
 pub(super) struct Changes {
     /// Whether more changed than is named.

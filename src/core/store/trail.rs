@@ -16,7 +16,7 @@ mod rows;
 
 pub use cycle::Counter;
 pub use look::{CheapestPath, Hot, NextPlace, TrailStatus, WalkedEdge};
-pub use palace::{TraceDone, Traced};
+pub use palace::{TraceEffect, TraceOutcome};
 pub use rows::{TrailEdge, TrailNode, TrailPlace};
 
 pub(super) use cycle::{counter, hold, turn};
@@ -42,15 +42,15 @@ impl Store {
     /// # Errors
     /// [`Error::NotFound`] for a place or an edge that does not exist; [`Error::Conflict`] for an id that several places
     /// have, or a request id that was used for other words; [`Error::Quarantined`] for what no law can use.
-    pub async fn trace(&self, mode: RequestMode<'_>, traces: &[Trace]) -> Result<Vec<Traced>, Error> {
+    pub async fn trace(&self, mode: RequestMode<'_>, traces: &[Trace]) -> Result<Vec<TraceEffect>, Error> {
         self.transactions
             .retry_on_unique_conflict("trail.trace", async |tx: &mut Tx| {
                 if let Some(done) = open(tx, mode).await? {
                     return Ok(done);
                 }
                 let done = match trace(tx, &self.trails, traces).await? {
-                    TraceDone::All(done) => done,
-                    TraceDone::Nothing(mut faults) => return Err(faults.swap_remove(0).why),
+                    TraceOutcome::Written(done) => done,
+                    TraceOutcome::Rejected(mut faults) => return Err(faults.swap_remove(0).why),
                 };
                 answer(tx, mode, &done).await?;
                 Ok(done)

@@ -11,7 +11,7 @@ use std::time::Duration;
 const EVERY: u64 = 256;
 const LEDGER_EVERY: u64 = 16 * EVERY;
 
-/// What is due after a write.
+/// The trim that is due after a write.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum TrimDue {
     #[default]

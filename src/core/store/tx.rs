@@ -68,7 +68,7 @@ pub struct TxCounters {
     pub evicted: AtomicU64,
 }
 
-/// What one transaction can do.
+/// The access mode of a transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mode {
     Read,

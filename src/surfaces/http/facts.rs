@@ -14,7 +14,7 @@ use ebb_core::domain::key::Right;
 use ebb_core::domain::units::{Confidence, Timestamp};
 use ebb_core::service::facts::value as exact;
 use ebb_core::service::memories::WriteMode;
-use ebb_core::service::{FactFilter, Said};
+use ebb_core::service::{FactFilter, FactReceipt};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -176,7 +176,7 @@ fn refused(index: Option<usize>, why: &FactError) -> Problem {
     }
 }
 
-fn wrote(assertion: Assertion, said: Said) -> AssertedFact {
+fn wrote(assertion: Assertion, said: FactReceipt) -> AssertedFact {
     let Tuple { scope, entity, relation, value } = assertion.tuple;
     AssertedFact {
         id: said.id,

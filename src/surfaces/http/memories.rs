@@ -17,7 +17,7 @@ use ebb_core::domain::memory::Revive;
 use ebb_core::domain::tier::Tier;
 use ebb_core::domain::units::Timestamp;
 use ebb_core::service::memories::WriteMode;
-use ebb_core::service::{Done, Filter};
+use ebb_core::service::{EventEffect, Filter};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -251,7 +251,7 @@ async fn remember(mut call: Call<Nothing, Nothing, NewMemory>) -> Result<Answer<
     let at = call.written_at(new.at).await?;
     let remember = call.checked(new, 0, scope, at)?;
     let memory = call.service().remember(&call.request().clone().into(), remember).await?;
-    Ok(Answer::made(memory.did == Some(Done::Created), memory))
+    Ok(Answer::made(memory.did == Some(EventEffect::Created), memory))
 }
 
 /// What a batch did to each memory, in its order.
@@ -266,12 +266,12 @@ struct Touched {
     /// Its id.
     id: String,
     /// created, accessed or revived; forgotten for one that was forgotten on request and stays so.
-    did: Done,
+    did: EventEffect,
 }
 
 impl DoneAll {
-    fn of(done: Vec<(MemoryId, Done)>) -> Self {
-        let touched = |(id, did): (MemoryId, Done)| Touched { id: id.to_string(), did };
+    fn of(done: Vec<(MemoryId, EventEffect)>) -> Self {
+        let touched = |(id, did): (MemoryId, EventEffect)| Touched { id: id.to_string(), did };
         Self { memories: done.into_iter().map(touched).collect() }
     }
 }

@@ -14,7 +14,7 @@ use ebb_core::domain::key::Right;
 use ebb_core::domain::relation::Observation;
 use ebb_core::domain::units::{Timestamp, Weight};
 use ebb_core::service::memories::{RequestId, WriteMode};
-use ebb_core::service::{JobName, Observed, Relation, Which};
+use ebb_core::service::{JobName, ObservationEffect, Relation, RelationFilter};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::pin::Pin;
@@ -71,7 +71,7 @@ struct RelationQuery {
 async fn list(call: Call<Nothing, RelationQuery>) -> Result<Answer<Vec<Edge<Day>>>, Problem> {
     let scope = call.scope(call.query.scope.as_ref())?;
     let at = call.at(call.query.at).await?;
-    let which = if call.query.decayed { Which::Decayed } else { Which::Retrievable };
+    let which = if call.query.decayed { RelationFilter::Decayed } else { RelationFilter::Retrievable };
     let Some(limit) = call.query.limit else {
         if call.query.cursor.is_some() {
             return Err(Problem::validation("a cursor goes with a limit"));
@@ -103,7 +103,7 @@ const NONE: [Edge<Day>; 0] = [];
 struct RelationsInOrder {
     api: Arc<Api>,
     scope: Scope,
-    which: Which,
+    which: RelationFilter,
     at: Timestamp,
 }
 
@@ -123,7 +123,7 @@ async fn heaviest_first(
     api: &Arc<Api>,
     caller: &str,
     scope: Scope,
-    which: Which,
+    which: RelationFilter,
     at: Timestamp,
 ) -> Result<List, Problem> {
     let (mut all, mut held) = (Vec::<Relation>::new(), None::<Held>);
@@ -207,7 +207,7 @@ impl ObservationRequest {
     }
 }
 
-fn wrote(observe: &Observe, outcome: Observed) -> WrittenEdge {
+fn wrote(observe: &Observe, outcome: ObservationEffect) -> WrittenEdge {
     WrittenEdge::of(&observe.tie, Some(outcome), None, observe.seen.at, false)
 }
 
@@ -217,8 +217,8 @@ async fn observe(call: Call<Nothing, Nothing, ObservationRequest>) -> Result<Ans
     let (api, mode) = (call.api.clone(), WriteMode::Once(call.request().clone()));
     let observe = call.body.observe(scope, at);
     let done = api.service.observe(&mode, std::slice::from_ref(&observe)).await?;
-    let outcome = done.first().copied().unwrap_or(Observed::Late);
-    Ok(Answer::made(outcome == Observed::Created, wrote(&observe, outcome)))
+    let outcome = done.first().copied().unwrap_or(ObservationEffect::Late);
+    Ok(Answer::made(outcome == ObservationEffect::Created, wrote(&observe, outcome)))
 }
 
 /// What a batch of observations did, in its order.
@@ -276,7 +276,7 @@ async fn decay(call: Call<Nothing, Nothing, DecayPassRequest>) -> Result<Answer<
     }
     let tally = service.dry_run_job(JobName::Fade, at, None, false).await?;
     let edges = if list {
-        let lowered = service.relations(&scope, Which::Lowered, None, at).await?;
+        let lowered = service.relations(&scope, RelationFilter::Lowered, None, at).await?;
         Some(lowered.into_iter().map(Edge::of).collect())
     } else {
         None

@@ -14,7 +14,7 @@ use ebb_core::domain::key::Right;
 use ebb_core::domain::outcome::{self, Used};
 use ebb_core::domain::relation::Observation;
 use ebb_core::domain::units::Weight;
-use ebb_core::service::Observed;
+use ebb_core::service::ObservationEffect;
 use ebb_core::service::memories::WriteMode;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -170,7 +170,7 @@ async fn observe(call: Call, seen: ObservationRequest) -> Result<Value, Fault> {
     let observe = Observe { tie, seen: Observation { at, weight: seen.weight, pinned: seen.pinned } };
     let mode = WriteMode::Once(call.request(seen.request_id.as_deref())?);
     let done = service.observe(&mode, std::slice::from_ref(&observe)).await?;
-    let outcome = done.first().copied().unwrap_or(Observed::Late);
+    let outcome = done.first().copied().unwrap_or(ObservationEffect::Late);
     to_json(WrittenEdge::of(&observe.tie, Some(outcome), None, at, false))
 }
 

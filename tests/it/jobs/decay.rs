@@ -9,7 +9,7 @@ use ebb_core::domain::event::Event;
 use ebb_core::domain::tier::Tier;
 use ebb_core::jobs::{JobName, Request};
 use ebb_core::scheduler::driver::{Wanted, run_job};
-use ebb_core::store::{DecayCursor, Opened, PageMode};
+use ebb_core::store::{DecayCursor, OpenedRun, PageMode};
 use std::time::Duration;
 
 async fn limited(db: &Fresh, hours: f64, request: Request) -> ebb_core::scheduler::driver::JobReport {
@@ -155,7 +155,7 @@ async fn pages_move_on_through_rows_of_one_instant() {
     db.client.run("MATCH (m:Memory) SET m.dueAt = m.dueAt + duration({nanoseconds: 1500})", &[]).await;
     let tunables = db.tunables().await;
     let opened = db.store.open_run("decay", "manual/pages", at(1.0), "manual", Right::Lease).await.unwrap();
-    let Opened::Ours(mut run) = opened else { panic!("{opened:?}") };
+    let OpenedRun::Ours(mut run) = opened else { panic!("{opened:?}") };
     let mut cursor = DecayCursor::default();
     let mut pages = Vec::new();
     for _ in 0..3 {

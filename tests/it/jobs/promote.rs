@@ -12,7 +12,7 @@ use ebb_core::domain::tunables::Tunables;
 use ebb_core::jobs::{JobName, Request};
 use ebb_core::scheduler::driver::{Outcome, Wanted, run_job};
 use ebb_core::store::catalogue::{ATTEMPT_CLAIM, ATTEMPT_OPEN};
-use ebb_core::store::{Opened, Run, Store};
+use ebb_core::store::{OpenedRun, Run, Store};
 use neo4rs::query;
 use serde::Deserialize;
 use tokio::sync::mpsc;
@@ -21,7 +21,7 @@ use tokio::task::JoinSet;
 /// A run of its own name, so that many programs may claim at once; the ledger would let one work at a time.
 async fn run_of(store: &Store, job: &'static str) -> Run {
     match store.open_run(job, "manual/claims", at(0.0), "manual", Right::Lease).await.unwrap() {
-        Opened::Ours(run) => run,
+        OpenedRun::Ours(run) => run,
         other => panic!("{other:?}"),
     }
 }

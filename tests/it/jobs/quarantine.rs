@@ -5,7 +5,7 @@ use crate::harness::neo4j::{Fresh, at, fresh};
 use crate::harness::rows::{Row, row};
 use ebb_core::domain::event::Event;
 use ebb_core::jobs::JobName;
-use ebb_core::store::{Applied, Batch, Error, Filter};
+use ebb_core::store::{Batch, BatchOutcome, Error, Filter};
 
 /// What somebody did to a row, and the reason it is set aside for.
 const STAMPED: [(&str, &str); 20] = [
@@ -203,12 +203,12 @@ async fn an_event_does_not_write_over_a_bad_value() {
             .unwrap()
             .0
         {
-            Applied::Nothing(faults) => match &faults[0].why {
+            BatchOutcome::Rejected(faults) => match &faults[0].why {
                 Error::Quarantined { reason: found, .. } => assert!(found.contains(reason), "{found}"),
                 why @ Error::NotFound { .. } => assert!(why.to_string().contains(reason), "{why}"),
                 why => panic!("{case}: {why}"),
             },
-            Applied::All(done) => panic!("{case}: {done:?}"),
+            BatchOutcome::Written(done) => panic!("{case}: {done:?}"),
         }
     }
     assert_eq!(values(&db).await, before);

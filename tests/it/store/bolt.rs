@@ -6,7 +6,7 @@ use crate::harness::proxy::{BEGIN, COMMIT, Cut, How, PULL, Proxy, RESET, ROLLBAC
 use crate::harness::random::Random;
 use ebb_core::domain::event::Event;
 use ebb_core::domain::tunables::Tunables;
-use ebb_core::store::{Applied, Batch, Config, Error, Store};
+use ebb_core::store::{Batch, BatchOutcome, Config, Error, Store};
 use std::time::{Duration, Instant};
 
 const KINDS: [(&str, u8); 6] = [
@@ -23,7 +23,7 @@ fn through(db: &Fresh, proxy: &Proxy) -> Store {
     Store::connect(&Config { uri: proxy.uri(), connections: 1, ..db.config.clone() }).unwrap()
 }
 
-async fn ask(store: &Store, request: &str, event: Event, tunables: &Tunables) -> Applied {
+async fn ask(store: &Store, request: &str, event: Event, tunables: &Tunables) -> BatchOutcome {
     let events = [event];
     let batch = Batch { events: &events, tunables };
     store
@@ -42,13 +42,16 @@ async fn ask(store: &Store, request: &str, event: Event, tunables: &Tunables) ->
 async fn three_requests(store: &Store, tunables: &Tunables) {
     assert!(matches!(
         ask(store, "make", Event::Remember(remember("m", 0.0)), tunables).await,
-        Applied::All(_)
+        BatchOutcome::Written(_)
     ));
     assert!(matches!(
         ask(store, "none", Event::Access(access("x", 1.0)), tunables).await,
-        Applied::Nothing(_)
+        BatchOutcome::Rejected(_)
     ));
-    assert!(matches!(ask(store, "use", Event::Access(access("m", 1.0)), tunables).await, Applied::All(_)));
+    assert!(matches!(
+        ask(store, "use", Event::Access(access("m", 1.0)), tunables).await,
+        BatchOutcome::Written(_)
+    ));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -12,7 +12,9 @@ use ebb_core::domain::event::{Access, Event, Remember};
 use ebb_core::domain::ids::Scope;
 use ebb_core::domain::tier::Tier;
 use ebb_core::jobs::JobName;
-use ebb_core::store::{Applied, Batch, Config, Done, Ended, OtherEvents, Progress, RequestMode, Store};
+use ebb_core::store::{
+    Batch, BatchOutcome, Config, EndedSession, EventEffect, OtherEvents, Progress, RequestMode, Store,
+};
 use std::sync::atomic::Ordering;
 
 /// What a commit belongs to: a transaction that reads, or one that writes.
@@ -94,7 +96,9 @@ async fn a_cut_at_commit_counts_once() {
             .await
             .unwrap()
             .0;
-        assert!(matches!(applied, Applied::All(done) if done == [Done::Created, Done::Accessed]));
+        assert!(
+            matches!(applied, BatchOutcome::Written(done) if done == [EventEffect::Created, EventEffect::Accessed])
+        );
     };
     let check = async |told: &str| {
         once_made_and_accessed(&db, told).await;
@@ -107,7 +111,7 @@ async fn a_cut_at_commit_counts_once() {
         store.open_import("file", "file").await.unwrap();
         let progress = Progress { lines: 2, digest: "two".to_owned(), at: None };
         let applied = store.import_events("file", 0, &progress, batch, OtherEvents::default()).await.unwrap();
-        assert!(matches!(applied, Applied::All(done) if done.len() == 2));
+        assert!(matches!(applied, BatchOutcome::Written(done) if done.len() == 2));
     };
     let check = async |told: &str| {
         once_made_and_accessed(&db, told).await;
@@ -201,7 +205,7 @@ async fn a_cut_at_commit_of_a_request_is_answered_as_it_was_done() {
     let end = async |store: &Store| {
         let of = (&Scope::local(), &session("s"));
         let ended = store.end_session(once, of, at(0.0), 1.5, &tunables).await.unwrap();
-        assert_eq!(ended, Ended { promoted: vec!["m".to_owned()], held: 0 });
+        assert_eq!(ended, EndedSession { promoted: vec!["m".to_owned()], held: 0 });
     };
     let check = async |told: &str| {
         let stubs: i64 =

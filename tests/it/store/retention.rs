@@ -9,7 +9,7 @@ use ebb_core::domain::ids::{Scope, SessionId};
 use ebb_core::domain::retention::Retention;
 use ebb_core::jobs::JobName;
 use ebb_core::scheduler::driver::dry_run_job;
-use ebb_core::store::{Applied, Batch, Config, RequestMode, Store};
+use ebb_core::store::{Batch, BatchOutcome, Config, RequestMode, Store};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -40,7 +40,7 @@ async fn accesses(db: &Fresh, store: &Store, count: usize) {
         let request = ebb_core::clock::new_id();
         let lasting = RequestMode::Once { request: &request, hash: "hash", by: "test" };
         let applied = store.apply_request(lasting, None, batch, |_| Vec::new()).await.unwrap().0;
-        assert!(matches!(applied, Applied::All(_)), "{applied:?}");
+        assert!(matches!(applied, BatchOutcome::Written(_)), "{applied:?}");
     }
 }
 

@@ -5,7 +5,7 @@ use super::super::encode::{instants, list, slices};
 use super::super::error::Error;
 use super::super::memory::{bytes, keyed, vitals, write};
 use super::super::tx::Tx;
-use super::{Folded, Joined};
+use super::{FoldedMemory, SessionAccesses};
 use crate::domain::event::Remember;
 use crate::domain::ids::{InstanceId, MemoryKey};
 use crate::domain::memory::MemoryState;
@@ -25,7 +25,7 @@ struct Made<'a> {
     remember: &'a Remember,
     vital: MemoryState,
     /// How the session it was made in touched it.
-    joined: Option<Joined>,
+    joined: Option<SessionAccesses>,
     mentions: Vec<&'a str>,
 }
 
@@ -37,7 +37,7 @@ impl Made<'_> {
     }
 }
 
-/// What a batch writes, sorted by statement.
+/// The rows that a batch writes, sorted by statement.
 #[derive(Default)]
 struct Writes<'a> {
     sessions: BTreeMap<(&'a str, &'a str), Timestamp>,
@@ -49,7 +49,7 @@ struct Writes<'a> {
 }
 
 impl<'a> Writes<'a> {
-    fn of(memories: &'a BTreeMap<&'a MemoryKey, Folded<'a>>) -> Self {
+    fn of(memories: &'a BTreeMap<&'a MemoryKey, FoldedMemory<'a>>) -> Self {
         let mut writes = Self::default();
         for (key, folded) in memories {
             let Some(vital) = folded.vital.filter(|_| !folded.forgotten) else { continue };
@@ -59,7 +59,7 @@ impl<'a> Writes<'a> {
                 let started = writes.sessions.entry((scope, session)).or_insert(joined.first);
                 *started = (*started).min(joined.first);
                 if own != Some(*session) {
-                    let Joined { last: at, count, .. } = *joined;
+                    let SessionAccesses { last: at, count, .. } = *joined;
                     writes.joins.push(Join { memory: key, session, at, count });
                 }
             }
@@ -93,7 +93,10 @@ fn embedding(remember: &Remember) -> BoltType {
 }
 
 /// Writes what a batch came to: each memory once, and what it points at before it.
-pub(super) async fn store(tx: &mut Tx, memories: &BTreeMap<&MemoryKey, Folded<'_>>) -> Result<(), Error> {
+pub(super) async fn store(
+    tx: &mut Tx,
+    memories: &BTreeMap<&MemoryKey, FoldedMemory<'_>>,
+) -> Result<(), Error> {
     let Writes { sessions, entities, made, changed, joins, mentions } = Writes::of(memories);
     let sessions: Vec<_> = sessions.into_iter().collect();
     for slice in slices(&SESSION_OPEN, &sessions, |((scope, id), _)| scope.len() + id.len() + 11) {

@@ -2,7 +2,7 @@
 //!
 //! Agents may write `:Fact` nodes of the documented shape with plain Cypher. They get what they lack (an id, a scope, a
 //! confidence, an instant, their entity) and their place in a lineage; what is there stays as it is, and what no law can
-//! use is set aside with the reason.
+//! use is quarantined with the reason.
 
 use super::{Line, lineages, move_heads, value};
 use crate::domain::fact::{FactScope, Rank, Speaker, Tuple};

@@ -6,7 +6,7 @@
 //! that the law needs and no more; only the lineages whose head is to change are locked, and judged again by what they have
 //! then. So two sweeps at once find each other's facts, and each lineage changes once.
 
-use super::asked::{self, Asked};
+use super::requested::{self, RequestedSweep};
 use crate::domain::fact::{DECAY_SOURCE, FactScope, Fate, Head, Origin, Speaker};
 use crate::domain::ids::decay_id;
 use crate::domain::policy::{Counters, Rules, Verdict};
@@ -24,9 +24,9 @@ use crate::store::tx::{Mode, Tx};
 use serde::Deserialize;
 use std::collections::BTreeSet;
 
-/// What a page of a sweep came to.
+/// The result of a page of a sweep.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Swept {
+pub struct SweepPage {
     /// What was found, or done.
     pub counters: Counters,
     /// Lineages of the page; one that is short is the last.
@@ -58,7 +58,7 @@ struct Next {
     origin: Origin,
 }
 
-/// What a page is judged by.
+/// The parameters by which a page is judged.
 #[derive(Clone, Copy)]
 struct Page<'a> {
     scope: FactScope,
@@ -70,14 +70,14 @@ struct Page<'a> {
 
 impl Store {
     /// What a sweep of a page of heads after the key `after` would find at `now`; nothing is written or locked.
-    pub async fn look_at_heads(
+    pub async fn preview_heads(
         &self,
         scope: FactScope,
         rules: &Rules,
         now: Timestamp,
         after: &str,
         limit: usize,
-    ) -> Result<Swept, Error> {
+    ) -> Result<SweepPage, Error> {
         let page = Page { scope, rules, epsilon: self.regime.epsilon, now, page_mode: PageMode::Rows(limit) };
         self.transactions
             .run("facts.look", Mode::Read, async |tx: &mut Tx| {
@@ -88,13 +88,17 @@ impl Store {
                         judge.judge(relation, &head);
                     }
                 }
-                Ok(Swept { counters: judge.counters(), lineages: distinct(&rows), last: last(&rows, after) })
+                Ok(SweepPage {
+                    counters: judge.counters(),
+                    lineages: distinct(&rows),
+                    last: last(&rows, after),
+                })
             })
             .await
     }
 
     /// The last key of a page of `limit` lineages after the key `after`; `None` where fewer follow.
-    pub async fn end_of_heads(
+    pub async fn heads_page_end(
         &self,
         scope: FactScope,
         after: &str,
@@ -113,30 +117,30 @@ impl Store {
         rules: &Rules,
         after: &str,
         page_mode: PageMode<'_>,
-    ) -> Result<Swept, Error> {
+    ) -> Result<SweepPage, Error> {
         let page = Page { scope, rules, epsilon: self.regime.epsilon, now: run.now, page_mode };
         Ok(self.in_run(run, "facts.sweep", async |tx: &mut Tx| sweep(tx, page, after).await).await?.1)
     }
 
     /// Sweeps the next page of a sweep that was asked for, which knows how far it has come. Answers how it stands then,
     /// and how many lineages the page had.
-    pub async fn sweep_asked(
+    pub async fn sweep_requested(
         &self,
         run: &mut Run,
         id: &str,
         rules: &Rules,
         page_mode: PageMode<'_>,
-    ) -> Result<(Asked, usize), Error> {
+    ) -> Result<(RequestedSweep, usize), Error> {
         let now = run.now;
         let body = async |tx: &mut Tx| {
             // It is the run's alone, so what is read here stands until this transaction ends. A page whose commit was
             // lost and that landed is not counted again: the cursor has passed it.
-            let mut asked = asked::read(tx, id).await?.asked;
+            let mut asked = requested::read(tx, id).await?.asked;
             let page = Page { scope: asked.scope, rules, epsilon: self.regime.epsilon, now, page_mode };
             let (tally, swept) = sweep(tx, page, &asked.cursor).await?;
             asked.cursor = swept.last;
             asked.counters += swept.counters;
-            asked::advance(tx, &asked).await?;
+            requested::advance(tx, &asked).await?;
             Ok((tally, (asked, swept.lineages)))
         };
         Ok(self.in_run(run, "facts.sweep.asked", body).await?.1)
@@ -163,7 +167,7 @@ fn last(rows: &[HeadRow], after: &str) -> String {
 }
 
 /// Sweeps a page inside a transaction of the caller.
-async fn sweep(tx: &mut Tx, page: Page<'_>, after: &str) -> Result<(Tally, Swept), Error> {
+async fn sweep(tx: &mut Tx, page: Page<'_>, after: &str) -> Result<(Tally, SweepPage), Error> {
     let rows = heads(tx, page, after).await?;
     let (lineages, last) = (distinct(&rows), last(&rows, after));
     // What stays is counted as it is seen here; what is to change, as it is seen under its lock.
@@ -216,10 +220,10 @@ async fn sweep(tx: &mut Tx, page: Page<'_>, after: &str) -> Result<(Tally, Swept
         rehearsed: counters.would_retract + counters.would_reduce,
         ..Tally::default()
     };
-    Ok((tally, Swept { counters, lineages, last }))
+    Ok((tally, SweepPage { counters, lineages, last }))
 }
 
-/// Locks lineages and judges their heads again: what was counted, what makes way, and ids of rows to set aside.
+/// Locks lineages and judges their heads again: what was counted, what makes way, and ids of rows to quarantined.
 async fn lock(
     tx: &mut Tx,
     page: Page<'_>,
@@ -271,7 +275,7 @@ impl HeadRow {
     /// aside already.
     fn head(&self) -> Option<(&str, Result<Head, String>)> {
         self.id.as_ref()?;
-        if self.fault.as_deref() == Some("set aside") {
+        if self.fault.as_deref() == Some("quarantined") {
             return None;
         }
         Some((self.relation.as_deref().unwrap_or_default(), self.check()))

@@ -359,7 +359,7 @@ impl Store {
     }
 }
 
-/// What a search has read so far.
+/// The state of a search.
 #[derive(Default)]
 struct Search {
     elements: Vec<String>,

@@ -108,7 +108,7 @@ pub(super) struct NeighbourPlace {
     fault: Option<String>,
 }
 
-/// What every statement about edges returns of them.
+/// The columns that every statement about edges returns.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct EdgeRow {

@@ -12,7 +12,7 @@
 //! mention are not held up by an outcome. Only the places that an edge of the list joins, and then the edges, are locked, in
 //! the order of every other batch.
 //!
-//! An edge that was set aside is passed over as one that is not there. It keeps its values for whoever mends them, and the
+//! An edge that was quarantined is passed over as one that is not there. It keeps its values for whoever mends them, and the
 //! others keep what they earn.
 
 use super::{Palace, PlaceState, begin};
@@ -28,7 +28,7 @@ use crate::store::trail::rows::{PlaceRow, TrailNode};
 use crate::store::tx::Tx;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What ways left.
+/// The deposits that paths left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::store) struct Earned {
     /// Steps that left success on an edge.

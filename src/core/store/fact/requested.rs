@@ -10,7 +10,7 @@ use crate::domain::fact::FactScope;
 use crate::domain::policy::{Counters, Mode, Summary};
 use crate::domain::units::{Timestamp, millis};
 use crate::store::Store;
-use crate::store::catalogue::{SWEEP_ADVANCE, SWEEP_ASKED, SWEEP_CREATE, SWEEP_END, SWEEP_READ};
+use crate::store::catalogue::{SWEEP_ADVANCE, SWEEP_CREATE, SWEEP_END, SWEEP_NEXT, SWEEP_READ};
 use crate::store::encode::list;
 use crate::store::error::Error;
 use crate::store::request::{RequestMode, answer, open};
@@ -22,7 +22,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 /// What a run that works on one is called begins so; its id follows.
 const OCCURRENCE: &str = "job/";
 
-/// How a sweep that was asked for stands. It only goes forward.
+/// The state of a requested sweep. It only advances.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SweepState {
@@ -35,9 +35,9 @@ pub enum SweepState {
     Failed,
 }
 
-/// What is asked for, how far it has come, what it has counted.
+/// A requested sweep: its parameters, its progress and its counters.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-pub struct Asked {
+pub struct RequestedSweep {
     pub id: String,
     pub scope: FactScope,
     #[serde(deserialize_with = "mode")]
@@ -57,11 +57,11 @@ pub struct Asked {
     pub counters: Counters,
 }
 
-/// A sweep that was asked for, as it stands.
+/// A requested sweep with its state.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SweepJob {
     /// What it is and has done.
-    pub asked: Asked,
+    pub asked: RequestedSweep,
     pub state: SweepState,
     /// The mode that its answer names, once it is done.
     pub answered: Option<Mode>,
@@ -74,7 +74,7 @@ pub struct SweepJob {
 #[serde(rename_all = "camelCase")]
 struct Row {
     #[serde(flatten)]
-    asked: Asked,
+    asked: RequestedSweep,
     state: SweepState,
     reason: Option<String>,
     #[serde(deserialize_with = "mode")]
@@ -108,7 +108,7 @@ impl std::fmt::Display for SweepState {
     }
 }
 
-impl Asked {
+impl RequestedSweep {
     /// The occurrence of the run that works on it.
     #[must_use]
     pub fn occurrence(id: &str) -> String {
@@ -124,7 +124,11 @@ impl Asked {
 
 impl Store {
     /// Records a sweep, once under a request id; answers its id, of an earlier request its own.
-    pub async fn ask_for_sweep(&self, mode: RequestMode<'_>, asked: &Asked) -> Result<String, Error> {
+    pub async fn request_sweep(
+        &self,
+        mode: RequestMode<'_>,
+        asked: &RequestedSweep,
+    ) -> Result<String, Error> {
         self.transactions
             .run("sweep.ask", tx::Mode::Write, async |tx: &mut Tx| {
                 if let Some(id) = open(tx, mode).await? {
@@ -147,7 +151,7 @@ impl Store {
     }
 
     /// The id of the sweep that was recorded under a request id before, if one was.
-    pub async fn sweep_under(&self, mode: RequestMode<'_>) -> Result<Option<String>, Error> {
+    pub async fn sweep_of_request(&self, mode: RequestMode<'_>) -> Result<Option<String>, Error> {
         self.transactions
             .run("sweep.under", tx::Mode::Write, async |tx: &mut Tx| {
                 let found = open(tx, mode).await?;
@@ -158,18 +162,18 @@ impl Store {
     }
 
     /// A sweep that was asked for.
-    pub async fn asked_sweep(&self, id: &str) -> Result<SweepJob, Error> {
+    pub async fn sweep_job(&self, id: &str) -> Result<SweepJob, Error> {
         self.transactions.run("sweep.read", tx::Mode::Read, async |tx: &mut Tx| read(tx, id).await).await
     }
 
     /// The sweep that was asked for first and that nobody has begun: its id and its instant.
-    pub async fn waiting_sweep(&self) -> Result<Option<(String, Timestamp)>, Error> {
+    pub async fn next_requested_sweep(&self) -> Result<Option<(String, Timestamp)>, Error> {
         #[derive(Deserialize)]
         struct Row {
             id: String,
             now: i64,
         }
-        let row: Option<Row> = self.read_optional(SWEEP_ASKED.call()).await?;
+        let row: Option<Row> = self.read_optional(SWEEP_NEXT.call()).await?;
         Ok(row.and_then(|row| Some((row.id, Timestamp::from_millis(row.now).ok()?))))
     }
 
@@ -199,7 +203,7 @@ pub(super) async fn read(tx: &mut Tx, id: &str) -> Result<SweepJob, Error> {
 }
 
 /// Records how far it has come, within the transaction that did it.
-pub(super) async fn advance(tx: &mut Tx, asked: &Asked) -> Result<(), Error> {
+pub(super) async fn advance(tx: &mut Tx, asked: &RequestedSweep) -> Result<(), Error> {
     let counters = &asked.counters;
     let call = SWEEP_ADVANCE
         .call()
