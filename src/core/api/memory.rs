@@ -72,7 +72,7 @@ impl Memory {
             Ok(life) => (Some(life), None),
             Err(why) => (None, Some(why)),
         };
-        let state: Option<MemoryState> = life.as_ref().map(|life| life.vital);
+        let state: Option<MemoryState> = life.as_ref().map(|life| life.state);
         Self {
             id: record.id,
             content: record.content,
@@ -149,12 +149,12 @@ pub fn history(happened: &[MemoryEvent], life: &Life, last_expired: Option<Times
             },
         })
         .collect();
-    let expired = life.vital.tier == Tier::ExpiredWorking;
-    let energy = expired.then(|| life.vital.energy.value());
+    let expired = life.state.tier == Tier::ExpiredWorking;
+    let energy = expired.then(|| life.state.energy.value());
     events.extend(last_expired.map(|at| event(at, "expired", energy)));
     // An access outside any session, or before the session's last.
-    if events.iter().all(|event| event.at != life.vital.last_accessed) {
-        events.push(event(life.vital.last_accessed, "accessed", None));
+    if events.iter().all(|event| event.at != life.state.last_accessed) {
+        events.push(event(life.state.last_accessed, "accessed", None));
     }
     events.retain(|event| event.what != "accessed" || event.at != life.created);
     events.push(Event { session: life.session.clone(), ..event(life.created, "created", None) });

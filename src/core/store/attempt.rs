@@ -207,9 +207,9 @@ impl Store {
                 }
                 match locked.life {
                     Err(fault) => faults.push((key, fault)),
-                    Ok(life) => match memory::promoted(life.vital, now, tunables) {
+                    Ok(life) => match memory::promoted(life.state, now, tunables) {
                         Ok(after) => {
-                            promotions.push(Promotion { key: key.clone(), before: life.vital, after })
+                            promotions.push(Promotion { key: key.clone(), before: life.state, after })
                         }
                         Err(_) => tally.skipped += 1,
                     },

@@ -66,7 +66,7 @@ pub struct Batch<'a> {
 
 struct FoldedMemory<'a> {
     /// What it is now; `None` while nothing has made it.
-    vital: Option<MemoryState>,
+    state: Option<MemoryState>,
     /// What it was, for a memory that exists.
     before: Option<MemoryState>,
     /// The event that makes it, for one that does not exist.
@@ -195,7 +195,7 @@ impl FoldedMemory<'_> {
         let life = Life {
             id: remember.id.clone(),
             scope: remember.scope.clone(),
-            vital: self.vital?,
+            state: self.state?,
             created: remember.at,
             session: remember.session.as_ref().map(SessionId::to_string),
         };
@@ -241,14 +241,14 @@ async fn read<'a>(
         .map(|(key, offered)| {
             let locked = found.remove(key);
             let same = locked.as_ref().and_then(|locked| locked.same);
-            let (vital, fault) = match locked.map(|locked| locked.life) {
-                Some(Ok(life)) => (Some(life.vital), None),
+            let (state, fault) = match locked.map(|locked| locked.life) {
+                Some(Ok(life)) => (Some(life.state), None),
                 Some(Err(fault)) => (None, Some(fault)),
                 None => (None, None),
             };
             let folded = FoldedMemory {
-                vital,
-                before: vital,
+                state,
+                before: state,
                 made_by: None,
                 joins: BTreeMap::new(),
                 mentions: BTreeSet::new(),
@@ -277,9 +277,9 @@ fn fold<'a>(
     let (revive, session, done) = match event {
         Event::Remember(remember) => {
             folded.mentions.extend(remember.mentions.iter().map(|name| name.as_str()));
-            let done = match folded.vital {
+            let done = match folded.state {
                 None => {
-                    folded.vital = Some(memory::created(remember.at, remember.pinned));
+                    folded.state = Some(memory::created(remember.at, remember.pinned));
                     folded.made_by = Some(remember);
                     folded.same = Some(true);
                     Some(EventEffect::Created)
@@ -292,17 +292,17 @@ fn fold<'a>(
             (Revive::Yes, remember.session.as_ref(), done)
         }
         Event::Access(Access { session, revive, .. }) => {
-            if folded.vital.is_none() {
+            if folded.state.is_none() {
                 return Err(Error::NotFound { what: "memory", id: id.to_string() });
             }
             (*revive, session.as_ref(), None)
         }
     };
-    let done = match (done, folded.vital) {
-        (None, Some(vital)) => {
-            let (next, what) = memory::accessed(vital, event.at(), revive, tunables)
+    let done = match (done, folded.state) {
+        (None, Some(state)) => {
+            let (next, what) = memory::accessed(state, event.at(), revive, tunables)
                 .map_err(|why| Error::Refused { id: id.to_string(), why: RefusedWhy::Law(why) })?;
-            folded.vital = Some(next);
+            folded.state = Some(next);
             if what == Accessed::Revived { EventEffect::Revived } else { EventEffect::Accessed }
         }
         (done, _) => done.unwrap_or(EventEffect::Created),

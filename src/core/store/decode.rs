@@ -60,7 +60,7 @@ impl DateValue {
 pub struct Life {
     pub id: MemoryId,
     pub scope: Scope,
-    pub vital: MemoryState,
+    pub state: MemoryState,
     pub created: Timestamp,
     /// The session it was made in.
     pub session: Option<String>,
@@ -82,7 +82,7 @@ impl LifeRow {
                 Some(scope) => Scope::new(scope).map_err(|why| why.to_string())?,
                 None => Scope::local(),
             },
-            vital: MemoryState {
+            state: MemoryState {
                 tier: Tier::named(tier).ok_or_else(|| format!("tier is {tier}"))?,
                 energy: Energy::new(energy).map_err(|why| why.to_string())?,
                 energy_at: energy_at.unwrap_or(last_accessed),

@@ -74,26 +74,26 @@ pub(super) fn bytes(key: &MemoryKey) -> usize {
 pub(super) async fn write(tx: &mut Tx, lives: &[(&MemoryKey, MemoryState)]) -> Result<(), Error> {
     tx.touch_memories(lives.iter().map(|(key, _)| *key), "");
     for slice in slices(&MEMORY_WRITE, lives, |(key, _)| bytes(key) + 90) {
-        tx.run(vitals(MEMORY_WRITE.call(), slice.iter().map(|(key, vital)| (*key, vital)))).await?;
+        tx.run(state_columns(MEMORY_WRITE.call(), slice.iter().map(|(key, state)| (*key, state)))).await?;
     }
     Ok(())
 }
 
 /// The columns that every statement with lives takes.
-pub(super) fn vitals<'a>(
+pub(super) fn state_columns<'a>(
     call: Call,
     lives: impl Iterator<Item = (&'a MemoryKey, &'a MemoryState)> + Clone,
 ) -> Call {
-    let each = || lives.clone().map(|(_, vital)| vital);
+    let each = || lives.clone().map(|(_, state)| state);
     keyed(call, lives.clone().map(|(key, _)| key))
-        .set("tier", list(each().map(|vital| vital.tier.name())))
-        .set("energy", list(each().map(|vital| vital.energy.value())))
-        .set("energyAt", instants(each().map(|vital| Some(vital.energy_at))))
-        .set("lastAccessed", instants(each().map(|vital| Some(vital.last_accessed))))
-        .set("accessCount", list(each().map(|vital| vital.access_count)))
-        .set("ripeAt", instants(each().map(|vital| vital.ripe_at)))
-        .set("dueAt", instants(each().map(|vital| vital.due_at)))
-        .set("pinned", list(each().map(|vital| vital.pinned)))
+        .set("tier", list(each().map(|state| state.tier.name())))
+        .set("energy", list(each().map(|state| state.energy.value())))
+        .set("energyAt", instants(each().map(|state| Some(state.energy_at))))
+        .set("lastAccessed", instants(each().map(|state| Some(state.last_accessed))))
+        .set("accessCount", list(each().map(|state| state.access_count)))
+        .set("ripeAt", instants(each().map(|state| state.ripe_at)))
+        .set("dueAt", instants(each().map(|state| state.due_at)))
+        .set("pinned", list(each().map(|state| state.pinned)))
 }
 
 /// Quarantines rows with their reasons.

@@ -149,8 +149,8 @@ async fn reinforce(
         if known.contains(&(new, old)) {
             continue;
         }
-        let vital = after.get(old).copied().unwrap_or(held.vital);
-        if let Ok(next) = memory::reinforced(vital, similarity, now, tunables) {
+        let state = after.get(old).copied().unwrap_or(held.state);
+        if let Ok(next) = memory::reinforced(state, similarity, now, tunables) {
             after.insert(old, next);
             drawn.push((new, old, similarity));
         }

@@ -54,11 +54,11 @@ impl Store {
                 if open::<()>(tx, mode).await?.is_none() {
                     let mut changed = Vec::new();
                     for (key, life) in lock_sound(tx, keys).await? {
-                        let next = match law(life.vital, now, tunables) {
+                        let next = match law(life.state, now, tunables) {
                             Ok(next) => next,
                             Err(why) => return Err(refused(tx, key, why).await?),
                         };
-                        if next != life.vital {
+                        if next != life.state {
                             changed.push((key, next));
                         }
                     }
@@ -92,7 +92,7 @@ impl Store {
                 }
                 for (key, life) in lock_all(tx, &keys).await? {
                     // A row that no law can use may be forgotten all the same.
-                    if life.is_ok_and(|life| life.vital.tier.is_stub()) {
+                    if life.is_ok_and(|life| life.state.tier.is_stub()) {
                         return Err(refused(tx, key, Refused::Stub).await?);
                     }
                 }

@@ -80,11 +80,11 @@ impl Store {
         for (key, locked) in lock(tx, &wanted).await? {
             // A row that no law can use is left for the sweep and the audit, which set it aside.
             let Ok(life) = locked.life else { continue };
-            if let Ok(after) = memory::session_ended(life.vital, now, threshold, tunables) {
+            if let Ok(after) = memory::session_ended(life.state, now, threshold, tunables) {
                 if !locked.claims.is_empty() {
                     ended.held += 1;
                 } else {
-                    promotions.push(Promotion { key: key.clone(), before: life.vital, after });
+                    promotions.push(Promotion { key: key.clone(), before: life.state, after });
                 }
             }
         }

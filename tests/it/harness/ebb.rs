@@ -123,10 +123,10 @@ impl Fresh {
     }
 
     /// The life of a memory that must be there and sound.
-    pub(crate) async fn vital(&self, name: &str) -> MemoryState {
+    pub(crate) async fn state(&self, name: &str) -> MemoryState {
         let mut found = self.store.memories(&[key(name)]).await.unwrap();
         assert_eq!(found.len(), 1, "memory {name}");
-        found.remove(0).life.unwrap().vital
+        found.remove(0).life.unwrap().state
     }
 
     /// Another program on the same database.

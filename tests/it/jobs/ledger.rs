@@ -92,10 +92,10 @@ async fn a_dead_run_is_finished_with_its_own_now() {
     assert_eq!((report.outcome, report.now, report.tally.expired), (Outcome::Done, at(3.0), 0));
     let expired: i64 = db.client.value("MATCH (m {id: 'm'}) RETURN m.lastExpired.epochMillis AS at").await;
     assert_eq!(expired, at(1.0).millis(), "the first run's instant dates what fell below by then");
-    let life = db.vital("m").await;
+    let life = db.state("m").await;
     assert_eq!(life.tier, Tier::ExpiredWorking);
     close(life.energy.value(), 0.15 * (-0.5_f64).exp());
-    close(db.vital("n").await.energy.value(), 8.0 * (-1.5_f64).exp());
+    close(db.state("n").await.energy.value(), 8.0 * (-1.5_f64).exp());
     let runs = db.store.runs(Some("decay"), 10).await.unwrap();
     let told: Vec<_> = runs.iter().map(|run| (run.state.as_str(), run.now, run.tally.expired)).collect();
     assert_eq!(told, [("done", Some(at(3.0).millis()), 0), ("done", Some(at(1.0).millis()), 1)]);

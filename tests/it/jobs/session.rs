@@ -35,7 +35,7 @@ async fn the_threshold_is_strict_and_only_what_was_made_there_rises() {
     .await;
     let ended = end(&db, "s", 0.0).await.unwrap();
     assert_eq!(ended, EndedSession { promoted: vec!["above".to_owned()], held: 0 });
-    let life = db.vital("above").await;
+    let life = db.state("above").await;
     assert_eq!((life.tier, life.energy_at, life.last_accessed), (Tier::ShortTerm, at(0.0), at(0.0)));
 
     let stub: String = db
@@ -64,7 +64,7 @@ async fn the_energy_that_counts_is_that_of_the_end() {
     db.put(&[made("strong", 3.0), made("was", 2.4)]).await;
     let ended = end(&db, "s", 1.0).await.unwrap();
     assert_eq!(ended.promoted, ["strong"], "2.4 is 1.46 an hour later");
-    close(db.vital("strong").await.energy.value(), 3.0 * (-0.5_f64).exp());
+    close(db.state("strong").await.energy.value(), 3.0 * (-0.5_f64).exp());
     let ended_at: i64 = db.client.value("MATCH (s:Session {id: 's'}) RETURN s.ended.epochMillis AS at").await;
     assert_eq!(ended_at, at(1.0).millis());
 }
@@ -80,10 +80,10 @@ async fn a_memory_that_an_attempt_holds_is_left_to_it() {
 
     let ended = end(&db, "s", 0.0).await.unwrap();
     assert_eq!(ended, EndedSession { promoted: vec!["free".to_owned()], held: 1 });
-    assert_eq!(db.vital("held").await.tier, Tier::Working);
+    assert_eq!(db.state("held").await.tier, Tier::Working);
 
     assert_eq!(db.store.apply(&mut run, &claimed, &tunables).await.unwrap().promoted, 1);
-    assert_eq!(db.vital("held").await.tier, Tier::ShortTerm);
+    assert_eq!(db.state("held").await.tier, Tier::ShortTerm);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -102,7 +102,7 @@ async fn a_session_of_any_size_ends_in_pages_and_one_of_another_scope_does_not()
     let ended = end(&db, "s", 0.0).await.unwrap();
     assert_eq!(ended.promoted.len(), 1_203);
     let theirs = db.store.memories(&[MemoryKey::of_row("team", "theirs")]).await.unwrap().remove(0);
-    assert_eq!(theirs.life.unwrap().vital.tier, Tier::Working);
+    assert_eq!(theirs.life.unwrap().state.tier, Tier::Working);
     let why = end(&db, "nowhere", 0.0).await.unwrap_err();
     assert!(matches!(why, Error::NotFound { what: "session", .. }), "{why}");
 }

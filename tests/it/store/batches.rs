@@ -173,6 +173,6 @@ async fn an_import_that_another_program_took_over_stops() {
     other.import_events("file", 0, &progress, batch, OtherEvents::default()).await.unwrap();
     same(&once, &remembered(&db.client).await, "lines that are done");
     assert_eq!(other.open_import("file", "file").await.unwrap(), progress);
-    assert_eq!(db.vital("m").await.access_count, 1);
+    assert_eq!(db.state("m").await.access_count, 1);
     assert_eq!(id("m").as_str(), "m");
 }

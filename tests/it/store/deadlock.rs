@@ -55,7 +55,7 @@ async fn a_deadlock_is_gone_through() {
         assert!(
             matches!(applied.unwrap(), (BatchOutcome::Written(done), ..) if done == [EventEffect::Accessed])
         );
-        assert_eq!(db.vital("a").await.access_count, 2);
+        assert_eq!(db.state("a").await.access_count, 2);
         if store.counters().retried.load(Ordering::Relaxed) > 0 {
             let both = "MATCH ({touched: true})-[a:ACCESSED_IN]->({touched: true}) RETURN a.count AS n";
             assert_eq!(db.client.value::<i64>(both).await, 2, "both have had their way");

@@ -73,7 +73,7 @@ async fn cut_everywhere(
 }
 
 async fn once_made_and_accessed(db: &Fresh, told: &str) {
-    let life = db.vital("m").await;
+    let life = db.state("m").await;
     assert_eq!(life.access_count, 2, "{told}");
     close(life.energy.value(), 1.606_530_659_712_633);
     let joined: Vec<i64> =
@@ -132,9 +132,9 @@ async fn a_cut_at_commit_of_a_sweep_counts_once() {
         assert_eq!((report.tally.changed, report.tally.expired), (3, 1));
     };
     let check = async |told: &str| {
-        close(db.vital("m").await.energy.value(), 0.606_530_659_712_633);
-        close(db.vital("l").await.energy.value(), 6.0 * (-0.001_f64).exp());
-        assert_eq!(db.vital("x").await.tier, Tier::ExpiredWorking, "{told}");
+        close(db.state("m").await.energy.value(), 0.606_530_659_712_633);
+        close(db.state("l").await.energy.value(), 6.0 * (-0.001_f64).exp());
+        assert_eq!(db.state("x").await.tier, Tier::ExpiredWorking, "{told}");
         let runs: Vec<String> = db
             .client
             .column("MATCH (r:EbbRun) RETURN r.state + ' ' + r.changed + ' ' + r.expired AS line")
@@ -154,9 +154,9 @@ async fn a_cut_at_commit_of_a_promotion_counts_once() {
         assert_eq!((report.tally.promoted, report.truncated), (2, false));
     };
     let check = async |told: &str| {
-        assert_eq!(db.vital("a").await.tier, Tier::ShortTerm, "{told}");
-        assert_eq!(db.vital("b").await.tier, Tier::ShortTerm, "{told}");
-        close(db.vital("a").await.energy.value(), 3.0 * (-0.5_f64).exp());
+        assert_eq!(db.state("a").await.tier, Tier::ShortTerm, "{told}");
+        assert_eq!(db.state("b").await.tier, Tier::ShortTerm, "{told}");
+        close(db.state("a").await.energy.value(), 3.0 * (-0.5_f64).exp());
         let left: Vec<i64> = db
             .client
             .column(
@@ -197,9 +197,9 @@ async fn a_cut_at_commit_of_a_request_is_answered_as_it_was_done() {
 
     let pin = async |store: &Store| {
         let pinned = store.pin(once, &[key("m")], true, at(1.0), &tunables).await.unwrap();
-        assert!(pinned[0].life.as_ref().unwrap().vital.pinned);
+        assert!(pinned[0].life.as_ref().unwrap().state.pinned);
     };
-    let check = async |_: &str| close(db.vital("m").await.energy.value(), 1.8 * (-0.5_f64).exp());
+    let check = async |_: &str| close(db.state("m").await.energy.value(), 1.8 * (-0.5_f64).exp());
     cut_everywhere(&db, &[Writes], prepare, pin, check).await;
 
     let end = async |store: &Store| {
@@ -210,7 +210,7 @@ async fn a_cut_at_commit_of_a_request_is_answered_as_it_was_done() {
     let check = async |told: &str| {
         let stubs: i64 =
             db.client.value("MATCH (s {promotionKey: 'm->shortTerm'}) RETURN count(s) AS n").await;
-        assert_eq!((stubs, db.vital("m").await.tier), (1, Tier::ShortTerm), "{told}");
+        assert_eq!((stubs, db.state("m").await.tier), (1, Tier::ShortTerm), "{told}");
     };
     cut_everywhere(&db, &[Writes], prepare, end, check).await;
 

@@ -55,7 +55,7 @@ async fn the_same_memory_again_is_an_access_with_mentions_merged() {
     db.apply(&[mentioning("m", 0.0, &["Dana", "Bonn"])]).await;
     let again = db.apply(&[mentioning("m", 1.0, &["Bonn", "tea"])]).await;
     assert_eq!(again, [EventEffect::Accessed]);
-    let life = db.vital("m").await;
+    let life = db.state("m").await;
     assert_eq!((life.access_count, life.last_accessed), (2, at(1.0)));
     close(life.energy.value(), 1.606_530_659_712_633);
     let left: Vec<String> = db
@@ -68,7 +68,7 @@ async fn the_same_memory_again_is_an_access_with_mentions_merged() {
     assert_eq!(left, ["ACCESSED_IN s 2", "MENTIONS Bonn", "MENTIONS Dana", "MENTIONS tea"]);
     // A pin that comes with a repeat changes nothing.
     db.apply(&[Event::Remember(Remember { pinned: true, ..remember("m", 2.0) })]).await;
-    assert!(!db.vital("m").await.pinned);
+    assert!(!db.state("m").await.pinned);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -194,7 +194,7 @@ async fn a_request_counts_once() {
     }))
     .await;
     assert_eq!(answers, vec![[EventEffect::Accessed]; 20]);
-    assert_eq!(db.vital("m").await.access_count, 3);
+    assert_eq!(db.state("m").await.access_count, 3);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -250,7 +250,7 @@ async fn two_creators_of_one_id_make_one_memory() {
         .await
         .concat();
         assert_eq!(done.iter().filter(|done| **done == EventEffect::Created).count(), 1, "{done:?}");
-        let life = db.vital(&name).await;
+        let life = db.state(&name).await;
         assert_eq!((life.access_count, life.tier), (4, Tier::Working));
         close(life.energy.value(), 4.0);
     }
@@ -274,7 +274,7 @@ async fn what_a_person_asks_for_counts_once_and_can_be_a_dry_run() {
 
     let before = everything(&db.client).await;
     let dry = pin(RequestMode::DryRun, true).await.unwrap();
-    assert!(dry.iter().all(|record| record.life.as_ref().unwrap().vital.pinned));
+    assert!(dry.iter().all(|record| record.life.as_ref().unwrap().state.pinned));
     let promoted = ["a", "b"].map(str::to_owned).to_vec();
     assert_eq!(end(RequestMode::DryRun).await.unwrap(), EndedSession { promoted: promoted.clone(), held: 0 });
     assert_eq!(
@@ -305,14 +305,14 @@ async fn what_a_person_asks_for_counts_once_and_can_be_a_dry_run() {
     same(&before, &everything(&db.client).await, "dry runs and refusals");
 
     pin(once("p-1"), true).await.unwrap();
-    let life = db.vital("a").await;
+    let life = db.state("a").await;
     assert_eq!((life.pinned, life.ripe_at, life.due_at), (true, None, None));
     close(life.energy.value(), 3.0 * (-0.25_f64).exp());
     db.run(ebb_core::jobs::JobName::Decay, 9.0).await;
-    assert_eq!(db.vital("a").await, life, "a pinned memory stays as it is");
+    assert_eq!(db.state("a").await, life, "a pinned memory stays as it is");
     pin(once("p-2"), false).await.unwrap();
     pin(once("p-1"), true).await.unwrap();
-    let life = db.vital("a").await;
+    let life = db.state("a").await;
     assert!(!life.pinned, "a request that was answered is not done again");
     assert_eq!((life.energy_at, life.ripe_at), (at(0.5), Some(at(0.5))), "ripe again, from the unpinning on");
     let why = db

@@ -146,7 +146,7 @@ async fn a_documented_config_node_is_taken_over() {
     );
     db.put(&[row("m", "working", 1.0)]).await;
     db.run(ebb_core::jobs::JobName::Decay, 1.0).await;
-    close(db.vital("m").await.energy.value(), (-1.0_f64).exp());
+    close(db.state("m").await.energy.value(), (-1.0_f64).exp());
     assert_eq!(init(&db).await.unwrap().tunables_added, 0);
 }
 

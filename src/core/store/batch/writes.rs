@@ -3,7 +3,7 @@
 use super::super::catalogue::{ENTITY_OPEN, MEMORY_CREATE, MEMORY_MENTION, SESSION_JOIN, SESSION_OPEN};
 use super::super::encode::{instants, list, slices};
 use super::super::error::Error;
-use super::super::memory::{bytes, keyed, vitals, write};
+use super::super::memory::{bytes, keyed, state_columns, write};
 use super::super::tx::Tx;
 use super::{FoldedMemory, SessionAccesses};
 use crate::domain::event::Remember;
@@ -23,7 +23,7 @@ struct Join<'a> {
 struct Made<'a> {
     key: &'a MemoryKey,
     remember: &'a Remember,
-    vital: MemoryState,
+    state: MemoryState,
     /// How the session it was made in touched it.
     joined: Option<SessionAccesses>,
     mentions: Vec<&'a str>,
@@ -52,7 +52,7 @@ impl<'a> Writes<'a> {
     fn of(memories: &'a BTreeMap<&'a MemoryKey, FoldedMemory<'a>>) -> Self {
         let mut writes = Self::default();
         for (key, folded) in memories {
-            let Some(vital) = folded.vital.filter(|_| !folded.forgotten) else { continue };
+            let Some(state) = folded.state.filter(|_| !folded.forgotten) else { continue };
             let scope = key.scope();
             let own = folded.made_by.and_then(|remember| remember.session.as_ref()).map(|own| own.as_str());
             for (session, joined) in &folded.joins {
@@ -68,14 +68,14 @@ impl<'a> Writes<'a> {
                 Some(remember) => writes.made.push(Made {
                     key,
                     remember,
-                    vital,
+                    state,
                     joined: own.and_then(|own| folded.joins.get(own)).copied(),
                     mentions: folded.mentions.iter().copied().collect(),
                 }),
                 None => {
                     writes.mentions.extend(folded.mentions.iter().map(|name| (*key, *name)));
-                    if folded.before != Some(vital) {
-                        writes.changed.push((key, vital));
+                    if folded.before != Some(state) {
+                        writes.changed.push((key, state));
                     }
                 }
             }
@@ -119,7 +119,7 @@ pub(super) async fn store(
     tx.touch_memories(made.iter().map(|made| made.key), "");
     for slice in slices(&MEMORY_CREATE, &made, Made::weight) {
         let each = || slice.iter().map(|made| made.remember);
-        let call = vitals(MEMORY_CREATE.call(), slice.iter().map(|made| (made.key, &made.vital)))
+        let call = state_columns(MEMORY_CREATE.call(), slice.iter().map(|made| (made.key, &made.state)))
             .set("content", list(each().map(|remember| remember.content.as_str())))
             .set("created", instants(each().map(|remember| Some(remember.at))))
             .set(
