@@ -344,10 +344,10 @@ impl Mirror {
         let difference = compare::compare(known.view.graph(), anew.view.graph());
         if !difference.is_none() {
             if known.left_out == 0 && anew.left_out == 0 {
-                warn!(%scope, %difference, "the mirror differed from the store, and was loaded anew");
+                warn!(%scope, %difference, "the mirror differed from the store and was reloaded");
             } else {
                 // What is hot enough to be in it is chosen anew by each load.
-                info!(%scope, %difference, "the mirror, which does not hold everything, was loaded anew");
+                info!(%scope, %difference, "reloaded the partial mirror");
             }
             *held = Some(anew);
         }
@@ -383,7 +383,7 @@ impl Mirror {
                 Refreshed::Next => return Ok(RefreshOutcome::Patched),
                 Refreshed::Learned => return Ok(RefreshOutcome::Learned),
                 Refreshed::Anew(why) => {
-                    info!(%scope, why, "the mirror is loaded anew");
+                    info!(%scope, why, "reloading the mirror");
                     (known.view.generation().next(), known.density)
                 }
             },
@@ -394,7 +394,7 @@ impl Mirror {
             refresh::refresh(&self.store, &mut anew, &self.config, at, false).await?
         {
             // A load that cannot be followed up counts from where it began; the next look sees the same word again.
-            info!(%scope, why, "the mirror is to be loaded again at the next look");
+            info!(%scope, why, "the mirror will be reloaded at the next refresh");
         }
         *held = Some(anew);
         Ok(RefreshOutcome::Loaded)
@@ -413,7 +413,7 @@ pub enum Error {
     #[error("cannot {doing} {}", path.display())]
     File { doing: &'static str, path: PathBuf, source: io::Error },
     /// Somebody else is saving the same file.
-    #[error("{} is being saved by somebody else; try again when that is done", path.display())]
+    #[error("{} is being saved by another process; try again later", path.display())]
     Busy { path: PathBuf },
     /// A file is none of its kind.
     #[error("{} cannot be used", path.display())]
@@ -430,7 +430,7 @@ pub enum Error {
     #[error(transparent)]
     Engine(#[from] ebb_engine::Error),
     /// A thread ended before its work did.
-    #[error("a thread of the mirror ended before its work did; the log says why")]
+    #[error("a thread of the mirror panicked; see the log")]
     Broken,
 }
 

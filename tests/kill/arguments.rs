@@ -1,6 +1,6 @@
 //! The words on the command line.
 
-use super::doom::Kind;
+use super::disruption::Kind;
 use super::planted;
 use std::path::PathBuf;
 

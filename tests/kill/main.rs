@@ -34,10 +34,10 @@
 mod arguments;
 mod checker;
 mod client;
-mod doom;
+mod disruption;
 mod graph;
 mod history;
-mod look;
+mod observer;
 mod planted;
 #[expect(dead_code, reason = "shared with the tests on a server, which use more of it")]
 #[path = "../it/harness/proxy.rs"]

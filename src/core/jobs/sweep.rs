@@ -85,7 +85,7 @@ async fn all(mut work: Work<'_>) -> Result<Completion, Error> {
     if !new.is_empty() {
         work.store.tried(work.run, &new).await?;
         let ids: Vec<&str> = new.iter().map(|policy| policy.id.as_str()).collect();
-        info!(policies = ids.join(", "), "their first run only counted; the next one acts");
+        info!(policies = ids.join(", "), "the first run of these policies only counted; the next one acts");
     }
     guarded.map_or(Ok(Completion::End), Err)
 }

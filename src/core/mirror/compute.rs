@@ -18,10 +18,10 @@ pub(super) const WAIT_TIMEOUT: Duration = Duration::from_secs(10);
 #[non_exhaustive]
 pub enum Refused {
     /// All permits are taken, and stay so.
-    #[error("there are too many questions at work; ask again in a moment")]
+    #[error("too many queries are running; try again in a moment")]
     Full,
     /// It is being loaded for somebody who asked before.
-    #[error("the scope {scope} is being loaded; ask again in a moment")]
+    #[error("the scope {scope} is being loaded; try again in a moment")]
     Loading { scope: Scope },
     /// There is something to hold and no room for any of it.
     #[error(
@@ -35,7 +35,7 @@ pub enum Refused {
         /// The share of the scope.
         bytes: u64,
     },
-    #[error("a question met a fault of the engine; the log says which")]
+    #[error("a query failed in the engine; see the log")]
     Panicked,
 }
 

@@ -58,7 +58,7 @@ pub(super) fn records(rows: Vec<SynapseRow>) -> Vec<Record> {
     let records: Vec<Record> = rows.into_iter().filter_map(record).collect();
     if records.len() < all {
         let unusable = all - records.len();
-        warn!(unusable, "rows of what was learned hold what nothing learns, and are passed over");
+        warn!(unusable, "skipped learned rows with invalid values");
     }
     records
 }

@@ -136,7 +136,7 @@ pub(super) async fn load(
         if held.bytes <= config.bytes_each() && !is_wasteful {
             return Ok(held);
         }
-        info!(%scope, bytes = held.bytes, density = ?held.density, "the mirror is loaded again by what its nodes really take");
+        info!(%scope, bytes = held.bytes, density = ?held.density, "reloading the mirror by the measured size of its nodes");
         density = held.density;
     }
     load_once(store, scope, config, at, (generation, density)).await

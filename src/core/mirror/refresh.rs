@@ -103,8 +103,8 @@ fn moved(held: &mut MirroredScope, learned: Learned) -> Refreshed {
     match held.learn(learned) {
         Ok(()) => Refreshed::Learned,
         Err(why) => {
-            error!(scope = %held.asked.scope, %why, "what was learned could not be taken over");
-            Refreshed::Anew("what was learned could not be taken over")
+            error!(scope = %held.asked.scope, %why, "learned rows could not be loaded");
+            Refreshed::Anew("learned rows could not be loaded")
         }
     }
 }

@@ -133,7 +133,7 @@ impl Place {
                 self.tick.store(tick, Ordering::Relaxed);
                 info!(%scope, generation, tick, file = %files.graph.display(), "the mirror was saved");
             }
-            Err(why @ Error::Busy { .. }) => debug!(%scope, %why, "the mirror is left to another process"),
+            Err(why @ Error::Busy { .. }) => debug!(%scope, %why, "the mirror is saved by another process"),
             Err(why) => {
                 if why.path() != Some(files.learned.as_path()) {
                     self.skipped.fetch_add(1, Ordering::Relaxed);
@@ -141,7 +141,7 @@ impl Place {
                 // Last: whoever sees it sees the other too.
                 self.failures.fetch_add(1, Ordering::Release);
                 let cause = std::error::Error::source(&why).map(ToString::to_string).unwrap_or_default();
-                warn!(%scope, generation, %why, cause, "the mirror could not be saved; its file is what it was");
+                warn!(%scope, generation, %why, cause, "the mirror could not be saved; its file is unchanged");
             }
         }
     }

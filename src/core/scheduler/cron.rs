@@ -34,7 +34,7 @@ pub struct Ticks(JobScheduler);
 
 /// Why there are no ticks.
 #[derive(Debug, thiserror::Error)]
-#[error("the clock of the worker does not start: {0}")]
+#[error("the worker's timer cannot start: {0}")]
 pub struct Error(#[from] JobSchedulerError);
 
 impl Ticks {

@@ -220,7 +220,7 @@ impl Dispatcher {
         self.recovery.failed();
         state.cold_since = None;
         if state.last_error.as_ref() != Some(&wrong) {
-            warn!(why = wrong, "no job can be begun");
+            warn!(why = wrong, "no job can start");
             state.last_error = Some(wrong);
         }
     }
@@ -369,7 +369,7 @@ impl Dispatcher {
                 self.meter.job(job, |counts| counts.ended(ending, took));
                 let last_error = why.to_string();
                 if state.paused.get(&job).is_none_or(|(_, before)| *before != last_error) {
-                    warn!(job = job.name(), why = last_error, "a run did not come to its end");
+                    warn!(job = job.name(), why = last_error, "a run failed");
                 }
                 state.paused.insert(job, (Instant::now() + PAUSE, last_error));
             }
@@ -401,7 +401,7 @@ impl Dispatcher {
             }
         });
         if let (Start::Occurrence(_, missed @ 1..), Outcome::Done) = (start, report.outcome) {
-            warn!(job = job.name(), missed, "one run made up for occurrences that were missed");
+            warn!(job = job.name(), missed, "one run replaced missed occurrences");
         }
     }
 
@@ -409,10 +409,10 @@ impl Dispatcher {
         match tokio::time::timeout(SHUTDOWN_TIMEOUT, self.store.release_run(job.name(), how)).await {
             Ok(Ok(())) => {}
             Ok(Err(why)) => {
-                warn!(job = job.name(), %why, "the lease of a run could not be given back; it will run out")
+                warn!(job = job.name(), %why, "the lease of a run could not be released; it will expire")
             }
             Err(_) => {
-                warn!(job = job.name(), "the lease of a run could not be given back in time; it will run out")
+                warn!(job = job.name(), "the lease of a run could not be released in time; it will expire")
             }
         }
     }
@@ -429,7 +429,7 @@ impl Dispatcher {
             return;
         }
         let left: Vec<JobName> = state.running.iter().map(|(_, running)| running.job).collect();
-        error!(?left, "runs that did not come to the end of their transaction in time are given up");
+        error!(?left, "released runs whose transaction did not end in time");
         state.cut.cancel();
         for job in left {
             self.release_run(job, RunRelease::Handover).await;

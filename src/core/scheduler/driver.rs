@@ -69,7 +69,7 @@ impl JobReport {
         match self.outcome {
             Outcome::Done => Ok(self.tally),
             Outcome::Skipped | Outcome::Released => Err(Error::Conflict(
-                self.reason.unwrap_or_else(|| "the run was left to another worker".to_owned()),
+                self.reason.unwrap_or_else(|| "the run was released to another worker".to_owned()),
             )),
         }
     }
@@ -133,7 +133,7 @@ pub async fn run_job_after(
         let reason = match opened {
             OpenedRun::Ours(run) => return work(store, job, run, &inputs, wanted.right, request).await,
             OpenedRun::Predecessor(run) => {
-                info!(job = job.name(), run_id = run.run_id, "finishing what a former holder left open");
+                info!(job = job.name(), run_id = run.run_id, "resuming the open run of a former holder");
                 let whole = Request { limit: None, ..request.clone() };
                 match work(store, job, run, &inputs, wanted.right, whole).await {
                     Ok(left) if left.outcome == Outcome::Released => {
@@ -143,7 +143,7 @@ pub async fn run_job_after(
                     ended => {
                         // Its record says so, and whoever asks now asked for another.
                         if let Err(why) = ended {
-                            warn!(job = job.name(), %why, "what a former holder left open failed");
+                            warn!(job = job.name(), %why, "the open run of a former holder failed");
                         }
                         inputs = store.run_inputs().await?;
                         continue;
@@ -193,7 +193,7 @@ async fn work(
         let truncated = match reached {
             Ok(Completion::Budget) if stop.is_cancelled() => {
                 store.release_run(job.name(), RunRelease::Handover).await?;
-                info!("left to another worker");
+                info!("released to another worker");
                 return Ok(report(job, &run, Outcome::Released, Tally::default()));
             }
             Ok(reached) => reached == Completion::Budget,
@@ -257,7 +257,7 @@ async fn beating<T>(store: &Store, held: &RunLease, work: impl Future<Output = T
             }
         };
         if let Err(why) = renewed {
-            debug!(%why, "no sign of life could be given");
+            debug!(%why, "the lease could not be renewed");
         }
         if let Some(done) = done {
             return done;

@@ -46,7 +46,7 @@ impl Store {
             };
             match (seen, &before) {
                 (Ok(Some(id)), Some(first)) if id == *first => {
-                    warn!(transaction = id, "ending the transaction of a holder that has vanished");
+                    warn!(transaction = id, "terminating the transaction of a holder that is gone");
                     let ended = self.terminate(&id).await;
                     self.counters().evicted.fetch_add(1, Ordering::Relaxed);
                     debug!(transaction = id, ?ended, "ended");
@@ -54,7 +54,7 @@ impl Store {
                 }
                 (Ok(seen), _) => before = seen,
                 (Err(why), _) => {
-                    debug!(%why, "who stands in the way cannot be seen; the server's own time-outs decide");
+                    debug!(%why, "the blocking transaction cannot be found; waiting for the server's own time-outs");
                     return work.await;
                 }
             }

@@ -123,7 +123,7 @@ impl Store {
             // A database that only reads has its keys all the same.
             let mark = async |tx: &mut Tx| tx.run(KEY_CLOSE.call()).await;
             if let Err(why) = self.transactions.run_once("key.close", Mode::Write, mark).await {
-                debug!(%why, "that there are API keys could not be marked");
+                debug!(%why, "the marker that API keys exist could not be written");
             }
         }
         Ok(LiveKeys { keys, closed: marked || any })

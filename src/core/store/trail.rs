@@ -1,7 +1,7 @@
 //! Trails: places and edges of the palace, what is left there, and how cycles are counted.
 //!
 //! What an agent leaves is worked out in Rust on places and edges that the transaction has locked (`palace`); what a
-//! pass takes of all of them runs in Cypher (`evaporate`). Questions (`look`) are answered as of a cycle, from stored
+//! pass takes of all of them runs in Cypher (`evaporate`). Queries (`queries`) are answered as of a cycle, from stored
 //! values by the law, so that a pass that did not run cannot show a trail stronger than it is.
 //!
 //! # Design notes
@@ -10,13 +10,13 @@
 //! but, once, since when there is something to evaporate.
 
 pub(super) mod cycle;
-mod look;
 mod palace;
+mod queries;
 mod rows;
 
 pub use cycle::Counter;
-pub use look::{CheapestPath, Hot, NextPlace, TrailStatus, WalkedEdge};
 pub use palace::{TraceEffect, TraceOutcome};
+pub use queries::{CheapestPath, Hot, NextPlace, TrailStatus, WalkedEdge};
 pub use rows::{TrailEdge, TrailNode, TrailPlace};
 
 pub(super) use cycle::{counter, hold, turn};

@@ -214,7 +214,7 @@ impl Transactions {
                 }
                 Err(Failure::Unknown(why)) => {
                     self.counters.unknown_commits.fetch_add(1, Ordering::Relaxed);
-                    warn!(tx = name, %why, "the outcome of a commit is unknown; its receipt will settle it");
+                    warn!(tx = name, %why, "the outcome of a commit is unknown; retrying, its receipt decides");
                     unknown = Some(why.to_string());
                     why
                 }
@@ -236,7 +236,7 @@ impl Transactions {
                 stop_point!("before_receipt_read");
             }
             self.counters.retried.fetch_add(1, Ordering::Relaxed);
-            debug!(tx = name, tries, pause_ms = pause.as_millis(), %why, "trying again");
+            debug!(tx = name, tries, pause_ms = pause.as_millis(), %why, "retrying");
             let away = is_away(&why);
             tokio::select! {
                 () = tokio::time::sleep(pause) => {}

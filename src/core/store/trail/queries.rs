@@ -1,4 +1,4 @@
-//! Questions about trails, each answered as of a cycle: what is stored, evaporated to it by the law.
+//! Read queries on trails, each as of a cycle: what is stored, evaporated to it by the law.
 
 use super::Store;
 use super::cycle::counter;
