@@ -249,7 +249,9 @@ impl Transactions {
     /// Runs a statement that only reads in a transaction of its own, which bears its name, and returns its rows.
     pub(super) async fn read<T: DeserializeOwned>(&self, call: Call) -> Result<Vec<T>, Error> {
         debug_assert_eq!(call.statement.header().mode, "read", "{}", call.statement.name);
-        self.run(call.statement.name, Mode::Read, async |tx: &mut Tx| tx.rows(call.clone()).await).await
+        let rows = self.run(call.statement.name, Mode::Read, async |tx: &mut Tx| tx.rows(call.clone()).await);
+        // On the heap, so that the futures of callers stay small.
+        Box::pin(rows).await
     }
 
     /// Runs a body that makes what there may be once only. One that lost the race for a new key is run again, and then
