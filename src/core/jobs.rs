@@ -1,6 +1,6 @@
 //! The jobs: one file, one verb, one job.
 //!
-//! Rules for whoever writes one. A job says in its `JOB` what it is called and when it is due. It takes a [`Request`] and the run that was opened for it, and works at the run's
+//! Rules for authors. A job says in its `JOB` what it is called and when it is due. It takes a [`Request`] and the run that was opened for it, and works at the run's
 //! `now`, which whoever takes the run over keeps. It works in pages, each a transaction that begins with the run's guard.
 //! It recognises its own work by the data, so that running it twice at one instant changes nothing the second time. It
 //! retries nothing, and stops at its budget: what it did not reach is still due. A row on which a statement fails is

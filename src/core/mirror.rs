@@ -1,4 +1,4 @@
-//! The hot part of each scope, held in memory beside the store, which stays the truth.
+//! The hot part of each scope, held in memory; the store remains the source of truth.
 //!
 //! | | |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! When jobs run, and that each occurrence runs once.
+//! The schedule of jobs, and the guarantee that each occurrence runs once.
 
 pub mod calendar;
 pub mod cron;

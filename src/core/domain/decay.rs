@@ -1,4 +1,4 @@
-//! One kernel for everything that fades.
+//! The decay curves that all laws share.
 //!
 //! A fading quantity is a value and the instant it was that value: what it is now is a *function* of the time since,
 //! never an event. So it does not matter how often a sweep runs, whether it ran twice, or whether a week of sweeps was

@@ -1,4 +1,4 @@
-//! What happens to memories, relations and trails from outside: the events that agents, imports and replays bring.
+//! Events on memories, relations and trails, as agents, imports and replays send them.
 //!
 //! Checked when they are built, so that whoever applies one need not ask whether its words fit an index.
 

@@ -1,4 +1,4 @@
-//! Outcomes: what came of a recall, as whoever used its answer says.
+//! Outcomes: reports of which hits of a recall were useful.
 //!
 //! Nothing is kept of a recall. So the caller sends back, of each hit that was of use, the way that the answer gave, and says
 //! what all of it was worth. That is everything there is to be learned from: the nodes of these ways are *active* together,

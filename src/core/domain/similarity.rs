@@ -1,4 +1,4 @@
-//! How like two memories are, and what an embedding must be so that it can be compared.
+//! Similarity of memories, and the checks that make an embedding comparable.
 //!
 //! Where memories carry embeddings, likeness is their cosine; where they do not, that of their texts, which has a scale
 //! of its own: a threshold for meaning would find near-duplicates only.

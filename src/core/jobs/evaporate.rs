@@ -1,4 +1,4 @@
-//! Brings all that lies on places and edges to the present cycle, and works out what edges cost then.
+//! Evaporates the pheromones of places and edges to the present cycle, and computes the costs of edges.
 //!
 //! What is left of a pheromone is a function of the cycles since its anchor, so the pass changes nothing that anybody would
 //! compute: it refreshes what people see in the graph, and lets what has fallen silent out of the index by which it finds

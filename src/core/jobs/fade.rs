@@ -1,4 +1,4 @@
-//! Writes down what every relation weighs now, always from its base, and takes those of other writers under the laws.
+//! Writes the present weight of every relation, always computed from its base, and adopts relations of other writers.
 //!
 //! A relation's weight is a function of time, so the pass changes nothing that anybody would compute: it refreshes what
 //! people see in the graph, and counts what has fallen below the minimum. It is eager, since it is weekly and its counters

@@ -1,4 +1,4 @@
-//! Pages of a job that goes through rows in an order of theirs: as large as a transaction bears, and without the rows on
+//! Pages of a job that walks over ordered rows: as large as a transaction allows, and without the rows on
 //! which a statement fails.
 //!
 //! # Design notes

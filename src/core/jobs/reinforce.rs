@@ -1,4 +1,4 @@
-//! Lets new memories strengthen the short-term and long-term ones that are like them.
+//! Strengthens short-term and long-term memories by new ones that are similar.
 //!
 //! Every memory is new once. It is compared by its embedding, where it carries one, with those of the vector index; else
 //! by its text with the texts of its scope, which are read once in a run, and only when there is something to compare.

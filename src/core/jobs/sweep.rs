@@ -1,4 +1,4 @@
-//! Applies the policies to the facts of each scope, or to one that somebody asked for.
+//! Applies the policies to the facts of each scope, or of a requested one.
 //!
 //! A sweep only adds facts: a lineage whose head has become too old gets a new head of confidence 0, one that ages a less
 //! confident one. It goes through the lineages of a scope by the page, in the order of their keys, and recognises its own

@@ -1,4 +1,4 @@
-//! How a view is asked: by so many at a time, each on a thread of its own, with memory that is used again.
+//! Queries on a view: a limited number at a time, each on a thread of its own, with reused memory.
 //!
 //! What the engine does takes a core while it does it, so there are as many permits as cores, and whoever asks beyond that
 //! waits for one, not for long: an answer that comes too late is of no use to an agent. Buffers of the size of a graph are kept from one

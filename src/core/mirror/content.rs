@@ -1,4 +1,4 @@
-//! What the graph of a mirror is made of: rows of the store as rows of a graph. The only place where stored numbers, which are
+//! Conversion of rows of the store to rows of a graph. The only place where stored numbers, which are
 //! `f64`, become those of the engine.
 //!
 //! # Design notes

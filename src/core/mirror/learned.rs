@@ -1,4 +1,4 @@
-//! What was learned, from the store to the weights of a graph and back: rows as records of the engine, and slots as rows.
+//! Conversion of learned weights between the store and a graph: rows to records of the engine, and slots to rows.
 //!
 //! A graph that nobody asks yet gets its weights before it is published. One that is asked has them moved in place, while its
 //! [`Ticks`](ebb_engine::plasticity::Ticks) tell so: an answer says between which of them it was found. There is one writer of a

@@ -1,4 +1,4 @@
-//! A mirror from nothing: who may be in it, who is, what they carry and how they are joined, in that order.
+//! The full load of a mirror: candidates, selection, contents and relationships, in that order.
 //!
 //! The census of a scope settles the selection before anything large is read. Then nodes are read by their keys, a page
 //! a request, and what begins at them, over several connections, each on a thread of its own. One more makes rows of a graph

@@ -1,4 +1,4 @@
-//! The graph around some nodes, as a mirror of their whole scope has it: for whoever learns, wherever that is.
+//! The graph around some nodes, equal to that part of a mirror of their scope; learning works on it.
 //!
 //! What one outcome changes depends on the ways between its nodes and on all that leads to them. So these are read, by the
 //! statement that a refresh reads them with, and made into slots by the same rules. Other nodes are there as ends of ways

@@ -1,4 +1,4 @@
-//! A mirror brought up to date: what was touched is read again as it is now, and merged into the next graph.
+//! The refresh of a mirror: changed rows are read again and merged into the next graph.
 //!
 //! The words that transactions leave name nodes, and types of relationships of nodes. A node that changed is read again; one
 //! that is new is read with all that is joined to it, either way; of a node of which relationships of a type changed, all of

@@ -1,4 +1,4 @@
-//! Saves that nobody asks for: every so many recalls of a scope its graph goes to a file, and what was learned on it to another,
+//! Automatic saves: after a number of recalls of a scope its graph goes to a file, and its learned weights to another,
 //! in the background, so that there is something to look at, and to ask without a database, should that be gone.
 //!
 //! A save never keeps a question waiting: it has a thread of its own, one for each scope, and a turn that comes while the one

@@ -1,4 +1,4 @@
-//! The tick of a worker: once a second somebody says "look".
+//! The tick of a worker, once a second.
 //!
 //! The ticking crate sees one pattern, every second, and no schedule of a user: it knows nothing of the ledger, rejects
 //! patterns that users write (`30 4 * * 0`), and may leave out ticks under load. So whoever waits for a tick does not

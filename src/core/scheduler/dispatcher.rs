@@ -1,4 +1,4 @@
-//! The loop of a worker: at each wake it looks at the ledger, and begins what is due or was left behind.
+//! The loop of a worker: at each wake-up it reads the ledger and starts jobs that are due or were abandoned.
 //!
 //! It knows no job. From schedule, last run and now it works out the occurrence that is due and has the driver run it;
 //! that one of several workers does is the ledger's affair. An open run whose lease is over, or that this very program

@@ -1,4 +1,4 @@
-//! One occurrence of a job, from the ledger and back to it.
+//! The execution of one occurrence of a job: opened in the ledger, run, and closed.
 //!
 //! The driver knows no job: it asks the ledger for the occurrence, finishes what a dead predecessor left open (with that
 //! run's own `now`), lets the job work, and records what it did. A run by hand goes the same way under an occurrence of

@@ -1,4 +1,4 @@
-//! Which occurrence of a schedule is due: a pure function of schedule, last run and now.
+//! The due occurrence of a schedule, as a pure function of schedule, last run and now.
 //!
 //! Intervals fall on whole multiples since 1970-01-01T00:00Z, so every program that asks finds the same instants, and a
 //! schedule needs no memory of when it was begun; cron patterns are in [`super::calendar`]. Whatever was missed, there is

@@ -1,4 +1,4 @@
-//! What a worker has counted since it started, for whoever prints it.
+//! The counters of a worker since it started.
 //!
 //! One lock for all: it is taken once a run and once a look, and a reader sees numbers that belong together.
 

@@ -1,4 +1,4 @@
-//! What is looked through rather than waited for: the health of all memories, and the dates of each.
+//! Audits: scans of all memories for their health and dates, and the removal of expired bookkeeping.
 
 use super::Store;
 use super::attempt::not_over;

@@ -1,4 +1,4 @@
-//! What transactions change, left in the graph for whoever keeps a copy of a part of it.
+//! Change records: what a transaction changed, kept in the graph for mirrors.
 //!
 //! A transaction that makes, moves, joins or removes something leaves one `EbbChange` with the keys of what it touched,
 //! written with it or not at all. Whoever mirrors the graph reads those since it last looked, and the rows they name as

@@ -1,4 +1,4 @@
-//! What is done to memories by the page rather than one by one: the decay of those that are due, and the adoption of those
+//! Pages of memories: the decay of those that are due, and the adoption of those
 //! that other writers made. Both laws run in Cypher, since a page is more rows than are worth moving.
 
 use super::Store;

@@ -1,4 +1,4 @@
-//! What can go wrong with the database, as meanings that a caller branches on.
+//! Errors of the database, by the meanings on which a caller branches.
 //!
 //! The server's codes are sorted here and nowhere else. Three of them lie: a transaction time-out is named a client
 //! error and is worth a retry with half the page; a memory error is named transient and is not, at the same size; and a

@@ -1,4 +1,4 @@
-//! What a pass takes of all trails, by the page: evaporation and adoption run in Cypher, set-wide, a label or a type at a
+//! Evaporation and adoption of all trails, by the page: both run in Cypher, set-wide, a label or a type at a
 //! time, since a page is more rows than are worth moving.
 
 use super::Store;

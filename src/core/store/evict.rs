@@ -1,4 +1,4 @@
-//! Eviction of a holder that has vanished without its connection breaking.
+//! Eviction of a lock holder that is gone while its connection is still open.
 //!
 //! A program whose machine is gone or whose network is silent leaves a transaction open in the server, with the lock that
 //! a taker needs. Who waits longer than two seconds for something whose lease is over asks the server, on another

@@ -1,4 +1,4 @@
-//! Facts: asserted, listed; adopted, swept and asked to be swept in the rooms below.
+//! Facts: asserted and listed here; adopted and swept in the modules below.
 //!
 //! A lineage is a node of its own, so that what races for its head has something to lock: whoever asserts or sweeps locks
 //! lineages first, in the order of their keys, and looks at their heads after that.

@@ -1,4 +1,4 @@
-//! What is done to relations by the page rather than one by one: the pass, which runs in Cypher, and the adoption of those
+//! Pages of relations: the pass, which runs in Cypher, and the adoption of those
 //! that other writers made, whose keys are worked out in Rust.
 
 use super::Store;

@@ -1,4 +1,4 @@
-//! Questions a person asks, each a file under `cypher/inspect/` that can be pasted into Neo4j Browser as it is.
+//! Read-only queries for people, each a file under `cypher/inspect/` that can be pasted into Neo4j Browser as it is.
 
 use super::Store;
 use super::catalogue::ALL;

@@ -1,4 +1,4 @@
-//! What a worker holds and lets go of: the facts it looks at each second, and the end of what it will not finish.
+//! The leases of a worker: the survey of the ledger each second, and the release of runs that it will not finish.
 //!
 //! A program that stops in good order frees its run at once, so that another takes it without waiting for the lease; one
 //! whose job panicked records the run as failed. Its attempts are aborted either way: nobody takes an attempt over, and

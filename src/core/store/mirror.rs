@@ -1,4 +1,4 @@
-//! What a mirror reads: who may be in it, what those carry, and how they are joined.
+//! The queries of a mirror: candidates, their contents and their relationships.
 //!
 //! Nodes are read by key, a page at a time, and so are the relationships that begin at them, those of a node in one packed
 //! record: twice as many a second as with a row for each, and pages of several connections do not overlap. Values come as

@@ -1,4 +1,4 @@
-//! What processes say of the mirrors they keep, left in the graph for whoever asks how things stand.
+//! The status of mirrors, published in the graph by each process.
 //!
 //! A process that answers from memory leaves a counter `mirror:<scope>:<process>` each time it has looked at the graph, with
 //! the server's time, and takes it away when it stops. One that was killed cannot: its row grows old, which is how it is told

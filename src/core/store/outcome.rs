@@ -1,4 +1,4 @@
-//! Outcomes taken in: what they leave on trails at once, and what waits for whoever learns.
+//! Reported outcomes: deposits on trails at once, and a queue for the job learn.
 //!
 //! Both are written with the receipt of the request, in one transaction, so an outcome counts once. What waits stands on the
 //! request itself: `waits` says whose nodes they are, `active` which, `reward` how active. The one learner of a scope takes it

@@ -1,4 +1,4 @@
-//! Policies in the graph: nodes that anybody may look at, and the ones in force once somebody has changed one.
+//! Policies in the graph: visible nodes, in force from the first change on.
 //!
 //! Until then those of the configuration are in force. The first change writes them down as they are, so that a policy is
 //! never lost by changing another. What somebody wrote by hand is checked like a file, and a fault stops the run that

@@ -1,4 +1,4 @@
-//! Attempts seen from outside: ended when their lease is over, given a lease when a foreign writer made them, and parted
+//! Reaping of attempts: ended when their lease is over, given a lease when a foreign writer made them, and resolved
 //! when two hold one memory.
 //!
 //! Every worker looks at each tick, so nothing waits for the program that left a claim behind, and doing it twice is

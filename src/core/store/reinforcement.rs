@@ -1,4 +1,4 @@
-//! Retroactive strengthening: what is read to compare memories, and the writing of what they did to each other.
+//! Retroactive strengthening: the reads for comparing memories, and the writes of the results.
 //!
 //! A page of new memories is one transaction. It locks them and the old ones in the order of their ids, leaves out pairs
 //! that are drawn already, lets the law make of each old memory what all its new ones do, and writes it once.

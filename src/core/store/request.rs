@@ -1,4 +1,4 @@
-//! Writes that somebody asks for: each counts once under its request id, or is a dry run.
+//! Requested writes: each is applied once under its request id, or is a dry run.
 //!
 //! A caller that got no answer asks again. So the request's node is locked first; if it holds an answer, that is the
 //! answer, else the work is done and the answer recorded in the same transaction. Requests are kept for 24 hours, and those

@@ -1,4 +1,4 @@
-//! Scratch databases: those whose time may be simulated, because nothing in them is anybody's memory.
+//! Scratch databases: their time may be simulated, since they hold no real memories.
 
 use super::Store;
 use super::catalogue::{SCRATCH_ADVANCE, SCRATCH_LOOK, SCRATCH_MARK};

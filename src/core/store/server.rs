@@ -1,4 +1,4 @@
-//! The server: what it is, what its clock shows, how it is set.
+//! The server: its identity, its clock and its settings.
 
 use super::Store;
 use super::catalogue::{SERVER_ABOUT, SERVER_QUARANTINED, SERVER_SETTINGS};

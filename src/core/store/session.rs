@@ -1,4 +1,4 @@
-//! Sessions: what the end of one promotes.
+//! Sessions: the promotions at their end.
 
 use super::Store;
 use super::attempt::{Promotion, finish, promote};

@@ -1,4 +1,4 @@
-//! What was learned, as rows: one for each relationship, each way, that ever learned; and the outcomes that wait to teach more.
+//! Learned weights as rows, one for each relationship and direction; and the queue of outcomes to learn from.
 //!
 //! A row says what its relationship had learned after the outcome, the tick, that changed it last; what only faded since is
 //! not written again. How many outcomes a scope has learned stands in a counter. Whoever learns holds that counter, sees that

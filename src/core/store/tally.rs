@@ -1,4 +1,4 @@
-//! What a run did, in counts. They are named in one place: receipts, metrics and sums take them as a list.
+//! The counts of a run, named in one place: receipts, metrics and sums take them as a list.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! What a transaction touches on its way, to be left as its word when it commits (see `change`).
+//! The keys that a transaction changes, recorded when it commits (see `change`).
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! What somebody wrote for a policy, and every fault of it.
+//! Drafts of policies: unchecked fields, and every fault of them.
 //!
 //! The fields keep whatever type they came with until all of them are judged: a reader that stops at the first field of
 //! a wrong type would have a person mend a file once for each mistake.

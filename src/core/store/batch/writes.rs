@@ -1,4 +1,4 @@
-//! What a folded batch comes to, sorted by statement, and its writing.
+//! The writes of a folded batch, sorted by statement.
 
 use super::super::catalogue::{ENTITY_OPEN, MEMORY_CREATE, MEMORY_MENTION, SESSION_JOIN, SESSION_OPEN};
 use super::super::encode::{instants, list, slices};

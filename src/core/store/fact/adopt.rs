@@ -1,4 +1,4 @@
-//! Facts of other writers, taken under the laws.
+//! Adoption of facts that other writers made.
 //!
 //! Agents may write `:Fact` nodes of the documented shape with plain Cypher. They get what they lack (an id, a scope, a
 //! confidence, an instant, their entity) and their place in a lineage; what is there stays as it is, and what no law can

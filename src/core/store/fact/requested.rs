@@ -1,4 +1,4 @@
-//! Sweeps that somebody asked for: a record of what and when, durable until it is answered.
+//! Requested sweeps: a durable record of parameters and progress.
 //!
 //! The record is worked on by a run of the job sweep that bears its id, so lease, fence and taking over are the ledger's; it
 //! keeps what a run does not: the scope, the mode, the policy, how far it has come and what it has counted. Each page

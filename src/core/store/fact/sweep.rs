@@ -1,4 +1,4 @@
-//! Heads swept by the page: read, judged in Rust, and what is to change locked, looked at again and decayed.
+//! Sweeps of heads by the page: read, judged in Rust; those that are to change are locked, checked again and decayed.
 //!
 //! # Design notes
 //! The law runs in Rust alone, not in Cypher: which policy decides is a matter of patterns, which Cypher would have to be

@@ -1,4 +1,4 @@
-//! What statements return of places and edges, as the laws see it, and as people do.
+//! Rows of places and edges, as the laws and as responses have them.
 
 use crate::domain::trail::{Edge, Place, base_cost};
 use crate::domain::units::Pheromone;

@@ -1,4 +1,4 @@
-//! Ways of a recall that led to something, and what they leave on those of their edges that carry pheromones.
+//! Paths of a recall that were useful, and their deposits on edges that carry pheromones.
 //!
 //! Such a way goes through nodes of any label that is mirrored, over relationships of any type, and names its nodes as a mirror
 //! does: by their key, or by label and key where nodes of several labels share one. Each of its steps over an edge of the
