@@ -12,7 +12,7 @@ use crate::harness::neo4j::{Fresh, at, fresh};
 use crate::harness::random::Random;
 use crate::harness::rows::{list, map};
 use ebb_core::domain::attempt::{Right, RunState};
-use ebb_core::domain::memory::{Decayed, Found, MemoryState, adopted, decayed};
+use ebb_core::domain::memory::{Decayed, ForeignMemory, MemoryState, adopted, decayed};
 use ebb_core::domain::tier::Tier;
 use ebb_core::domain::units::{Energy, Timestamp};
 use ebb_core::jobs::JobName;
@@ -162,8 +162,8 @@ impl Lying {
         }
     }
 
-    fn found(&self) -> Found {
-        Found {
+    fn found(&self) -> ForeignMemory {
+        ForeignMemory {
             tier: self.tier,
             energy: self.energy.map(|energy| Energy::new(energy).unwrap()),
             energy_at: self.energy_at.map(instant),

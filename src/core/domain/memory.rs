@@ -198,7 +198,7 @@ pub fn created(now: Timestamp, pinned: bool) -> MemoryState {
 
 /// What another writer left of a memory: any of it may be missing.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Found {
+pub struct ForeignMemory {
     pub tier: Option<Tier>,
     pub energy: Option<Energy>,
     pub energy_at: Option<Timestamp>,
@@ -213,7 +213,7 @@ pub struct Found {
 /// else now; what is missing is as in a new one; it is ripe if its energy lies above its tier's threshold. A terminal
 /// one stays as it is, so there is nothing to answer for it.
 #[must_use]
-pub fn adopted(found: Found, now: Timestamp, tunables: &Tunables) -> Option<MemoryState> {
+pub fn adopted(found: ForeignMemory, now: Timestamp, tunables: &Tunables) -> Option<MemoryState> {
     let tier = found.tier.unwrap_or(Tier::Working);
     if !tier.is_live() {
         return None;
