@@ -11,6 +11,8 @@ mod docs;
 mod floors;
 #[path = "tidy/pages.rs"]
 mod pages;
+#[path = "tidy/planted.rs"]
+mod planted;
 #[path = "tidy/source.rs"]
 mod source;
 #[path = "tidy/statements.rs"]

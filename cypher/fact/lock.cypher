@@ -16,7 +16,7 @@ RETURN l.key AS key, l.relation AS relation, CASE WHEN f.id IS :: STRING THEN f.
   CASE WHEN f.source IS :: STRING THEN f.source END AS source,
   CASE WHEN f.originConfidence IS :: FLOAT OR f.originConfidence IS :: INTEGER THEN toFloat(f.originConfidence) END AS originConfidence,
   CASE WHEN datetime({epochMillis: -62135596800000}) <= f.originAt < datetime({epochMillis: 253402300800000}) THEN f.originAt.epochMillis END AS originAt,
-  CASE WHEN f:EbbQuarantined THEN 'set aside'
+  CASE WHEN f:EbbQuarantined THEN 'quarantined'
     WHEN NOT f.validUntil IS :: ZONED DATETIME THEN 'validUntil is not a date with time and zone'
     WHEN NOT (datetime({epochMillis: -62135596800000}) <= f.validUntil < datetime({epochMillis: 253402300800000})) THEN 'validUntil is outside the years 0001 to 9999'
     WHEN NOT f.source IS :: STRING THEN 'source is not text'

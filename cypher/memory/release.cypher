@@ -1,4 +1,4 @@
-// purpose: Give rows that were set aside back to adoption, which judges them anew.
+// purpose: Release quarantined rows for adoption, which judges them anew.
 // mode: write
 // params: $limit: Integer, $all: Boolean
 // returns: released: Integer (one row)

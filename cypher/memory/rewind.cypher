@@ -7,7 +7,7 @@
 //
 // A law fades nothing until its anchor has come, an access before it does not count, and what is to be looked at from an instant on
 // waits until it has come. ebbMoved keeps what the dates were. A date outside the years that can be counted with is not moved:
-// that row is set aside. Each is locked first and looked at after.
+// that row is quarantined. Each is locked first and looked at after.
 MATCH (m:Memory)
 WHERE NOT m:EbbQuarantined AND m.promotionKey IS NULL
   AND any(at IN [m.energyAt, m.lastAccessed, m.ripeAt, m.created, m.clusterDue, m.reinforceDue] WHERE at > datetime({epochMillis: $latest}))

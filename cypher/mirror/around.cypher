@@ -6,7 +6,7 @@
 //
 // Of one type, or of all where $type is null. An edge is [type, index of the label of its other end in $rows.labels, its key,
 // what it amounts to as in mirror/edges, whether it begins at the node]. A node with a label of $rows.before is read as one of those.
-// What is set aside joins nothing, nor does what leads into another scope: the same key is somebody else there.
+// What is quarantined joins nothing, nor does what leads into another scope: the same key is somebody else there.
 UNWIND $rows.keys AS key
 MATCH (n:Room)
 WHERE n.scope = $scope AND n.id = key

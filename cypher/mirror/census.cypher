@@ -4,7 +4,7 @@
 // returns: key: String, element: String, tier: String, energy: Float, energyAt: Integer, lastAccessed: Integer, pinned: Boolean, exploitation: Float, cycle: Integer, bytes: Integer, degree: Integer (a row for each, in no order)
 // names: :Room, n.id
 //
-// Stubs, dissolved clusters and what is set aside are no memory; expired ones are where $expired says so. Instants are
+// Stubs, dissolved clusters and what is quarantined are no memory; expired ones are where $expired says so. Instants are
 // epoch milliseconds. A value of a wrong type is null: such a row is found by the jobs, which set it aside.
 MATCH (n:Room)
 WHERE n.scope = $scope AND n.id IS :: STRING NOT NULL

@@ -3,9 +3,9 @@
 // params: $rows.element: List, $rows.key: List, $rows.base: List, $rows.weightAt: List, $rows.pinned: List, $rows.fault: List
 // returns: adopted: Integer, quarantined: Integer (one row)
 // bound: a list of elements
-// idempotent: by the key that an adopted one has, and the reason of one set aside
+// idempotent: by the key that an adopted one has, and the reason of one quarantined
 //
-// No two rows have one key. One whose key another relation has by now is a twin: it stays as it is, set aside.
+// No two rows have one key. One whose key another relation has by now is a twin: it stays as it is, quarantined.
 UNWIND range(0, size($rows.element) - 1) AS i
 MATCH ()-[r:RELATES_TO]->()
 WHERE elementId(r) = $rows.element[i]

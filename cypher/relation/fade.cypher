@@ -8,7 +8,7 @@
 // quarantine: SET r.ebbReason = $reason RETURN count(*) AS scanned, 0 AS changed, 0 AS pinned, 0 AS held, 0 AS below, 0 AS adopted, count(*) AS quarantined, 0 AS released, max(key) AS last
 //
 // The page is cut by the index of keys before anything is written. Each relation is locked, then looked at. One that
-// another writer observed since its anchor weighs 1 from then on. One whose values no law can use is set aside with the
+// another writer observed since its anchor weighs 1 from then on. One whose values no law can use is quarantined with the
 // reason as its mark, since a relationship has no labels, and comes back when they are mended; one on which this statement
 // failed, when a person asks. One that configuration pins is pinned at what it weighs.
 MATCH ()-[r:RELATES_TO]->()

@@ -5,7 +5,7 @@
 // bound: a list of keys
 // idempotent: by the receipt of its transaction
 //
-// One that was set aside is sound again: every value that a law reads is written.
+// A quarantined one is sound again: every value that a law reads is written.
 UNWIND range(0, size($rows.key) - 1) AS i
 MATCH ()-[r:RELATES_TO {key: $rows.key[i]}]->()
 SET r.weight = $rows.base[i],

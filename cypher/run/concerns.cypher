@@ -1,4 +1,4 @@
-// purpose: Count what somebody has to see to: rows that are set aside, and attempts that nobody ended.
+// purpose: Count what somebody has to see to: quarantined rows, and attempts that nobody ended.
 // mode: read
 // params: $overdueMs: Integer
 // returns: quarantined: Integer, stuck: Integer (one row)

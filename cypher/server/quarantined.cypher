@@ -1,4 +1,4 @@
-// purpose: Count the relations, places and edges that were set aside.
+// purpose: Count the relations, places and edges that were quarantined.
 // mode: read
 // params: none
 // returns: relations: Integer, places: Integer, edges: Integer (one row)

@@ -3,7 +3,7 @@
 // params: $cycle: Integer, $limit: Integer, $most: Float, $base: Float, $costMost: Float
 // returns: adopted: Integer, quarantined: Integer (one row)
 // bound: $limit
-// idempotent: by the cycle that an adopted one has, and the reason of one set aside
+// idempotent: by the cycle that an adopted one has, and the reason of one quarantined
 // law: domain::trail::cost
 // names: :HALL
 // quarantine: SET r.ebbTrailReason = $reason RETURN 0 AS adopted, count(*) AS quarantined

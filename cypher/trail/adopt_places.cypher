@@ -3,11 +3,11 @@
 // params: $cycle: Integer, $limit: Integer, $most: Float
 // returns: adopted: Integer, quarantined: Integer (one row)
 // bound: $limit
-// idempotent: by the cycle that an adopted one has, and the reason of one set aside
+// idempotent: by the cycle that an adopted one has, and the reason of one quarantined
 // names: :Room
 // quarantine: SET n.ebbTrailReason = $reason RETURN 0 AS adopted, count(*) AS quarantined
 //
-// Only what lacks a cycle is theirs: what Ebb wrote has one as long as anything is left. One that was set aside is adopted
+// Only what lacks a cycle is theirs: what Ebb wrote has one as long as anything is left. A quarantined one is adopted
 // once its values are sound, one on which a statement failed when a person asks. The absence of a property has no index: part of a pass that looks at every active one anyway. The
 // CASE keeps the planner from looking for it in that index, where what has no cycle is not.
 MATCH (n:Room)

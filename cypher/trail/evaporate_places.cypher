@@ -9,7 +9,7 @@
 // quarantine: SET n.ebbTrailReason = $reason, n.pheromone_cycle = null RETURN count(*) AS scanned, 0 AS changed, 0 AS silenced, count(*) AS quarantined
 //
 // The page is cut by the index of cycles before anything is written, and whatever is written leaves it, so the next page
-// begins at the same place. Each place is locked, then looked at. One whose values no law can use is set aside with the
+// begins at the same place. Each place is locked, then looked at. One whose values no law can use is quarantined with the
 // reason and loses its cycle, so that no page meets it again; its pheromones stay as they are.
 MATCH (n:Room)
 WHERE n.pheromone_cycle < $cycle

@@ -6,7 +6,7 @@
 // idempotent: by the reason
 // names: :HALL
 //
-// Those that were set aside for their values come back by themselves, once these are sound.
+// Those that were quarantined for their values come back by themselves, once these are sound.
 MATCH ()-[r:HALL]->()
 WHERE r.ebbTrailReason CONTAINS ' failed on it: '
 WITH r LIMIT $limit

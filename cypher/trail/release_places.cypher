@@ -6,7 +6,7 @@
 // idempotent: by the reason
 // names: :Room
 //
-// Those that were set aside for their values come back by themselves, once these are sound.
+// Those that were quarantined for their values come back by themselves, once these are sound.
 MATCH (n:Room)
 WHERE n.ebbTrailReason CONTAINS ' failed on it: '
 WITH n LIMIT $limit

@@ -147,9 +147,6 @@ impl<'de> Deserialize<'de> for Timestamp {
 }
 
 /// The instant of an RFC 3339 text, whatever its offset; finer parts than milliseconds are cut off.
-///
-/// # Errors
-/// A sentence that says what is wrong with the text.
 pub fn parse_rfc3339(text: &str) -> Result<Timestamp, String> {
     let at = DateTime::parse_from_rfc3339(text)
         .map_err(|why| format!("{text:?} is not an RFC 3339 instant such as 2026-03-02T08:00:00Z: {why}"))?;

@@ -1,6 +1,6 @@
 //! The jobs: one file, one verb, one job.
 //!
-//! Rules for whoever writes one. A job says in its `JOB` what it is called and when it is due. It takes a [`Request`] and the run that was opened for it, and works at the run's
+//! Rules for authors. A job says in its `JOB` what it is called and when it is due. It takes a [`Request`] and the run that was opened for it, and works at the run's
 //! `now`, which whoever takes the run over keeps. It works in pages, each a transaction that begins with the run's guard.
 //! It recognises its own work by the data, so that running it twice at one instant changes nothing the second time. It
 //! retries nothing, and stops at its budget: what it did not reach is still due. A row on which a statement fails is
@@ -22,7 +22,7 @@ pub mod sweep;
 use crate::domain::tunables::Tunables;
 use crate::domain::units::{HOUR_MS, Timestamp};
 pub use crate::mirror::Learning;
-use crate::store::{Backlog, Error, Outlook, PageMode, Run, Store, Tally, Waiting};
+use crate::store::{Backlog, Error, Run, RunInputs, Store, Tally, Waiting};
 use serde::{Deserialize, Serialize};
 use std::pin::Pin;
 use std::time::{Duration, Instant};
@@ -30,6 +30,8 @@ use tokio_util::sync::CancellationToken;
 
 const DAY_MS: i64 = 24 * HOUR_MS;
 const MINUTE_MS: i64 = HOUR_MS / 60;
+/// Rows of other writers that one transaction adopts: each may bring a session and a relationship.
+const ADOPTED_PAGE: usize = 1_000;
 
 /// Every job that the ledger knows, in the order in which jobs due at one instant run.
 ///
@@ -144,11 +146,11 @@ struct Job {
     waits_since: fn(&Backlog) -> Option<Timestamp>,
     /// How much waits for it.
     left: fn(&Waiting) -> i64,
-    run: for<'a> fn(Work<'a>) -> Working<'a>,
+    run: for<'a> fn(Work<'a>) -> JobFuture<'a>,
 }
 
 /// A job at work. On the heap, so that whoever waits for a job does not compile all of them again.
-type Working<'a> = Pin<Box<dyn Future<Output = Result<Completion, Error>> + 'a>>;
+type JobFuture<'a> = Pin<Box<dyn Future<Output = Result<Completion, Error>> + 'a>>;
 
 impl std::fmt::Display for JobName {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -156,7 +158,7 @@ impl std::fmt::Display for JobName {
     }
 }
 
-/// How a job is to work. The default is what the schedule uses.
+/// The options of a job. The default is what the schedule uses.
 #[derive(Debug, Clone, Default)]
 pub struct Request {
     /// Stop after about this many rows.
@@ -167,18 +169,16 @@ pub struct Request {
     pub stop: CancellationToken,
     /// Do what is not yet due: evaporation acts only each so many cycles.
     pub force: bool,
-    /// What is learned by.
     pub learning: Learning,
 }
 
-/// What a job works with.
+/// The context of a job: its inputs, its run and its budget.
 pub struct Work<'a> {
-    /// The database.
     pub store: &'a Store,
     /// The tunables as the graph has them.
     pub tunables: &'a Tunables,
     /// What was seen before the run was opened.
-    pub outlook: &'a Outlook,
+    pub inputs: &'a RunInputs,
     /// The run that was opened for it.
     pub run: &'a mut Run,
     budget: Budget,
@@ -188,10 +188,9 @@ pub struct Work<'a> {
     learning: Learning,
 }
 
-/// Whether a job came to the end of what was due.
+/// Whether a job reached the end of what was due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Completion {
-    /// It did.
     End,
     /// Its budget ended first.
     Budget,
@@ -230,15 +229,15 @@ impl Budget {
 impl<'a> Work<'a> {
     /// Sets a job to work on a run.
     #[must_use]
-    pub fn new(store: &'a Store, outlook: &'a Outlook, run: &'a mut Run, request: Request) -> Self {
+    pub fn new(store: &'a Store, inputs: &'a RunInputs, run: &'a mut Run, request: Request) -> Self {
         let budget = Budget {
             rows_left: request.limit,
             ends: request.time_limit.and_then(|limit| Instant::now().checked_add(limit)),
             stop: request.stop,
         };
         let (forced, learning) = (request.force, request.learning);
-        let tunables = &outlook.tunables;
-        Self { store, tunables, outlook, run, budget, quarantined: 0, forced, learning }
+        let tunables = &inputs.tunables;
+        Self { store, tunables, inputs, run, budget, quarantined: 0, forced, learning }
     }
 
     /// How many rows to read for a page of this size: a dry run reads all that it counts at once, since what is rolled back
@@ -249,39 +248,32 @@ impl<'a> Work<'a> {
         self.budget.page(if self.run.is_dry() { DRY_RUN_ROWS } else { size })
     }
 
-    /// Takes memories that other writers made under the laws, before the job looks for its own. A dry run counts them only.
-    async fn adopt(&mut self) -> Result<(), Error> {
-        /// Rows of one transaction: each may bring a session and a relationship.
-        const PAGE: usize = 1_000;
+    /// Adopts memories that other writers made, before the job looks for its own. A dry run counts them only.
+    async fn adopt(&mut self) -> Result<Completion, Error> {
+        let unstamped = self.inputs.unstamped;
         if self.run.is_dry() {
-            self.run.estimate(Tally { adopted: self.outlook.unstamped, ..Tally::default() });
-            return Ok(());
+            self.run.estimate(Tally { adopted: unstamped, ..Tally::default() });
+            return Ok(Completion::End);
+        }
+        if unstamped == 0 {
+            return Ok(Completion::End);
         }
         let tunables = self.tunables;
-        let mut page =
-            async |store: &Store, run: &mut Run, take: PageMode<'_>| store.adopt(run, tunables, take).await;
-        let mut left = self.outlook.unstamped;
-        while left > 0 && pages::one(self, PAGE, &mut page).await?.0 > 0 {
-            left = self.store.unstamped().await?;
-        }
-        Ok(())
+        pages::until_short(self, ADOPTED_PAGE, async |store, run, page_mode| {
+            store.adopt(run, tunables, page_mode).await
+        })
+        .await
     }
 
-    /// Takes facts that other writers made under the laws. A dry run counts them only.
+    /// Adopts facts that other writers made. A dry run counts them only.
     async fn adopt_facts(&mut self) -> Result<Completion, Error> {
-        /// Rows of one transaction.
-        const PAGE: usize = 1_000;
         if self.run.is_dry() {
             self.run.estimate(Tally { adopted: self.store.foreign_facts().await?, ..Tally::default() });
             return Ok(Completion::End);
         }
-        let mut page =
-            async |store: &Store, run: &mut Run, take: PageMode<'_>| store.adopt_facts(run, take).await;
-        while pages::one(self, PAGE, &mut page).await?.0 > 0 {
-            if self.budget.is_spent() {
-                return Ok(Completion::Budget);
-            }
-        }
-        Ok(Completion::End)
+        pages::until_short(self, ADOPTED_PAGE, async |store, run, page_mode| {
+            store.adopt_facts(run, page_mode).await
+        })
+        .await
     }
 }

@@ -1,4 +1,4 @@
-//! The hot part of each scope, held in memory beside the store, which stays the truth.
+//! The hot part of each scope, held in memory; the store remains the source of truth.
 //!
 //! | | |
 //! |---|---|
@@ -30,7 +30,7 @@ pub mod saving;
 
 use crate::domain::ids::Scope;
 use crate::domain::units::Timestamp;
-use crate::store::{self, Mirrored, Store};
+use crate::store::{self, MirrorQuery, Store};
 use compare::Difference;
 use compute::{Refused, WAIT_TIMEOUT};
 use content::{Names, Relations};
@@ -55,7 +55,7 @@ use tracing::{info, warn};
 /// How often what is compared follows writers who do not rest.
 const FOLLOWED_MAX: usize = 10;
 
-/// What a mirror goes by.
+/// The settings of a mirror.
 #[derive(Debug, Clone)]
 pub struct Config {
     /// Bytes that all scopes together may take at their peak: see [`hot`].
@@ -93,9 +93,9 @@ impl Config {
     }
 }
 
-/// What is held of a scope, and what the next generation is made from.
-struct Held {
-    asked: Mirrored,
+/// The mirrored state of a scope, from which the next generation is made.
+struct MirroredScope {
+    asked: MirrorQuery,
     view: Arc<View>,
     /// What was learned on its graph.
     synapses: Synapses,
@@ -169,9 +169,9 @@ impl Current {
     }
 }
 
-/// What was done to bring a mirror up to date.
+/// The outcome of a refresh.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Done {
+pub enum RefreshOutcome {
     /// It was read whole.
     Loaded,
     /// What changed was merged in.
@@ -185,7 +185,7 @@ pub enum Done {
 /// One scope's place: the view that is asked, and the one writer that makes the next.
 struct Place {
     current: RwLock<Option<Current>>,
-    held: tokio::sync::Mutex<Option<Held>>,
+    held: tokio::sync::Mutex<Option<MirroredScope>>,
 }
 
 impl Place {
@@ -198,7 +198,7 @@ impl Place {
 
     /// What there is to save: a view, and what was learned on its graph. Waits for whoever refreshes, on a thread that may.
     fn content(&self) -> Option<(Arc<View>, SynapticState)> {
-        self.held.blocking_lock().as_ref().and_then(Held::content)
+        self.held.blocking_lock().as_ref().and_then(MirroredScope::content)
     }
 
     /// The later of an instant and the one that is published: who asked first may have the lock last.
@@ -206,7 +206,7 @@ impl Place {
         self.published().map_or(at, |current| at.max(current.as_of))
     }
 
-    fn publish(&self, held: Option<&Held>, as_of: Timestamp, looked: Instant) {
+    fn publish(&self, held: Option<&MirroredScope>, as_of: Timestamp, looked: Instant) {
         let current = held.map(|held| Current {
             view: Arc::clone(&held.view),
             as_of,
@@ -220,7 +220,7 @@ impl Place {
     }
 }
 
-impl Held {
+impl MirroredScope {
     /// Its view, and what was learned on its graph.
     fn content(&self) -> Option<(Arc<View>, SynapticState)> {
         let learned = self.synapses.export(self.view.graph()).ok()?;
@@ -253,9 +253,6 @@ impl Mirror {
     }
 
     /// The view of a scope that there is; `None` before the first refresh.
-    ///
-    /// # Errors
-    /// [`Error::Scope`] for one that is not mirrored here.
     pub fn current(&self, scope: &Scope) -> Result<Option<Current>, Error> {
         Ok(self.place(scope)?.published())
     }
@@ -282,11 +279,8 @@ impl Mirror {
     }
 
     /// The view of a scope, and what was learned on its graph; `None` before the first refresh.
-    ///
-    /// # Errors
-    /// [`Error::Scope`] for one that is not mirrored here.
     pub async fn content(&self, scope: &Scope) -> Result<Option<(Arc<View>, SynapticState)>, Error> {
-        Ok(self.place(scope)?.held.lock().await.as_ref().and_then(Held::content))
+        Ok(self.place(scope)?.held.lock().await.as_ref().and_then(MirroredScope::content))
     }
 
     /// How saves of a scope went; `None` where nothing is saved.
@@ -317,10 +311,7 @@ impl Mirror {
 
     /// Brings the mirror of a scope up to date, loading it the first time; `at` is the present by the laws'
     /// clock.
-    ///
-    /// # Errors
-    /// [`Error::Scope`]; of the store. What there was stays.
-    pub async fn refresh(&self, scope: &Scope, at: Timestamp) -> Result<Done, Error> {
+    pub async fn refresh(&self, scope: &Scope, at: Timestamp) -> Result<RefreshOutcome, Error> {
         let place = self.place(scope)?;
         let mut held = place.held.lock().await;
         self.refresh_held((scope, place), &mut held, at, false).await
@@ -328,9 +319,6 @@ impl Mirror {
 
     /// Brings the mirror of a scope up to date, then reads it anew and compares; what was read anew takes its place if they
     /// differ. Whatever other writers changed without leaving word is found so.
-    ///
-    /// # Errors
-    /// As [`Self::refresh`].
     pub async fn verify(&self, scope: &Scope, at: Timestamp) -> Result<Difference, Error> {
         let place = self.place(scope)?;
         let mut held = place.held.lock().await;
@@ -356,10 +344,10 @@ impl Mirror {
         let difference = compare::compare(known.view.graph(), anew.view.graph());
         if !difference.is_none() {
             if known.left_out == 0 && anew.left_out == 0 {
-                warn!(%scope, %difference, "the mirror differed from the store, and was loaded anew");
+                warn!(%scope, %difference, "the mirror differed from the store and was reloaded");
             } else {
                 // What is hot enough to be in it is chosen anew by each load.
-                info!(%scope, %difference, "the mirror, which does not hold everything, was loaded anew");
+                info!(%scope, %difference, "reloaded the partial mirror");
             }
             *held = Some(anew);
         }
@@ -371,10 +359,10 @@ impl Mirror {
     async fn refresh_held(
         &self,
         (scope, place): (&Scope, &Place),
-        held: &mut Option<Held>,
+        held: &mut Option<MirroredScope>,
         at: Timestamp,
         weigh: bool,
-    ) -> Result<Done, Error> {
+    ) -> Result<RefreshOutcome, Error> {
         let (at, looked) = (place.not_before(at), Instant::now());
         let done = self.advance(scope, held, at, weigh).await?;
         place.publish(held.as_ref(), at, looked);
@@ -384,18 +372,18 @@ impl Mirror {
     async fn advance(
         &self,
         scope: &Scope,
-        held: &mut Option<Held>,
+        held: &mut Option<MirroredScope>,
         at: Timestamp,
         weigh: bool,
-    ) -> Result<Done, Error> {
+    ) -> Result<RefreshOutcome, Error> {
         let next = match held {
             None => (Generation::default().next(), Density::default()),
             Some(known) => match refresh::refresh(&self.store, known, &self.config, at, weigh).await? {
-                Refreshed::Same => return Ok(Done::Same),
-                Refreshed::Next => return Ok(Done::Patched),
-                Refreshed::Learned => return Ok(Done::Learned),
+                Refreshed::Same => return Ok(RefreshOutcome::Same),
+                Refreshed::Next => return Ok(RefreshOutcome::Patched),
+                Refreshed::Learned => return Ok(RefreshOutcome::Learned),
                 Refreshed::Anew(why) => {
-                    info!(%scope, why, "the mirror is loaded anew");
+                    info!(%scope, why, "reloading the mirror");
                     (known.view.generation().next(), known.density)
                 }
             },
@@ -406,10 +394,10 @@ impl Mirror {
             refresh::refresh(&self.store, &mut anew, &self.config, at, false).await?
         {
             // A load that cannot be followed up counts from where it began; the next look sees the same word again.
-            info!(%scope, why, "the mirror is to be loaded again at the next look");
+            info!(%scope, why, "the mirror will be reloaded at the next refresh");
         }
         *held = Some(anew);
-        Ok(Done::Loaded)
+        Ok(RefreshOutcome::Loaded)
     }
 
     fn place(&self, scope: &Scope) -> Result<&Place, Error> {
@@ -417,51 +405,32 @@ impl Mirror {
     }
 }
 
-/// Why the mirror cannot do what it was asked.
+/// An error of the mirror.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The system refused something.
     #[error("cannot {doing} {}", path.display())]
-    File {
-        /// What was tried.
-        doing: &'static str,
-        /// With which file.
-        path: PathBuf,
-        /// Why not.
-        source: io::Error,
-    },
+    File { doing: &'static str, path: PathBuf, source: io::Error },
     /// Somebody else is saving the same file.
-    #[error("{} is being saved by somebody else; try again when that is done", path.display())]
-    Busy {
-        /// Which file.
-        path: PathBuf,
-    },
+    #[error("{} is being saved by another process; try again later", path.display())]
+    Busy { path: PathBuf },
     /// A file is none of its kind.
     #[error("{} cannot be used", path.display())]
-    Content {
-        /// Which file.
-        path: PathBuf,
-        /// What is wrong in it.
-        source: graph::Error,
-    },
+    Content { path: PathBuf, source: graph::Error },
     /// A scope of which this process holds nothing.
     #[error("the scope {scope} is not mirrored here; name it in mirror.scopes")]
-    Scope {
-        /// Which.
-        scope: Scope,
-    },
+    Scope { scope: Scope },
     /// Too much is asked at once.
     #[error(transparent)]
     Refused(#[from] Refused),
-    /// The store cannot be read.
     #[error(transparent)]
     Store(#[from] store::Error),
     /// What was read makes no graph, or what was asked no question.
     #[error(transparent)]
     Engine(#[from] ebb_engine::Error),
     /// A thread ended before its work did.
-    #[error("a thread of the mirror ended before its work did; the log says why")]
+    #[error("a thread of the mirror panicked; see the log")]
     Broken,
 }
 

@@ -1,4 +1,4 @@
-//! When jobs run, and that each occurrence runs once.
+//! The schedule of jobs, and the guarantee that each occurrence runs once.
 
 pub mod calendar;
 pub mod cron;
@@ -14,7 +14,7 @@ use crate::jobs::JobName;
 use due::{Rhythm, Schedule};
 use std::time::Duration;
 
-/// How one job is scheduled and bounded.
+/// The schedule and the limits of one job.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JobConfig {
     /// Whether the schedule runs it. By hand it always can be.
@@ -38,7 +38,7 @@ impl JobConfig {
     }
 }
 
-/// How every job is scheduled and bounded, in the order of [`JobName::ALL`].
+/// The schedule and the limits of every job, in the order of [`JobName::ALL`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Config(pub [JobConfig; JobName::ALL.len()]);
 

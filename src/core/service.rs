@@ -63,9 +63,10 @@ pub use crate::jobs::JobName;
 pub use crate::scheduler::driver::{JobReport, Outcome};
 pub use crate::scheduler::due::{Rhythm, Schedule};
 pub use crate::store::{
-    Answer, Cell, CheapestPath, Class, Counter, Done, Ended, Error, Fact, FactFilter, Filter, Happened, Hot,
-    InForce, Initialised, KeyRow, NextPlace, Observed, Past, Record, RefusedWhy, Relation, Reported, Said,
-    SweepState, Tally, Traced, TrailEdge, TrailNode, TrailPlace, TrailStatus, Waiting, Which,
+    ActivePolicies, Answer, Cell, CheapestPath, Class, Counter, EndedSession, Error, EventEffect, Fact,
+    FactFilter, FactReceipt, Filter, Hot, InitReport, KeyRow, MemoryEvent, NextPlace, ObservationEffect,
+    OutcomeReceipt, Past, Record, RefusedWhy, Relation, RelationFilter, SweepState, Tally, TraceEffect,
+    TrailEdge, TrailNode, TrailPlace, TrailStatus, Waiting,
 };
 
 use crate::clock::Clock;

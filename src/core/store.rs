@@ -11,10 +11,10 @@
 //! `memory/adopt`, `relation/fade` and `relation/list` are laws that run in the database, and of trails what evaporates,
 //! adopts and ranks.
 
-mod ahead;
-mod at_work;
+mod active_runs;
 mod attempt;
 mod audit;
+mod backlog;
 mod batch;
 pub mod catalogue;
 mod change;
@@ -31,6 +31,7 @@ mod evict;
 mod fact;
 mod fade;
 mod faults;
+mod future_rows;
 mod import;
 mod inspect;
 mod key;
@@ -39,8 +40,6 @@ mod memory;
 mod mirror;
 mod mirror_status;
 mod outcome;
-mod outlook;
-mod pace;
 mod policy;
 mod reap;
 mod reinforcement;
@@ -57,48 +56,50 @@ mod synapse;
 mod tally;
 mod touched;
 mod trail;
+mod trim_schedule;
 mod tunables;
 mod tx;
 
-pub use ahead::Ahead;
-pub use attempt::{Claimed, Promotion};
-pub use batch::{Applied, Batch, Done, Fault};
+pub use attempt::{AttemptClaim, Promotion};
+pub use backlog::{Backlog, RunInputs};
+pub use batch::{Batch, BatchFault, BatchOutcome, EventEffect};
 pub use change::{Change, KEPT_MS, OVERLAP_MS, Touched};
 pub use cluster::{Neighbourhood, Suspect};
-pub use coactivation::Waits;
+pub use coactivation::WaitingSession;
 pub use connection::Config;
 pub use decay::DecayCursor;
 pub use decode::Life;
 pub use error::{Class, Error, Refusal, RefusedWhy};
 pub use evaporate::TrailKind;
-pub use fact::{Asked, Fact, FactFilter, Said, SweepJob, SweepState, Swept};
+pub use fact::{Fact, FactFilter, FactReceipt, RequestedSweep, SweepJob, SweepPage, SweepState};
+pub use future_rows::FutureRows;
 pub use import::{OtherEvents, Progress};
 pub use inspect::{Answer, Cell};
 pub use key::{KeyRow, LiveKeys};
-pub use lease::{Facts, JobFacts, Leaving, OpenFacts};
-pub use memory::{Filter, Happened, Record, TierCount, TierHealth, Waiting};
+pub use lease::{JobStatus, LedgerSurvey, OpenRunStatus, RunRelease};
+pub use memory::{Filter, MemoryEvent, Record, TierCount, TierHealth, Waiting};
 pub use mirror::{
-    Amount, Census, Eligible, EndSeen, FadingRelation, Heat, Mirrored, NodeSeen, OutgoingRelation,
+    Amount, Census, FadingRelation, Heat, MirrorCandidate, MirrorQuery, MirroredEnd, MirroredNode,
+    OutgoingRelation,
 };
 pub use mirror_status::MirrorStatus;
-pub use outcome::{Report, Reported};
-pub use outlook::{Backlog, Outlook};
-pub use policy::InForce;
-pub use reap::{Attempt, Reaped};
-pub use reinforcement::{Likeness, Near, New, Old};
-pub use relation::{Observed, Relation, Which};
+pub use outcome::{OutcomeReceipt, OutcomeReport};
+pub use policy::ActivePolicies;
+pub use reap::{Attempt, ReapReport};
+pub use reinforcement::{CorpusMemory, NearMemory, NewMemory, SimilarMemories};
+pub use relation::{ObservationEffect, Relation, RelationFilter};
 pub use request::RequestMode;
-pub use run::{BY_HAND, Held, OpenRun, Opened, Past, Run};
-pub use schema::{Drift, Initialised};
-pub use scratch::Present;
-pub use server::{About, Aside};
-pub use session::Ended;
+pub use run::{BY_HAND, OpenRun, OpenedRun, Past, Run, RunLease};
+pub use schema::{Drift, InitReport};
+pub use scratch::CurrentTime;
+pub use server::{About, QuarantineCounts};
+pub use session::EndedSession;
 pub use statement::PageMode;
 pub use synapse::{Learned, Lesson, SynapseRow, WaitingOutcome};
 pub use tally::Tally;
 pub use trail::{
-    CheapestPath, Counter, Hot, NextPlace, TraceDone, Traced, TrailEdge, TrailNode, TrailPlace, TrailStatus,
-    WalkedEdge,
+    CheapestPath, Counter, Hot, NextPlace, TraceEffect, TraceOutcome, TrailEdge, TrailNode, TrailPlace,
+    TrailStatus, WalkedEdge,
 };
 pub use tx::TxCounters;
 
@@ -107,11 +108,13 @@ use crate::domain::policy::Regime;
 use crate::domain::relation::{Fading, Pins};
 use crate::domain::similarity::Similarity;
 use crate::domain::trail::Trails;
-use at_work::AtWork;
+use active_runs::ActiveRuns;
 use connection::Purpose;
-use pace::Pace;
+use serde::de::DeserializeOwned;
+use statement::Call;
 use std::sync::Arc;
 use std::time::Duration;
+use trim_schedule::TrimSchedule;
 
 /// One database, through the pool of connections that its user's work is done over. Clones share all pools.
 #[derive(Clone)]
@@ -129,21 +132,18 @@ pub struct Store {
     fading: Fading,
     pins: Pins,
     regime: Regime,
-    at_work: Arc<AtWork>,
+    active_runs: Arc<ActiveRuns>,
 }
 
 impl Store {
     /// Prepares the pools; the first connection is made by the first verb.
-    ///
-    /// # Errors
-    /// [`Error::Unavailable`] if the address cannot be used.
     pub fn connect(config: &Config) -> Result<Self, Error> {
         let (counters, back) = (Arc::default(), Arc::default());
-        let pace = Arc::new(Pace::new(config.retention));
+        let trims = Arc::new(TrimSchedule::new(config.retention));
         let over = |purpose| {
             let pool = connection::pool(config, purpose)?;
             let over =
-                tx::Transactions::new(pool, Arc::clone(&counters), Arc::clone(&back), Arc::clone(&pace));
+                tx::Transactions::new(pool, Arc::clone(&counters), Arc::clone(&back), Arc::clone(&trims));
             Ok::<_, Error>(Arc::new(over))
         };
         Ok(Self {
@@ -157,7 +157,7 @@ impl Store {
             fading: config.fading,
             pins: config.pins.clone(),
             regime: config.regime.clone(),
-            at_work: Arc::default(),
+            active_runs: Arc::default(),
         })
     }
 
@@ -195,6 +195,22 @@ impl Store {
     #[must_use]
     pub const fn trails(&self) -> &Trails {
         &self.trails
+    }
+
+    /// Runs a statement that only reads in a transaction of its own, which bears its name, and returns its rows.
+    async fn read<T: DeserializeOwned>(&self, call: Call) -> Result<Vec<T>, Error> {
+        self.transactions.read(call).await
+    }
+
+    /// As [`Store::read`], for a statement that returns at most one row.
+    async fn read_optional<T: DeserializeOwned>(&self, call: Call) -> Result<Option<T>, Error> {
+        Ok(self.read(call).await?.pop())
+    }
+
+    /// As [`Store::read`], for a statement whose header promises one row.
+    async fn read_one<T: DeserializeOwned>(&self, call: Call) -> Result<T, Error> {
+        let statement = call.statement;
+        self.read_optional(call).await?.ok_or_else(|| tx::no_row(statement))
     }
 
     fn lease_ms(&self) -> i64 {

@@ -27,7 +27,7 @@ use ebb_core::domain::event::{Access, Event};
 use ebb_core::domain::ids::{MemoryId, Scope};
 use ebb_core::domain::memory::Revive;
 use ebb_core::domain::units::Timestamp;
-use ebb_core::mirror::{Config, Current, Done, Mirror};
+use ebb_core::mirror::{Config, Current, Mirror, RefreshOutcome};
 use ebb_core::service::Service;
 use ebb_core::service::memories::RequestId;
 use ebb_engine::activation::Params;
@@ -304,7 +304,7 @@ async fn main() {
         change(&service, &sizes, 1_000, &mut random, at).await;
         let begun = Instant::now();
         let done = mirror.refresh(&Scope::local(), at).await.expect("refreshed");
-        assert_eq!(done, Done::Patched);
+        assert_eq!(done, RefreshOutcome::Patched);
         times.push(begun.elapsed().as_secs_f64());
     }
     println!("refresh after 1,000 changes: {:.2} s", middle(times));

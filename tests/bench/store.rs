@@ -18,7 +18,7 @@ use ebb_core::jobs::{JobName, Request};
 use ebb_core::scheduler::driver::{JobReport, Wanted, run_job};
 use ebb_core::service::Service;
 use ebb_core::service::events::BadLines;
-use ebb_core::store::{Applied, Batch, Store};
+use ebb_core::store::{Batch, BatchOutcome, Store};
 use random::SplitMix64;
 use std::io::Write;
 use std::path::Path;
@@ -177,8 +177,8 @@ async fn fill(bench: &Bench, from: usize, to: usize, born: i64) {
             .expect("a batch")
             .0
         {
-            Applied::All(_) => {}
-            Applied::Nothing(faults) => panic!("{faults:?}"),
+            BatchOutcome::Written(_) => {}
+            BatchOutcome::Rejected(faults) => panic!("{faults:?}"),
         }
     }
 }

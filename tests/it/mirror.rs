@@ -14,7 +14,7 @@ use ebb_core::domain::units::Pheromone;
 use ebb_core::jobs::JobName;
 use ebb_core::mirror::compare::compare;
 use ebb_core::mirror::hot::at_peak;
-use ebb_core::mirror::{Config, Current, Done, Mirror};
+use ebb_core::mirror::{Config, Current, Mirror, RefreshOutcome};
 use ebb_core::store::{RequestMode, Store};
 use ebb_engine::activation::Params;
 use ebb_engine::graph::builder::WeightRange;
@@ -59,7 +59,7 @@ impl Bed {
         Self { db, clock, mirror }
     }
 
-    async fn refresh(&self) -> (Done, Current) {
+    async fn refresh(&self) -> (RefreshOutcome, Current) {
         let done = self.mirror.refresh(&Scope::local(), self.clock.now()).await.unwrap();
         (done, self.mirror.current(&Scope::local()).unwrap().unwrap())
     }
@@ -130,7 +130,7 @@ async fn what_is_joined_comes_back_and_what_is_forgotten_does_not() {
     bed.db.apply(&said).await;
     bed.observe("Alex", "works_on", "Compiler", 0.3).await;
     let (done, current) = bed.refresh().await;
-    assert_eq!(done, Done::Loaded);
+    assert_eq!(done, RefreshOutcome::Loaded);
     let found = hits(&current, "who wrote the Parser");
     assert_eq!(found.first().map(String::as_str), Some("m1"), "{found:?}");
     assert!(found.iter().any(|id| id == "m2") && found.iter().any(|id| id == "Alex"), "{found:?}");
@@ -138,13 +138,13 @@ async fn what_is_joined_comes_back_and_what_is_forgotten_does_not() {
 
     bed.forget("m1", 0.4).await;
     let (done, current) = bed.refresh().await;
-    assert_eq!(done, Done::Patched);
+    assert_eq!(done, RefreshOutcome::Patched);
     assert!(current.view.graph().find("m1").is_none());
     assert!(!hits(&current, "who wrote the Parser").iter().any(|id| id == "m1"));
     // What nobody changed makes no generation.
     let generation = current.view.generation();
     let (done, current) = bed.refresh().await;
-    assert_eq!((done, current.view.generation()), (Done::Same, generation));
+    assert_eq!((done, current.view.generation()), (RefreshOutcome::Same, generation));
 }
 
 const ENTITIES: [&str; 7] = ["Ada", "Ben", "Cleo", "Dan", "Eve", "Fay", "Gus"];
@@ -269,7 +269,7 @@ async fn patched_is_loaded() {
         bed.clock.set(at(hours));
         if writer.random.once_in(6) {
             let (done, _) = bed.refresh().await;
-            patched += i32::from(done == Done::Patched);
+            patched += i32::from(done == RefreshOutcome::Patched);
         }
         if step % 100 == 50 {
             let difference = bed.mirror.verify(&Scope::local(), bed.clock.now()).await.unwrap();
@@ -355,7 +355,7 @@ async fn what_is_set_aside_or_leads_to_another_scope_joins_nothing() {
     bed.clock.set(at(0.2));
     bed.observe("Ada", "helps", "Dan", 0.1).await;
     let (done, current) = bed.refresh().await;
-    assert_eq!(done, Done::Patched);
+    assert_eq!(done, RefreshOutcome::Patched);
     as_it_is(&current);
     assert!(bed.mirror.verify(&Scope::local(), bed.clock.now()).await.unwrap().is_none());
 }
@@ -368,7 +368,7 @@ async fn an_entity_that_a_fact_made_is_there_at_the_next_look() {
     said.tuple.scope = FactScope::Local;
     bed.db.assert(&[said]).await;
     let (done, current) = bed.refresh().await;
-    assert_eq!(done, Done::Patched);
+    assert_eq!(done, RefreshOutcome::Patched);
     assert!(current.view.graph().find("Atlas").is_some());
 }
 
@@ -463,7 +463,7 @@ async fn relations_weigh_what_they_do_at_the_instant_of_their_generation() {
     // Half a half-life later, without any change.
     bed.clock.set(at(45.0 * 24.0));
     let (done, current) = bed.refresh().await;
-    assert_eq!(done, Done::Patched);
+    assert_eq!(done, RefreshOutcome::Patched);
     let half = weight(&current).unwrap();
     assert!((f64::from(half) - 0.5_f64.sqrt()).abs() < 1e-6, "{half}");
     // Below the minimum it is not there, nor a fact.
@@ -502,19 +502,19 @@ async fn what_was_learned_is_heard_in_place_and_loaded_the_same() {
     near(weight(&first, "m1", "MENTIONS", "Ada"), 0.5);
     teach(&bed, &["m1", "Ada"], 0.1).await;
     let (done, current) = bed.refresh().await;
-    assert_eq!((done, current.view.generation()), (Done::Learned, first.view.generation()));
+    assert_eq!((done, current.view.generation()), (RefreshOutcome::Learned, first.view.generation()));
     assert_eq!((current.ticks(), current.learned), ((1, 1), 2));
     near(weight(&current, "m1", "MENTIONS", "Ada"), 0.8);
     near(weight(&current, "Ada", "MENTIONS", "m1"), 0.8);
     near(weight(&current, "m2", "MENTIONS", "Ada"), 0.5);
     assert_eq!(first.ticks(), (0, 1), "who asked before is told that weights moved");
-    assert_eq!(bed.refresh().await.0, Done::Same);
+    assert_eq!(bed.refresh().await.0, RefreshOutcome::Same);
 
     // A change of the graph and one of weights at once: the next generation has both before it is asked.
     bed.db.apply(&[about("m3", 0.2, "three", &["Ben"])]).await;
     teach(&bed, &["m2", "Ada", "Ben"], 0.2).await;
     let (done, current) = bed.refresh().await;
-    assert_eq!((done, current.ticks(), current.learned), (Done::Patched, (2, 2), 6));
+    assert_eq!((done, current.ticks(), current.learned), (RefreshOutcome::Patched, (2, 2), 6));
     near(weight(&current, "m2", "MENTIONS", "Ben"), 0.8);
     // Ada was active and m1 was not, so it faded.
     near(weight(&current, "Ada", "MENTIONS", "m1"), 0.5 + 0.3 * 0.995);
@@ -528,11 +528,11 @@ async fn what_was_learned_is_heard_in_place_and_loaded_the_same() {
     // What was forgotten is gone with what was learned of it.
     bed.forget("m2", 0.3).await;
     let (done, current) = bed.refresh().await;
-    assert_eq!((done, current.learned), (Done::Patched, 2));
+    assert_eq!((done, current.learned), (RefreshOutcome::Patched, 2));
     // Somebody begins anew, past Ebb.
     bed.db.client.run("MATCH (n) WHERE n:EbbSynapse OR n.name = 'tick:local' DELETE n", &[]).await;
     let (done, current) = bed.refresh().await;
-    assert_eq!((done, current.ticks(), current.learned), (Done::Loaded, (0, 0), 0));
+    assert_eq!((done, current.ticks(), current.learned), (RefreshOutcome::Loaded, (0, 0), 0));
     near(weight(&current, "m1", "MENTIONS", "Ada"), 0.5);
 }
 
@@ -548,7 +548,7 @@ async fn what_was_learned_on_a_relation_comes_back_with_it() {
     // Below the minimum it is not there, and what it learned fades meanwhile.
     bed.clock.set(at(400.0 * 24.0));
     let (done, current) = bed.refresh().await;
-    assert_eq!((done, current.learned), (Done::Patched, 0));
+    assert_eq!((done, current.learned), (RefreshOutcome::Patched, 0));
     assert_eq!(weight(&current, "Ada", "RELATES_TO", "Ben"), None);
     bed.observe("Cleo", "knows", "Dan", 401.0 * 24.0).await;
     teach(&bed, &["Cleo", "Dan"], 401.0 * 24.0).await;

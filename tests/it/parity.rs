@@ -12,11 +12,11 @@ use crate::harness::neo4j::{Fresh, at, fresh};
 use crate::harness::random::Random;
 use crate::harness::rows::{list, map};
 use ebb_core::domain::attempt::{Right, RunState};
-use ebb_core::domain::memory::{Decayed, Found, MemoryState, adopted, decayed};
+use ebb_core::domain::memory::{Decayed, ForeignMemory, MemoryState, adopted, decayed};
 use ebb_core::domain::tier::Tier;
 use ebb_core::domain::units::{Energy, Timestamp};
 use ebb_core::jobs::JobName;
-use ebb_core::store::{Opened, PageMode};
+use ebb_core::store::{OpenedRun, PageMode};
 use neo4rs::BoltType;
 use serde::Deserialize;
 
@@ -149,7 +149,7 @@ impl Lying {
         }
     }
 
-    fn vital(&self) -> MemoryState {
+    fn state(&self) -> MemoryState {
         MemoryState {
             tier: self.tier.unwrap(),
             energy: Energy::new(self.energy.unwrap()).unwrap(),
@@ -162,8 +162,8 @@ impl Lying {
         }
     }
 
-    fn found(&self) -> Found {
-        Found {
+    fn found(&self) -> ForeignMemory {
+        ForeignMemory {
             tier: self.tier,
             energy: self.energy.map(|energy| Energy::new(energy).unwrap()),
             energy_at: self.energy_at.map(instant),
@@ -273,7 +273,7 @@ async fn decay_in_cypher_is_decay_in_rust() {
     assert_eq!(all.len(), ROWS);
     let (mut changed, mut expired) = (0, 0);
     for (row, found) in rows.iter().zip(&all) {
-        let before = row.vital();
+        let before = row.state();
         let (after, what) = decayed(before, now, &tunables);
         let moved = what != Decayed::Unchanged;
         changed += i64::from(moved);
@@ -317,7 +317,7 @@ async fn an_adoption_in_cypher_is_an_adoption_in_rust() {
     lay(&db, &rows, false).await;
 
     let opened = db.store.open_run("decay", "manual/parity", now, "manual", Right::Lease).await.unwrap();
-    let Opened::Ours(mut run) = opened else { panic!("{opened:?}") };
+    let OpenedRun::Ours(mut run) = opened else { panic!("{opened:?}") };
     while db.store.adopt(&mut run, &tunables, PageMode::Rows(1_000)).await.unwrap() > 0 {}
     let tally = db.store.close_run(&run, RunState::Done, false, None).await.unwrap();
     assert_eq!((tally.adopted, tally.quarantined), (i64::try_from(ROWS).unwrap(), 0));
@@ -325,7 +325,7 @@ async fn an_adoption_in_cypher_is_an_adoption_in_rust() {
     let all = left(&db).await;
     let mut lives = Vec::with_capacity(ROWS);
     for (row, found) in rows.iter().zip(&all) {
-        let vital = adopted(row.found(), now, &tunables);
+        let state = adopted(row.found(), now, &tunables);
         let untouched = Left {
             id: row.id.clone(),
             tier: row.tier.map(|tier| tier.name().to_owned()),
@@ -344,31 +344,31 @@ async fn an_adoption_in_cypher_is_an_adoption_in_rust() {
             stamped: true,
             quarantined: false,
         };
-        let wanted = match vital {
+        let wanted = match state {
             None => untouched,
-            Some(vital) => Left {
-                tier: Some(vital.tier.name().to_owned()),
-                energy: Some(vital.energy.value()),
-                energy_at: ms(vital.energy_at),
-                accessed: ms(vital.last_accessed),
-                created: row.created.or(ms(vital.last_accessed)),
-                count: Some(vital.access_count),
-                ripe: vital.ripe_at.map(Timestamp::millis),
-                due: vital.due_at.map(Timestamp::millis),
+            Some(state) => Left {
+                tier: Some(state.tier.name().to_owned()),
+                energy: Some(state.energy.value()),
+                energy_at: ms(state.energy_at),
+                accessed: ms(state.last_accessed),
+                created: row.created.or(ms(state.last_accessed)),
+                count: Some(state.access_count),
+                ripe: state.ripe_at.map(Timestamp::millis),
+                due: state.due_at.map(Timestamp::millis),
                 joined: i64::from(row.session.is_some()),
                 ..untouched
             },
         };
         compare(found, &wanted, true);
-        lives.push(vital);
+        lives.push(state);
     }
 
     // And a decay pass of what was adopted is that of the adopted life.
     let later = at(1_200.0);
     db.run(JobName::Decay, 1_200.0).await;
-    for (found, vital) in left(&db).await.iter().zip(lives) {
-        let Some(vital) = vital else { continue };
-        let (after, what) = decayed(vital, later, &tunables);
+    for (found, state) in left(&db).await.iter().zip(lives) {
+        let Some(state) = state else { continue };
+        let (after, what) = decayed(state, later, &tunables);
         let wanted = Left {
             tier: Some(after.tier.name().to_owned()),
             energy: Some(after.energy.value()),

@@ -1,21 +1,8 @@
 //! The words on the command line.
 
-use super::doom::Kind;
+use super::disruption::Kind;
+use super::planted;
 use std::path::PathBuf;
-
-/// The planted bugs, by the names that `src/core/store/faults.rs` knows.
-pub(crate) const BUGS: [&str; 10] = [
-    "unguarded-run",
-    "check-before-lock",
-    "take-keeps-fence",
-    "blind-apply",
-    "unknown-is-failure",
-    "unknown-is-success",
-    "torn-promotion",
-    "still-anchor",
-    "request-apart",
-    "half-reap",
-];
 
 #[derive(Debug, Clone)]
 pub(crate) struct Arguments {
@@ -25,7 +12,10 @@ pub(crate) struct Arguments {
     pub(crate) from: u64,
     pub(crate) mix: Vec<Kind>,
     pub(crate) defaults: bool,
-    pub(crate) planted: Vec<&'static str>,
+    /// Bugs to plant, one after the other.
+    pub(crate) planted: Vec<String>,
+    /// The bug that these sources have, as the harness tells the copy that it has built.
+    pub(crate) bug: Option<String>,
     pub(crate) check: Option<PathBuf>,
 }
 
@@ -39,6 +29,7 @@ impl Arguments {
             mix: vec![Kind::Kill],
             defaults: false,
             planted: Vec::new(),
+            bug: None,
             check: None,
         };
         while let Some(flag) = words.next() {
@@ -55,21 +46,20 @@ impl Arguments {
                 "--check" => arguments.check = Some(PathBuf::from(value()?)),
                 "--planted" => {
                     let name = value()?;
+                    let bugs = planted::names()?;
                     arguments.planted =
-                        BUGS.into_iter().filter(|bug| name == "all" || *bug == name).collect();
+                        bugs.iter().filter(|bug| name == "all" || **bug == name).cloned().collect();
                     if arguments.planted.is_empty() {
-                        return Err(format!("there is no bug {name}; there are: all, {}", BUGS.join(", ")));
+                        return Err(format!("there is no bug {name}; there are: all, {}", bugs.join(", ")));
                     }
                 }
+                "--in-copy-with" => arguments.bug = Some(value()?),
                 // What the test runner hands to every test program.
                 "--nocapture" | "--quiet" | "-q" => {}
                 other => {
                     return Err(format!("there is no flag {other}; see the file docs of tests/kill/main.rs"));
                 }
             }
-        }
-        if !arguments.planted.is_empty() && !cfg!(feature = "planted-bugs") {
-            return Err("--planted needs a build with --features planted-bugs".to_owned());
         }
         Ok(arguments)
     }

@@ -13,7 +13,7 @@ use ebb_core::domain::ids::{MemoryId, Scope, SessionId};
 use ebb_core::domain::memory::Revive;
 use ebb_core::domain::units::Timestamp;
 use ebb_core::service::memories::{RequestId, WriteMode};
-use ebb_core::service::{Done, Error, Service};
+use ebb_core::service::{Error, EventEffect, Service};
 use ebb_provision::{Endpoint, Origin};
 use std::fs::File;
 use std::io::Write;
@@ -234,7 +234,7 @@ impl Client {
         let request = self.request().into();
         let told = |answer: &Memory, what| match what {
             What::Access { id, now, .. } => {
-                What::Access { id, now, revived: answer.did == Some(Done::Revived) }
+                What::Access { id, now, revived: answer.did == Some(EventEffect::Revived) }
             }
             other => other,
         };

@@ -5,7 +5,7 @@
 //! cargo test --test kill -- --rounds 30 --workers 8 --seed 7 --defaults   at default leases, with the times of re-takes
 //! cargo test --test kill -- --rounds 40 --mix pause,partition,server      what else can happen
 //! cargo test --test kill -- --rounds 40 --mix skew,slow,full,readonly,foreign,poison
-//! cargo test --test kill --features planted-bugs -- --planted all --rounds 200
+//! cargo test --test kill -- --planted all --rounds 200
 //! ```
 //!
 //! A **round** is one hurt in a standing population: clients go on making, using, pinning and forgetting memories and
@@ -25,7 +25,7 @@
 //! | `--seed`, `--from` | 1, 0 | the schedule, and where in it to begin |
 //! | `--mix` | `kill` | kinds of rounds, in turns: `kill`, `pause`, `partition`, `skew`, `slow`, `server`, `full`, `readonly`, `foreign`, `poison` |
 //! | `--defaults` | no | leases of 15 s rather than 1.5 s |
-//! | `--planted` | none | the name of a bug, or `all`; needs `--features planted-bugs`, and succeeds when it is caught |
+//! | `--planted` | none | a bug of `tests/kill/planted`, or `all`: each built into a copy of the sources; succeeds when it is caught |
 
 #![expect(clippy::unwrap_used, reason = "a draw that cannot be made fails the test")]
 #![expect(clippy::large_futures, reason = "a handful of them, for as long as the program")]
@@ -34,10 +34,11 @@
 mod arguments;
 mod checker;
 mod client;
-mod doom;
+mod disruption;
 mod graph;
 mod history;
-mod look;
+mod observer;
+mod planted;
 #[expect(dead_code, reason = "shared with the tests on a server, which use more of it")]
 #[path = "../it/harness/proxy.rs"]
 mod proxy;

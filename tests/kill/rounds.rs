@@ -2,15 +2,16 @@
 
 use super::arguments::Arguments;
 use super::client::{Client, Gate, Journal, service};
-use super::doom::{Doom, Kind};
+use super::disruption::{Disruption, Kind};
 use super::history::{self, What};
-use super::look::Eyes;
+use super::observer::Observer;
+use super::planted;
 use super::random::Random;
 use super::report::{distribution, retakes};
 use super::rows::{self, Rows};
 use super::server::Host;
 use super::server_rounds::{Says, all_say, post};
-use super::worker::{Pace, Struck, Worker};
+use super::worker::{Struck, Timing, Worker};
 use ebb_core::clock::Clock;
 use ebb_core::jobs::JobName;
 use ebb_core::scheduler::driver::dry_run_job;
@@ -29,42 +30,31 @@ const MEMORY_MOST_MIB: u64 = 384;
 /// # Errors
 /// The first broken promise, or whatever kept the harness from judging.
 pub(crate) async fn all(arguments: &Arguments) -> Result<(), String> {
+    if let Some(bug) = &arguments.bug {
+        return caught(arguments, bug).await;
+    }
     if arguments.planted.is_empty() {
-        return campaign(arguments, None).await.map_err(String::from);
+        return campaign(arguments).await.map_err(String::from);
     }
     let mut missed = Vec::new();
     for bug in &arguments.planted {
-        if !caught(arguments, bug).await? {
-            missed.push(*bug);
+        if !planted::is_caught(bug, std::env::args().skip(1))? {
+            missed.push(bug.as_str());
         }
     }
     if missed.is_empty() { Ok(()) } else { Err(format!("not caught: {}", missed.join(", "))) }
 }
 
-/// Whether the checker notices a bug. Clients have it as workers do, so it is in the environment of the whole campaign,
-/// which is a process of its own.
-#[expect(clippy::disallowed_methods, reason = "a planted bug is named in the environment")]
-async fn caught(arguments: &Arguments, bug: &str) -> Result<bool, String> {
-    if std::env::var("EBB_PLANTED").as_deref() != Ok(bug) {
-        let program = std::env::current_exe().map_err(|why| why.to_string())?;
-        let status = tokio::process::Command::new(program)
-            .args(std::env::args().skip(1))
-            .args(["--planted", bug])
-            .env("EBB_PLANTED", bug)
-            .status();
-        return Ok(status.await.map_err(|why| why.to_string())?.success());
-    }
-    match campaign(arguments, Some(bug)).await {
+/// A campaign in a copy with a bug: succeeds when the checker notices it.
+async fn caught(arguments: &Arguments, bug: &str) -> Result<(), String> {
+    match campaign(arguments).await {
         Err(Ended::Broken(round, why)) => {
             let first = why.lines().nth(1).unwrap_or_default();
             println!("planted {bug}: caught by round {round}: {first}");
-            Ok(true)
+            Ok(())
         }
         Err(Ended::Harness(why)) => Err(why),
-        Ok(()) => {
-            println!("planted {bug}: not caught in {} rounds", arguments.rounds);
-            Ok(false)
-        }
+        Ok(()) => Err(format!("planted {bug}: not caught in {} rounds", arguments.rounds)),
     }
 }
 
@@ -93,12 +83,11 @@ impl From<Ended> for String {
 
 pub(super) struct Campaign<'a> {
     arguments: &'a Arguments,
-    bug: Option<&'a str>,
     pub(super) folder: PathBuf,
     pub(super) host: Host,
-    pub(super) eyes: Eyes,
+    pub(super) observer: Observer,
     pub(super) journal: Journal,
-    pace: Pace,
+    timing: Timing,
     pub(super) workers: Vec<Worker>,
     /// Proxies whose connections are to stay open though their workers are gone.
     silent: Vec<Worker>,
@@ -108,13 +97,13 @@ pub(super) struct Campaign<'a> {
     met: BTreeSet<String>,
     /// How many outcomes were filed.
     filed: u64,
-    /// The next round whose doom is to be given to a worker.
+    /// The next round whose disruption is to be given to a worker.
     next: u64,
     pub(super) done: u64,
 }
 
-async fn campaign(arguments: &Arguments, bug: Option<&str>) -> Result<(), Ended> {
-    let name = format!("kill-{}-{}", arguments.seed, bug.unwrap_or("none"));
+async fn campaign(arguments: &Arguments) -> Result<(), Ended> {
+    let name = format!("kill-{}-{}", arguments.seed, arguments.bug.as_deref().unwrap_or("none"));
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(&folder).map_err(|why| format!("{}: {why}", folder.display()))?;
@@ -128,13 +117,12 @@ async fn campaign(arguments: &Arguments, bug: Option<&str>) -> Result<(), Ended>
     );
     let host = Host::start(&folder).await?;
     prepare(&host).await?;
-    let eyes = Eyes::open(&host)?;
+    let observer = Observer::open(&host)?;
     let mut campaign = Campaign {
         arguments,
-        bug,
-        eyes,
+        observer,
         journal: Journal::open(&folder, "harness")?,
-        pace: Pace { defaults: arguments.defaults },
+        timing: Timing { defaults: arguments.defaults },
         folder,
         host,
         workers: Vec::new(),
@@ -156,9 +144,9 @@ async fn campaign(arguments: &Arguments, bug: Option<&str>) -> Result<(), Ended>
 async fn prepare(host: &Host) -> Result<(), String> {
     let service = service(host, &host.uri)?;
     service.initialise().await.map_err(|why| why.to_string())?;
-    let eyes = Eyes::open(host)?;
-    eyes.join_two().await?;
-    eyes.run(
+    let observer = Observer::open(host)?;
+    observer.join_two().await?;
+    observer.run(
         "MATCH (c:ConsolidationConfig) SET c.workingDecay = 200.0, c.shortTermDecay = 40.0, c.longTermDecay = 1.0, \
          c.shortToLongThreshold = 4.0 RETURN c.name AS name",
     )
@@ -214,13 +202,13 @@ impl Campaign<'_> {
             if looked.elapsed() > Duration::from_millis(150) {
                 looked = Instant::now();
                 // A server that is gone is no look.
-                if let Ok(look) = self.eyes.look().await {
+                if let Ok(look) = self.observer.look().await {
                     self.journal.tell(&look);
                 }
                 self.filed += 1;
                 let id = format!("outcome-{}", self.filed);
-                self.journal.ask(&What::Outcome { id: id.clone() }, self.eyes.file(&id)).await;
-                if let Ok(claimed) = self.eyes.claimed().await {
+                self.journal.ask(&What::Outcome { id: id.clone() }, self.observer.file(&id)).await;
+                if let Ok(claimed) = self.observer.claimed().await {
                     // One that has just come: one that stays is a fault, and not to be put right by hand.
                     let new =
                         claimed.iter().find(|id| !self.met.contains(*id)).filter(|_| self.done % 3 == 1);
@@ -230,11 +218,13 @@ impl Campaign<'_> {
                     self.met.extend(claimed);
                 }
             }
-            if moved.elapsed() > Duration::from_secs(if self.pace.defaults { 60 } else { 30 }) {
+            if moved.elapsed() > Duration::from_secs(if self.timing.defaults { 60 } else { 30 }) {
                 moved = Instant::now();
                 // A point that nobody comes to, since others do the work, is a kill at any time.
-                if let Some(worker) = self.workers.iter_mut().find(|worker| worker.doom != Doom::None) {
-                    worker.doom = Doom::Kill(Duration::ZERO);
+                if let Some(worker) =
+                    self.workers.iter_mut().find(|worker| worker.disruption != Disruption::None)
+                {
+                    worker.disruption = Disruption::Kill(Duration::ZERO);
                 }
             }
             tokio::time::sleep(Duration::from_millis(10)).await;
@@ -254,36 +244,38 @@ impl Campaign<'_> {
         mix[usize::try_from(round).unwrap_or(0) % mix.len()]
     }
 
-    /// As many workers as there are to be, each with the doom of a round of its own; and the round of the server, if it is
+    /// As many workers as there are to be, each with the disruption of a round of its own; and the round of the server, if it is
     /// its turn.
     async fn hire(&mut self, until: u64) -> Result<(), Ended> {
         while self.workers.len() < self.arguments.workers {
             self.write_rows(until).await?;
-            let armed = self.workers.iter().filter(|worker| worker.doom != Doom::None).count() as u64;
+            let armed =
+                self.workers.iter().filter(|worker| worker.disruption != Disruption::None).count() as u64;
             let last = self.arguments.from + until;
             // A round that hurts the server waits until all workers are there, and arms none.
             let wanted =
                 self.next < last && self.done + armed < until && !self.kind(self.next).is_of_server();
-            let (round, doom) = if wanted {
+            let (round, disruption) = if wanted {
                 self.next += 1;
                 let round = self.next - 1;
-                (round, Doom::of(self.arguments.seed, round, self.kind(round)))
+                (round, Disruption::of(self.arguments.seed, round, self.kind(round)))
             } else {
-                (0, Doom::None)
+                (0, Disruption::None)
             };
-            let worker = Worker::start(&self.host, &self.folder, self.pace, round, doom, self.bug).await?;
+            let worker = Worker::start(&self.host, &self.folder, self.timing, round, disruption).await?;
             self.workers.push(worker);
         }
-        let calm = self.paused.is_empty() && self.workers.iter().all(|worker| worker.doom == Doom::None);
+        let calm =
+            self.paused.is_empty() && self.workers.iter().all(|worker| worker.disruption == Disruption::None);
         if calm && self.next < self.arguments.from + until && self.kind(self.next).is_of_server() {
             self.next += 1;
             return self.hurt_server(self.next - 1).await;
         }
         // Workers that were spared are armed by nobody, so a round that is left over takes one of them.
-        let armed = self.workers.iter().any(|worker| worker.doom != Doom::None);
+        let armed = self.workers.iter().any(|worker| worker.disruption != Disruption::None);
         if !armed && self.done < until && self.paused.is_empty() && self.next < self.arguments.from + until {
             let spared = self.workers.remove(0);
-            spared.tell_to_stop();
+            spared.request_stop();
             self.silent.push(spared);
         }
         Ok(())
@@ -302,7 +294,7 @@ impl Campaign<'_> {
         let asked = Instant::now();
         let answer = post(api, "/v1/memories", body).await;
         if answer.as_ref().is_ok_and(|status| *status == 201) {
-            let now = self.eyes.created(&id).await?;
+            let now = self.observer.created(&id).await?;
             self.journal.tell(&What::Remember { id, content, now, session: None });
         } else {
             return Err(self.found(format!("slow clients\na write beside them got {answer:?}")));
@@ -334,7 +326,7 @@ impl Campaign<'_> {
             println!("round {round}: {} rows of another program", rows.names.len());
             let Rows { names, text } = rows;
             let left = What::Leave { rows: names };
-            self.journal.ask(&left, self.eyes.run(&text)).await;
+            self.journal.ask(&left, self.observer.run(&text)).await;
             self.next += 1;
             self.done += 1;
         }
@@ -343,16 +335,16 @@ impl Campaign<'_> {
 
     fn struck(&mut self, index: usize, struck: Struck) {
         let worker = self.workers.remove(index);
-        let (victim, how) = (worker.name(), worker.doom.to_string());
+        let (victim, how) = (worker.name(), worker.disruption.to_string());
         self.journal.tell(&What::Hurt { victim: victim.clone(), how: how.clone() });
-        if worker.doom == Doom::None {
+        if worker.disruption == Disruption::None {
             println!("{victim} ended by itself; see workers.log");
             return;
         }
         println!("round {}: {victim}: {how}", worker.round);
         self.done += 1;
         match struck {
-            Struck::Paused => self.paused.push((worker, Instant::now() + 3 * self.pace.lease())),
+            Struck::Paused => self.paused.push((worker, Instant::now() + 3 * self.timing.lease())),
             Struck::Gone => self.silent.push(worker),
         }
     }
@@ -364,7 +356,7 @@ impl Campaign<'_> {
             std::mem::take(&mut self.paused).into_iter().partition(|(_, until)| *until <= now);
         self.paused = still;
         for (mut worker, _) in Vec::<(Worker, Instant)>::from_iter::<Vec<_>>(over) {
-            worker.go_on();
+            worker.resume();
             self.workers.push(worker);
         }
     }
@@ -375,7 +367,7 @@ impl Campaign<'_> {
         // waiting ends for a campaign that never comes to it.
         let limit = Duration::from_secs(240);
         for (worker, _) in &mut self.paused {
-            worker.go_on();
+            worker.resume();
         }
         let paused = std::mem::take(&mut self.paused);
         self.workers.extend(paused.into_iter().map(|(worker, _)| worker));
@@ -391,7 +383,7 @@ impl Campaign<'_> {
     /// Waits for rest and stops the workers; whether nothing was left open then.
     async fn stopped(&mut self, limit: Duration) -> Result<bool, String> {
         // Somebody is there who is not to die.
-        let rested = Worker::start(&self.host, &self.folder, self.pace, 0, Doom::None, self.bug).await?;
+        let rested = Worker::start(&self.host, &self.folder, self.timing, 0, Disruption::None).await?;
         self.workers.push(rested);
         let (began, since) = (Instant::now(), Clock::Real.now().millis() + 1_000);
         loop {
@@ -401,17 +393,17 @@ impl Campaign<'_> {
             tokio::time::sleep(Duration::from_millis(50)).await;
             // Occurrences begin with the second.
             if (400..700).contains(&(Clock::Real.now().millis() % 1_000))
-                && self.eyes.is_at_rest(since).await.unwrap_or(false)
+                && self.observer.is_at_rest(since).await.unwrap_or(false)
             {
                 break;
             }
         }
         let mut slowest = Duration::ZERO;
         for worker in &self.workers {
-            worker.tell_to_stop();
+            worker.request_stop();
         }
         for mut worker in self.workers.drain(..) {
-            let waits = worker.doom == Doom::None;
+            let waits = worker.disruption == Disruption::None;
             match worker.gone().await {
                 Some(took) => slowest = slowest.max(took),
                 None if waits => {
@@ -429,7 +421,7 @@ impl Campaign<'_> {
         // What the last one left is free at once.
         let until = Instant::now() + Duration::from_secs(1);
         while Instant::now() < until {
-            if self.eyes.is_at_rest(since).await? {
+            if self.observer.is_at_rest(since).await? {
                 return Ok(true);
             }
         }
@@ -440,16 +432,16 @@ impl Campaign<'_> {
         if last {
             let service = service(&self.host, &self.host.uri)?;
             for job in JobName::ALL {
-                let before = self.eyes.hash().await?;
+                let before = self.observer.hash().await?;
                 let now = Clock::Real.now().after(60_000.0);
                 dry_run_job(service.store(), job, now, Default::default())
                     .await
                     .map_err(|why| why.to_string())?;
-                let after = self.eyes.hash().await?;
+                let after = self.observer.hash().await?;
                 self.journal.tell(&What::DryRun { job: job.name().to_owned(), before, after });
             }
         }
-        let graph = self.eyes.read().await?;
+        let graph = self.observer.read().await?;
         let text = serde_json::to_string(&graph).map_err(|why| why.to_string())?;
         std::fs::write(self.folder.join("graph.json"), text).map_err(|why| why.to_string())?;
         let program = std::env::current_exe().map_err(|why| why.to_string())?;

@@ -2,7 +2,7 @@
 //!
 //! Times are held against limits where it is killed alone: they mean something on a quiet machine.
 
-use super::doom::Kind;
+use super::disruption::Kind;
 use super::history::{self, What};
 use super::rounds::{Campaign, Ended};
 use ebb_core::clock::Clock;
@@ -95,7 +95,7 @@ impl Campaign<'_> {
         let said_no = until(Duration::from_secs(5), || all_say(&ports, Says::NotReady(""))).await;
         self.host.restart().await?;
         // It is there when it lets somebody in and answers.
-        let answers = until(Duration::from_secs(60), || async { self.eyes.answers().await }).await;
+        let answers = until(Duration::from_secs(60), || async { self.observer.answers().await }).await;
         let ready = Instant::now();
         let since = Clock::Real.now().millis();
         let said_yes = until(Duration::from_secs(10), || all_say(&ports, Says::Ready)).await;

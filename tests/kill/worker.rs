@@ -1,6 +1,6 @@
 //! A worker process: `ebb worker` behind a proxy of its own, with what it is to suffer in its environment.
 
-use super::doom::Doom;
+use super::disruption::Disruption;
 use super::proxy::{COMMIT, Cut, How, Proxy, RUN};
 use super::server::Host;
 use super::slow::SlowClients;
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 /// A running worker.
 pub(crate) struct Worker {
     child: Child,
-    pub(crate) doom: Doom,
+    pub(crate) disruption: Disruption,
     pub(crate) round: u64,
     began: Instant,
     /// Kept for as long as the campaign, since a silent connection is to stay open after its worker is gone.
@@ -31,11 +31,11 @@ pub(crate) struct Worker {
 
 /// How short everything is.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Pace {
+pub(crate) struct Timing {
     pub(crate) defaults: bool,
 }
 
-impl Pace {
+impl Timing {
     pub(crate) fn lease(self) -> Duration {
         Duration::from_millis(if self.defaults { 15_000 } else { 1_500 })
     }
@@ -45,17 +45,16 @@ impl Worker {
     pub(crate) async fn start(
         host: &Host,
         folder: &Path,
-        pace: Pace,
+        timing: Timing,
         round: u64,
-        doom: Doom,
-        bug: Option<&str>,
+        disruption: Disruption,
     ) -> Result<Self, String> {
         let proxy = Proxy::before(&host.uri).await;
-        match &doom {
-            Doom::Point { point: "before_receipt_read", hit, .. } => {
+        match &disruption {
+            Disruption::Point { point: "before_receipt_read", hit, .. } => {
                 proxy.hurt(Cut::After, How::Rst, COMMIT, 5 * hit)
             }
-            Doom::Partition { statement } => proxy.hurt(Cut::Before, How::Silent, RUN, *statement),
+            Disruption::Partition { statement } => proxy.hurt(Cut::Before, How::Silent, RUN, *statement),
             _ => {}
         }
         let port = free_port()?;
@@ -63,7 +62,7 @@ impl Worker {
         let log = log.map_err(|why| why.to_string())?;
         let name = format!("worker-{round}-{port}.ndjson");
         let mut command = Command::new(env!("CARGO_BIN_EXE_ebb"));
-        let api = matches!(doom, Doom::Slow { .. }).then(free_port).transpose()?;
+        let api = matches!(disruption, Disruption::Slow { .. }).then(free_port).transpose()?;
         match api {
             Some(api) => {
                 let address = format!("127.0.0.1:{api}");
@@ -71,7 +70,7 @@ impl Worker {
             }
             None => command.arg("worker"),
         };
-        if let Doom::Skew { ms, .. } = &doom {
+        if let Disruption::Skew { ms, .. } = &disruption {
             command.env("EBB_CLOCK_SKEW_MS", ms.to_string());
         }
         command
@@ -89,26 +88,23 @@ impl Worker {
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(log);
-        if !pace.defaults {
+        if !timing.defaults {
             command.env("EBB__WORKER__LEASE", "1500ms").env("EBB__WORKER__TICK", "100ms");
         }
         // What a person may take from it: as long as the harness needs to see it.
         if round % 3 == 1 {
             command.env("EBB_DOZE", "after_claim:160");
         }
-        if let Doom::Point { point, hit, action } = &doom {
+        if let Disruption::Point { point, hit, action } = &disruption {
             // An unknown commit comes once, so the point behind it does too.
             let hit = if *point == "before_receipt_read" { 1 } else { *hit };
             command.env("EBB_STOP", format!("{point}:{hit}:{action}"));
-        }
-        if let Some(bug) = bug {
-            command.env("EBB_PLANTED", bug);
         }
         let child = command.spawn().map_err(|why| format!("ebb worker: {why}"))?;
         let slow = api.map(SlowClients::of);
         Ok(Self {
             child,
-            doom,
+            disruption,
             round,
             began: Instant::now(),
             proxy,
@@ -122,8 +118,8 @@ impl Worker {
 
     /// Where it is to be asked something while slow clients occupy it, once it has borne them for a while.
     pub(crate) fn is_to_answer(&self) -> Option<u16> {
-        match self.doom {
-            Doom::Slow { lives } if !self.answered && self.began.elapsed() >= lives => self.api,
+        match self.disruption {
+            Disruption::Slow { lives } if !self.answered && self.began.elapsed() >= lives => self.api,
             _ => None,
         }
     }
@@ -149,27 +145,29 @@ impl Worker {
         if let Ok(Some(_)) = self.child.try_wait() {
             return Some(Struck::Gone);
         }
-        match &self.doom {
-            Doom::Kill(after) | Doom::Skew { lives: after, .. } if self.began.elapsed() >= *after => {
+        match &self.disruption {
+            Disruption::Kill(after) | Disruption::Skew { lives: after, .. }
+                if self.began.elapsed() >= *after =>
+            {
                 self.kill();
                 Some(Struck::Gone)
             }
-            Doom::Slow { .. } if self.answered => {
+            Disruption::Slow { .. } if self.answered => {
                 self.kill();
                 Some(Struck::Gone)
             }
-            Doom::Pause(after) if self.began.elapsed() >= *after => {
+            Disruption::Pause(after) if self.began.elapsed() >= *after => {
                 signal(self.pid(), Signal::STOP);
                 Some(Struck::Paused)
             }
-            Doom::Point { action: "stop", .. } if is_stopped(self.pid()) => Some(Struck::Paused),
+            Disruption::Point { action: "stop", .. } if is_stopped(self.pid()) => Some(Struck::Paused),
             // A commit of a transaction that only read is begun again and no unknown one: the next is cut as well.
-            Doom::Point { point: "before_receipt_read", .. } if self.proxy.cuts() > self.cuts => {
+            Disruption::Point { point: "before_receipt_read", .. } if self.proxy.cuts() > self.cuts => {
                 self.cuts = self.proxy.cuts();
                 self.proxy.hurt(Cut::After, How::Rst, COMMIT, 1);
                 None
             }
-            Doom::Partition { .. } if self.proxy.cuts() > 0 => {
+            Disruption::Partition { .. } if self.proxy.cuts() > 0 => {
                 self.kill();
                 Some(Struck::Gone)
             }
@@ -182,12 +180,12 @@ impl Worker {
         let _ = self.child.wait();
     }
 
-    pub(crate) fn go_on(&mut self) {
+    pub(crate) fn resume(&mut self) {
         signal(self.pid(), Signal::CONT);
-        self.doom = Doom::None;
+        self.disruption = Disruption::None;
     }
 
-    pub(crate) fn tell_to_stop(&self) {
+    pub(crate) fn request_stop(&self) {
         signal(self.pid(), Signal::TERM);
     }
 

@@ -24,7 +24,7 @@ const CLOCKS: [&str; 11] = [
     "change",
     "inspect",
     "key",
-    "migration/at_work",
+    "migration/processes",
     "mirror",
     "request",
     "run",

@@ -6,7 +6,7 @@ use crate::domain::fact::{Assertion, FactError, FactScope, Tuple, Value};
 use crate::domain::ids::{EntityName, FactRelation, Source, Term};
 use crate::domain::policy::Mode;
 use crate::domain::units::{Confidence, Timestamp};
-use crate::store::{self, Said, SweepState};
+use crate::store::{self, FactReceipt, SweepState};
 use schemars::JsonSchema;
 use serde::de::{Deserializer, Error as _};
 use serde::{Deserialize, Serialize};
@@ -93,7 +93,7 @@ impl From<store::Fact> for Fact {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SweepRequest {
-    /// Which scope.
+    /// RelationFilter scope.
     pub scope: FactScope,
     /// In this mode, instead of that of each policy.
     pub mode: Option<Mode>,
@@ -156,7 +156,7 @@ pub struct SweepJob {
     pub reason: Option<String>,
 }
 
-/// Which facts.
+/// RelationFilter facts.
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FactQuery {
@@ -255,7 +255,7 @@ impl FactRequest {
 impl AssertedFact {
     /// Of an assertion and of what came of it.
     #[must_use]
-    pub fn of(assertion: Assertion, said: Said, dry_run: bool) -> Self {
+    pub fn of(assertion: Assertion, said: FactReceipt, dry_run: bool) -> Self {
         let Tuple { scope, entity, relation, value } = assertion.tuple;
         Self {
             id: said.id,

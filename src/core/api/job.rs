@@ -84,7 +84,7 @@ fn affected(tally: &Tally) -> i64 {
 pub struct JobRun {
     /// Its name.
     pub job: JobName,
-    /// Which occurrence.
+    /// RelationFilter occurrence.
     pub occurrence: Option<String>,
     /// The id of its run.
     pub run_id: Option<String>,
@@ -172,7 +172,7 @@ impl JobRun {
 pub struct PastRun {
     /// Its name.
     pub job: String,
-    /// Which occurrence.
+    /// RelationFilter occurrence.
     pub occurrence: String,
     /// The id of its run.
     pub run_id: String,
@@ -248,7 +248,7 @@ pub struct Jobs {
     pub jobs: Vec<Job>,
 }
 
-/// Which job.
+/// RelationFilter job.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct JobPath {
     /// Its name.

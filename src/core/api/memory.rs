@@ -7,7 +7,7 @@ use crate::domain::similarity::{Embedding, Similarity};
 use crate::domain::tier::Tier;
 use crate::domain::tunables::Tunables;
 use crate::domain::units::Timestamp;
-use crate::store::{Done, Happened, Life, Record};
+use crate::store::{EventEffect, Life, MemoryEvent, Record};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -52,14 +52,14 @@ pub struct Memory {
     pub quarantined: Option<String>,
     /// What the request did to it: created, accessed or revived.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub did: Option<Done>,
+    pub did: Option<EventEffect>,
     /// Whether nothing was written.
     #[serde(rename = "dry_run", skip_serializing_if = "std::ops::Not::not")]
     pub dry_run: bool,
     /// The instant asked about.
     #[serde(skip)]
     pub at: Timestamp,
-    /// Which instance of an agent made it.
+    /// RelationFilter instance of an agent made it.
     #[serde(skip)]
     pub instance: Option<String>,
     /// What it mentions.
@@ -75,7 +75,7 @@ impl Memory {
             Ok(life) => (Some(life), None),
             Err(why) => (None, Some(why)),
         };
-        let state: Option<MemoryState> = life.as_ref().map(|life| life.vital);
+        let state: Option<MemoryState> = life.as_ref().map(|life| life.state);
         Self {
             id: record.id,
             content: record.content,
@@ -138,11 +138,11 @@ pub struct Event {
 
 /// What is on record, latest first: accesses by session, promotions, the last expiry, the creation.
 #[must_use]
-pub fn history(happened: &[Happened], life: &Life, last_expired: Option<Timestamp>) -> Vec<Event> {
+pub fn history(happened: &[MemoryEvent], life: &Life, last_expired: Option<Timestamp>) -> Vec<Event> {
     let event = |at, what, energy| Event { at, what, energy, session: None, count: None };
     let mut events: Vec<Event> = happened
         .iter()
-        .map(|happened: &Happened| match happened.what.as_str() {
+        .map(|happened: &MemoryEvent| match happened.what.as_str() {
             "PROMOTED_TO" => event(happened.at, "promoted to shortTerm", happened.energy),
             "CRYSTALLIZED_INTO" => event(happened.at, "crystallised into longTerm", happened.energy),
             _ => Event {
@@ -152,12 +152,12 @@ pub fn history(happened: &[Happened], life: &Life, last_expired: Option<Timestam
             },
         })
         .collect();
-    let expired = life.vital.tier == Tier::ExpiredWorking;
-    let energy = expired.then(|| life.vital.energy.value());
+    let expired = life.state.tier == Tier::ExpiredWorking;
+    let energy = expired.then(|| life.state.energy.value());
     events.extend(last_expired.map(|at| event(at, "expired", energy)));
     // An access outside any session, or before the session's last.
-    if events.iter().all(|event| event.at != life.vital.last_accessed) {
-        events.push(event(life.vital.last_accessed, "accessed", None));
+    if events.iter().all(|event| event.at != life.state.last_accessed) {
+        events.push(event(life.state.last_accessed, "accessed", None));
     }
     events.retain(|event| event.what != "accessed" || event.at != life.created);
     events.push(Event { session: life.session.clone(), ..event(life.created, "created", None) });
@@ -165,14 +165,14 @@ pub fn history(happened: &[Happened], life: &Life, last_expired: Option<Timestam
     events
 }
 
-/// Which memory.
+/// RelationFilter memory.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct MemoryPath {
     /// Its id.
     pub id: MemoryId,
 }
 
-/// Which memories.
+/// RelationFilter memories.
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MemoryQuery {
@@ -246,7 +246,7 @@ pub struct Touched {
     /// Its id.
     pub id: String,
     /// created, accessed or revived; forgotten for one that was forgotten on request and stays so.
-    pub did: Done,
+    pub did: EventEffect,
 }
 
 /// What was forgotten.

@@ -3,7 +3,7 @@
 use crate::domain::ids::{RecallId, Scope, Term};
 use crate::domain::outcome::{self, OutcomeError, Used};
 use crate::domain::units::Timestamp;
-use crate::store::Reported;
+use crate::store::OutcomeReceipt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -31,8 +31,8 @@ pub struct Outcome {
 impl Outcome {
     /// As it is told.
     #[must_use]
-    pub fn of(outcome: &outcome::Outcome, reported: &Reported, dry_run: bool) -> Self {
-        let Reported { active, left_out, deposits, passed_over, learns, at } = *reported;
+    pub fn of(outcome: &outcome::Outcome, reported: &OutcomeReceipt, dry_run: bool) -> Self {
+        let OutcomeReceipt { active, left_out, deposits, passed_over, learns, at } = *reported;
         Self {
             recall_id: outcome.recall().to_string(),
             active,

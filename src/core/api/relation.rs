@@ -8,7 +8,7 @@ use crate::domain::event::{Observe, Tie};
 use crate::domain::ids::{EntityName, RelationType, Scope};
 use crate::domain::relation::Observation;
 use crate::domain::units::{Timestamp, Weight};
-use crate::store::{Observed, Relation, Tally};
+use crate::store::{ObservationEffect, Relation, Tally};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -95,7 +95,7 @@ pub struct WrittenEdge {
     /// What an observation did: created, again, or late where a later one had been seen.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
-    outcome: Option<Observed>,
+    outcome: Option<ObservationEffect>,
     /// What it weighs, after a pin.
     #[serde(skip_serializing_if = "Option::is_none")]
     weight: Option<f64>,
@@ -110,7 +110,7 @@ impl WrittenEdge {
     #[must_use]
     pub fn of(
         tie: &Tie,
-        outcome: Option<Observed>,
+        outcome: Option<ObservationEffect>,
         weight: Option<f64>,
         at: Timestamp,
         dry_run: bool,
@@ -158,7 +158,7 @@ impl<At> Passed<At> {
     }
 }
 
-/// Which relations.
+/// RelationFilter relations.
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RelationQuery {

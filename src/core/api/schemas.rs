@@ -13,7 +13,7 @@ use crate::domain::policy::Mode;
 use crate::domain::tier::Tier;
 use crate::domain::units::Timestamp;
 use crate::jobs::JobName;
-use crate::store::{Done, SweepState};
+use crate::store::{EventEffect, SweepState};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use std::borrow::Cow;
 
@@ -52,7 +52,7 @@ schema!(
     SweepState => "SweepState", false,
     json_schema!({"type": "string", "enum": ["pending", "running", "done", "failed"]})
 );
-schema!(Done => "Done", true, json_schema!({"type": "string"}));
+schema!(EventEffect => "Done", true, json_schema!({"type": "string"}));
 schema!(Value => "FactValue", false, json_schema!({
     "type": ["string", "number", "boolean"],
     "minLength": 1,

@@ -4,7 +4,7 @@ use crate::domain::event::{PlaceName, Step, Walk};
 use crate::domain::ids::{NAME_BYTES_MAX, NameError, PlaceId, Scope, TERM_BYTES_MAX, Term};
 use crate::domain::trail::{Allowed, Cycles};
 use crate::domain::units::Timestamp;
-use crate::store::{Counter, Tally, Traced};
+use crate::store::{Counter, Tally, TraceEffect};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -94,7 +94,7 @@ impl JsonSchema for PlaceRef {
 pub struct TrailWritten {
     /// What it did.
     #[serde(flatten)]
-    pub traced: Traced,
+    pub traced: TraceEffect,
     /// When.
     pub at: Timestamp,
     /// Whether nothing was written.
@@ -125,7 +125,7 @@ pub struct Evaporated {
 /// The present cycle.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct TrailCycle {
-    /// Which it is.
+    /// RelationFilter it is.
     pub cycle: i64,
     /// Since when.
     pub begins: Timestamp,
@@ -232,7 +232,7 @@ pub struct Deposit {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Exploration {
-    /// Which.
+    /// RelationFilter.
     pub node: PlaceRef,
     /// Whose data.
     pub scope: Option<Scope>,

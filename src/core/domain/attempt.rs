@@ -105,9 +105,7 @@ impl RunState {
 pub struct RunFacts {
     /// Which occurrence of the job it is.
     pub occurrence: String,
-    /// Where it stands.
     pub state: RunState,
-    /// Who holds it.
     pub holder: Option<String>,
     /// Until when, by the server's clock.
     pub lease_until: Timestamp,
@@ -137,7 +135,6 @@ pub enum Opening {
     Held {
         /// The occurrence it works on.
         occurrence: String,
-        /// Who.
         holder: String,
     },
 }
@@ -176,9 +173,7 @@ pub const FOREIGN_LEASE_MS: i64 = 60_000;
 /// A run as its node has it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct RunRecord {
-    /// Where it stands.
     pub state: RunState,
-    /// Who holds it.
     pub holder: Option<String>,
     /// Rises by one at each take; what was begun under an older one cannot land.
     pub fence: i64,
@@ -192,35 +187,15 @@ pub struct RunRecord {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunEvent<'a> {
     /// Somebody goes on with it, having been told to by [`open_run`] under the lock of the job.
-    Take {
-        /// Who.
-        me: &'a str,
-    },
+    Take { me: &'a str },
     /// A transaction of it begins, or its holder gives a sign of life.
-    Guard {
-        /// Who.
-        me: &'a str,
-        /// Under which fence.
-        fence: i64,
-    },
+    Guard { me: &'a str, fence: i64 },
     /// A transaction of it ends with its receipt. Only ever in the transaction that a guard began.
     Receipt,
     /// Its holder leaves it to whoever comes next.
-    Release {
-        /// Who.
-        me: &'a str,
-        /// Under which fence.
-        fence: i64,
-    },
+    Release { me: &'a str, fence: i64 },
     /// Its holder ends it. A repeat of the same words finds it done.
-    Close {
-        /// Who.
-        me: &'a str,
-        /// Under which fence.
-        fence: i64,
-        /// How.
-        state: RunState,
-    },
+    Close { me: &'a str, fence: i64, state: RunState },
 }
 
 /// An event that the record does not allow: somebody else has come, or it is over.
@@ -230,9 +205,6 @@ pub struct Refused;
 
 impl RunRecord {
     /// What the record becomes.
-    ///
-    /// # Errors
-    /// [`Refused`]: nothing is written, and the transaction that asked is rolled back.
     pub fn step(&self, event: RunEvent<'_>, server_now: i64, lease_ms: i64) -> Result<Self, Refused> {
         let open = self.state == RunState::Open;
         let ours = |me: &str, fence: i64| self.fence == fence && self.holder.as_deref() == Some(me);
@@ -264,7 +236,6 @@ impl RunRecord {
 pub struct AttemptRecord {
     /// Where it stands; `None` for one of a foreign writer that nobody has met.
     pub state: Option<AttemptState>,
-    /// Who holds it.
     pub holder: Option<String>,
     /// Until when, by the server's clock, epoch milliseconds.
     pub lease_until: i64,
@@ -274,25 +245,13 @@ pub struct AttemptRecord {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AttemptEvent<'a> {
     /// It marks memories.
-    Claim {
-        /// Who.
-        me: &'a str,
-    },
+    Claim { me: &'a str },
     /// The transaction that applies it begins. One that is done answers with its receipt.
-    Guard {
-        /// Who.
-        me: &'a str,
-    },
+    Guard { me: &'a str },
     /// It ends, its marks removed, in the transaction that a guard or its opening began.
-    Finish {
-        /// How.
-        state: AttemptState,
-    },
+    Finish { state: AttemptState },
     /// Somebody looks whether its lease is over, and then ends it.
-    Reap {
-        /// By what right.
-        right: Right,
-    },
+    Reap { right: Right },
     /// It came from a foreign writer: it gets a state, a holder and a lease.
     Adopt {
         /// Its `instanceId`.
@@ -302,9 +261,6 @@ pub enum AttemptEvent<'a> {
 
 impl AttemptRecord {
     /// What the record becomes.
-    ///
-    /// # Errors
-    /// [`Refused`]: nothing is written.
     pub fn step(&self, event: AttemptEvent<'_>, server_now: i64, lease_ms: i64) -> Result<Self, Refused> {
         let Some(state) = self.state else {
             return match event {
@@ -342,7 +298,6 @@ impl AttemptRecord {
 /// A claim of a memory by an attempt that is not over.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mark {
-    /// Which attempt.
     pub attempt: String,
     /// When it was started, epoch milliseconds; one that does not say comes last.
     pub started: Option<i64>,

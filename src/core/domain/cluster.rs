@@ -24,18 +24,14 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Two live memories that more sessions than the threshold accessed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Strong {
-    /// One of them.
     pub a: String,
-    /// The other.
     pub b: String,
-    /// How many sessions.
     pub weight: f64,
 }
 
 /// A cluster as the graph has it.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct Cluster {
-    /// The id of its node.
     pub id: String,
     /// The smallest id of its members when it was last settled; `None` for one that another writer made.
     pub key: Option<String>,
@@ -44,7 +40,6 @@ pub struct Cluster {
     /// How many members it says it has; `None` where it does not say.
     #[serde(deserialize_with = "count")]
     pub size: Option<usize>,
-    /// Whether it is dissolved.
     pub dissolved: bool,
     /// Ids of the memories that belong to it now.
     pub members: BTreeSet<String>,
@@ -64,7 +59,6 @@ pub struct Settled {
     pub key: String,
     /// The greatest weight of its pairs.
     pub strength: f64,
-    /// Its members.
     pub members: BTreeSet<String>,
     /// Whether the node itself has to be written: it is new, dissolved, or says something else.
     pub changed: bool,

@@ -21,7 +21,6 @@ pub const MEMBERS_MAX: usize = 200;
 /// A memory as a session accessed it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Member<'a> {
-    /// Which.
     pub id: &'a str,
     /// When last; `None` where nobody wrote it down.
     pub at: Option<Timestamp>,

@@ -1,4 +1,4 @@
-//! One kernel for everything that fades.
+//! The decay curves that all laws share.
 //!
 //! A fading quantity is a value and the instant it was that value: what it is now is a *function* of the time since,
 //! never an event. So it does not matter how often a sweep runs, whether it ran twice, or whether a week of sweeps was
@@ -41,9 +41,6 @@ pub struct CurveError {
 
 impl Curve {
     /// Fades by `exp(-rate)` an hour. `rate_per_hour > 0`.
-    ///
-    /// # Errors
-    /// [`CurveError`] unless the rate is finite and above 0.
     #[expect(non_snake_case, reason = "reads as the variant it builds")]
     pub fn Exponential(rate_per_hour: f64) -> Result<Self, CurveError> {
         positive("decay rate per hour", rate_per_hour)
@@ -60,9 +57,6 @@ impl Curve {
     }
 
     /// Loses the share `rate` each cycle. `0 < rate < 1`.
-    ///
-    /// # Errors
-    /// [`CurveError`] outside that range.
     #[expect(non_snake_case, reason = "reads as the variant it builds")]
     pub fn PerCycle(rate: f64) -> Result<Self, CurveError> {
         if rate > 0.0 && rate < 1.0 {
@@ -73,9 +67,6 @@ impl Curve {
     }
 
     /// Keeps all until the age is strictly above `ttl_ms`, then nothing. `ttl_ms > 0`.
-    ///
-    /// # Errors
-    /// [`CurveError`] unless finite and above 0.
     #[expect(non_snake_case, reason = "reads as the variant it builds")]
     pub fn Ttl(ttl_ms: f64) -> Result<Self, CurveError> {
         positive("time to live in ms", ttl_ms).map(|ttl_ms| Self(Kind::Ttl { ttl_ms }))

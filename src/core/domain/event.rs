@@ -1,4 +1,4 @@
-//! What happens to memories, relations and trails from outside: the events that agents, imports and replays bring.
+//! Events on memories, relations and trails, as agents, imports and replays send them.
 //!
 //! Checked when they are built, so that whoever applies one need not ask whether its words fit an index.
 
@@ -24,15 +24,11 @@ pub enum Event {
 /// A memory that an agent made.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Remember {
-    /// When.
     pub at: Timestamp,
-    /// Under which id.
     pub id: MemoryId,
-    /// Whose data it is.
     pub scope: Scope,
     /// What it says, 1 to [`CONTENT_BYTES_MAX`] bytes.
     pub content: String,
-    /// In which session.
     pub session: Option<SessionId>,
     /// By which instance of an agent.
     pub instance: Option<InstanceId>,
@@ -47,13 +43,9 @@ pub struct Remember {
 /// A use of a memory.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Access {
-    /// When.
     pub at: Timestamp,
-    /// Of which memory.
     pub id: MemoryId,
-    /// Whose data it is.
     pub scope: Scope,
-    /// In which session.
     pub session: Option<SessionId>,
     /// Whether an expired memory comes back.
     pub revive: Revive,
@@ -62,20 +54,15 @@ pub struct Access {
 /// Which relation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tie {
-    /// Whose data it is.
     pub scope: Scope,
-    /// Where it begins.
     pub from: EntityName,
-    /// What it says.
     pub kind: RelationType,
-    /// Where it ends.
     pub to: EntityName,
 }
 
 /// A relation that was seen.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Observe {
-    /// Which.
     pub tie: Tie,
     /// When, and what is said of it.
     pub seen: Observation,
@@ -104,33 +91,23 @@ impl std::fmt::Display for Tie {
 /// Something that happened in the palace.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trace {
-    /// When.
     pub at: Timestamp,
-    /// In whose palace.
     pub scope: Scope,
-    /// What.
     pub what: Walk,
 }
 
 /// What can happen in the palace.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Walk {
-    /// There is a place.
     Node {
-        /// Of which label.
         label: PlaceLabel,
-        /// Under which id.
         id: PlaceId,
-        /// What people call it.
         name: Option<String>,
     },
     /// There is an edge between two places.
     Edge {
-        /// Where it begins.
         from: PlaceName,
-        /// Where it ends.
         to: PlaceName,
-        /// Of which type.
         kind: EdgeType,
         /// What it costs where nobody has walked, `0 ..= 10`; `None` is the cost of its type.
         base_cost: Option<f64>,
@@ -144,7 +121,6 @@ pub enum Walk {
     },
     /// Somebody searched at a place.
     Explore {
-        /// Which.
         place: PlaceName,
     },
 }
@@ -154,7 +130,6 @@ pub enum Walk {
 pub struct PlaceName {
     /// Its label, where it is given.
     pub label: Option<PlaceLabel>,
-    /// Its id.
     pub id: PlaceId,
 }
 
@@ -179,10 +154,8 @@ pub enum WalkError {
     /// Not above 0, or too much.
     #[error("the reward is {0}; it must be above 0 and at most {REWARD_MAX}")]
     Reward(f64),
-    /// Too long.
     #[error("the name has {0} bytes; it has {NAME_BYTES_MAX} at most")]
     Name(usize),
-    /// Out of range.
     #[error("the base cost is {0}; it must be 0 to 10")]
     BaseCost(f64),
     /// No pheromone.
@@ -236,32 +209,17 @@ impl std::fmt::Display for PlaceName {
 /// A memory that cannot be stored.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EventError {
-    /// Nothing in it.
     #[error("the content of memory {0} is empty")]
     Empty(MemoryId),
-    /// Too much in it.
     #[error("the content of memory {id} has {bytes} bytes; at most {CONTENT_BYTES_MAX} are kept")]
-    TooLong {
-        /// Which memory.
-        id: MemoryId,
-        /// How much.
-        bytes: usize,
-    },
+    TooLong { id: MemoryId, bytes: usize },
     /// It names too many entities.
     #[error("memory {id} mentions {count} entities; at most {MENTIONS_MAX} are kept")]
-    TooManyMentions {
-        /// Which memory.
-        id: MemoryId,
-        /// How many.
-        count: usize,
-    },
+    TooManyMentions { id: MemoryId, count: usize },
 }
 
 impl Remember {
     /// Checks sizes and drops repeated mentions.
-    ///
-    /// # Errors
-    /// [`EventError`] for content that is empty or too long, or too many mentions.
     pub fn checked(mut self) -> Result<Self, EventError> {
         if self.content.trim().is_empty() {
             return Err(EventError::Empty(self.id));

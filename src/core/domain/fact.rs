@@ -40,7 +40,6 @@ const EXEMPT_NAMESPACES: [&str; 2] = ["stigmem:", "rel:"];
 /// How far a fact is shared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "the four documented words")]
 pub enum FactScope {
     Local,
     Team,
@@ -81,7 +80,6 @@ impl std::fmt::Display for FactScope {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Value {
-    /// Yes or no.
     Truth(bool),
     /// A whole number of 64 bits.
     Integer(i64),
@@ -103,9 +101,6 @@ impl Value {
     }
 
     /// The number that a decimal says: whole without point or exponent, else of 64 bits.
-    ///
-    /// # Errors
-    /// [`FactError::NoNumber`]; [`FactError::Digits`] for one of which 64 bits would lose digits.
     pub fn number(decimal: &str) -> Result<Self, FactError> {
         let shown = || decimal.chars().take(SHOWN_MAX).collect::<String>();
         let is_whole = !decimal.contains(['.', 'e', 'E']);
@@ -190,11 +185,8 @@ impl std::fmt::Display for Value {
 pub struct Tuple {
     /// How far it is shared.
     pub scope: FactScope,
-    /// Of which entity.
     pub entity: EntityName,
-    /// What of it.
     pub relation: FactRelation,
-    /// What that is.
     pub value: Value,
 }
 
@@ -215,15 +207,10 @@ impl std::fmt::Display for Tuple {
 /// A fact that somebody asserts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Assertion {
-    /// When.
     pub at: Timestamp,
-    /// Under which id.
     pub id: String,
-    /// What.
     pub tuple: Tuple,
-    /// How sure.
     pub confidence: Confidence,
-    /// By whom.
     pub source: Source,
     /// Until when it holds, where that is known.
     pub valid_until: Option<Timestamp>,
@@ -233,16 +220,12 @@ pub struct Assertion {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FactError {
-    /// Nothing is said.
     #[error("the value of a fact is empty")]
     Empty,
-    /// Too much is said.
     #[error("the value of a fact has {0} bytes; at most {CONTENT_BYTES_MAX} are kept")]
     TooLong(usize),
-    /// No number.
     #[error("the value of a fact is {0}, not a finite number")]
     NotFinite(f64),
-    /// No decimal.
     #[error("the value of a fact is {0:?}, not a number; assert it as text")]
     NoNumber(String),
     /// A number that would not come back as it was said.
@@ -277,11 +260,9 @@ impl Assertion {
 /// The order of the facts of a lineage: the greatest is its head.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Rank {
-    /// When it was asserted.
     pub at: Timestamp,
     /// Whether somebody else than a sweep asserted it.
     pub is_asserted: bool,
-    /// Its id.
     pub id: String,
 }
 
@@ -292,7 +273,6 @@ pub enum Speaker {
     Agent,
     /// A system, which no sweep touches.
     System,
-    /// A sweep.
     Sweep,
 }
 
@@ -311,22 +291,17 @@ impl Speaker {
 /// How sure somebody was, and when: what decay counts from.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Origin {
-    /// How sure.
     pub confidence: Confidence,
-    /// When.
     pub at: Timestamp,
 }
 
 /// The head of a lineage, as far as decay is concerned.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Head {
-    /// How sure it is.
     pub confidence: Confidence,
     /// What it counts from: its own words, unless a sweep spoke.
     pub origin: Origin,
-    /// Until when it holds.
     pub valid_until: Option<Timestamp>,
-    /// Who spoke.
     pub speaker: Speaker,
 }
 
@@ -337,7 +312,6 @@ pub enum Decay {
     Ttl(Curve),
     /// Halves confidence, down to a floor.
     HalfLife {
-        /// How fast.
         curve: Curve,
         /// No lower.
         floor: Confidence,

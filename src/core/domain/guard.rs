@@ -24,7 +24,6 @@ pub const CYCLES_MAX: u32 = 10_000;
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 #[error("{affected} of {live} live items would be affected, more than {percent:.0} % of them")]
 pub struct TooMuch {
-    /// How many it would affect.
     pub affected: i64,
     /// How many live items there are in its scope.
     pub live: i64,
@@ -34,9 +33,6 @@ pub struct TooMuch {
 
 impl Guard {
     /// Whether `affected` of `live` items may be changed, when a person has accepted `accepted`.
-    ///
-    /// # Errors
-    /// [`TooMuch`], with the number to accept.
     pub fn judge(&self, affected: i64, live: i64, accepted: Option<i64>) -> Result<(), TooMuch> {
         // Both numbers are counts of nodes, far below what a float holds exactly.
         #[expect(clippy::cast_precision_loss, reason = "counts of nodes are far below 2^53")]

@@ -50,9 +50,6 @@ macro_rules! name {
 
         impl $type {
             /// Checks a name: not blank, at most [`NAME_BYTES_MAX`] bytes, no control characters.
-            ///
-            /// # Errors
-            /// [`NameError`] that says which of these it is not.
             pub fn new(name: &str) -> Result<Self, NameError> {
                 checked($what, name).map(Self)
             }

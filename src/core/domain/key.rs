@@ -54,7 +54,6 @@ impl Right {
 pub enum Scopes {
     /// Everybody's, and the database as a whole.
     Every,
-    /// Of these.
     Some(BTreeSet<Scope>),
 }
 

@@ -28,7 +28,6 @@ use serde::Serialize;
 /// What the graph holds of a memory's life.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MemoryState {
-    /// Where it stands.
     pub tier: Tier,
     /// The energy it had at [`MemoryState::anchor`].
     pub energy: Energy,
@@ -51,7 +50,6 @@ pub struct MemoryState {
 pub enum Revive {
     /// It does, with the energy of a new one.
     Yes,
-    /// It is refused.
     No,
 }
 
@@ -67,7 +65,6 @@ pub enum Access {
 /// What a decay pass did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decayed {
-    /// Nothing was due.
     Unchanged,
     /// Energy was brought to now.
     Faded,
@@ -201,8 +198,7 @@ pub fn created(now: Timestamp, pinned: bool) -> MemoryState {
 
 /// What another writer left of a memory: any of it may be missing.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-#[expect(missing_docs, reason = "the fields of a MemoryState, each perhaps absent")]
-pub struct Found {
+pub struct ForeignMemory {
     pub tier: Option<Tier>,
     pub energy: Option<Energy>,
     pub energy_at: Option<Timestamp>,
@@ -217,13 +213,13 @@ pub struct Found {
 /// else now; what is missing is as in a new one; it is ripe if its energy lies above its tier's threshold. A terminal
 /// one stays as it is, so there is nothing to answer for it.
 #[must_use]
-pub fn adopted(found: Found, now: Timestamp, tunables: &Tunables) -> Option<MemoryState> {
+pub fn adopted(found: ForeignMemory, now: Timestamp, tunables: &Tunables) -> Option<MemoryState> {
     let tier = found.tier.unwrap_or(Tier::Working);
     if !tier.is_live() {
         return None;
     }
     let last_accessed = found.last_accessed.or(found.created).unwrap_or(now);
-    let vital = MemoryState {
+    let state = MemoryState {
         tier,
         energy: found.energy.unwrap_or(Energy::ONE),
         energy_at: found.energy_at.map_or(last_accessed, |at| at.max(last_accessed)),
@@ -233,41 +229,38 @@ pub fn adopted(found: Found, now: Timestamp, tunables: &Tunables) -> Option<Memo
         due_at: None,
         pinned: found.pinned,
     };
-    Some(vital.ripened(tunables).with_due())
+    Some(state.ripened(tunables).with_due())
 }
 
 /// An access at `now`: the energy of that instant plus 1.0. One that arrives late, with an instant before the anchor,
 /// adds its deposit faded to the anchor, which never moves back.
-///
-/// # Errors
-/// [`Refused::Stub`]; [`Refused::Expired`] with [`Revive::No`].
 pub fn accessed(
-    vital: MemoryState,
+    state: MemoryState,
     now: Timestamp,
     revive: Revive,
     tunables: &Tunables,
 ) -> Result<(MemoryState, Access), Refused> {
-    if vital.tier.is_stub() {
+    if state.tier.is_stub() {
         return Err(Refused::Stub);
     }
-    let expired = vital.tier == Tier::ExpiredWorking;
+    let expired = state.tier == Tier::ExpiredWorking;
     if expired && revive == Revive::No {
         return Err(Refused::Expired);
     }
-    let tier = if expired { Tier::Working } else { vital.tier };
-    let base = if expired { Energy::ZERO } else { vital.energy_now(now, tunables) };
-    let anchor = vital.anchor();
+    let tier = if expired { Tier::Working } else { state.tier };
+    let base = if expired { Energy::ZERO } else { state.energy_now(now, tunables) };
+    let anchor = state.anchor();
     let late = match tunables.curve(tier) {
-        Some(curve) if !vital.pinned => curve.factor(anchor.since(now)),
+        Some(curve) if !state.pinned => curve.factor(anchor.since(now)),
         _ => 1.0,
     };
     let next = MemoryState {
         tier,
         energy: base.plus(Energy::ONE.faded(late)),
         energy_at: anchor.max(now),
-        last_accessed: vital.last_accessed.max(now),
-        access_count: vital.access_count.saturating_add(1),
-        ..vital
+        last_accessed: state.last_accessed.max(now),
+        access_count: state.access_count.saturating_add(1),
+        ..state
     };
     let what = if expired { Access::Revived } else { Access::Lifted };
     Ok((next.ripened(tunables).with_due(), what))
@@ -275,21 +268,18 @@ pub fn accessed(
 
 /// What a new memory of that likeness does to this one at `now`: the energy of that instant plus the likeness times
 /// `reinforcementFactor`. It is no access. An instant before the anchor counts as a late access does.
-///
-/// # Errors
-/// [`Refused::NotPromoted`] for what is in neither short-term nor long-term memory.
 pub fn reinforced(
-    vital: MemoryState,
+    state: MemoryState,
     similarity: f64,
     now: Timestamp,
     tunables: &Tunables,
 ) -> Result<MemoryState, Refused> {
-    let Some(curve) = tunables.curve(vital.tier).filter(|_| vital.tier != Tier::Working) else {
+    let Some(curve) = tunables.curve(state.tier).filter(|_| state.tier != Tier::Working) else {
         return Err(Refused::NotPromoted);
     };
     let deposit = Energy::new((tunables.config().reinforcement_factor * similarity).clamp(0.0, Energy::MAX));
-    let late = if vital.pinned { 1.0 } else { curve.factor(vital.anchor().since(now)) };
-    let mut next = vital.brought_to(now, tunables);
+    let late = if state.pinned { 1.0 } else { curve.factor(state.anchor().since(now)) };
+    let mut next = state.brought_to(now, tunables);
     next.energy = next.energy.plus(deposit.unwrap_or(Energy::ZERO).faded(late));
     Ok(next.ripened(tunables).with_due())
 }
@@ -298,13 +288,13 @@ pub fn reinforced(
 /// waiting for promotion. `lastAccessed` is untouched. A row with an access that Ebb did not make is ripe from that
 /// access if it lifted the energy over the threshold.
 #[must_use]
-pub fn decayed(vital: MemoryState, now: Timestamp, tunables: &Tunables) -> (MemoryState, Decayed) {
-    let due = vital.due_at.is_some_and(|due| due <= now) && vital.anchor() < now;
-    if !due || vital.pinned || !vital.tier.is_live() {
-        return (vital, Decayed::Unchanged);
+pub fn decayed(state: MemoryState, now: Timestamp, tunables: &Tunables) -> (MemoryState, Decayed) {
+    let due = state.due_at.is_some_and(|due| due <= now) && state.anchor() < now;
+    if !due || state.pinned || !state.tier.is_live() {
+        return (state, Decayed::Unchanged);
     }
-    let vital = if vital.last_accessed > vital.energy_at { vital.ripened(tunables) } else { vital };
-    let mut next = vital.brought_to(now, tunables);
+    let state = if state.last_accessed > state.energy_at { state.ripened(tunables) } else { state };
+    let mut next = state.brought_to(now, tunables);
     let expires = next.tier == Tier::Working
         && next.ripe_at.is_none()
         && next.energy.value() < tunables.config().expiry_threshold;
@@ -315,73 +305,61 @@ pub fn decayed(vital: MemoryState, now: Timestamp, tunables: &Tunables) -> (Memo
 }
 
 /// A promotion at `now`, one tier up, the energy decayed to now by the tier it leaves.
-///
-/// # Errors
-/// [`Refused::NotRipe`] unless it is ripe, unpinned and has a tier above.
-pub fn promoted(vital: MemoryState, now: Timestamp, tunables: &Tunables) -> Result<MemoryState, Refused> {
-    match vital.tier.next() {
-        Some(next) if vital.ripe_at.is_some() && !vital.pinned => Ok(raised(vital, next, now, tunables)),
+pub fn promoted(state: MemoryState, now: Timestamp, tunables: &Tunables) -> Result<MemoryState, Refused> {
+    match state.tier.next() {
+        Some(next) if state.ripe_at.is_some() && !state.pinned => Ok(raised(state, next, now, tunables)),
         _ => Err(Refused::NotRipe),
     }
 }
 
 /// What the end of its session does to a memory created in it: promoted if it is working, unpinned, and its energy at
 /// `now` lies strictly above `threshold`, which is lower than that of the job.
-///
-/// # Errors
-/// [`Refused::NotRipe`] if not.
 pub fn session_ended(
-    vital: MemoryState,
+    state: MemoryState,
     now: Timestamp,
     threshold: f64,
     tunables: &Tunables,
 ) -> Result<MemoryState, Refused> {
-    let strong = vital.energy_now(now, tunables).value() > threshold;
-    if vital.tier == Tier::Working && !vital.pinned && strong {
-        Ok(raised(vital, Tier::ShortTerm, now, tunables))
+    let strong = state.energy_now(now, tunables).value() > threshold;
+    if state.tier == Tier::Working && !state.pinned && strong {
+        Ok(raised(state, Tier::ShortTerm, now, tunables))
     } else {
         Err(Refused::NotRipe)
     }
 }
 
-fn raised(vital: MemoryState, tier: Tier, now: Timestamp, tunables: &Tunables) -> MemoryState {
-    let mut next = vital.brought_to(now, tunables);
+fn raised(state: MemoryState, tier: Tier, now: Timestamp, tunables: &Tunables) -> MemoryState {
+    let mut next = state.brought_to(now, tunables);
     next.tier = tier;
     next.ripe_at = None;
     next.ripened(tunables).with_due()
 }
 
 /// Pinned at `now`: keeps the energy it has then.
-///
-/// # Errors
-/// [`Refused::Stub`], or [`Refused::Expired`]: what has expired must be accessed first.
-pub fn pinned(vital: MemoryState, now: Timestamp, tunables: &Tunables) -> Result<MemoryState, Refused> {
-    live(vital)?;
-    if vital.pinned {
-        return Ok(vital);
+pub fn pinned(state: MemoryState, now: Timestamp, tunables: &Tunables) -> Result<MemoryState, Refused> {
+    live(state)?;
+    if state.pinned {
+        return Ok(state);
     }
-    let mut next = vital.brought_to(now, tunables);
+    let mut next = state.brought_to(now, tunables);
     next.pinned = true;
     next.ripe_at = None;
     Ok(next.with_due())
 }
 
 /// Unpinned at `now`: fades from here on, and may be ripe at once.
-///
-/// # Errors
-/// [`Refused::Stub`] or [`Refused::Expired`].
-pub fn unpinned(vital: MemoryState, now: Timestamp, tunables: &Tunables) -> Result<MemoryState, Refused> {
-    live(vital)?;
-    if !vital.pinned {
-        return Ok(vital);
+pub fn unpinned(state: MemoryState, now: Timestamp, tunables: &Tunables) -> Result<MemoryState, Refused> {
+    live(state)?;
+    if !state.pinned {
+        return Ok(state);
     }
-    let mut next = vital.brought_to(now, tunables);
+    let mut next = state.brought_to(now, tunables);
     next.pinned = false;
     Ok(next.ripened(tunables).with_due())
 }
 
-fn live(vital: MemoryState) -> Result<(), Refused> {
-    match vital.tier {
+fn live(state: MemoryState) -> Result<(), Refused> {
+    match state.tier {
         tier if tier.is_stub() => Err(Refused::Stub),
         Tier::ExpiredWorking => Err(Refused::Expired),
         _ => Ok(()),

@@ -1,4 +1,4 @@
-//! Outcomes: what came of a recall, as whoever used its answer says.
+//! Outcomes: reports of which hits of a recall were useful.
 //!
 //! Nothing is kept of a recall. So the caller sends back, of each hit that was of use, the way that the answer gave, and says
 //! what all of it was worth. That is everything there is to be learned from: the nodes of these ways are *active* together,
@@ -31,7 +31,6 @@ pub const ID_BYTES_MAX: usize = TERM_BYTES_MAX;
 /// A hit that was of use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Used {
-    /// Its id.
     pub id: String,
     /// The ids of the way to it, from the seed to itself; empty where the answer gave none.
     pub path: Vec<String>,
@@ -50,7 +49,6 @@ pub struct Outcome {
 pub struct Active<'a> {
     /// Their ids, each once, in the order in which they first stand, at most [`ACTIVE_MAX`].
     pub nodes: Vec<&'a str>,
-    /// How many more there are.
     pub left_out: usize,
 }
 
@@ -65,36 +63,17 @@ pub enum OutcomeError {
     Count(usize),
     /// An id that is none.
     #[error("{field} {fault}")]
-    Id {
-        /// Where it stands.
-        field: String,
-        /// What is wrong with it.
-        fault: String,
-    },
+    Id { field: String, fault: String },
     /// A way that no recall tells of.
     #[error("used[{hit}].path has {nodes} nodes; a recall tells of {PATH_NODES_MAX} at most")]
-    Length {
-        /// Which hit, from 0.
-        hit: usize,
-        /// How many.
-        nodes: usize,
-    },
+    Length { hit: usize, nodes: usize },
     /// A way that leads elsewhere.
     #[error("used[{hit}].path ends at {end}, and the hit is {id}: send the path as the answer gave it")]
-    End {
-        /// Which hit, from 0.
-        hit: usize,
-        /// Where it ends.
-        end: String,
-        /// The hit.
-        id: String,
-    },
+    End { hit: usize, end: String, id: String },
     /// A hit that is there already.
     #[error("used[{hit}].id: {id} stands in used[{first}] already")]
     Twice {
-        /// Which hit, from 0.
         hit: usize,
-        /// The hit.
         id: String,
         /// Where it stands first, from 0.
         first: usize,
@@ -132,9 +111,6 @@ impl Used {
 impl Outcome {
     /// Of 1 to [`USED_MAX`] different hits, with the ways that the answer gave, worth `reward`, above 0 and at most
     /// [`REWARD_MAX`].
-    ///
-    /// # Errors
-    /// [`OutcomeError`], which names the field.
     pub fn new(recall: RecallId, used: Vec<Used>, reward: f64) -> Result<Self, OutcomeError> {
         check(&used)?;
         Ok(Self { recall, used, reward: worth(reward)? })

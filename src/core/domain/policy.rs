@@ -90,15 +90,11 @@ pub enum Measure {
 /// A policy that can be. Its fields are the documented ones.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Policy {
-    /// Its name.
     pub id: PolicyId,
-    /// Which relations.
     pub relation: Glob,
     /// Which scope; `None` is every one, written `*`.
     pub scope: Option<FactScope>,
-    /// What it does.
     pub mode: Mode,
-    /// How.
     pub measure: Measure,
     /// No confidence below this.
     pub min_confidence: Confidence,
@@ -143,7 +139,8 @@ struct Rule {
 }
 
 /// What a sweep finds of the heads it looks at.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Counters {
     /// Heads that say something and hold.
     pub live: i64,

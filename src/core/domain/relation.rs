@@ -39,12 +39,9 @@ pub struct Pins(pub Vec<Pin>);
 /// All relations of a type; only those from or to one entity where that is named.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Pin {
-    /// Where they begin.
     pub from: Option<String>,
-    /// What they say.
     #[serde(rename = "type")]
     pub kind: String,
-    /// Where they end.
     pub to: Option<String>,
 }
 
@@ -60,10 +57,8 @@ impl Pins {
 /// A setting under which no relation can fade.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum FadingError {
-    /// The half-life.
     #[error(transparent)]
     Curve(#[from] CurveError),
-    /// The minimum.
     #[error(transparent)]
     Minimum(#[from] UnitError),
 }
@@ -73,9 +68,7 @@ pub enum FadingError {
 pub struct RelationState {
     /// What it weighed at [`RelationState::weight_at`].
     pub base: Weight,
-    /// The instant of that.
     pub weight_at: Timestamp,
-    /// When it was last observed.
     pub last_observed: Timestamp,
     /// It does not fade.
     pub pinned: bool,
@@ -84,7 +77,6 @@ pub struct RelationState {
 /// A relation that was seen.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Observation {
-    /// When.
     pub at: Timestamp,
     /// What it is to weigh, where somebody knows better than 1.
     pub weight: Option<Weight>,

@@ -5,7 +5,6 @@ use std::time::Duration;
 /// How long what is kept. From the section `[retention]`.
 #[derive(Debug, Clone, Copy)]
 pub struct Retention {
-    /// Requests.
     pub requests: Duration,
     /// Runs and attempts that are over.
     pub runs: Duration,

@@ -1,4 +1,4 @@
-//! How like two memories are, and what an embedding must be so that it can be compared.
+//! Similarity of memories, and the checks that make an embedding comparable.
 //!
 //! Where memories carry embeddings, likeness is their cosine; where they do not, that of their texts, which has a scale
 //! of its own: a threshold for meaning would find near-duplicates only.
@@ -23,21 +23,14 @@ pub struct Embedding(Vec<f64>);
 pub enum EmbeddingError {
     /// A number that is none, or nothing but zeros, which point nowhere.
     #[error("the embedding of memory {id} {fault}")]
-    Numbers {
-        /// Of which memory.
-        id: MemoryId,
-        /// What is wrong with it.
-        fault: &'static str,
-    },
+    Numbers { id: MemoryId, fault: &'static str },
     /// Not as many numbers as all others have.
     #[error(
         "the embedding of memory {id} has {found} numbers, and similarity.embedding_dimensions is {wanted}: \
          embeddings of one database all have the same"
     )]
     Dimensions {
-        /// Of which memory.
         id: MemoryId,
-        /// How many it has.
         found: usize,
         /// How many it must have.
         wanted: usize,
@@ -47,19 +40,11 @@ pub enum EmbeddingError {
         "memory {id} has an embedding of {found} numbers, and similarity.embedding_dimensions is not set: set it to \
          {found}, then run: ebb init"
     )]
-    NotConfigured {
-        /// Of which memory.
-        id: MemoryId,
-        /// How many numbers it has.
-        found: usize,
-    },
+    NotConfigured { id: MemoryId, found: usize },
 }
 
 impl Embedding {
     /// An embedding of memory `id`, as every embedding of this database must be.
-    ///
-    /// # Errors
-    /// [`EmbeddingError`] for numbers that are not finite, for nothing but zeros, and for another dimension.
     pub fn new(id: &MemoryId, numbers: Vec<f64>, similarity: &Similarity) -> Result<Self, EmbeddingError> {
         let (id, found) = (id.clone(), numbers.len());
         match similarity.dimensions {

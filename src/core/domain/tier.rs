@@ -1,4 +1,4 @@
-//! Where a memory stands: three live tiers, and three in which its energy rests for ever.
+//! Tiers: three live ones, and three terminal ones in which energy no longer changes.
 //!
 //! A memory moves one tier per pass, upwards only; the one way down is expiry, and the next access takes that back.
 

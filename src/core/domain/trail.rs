@@ -65,15 +65,10 @@ pub struct Evaporation {
 /// The share of each pheromone that a cycle takes, between 0 and 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rates {
-    /// Of exploitation.
     pub exploitation: f64,
-    /// Of exploration.
     pub exploration: f64,
-    /// Of success.
     pub success: f64,
-    /// Of traversal.
     pub traversal: f64,
-    /// Of recency.
     pub recency: f64,
 }
 
@@ -102,10 +97,8 @@ pub struct Trails {
 /// A setting under which no trail can evaporate.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum EvaporationError {
-    /// A rate, named.
     #[error("{0}: {1}")]
     Rate(&'static str, CurveError),
-    /// The cap.
     #[error(transparent)]
     Cap(#[from] UnitError),
 }
@@ -147,9 +140,6 @@ pub struct Edge {
 
 impl Evaporation {
     /// Takes these shares each cycle; no deposit lifts a value above `cap`.
-    ///
-    /// # Errors
-    /// [`EvaporationError`] for a share that is not between 0 and 1, or a cap that is no pheromone.
     pub fn new(rates: Rates, cap: f64) -> Result<Self, EvaporationError> {
         let curve = |name, rate| Curve::PerCycle(rate).map_err(|why| EvaporationError::Rate(name, why));
         let curves = Curves {

@@ -17,10 +17,10 @@ pub const ENERGY_FLOOR: f64 = 0.001;
 /// A long-term memory is written at most once in this time: its energy hardly moves, and its exact value is a function.
 pub const LONG_TERM_REWRITE_MS: i64 = 24 * HOUR_MS;
 
-/// The tunables as they stand in the graph or the configuration, not yet checked. Field names are the documented ones.
+/// The tunables as they stand in the graph or the configuration, not yet checked. Field names are the documented ones;
+/// `config/default.toml` says what each is.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[expect(missing_docs, reason = "each is documented where it is set, in config/default.toml")]
 pub struct ConsolidationConfig {
     pub working_to_short_threshold: f64,
     pub short_to_long_threshold: f64,
@@ -45,9 +45,7 @@ pub struct ConsolidationConfig {
 pub struct TunableFault {
     /// The documented name.
     pub name: &'static str,
-    /// The value met.
     pub value: f64,
-    /// What it must be.
     pub rule: String,
 }
 

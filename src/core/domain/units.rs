@@ -18,24 +18,11 @@ pub struct Timestamp(i64);
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum UnitError {
-    /// Not a finite number at all.
     #[error("{quantity} is {value}, not a finite number")]
-    NotFinite {
-        /// What was wanted.
-        quantity: &'static str,
-        /// What came.
-        value: f64,
-    },
+    NotFinite { quantity: &'static str, value: f64 },
     /// Finite, but outside the range of the quantity.
     #[error("{quantity} is {value}, outside {range}")]
-    OutOfRange {
-        /// What was wanted.
-        quantity: &'static str,
-        /// What came.
-        value: f64,
-        /// What is allowed.
-        range: &'static str,
-    },
+    OutOfRange { quantity: &'static str, value: f64, range: &'static str },
     /// An instant outside the years that RFC 3339 can print.
     #[error("instant {0} ms lies outside the years 0001 to 9999")]
     Instant(i64),
@@ -126,9 +113,6 @@ macro_rules! unit {
 
         impl $type {
             #[doc = concat!("Of a plain number in `", $range, "`.")]
-            ///
-            /// # Errors
-            /// [`UnitError`] for NaN, infinities and numbers outside that range.
             pub fn new(value: f64) -> Result<Self, UnitError> {
                 within($quantity, value, $greatest, $range).map(Self)
             }

@@ -3,7 +3,7 @@
 //!
 //! Every other job looks only at what waits for it. That is fast, and blind to a memory whose date was removed by hand, an
 //! access that was drawn and deleted between two looks, or a member of a cluster that another writer's statement let
-//! expire. The audit takes foreign memories and facts under the laws, gives rows that were set aside back where their values are
+//! expire. The audit takes foreign memories and facts under the laws, releases quarantined rows where their values are
 //! sound now, sets dates anew, lets sessions and clusters be looked at where they could be wrong, and frees claims. Last
 //! it removes what Ebb recorded for itself and nobody needs any more: requests after a day, runs and attempts after 30.
 //!
@@ -43,8 +43,9 @@ async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
         released => drop(released?),
     }
     let mut after = MemoryKey::FIRST;
-    let mut page =
-        async |store: &Store, run: &mut Run, take: PageMode<'_>| store.audit(run, &mut after, take).await;
+    let mut page = async |store: &Store, run: &mut Run, page_mode: PageMode<'_>| {
+        store.audit(run, &mut after, page_mode).await
+    };
     loop {
         if work.budget.is_spent() {
             return Ok(Completion::Budget);

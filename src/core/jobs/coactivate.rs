@@ -15,7 +15,7 @@
 use super::pages::items;
 use super::{Completion, Job, Work};
 use crate::domain::tunables::Tunables;
-use crate::store::{Error, Waits};
+use crate::store::{Error, WaitingSession};
 
 pub(super) const JOB: Job = Job {
     name: "coactivate",
@@ -33,7 +33,9 @@ const PAIRS: usize = 5_000;
 
 /// Counts every session that waits at the run's `now`.
 async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
-    work.adopt().await?;
+    if work.adopt().await? == Completion::Budget {
+        return Ok(Completion::Budget);
+    }
     if let Completion::Budget = count(&mut work).await? {
         return Ok(Completion::Budget);
     }
@@ -57,7 +59,7 @@ async fn count(work: &mut Work<'_>) -> Result<Completion, Error> {
         let mut counted = 0;
         for page in pages(&waiting) {
             let mut done = 0;
-            let count = async |work: &mut Work<'_>, sessions: &[Waits], failed: Option<&Error>| {
+            let count = async |work: &mut Work<'_>, sessions: &[WaitingSession], failed: Option<&Error>| {
                 let tally = match (failed, sessions) {
                     (Some(why), [session]) => work.store.quarantine_session(work.run, session, why).await?,
                     _ => work.store.coactivate(work.run, work.tunables, sessions).await?,
@@ -80,7 +82,7 @@ async fn count(work: &mut Work<'_>) -> Result<Completion, Error> {
 }
 
 /// Sessions in the slices that one transaction takes.
-fn pages(waiting: &[Waits]) -> Vec<&[Waits]> {
+fn pages(waiting: &[WaitingSession]) -> Vec<&[WaitingSession]> {
     let mut pages = Vec::new();
     let mut rest = waiting;
     while !rest.is_empty() {

@@ -22,11 +22,13 @@ pub(super) const JOB: Job = Job {
 
 /// Sweeps all that is due at the run's `now`.
 async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
-    work.adopt().await?;
+    if work.adopt().await? == Completion::Budget {
+        return Ok(Completion::Budget);
+    }
     let mut cursor = DecayCursor::default();
     let tunables = work.tunables;
-    pages::each(&mut work, tunables.decay_batch(), async |store, run, take| {
-        store.decay(run, tunables, &mut cursor, take).await
+    pages::each(&mut work, tunables.decay_batch(), async |store, run, page_mode| {
+        store.decay(run, tunables, &mut cursor, page_mode).await
     })
     .await
 }

@@ -1,4 +1,4 @@
-//! Brings all that lies on places and edges to the present cycle, and works out what edges cost then.
+//! Evaporates the pheromones of places and edges to the present cycle, and computes the costs of edges.
 //!
 //! What is left of a pheromone is a function of the cycles since its anchor, so the pass changes nothing that anybody would
 //! compute: it refreshes what people see in the graph, and lets what has fallen silent out of the index by which it finds
@@ -32,31 +32,28 @@ async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
     if !work.forced && !store.evaporates(&counter, cycle) {
         return Ok(Completion::End);
     }
-    for kind_of_trail in store.trail_kinds().await? {
+    for kind in store.trail_kinds().await? {
         if work.run.is_dry() {
             let limit = work.page(PAGE_FIRST);
-            let mut page = async |store: &Store, run: &mut Run, take: PageMode<'_>| {
-                store.evaporate(run, kind_of_trail, cycle, take).await
+            let mut page = async |store: &Store, run: &mut Run, page_mode: PageMode<'_>| {
+                store.evaporate(run, kind, cycle, page_mode).await
             };
             pages::one(&mut work, limit, &mut page).await?;
             continue;
         }
-        let mut adopt = async |store: &Store, run: &mut Run, take: PageMode<'_>| {
-            store.adopt_trails(run, kind_of_trail, cycle, take).await
-        };
-        loop {
-            if work.budget.is_spent() {
-                return Ok(Completion::Budget);
-            }
-            let (adopted, limit) = pages::one(&mut work, PAGE_FIRST, &mut adopt).await?;
-            if adopted < limit {
-                break;
-            }
+        if work.budget.is_spent() {
+            return Ok(Completion::Budget);
         }
-        let reached = pages::each(&mut work, PAGE_FIRST, async |store, run, take| {
-            store.evaporate(run, kind_of_trail, cycle, take).await
+        let adopted = pages::until_short(&mut work, PAGE_FIRST, async |store, run, page_mode| {
+            store.adopt_trails(run, kind, cycle, page_mode).await
         });
-        if reached.await? == Completion::Budget {
+        if adopted.await? == Completion::Budget {
+            return Ok(Completion::Budget);
+        }
+        let evaporated = pages::each(&mut work, PAGE_FIRST, async |store, run, page_mode| {
+            store.evaporate(run, kind, cycle, page_mode).await
+        });
+        if evaporated.await? == Completion::Budget {
             return Ok(Completion::Budget);
         }
     }

@@ -1,4 +1,4 @@
-//! Writes down what every relation weighs now, always from its base, and takes those of other writers under the laws.
+//! Writes the present weight of every relation, always computed from its base, and adopts relations of other writers.
 //!
 //! A relation's weight is a function of time, so the pass changes nothing that anybody would compute: it refreshes what
 //! people see in the graph, and counts what has fallen below the minimum. It is eager, since it is weekly and its counters
@@ -27,21 +27,18 @@ async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
     if !work.store.has_relations().await? {
         return Ok(Completion::End);
     }
-    let mut adopt =
-        async |store: &Store, run: &mut Run, take: PageMode<'_>| store.adopt_relations(run, take).await;
     // A dry run does not count them: they fade once they are adopted.
-    while !work.run.is_dry() {
-        let (adopted, limit) = pages::one(&mut work, PAGE_FIRST, &mut adopt).await?;
-        if adopted < limit {
-            break;
-        }
-        if work.budget.is_spent() {
+    if !work.run.is_dry() {
+        let adopt = async |store: &Store, run: &mut Run, page_mode: PageMode<'_>| {
+            store.adopt_relations(run, page_mode).await
+        };
+        if pages::until_short(&mut work, PAGE_FIRST, adopt).await? == Completion::Budget {
             return Ok(Completion::Budget);
         }
     }
     let mut after = String::new();
-    pages::each(&mut work, PAGE_FIRST, async |store, run, take| {
-        let (scanned, last) = store.fade(run, &after, take).await?;
+    pages::each(&mut work, PAGE_FIRST, async |store, run, page_mode| {
+        let (scanned, last) = store.fade(run, &after, page_mode).await?;
         after = last;
         Ok(scanned)
     })

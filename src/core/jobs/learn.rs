@@ -1,4 +1,4 @@
-//! Lets outcomes teach what relationships weigh: scope by scope, each outcome once, in the order in which they came.
+//! Learns the weights of relationships from outcomes: scope by scope, each outcome once, in order of arrival.
 //!
 //! A page is some outcomes of one scope. What is around their nodes is read, with what was learned there; then each of them is
 //! learned, in memory, and what they changed is written in one transaction, with how many outcomes the scope has learned by then.
@@ -146,7 +146,7 @@ async fn estimate(work: &mut Work<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-/// What a dry run has learned of a scope so far, and nobody has written.
+/// The state that a dry run has learned of a scope so far; nothing of it is written.
 #[derive(Default)]
 struct Estimated {
     tick: Option<u64>,

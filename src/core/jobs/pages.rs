@@ -1,4 +1,4 @@
-//! Pages of a job that goes through rows in an order of theirs: as large as a transaction bears, and without the rows on
+//! Pages of a job that walks over ordered rows: as large as a transaction allows, and without the rows on
 //! which a statement fails.
 //!
 //! # Design notes
@@ -25,7 +25,7 @@ const SHRINK_OVER: Duration = Duration::from_secs(2);
 /// Rows that one run quarantines since a statement failed on them, at most.
 const QUARANTINED_MAX: u32 = 100;
 
-/// What to do after a failure.
+/// The reaction to a failed page.
 enum Next {
     Halve,
     Quarantine,
@@ -68,6 +68,24 @@ pub(super) async fn each(
             size = (limit * 2).min(PAGE_MAX);
         } else if took > SHRINK_OVER {
             size = (limit / 2).max(1);
+        }
+    }
+}
+
+/// Does pages of `size` rows until one comes back short, or the budget is spent: for adoption, whose rows are no part of the
+/// limit in rows.
+pub(super) async fn until_short(
+    work: &mut Work<'_>,
+    size: usize,
+    mut page: impl AsyncFnMut(&Store, &mut Run, PageMode<'_>) -> Result<usize, Error>,
+) -> Result<Completion, Error> {
+    loop {
+        let (rows, limit) = one(work, size, &mut page).await?;
+        if rows < limit {
+            return Ok(Completion::End);
+        }
+        if work.budget.is_spent() {
+            return Ok(Completion::Budget);
         }
     }
 }

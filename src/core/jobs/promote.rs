@@ -22,7 +22,9 @@ pub(super) const JOB: Job = Job {
 
 /// Promotes all that is ripe at the run's `now`.
 async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
-    work.adopt().await?;
+    if work.adopt().await? == Completion::Budget {
+        return Ok(Completion::Budget);
+    }
     if work.run.is_dry() {
         // All that is ripe: a claim that is rolled back would meet the same memories again.
         let ripe = work.store.waiting(work.run.now).await?.ripe;
@@ -33,11 +35,11 @@ async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
     let claim = work.tunables.promotion_batch();
     let (now, tunables) = (work.run.now, work.tunables);
     let (mut failed, in_vain) = (None, Cell::new(false));
-    let mut page = async |store: &Store, run: &mut Run, take: PageMode<'_>| {
-        let limit = match (take, failed.take()) {
+    let mut page = async |store: &Store, run: &mut Run, page_mode: PageMode<'_>| {
+        let limit = match (page_mode, failed.take()) {
             (PageMode::Rows(limit), _) => limit,
             (PageMode::Quarantine(why), Some(claimed)) => {
-                return store.give_back(run, &claimed, Some(why)).await;
+                return store.abort_attempt(run, &claimed, Some(why)).await;
             }
             (PageMode::Quarantine(_), None) => return Ok(0),
         };
@@ -51,7 +53,7 @@ async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
             }
             Err(why) => {
                 if limit > 1 && (why.is_of_data() || why.is_too_big()) {
-                    store.give_back(run, &claimed, None).await?;
+                    store.abort_attempt(run, &claimed, None).await?;
                 } else {
                     failed = Some(claimed);
                 }

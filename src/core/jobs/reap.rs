@@ -5,14 +5,14 @@
 //! ends a lease that ran out, by the server's clock.
 
 use crate::domain::attempt::Right;
-use crate::store::{Error, Reaped, Store};
+use crate::store::{Error, ReapReport, Store};
 use tracing::info;
 
 /// Reaps, and says what it did.
-pub async fn run(store: &Store, right: Right) -> Result<Reaped, Error> {
+pub async fn run(store: &Store, right: Right) -> Result<ReapReport, Error> {
     let reaped = store.reap(right).await?;
-    if reaped != Reaped::default() {
-        let Reaped { expired, adopted, conflicts, strays } = reaped;
+    if reaped != ReapReport::default() {
+        let ReapReport { expired, adopted, conflicts, strays } = reaped;
         info!(expired, adopted, conflicts, strays, "reaped");
     }
     Ok(reaped)

@@ -1,4 +1,4 @@
-//! Lets new memories strengthen the short-term and long-term ones that are like them.
+//! Strengthens short-term and long-term memories by new ones that are similar.
 //!
 //! Every memory is new once. It is compared by its embedding, where it carries one, with those of the vector index; else
 //! by its text with the texts of its scope, which are read once in a run, and only when there is something to compare.
@@ -13,7 +13,7 @@
 use super::{Completion, Job, Work, pages};
 use crate::domain::ids::MemoryKey;
 use crate::domain::tunables::Tunables;
-use crate::store::{Error, Likeness, New, Store};
+use crate::store::{Error, NewMemory, SimilarMemories, Store};
 use ebb_engine::semantic::trigram::CharNgramIndex;
 use std::collections::BTreeMap;
 
@@ -39,7 +39,9 @@ const NEIGHBOURS_MAX: usize = 6_400;
 
 /// Lets all that is new at the run's `now` strengthen what is like it.
 async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
-    work.adopt().await?;
+    if work.adopt().await? == Completion::Budget {
+        return Ok(Completion::Budget);
+    }
     let mut texts = Texts::default();
     loop {
         let page = work.page(PAGE);
@@ -47,7 +49,7 @@ async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
         if new.is_empty() {
             return Ok(Completion::End);
         }
-        let mut strengthen = async |work: &mut Work<'_>, new: &[New], failed: Option<&Error>| {
+        let mut strengthen = async |work: &mut Work<'_>, new: &[NewMemory], failed: Option<&Error>| {
             if let (Some(why), [new]) = (failed, new) {
                 return work.store.quarantine_new(work.run, new, why).await;
             }
@@ -95,8 +97,8 @@ async fn compare(
     store: &Store,
     tunables: &Tunables,
     texts: &mut Texts,
-    page: &[New],
-) -> Result<Vec<Likeness>, Error> {
+    page: &[NewMemory],
+) -> Result<Vec<SimilarMemories>, Error> {
     let mut likenesses = Vec::with_capacity(page.len());
     for new in page {
         let old = if new.embedded {
@@ -104,12 +106,16 @@ async fn compare(
         } else {
             by_text(texts.of(store, new.key.scope()).await?, new, store.similarity().text_threshold)
         };
-        likenesses.push(Likeness { new: new.key.clone(), old });
+        likenesses.push(SimilarMemories { new: new.key.clone(), old });
     }
     Ok(likenesses)
 }
 
-fn by_text(texts: &(Vec<MemoryKey>, CharNgramIndex), new: &New, threshold: f64) -> Vec<(MemoryKey, f64)> {
+fn by_text(
+    texts: &(Vec<MemoryKey>, CharNgramIndex),
+    new: &NewMemory,
+    threshold: f64,
+) -> Vec<(MemoryKey, f64)> {
     let (keys, index) = texts;
     // One more, since a memory that was promoted meanwhile is likest to itself.
     let like = index.like(&new.text, MOST + 1).into_iter();
@@ -117,7 +123,11 @@ fn by_text(texts: &(Vec<MemoryKey>, CharNgramIndex), new: &New, threshold: f64) 
     named.filter(|(key, score)| *key != new.key && *score > threshold).take(MOST).collect()
 }
 
-async fn by_embedding(store: &Store, new: &New, threshold: f64) -> Result<Vec<(MemoryKey, f64)>, Error> {
+async fn by_embedding(
+    store: &Store,
+    new: &NewMemory,
+    threshold: f64,
+) -> Result<Vec<(MemoryKey, f64)>, Error> {
     let mut limit = NEIGHBOURS;
     loop {
         let near = store.nearest(&new.key, limit).await?;

@@ -1,4 +1,4 @@
-//! Applies the policies to the facts of each scope, or to one that somebody asked for.
+//! Applies the policies to the facts of each scope, or of a requested one.
 //!
 //! A sweep only adds facts: a lineage whose head has become too old gets a new head of confidence 0, one that ages a less
 //! confident one. It goes through the lineages of a scope by the page, in the order of their keys, and recognises its own
@@ -24,7 +24,7 @@ use super::{Completion, DAY_MS, Job, Work, pages};
 use crate::domain::fact::FactScope;
 use crate::domain::policy::{Counters, Rules};
 use crate::domain::units::Timestamp;
-use crate::store::{Asked, Error, Store, Tally};
+use crate::store::{Error, RequestedSweep, Store, Tally};
 use tracing::info;
 
 pub(super) const JOB: Job = Job {
@@ -42,9 +42,6 @@ const PAGE_FIRST: usize = 1_000;
 const LOOK: usize = 20_000;
 
 /// Sweeps at the run's `now`.
-///
-/// # Errors
-/// Of the store; [`Error::Guarded`] if a scope was too much for the guard.
 async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
     if let Completion::Budget = work.adopt_facts().await? {
         return Ok(Completion::Budget);
@@ -52,7 +49,7 @@ async fn run(mut work: Work<'_>) -> Result<Completion, Error> {
     if work.run.is_dry() {
         return estimate(work).await;
     }
-    match Asked::of(&work.run.occurrence).map(str::to_owned) {
+    match RequestedSweep::of(&work.run.occurrence).map(str::to_owned) {
         Some(id) => run_requested(work, &id).await,
         None => all(work).await,
     }
@@ -70,13 +67,13 @@ async fn all(mut work: Work<'_>) -> Result<Completion, Error> {
         if rules.is_empty() {
             continue;
         }
-        if let Err(why) = let_through(work.store, scope, &rules, work.run.now, None).await? {
+        if let Err(why) = check_guard(work.store, scope, &rules, work.run.now, None).await? {
             guarded = Some(guarded.unwrap_or(why));
             continue;
         }
         let mut after = String::new();
-        let reached = pages::each(&mut work, PAGE_FIRST, async |store, run, take| {
-            let swept = store.sweep_heads(run, scope, &rules, &after, take).await?;
+        let reached = pages::each(&mut work, PAGE_FIRST, async |store, run, page_mode| {
+            let swept = store.sweep_heads(run, scope, &rules, &after, page_mode).await?;
             after = swept.last;
             Ok(swept.lineages)
         })
@@ -88,14 +85,14 @@ async fn all(mut work: Work<'_>) -> Result<Completion, Error> {
     if !new.is_empty() {
         work.store.tried(work.run, &new).await?;
         let ids: Vec<&str> = new.iter().map(|policy| policy.id.as_str()).collect();
-        info!(policies = ids.join(", "), "their first run only counted; the next one acts");
+        info!(policies = ids.join(", "), "the first run of these policies only counted; the next one acts");
     }
     guarded.map_or(Ok(Completion::End), Err)
 }
 
 async fn run_requested(mut work: Work<'_>, id: &str) -> Result<Completion, Error> {
     work.budget.until_stopped();
-    let job = work.store.asked_sweep(id).await?;
+    let job = work.store.sweep_job(id).await?;
     if job.state.is_over() {
         return Ok(Completion::End);
     }
@@ -107,17 +104,17 @@ async fn run_requested(mut work: Work<'_>, id: &str) -> Result<Completion, Error
     ended
 }
 
-async fn sweep(work: &mut Work<'_>, mut asked: Asked) -> Result<Completion, Error> {
+async fn sweep(work: &mut Work<'_>, mut asked: RequestedSweep) -> Result<Completion, Error> {
     let policies = work.store.policies().await?.policies;
     let rules = policies.rules(asked.scope, asked.mode, asked.policy.as_deref());
     // One that has written was let through.
     if asked.cursor.is_empty() {
-        let_through(work.store, asked.scope, &rules, work.run.now, asked.accepted).await??;
+        check_guard(work.store, asked.scope, &rules, work.run.now, asked.accepted).await??;
     }
     let id = asked.id.clone();
-    let reached = pages::each(work, PAGE_FIRST, async |store, run, take| {
+    let reached = pages::each(work, PAGE_FIRST, async |store, run, page_mode| {
         let lineages;
-        (asked, lineages) = store.sweep_asked(run, &id, &rules, take).await?;
+        (asked, lineages) = store.sweep_requested(run, &id, &rules, page_mode).await?;
         Ok(lineages)
     })
     .await?;
@@ -128,10 +125,7 @@ async fn sweep(work: &mut Work<'_>, mut asked: Asked) -> Result<Completion, Erro
 }
 
 /// Whether the guard lets a sweep of a scope through.
-///
-/// # Errors
-/// Of the store; within the answer [`Error::Guarded`].
-async fn let_through(
+async fn check_guard(
     store: &Store,
     scope: FactScope,
     rules: &Rules,
@@ -151,8 +145,8 @@ pub async fn look(store: &Store, scope: FactScope, rules: &Rules, now: Timestamp
     let (mut all, mut after) = (Counters::default(), String::new());
     loop {
         // On the heap: two of them at once are much for a stack.
-        let page = |after| Box::pin(store.look_at_heads(scope, rules, now, after, LOOK));
-        let Some(middle) = store.end_of_heads(scope, &after, LOOK).await? else {
+        let page = |after| Box::pin(store.preview_heads(scope, rules, now, after, LOOK));
+        let Some(middle) = store.heads_page_end(scope, &after, LOOK).await? else {
             all += page(&after).await?.counters;
             return Ok(all);
         };
@@ -181,7 +175,7 @@ async fn estimate(work: Work<'_>) -> Result<Completion, Error> {
         let mut after = String::new();
         while left > 0 && !rules.is_empty() {
             let wanted = left.min(LOOK);
-            let page = work.store.look_at_heads(scope, &rules, work.run.now, &after, wanted).await?;
+            let page = work.store.preview_heads(scope, &rules, work.run.now, &after, wanted).await?;
             let (found, scanned) = (page.counters, i64::try_from(page.lineages).unwrap_or(i64::MAX));
             work.run.estimate(Tally {
                 scanned,

@@ -1,4 +1,4 @@
-//! Whether two graphs are the same, and where not: what a mirror is after many refreshes beside what a load makes.
+//! Comparison of two graphs: a mirror after many refreshes against a fresh load.
 //!
 //! Nodes are walked in the order of their external ids in both, so it takes one pass and no table.
 

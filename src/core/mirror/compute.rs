@@ -1,4 +1,4 @@
-//! How a view is asked: by so many at a time, each on a thread of its own, with memory that is used again.
+//! Queries on a view: a limited number at a time, each on a thread of its own, with reused memory.
 //!
 //! What the engine does takes a core while it does it, so there are as many permits as cores, and whoever asks beyond that
 //! waits for one, not for long: an answer that comes too late is of no use to an agent. Buffers of the size of a graph are kept from one
@@ -13,35 +13,30 @@ use tokio::sync::Semaphore;
 /// How long to wait for a permit, or for what somebody else loads.
 pub(super) const WAIT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Why a view was not asked.
+/// The reason why a view was not queried.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refused {
     /// All permits are taken, and stay so.
-    #[error("there are too many questions at work; ask again in a moment")]
+    #[error("too many queries are running; try again in a moment")]
     Full,
     /// It is being loaded for somebody who asked before.
-    #[error("the scope {scope} is being loaded; ask again in a moment")]
-    Loading {
-        /// Which.
-        scope: Scope,
-    },
+    #[error("the scope {scope} is being loaded; try again in a moment")]
+    Loading { scope: Scope },
     /// There is something to hold and no room for any of it.
     #[error(
         "the mirror of the scope {scope} is empty: none of its {nodes} nodes fits its share of mirror.max_bytes, {bytes} bytes; \
          raise mirror.max_bytes"
     )]
     NoRoom {
-        /// Which.
         scope: Scope,
         /// How many nodes may be mirrored.
         nodes: u64,
         /// The share of the scope.
         bytes: u64,
     },
-    /// The work panicked.
-    #[error("a question met a fault of the engine; the log says which")]
-    Fallen,
+    #[error("a query failed in the engine; see the log")]
+    Panicked,
 }
 
 /// Permits and buffers.
@@ -59,9 +54,6 @@ impl Compute {
     }
 
     /// Does work with a permit, on a thread that may block.
-    ///
-    /// # Errors
-    /// [`Refused`].
     pub async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Scratch) -> T + Send + 'static,
@@ -77,7 +69,7 @@ impl Compute {
             drop(permit);
             answer
         });
-        task.await.map_err(|_| Refused::Fallen)
+        task.await.map_err(|_| Refused::Panicked)
     }
 }
 
@@ -89,7 +81,7 @@ mod tests {
     async fn work_that_falls_gives_its_permit_back() {
         let compute = Compute::new(1);
         let fallen = compute.run(|_| -> u32 { panic!("as asked") }).await;
-        assert!(matches!(fallen, Err(Refused::Fallen)));
+        assert!(matches!(fallen, Err(Refused::Panicked)));
         assert_eq!(compute.run(|_| 7).await.unwrap(), 7);
         assert_eq!(compute.pool.lock().unwrap().len(), 1);
     }

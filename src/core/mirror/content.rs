@@ -1,4 +1,4 @@
-//! What the graph of a mirror is made of: rows of the store as rows of a graph. The only place where stored numbers, which are
+//! Conversion of rows of the store to rows of a graph. The only place where stored numbers, which are
 //! `f64`, become those of the engine.
 //!
 //! # Design notes
@@ -12,7 +12,7 @@
 use crate::domain::ids::labelled;
 use crate::domain::relation::Fading;
 use crate::domain::units::Timestamp;
-use crate::store::{Amount, FadingRelation, Mirrored, NodeSeen};
+use crate::store::{Amount, FadingRelation, MirrorQuery, MirroredNode};
 use ebb_engine::graph::columns::NodeRow;
 use ebb_engine::graph::index::NodeId;
 use ebb_engine::graph::kinds::{Kinds, NodeType, Properties};
@@ -46,7 +46,7 @@ pub(super) fn view_of(
     View::after(before, snapshot, texts, ends).with_labels(names.further().map(str::to_owned).collect())
 }
 
-/// How nodes are called from outside.
+/// The external names of nodes.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Names {
     labels: Vec<String>,
@@ -55,7 +55,7 @@ pub(super) struct Names {
 }
 
 impl Names {
-    pub(super) fn new<'a>(asked: &Mirrored, keys: impl IntoIterator<Item = &'a str>) -> Self {
+    pub(super) fn new<'a>(asked: &MirrorQuery, keys: impl IntoIterator<Item = &'a str>) -> Self {
         let mut met: HashSet<&str> = HashSet::new();
         let shared = keys.into_iter().filter(|key| !met.insert(key)).map(str::to_owned).collect();
         Self { labels: asked.labels().iter().map(ToString::to_string).collect(), shared }
@@ -106,7 +106,7 @@ impl Names {
 
     /// A node as a graph takes it. How often it changes counts until its last access, so that a row says the same whenever
     /// it is read. When an entity was last observed its relations say: see [`Relations::observed`].
-    pub(super) fn row(&self, seen: &NodeSeen, partial: bool) -> NodeRow {
+    pub(super) fn row(&self, seen: &MirroredNode, partial: bool) -> NodeRow {
         let label = seen.content.as_deref().or(seen.name.as_deref()).unwrap_or(&seen.key);
         #[expect(
             clippy::cast_precision_loss,

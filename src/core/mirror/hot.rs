@@ -30,7 +30,7 @@
 //! Invariant: the budget is kept, whatever fits is not left out for something colder of the same cost, and nothing is empty
 //! while any node fits (held by `the_hottest_fit_is_taken`).
 
-use crate::store::Eligible;
+use crate::store::MirrorCandidate;
 use std::collections::BTreeMap;
 
 /// Nodes of one page.
@@ -55,7 +55,7 @@ pub const fn at_peak(at_rest: usize) -> u64 {
     PEAK * at_rest as u64
 }
 
-/// What nodes of a scope really cost, divided by what was estimated.
+/// The measured size of the nodes of a scope, divided by the estimate.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Density(f64);
 
@@ -118,7 +118,7 @@ pub fn nodes_within(bytes: u64) -> usize {
 
 /// The cost of all of these with the relationships between them, at most.
 #[must_use]
-pub fn bytes_of_all(candidates: &[Eligible]) -> u64 {
+pub fn bytes_of_all(candidates: &[MirrorCandidate]) -> u64 {
     let ends: u64 = candidates.iter().map(|candidate| candidate.degree).sum();
     let nodes = candidates.iter().map(|candidate| bytes_of_node(candidate.bytes)).sum::<u64>();
     nodes + ends.div_ceil(2) * RELATIONSHIP_BYTES
@@ -127,7 +127,7 @@ pub fn bytes_of_all(candidates: &[Eligible]) -> u64 {
 /// A selection in progress. Candidates are known by their places in the slice it was made for.
 #[derive(Debug)]
 pub struct Selection<'a> {
-    candidates: &'a [Eligible],
+    candidates: &'a [MirrorCandidate],
     /// Places by heat, and the heat of each place as its rank.
     order: Vec<u32>,
     rank: Vec<u32>,
@@ -148,9 +148,11 @@ pub type Joined = (u32, Vec<u32>);
 impl<'a> Selection<'a> {
     /// A selection that costs at most `bytes_max`.
     #[must_use]
-    pub fn new(candidates: &'a [Eligible], bytes_max: u64) -> Self {
+    pub fn new(candidates: &'a [MirrorCandidate], bytes_max: u64) -> Self {
         let mut order: Vec<u32> = (0..u32::MAX).take(candidates.len()).collect();
-        order.sort_unstable_by(|a, b| Eligible::by_heat(&candidates[*a as usize], &candidates[*b as usize]));
+        order.sort_unstable_by(|a, b| {
+            MirrorCandidate::by_heat(&candidates[*a as usize], &candidates[*b as usize])
+        });
         let mut rank = vec![0; candidates.len()];
         for (at, place) in (0..).zip(&order) {
             rank[*place as usize] = at;
@@ -259,17 +261,28 @@ mod tests {
     const CHARS: u64 = 36;
     const COST: u64 = bytes_of_node(CHARS);
 
-    fn candidate(key: usize, heat: Heat) -> Eligible {
-        Eligible { label: 0, key: format!("n{key:06}"), element: "".into(), heat, bytes: CHARS, degree: 0 }
+    fn candidate(key: usize, heat: Heat) -> MirrorCandidate {
+        MirrorCandidate {
+            label: 0,
+            key: format!("n{key:06}"),
+            element: "".into(),
+            heat,
+            bytes: CHARS,
+            degree: 0,
+        }
     }
 
-    fn alive(count: usize) -> Vec<Eligible> {
+    fn alive(count: usize) -> Vec<MirrorCandidate> {
         #[expect(clippy::cast_precision_loss, reason = "few")]
         let all = (0..count).map(|n| candidate(n, Heat::Alive(1e6 - n as f64))).collect();
         all
     }
 
-    fn selected(candidates: &[Eligible], bytes_max: u64, near: impl Fn(u32) -> Vec<u32>) -> (Vec<bool>, u64) {
+    fn selected(
+        candidates: &[MirrorCandidate],
+        bytes_max: u64,
+        near: impl Fn(u32) -> Vec<u32>,
+    ) -> (Vec<bool>, u64) {
         let mut selection = Selection::new(candidates, bytes_max);
         loop {
             let page = selection.page();
@@ -315,7 +328,7 @@ mod tests {
     #[test]
     fn the_pinned_come_first_and_the_expired_last() {
         let heats = [Heat::Expired(9), Heat::Alive(0.0), Heat::Alive(2.0), Heat::Pinned, Heat::Expired(10)];
-        let candidates: Vec<Eligible> =
+        let candidates: Vec<MirrorCandidate> =
             heats.into_iter().enumerate().map(|(key, heat)| candidate(key, heat)).collect();
         assert_eq!(Selection::new(&candidates, 0).order, [3, 2, 1, 4, 0]);
     }
@@ -346,7 +359,7 @@ mod tests {
                 edges.into_iter().filter(|(a, b)| *a < count && *b < count && a != b).collect();
             let near = |place: u32| edges.iter().flat_map(|(a, b)| [(*a, *b), (*b, *a)])
                 .filter(|(a, _)| *a == place).map(|(_, b)| b).collect::<Vec<u32>>();
-            let candidates: Vec<Eligible> = shapes.iter().enumerate().map(|(key, (heat, bytes))| Eligible {
+            let candidates: Vec<MirrorCandidate> = shapes.iter().enumerate().map(|(key, (heat, bytes))| MirrorCandidate {
                 bytes: *bytes,
                 degree: near(u32::try_from(key).unwrap()).len() as u64,
                 ..candidate(key, Heat::Alive(f64::from(*heat)))

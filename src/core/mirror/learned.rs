@@ -1,4 +1,4 @@
-//! What was learned, from the store to the weights of a graph and back: rows as records of the engine, and slots as rows.
+//! Conversion of learned weights between the store and a graph: rows to records of the engine, and slots to rows.
 //!
 //! A graph that nobody asks yet gets its weights before it is published. One that is asked has them moved in place, while its
 //! [`Ticks`](ebb_engine::plasticity::Ticks) tell so: an answer says between which of them it was found. There is one writer of a
@@ -7,7 +7,7 @@
 //! Numbers of the store are `f64`, those of the engine `f32`; each of these is one of those, so nothing is lost on the way there
 //! and back. A row that holds what no slot learns is passed over: nothing was learned there, until an outcome teaches it anew.
 
-use super::{Error, Held};
+use super::{Error, MirroredScope};
 use crate::store::{Learned, SynapseRow};
 use ebb_engine::graph::Graph;
 use ebb_engine::plasticity::{Key, Place, Record, Rules, Synapse, Synapses};
@@ -58,12 +58,12 @@ pub(super) fn records(rows: Vec<SynapseRow>) -> Vec<Record> {
     let records: Vec<Record> = rows.into_iter().filter_map(record).collect();
     if records.len() < all {
         let unusable = all - records.len();
-        warn!(unusable, "rows of what was learned hold what nothing learns, and are passed over");
+        warn!(unusable, "skipped learned rows with invalid values");
     }
     records
 }
 
-impl Held {
+impl MirroredScope {
     /// Takes over what was learned since, on the graph that is asked meanwhile.
     pub(super) fn learn(&mut self, learned: Learned) -> Result<(), Error> {
         let (view, tick) = (Arc::clone(&self.view), learned.tick);

@@ -1,4 +1,4 @@
-//! A mirror from nothing: who may be in it, who is, what they carry and how they are joined, in that order.
+//! The full load of a mirror: candidates, selection, contents and relationships, in that order.
 //!
 //! The census of a scope settles the selection before anything large is read. Then nodes are read by their keys, a page
 //! a request, and what begins at them, over several connections, each on a thread of its own. One more makes rows of a graph
@@ -14,12 +14,12 @@
 use super::content::{Names, RELATES_TO, Relations, conductance, view_of};
 use super::hot::{Density, Joined, Selection, at_peak, bytes_of_all, chars_within, nodes_within};
 use super::learned::bound;
-use super::{Config, Error, Held};
+use super::{Config, Error, MirroredScope};
 use crate::domain::ids::Scope;
 use crate::domain::units::Timestamp;
 use crate::store::{
-    Amount, Census, Eligible, EndSeen, FadingRelation, Learned, Mirrored, NodeSeen, OVERLAP_MS,
-    OutgoingRelation, Store,
+    Amount, Census, FadingRelation, Learned, MirrorCandidate, MirrorQuery, MirroredEnd, MirroredNode,
+    OVERLAP_MS, OutgoingRelation, Store,
 };
 use ebb_engine::graph::builder::GraphBuilder;
 use ebb_engine::graph::columns::NodeRow;
@@ -73,7 +73,7 @@ struct Edges {
     skipped: u64,
 }
 
-/// What was read so far.
+/// The rows read so far.
 #[derive(Default)]
 struct Read {
     rows: Vec<(u32, NodeRow)>,
@@ -82,23 +82,22 @@ struct Read {
     counts: WordCounts,
 }
 
-/// What one request after the other brought of a page of nodes.
+/// The responses to the queries of one page of nodes.
 struct Page {
     label: usize,
-    nodes: Vec<NodeSeen>,
+    nodes: Vec<MirroredNode>,
     edges: Edges,
     /// Nodes whose other ends may be mirrored and are not.
     lacking: HashSet<u32>,
 }
 
-/// What is to be loaded.
+/// The parameters of a load.
 struct Load {
     store: Arc<Store>,
     config: Config,
-    asked: Mirrored,
+    asked: MirrorQuery,
     names: Names,
-    /// Who is mirrored.
-    nodes: Vec<Eligible>,
+    nodes: Vec<MirrorCandidate>,
     whole: bool,
     at: Timestamp,
     learned: Learned,
@@ -106,15 +105,15 @@ struct Load {
     waiting: Weak<()>,
 }
 
-/// What a load comes to.
-struct Made {
+/// The result of a load.
+struct LoadedScope {
     view: View,
     synapses: Synapses,
     relations: Relations,
     names: Names,
 }
 
-/// What all threads of a load share.
+/// The state that all threads of a load share.
 struct Plan<'a> {
     load: &'a Load,
     places: &'a Places<'a>,
@@ -130,14 +129,14 @@ pub(super) async fn load(
     config: &Config,
     at: Timestamp,
     (generation, mut density): (Generation, Density),
-) -> Result<Held, Error> {
+) -> Result<MirroredScope, Error> {
     for _ in 1..TRIES {
         let held = load_once(store, scope, config, at, (generation, density)).await?;
         let is_wasteful = held.left_out > 0 && held.density.is_much_less_than(density);
         if held.bytes <= config.bytes_each() && !is_wasteful {
             return Ok(held);
         }
-        info!(%scope, bytes = held.bytes, density = ?held.density, "the mirror is loaded again by what its nodes really take");
+        info!(%scope, bytes = held.bytes, density = ?held.density, "reloading the mirror by the measured size of its nodes");
         density = held.density;
     }
     load_once(store, scope, config, at, (generation, density)).await
@@ -149,7 +148,7 @@ async fn load_once(
     config: &Config,
     at: Timestamp,
     (generation, density): (Generation, Density),
-) -> Result<Held, Error> {
+) -> Result<MirroredScope, Error> {
     let begun = Instant::now();
     let asked = asked(store, scope, &config.kinds, config.expired)?;
     // What was committed by now is read below; what comes later is left to the refresh.
@@ -183,10 +182,10 @@ async fn load_once(
     };
     let made = tokio::task::spawn_blocking(move || load.made(generation)).await;
     drop(waits);
-    let Made { view, synapses, relations, names } = made.map_err(|_| Error::Broken)??;
+    let LoadedScope { view, synapses, relations, names } = made.map_err(|_| Error::Broken)??;
     let bytes = at_peak(view.bytes().total() + relations.bytes());
     let view_is_empty = view.graph().node_count() == 0;
-    Ok(Held {
+    Ok(MirroredScope {
         asked,
         view: Arc::new(view),
         synapses,
@@ -202,10 +201,15 @@ async fn load_once(
 }
 
 /// What is asked of the store for a scope.
-pub(super) fn asked(store: &Store, scope: &Scope, kinds: &Kinds, expired: bool) -> Result<Mirrored, Error> {
+pub(super) fn asked(
+    store: &Store,
+    scope: &Scope,
+    kinds: &Kinds,
+    expired: bool,
+) -> Result<MirrorQuery, Error> {
     let never = NEVER_MIRRORED.iter().map(|kind| (*kind).to_owned()).collect();
     let costed = kinds.costed().map(str::to_owned).collect();
-    Ok(Mirrored::new(scope.clone(), store.trails(), expired, never, costed)?)
+    Ok(MirrorQuery::new(scope.clone(), store.trails(), expired, never, costed)?)
 }
 
 /// What a selection may cost.
@@ -221,13 +225,13 @@ fn room(config: &Config) -> u64 {
 }
 
 /// The candidates: no more than fit.
-async fn census(store: &Store, asked: &Mirrored, at: Timestamp, room: u64) -> Result<Census, Error> {
+async fn census(store: &Store, asked: &MirrorQuery, at: Timestamp, room: u64) -> Result<Census, Error> {
     let (tunables, counter) = (store.tunables().await?, store.cycles().await?);
     let limits = chars_within(room).map_or((0, 0), |chars| (nodes_within(room), chars));
     Ok(store.census(asked, at, (&tunables, &counter), limits).await?)
 }
 
-fn places<'a>(asked: &Mirrored, nodes: &'a [Eligible]) -> Places<'a> {
+fn places<'a>(asked: &MirrorQuery, nodes: &'a [MirrorCandidate]) -> Places<'a> {
     let mut places: Places<'a> = vec![HashMap::new(); asked.labels().len()];
     for (place, node) in (0..u32::MAX).zip(nodes) {
         places[node.label].insert(&node.key, place);
@@ -236,7 +240,7 @@ fn places<'a>(asked: &Mirrored, nodes: &'a [Eligible]) -> Places<'a> {
 }
 
 /// Parts of these, in order, each of one label and for one request of about so many bytes.
-fn pages<'n>(nodes: &'n [&'n Eligible], bytes_max: u64) -> Vec<&'n [&'n Eligible]> {
+fn pages<'n>(nodes: &'n [&'n MirrorCandidate], bytes_max: u64) -> Vec<&'n [&'n MirrorCandidate]> {
     let (mut pages, mut begin, mut bytes) = (Vec::new(), 0, 0);
     for (at, node) in nodes.iter().enumerate() {
         let own = 3 * node.bytes + node.degree * READ_BYTES;
@@ -261,8 +265,8 @@ fn page_bytes(room: u64) -> u64 {
 async fn selected(
     store: &Store,
     room: u64,
-    asked: &Mirrored,
-    candidates: &[Eligible],
+    asked: &MirrorQuery,
+    candidates: &[MirrorCandidate],
     count: u64,
 ) -> Result<(Vec<bool>, u64), Error> {
     let all = bytes_of_all(candidates);
@@ -277,7 +281,8 @@ async fn selected(
             return Ok(selection.done());
         }
         let mut near: HashMap<u32, Vec<u32>> = HashMap::with_capacity(page.len());
-        let mut nodes: Vec<&Eligible> = page.iter().map(|place| &candidates[*place as usize]).collect();
+        let mut nodes: Vec<&MirrorCandidate> =
+            page.iter().map(|place| &candidates[*place as usize]).collect();
         nodes.sort_unstable_by_key(|node| node.label);
         for part in pages(&nodes, page_bytes(room)) {
             let label = part.first().map_or(0, |node| node.label);
@@ -297,7 +302,7 @@ async fn selected(
 
 impl Load {
     /// Reads what was taken, and makes of it a view that knows what was learned, its relations and how its nodes are called.
-    fn made(mut self, generation: Generation) -> Result<Made, Error> {
+    fn made(mut self, generation: Generation) -> Result<LoadedScope, Error> {
         let learned = std::mem::take(&mut self.learned);
         let places = places(&self.asked, &self.nodes);
         let elements = (0..u32::MAX).zip(&self.nodes);
@@ -309,7 +314,7 @@ impl Load {
         drop(places);
         let (view, relations) = build(&self, read, generation)?;
         let synapses = bound(view.graph(), self.config.rules, learned)?;
-        Ok(Made { view: view.with_tick(synapses.ticks()), synapses, relations, names: self.names })
+        Ok(LoadedScope { view: view.with_tick(synapses.ticks()), synapses, relations, names: self.names })
     }
 
     /// Ends a load for which nobody waits any more.
@@ -321,7 +326,7 @@ impl Load {
 /// Reads all that was taken, over several connections.
 fn read(plan: &Plan<'_>) -> Result<Read, Error> {
     let Load { config, nodes, .. } = plan.load;
-    let nodes: Vec<&Eligible> = nodes.iter().collect();
+    let nodes: Vec<&MirrorCandidate> = nodes.iter().collect();
     let pages = pages(&nodes, page_bytes(room(config)));
     let (next, runtime) = (AtomicUsize::new(0), Handle::current());
     let reader = |brought: &SyncSender<Result<Page, Error>>| {
@@ -359,7 +364,7 @@ impl Plan<'_> {
     }
 
     /// What the store says of nodes of one label, and of what begins at them.
-    fn fetched(&self, runtime: &Handle, page: &[&Eligible]) -> Result<Page, Error> {
+    fn fetched(&self, runtime: &Handle, page: &[&MirrorCandidate]) -> Result<Page, Error> {
         self.load.check_wanted()?;
         let Load { store, asked, whole, .. } = self.load;
         let label = page.first().map_or(0, |candidate| candidate.label);
@@ -381,8 +386,8 @@ impl Plan<'_> {
     }
 
     /// Those whose other ends may be mirrored and are not.
-    fn lacking(&self, label: usize, around: Vec<(String, Vec<EndSeen>)>) -> HashSet<u32> {
-        let is_out = |end: &EndSeen| self.place(end.label, &end.key).is_none();
+    fn lacking(&self, label: usize, around: Vec<(String, Vec<MirroredEnd>)>) -> HashSet<u32> {
+        let is_out = |end: &MirroredEnd| self.place(end.label, &end.key).is_none();
         let lacks = around.into_iter().filter(|(_, ends)| ends.iter().any(is_out));
         lacks.filter_map(|(key, _)| self.place(label, &key)).collect()
     }

@@ -1,4 +1,4 @@
-//! The graph around some nodes, as a mirror of their whole scope has it: for whoever learns, wherever that is.
+//! The graph around some nodes, equal to that part of a mirror of their scope; learning works on it.
 //!
 //! What one outcome changes depends on the ways between its nodes and on all that leads to them. So these are read, by the
 //! statement that a refresh reads them with, and made into slots by the same rules. Other nodes are there as ends of ways
@@ -18,7 +18,7 @@ use crate::domain::ids::{Scope, labelled};
 use crate::domain::relation::Fading;
 use crate::domain::trail::PlaceLabel;
 use crate::domain::units::Timestamp;
-use crate::store::{Amount, EndSeen, Mirrored, Store};
+use crate::store::{Amount, MirrorQuery, MirroredEnd, Store};
 use ebb_engine::graph::Graph;
 use ebb_engine::graph::builder::{GraphBuilder, WeightRange};
 use ebb_engine::graph::columns::NodeRow;
@@ -29,7 +29,7 @@ use std::collections::BTreeSet;
 /// Keys of one request.
 const PAGE: usize = 2_000;
 
-/// What a learner goes by: the same as all mirrors, or what it teaches is not what they hear.
+/// The settings of a learner: those of all mirrors, since they apply what it writes.
 #[derive(Debug, Clone)]
 pub struct Learning {
     /// What relationships are and how they conduct.
@@ -54,7 +54,7 @@ impl Default for Learning {
 }
 
 /// A node of a label, by its key, with its relationships.
-type Met = (usize, String, Vec<EndSeen>);
+type Met = (usize, String, Vec<MirroredEnd>);
 
 /// The graph around the nodes of a scope with these external ids, relations weighed as at `at` by the laws' clock. Those that
 /// may not be mirrored, or are not there, are not in it. `called` are names that nodes near them are known to have: whether one
@@ -80,19 +80,19 @@ pub async fn around(
 }
 
 /// The keys that nodes may have: where nodes of several labels share one, each is known by its label too.
-fn keys<'i>(asked: &Mirrored, ids: &BTreeSet<&'i str>) -> Vec<&'i str> {
+fn keys<'i>(asked: &MirrorQuery, ids: &BTreeSet<&'i str>) -> Vec<&'i str> {
     let keys = ids.iter().copied();
     let keys: BTreeSet<&str> = keys.clone().chain(keys.filter_map(|id| bare(asked, id))).collect();
     keys.into_iter().collect()
 }
 
 /// The key of a node that is known by its label too.
-fn bare<'i>(asked: &Mirrored, id: &'i str) -> Option<&'i str> {
+fn bare<'i>(asked: &MirrorQuery, id: &'i str) -> Option<&'i str> {
     labelled(asked.labels().iter().map(PlaceLabel::as_str), id).map(|(_, key)| key)
 }
 
 fn built(
-    asked: &Mirrored,
+    asked: &MirrorQuery,
     (met, called): (&[Met], &BTreeSet<&str>),
     learning: &Learning,
     (at, fading): (Timestamp, &Fading),

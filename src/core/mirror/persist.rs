@@ -26,7 +26,6 @@ mod tests;
 pub struct Files {
     /// The graph, JSON version 3.
     pub graph: PathBuf,
-    /// What was learned on it.
     pub learned: PathBuf,
 }
 
@@ -38,9 +37,6 @@ impl Files {
     }
 
     /// What was learned, if it is there.
-    ///
-    /// # Errors
-    /// [`Error::File`]; [`Error::Content`] for a file that is none of its kind.
     pub fn read_learned(&self) -> Result<Option<SynapticState>, Error> {
         let Some(file) = open(&self.learned)? else { return Ok(None) };
         let content = |source| Error::Content { path: self.learned.clone(), source };
@@ -49,9 +45,6 @@ impl Files {
 
     /// Saves the graph, then what was learned: that is left alone if the graph cannot be saved. `None` is a graph whose
     /// file is current.
-    ///
-    /// # Errors
-    /// [`Error::File`] and [`Error::Busy`]; [`Error::path`] tells which of the two failed.
     pub fn save(
         &self,
         snapshot: Option<&Snapshot>,
@@ -74,9 +67,6 @@ impl Files {
     }
 
     /// What was saved: nothing without a graph, and what was learned if it is there. Of the graph, see [`codec::read`].
-    ///
-    /// # Errors
-    /// [`Error::File`]; [`Error::Content`] for a file that is none of its kind.
     pub fn load<L>(
         &self,
         kinds: Kinds,
@@ -115,9 +105,6 @@ fn open(path: &Path) -> Result<Option<File>, Error> {
 }
 
 /// Gives a file new content, all of it or none; only its owner may read it.
-///
-/// # Errors
-/// [`Error::File`]; [`Error::Busy`] while somebody else replaces the same file.
 pub fn replace(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Error> {
     replace_by(&CALLS, path, Readers::Owner, content).map(drop).map_err(Error::from)
 }

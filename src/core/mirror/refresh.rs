@@ -1,4 +1,4 @@
-//! A mirror brought up to date: what was touched is read again as it is now, and merged into the next graph.
+//! The refresh of a mirror: changed rows are read again and merged into the next graph.
 //!
 //! The words that transactions leave name nodes, and types of relationships of nodes. A node that changed is read again; one
 //! that is new is read with all that is joined to it, either way; of a node of which relationships of a type changed, all of
@@ -22,10 +22,10 @@
 
 use super::content::{RELATES_TO, Relations, conductance, view_of};
 use super::learned::records;
-use super::{Config, Error, Held, hot};
+use super::{Config, Error, MirroredScope, hot};
 use crate::domain::relation::Fading;
 use crate::domain::units::Timestamp;
-use crate::store::{Amount, Change, EndSeen, KEPT_MS, Learned, NodeSeen, OVERLAP_MS, Store};
+use crate::store::{Amount, Change, KEPT_MS, Learned, MirroredEnd, MirroredNode, OVERLAP_MS, Store};
 use ebb_engine::Texts;
 use ebb_engine::graph::builder::{Batch, EdgeRow};
 use ebb_engine::graph::columns::NodeRow;
@@ -40,7 +40,7 @@ const PAGE: usize = 2_000;
 /// How old the weights of relations may become.
 const WEIGHED_MS: i64 = 3_600_000;
 
-/// What a refresh came to.
+/// The result of a refresh.
 pub(super) enum Refreshed {
     /// Nothing changed; the mirror is as current as the store was at the look.
     Same,
@@ -52,7 +52,7 @@ pub(super) enum Refreshed {
     Anew(&'static str),
 }
 
-/// What is to be read, by the index of a label.
+/// The keys to be read, by the index of a label.
 #[derive(Default)]
 struct Touched {
     nodes: BTreeMap<usize, BTreeSet<String>>,
@@ -64,7 +64,7 @@ struct Touched {
 /// With `weigh` there is a next generation in any case. What is held is changed at the very end, or not at all.
 pub(super) async fn refresh(
     store: &Store,
-    held: &mut Held,
+    held: &mut MirroredScope,
     config: &Config,
     at: Timestamp,
     weigh: bool,
@@ -99,18 +99,18 @@ pub(super) async fn refresh(
 }
 
 /// Moves the weights of what is held.
-fn moved(held: &mut Held, learned: Learned) -> Refreshed {
+fn moved(held: &mut MirroredScope, learned: Learned) -> Refreshed {
     match held.learn(learned) {
         Ok(()) => Refreshed::Learned,
         Err(why) => {
-            error!(scope = %held.asked.scope, %why, "what was learned could not be taken over");
-            Refreshed::Anew("what was learned could not be taken over")
+            error!(scope = %held.asked.scope, %why, "learned rows could not be loaded");
+            Refreshed::Anew("learned rows could not be loaded")
         }
     }
 }
 
 impl Touched {
-    fn of(changes: &[&Change], held: &Held) -> Self {
+    fn of(changes: &[&Change], held: &MirroredScope) -> Self {
         let mut all = Self::default();
         let scope = held.asked.scope.as_str();
         for one in changes.iter().flat_map(|change| &change.touched) {
@@ -138,17 +138,17 @@ impl Touched {
     }
 }
 
-/// What was read, on its way into a batch.
+/// The rows read, on their way into a batch.
 #[derive(Default)]
 struct Read {
     /// By external id, with whether the graph has it already.
-    nodes: BTreeMap<String, (NodeSeen, bool)>,
+    nodes: BTreeMap<String, (MirroredNode, bool)>,
     gone: Vec<String>,
     /// Label, key and type of what was read around, all types where there is none.
-    around: Vec<(String, Option<String>, Vec<EndSeen>)>,
+    around: Vec<(String, Option<String>, Vec<MirroredEnd>)>,
 }
 
-async fn read(store: &Store, held: &Held, touched: Touched) -> Result<Option<Read>, Error> {
+async fn read(store: &Store, held: &MirroredScope, touched: Touched) -> Result<Option<Read>, Error> {
     let mut read = Read::default();
     let mut new: BTreeMap<usize, Vec<String>> = BTreeMap::new();
     for (label, keys) in &touched.nodes {
@@ -201,7 +201,7 @@ impl Read {
     async fn around(
         &mut self,
         store: &Store,
-        held: &Held,
+        held: &MirroredScope,
         label: usize,
         keys: &[String],
         kind: Option<&str>,
@@ -218,7 +218,7 @@ impl Read {
 
 async fn next(
     store: &Store,
-    held: &mut Held,
+    held: &mut MirroredScope,
     config: &Config,
     at: Timestamp,
     (touched, learned): (Touched, Option<Learned>),
@@ -265,7 +265,7 @@ async fn next(
 /// What was read as a batch without its nodes, all relations as they weigh at an instant among it; the relations that there
 /// are then; and what could not be used so far.
 fn merged(
-    held: &Held,
+    held: &MirroredScope,
     config: &Config,
     read: &Read,
     (at, fading): (Timestamp, &Fading),
@@ -309,7 +309,7 @@ fn merged(
 }
 
 /// The words of the memories after what was read.
-fn texts(held: &Held, read: &Read) -> Result<Texts, Error> {
+fn texts(held: &MirroredScope, read: &Read) -> Result<Texts, Error> {
     let mut texts = held.view.texts().clone();
     let said = || {
         let nodes = read.nodes.iter();
@@ -327,7 +327,7 @@ fn texts(held: &Held, read: &Read) -> Result<Texts, Error> {
     Ok(texts)
 }
 
-impl Held {
+impl MirroredScope {
     /// A node of a label.
     fn find(&self, label: usize, key: &str) -> Option<NodeId> {
         let graph = self.view.graph();

@@ -1,4 +1,4 @@
-//! Saves that nobody asks for: every so many recalls of a scope its graph goes to a file, and what was learned on it to another,
+//! Automatic saves: after a number of recalls of a scope its graph goes to a file, and its learned weights to another,
 //! in the background, so that there is something to look at, and to ask without a database, should that be gone.
 //!
 //! A save never keeps a question waiting: it has a thread of its own, one for each scope, and a turn that comes while the one
@@ -46,12 +46,11 @@ pub struct Config {
     pub every: u64,
 }
 
-/// How saves of a scope went since the start of the process.
+/// Counts of the saves of a scope since the process started.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Saves {
     /// The generation that was saved last; `None` before the first.
     pub generation: Option<u64>,
-    /// How many failed.
     pub failures: u64,
     /// How often what was learned was not saved, since its graph could not be.
     pub skipped: u64,
@@ -134,7 +133,7 @@ impl Place {
                 self.tick.store(tick, Ordering::Relaxed);
                 info!(%scope, generation, tick, file = %files.graph.display(), "the mirror was saved");
             }
-            Err(why @ Error::Busy { .. }) => debug!(%scope, %why, "the mirror is left to another process"),
+            Err(why @ Error::Busy { .. }) => debug!(%scope, %why, "the mirror is saved by another process"),
             Err(why) => {
                 if why.path() != Some(files.learned.as_path()) {
                     self.skipped.fetch_add(1, Ordering::Relaxed);
@@ -142,7 +141,7 @@ impl Place {
                 // Last: whoever sees it sees the other too.
                 self.failures.fetch_add(1, Ordering::Release);
                 let cause = std::error::Error::source(&why).map(ToString::to_string).unwrap_or_default();
-                warn!(%scope, generation, %why, cause, "the mirror could not be saved; its file is what it was");
+                warn!(%scope, generation, %why, cause, "the mirror could not be saved; its file is unchanged");
             }
         }
     }

@@ -1,4 +1,4 @@
-//! The tick of a worker: once a second somebody says "look".
+//! The tick of a worker, once a second.
 //!
 //! The ticking crate sees one pattern, every second, and no schedule of a user: it knows nothing of the ledger, rejects
 //! patterns that users write (`30 4 * * 0`), and may leave out ticks under load. So whoever waits for a tick does not
@@ -12,7 +12,7 @@ use tokio_cron_scheduler::{Job, JobScheduler, JobSchedulerError};
 /// The longest wait for a tick.
 const SILENCE_MAX: Duration = Duration::from_secs(3);
 
-/// A wake without contents: by the clock, or by whoever knows that there is something to see.
+/// A wake-up signal without contents: sent by the clock, or after a write that may make a job due.
 #[derive(Debug, Clone, Default)]
 pub struct Wake(Arc<Notify>);
 
@@ -34,14 +34,11 @@ pub struct Ticks(JobScheduler);
 
 /// Why there are no ticks.
 #[derive(Debug, thiserror::Error)]
-#[error("the clock of the worker does not start: {0}")]
+#[error("the worker's timer cannot start: {0}")]
 pub struct Error(#[from] JobSchedulerError);
 
 impl Ticks {
     /// Wakes once a second from here on.
-    ///
-    /// # Errors
-    /// When the ticking crate cannot start.
     pub async fn start(wake: Wake) -> Result<Self, Error> {
         let scheduler = JobScheduler::new().await?;
         scheduler.add(Job::new("* * * * * *", move |_, _| wake.look())?).await?;

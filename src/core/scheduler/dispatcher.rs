@@ -1,4 +1,4 @@
-//! The loop of a worker: at each wake it looks at the ledger, and begins what is due or was left behind.
+//! The loop of a worker: at each wake-up it reads the ledger and starts jobs that are due or were abandoned.
 //!
 //! It knows no job. From schedule, last run and now it works out the occurrence that is due and has the driver run it;
 //! that one of several workers does is the ledger's affair. An open run whose lease is over, or that this very program
@@ -25,7 +25,7 @@ use crate::clock::{Clock, too_far_off};
 use crate::domain::attempt::Right;
 use crate::domain::units::Timestamp;
 use crate::jobs::{JobName, Learning, Request};
-use crate::store::{Error, Facts, JobFacts, Leaving, Store};
+use crate::store::{Error, JobStatus, LedgerSurvey, RunRelease, Store};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -53,10 +53,9 @@ const GRACE: Duration = Duration::from_secs(6);
 /// How long letting go may take after that.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// What a worker's loop works with.
+/// The dependencies of the worker loop.
 #[derive(Clone)]
 pub struct Dispatcher {
-    /// The database.
     pub store: Arc<Store>,
     /// Where `now` comes from.
     pub clock: Clock,
@@ -66,13 +65,11 @@ pub struct Dispatcher {
     pub wake: Wake,
     /// Says "stop".
     pub stop: CancellationToken,
-    /// What is counted.
     pub meter: Arc<Meter>,
     /// Panics of the last minute.
     pub panics: Arc<Panics>,
     /// Whether work gets on.
     pub recovery: Arc<Recovery>,
-    /// What is learned by.
     pub learning: Learning,
 }
 
@@ -86,27 +83,27 @@ async fn seen<T>(look: &mut Option<impl Future<Output = T> + Unpin>) -> T {
 
 /// Since when a job has another rhythm than this loop saw before.
 fn changed_since(
-    desk: &mut DispatcherState,
+    state: &mut DispatcherState,
     job: JobName,
     rhythm: &Rhythm,
     now: Timestamp,
 ) -> Option<Timestamp> {
-    let known = desk.rhythms.entry(job).or_insert_with(|| (rhythm.clone(), None));
+    let known = state.rhythms.entry(job).or_insert_with(|| (rhythm.clone(), None));
     if known.0 != *rhythm {
         *known = (rhythm.clone(), Some(now));
     }
     known.1
 }
 
-/// What a job is begun for.
+/// The reason for which a job is started.
 #[derive(Debug, Clone)]
 enum Start {
-    /// The run that somebody left open.
-    Left,
+    /// A run that was left open.
+    OpenRun,
     /// An occurrence, and how many before it were missed.
     Occurrence(Timestamp, u64),
-    /// A sweep that somebody asked for, by its id, and its instant.
-    Asked(String, Timestamp),
+    /// A requested sweep: its id, and its instant.
+    RequestedSweep(String, Timestamp),
     /// To record as failed the run in which it panicked.
     Panicked,
 }
@@ -118,24 +115,24 @@ struct Running {
     begun: Instant,
 }
 
-/// What became of a job's work: nothing, when another was quicker.
-type Ended = Result<Option<JobReport>, Error>;
+/// The result of a job: `None` when another worker was quicker.
+type JobResult = Result<Option<JobReport>, Error>;
 
 /// The loop's own memory; the ledger's is in the graph.
 struct DispatcherState {
-    tasks: JoinSet<Ended>,
+    tasks: JoinSet<JobResult>,
     running: Vec<(Id, Running)>,
     /// Ends what does not end by itself.
     cut: CancellationToken,
-    /// Until when a job that failed is left alone, and what it said.
+    /// Until when a job that failed is left alone, and what it last_error.
     paused: BTreeMap<JobName, (Instant, String)>,
     overlapped: BTreeMap<JobName, Timestamp>,
     /// Jobs whose run is still to be recorded as failed.
     panicked: BTreeSet<JobName>,
     /// The rhythm of each job at the last look, and since when it is another than before.
     rhythms: BTreeMap<JobName, (Rhythm, Option<Timestamp>)>,
-    /// What was wrong at the last look.
-    said: Option<String>,
+    /// The error of the last look at the ledger.
+    last_error: Option<String>,
     /// The first look since which the database answers and work does not yet get on.
     cold_since: Option<Instant>,
 }
@@ -143,7 +140,7 @@ struct DispatcherState {
 impl Dispatcher {
     /// Works until it is told to stop; then ends or gives up what runs.
     pub async fn work(self) -> Result<(), TooManyPanics> {
-        let mut desk = DispatcherState {
+        let mut state = DispatcherState {
             tasks: JoinSet::new(),
             running: Vec::new(),
             cut: CancellationToken::new(),
@@ -151,7 +148,7 @@ impl Dispatcher {
             overlapped: BTreeMap::new(),
             panicked: BTreeSet::new(),
             rhythms: BTreeMap::new(),
-            said: None,
+            last_error: None,
             cold_since: None,
         };
         // A look that takes its time keeps nobody from being heard.
@@ -160,34 +157,34 @@ impl Dispatcher {
             tokio::select! {
                 biased;
                 () = self.stop.cancelled() => break Ok(()),
-                Some(ended) = desk.tasks.join_next_with_id() => {
-                    if let Err(why) = self.settle(&mut desk, ended).await {
+                Some(ended) = state.tasks.join_next_with_id() => {
+                    if let Err(why) = self.settle(&mut state, ended).await {
                         break Err(why);
                     }
                     self.wake.look();
                 }
                 seen = seen(&mut look), if look.is_some() => {
                     look = None;
-                    self.act(&mut desk, seen);
+                    self.act(&mut state, seen);
                 }
                 () = self.wake.wait(), if look.is_none() => look = Some(Box::pin(self.look())),
             }
         };
         drop(look);
         self.stop.cancel();
-        self.farewell(desk).await;
+        self.release_all(state).await;
         ended
     }
 
     /// Looks at the ledger; and, once jobs get on, at what somebody has to see to.
-    async fn look(&self) -> Result<(Timestamp, Facts), String> {
+    async fn look(&self) -> Result<(Timestamp, LedgerSurvey), String> {
         self.recovery.returned().await;
         let asked = self.clock.now();
         let names = JobName::ALL.map(JobName::name);
         let look = async {
             let mut facts = self.store.survey(&names).await?;
             if self.recovery.is_complete() {
-                facts.asked = self.store.waiting_sweep().await?;
+                facts.requested_sweep = self.store.next_requested_sweep().await?;
                 let concerns = self.store.concerns().await?;
                 let mut counts = self.meter.counts();
                 (counts.quarantined, counts.stuck) = (concerns.quarantined, concerns.stuck);
@@ -201,47 +198,47 @@ impl Dispatcher {
         }
     }
 
-    fn act(&self, desk: &mut DispatcherState, seen: Result<(Timestamp, Facts), String>) {
+    fn act(&self, state: &mut DispatcherState, seen: Result<(Timestamp, LedgerSurvey), String>) {
         let usable = seen.and_then(|(asked, facts)| match self.skewed(asked, &facts) {
             None => Ok(facts),
             Some(why) => Err(why),
         });
         let wrong = match usable {
             Ok(facts) => {
-                desk.said = None;
+                state.last_error = None;
                 if self.recovery.is_complete() {
-                    desk.cold_since = None;
-                } else if desk.cold_since.get_or_insert_with(Instant::now).elapsed() > FIRST_LIMIT {
+                    state.cold_since = None;
+                } else if state.cold_since.get_or_insert_with(Instant::now).elapsed() > FIRST_LIMIT {
                     self.recovery.mark_progress();
                 }
-                self.begin_all(desk, &facts);
+                self.start_due_jobs(state, &facts);
                 return;
             }
             Err(wrong) => wrong,
         };
         self.meter.counts().failed_looks += 1;
         self.recovery.failed();
-        desk.cold_since = None;
-        if desk.said.as_ref() != Some(&wrong) {
-            warn!(why = wrong, "no job can be begun");
-            desk.said = Some(wrong);
+        state.cold_since = None;
+        if state.last_error.as_ref() != Some(&wrong) {
+            warn!(why = wrong, "no job can start");
+            state.last_error = Some(wrong);
         }
     }
 
     /// Why no run may be opened by this machine's clock.
-    fn skewed(&self, asked: Timestamp, facts: &Facts) -> Option<String> {
+    fn skewed(&self, asked: Timestamp, facts: &LedgerSurvey) -> Option<String> {
         let skew_ms = self.clock.skew_ms(asked, facts.server_now, self.clock.now());
         too_far_off(skew_ms)
     }
 
-    fn begin_all(&self, desk: &mut DispatcherState, facts: &Facts) {
+    fn start_due_jobs(&self, state: &mut DispatcherState, facts: &LedgerSurvey) {
         let now = self.clock.now();
         let config = Arc::clone(&self.config.borrow());
         let mut idle = true;
         for (job, ledger) in JobName::ALL.into_iter().zip(&facts.jobs) {
             let settings = config.of(job);
             let schedule = settings.schedule(job, &facts.tunables);
-            let since = changed_since(desk, job, &schedule.rhythm, now);
+            let since = changed_since(state, job, &schedule.rhythm, now);
             let due = settings.enabled.then(|| schedule.due(job.name(), ledger.last, now)).flatten();
             let due = due.map(|due| match since {
                 // Of occurrences that no schedule had at their time, none was missed.
@@ -255,10 +252,10 @@ impl Dispatcher {
                 counts.stranded = ledger.open.as_ref().map_or(Duration::ZERO, |open| open.stranded);
             });
             let start = due.map(|due| Start::Occurrence(due.at, due.missed));
-            let asked = facts.asked.as_ref().filter(|_| job == JobName::Sweep);
-            let start = start.or_else(|| asked.map(|(id, at)| Start::Asked(id.clone(), *at)));
-            let Some(start) = self.free_to_begin(desk, job, ledger, start) else { continue };
-            if desk.tasks.len() >= if self.recovery.is_complete() { AT_ONCE } else { AT_ONCE_AT_FIRST } {
+            let asked = facts.requested_sweep.as_ref().filter(|_| job == JobName::Sweep);
+            let start = start.or_else(|| asked.map(|(id, at)| Start::RequestedSweep(id.clone(), *at)));
+            let Some(start) = self.start_of(state, job, ledger, start) else { continue };
+            if state.tasks.len() >= if self.recovery.is_complete() { AT_ONCE } else { AT_ONCE_AT_FIRST } {
                 continue;
             }
             let request = Request {
@@ -267,7 +264,7 @@ impl Dispatcher {
                 learning: self.learning.clone(),
                 ..Request::default()
             };
-            self.begin(desk, job, start, request);
+            self.begin(state, job, start, request);
         }
         if idle {
             self.recovery.mark_progress();
@@ -275,14 +272,14 @@ impl Dispatcher {
     }
 
     /// What a job is to be begun for: nothing while it runs here or elsewhere, or has just failed.
-    fn free_to_begin(
+    fn start_of(
         &self,
-        desk: &mut DispatcherState,
+        state: &mut DispatcherState,
         job: JobName,
-        ledger: &JobFacts,
+        ledger: &JobStatus,
         due: Option<Start>,
     ) -> Option<Start> {
-        let here = desk
+        let here = state
             .running
             .iter()
             .find(|(_, running)| running.job == job)
@@ -292,39 +289,39 @@ impl Dispatcher {
             if let Some(Start::Occurrence(at, _)) = due.as_ref()
                 // The ledger may not know yet what was begun here.
                 && !matches!(here, Some(Start::Occurrence(begun, _)) if begun == *at)
-                && desk.overlapped.insert(job, *at) != Some(*at)
+                && state.overlapped.insert(job, *at) != Some(*at)
             {
                 self.meter.job(job, |counts| counts.overlaps += 1);
             }
             return None;
         }
-        if desk.paused.get(&job).is_some_and(|(until, _)| Instant::now() < *until) {
+        if state.paused.get(&job).is_some_and(|(until, _)| Instant::now() < *until) {
             return None;
         }
         match ledger.open {
-            _ if desk.panicked.contains(&job) => Some(Start::Panicked),
-            Some(_) => Some(Start::Left),
+            _ if state.panicked.contains(&job) => Some(Start::Panicked),
+            Some(_) => Some(Start::OpenRun),
             None => due,
         }
     }
 
-    fn begin(&self, desk: &mut DispatcherState, job: JobName, start: Start, request: Request) {
+    fn begin(&self, state: &mut DispatcherState, job: JobName, start: Start, request: Request) {
         let begun_for = start.clone();
-        let (store, cut, runtime) = (Arc::clone(&self.store), desk.cut.clone(), Handle::current());
-        let task = desk.tasks.spawn_blocking(move || {
+        let (store, cut, runtime) = (Arc::clone(&self.store), state.cut.clone(), Handle::current());
+        let task = state.tasks.spawn_blocking(move || {
             let work = async {
                 match start {
-                    Start::Left => finish_open(&store, job, Right::Lease, request).await,
+                    Start::OpenRun => finish_open(&store, job, Right::Lease, request).await,
                     Start::Occurrence(at, _) => {
                         run_job(&store, job, &Wanted::scheduled(at, Right::Lease), request).await.map(Some)
                     }
-                    Start::Asked(id, at) => {
+                    Start::RequestedSweep(id, at) => {
                         let wanted = Wanted::requested(&id, at);
                         run_job(&store, job, &wanted, request).await.map(Some)
                     }
                     Start::Panicked => {
                         let why = "the job panicked; the log of its worker says where".to_owned();
-                        store.leave(job.name(), Leaving::Failed(why)).await.map(|()| None)
+                        store.release_run(job.name(), RunRelease::Failed(why)).await.map(|()| None)
                     }
                 }
             };
@@ -336,20 +333,20 @@ impl Dispatcher {
                 }
             })
         });
-        desk.running.push((task.id(), Running { job, start: begun_for, begun: Instant::now() }));
+        state.running.push((task.id(), Running { job, start: begun_for, begun: Instant::now() }));
     }
 
     async fn settle(
         &self,
-        desk: &mut DispatcherState,
-        ended: Result<(Id, Ended), JoinError>,
+        state: &mut DispatcherState,
+        ended: Result<(Id, JobResult), JoinError>,
     ) -> Result<(), TooManyPanics> {
         let id = match &ended {
             Ok((id, _)) => *id,
             Err(why) => why.id(),
         };
-        let Some(place) = desk.running.iter().position(|(running, _)| *running == id) else { return Ok(()) };
-        let (_, Running { job, start, begun }) = desk.running.swap_remove(place);
+        let Some(place) = state.running.iter().position(|(running, _)| *running == id) else { return Ok(()) };
+        let (_, Running { job, start, begun }) = state.running.swap_remove(place);
         let took = begun.elapsed();
         match ended {
             Ok((_, Ok(report))) => {
@@ -357,9 +354,9 @@ impl Dispatcher {
                 if report.as_ref().is_some_and(|report| report.outcome != Outcome::Skipped) {
                     self.recovery.mark_progress();
                 }
-                desk.paused.remove(&job);
+                state.paused.remove(&job);
                 if matches!(start, Start::Panicked) {
-                    desk.panicked.remove(&job);
+                    state.panicked.remove(&job);
                 }
                 self.count(job, &start, took, report.as_ref());
             }
@@ -370,18 +367,18 @@ impl Dispatcher {
                     _ => Ending::Failed,
                 };
                 self.meter.job(job, |counts| counts.ended(ending, took));
-                let said = why.to_string();
-                if desk.paused.get(&job).is_none_or(|(_, before)| *before != said) {
-                    warn!(job = job.name(), why = said, "a run did not come to its end");
+                let last_error = why.to_string();
+                if state.paused.get(&job).is_none_or(|(_, before)| *before != last_error) {
+                    warn!(job = job.name(), why = last_error, "a run failed");
                 }
-                desk.paused.insert(job, (Instant::now() + PAUSE, said));
+                state.paused.insert(job, (Instant::now() + PAUSE, last_error));
             }
             Err(_) => {
                 self.meter.counts().panics += 1;
                 self.meter.job(job, |counts| counts.ended(Ending::Panicked, took));
-                desk.panicked.insert(job);
+                state.panicked.insert(job);
                 self.panics.count()?;
-                self.begin(desk, job, Start::Panicked, Request::default());
+                self.begin(state, job, Start::Panicked, Request::default());
             }
         }
         Ok(())
@@ -397,45 +394,45 @@ impl Dispatcher {
                 counts.last_done = Some(self.clock.now());
                 counts.worked(report.tally);
                 match start {
-                    Start::Left => counts.adopted += 1,
+                    Start::OpenRun => counts.adopted += 1,
                     Start::Occurrence(_, missed) => counts.missed += missed,
-                    Start::Asked(..) | Start::Panicked => {}
+                    Start::RequestedSweep(..) | Start::Panicked => {}
                 }
             }
         });
         if let (Start::Occurrence(_, missed @ 1..), Outcome::Done) = (start, report.outcome) {
-            warn!(job = job.name(), missed, "one run made up for occurrences that were missed");
+            warn!(job = job.name(), missed, "one run replaced missed occurrences");
         }
     }
 
-    async fn leave(&self, job: JobName, how: Leaving) {
-        match tokio::time::timeout(SHUTDOWN_TIMEOUT, self.store.leave(job.name(), how)).await {
+    async fn release_run(&self, job: JobName, how: RunRelease) {
+        match tokio::time::timeout(SHUTDOWN_TIMEOUT, self.store.release_run(job.name(), how)).await {
             Ok(Ok(())) => {}
             Ok(Err(why)) => {
-                warn!(job = job.name(), %why, "the lease of a run could not be given back; it will run out")
+                warn!(job = job.name(), %why, "the lease of a run could not be released; it will expire")
             }
             Err(_) => {
-                warn!(job = job.name(), "the lease of a run could not be given back in time; it will run out")
+                warn!(job = job.name(), "the lease of a run could not be released in time; it will expire")
             }
         }
     }
 
     /// Waits until what runs has come to the end of its transaction, and frees what did not.
-    async fn farewell(&self, mut desk: DispatcherState) {
+    async fn release_all(&self, mut state: DispatcherState) {
         let all = async {
-            while let Some(ended) = desk.tasks.join_next_with_id().await {
+            while let Some(ended) = state.tasks.join_next_with_id().await {
                 // One panic more does not matter to a worker that stops.
-                let _ = self.settle(&mut desk, ended).await;
+                let _ = self.settle(&mut state, ended).await;
             }
         };
         if tokio::time::timeout(GRACE, all).await.is_ok() {
             return;
         }
-        let left: Vec<JobName> = desk.running.iter().map(|(_, running)| running.job).collect();
-        error!(?left, "runs that did not come to the end of their transaction in time are given up");
-        desk.cut.cancel();
+        let left: Vec<JobName> = state.running.iter().map(|(_, running)| running.job).collect();
+        error!(?left, "released runs whose transaction did not end in time");
+        state.cut.cancel();
         for job in left {
-            self.leave(job, Leaving::ToAnother).await;
+            self.release_run(job, RunRelease::Handover).await;
         }
     }
 }

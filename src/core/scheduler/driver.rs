@@ -1,4 +1,4 @@
-//! One occurrence of a job, from the ledger and back to it.
+//! The execution of one occurrence of a job: opened in the ledger, run, and closed.
 //!
 //! The driver knows no job: it asks the ledger for the occurrence, finishes what a dead predecessor left open (with that
 //! run's own `now`), lets the job work, and records what it did. A run by hand goes the same way under an occurrence of
@@ -7,36 +7,33 @@
 use crate::domain::attempt::{Right, RunState};
 use crate::domain::units::Timestamp;
 use crate::jobs::{Completion, JobName, Request, Work, reap};
-use crate::store::{Asked, BY_HAND, Error, Held, Leaving, Opened, Outlook, Run, Store, Tally};
+use crate::store::{
+    BY_HAND, Error, OpenedRun, RequestedSweep, Run, RunInputs, RunLease, RunRelease, Store, Tally,
+};
 use std::time::Instant;
 use tracing::{Instrument, debug, info, info_span, warn};
 
-/// Which occurrence is wanted, and by what right.
+/// The occurrence to run, and the right to take it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wanted {
     /// Its name in the ledger.
     pub occurrence: String,
     /// The instant the laws see.
     pub now: Timestamp,
-    /// Who wants it.
     pub trigger: Trigger,
-    /// By what right.
     pub right: Right,
 }
 
-/// Who wants a run.
+/// The origin of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trigger {
-    /// The schedule.
     Schedule,
-    /// A person.
     Manual,
 }
 
-/// What came of it.
+/// The outcome of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// The job worked.
     Done,
     /// Somebody else holds the job, or the occurrence is over.
     Skipped,
@@ -44,18 +41,15 @@ pub enum Outcome {
     Released,
 }
 
-/// What a run did.
+/// The report of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JobReport {
-    /// Which job.
     pub job: JobName,
-    /// Which occurrence.
     pub occurrence: String,
     /// Its run, where there is one.
     pub run_id: Option<String>,
     /// The instant the laws saw.
     pub now: Timestamp,
-    /// What came of it.
     pub outcome: Outcome,
     /// What all its batches did.
     pub tally: Tally,
@@ -63,7 +57,6 @@ pub struct JobReport {
     pub due_left: i64,
     /// Whether the budget ended before the work.
     pub truncated: bool,
-    /// Why it was skipped.
     pub reason: Option<String>,
 }
 
@@ -76,7 +69,7 @@ impl JobReport {
         match self.outcome {
             Outcome::Done => Ok(self.tally),
             Outcome::Skipped | Outcome::Released => Err(Error::Conflict(
-                self.reason.unwrap_or_else(|| "the run was left to another worker".to_owned()),
+                self.reason.unwrap_or_else(|| "the run was released to another worker".to_owned()),
             )),
         }
     }
@@ -92,7 +85,12 @@ impl Wanted {
     /// The run of a sweep that somebody asked for.
     #[must_use]
     pub fn requested(id: &str, at: Timestamp) -> Self {
-        Self { occurrence: Asked::occurrence(id), now: at, trigger: Trigger::Manual, right: Right::Lease }
+        Self {
+            occurrence: RequestedSweep::occurrence(id),
+            now: at,
+            trigger: Trigger::Manual,
+            right: Right::Lease,
+        }
     }
 
     /// A run by hand.
@@ -113,14 +111,14 @@ pub async fn run_job(
     wanted: &Wanted,
     request: Request,
 ) -> Result<JobReport, Error> {
-    let outlook = store.outlook().await?;
-    run_job_after(store, outlook, job, wanted, request).await
+    let inputs = store.run_inputs().await?;
+    run_job_after(store, inputs, job, wanted, request).await
 }
 
 /// As [`run_job`], for whoever has just looked.
 pub async fn run_job_after(
     store: &Store,
-    mut outlook: Outlook,
+    mut inputs: RunInputs,
     job: JobName,
     wanted: &Wanted,
     request: Request,
@@ -133,11 +131,11 @@ pub async fn run_job_after(
         let opened =
             store.open_run(job.name(), &wanted.occurrence, wanted.now, trigger, wanted.right).await?;
         let reason = match opened {
-            Opened::Ours(run) => return work(store, job, run, &outlook, wanted.right, request).await,
-            Opened::Predecessor(run) => {
-                info!(job = job.name(), run_id = run.run_id, "finishing what a former holder left open");
+            OpenedRun::Ours(run) => return work(store, job, run, &inputs, wanted.right, request).await,
+            OpenedRun::Predecessor(run) => {
+                info!(job = job.name(), run_id = run.run_id, "resuming the open run of a former holder");
                 let whole = Request { limit: None, ..request.clone() };
-                match work(store, job, run, &outlook, wanted.right, whole).await {
+                match work(store, job, run, &inputs, wanted.right, whole).await {
                     Ok(left) if left.outcome == Outcome::Released => {
                         "this program was told to stop".to_owned()
                     }
@@ -145,15 +143,15 @@ pub async fn run_job_after(
                     ended => {
                         // Its record says so, and whoever asks now asked for another.
                         if let Err(why) = ended {
-                            warn!(job = job.name(), %why, "what a former holder left open failed");
+                            warn!(job = job.name(), %why, "the open run of a former holder failed");
                         }
-                        outlook = store.outlook().await?;
+                        inputs = store.run_inputs().await?;
                         continue;
                     }
                 }
             }
-            Opened::Over(state) => format!("this occurrence is over already: {}", state.name()),
-            Opened::Held { occurrence, holder } => {
+            OpenedRun::Over(state) => format!("this occurrence is over already: {}", state.name()),
+            OpenedRun::Held { occurrence, holder } => {
                 format!("another program ({holder}) is working on the occurrence {occurrence} of this job")
             }
         };
@@ -175,7 +173,7 @@ async fn work(
     store: &Store,
     job: JobName,
     mut run: Run,
-    outlook: &Outlook,
+    inputs: &RunInputs,
     right: Right,
     request: Request,
 ) -> Result<JobReport, Error> {
@@ -183,19 +181,19 @@ async fn work(
     async {
         let begun = Instant::now();
         let stop = request.stop.clone();
-        let held = run.held();
+        let held = run.lease();
         let body = async {
             // What dead programs marked is not ripe for anybody.
-            if job == JobName::Promote && outlook.attempts {
+            if job == JobName::Promote && inputs.attempts {
                 reap::run(store, right).await?;
             }
-            job.run(Work::new(store, outlook, &mut run, request)).await
+            job.run(Work::new(store, inputs, &mut run, request)).await
         };
         let reached = beating(store, &held, Box::pin(body)).await;
         let truncated = match reached {
             Ok(Completion::Budget) if stop.is_cancelled() => {
-                store.leave(job.name(), Leaving::ToAnother).await?;
-                info!("left to another worker");
+                store.release_run(job.name(), RunRelease::Handover).await?;
+                info!("released to another worker");
                 return Ok(report(job, &run, Outcome::Released, Tally::default()));
             }
             Ok(reached) => reached == Completion::Budget,
@@ -241,7 +239,7 @@ async fn work(
 ///
 /// Neither is ever dropped half-way, since a transaction whose future is dropped keeps its locks until its connection is
 /// used again. So a job whose run was lost is not stopped from here either: its next transaction's guard does that.
-async fn beating<T>(store: &Store, held: &Held, work: impl Future<Output = T>) -> T {
+async fn beating<T>(store: &Store, held: &RunLease, work: impl Future<Output = T>) -> T {
     let mut work = std::pin::pin!(work);
     loop {
         tokio::select! {
@@ -259,7 +257,7 @@ async fn beating<T>(store: &Store, held: &Held, work: impl Future<Output = T>) -
             }
         };
         if let Err(why) = renewed {
-            debug!(%why, "no sign of life could be given");
+            debug!(%why, "the lease could not be renewed");
         }
         if let Some(done) = done {
             return done;
@@ -289,8 +287,8 @@ pub async fn finish_open(
     request: Request,
 ) -> Result<Option<JobReport>, Error> {
     let Some(run) = store.take_open_run(job.name(), right).await? else { return Ok(None) };
-    let outlook = store.outlook().await?;
-    work(store, job, run, &outlook, right, request).await.map(Some)
+    let inputs = store.run_inputs().await?;
+    work(store, job, run, &inputs, right, request).await.map(Some)
 }
 
 /// What a run of a job at `now` would do: the run, rolled back. It leaves nothing in the ledger.
@@ -300,8 +298,8 @@ pub async fn dry_run_job(
     now: Timestamp,
     request: Request,
 ) -> Result<Tally, Error> {
-    let outlook = store.outlook().await?;
+    let inputs = store.run_inputs().await?;
     let mut run = Run::dry(job.name(), now);
-    job.run(Work::new(store, &outlook, &mut run, request)).await?;
+    job.run(Work::new(store, &inputs, &mut run, request)).await?;
     Ok(run.estimated())
 }

@@ -1,4 +1,4 @@
-//! Which occurrence of a schedule is due: a pure function of schedule, last run and now.
+//! The due occurrence of a schedule, as a pure function of schedule, last run and now.
 //!
 //! Intervals fall on whole multiples since 1970-01-01T00:00Z, so every program that asks finds the same instants, and a
 //! schedule needs no memory of when it was begun; cron patterns are in [`super::calendar`]. Whatever was missed, there is
@@ -18,7 +18,7 @@ pub const WINDOW_MS: i64 = 7 * 24 * 3_600_000;
 /// A pattern of every minute fires so often in ten weeks.
 pub const COUNT_MAX: u64 = 100_000;
 
-/// When a job runs.
+/// The recurrence of a job.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Rhythm {
     /// At whole multiples of this many milliseconds since 1970.
@@ -30,7 +30,6 @@ pub enum Rhythm {
 /// A rhythm and the greatest delay of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Schedule {
-    /// When a job runs.
     pub rhythm: Rhythm,
     /// How much later than its occurrence a run may begin, milliseconds.
     pub jitter_ms: i64,
@@ -39,7 +38,6 @@ pub struct Schedule {
 /// An occurrence that is due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Due {
-    /// The occurrence.
     pub at: Timestamp,
     /// How many before it, of the last week, never ran.
     pub missed: u64,

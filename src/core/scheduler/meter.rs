@@ -1,4 +1,4 @@
-//! What a worker has counted since it started, for whoever prints it.
+//! The counters of a worker since it started.
 //!
 //! One lock for all: it is taken once a run and once a look, and a reader sees numbers that belong together.
 
@@ -9,16 +9,13 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// How a run ended, as a label.
+/// The end of a run, as a metric label.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Ending {
-    /// It did its work.
     Done,
-    /// It met a fault.
     Failed,
     /// A guard stopped it before it wrote.
     Guarded,
-    /// It panicked.
     Panicked,
     /// Another worker took it over meanwhile.
     Lost,
@@ -45,7 +42,7 @@ impl Ending {
     }
 }
 
-/// What was counted of one job.
+/// The counters of one job.
 #[derive(Debug, Clone, Default)]
 pub struct JobCounts {
     /// Runs by how they ended.
@@ -68,20 +65,18 @@ pub struct JobCounts {
     pub last_done: Option<Timestamp>,
 }
 
-/// What was counted of the worker.
+/// The counters of the worker.
 #[derive(Debug, Clone, Default)]
 pub struct Counts {
-    /// By job.
     pub jobs: BTreeMap<JobName, JobCounts>,
     /// Attempts whose lease was over and that this worker ended.
     pub reaped: u64,
     /// Looks at the ledger that failed.
     pub failed_looks: u64,
-    /// Panics.
     pub panics: u64,
     /// Changes of the configuration that were not taken over because it had faults.
     pub failed_reloads: u64,
-    /// Rows that are set aside, as last seen.
+    /// Rows that are quarantined, as last seen.
     pub quarantined: i64,
     /// Attempts that nobody ended long after their lease, as last seen.
     pub stuck: i64,

@@ -1,4 +1,4 @@
-//! How often a worker's loops panicked: once is taken up again, three times within a minute is a defect that goes on.
+//! The count of panics of a worker's loops: one is tolerated, three within a minute end the worker.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! Whether work gets on, which all loops of a worker want to know.
+//! The recovery of a worker after the database was unreachable, shared by all its loops.
 //!
 //! A server that has just come back plans each statement when it first meets it, once for everybody who asks. So what
 //! was under way goes first, then one job, and all else waits until it has come to its end. Workers do not come back at
@@ -12,7 +12,7 @@ use tokio::sync::watch;
 /// Within which the workers of a database that was away come back to it.
 const RETURN: Duration = Duration::from_secs(1);
 
-/// How far work gets on.
+/// The stage of a recovery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
     /// The database was away when it was last asked.

@@ -1,7 +1,7 @@
 //! Checks of a database and its configuration, and repairs that have one right answer.
 
 use super::Service;
-use crate::store::{About, Ahead, Aside, Drift, Error, MirrorStatus};
+use crate::store::{About, Drift, Error, FutureRows, MirrorStatus, QuarantineCounts};
 use serde::Serialize;
 
 /// Something that is not as it should be, with the way to mend it.
@@ -77,8 +77,8 @@ impl Service {
             }),
         });
         let waiting = self.store.waiting(self.instant(None).await?).await?;
-        findings.push(aside(waiting.quarantined, self.store.aside().await));
-        findings.push(ahead(self.store.ahead(self.instant(None).await?).await));
+        findings.push(aside(waiting.quarantined, self.store.quarantine_counts().await));
+        findings.push(ahead(self.store.future_rows(self.instant(None).await?).await));
         findings.push(adopted(
             "other writers",
             self.store.unstamped().await?,
@@ -200,12 +200,12 @@ impl Service {
 }
 
 /// Quarantined rows.
-fn aside(nodes: i64, others: Result<Aside, Error>) -> Finding {
+fn aside(nodes: i64, others: Result<QuarantineCounts, Error>) -> Finding {
     let fix = "see them with: ebb inspect quarantine; correct the value or the constraint that each names, then: ebb doctor --fix. \
                Places and edges come back with the next run of evaporate, relations that Ebb knew with that of fade";
-    let (Aside { relations, places, edges }, unknown) = match others {
+    let (QuarantineCounts { relations, places, edges }, unknown) = match others {
         Ok(found) => (found, None),
-        Err(why) => (Aside { relations: 0, places: 0, edges: 0 }, Some(why)),
+        Err(why) => (QuarantineCounts { relations: 0, places: 0, edges: 0 }, Some(why)),
     };
     let named = [
         (nodes, "memory, fact or session", "memories, facts or sessions"),
@@ -249,7 +249,7 @@ fn held(told: &[MirrorStatus]) -> Finding {
 }
 
 /// Instants that a wrong clock left in the future, from which nothing decays.
-fn ahead(found: Result<Ahead, Error>) -> Finding {
+fn ahead(found: Result<FutureRows, Error>) -> Finding {
     let found = match found {
         Ok(found) => found,
         Err(why) => {
@@ -257,7 +257,8 @@ fn ahead(found: Result<Ahead, Error>) -> Finding {
             return problem("dates ahead", format!("cannot be counted: {why}"), fix);
         }
     };
-    let Ahead { memories, relations, facts, places, edges, sessions, accesses, pairs, ledger, named } = found;
+    let FutureRows { memories, relations, facts, places, edges, sessions, accesses, pairs, ledger, named } =
+        found;
     let counted = [
         (memories, "memories"),
         (relations, "relations"),

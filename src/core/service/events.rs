@@ -15,7 +15,7 @@ use crate::domain::event::{Event, Trace, Walk};
 use crate::domain::tunables::Tunables;
 use crate::domain::units::Timestamp;
 use crate::jobs::JobName;
-use crate::store::{Applied, Batch, Error, Fault, OtherEvents, Progress};
+use crate::store::{Batch, BatchFault, BatchOutcome, Error, OtherEvents, Progress};
 use feed::{Feed, Step};
 use line::Reading;
 use std::collections::BTreeMap;
@@ -114,9 +114,9 @@ pub enum ImportError {
     /// A line that the database refuses.
     #[error("{path}:{line}: {why}")]
     Line {
-        /// Which file.
+        /// RelationFilter file.
         path: String,
-        /// Which line, from 1.
+        /// RelationFilter line, from 1.
         line: u64,
         /// Why.
         why: Error,
@@ -306,7 +306,7 @@ impl<'a> Feeder<'a> {
             let batch = Batch { events: &events, tunables: &tunables };
             let beside = OtherEvents { seen: &step.seen, facts: &step.facts, traces: &traces };
             match store.import_events(&self.key, from, &progress, batch, beside).await? {
-                Applied::All(done) => {
+                BatchOutcome::Written(done) => {
                     let made = events.iter().filter(|event| matches!(event, Event::Remember(_))).count();
                     self.count("memory", made);
                     self.count("access", done.len() - made);
@@ -317,8 +317,8 @@ impl<'a> Feeder<'a> {
                     }
                     break;
                 }
-                Applied::Nothing(faults) => {
-                    for Fault { index, why } in faults.into_iter().rev() {
+                BatchOutcome::Rejected(faults) => {
+                    for BatchFault { index, why } in faults.into_iter().rev() {
                         let (line, text) = match index.checked_sub(events.len()) {
                             Some(index) => {
                                 traces.remove(index);

@@ -9,7 +9,7 @@ use crate::domain::memory::{Crossing, MemoryState};
 use crate::domain::tier::Tier;
 use crate::domain::tunables::Tunables;
 use crate::domain::units::{HOUR_MS, Timestamp};
-use crate::store::{Error, Happened, Record};
+use crate::store::{Error, MemoryEvent, Record};
 
 pub use super::past::Stretch;
 
@@ -37,24 +37,24 @@ impl Service {
         let life = record.life.clone();
         let life = life.map_err(|reason| Error::Quarantined { id: format!("memory {key}"), reason })?;
         let history = self.store().history(key).await?;
-        let vital = life.vital;
-        let crossings = vital.crossings(at, &tunables);
+        let state = life.state;
+        let crossings = state.crossings(at, &tunables);
         let half_life_hours = tunables
-            .curve(vital.tier)
-            .filter(|_| !vital.pinned)
+            .curve(state.tier)
+            .filter(|_| !state.pinned)
             .and_then(crate::domain::decay::Curve::half_life)
             .map(|ms| ms / hours_ms(1.0));
-        let curve = curve(&vital, at, &crossings, half_life_hours, &tunables);
-        let past = if at < vital.anchor() {
+        let curve = curve(&state, at, &crossings, half_life_hours, &tunables);
+        let past = if at < state.anchor() {
             Vec::new()
         } else {
             stretches(&life, &history, record.last_expired, &tunables)
         };
-        let working = matches!(vital.tier, Tier::Working | Tier::ExpiredWorking);
+        let working = matches!(state.tier, Tier::Working | Tier::ExpiredWorking);
         let expiry = working.then_some(("expiry", tunables.config().expiry_threshold));
-        let promotion = tunables.promotion_threshold(vital.tier).map(|value| ("promotion", value));
-        let thresholds = promotion.into_iter().chain(expiry).filter(|_| !vital.pinned).collect();
-        let because = because(&record, &vital, at, &crossings, &history, &tunables);
+        let promotion = tunables.promotion_threshold(state.tier).map(|value| ("promotion", value));
+        let thresholds = promotion.into_iter().chain(expiry).filter(|_| !state.pinned).collect();
+        let because = because(&record, &state, at, &crossings, &history, &tunables);
         let history = api::history(&history, &life, record.last_expired);
         let memory = Memory::at(record, at, &tunables);
         let explained = Explained { memory, half_life_hours, crossings, history, because };
@@ -70,13 +70,13 @@ fn hours_ms(hours: f64) -> f64 {
 
 /// The energy from its anchor until a little after the last crossing, or for three half-lives.
 fn curve(
-    vital: &MemoryState,
+    state: &MemoryState,
     at: Timestamp,
     crossings: &[Crossing],
     half_life_hours: Option<f64>,
     tunables: &Tunables,
 ) -> Vec<(Timestamp, f64)> {
-    let from = vital.anchor().min(at);
+    let from = state.anchor().min(at);
     let ahead = crossings.last().map_or_else(
         || at.after(hours_ms(half_life_hours.unwrap_or(8.0) * 3.0)),
         |last| at.max(last.at).after(last.at.since(from) * 0.15),
@@ -86,27 +86,27 @@ fn curve(
         .map(|i| {
             #[expect(clippy::cast_precision_loss, reason = "at most 160")]
             let instant = from.after(span * i as f64 / POINTS as f64);
-            (instant, vital.energy_now(instant, tunables).value())
+            (instant, state.energy_now(instant, tunables).value())
         })
         .collect()
 }
 
 fn because(
     record: &Record,
-    vital: &MemoryState,
+    state: &MemoryState,
     at: Timestamp,
     crossings: &[Crossing],
-    history: &[Happened],
+    history: &[MemoryEvent],
     tunables: &Tunables,
 ) -> String {
-    let energy = vital.energy_now(at, tunables).value();
+    let energy = state.energy_now(at, tunables).value();
     let times = |count: i64| match count {
         1 => "once".to_owned(),
         2 => "twice".to_owned(),
         n => format!("{n} times"),
     };
     let used =
-        format!("it was accessed {}, last at {}", times(vital.access_count), rfc3339(vital.last_accessed));
+        format!("it was accessed {}, last at {}", times(state.access_count), rfc3339(state.last_accessed));
     let rose = history
         .iter()
         .find(|event| event.what != "ACCESSED_IN")
@@ -115,25 +115,25 @@ fn because(
         })
         .unwrap_or_default();
     let config = tunables.config();
-    if vital.pinned {
+    if state.pinned {
         return format!(
             "It is pinned: neither time nor jobs change it; {used}. Its energy rests at {energy:.3}. \
              To let it fade: ebb memory unpin {}",
             record.id
         );
     }
-    match vital.tier {
+    match state.tier {
         Tier::ExpiredWorking => format!(
             "It expired at {}: {used}, and a working memory whose energy falls below {} expires. Its energy was {energy:.3} \
              then and rests there. Nothing was deleted; the next access revives it.",
-            rfc3339(record.last_expired.unwrap_or(vital.energy_at)),
+            rfc3339(record.last_expired.unwrap_or(state.energy_at)),
             config.expiry_threshold
         ),
         Tier::ArchivedWorking | Tier::ArchivedShortTerm => {
             "It is the stub that a promotion left behind: a record of what the memory was then.".to_owned()
         }
         tier => {
-            let next = match (vital.ripe_at, tier.next(), tunables.promotion_threshold(tier)) {
+            let next = match (state.ripe_at, tier.next(), tunables.promotion_threshold(tier)) {
                 (Some(ripe), Some(next), _) => {
                     format!(
                         " It is ripe since {} and rises to {next} at the next run of promote.",
@@ -148,7 +148,7 @@ fn because(
             };
             let expiry = crossings
                 .iter()
-                .find(|crossing| crossing.name == "expiry" && vital.ripe_at.is_none())
+                .find(|crossing| crossing.name == "expiry" && state.ripe_at.is_none())
                 .map(|crossing| format!(" Unused, it expires at {}.", rfc3339(crossing.at)))
                 .unwrap_or_default();
             format!(

@@ -15,7 +15,7 @@ use crate::domain::policy::{Counters, Draft, Glob, Measure, Mode, Policies, Poli
 use crate::domain::units::Timestamp;
 use crate::jobs::{JobName, Request, sweep};
 use crate::scheduler::driver::{self, Wanted};
-use crate::store::{self, Asked, Error, Fact, FactFilter, InForce, Said, SweepState};
+use crate::store::{self, ActivePolicies, Error, Fact, FactFilter, FactReceipt, RequestedSweep, SweepState};
 use serde_json::json;
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
@@ -33,7 +33,11 @@ const TURN_LIMIT: Duration = Duration::from_secs(10);
 
 impl Service {
     /// Asserts facts, all or none; answers which of them are the heads of their lineages.
-    pub async fn assert_facts(&self, mode: &WriteMode, facts: &[Assertion]) -> Result<Vec<Said>, Error> {
+    pub async fn assert_facts(
+        &self,
+        mode: &WriteMode,
+        facts: &[Assertion],
+    ) -> Result<Vec<FactReceipt>, Error> {
         // The ids are made anew at each try, and a client that tries again does so later.
         let assertion = |fact: &Assertion| {
             let tuple = &fact.tuple;
@@ -97,7 +101,7 @@ impl Service {
         });
         let hash = request_hash("sweep", &document);
         let write_mode = write.with_hash(&hash);
-        let id = match self.store.sweep_under(write_mode).await? {
+        let id = match self.store.sweep_of_request(write_mode).await? {
             Some(id) => id,
             None => {
                 let policies = self.store.policies().await?.policies;
@@ -110,7 +114,7 @@ impl Service {
                     let found = sweep::look(&self.store, *scope, &rules, at).await?;
                     return Ok(Sweep::Done(answer(at, *scope, rules.summary(&found))));
                 }
-                let asked = Asked {
+                let asked = RequestedSweep {
                     id: new_id(),
                     scope: *scope,
                     mode: *mode,
@@ -121,10 +125,10 @@ impl Service {
                     cursor: String::new(),
                     counters: Counters::default(),
                 };
-                self.store.ask_for_sweep(write_mode, &asked).await?
+                self.store.request_sweep(write_mode, &asked).await?
             }
         };
-        let mut job = self.store.asked_sweep(&id).await?;
+        let mut job = self.store.sweep_job(&id).await?;
         if !job.state.is_over() && job.asked.heads <= AT_ONCE_MAX {
             let wanted = Wanted::requested(&id, job.asked.now);
             let stop = stop.unwrap_or_default();
@@ -132,7 +136,7 @@ impl Service {
             loop {
                 let work = Request { stop: stop.clone(), ..Request::default() };
                 driver::run_job(&self.store, JobName::Sweep, &wanted, work).await?;
-                job = self.store.asked_sweep(&id).await?;
+                job = self.store.sweep_job(&id).await?;
                 // A worker that looked in between has it: what it comes to is the answer. While the sweep of another scope goes
                 // on it has its turn later, and is waited for unless that takes long.
                 let waits = match job.state {
@@ -163,11 +167,11 @@ impl Service {
 
     /// A sweep that was asked for, as it stands.
     pub async fn sweep_job(&self, id: &str) -> Result<SweepJob, Error> {
-        self.store.asked_sweep(id).await.map(status)
+        self.store.sweep_job(id).await.map(status)
     }
 
     /// The policies in force.
-    pub async fn policies(&self) -> Result<InForce, Error> {
+    pub async fn policies(&self) -> Result<ActivePolicies, Error> {
         self.store.policies().await
     }
 

@@ -9,7 +9,9 @@ use crate::domain::ids::{EntityName, InstanceId, MemoryId, MemoryKey, Scope, Ses
 use crate::domain::memory::Revive;
 use crate::domain::similarity::{Embedding, EmbeddingError};
 use crate::domain::units::Timestamp;
-use crate::store::{Applied, Batch, Done, Ended, Error, Fault, Filter, Record, RequestMode};
+use crate::store::{
+    Batch, BatchFault, BatchOutcome, EndedSession, Error, EventEffect, Filter, Record, RequestMode,
+};
 use serde_json::{Value, json};
 
 /// A write that may be repeated: the same id counts once.
@@ -142,9 +144,10 @@ impl Service {
         let (scope, at) = (remember.scope.clone(), remember.at);
         let key = MemoryKey::new(&scope, &remember.id);
         let (done, mut memories) = self.apply(mode, &[Event::Remember(remember)], at).await?;
-        let (key, done) =
-            done.first().map_or((key, Done::Accessed), |(id, done)| (MemoryKey::new(&scope, id), *done));
-        memories.pop().filter(|_| done != Done::Forgotten).ok_or_else(|| forgotten(&key))
+        let (key, done) = done
+            .first()
+            .map_or((key, EventEffect::Accessed), |(id, done)| (MemoryKey::new(&scope, id), *done));
+        memories.pop().filter(|_| done != EventEffect::Forgotten).ok_or_else(|| forgotten(&key))
     }
 
     /// Uses a memory: its energy now plus 1.
@@ -175,7 +178,7 @@ impl Service {
         mode: &WriteMode,
         events: &[Event],
         at: Timestamp,
-    ) -> Result<(Vec<(MemoryId, Done)>, Vec<Memory>), Error> {
+    ) -> Result<(Vec<(MemoryId, EventEffect)>, Vec<Memory>), Error> {
         self.applied(mode, events, Some(at)).await.map_err(|why| match why {
             BatchError::Event { why, .. } | BatchError::Store(why) => why,
         })
@@ -190,7 +193,7 @@ impl Service {
         &self,
         request: &RequestId,
         events: &[Event],
-    ) -> Result<Vec<(MemoryId, Done)>, BatchError> {
+    ) -> Result<Vec<(MemoryId, EventEffect)>, BatchError> {
         Ok(self.applied(&request.clone().into(), events, None).await?.0)
     }
 
@@ -199,7 +202,7 @@ impl Service {
         mode: &WriteMode,
         events: &[Event],
         at: Option<Timestamp>,
-    ) -> Result<(Vec<(MemoryId, Done)>, Vec<Memory>), BatchError> {
+    ) -> Result<(Vec<(MemoryId, EventEffect)>, Vec<Memory>), BatchError> {
         let tunables = self.store.tunables().await?;
         let batch = Batch { events, tunables: &tunables };
         let seed = mode.seed();
@@ -222,8 +225,8 @@ impl Service {
         let (applied, first, records) =
             self.store.apply_request(mode.with_hash(&hash), seed, batch, keys).await?;
         match applied {
-            Applied::All(done) => {
-                let of = |(index, (event, done)): (usize, (&Event, Done))| {
+            BatchOutcome::Written(done) => {
+                let of = |(index, (event, done)): (usize, (&Event, EventEffect))| {
                     let id = match first_id(first.as_deref(), index, event) {
                         Some(id) => MemoryId::new(&id).map_err(|why| Error::Invalid(why.to_string()))?,
                         None => event.id().clone(),
@@ -232,15 +235,15 @@ impl Service {
                 };
                 let done = events.iter().zip(done).enumerate().map(of).collect::<Result<Vec<_>, Error>>()?;
                 let dry_run = *mode == WriteMode::DryRun;
-                let shown = |(record, (_, did)): (Record, &(MemoryId, Done))| {
+                let shown = |(record, (_, did)): (Record, &(MemoryId, EventEffect))| {
                     let memory = Memory::at(record, at?, &tunables);
                     Some(Memory { did: Some(*did), dry_run, ..memory })
                 };
                 let memories = records.into_iter().zip(&done).filter_map(shown).collect();
                 Ok((done, memories))
             }
-            Applied::Nothing(mut faults) => {
-                let Fault { index, why } = faults.swap_remove(0);
+            BatchOutcome::Rejected(mut faults) => {
+                let BatchFault { index, why } = faults.swap_remove(0);
                 Err(BatchError::Event { index, why })
             }
         }
@@ -320,7 +323,7 @@ impl Service {
         session: &SessionId,
         at: Timestamp,
         threshold: Option<f64>,
-    ) -> Result<Ended, Error> {
+    ) -> Result<EndedSession, Error> {
         let tunables = self.store.tunables().await?;
         let document =
             json!({ "scope": scope.as_str(), "session": session.as_str(), "threshold": threshold });

@@ -194,6 +194,6 @@ impl Service {
     /// Has the mirrors of all processes read the graph anew at their next look: for what other writers changed, who leave no
     /// word.
     pub async fn refresh_all_mirrors(&self) -> Result<(), store::Error> {
-        self.store.leave_word_of_everything().await
+        self.store.record_full_change().await
     }
 }

@@ -7,7 +7,7 @@ use super::request_hash::request_hash;
 use crate::domain::ids::{RecallId, Scope};
 use crate::domain::outcome::{Outcome, OutcomeError, Used};
 use crate::domain::units::Timestamp;
-use crate::store::{self, Report, Reported};
+use crate::store::{self, OutcomeReceipt, OutcomeReport};
 use ebb_engine::plasticity::Learn;
 use serde_json::json;
 use tracing::warn;
@@ -39,7 +39,7 @@ impl Service {
         scope: &Scope,
         outcome: &Outcome,
         at: Timestamp,
-    ) -> Result<Reported, store::Error> {
+    ) -> Result<OutcomeReceipt, store::Error> {
         let used = |used: &Used| json!({ "id": used.id, "path": used.path });
         let hash = request_hash(
             "outcome",
@@ -50,7 +50,7 @@ impl Service {
                 "reward": outcome.reward().value(),
             }),
         );
-        let report = Report { scope, outcome, at, learns: self.learns() };
+        let report = OutcomeReport { scope, outcome, at, learns: self.learns() };
         self.store.report(mode.with_hash(&hash), report).await
     }
 

@@ -9,7 +9,7 @@ use crate::domain::memory::{MemoryState, Revive, accessed, created};
 use crate::domain::tier::Tier;
 use crate::domain::tunables::Tunables;
 use crate::domain::units::{Energy, Timestamp};
-use crate::store::{Happened, Life};
+use crate::store::{Life, MemoryEvent};
 
 /// Instants with energies, in order; between two points the energy fades smoothly.
 pub type Stretch = Vec<(Timestamp, f64)>;
@@ -29,37 +29,37 @@ enum Step {
 /// The stretches between what happened, from the earliest start that explains the stored energy to the anchor.
 pub(super) fn stretches(
     life: &Life,
-    history: &[Happened],
+    history: &[MemoryEvent],
     last_expired: Option<Timestamp>,
     tunables: &Tunables,
 ) -> Vec<Stretch> {
-    let vital = &life.vital;
-    let mut steps = steps(vital, history, last_expired);
-    steps.retain(|(at, _)| *at > life.created && *at <= vital.anchor());
-    let born = (life.created, created(life.created, vital.pinned), 0);
+    let state = &life.state;
+    let mut steps = steps(state, history, last_expired);
+    steps.retain(|(at, _)| *at > life.created && *at <= state.anchor());
+    let born = (life.created, created(life.created, state.pinned), 0);
     let risen = steps.iter().enumerate().filter_map(|(index, (at, step))| {
         let Step::Rose(tier, energy) = *step else { return None };
         let energy = Energy::new(energy).ok()?;
         let start =
-            MemoryState { tier, energy, energy_at: *at, last_accessed: *at, ..created(*at, vital.pinned) };
+            MemoryState { tier, energy, energy_at: *at, last_accessed: *at, ..created(*at, state.pinned) };
         Some((*at, start, index + 1))
     });
     let mut starts = std::iter::once(born).chain(risen);
     starts
-        .find_map(|(at, start, index)| follow(at, start, &steps[index..], vital, tunables))
+        .find_map(|(at, start, index)| follow(at, start, &steps[index..], state, tunables))
         .unwrap_or_default()
 }
 
 fn steps(
-    vital: &MemoryState,
-    history: &[Happened],
+    state: &MemoryState,
+    history: &[MemoryEvent],
     last_expired: Option<Timestamp>,
 ) -> Vec<(Timestamp, Step)> {
-    let mut uses: Vec<Timestamp> = vec![vital.last_accessed];
+    let mut uses: Vec<Timestamp> = vec![state.last_accessed];
     uses.extend(history.iter().filter(|event| event.what == "ACCESSED_IN").map(|event| event.at));
     uses.sort();
     uses.dedup();
-    let rose = |event: &Happened| {
+    let rose = |event: &MemoryEvent| {
         let tier = match event.what.as_str() {
             "PROMOTED_TO" => Tier::ShortTerm,
             "CRYSTALLIZED_INTO" => Tier::LongTerm,
@@ -103,11 +103,11 @@ fn follow(
     fits.then_some(drawn)
 }
 
-fn sampled(vital: &MemoryState, from: Timestamp, to: Timestamp, tunables: &Tunables) -> Stretch {
+fn sampled(state: &MemoryState, from: Timestamp, to: Timestamp, tunables: &Tunables) -> Stretch {
     let step = to.since(from) / f64::from(POINTS);
     let mut points: Stretch = (0..=POINTS)
         .map(|i| from.after(step * f64::from(i)).min(to))
-        .map(|at| (at, vital.energy_now(at, tunables).value()))
+        .map(|at| (at, state.energy_now(at, tunables).value()))
         .collect();
     points.dedup_by_key(|(at, _)| *at);
     points
@@ -127,19 +127,19 @@ mod tests {
         Timestamp::EPOCH.after(hours * 3_600_000.0)
     }
 
-    fn used(hours: f64) -> Happened {
-        Happened { what: "ACCESSED_IN".to_owned(), at: at(hours), energy: None, detail: None, count: 1 }
+    fn used(hours: f64) -> MemoryEvent {
+        MemoryEvent { what: "ACCESSED_IN".to_owned(), at: at(hours), energy: None, detail: None, count: 1 }
     }
 
-    fn life(vital: MemoryState) -> Life {
+    fn life(state: MemoryState) -> Life {
         let id = MemoryId::new("m").unwrap();
-        Life { id, scope: Scope::local(), vital, created: at(0.0), session: None }
+        Life { id, scope: Scope::local(), state, created: at(0.0), session: None }
     }
 
     #[test]
     fn a_past_whose_accesses_are_known_is_drawn_whole_and_one_with_gaps_not_at_all() {
         let tunables = ConsolidationConfig::DOCUMENTED.check().unwrap();
-        let touch = |vital, hours| accessed(vital, at(hours), Revive::Yes, &tunables).unwrap().0;
+        let touch = |state, hours| accessed(state, at(hours), Revive::Yes, &tunables).unwrap().0;
         let twice = touch(touch(created(at(0.0), false), 1.0), 2.0);
         let known = [used(1.0), used(2.0)];
         let drawn = stretches(&life(twice), &known, None, &tunables);
@@ -161,7 +161,7 @@ mod tests {
             access_count: 9,
             ..created(at(0.0), false)
         };
-        let rose = Happened { what: "PROMOTED_TO".to_owned(), energy: Some(2.5), ..used(3.0) };
+        let rose = MemoryEvent { what: "PROMOTED_TO".to_owned(), energy: Some(2.5), ..used(3.0) };
         let later = accessed(risen, at(8.0), Revive::Yes, &tunables).unwrap().0;
         let drawn = stretches(&life(later), &[used(8.0), rose], None, &tunables);
         assert_eq!(drawn[0].first(), Some(&(at(3.0), 2.5)));

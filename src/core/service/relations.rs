@@ -7,7 +7,7 @@ use crate::domain::event::{Observe, Tie};
 use crate::domain::ids::Scope;
 use crate::domain::relation::Fading;
 use crate::domain::units::{Timestamp, Weight};
-use crate::store::{Error, Observed, Relation, Which};
+use crate::store::{Error, ObservationEffect, Relation, RelationFilter};
 use serde_json::{Value, json};
 
 /// Relations of one request to the database.
@@ -15,7 +15,7 @@ const PAGE: usize = 1_000;
 
 impl Service {
     /// Observes relations in their order, all or none; answers what each observation did.
-    pub async fn observe(&self, mode: &WriteMode, seen: &[Observe]) -> Result<Vec<Observed>, Error> {
+    pub async fn observe(&self, mode: &WriteMode, seen: &[Observe]) -> Result<Vec<ObservationEffect>, Error> {
         // The instant apart: a client that tries again does so later.
         let observation = |one: &Observe| json!({ "relation": named(&one.tie), "weight": one.seen.weight.map(Weight::value), "pinned": one.seen.pinned });
         let hash = request_hash("observe", &seen.iter().map(observation).collect());
@@ -39,7 +39,7 @@ impl Service {
     pub async fn relations_after(
         &self,
         scope: &Scope,
-        which: Which,
+        which: RelationFilter,
         after: &str,
         limit: usize,
         at: Timestamp,
@@ -65,7 +65,7 @@ impl Service {
         let key = tie.key();
         // A list goes on after a key: after all but the last letter of this one come 16 others at most, and this one.
         let after = &key[..key.len().saturating_sub(1)];
-        for which in [Which::Retrievable, Which::Decayed] {
+        for which in [RelationFilter::Retrievable, RelationFilter::Decayed] {
             let near = self.store.relations(&tie.scope, which, at, after, 16).await?;
             if let Some(found) = near.into_iter().find(|one| one.key == key) {
                 return Ok(found);
@@ -84,7 +84,7 @@ impl Service {
     pub async fn relations(
         &self,
         scope: &Scope,
-        which: Which,
+        which: RelationFilter,
         limit: Option<usize>,
         at: Timestamp,
     ) -> Result<Vec<Relation>, Error> {

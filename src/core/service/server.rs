@@ -4,7 +4,7 @@ use super::Service;
 use crate::api::server::{Health, OpenAttempt, Server, Status, Waiting};
 use crate::domain::tier::Tier;
 use crate::domain::units::Timestamp;
-use crate::store::{self, Answer, Error, Initialised, Store, TierCount};
+use crate::store::{self, Answer, Error, InitReport, Store, TierCount};
 
 /// The changes of one hour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,13 +26,13 @@ impl Service {
     ///
     /// # Errors
     /// [`Error::Conflict`] with the rows that would break a constraint; nothing is written then.
-    pub async fn initialise(&self) -> Result<Initialised, Error> {
+    pub async fn initialise(&self) -> Result<InitReport, Error> {
         let about = self.store.about().await?;
         self.store.initialise(&self.config.consolidation, self.counted(about.server_now)).await
     }
 
     /// The answer of [`Service::initialise`], with nothing written.
-    pub async fn dry_run_initialise(&self) -> Result<Initialised, Error> {
+    pub async fn dry_run_initialise(&self) -> Result<InitReport, Error> {
         self.store.about().await?;
         self.store.dry_run_initialise(&self.config.consolidation).await
     }

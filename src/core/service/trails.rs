@@ -11,7 +11,7 @@ use crate::domain::units::Timestamp;
 use crate::jobs::{JobName, Request};
 use crate::scheduler::driver::JobReport;
 use crate::store::{
-    CheapestPath, Counter, Error, Hot, NextPlace, Traced, TrailEdge, TrailPlace, TrailStatus,
+    CheapestPath, Counter, Error, Hot, NextPlace, TraceEffect, TrailEdge, TrailPlace, TrailStatus,
 };
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -31,7 +31,7 @@ impl Service {
     /// # Errors
     /// [`Error::NotFound`] for a place or an edge that does not exist; [`Error::Conflict`] for an id that several places
     /// have, or a request id that was used for other words; [`Error::Quarantined`] for what no law can use.
-    pub async fn trace(&self, mode: &WriteMode, traces: &[Trace]) -> Result<Vec<Traced>, Error> {
+    pub async fn trace(&self, mode: &WriteMode, traces: &[Trace]) -> Result<Vec<TraceEffect>, Error> {
         let hash = request_hash("trace", &traces.iter().map(document).collect());
         self.store.trace(mode.with_hash(&hash), traces).await
     }

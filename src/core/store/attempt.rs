@@ -11,11 +11,11 @@ use super::catalogue::{
 use super::claim::resolve;
 use super::encode::{list, slices};
 use super::error::Error;
-use super::faults::{planted, stop_point};
+use super::faults::stop_point;
 use super::memory::{bytes, keyed, lock, quarantine, write};
 use super::run::Run;
 use super::tally::Tally;
-use super::tx::{Mode, Tx};
+use super::tx::Tx;
 use crate::domain::attempt::AttemptState;
 use crate::domain::ids::{MemoryKey, promotion_key, stub_id};
 use crate::domain::memory::{self, MemoryState};
@@ -25,10 +25,9 @@ use serde::Deserialize;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-/// How many memories an attempt holds.
+/// An attempt with the number of memories that it holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Claimed {
-    /// The attempt.
+pub struct AttemptClaim {
     pub attempt: String,
     /// How many it holds.
     pub claimed: i64,
@@ -37,32 +36,30 @@ pub struct Claimed {
 /// A memory that rises: where from, and what it becomes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Promotion {
-    /// Which memory.
     pub key: MemoryKey,
-    /// What it was.
     pub before: MemoryState,
     /// What it is now.
     pub after: MemoryState,
 }
 
 /// Writes promotions of memories that this transaction has locked, each with its stub, and answers those it wrote. A step
-/// that was taken before, by a memory that somebody moved back by hand, cannot be taken twice: that one is set aside.
-pub(super) async fn raise(
+/// that was taken before, by a memory that somebody moved back by hand, cannot be taken twice: that one is quarantined.
+pub(super) async fn promote(
     tx: &mut Tx,
     promotions: Vec<Promotion>,
     at: Timestamp,
 ) -> Result<Vec<Promotion>, Error> {
-    let raised = rise(tx, promotions).await?;
-    stubs(tx, &raised, at).await?;
+    let raised = write_promotions(tx, promotions).await?;
+    create_stubs(tx, &raised, at).await?;
     Ok(raised.into_iter().map(|(promotion, _)| promotion).collect())
 }
 
 /// A promotion with the id of its stub.
-type Raised = (Promotion, String);
+type PromotionWithStub = (Promotion, String);
 
 /// Writes the lives, and answers the promotions whose stubs are to be left in the same transaction. The id of a stub follows
 /// from its key, so anybody can work it out and give it to a memory of their own: then the stub gets one at random.
-async fn rise(tx: &mut Tx, promotions: Vec<Promotion>) -> Result<Vec<Raised>, Error> {
+async fn write_promotions(tx: &mut Tx, promotions: Vec<Promotion>) -> Result<Vec<PromotionWithStub>, Error> {
     #[derive(Deserialize)]
     struct Risen {
         at: usize,
@@ -104,10 +101,10 @@ async fn rise(tx: &mut Tx, promotions: Vec<Promotion>) -> Result<Vec<Raised>, Er
 }
 
 /// Leaves the stubs of promotions.
-async fn stubs<'r>(tx: &mut Tx, raised: &'r [Raised], at: Timestamp) -> Result<(), Error> {
-    let archived = |(p, id): &'r Raised| Some((p, id.as_str(), p.before.tier.archived()?.name()));
-    let stubs: Vec<(&Promotion, &str, &'static str)> = raised.iter().filter_map(archived).collect();
-    for slice in slices(&MEMORY_STUB, &stubs, |(p, id, _)| 2 * bytes(&p.key) + id.len() + 80) {
+async fn create_stubs<'r>(tx: &mut Tx, raised: &'r [PromotionWithStub], at: Timestamp) -> Result<(), Error> {
+    let archived = |(p, id): &'r PromotionWithStub| Some((p, id.as_str(), p.before.tier.archived()?.name()));
+    let create_stubs: Vec<(&Promotion, &str, &'static str)> = raised.iter().filter_map(archived).collect();
+    for slice in slices(&MEMORY_STUB, &create_stubs, |(p, id, _)| 2 * bytes(&p.key) + id.len() + 80) {
         let each = || slice.iter().map(|(p, ..)| *p);
         let call = keyed(MEMORY_STUB.call(), each().map(|p| &p.key))
             .set("stub", list(slice.iter().map(|(_, id, _)| *id)))
@@ -123,7 +120,12 @@ async fn stubs<'r>(tx: &mut Tx, raised: &'r [Raised], at: Timestamp) -> Result<(
 impl Store {
     /// Opens an attempt and claims up to `limit` ripe memories for it, as a batch of `run`. `None` when there was
     /// nothing to claim; the attempt is then aborted in the same transaction.
-    pub async fn claim(&self, run: &mut Run, phase: &str, limit: usize) -> Result<Option<Claimed>, Error> {
+    pub async fn claim(
+        &self,
+        run: &mut Run,
+        phase: &str,
+        limit: usize,
+    ) -> Result<Option<AttemptClaim>, Error> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
         struct Row {
@@ -168,83 +170,73 @@ impl Store {
         .await?;
         stop_point!("after_claim");
         let claimed = claimed.into_inner();
-        Ok((claimed > 0).then_some(Claimed { attempt, claimed }))
+        Ok((claimed > 0).then_some(AttemptClaim { attempt, claimed }))
     }
 
     /// Promotes what an attempt has claimed, as a batch of `run`, and ends the attempt with its receipt.
     ///
     /// # Errors
     /// [`Error::Fenced`] if run or attempt was lost: nothing is written then.
-    pub async fn apply(&self, run: &mut Run, claimed: &Claimed, tunables: &Tunables) -> Result<Tally, Error> {
+    pub async fn apply(
+        &self,
+        run: &mut Run,
+        claimed: &AttemptClaim,
+        tunables: &Tunables,
+    ) -> Result<Tally, Error> {
         let now = run.now;
-        let (tally, torn) = self
-            .in_run(run, "attempt.apply", async |tx: &mut Tx| {
-                tx.attempt = Some(claimed.attempt.clone());
-                let held = self.guard_attempt(tx, claimed).await?;
-                if held.state == AttemptState::Done.name() {
-                    return Ok((Tally::default(), Vec::new()));
+        self.in_run(run, "attempt.apply", async |tx: &mut Tx| {
+            tx.attempt = Some(claimed.attempt.clone());
+            let held = self.guard_attempt(tx, claimed).await?;
+            if held.state == AttemptState::Done.name() {
+                return Ok(Tally::default());
+            }
+            let keys = held.keys();
+            let wanted: Vec<(&MemoryKey, Option<&str>)> = keys.iter().map(|key| (key, None)).collect();
+            let mut tally = Tally::default();
+            let (mut promotions, mut faults) = (Vec::new(), Vec::new());
+            let locked = lock(tx, &wanted).await?;
+            let contested = locked.iter().filter(|(_, locked)| locked.claims.len() > 1);
+            let contested: Vec<&MemoryKey> = contested.map(|(key, _)| *key).collect();
+            let lost = resolve(tx, &contested).await?;
+            for (key, locked) in locked {
+                tally.scanned += 1;
+                if lost.iter().any(|(memory, loser)| *memory == key && *loser == claimed.attempt) {
+                    tally.conflicts += 1;
+                    tally.skipped += 1;
+                    continue;
                 }
-                let keys = held.keys();
-                let wanted: Vec<(&MemoryKey, Option<&str>)> = keys.iter().map(|key| (key, None)).collect();
-                let mut tally = Tally::default();
-                let (mut promotions, mut faults) = (Vec::new(), Vec::new());
-                let locked = lock(tx, &wanted).await?;
-                let contested = locked.iter().filter(|(_, locked)| locked.claims.len() > 1);
-                let contested: Vec<&MemoryKey> = contested.map(|(key, _)| *key).collect();
-                let lost = resolve(tx, &contested).await?;
-                for (key, locked) in locked {
-                    tally.scanned += 1;
-                    if lost.iter().any(|(memory, loser)| *memory == key && *loser == claimed.attempt) {
-                        tally.conflicts += 1;
-                        tally.skipped += 1;
-                        continue;
-                    }
-                    match locked.life {
-                        Err(fault) => faults.push((key, fault)),
-                        Ok(life) => match memory::promoted(life.vital, now, tunables) {
-                            Ok(after) => {
-                                promotions.push(Promotion { key: key.clone(), before: life.vital, after })
-                            }
-                            Err(_) => tally.skipped += 1,
-                        },
-                    }
+                match locked.life {
+                    Err(fault) => faults.push((key, fault)),
+                    Ok(life) => match memory::promoted(life.state, now, tunables) {
+                        Ok(after) => {
+                            promotions.push(Promotion { key: key.clone(), before: life.state, after })
+                        }
+                        Err(_) => tally.skipped += 1,
+                    },
                 }
-                quarantine(tx, &faults).await?;
-                let raised = rise(tx, promotions).await?;
-                // Empty but for the bug: a promotion and its stub are one transaction.
-                let torn = if planted("torn-promotion") { raised.clone() } else { Vec::new() };
-                if torn.is_empty() {
-                    stubs(tx, &raised, now).await?;
-                }
-                let raised = i64::try_from(raised.len()).unwrap_or(i64::MAX);
-                finish(tx, &claimed.attempt, AttemptState::Done, raised).await?;
-                tally.changed = raised;
-                tally.promoted = raised;
-                tally.quarantined = tally.scanned - tally.skipped - raised;
-                Ok((tally, torn))
-            })
-            .await?;
-        if !torn.is_empty() {
-            self.transactions
-                .run("attempt.stub", Mode::Write, async |tx: &mut Tx| stubs(tx, &torn, now).await)
-                .await?;
-        }
-        Ok(tally)
+            }
+            quarantine(tx, &faults).await?;
+            let promoted = promote(tx, promotions, now).await?;
+            let promoted = i64::try_from(promoted.len()).unwrap_or(i64::MAX);
+            finish(tx, &claimed.attempt, AttemptState::Done, promoted).await?;
+            tally.changed = promoted;
+            tally.promoted = promoted;
+            tally.quarantined = tally.scanned - tally.skipped - promoted;
+            Ok(tally)
+        })
+        .await
     }
 
     /// Ends an attempt whose work failed, as a batch of `run`: its memories are ripe as before, or quarantined as those on
     /// which it failed. Answers how many were.
-    ///
-    /// # Errors
-    /// [`Error::Fenced`] if run or attempt was lost.
-    pub async fn give_back(
+    pub async fn abort_attempt(
         &self,
         run: &mut Run,
-        claimed: &Claimed,
+        claimed: &AttemptClaim,
         failed: Option<&Error>,
     ) -> Result<usize, Error> {
         let tally = self
-            .in_run(run, "attempt.give_back", async |tx: &mut Tx| {
+            .in_run(run, "attempt.abort_attempt", async |tx: &mut Tx| {
                 tx.attempt = Some(claimed.attempt.clone());
                 let held = self.guard_attempt(tx, claimed).await?;
                 if held.state == AttemptState::Done.name() {
@@ -266,9 +258,9 @@ impl Store {
     }
 
     /// Locks an attempt that is this program's, and says what it has claimed.
-    async fn guard_attempt(&self, tx: &mut Tx, claimed: &Claimed) -> Result<ClaimedMemories, Error> {
+    async fn guard_attempt(&self, tx: &mut Tx, claimed: &AttemptClaim) -> Result<ClaimedMemories, Error> {
         let guard = ATTEMPT_GUARD
-            .planted("blind-apply", "WHERE a.holder = $holder AND a.state IN ['claimed', 'done']", "")
+            .call()
             .set("id", claimed.attempt.as_str())
             .set("holder", self.holder.as_str())
             .set("leaseMs", self.lease_ms());
@@ -306,7 +298,7 @@ impl Store {
     }
 }
 
-/// What an attempt holds.
+/// The memories of an attempt.
 #[derive(Deserialize)]
 struct ClaimedMemories {
     state: String,
@@ -340,11 +332,10 @@ pub(super) async fn not_over(tx: &mut Tx) -> Result<Vec<Open>, Error> {
 /// Ends an attempt with its receipt.
 pub(super) async fn finish(tx: &mut Tx, id: &str, state: AttemptState, applied: i64) -> Result<(), Error> {
     #[derive(Deserialize)]
-    struct Ended {}
+    struct EndedSession {}
     let call = ATTEMPT_FINISH.call().set("id", id).set("state", state.name()).set("applied", applied);
-    match tx.row::<Ended>(call).await? {
+    match tx.row::<EndedSession>(call).await? {
         Some(_) => Ok(()),
-        None if planted("blind-apply") => Ok(()),
         None => Err(Error::Fenced(format!("attempt {id} is over; nothing was written"))),
     }
 }

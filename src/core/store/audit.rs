@@ -1,4 +1,4 @@
-//! What is looked through rather than waited for: the health of all memories, and the dates of each.
+//! Audits: scans of all memories for their health and dates, and the removal of expired bookkeeping.
 
 use super::Store;
 use super::attempt::not_over;
@@ -36,20 +36,16 @@ struct AuditRow {
 }
 
 impl Store {
-    /// Memories by tier with their energies at `now`; rows that are set aside are left out.
+    /// Memories by tier with their energies at `now`; quarantined rows are left out.
     pub async fn health(&self, now: Timestamp, tunables: &Tunables) -> Result<Vec<TierHealth>, Error> {
         let config = tunables.config();
-        self.transactions
-            .run("memories.health", Mode::Read, async |tx: &mut Tx| {
-                let call = MEMORY_HEALTH
-                    .call()
-                    .set("now", now.millis())
-                    .set("workingDecay", config.working_decay)
-                    .set("shortTermDecay", config.short_term_decay)
-                    .set("longTermDecay", config.long_term_decay);
-                tx.rows(call).await
-            })
-            .await
+        let call = MEMORY_HEALTH
+            .call()
+            .set("now", now.millis())
+            .set("workingDecay", config.working_decay)
+            .set("shortTermDecay", config.short_term_decay)
+            .set("longTermDecay", config.long_term_decay);
+        self.read(call).await
     }
 
     /// Attempts whose lease is over and that nobody has ended, of the hundred oldest.
@@ -61,7 +57,7 @@ impl Store {
         Ok(i64::try_from(open.iter().filter(|open| open.overdue).count()).unwrap_or(i64::MAX))
     }
 
-    /// Gives rows that were set aside back under the laws where their values are sound now, as a batch of `run`; without
+    /// Releases quarantined rows where their values are sound now, as a batch of `run`; without
     /// tunables, for adoption to judge.
     ///
     /// # Errors
@@ -81,10 +77,10 @@ impl Store {
         &self,
         run: &mut Run,
         after: &mut MemoryKey,
-        take: PageMode<'_>,
+        page_mode: PageMode<'_>,
     ) -> Result<usize, Error> {
         let body = async |tx: &mut Tx| {
-            let row = audit_page(tx, after, take).await?;
+            let row = audit_page(tx, after, page_mode).await?;
             if row.quarantined > 0 {
                 tx.touch_everything();
             }
@@ -101,7 +97,7 @@ impl Store {
     /// Removes up to `limit` each of what is kept for a time only and whose time is over, as a batch of `run`. Answers whether
     /// more may be left.
     pub async fn trim(&self, run: &mut Run, limit: usize) -> Result<bool, Error> {
-        let (kept, now) = (*self.transactions.pace.kept(), run.now);
+        let (kept, now) = (*self.transactions.trims.retention(), run.now);
         let body = async |tx: &mut Tx| {
             let mut trimmed = trim_all(tx, &kept, limit).await?;
             trimmed.extend(trim_rest(tx, &kept, now, limit).await?);
@@ -149,11 +145,7 @@ async fn trim_rest(tx: &mut Tx, kept: &Retention, now: Timestamp, limit: usize) 
 }
 
 async fn trim(tx: &mut Tx, call: Call, limit: usize) -> Result<i64, Error> {
-    #[derive(Deserialize)]
-    struct Row {
-        trimmed: i64,
-    }
-    Ok(tx.only::<Row>(call.set("limit", i64::try_from(limit).unwrap_or(i64::MAX))).await?.trimmed)
+    tx.only(call.set("limit", i64::try_from(limit).unwrap_or(i64::MAX))).await
 }
 
 fn ms(kept: Duration) -> i64 {
@@ -166,12 +158,12 @@ impl AuditRow {
     }
 }
 
-async fn audit_page(tx: &mut Tx, after: &MemoryKey, take: PageMode<'_>) -> Result<AuditRow, Error> {
+async fn audit_page(tx: &mut Tx, after: &MemoryKey, page_mode: PageMode<'_>) -> Result<AuditRow, Error> {
     let call = MEMORY_AUDIT
         .call()
         .set("afterId", after.id())
         .set("afterScope", after.scope())
         .set("floor", ENERGY_FLOOR)
-        .take(take);
+        .page(page_mode);
     tx.only(call).await
 }

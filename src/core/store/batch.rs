@@ -13,10 +13,9 @@ mod writes;
 use super::Store;
 use super::decode::Life;
 use super::error::{Error, RefusedWhy};
-use super::faults::planted;
 use super::memory::{Locked, Record, forgotten, lock, read as read_whole, refused};
-use super::request::{RequestMode, answer, open, open_seeded};
-use super::tx::{Mode, Tx};
+use super::request::{RequestMode, answer, open_seeded};
+use super::tx::Tx;
 use crate::domain::event::{Access, Event, Remember};
 use crate::domain::ids::{InstanceId, MemoryKey, SessionId};
 use crate::domain::memory::{self, Access as Accessed, MemoryState, Refused, Revive};
@@ -25,10 +24,10 @@ use crate::domain::units::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What one event did.
+/// The effect of one event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Done {
+pub enum EventEffect {
     /// Made a memory.
     Created,
     /// Lifted one.
@@ -41,20 +40,19 @@ pub enum Done {
 
 /// An event that cannot be applied; its place in the batch, and why.
 #[derive(Debug)]
-pub struct Fault {
+pub struct BatchFault {
     /// Index in the batch.
     pub index: usize,
-    /// Why.
     pub why: Error,
 }
 
-/// What a batch did, or which of its events kept it from doing anything.
+/// The outcome of a batch: all of it is written, or nothing.
 #[derive(Debug)]
-pub enum Applied {
+pub enum BatchOutcome {
     /// What each event did, in order.
-    All(Vec<Done>),
+    Written(Vec<EventEffect>),
     /// Nothing was written because of these.
-    Nothing(Vec<Fault>),
+    Rejected(Vec<BatchFault>),
 }
 
 /// Events in order, with the tunables they are judged by.
@@ -66,14 +64,14 @@ pub struct Batch<'a> {
     pub tunables: &'a Tunables,
 }
 
-struct Folded<'a> {
+struct FoldedMemory<'a> {
     /// What it is now; `None` while nothing has made it.
-    vital: Option<MemoryState>,
+    state: Option<MemoryState>,
     /// What it was, for a memory that exists.
     before: Option<MemoryState>,
     /// The event that makes it, for one that does not exist.
     made_by: Option<&'a Remember>,
-    joins: BTreeMap<&'a str, Joined>,
+    joins: BTreeMap<&'a str, SessionAccesses>,
     mentions: BTreeSet<&'a str>,
     fault: Option<String>,
     same: Option<bool>,
@@ -81,9 +79,9 @@ struct Folded<'a> {
     forgotten: bool,
 }
 
-/// How a session touched a memory in this batch.
+/// The accesses of a session to a memory in this batch.
 #[derive(Debug, Clone, Copy)]
-struct Joined {
+struct SessionAccesses {
     first: Timestamp,
     last: Timestamp,
     count: i64,
@@ -104,23 +102,17 @@ impl Store {
         seed: Option<&str>,
         batch: Batch<'_>,
         keys: impl Fn(Option<&str>) -> Vec<MemoryKey>,
-    ) -> Result<(Applied, Option<String>, Vec<Record>), Error> {
-        if planted("request-apart") {
-            let body = async |tx: &mut Tx| Ok((apply(tx, batch).await?, ()));
-            let (done, ()) = self.apply_or_rollback("events.apart", body).await?;
-            self.transactions
-                .run("request.apart", Mode::Write, async |tx: &mut Tx| open::<()>(tx, mode).await)
-                .await?;
-            return Ok((done, None, self.memories(&keys(None)).await?));
-        }
+    ) -> Result<(BatchOutcome, Option<String>, Vec<Record>), Error> {
         let body = async |tx: &mut Tx| {
-            let answered: Option<(Vec<Done>, _)> = open_seeded(tx, mode, seed).await?;
-            let (applied, first) = match answered.filter(|_| !planted("unknown-is-failure")) {
-                Some((done, first)) => (Applied::All(done), first),
+            let answered: Option<(Vec<EventEffect>, _)> = open_seeded(tx, mode, seed).await?;
+            let (applied, first) = match answered {
+                Some((done, first)) => (BatchOutcome::Written(done), first),
                 None => {
                     let of_events: Vec<MemoryKey> = batch.events.iter().map(Event::key).collect();
                     let (applied, memories) = fold_and_write(tx, batch, &of_events).await?;
-                    let Applied::All(done) = &applied else { return Ok((applied, (None, Vec::new()))) };
+                    let BatchOutcome::Written(done) = &applied else {
+                        return Ok((applied, (None, Vec::new())));
+                    };
                     answer(tx, mode, done).await?;
                     // What is wholly of this transaction's making needs no reading.
                     let made = keys(None).iter().map(|key| memories.get(key)?.made()).collect();
@@ -143,14 +135,14 @@ impl Store {
         &self,
         name: &'static str,
         body: F,
-    ) -> Result<(Applied, T), Error>
+    ) -> Result<(BatchOutcome, T), Error>
     where
-        F: AsyncFn(&mut Tx) -> Result<(Applied, T), Error>,
+        F: AsyncFn(&mut Tx) -> Result<(BatchOutcome, T), Error>,
     {
         self.transactions
             .retry_on_unique_conflict(name, async |tx: &mut Tx| {
                 let answer = body(tx).await?;
-                if matches!(answer.0, Applied::Nothing(_)) {
+                if matches!(answer.0, BatchOutcome::Rejected(_)) {
                     tx.abandon();
                 }
                 Ok(answer)
@@ -160,7 +152,7 @@ impl Store {
 }
 
 /// Folds and writes a batch inside a transaction of the caller.
-pub(super) async fn apply(tx: &mut Tx, batch: Batch<'_>) -> Result<Applied, Error> {
+pub(super) async fn apply(tx: &mut Tx, batch: Batch<'_>) -> Result<BatchOutcome, Error> {
     let keys: Vec<MemoryKey> = batch.events.iter().map(Event::key).collect();
     Ok(fold_and_write(tx, batch, &keys).await?.0)
 }
@@ -170,7 +162,7 @@ async fn fold_and_write<'a>(
     tx: &mut Tx,
     batch: Batch<'a>,
     keys: &'a [MemoryKey],
-) -> Result<(Applied, BTreeMap<&'a MemoryKey, Folded<'a>>), Error> {
+) -> Result<(BatchOutcome, BTreeMap<&'a MemoryKey, FoldedMemory<'a>>), Error> {
     let mut memories = read(tx, batch.events, keys).await?;
     let mut done = Vec::with_capacity(batch.events.len());
     let mut faults = Vec::new();
@@ -185,25 +177,25 @@ async fn fold_and_write<'a>(
                     }
                     why => why,
                 };
-                faults.push(Fault { index, why });
+                faults.push(BatchFault { index, why });
             }
         }
     }
     if !faults.is_empty() {
-        return Ok((Applied::Nothing(faults), memories));
+        return Ok((BatchOutcome::Rejected(faults), memories));
     }
     writes::store(tx, &memories).await?;
-    Ok((Applied::All(done), memories))
+    Ok((BatchOutcome::Written(done), memories))
 }
 
-impl Folded<'_> {
+impl FoldedMemory<'_> {
     /// The memory as [`read_whole`] would find it, if this batch made it.
     fn made(&self) -> Option<Record> {
         let remember = self.made_by?;
         let life = Life {
             id: remember.id.clone(),
             scope: remember.scope.clone(),
-            vital: self.vital?,
+            state: self.state?,
             created: remember.at,
             session: remember.session.as_ref().map(SessionId::to_string),
         };
@@ -227,7 +219,7 @@ async fn read<'a>(
     tx: &mut Tx,
     events: &'a [Event],
     keys: &'a [MemoryKey],
-) -> Result<BTreeMap<&'a MemoryKey, Folded<'a>>, Error> {
+) -> Result<BTreeMap<&'a MemoryKey, FoldedMemory<'a>>, Error> {
     let mut offered: BTreeMap<&MemoryKey, Option<&str>> = BTreeMap::new();
     for (event, key) in events.iter().zip(keys) {
         let content = match event {
@@ -249,14 +241,14 @@ async fn read<'a>(
         .map(|(key, offered)| {
             let locked = found.remove(key);
             let same = locked.as_ref().and_then(|locked| locked.same);
-            let (vital, fault) = match locked.map(|locked| locked.life) {
-                Some(Ok(life)) => (Some(life.vital), None),
+            let (state, fault) = match locked.map(|locked| locked.life) {
+                Some(Ok(life)) => (Some(life.state), None),
                 Some(Err(fault)) => (None, Some(fault)),
                 None => (None, None),
             };
-            let folded = Folded {
-                vital,
-                before: vital,
+            let folded = FoldedMemory {
+                state,
+                before: state,
                 made_by: None,
                 joins: BTreeMap::new(),
                 mentions: BTreeSet::new(),
@@ -270,23 +262,27 @@ async fn read<'a>(
         .collect())
 }
 
-fn fold<'a>(folded: &mut Folded<'a>, event: &'a Event, tunables: &Tunables) -> Result<Done, Error> {
+fn fold<'a>(
+    folded: &mut FoldedMemory<'a>,
+    event: &'a Event,
+    tunables: &Tunables,
+) -> Result<EventEffect, Error> {
     let id = event.id();
     if let Some(reason) = &folded.fault {
         return Err(Error::Quarantined { id: format!("memory {id}"), reason: reason.clone() });
     }
     if folded.forgotten {
-        return Ok(Done::Forgotten);
+        return Ok(EventEffect::Forgotten);
     }
     let (revive, session, done) = match event {
         Event::Remember(remember) => {
             folded.mentions.extend(remember.mentions.iter().map(|name| name.as_str()));
-            let done = match folded.vital {
+            let done = match folded.state {
                 None => {
-                    folded.vital = Some(memory::created(remember.at, remember.pinned));
+                    folded.state = Some(memory::created(remember.at, remember.pinned));
                     folded.made_by = Some(remember);
                     folded.same = Some(true);
-                    Some(Done::Created)
+                    Some(EventEffect::Created)
                 }
                 Some(_) => {
                     check_same_content(folded, remember)?;
@@ -296,24 +292,25 @@ fn fold<'a>(folded: &mut Folded<'a>, event: &'a Event, tunables: &Tunables) -> R
             (Revive::Yes, remember.session.as_ref(), done)
         }
         Event::Access(Access { session, revive, .. }) => {
-            if folded.vital.is_none() {
+            if folded.state.is_none() {
                 return Err(Error::NotFound { what: "memory", id: id.to_string() });
             }
             (*revive, session.as_ref(), None)
         }
     };
-    let done = match (done, folded.vital) {
-        (None, Some(vital)) => {
-            let (next, what) = memory::accessed(vital, event.at(), revive, tunables)
+    let done = match (done, folded.state) {
+        (None, Some(state)) => {
+            let (next, what) = memory::accessed(state, event.at(), revive, tunables)
                 .map_err(|why| Error::Refused { id: id.to_string(), why: RefusedWhy::Law(why) })?;
-            folded.vital = Some(next);
-            if what == Accessed::Revived { Done::Revived } else { Done::Accessed }
+            folded.state = Some(next);
+            if what == Accessed::Revived { EventEffect::Revived } else { EventEffect::Accessed }
         }
-        (done, _) => done.unwrap_or(Done::Created),
+        (done, _) => done.unwrap_or(EventEffect::Created),
     };
     if let Some(session) = session {
         let at = event.at();
-        let joined = folded.joins.entry(session.as_str()).or_insert(Joined { first: at, last: at, count: 0 });
+        let joined =
+            folded.joins.entry(session.as_str()).or_insert(SessionAccesses { first: at, last: at, count: 0 });
         joined.first = joined.first.min(at);
         joined.last = joined.last.max(at);
         joined.count += 1;
@@ -322,7 +319,7 @@ fn fold<'a>(folded: &mut Folded<'a>, event: &'a Event, tunables: &Tunables) -> R
 }
 
 /// A memory that is made again must say the same.
-fn check_same_content(folded: &Folded<'_>, remember: &Remember) -> Result<(), Error> {
+fn check_same_content(folded: &FoldedMemory<'_>, remember: &Remember) -> Result<(), Error> {
     let same = folded.same == Some(true) && folded.offered == Some(remember.content.as_str());
     if !same {
         return Err(Error::Conflict(format!(

@@ -28,7 +28,7 @@ catalogue! {
     ATTEMPT_REAP = "attempt/reap";
     ATTEMPT_TRIM = "attempt/trim";
     ATTEMPT_UNMARK = "attempt/unmark";
-    CHANGE_LEAVE = "change/leave";
+    CHANGE_RECORD = "change/record";
     CHANGE_NOW = "change/now";
     CHANGE_SINCE = "change/since";
     CHANGE_TRIM = "change/trim";
@@ -57,7 +57,7 @@ catalogue! {
     ENTITY_OPEN = "entity/open";
     FACT_ABOUT = "fact/about";
     FACT_ADOPT = "fact/adopt";
-    FACT_AHEAD = "fact/ahead";
+    FACT_PAGE_END = "fact/page_end";
     FACT_ANY = "fact/any";
     FACT_COUNT = "fact/count";
     FACT_CREATE = "fact/create";
@@ -131,7 +131,7 @@ catalogue! {
     MEMORY_UNSTAMPED = "memory/unstamped";
     MEMORY_WAITING = "memory/waiting";
     MEMORY_WRITE = "memory/write";
-    MIGRATION_AT_WORK = "migration/at_work";
+    MIGRATION_PROCESSES = "migration/processes";
     MIGRATION_DUPLICATES = "migration/duplicates";
     MIGRATION_LIST = "migration/list";
     MIGRATION_RECORD = "migration/record";
@@ -178,10 +178,10 @@ catalogue! {
     RUN_GUARD = "run/guard";
     RUN_HISTORY = "run/history";
     RUN_LAST = "run/last";
-    RUN_LEAVE = "run/leave";
+    RUN_RELEASE = "run/release";
     RUN_OPEN = "run/open";
     RUN_BACKLOG = "run/backlog";
-    RUN_OUTLOOK = "run/outlook";
+    RUN_INPUTS = "run/inputs";
     RUN_RECEIPT = "run/receipt";
     RUN_CONCERNS = "run/concerns";
     RUN_REWIND = "run/rewind";
@@ -204,7 +204,7 @@ catalogue! {
     SCRATCH_LOOK = "scratch/look";
     SCRATCH_MARK = "scratch/mark";
     SERVER_ABOUT = "server/about";
-    SERVER_AHEAD = "server/ahead";
+    SERVER_FUTURE_ROWS = "server/future_rows";
     SERVER_QUARANTINED = "server/quarantined";
     SERVER_PING = "server/ping";
     SERVER_BLOCKERS = "server/blockers";
@@ -223,7 +223,7 @@ catalogue! {
     SESSION_REWIND_ACCESSES = "session/rewind_accesses";
     SESSION_TRIM = "session/trim";
     SWEEP_ADVANCE = "sweep/advance";
-    SWEEP_ASKED = "sweep/asked";
+    SWEEP_NEXT = "sweep/next";
     SWEEP_CREATE = "sweep/create";
     SWEEP_END = "sweep/end";
     SWEEP_READ = "sweep/read";

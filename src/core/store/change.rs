@@ -1,4 +1,4 @@
-//! What transactions change, left in the graph for whoever keeps a copy of a part of it.
+//! Change records: what a transaction changed, kept in the graph for mirrors.
 //!
 //! A transaction that makes, moves, joins or removes something leaves one `EbbChange` with the keys of what it touched,
 //! written with it or not at all. Whoever mirrors the graph reads those since it last looked, and the rows they name as
@@ -10,7 +10,7 @@
 //! write that changes more than it can name (an adoption, an evaporation) says so, and mirrors start anew.
 
 use super::Store;
-use super::catalogue::{CHANGE_LEAVE, CHANGE_NOW, CHANGE_SINCE};
+use super::catalogue::{CHANGE_NOW, CHANGE_RECORD, CHANGE_SINCE};
 use super::encode::list;
 use super::error::Error;
 use super::touched::Changes;
@@ -29,7 +29,7 @@ pub const KEPT_MS: i64 = 24 * 3_600_000;
 /// Who changes what nobody asks for: the jobs of a worker. Their runs say more.
 const WORKER: &str = "worker";
 
-/// What one transaction changed.
+/// The change record of one transaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
     /// By which its word is known.
@@ -38,7 +38,6 @@ pub struct Change {
     pub at: Timestamp,
     /// Whether it changed more than it names.
     pub everything: bool,
-    /// What it changed.
     pub touched: Vec<Touched>,
 }
 
@@ -65,7 +64,7 @@ impl Tx {
             return Ok(());
         }
         let column = |of: fn(&Touched) -> &str| list(touched.iter().map(of));
-        let call = CHANGE_LEAVE
+        let call = CHANGE_RECORD
             .call()
             .set("by", by.as_deref().unwrap_or(WORKER))
             .set("everything", everything)
@@ -114,7 +113,7 @@ impl Store {
 
     /// Leaves word that more changed than can be named: every mirror starts anew at its next look. For changes that others made
     /// without a word; leaving it twice does no harm.
-    pub async fn leave_word_of_everything(&self) -> Result<(), Error> {
+    pub async fn record_full_change(&self) -> Result<(), Error> {
         self.transactions
             .run("changes.everything", Mode::Write, async |tx: &mut Tx| {
                 tx.touch_everything();
@@ -130,11 +129,7 @@ impl Store {
 }
 
 async fn server_now(tx: &mut Tx) -> Result<Timestamp, Error> {
-    #[derive(Deserialize)]
-    struct Row {
-        now: i64,
-    }
-    let Row { now } = tx.only(CHANGE_NOW.call()).await?;
+    let now = tx.only(CHANGE_NOW.call()).await?;
     Timestamp::from_millis(now)
         .map_err(|why| Error::Decode { statement: CHANGE_NOW.name, detail: why.to_string() })
 }

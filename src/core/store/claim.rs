@@ -1,4 +1,4 @@
-//! Claims of attempts on memories: taken away, and parted where two attempts hold one memory.
+//! Claims of attempts on memories: removed, and resolved where two attempts hold one memory.
 
 use super::catalogue::{ATTEMPT_CLAIMS, ATTEMPT_UNMARK};
 use super::encode::list;

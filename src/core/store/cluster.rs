@@ -13,7 +13,7 @@ use super::error::Error;
 use super::memory::{bytes, keyed, quarantine};
 use super::run::Run;
 use super::tally::Tally;
-use super::tx::{Mode, Tx};
+use super::tx::Tx;
 use crate::domain::cluster::{Cluster, Plan, Settled, Strong, components, settle};
 use crate::domain::ids::{MemoryKey, cluster_id};
 use crate::domain::units::Timestamp;
@@ -26,7 +26,6 @@ const PAGE: usize = 2_000;
 /// A memory that the clusters are to look at.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Suspect {
-    /// Which.
     #[serde(flatten)]
     pub key: MemoryKey,
     due: i64,
@@ -53,12 +52,8 @@ const CLUSTER: &str = "SemanticCluster";
 impl Store {
     /// Memories that the clusters are to look at, the longest-waiting first.
     pub async fn suspects(&self, now: Timestamp, limit: usize) -> Result<Vec<Suspect>, Error> {
-        self.transactions
-            .run("cluster.due", Mode::Read, async |tx: &mut Tx| {
-                let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-                tx.rows(CLUSTER_DUE.call().set("now", now.millis()).set("limit", limit)).await
-            })
-            .await
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        self.read(CLUSTER_DUE.call().set("now", now.millis()).set("limit", limit)).await
     }
 
     /// Reads what hangs together with these memories, by strong pairs or by a cluster, and lets the law settle it, as a batch
@@ -101,7 +96,7 @@ impl Store {
             self.in_run(run, "cluster.join", async |tx: &mut Tx| join(tx, page).await).await?;
         }
         for page in suspects.chunks(PAGE) {
-            self.in_run(run, "cluster.looked", async |tx: &mut Tx| looked(tx, page).await).await?;
+            self.in_run(run, "cluster.clear_due", async |tx: &mut Tx| clear_due(tx, page).await).await?;
         }
         Ok(())
     }
@@ -116,7 +111,7 @@ impl Store {
     ) -> Result<(), Error> {
         self.in_run(run, "cluster.quarantine", async |tx: &mut Tx| {
             quarantine(tx, &[(&suspect.key, why.quarantine_reason())]).await?;
-            let tally = looked(tx, std::slice::from_ref(suspect)).await?;
+            let tally = clear_due(tx, std::slice::from_ref(suspect)).await?;
             Ok(Tally { quarantined: 1, ..tally })
         })
         .await
@@ -125,15 +120,7 @@ impl Store {
 
     /// By which threshold the clusters were settled last; `None` before the first time.
     pub async fn clusters_threshold(&self) -> Result<Option<f64>, Error> {
-        #[derive(Deserialize)]
-        struct Row {
-            threshold: Option<f64>,
-        }
-        self.transactions
-            .run("cluster.threshold", Mode::Read, async |tx: &mut Tx| {
-                Ok(tx.only::<Row>(CLUSTER_THRESHOLD.call()).await?.threshold)
-            })
-            .await
+        self.read_one(CLUSTER_THRESHOLD.call()).await
     }
 
     /// Puts every memory that belongs to a cluster, or could by this threshold, on the list, a page in one batch of
@@ -199,7 +186,7 @@ impl Neighbourhood {
 /// A memory, and a cluster of its scope.
 type Belonging<'p> = (MemoryKey, &'p str);
 
-/// What plans come to, sorted by statement.
+/// The rows that plans write, sorted by statement.
 #[derive(Default)]
 struct Writes<'p> {
     /// Scope and cluster.
@@ -346,10 +333,6 @@ async fn read(tx: &mut Tx, scope: &str, ids: &[String], keys: &[String]) -> Resu
 }
 
 async fn dissolve(tx: &mut Tx, clusters: &[(&str, &str)], now: Timestamp) -> Result<Tally, Error> {
-    #[derive(Deserialize)]
-    struct Row {
-        dissolved: i64,
-    }
     let mut tally = Tally::default();
     clusters.iter().for_each(|(scope, id)| tx.touch(CLUSTER, scope, id, ""));
     for slice in slices(&CLUSTER_DISSOLVE, clusters, |(scope, id)| scope.len() + id.len() + 4) {
@@ -358,18 +341,13 @@ async fn dissolve(tx: &mut Tx, clusters: &[(&str, &str)], now: Timestamp) -> Res
             .set("scope", list(slice.iter().map(|(scope, _)| *scope)))
             .set("id", list(slice.iter().map(|(_, id)| *id)))
             .set("now", now.millis());
-        let row: Row = tx.only(call).await?;
-        tally.dissolved += row.dissolved;
+        tally.dissolved += tx.only::<i64>(call).await?;
     }
     tally.changed = tally.dissolved;
     Ok(tally)
 }
 
 async fn leave(tx: &mut Tx, leaves: &[Belonging<'_>]) -> Result<Tally, Error> {
-    #[derive(Deserialize)]
-    struct Row {
-        left: i64,
-    }
     let mut tally = Tally::default();
     tx.touch_memories(leaves.iter().map(|(memory, _)| memory), "BELONGS_TO");
     for slice in slices(&CLUSTER_LEAVE, leaves, |(memory, cluster)| bytes(memory) + cluster.len() + 2) {
@@ -378,17 +356,13 @@ async fn leave(tx: &mut Tx, leaves: &[Belonging<'_>]) -> Result<Tally, Error> {
             .set("scope", list(slice.iter().map(|(memory, _)| memory.scope())))
             .set("memory", list(slice.iter().map(|(memory, _)| memory.id())))
             .set("cluster", list(slice.iter().map(|(_, cluster)| *cluster)));
-        tally.left += tx.only::<Row>(call).await?.left;
+        tally.left += tx.only::<i64>(call).await?;
     }
     tally.changed = tally.left;
     Ok(tally)
 }
 
 async fn form(tx: &mut Tx, page: &[(&str, String, &Settled)], now: Timestamp) -> Result<Tally, Error> {
-    #[derive(Deserialize)]
-    struct Row {
-        formed: i64,
-    }
     let mut tally = Tally::default();
     page.iter().for_each(|(scope, id, _)| tx.touch(CLUSTER, scope, id, ""));
     for slice in
@@ -404,17 +378,13 @@ async fn form(tx: &mut Tx, page: &[(&str, String, &Settled)], now: Timestamp) ->
             .set("strength", list(each().map(|settled| settled.strength)))
             .set("size", list(each().map(size)))
             .set("now", now.millis());
-        tally.formed += tx.only::<Row>(call).await?.formed;
+        tally.formed += tx.only::<i64>(call).await?;
     }
     tally.changed = i64::try_from(page.len()).unwrap_or(i64::MAX);
     Ok(tally)
 }
 
 async fn join(tx: &mut Tx, joins: &[(MemoryKey, String)]) -> Result<Tally, Error> {
-    #[derive(Deserialize)]
-    struct Row {
-        joined: i64,
-    }
     let mut tally = Tally::default();
     tx.touch_memories(joins.iter().map(|(memory, _)| memory), "BELONGS_TO");
     for slice in slices(&CLUSTER_JOIN, joins, |(memory, cluster)| bytes(memory) + cluster.len() + 2) {
@@ -423,13 +393,13 @@ async fn join(tx: &mut Tx, joins: &[(MemoryKey, String)]) -> Result<Tally, Error
             .set("scope", list(slice.iter().map(|(memory, _)| memory.scope())))
             .set("memory", list(slice.iter().map(|(memory, _)| memory.id())))
             .set("cluster", list(slice.iter().map(|(_, cluster)| cluster.as_str())));
-        tally.joined += tx.only::<Row>(call).await?.joined;
+        tally.joined += tx.only::<i64>(call).await?;
     }
     tally.changed = tally.joined;
     Ok(tally)
 }
 
-async fn looked(tx: &mut Tx, suspects: &[Suspect]) -> Result<Tally, Error> {
+async fn clear_due(tx: &mut Tx, suspects: &[Suspect]) -> Result<Tally, Error> {
     let mut sorted: Vec<&Suspect> = suspects.iter().collect();
     sorted.sort_by(|a, b| a.key.cmp(&b.key));
     for slice in slices(&CLUSTER_SETTLED, &sorted, |suspect| bytes(&suspect.key) + 9) {

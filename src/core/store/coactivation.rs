@@ -13,7 +13,7 @@ use super::error::Error;
 use super::memory::lock;
 use super::run::Run;
 use super::tally::Tally;
-use super::tx::{Mode, Tx};
+use super::tx::Tx;
 use crate::domain::coactivation::{MEMBERS_MAX, Member, Step, step};
 use crate::domain::ids::MemoryKey;
 use crate::domain::tunables::Tunables;
@@ -28,14 +28,14 @@ const MARKS_MAX: i64 = 10_000;
 
 /// A session that waits for co-activation.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub struct Waits {
+pub struct WaitingSession {
     scope: String,
     id: String,
     members: Vec<String>,
     all: i64,
 }
 
-impl Waits {
+impl WaitingSession {
     /// Pairs that it has at most.
     #[must_use]
     pub fn pairs(&self) -> usize {
@@ -52,7 +52,7 @@ struct AccessedRow {
     all: i64,
 }
 
-/// What a pair gains in one transaction.
+/// The increase of a pair in one transaction.
 struct Gain {
     count: i64,
     first: Timestamp,
@@ -61,17 +61,13 @@ struct Gain {
 
 impl Store {
     /// Sessions that wait for co-activation at `now`, the longest-waiting first.
-    pub async fn sessions_waiting(&self, now: Timestamp, limit: usize) -> Result<Vec<Waits>, Error> {
-        self.transactions
-            .run("coactivation.due", Mode::Read, async |tx: &mut Tx| {
-                let call = COACTIVATION_DUE
-                    .call()
-                    .set("now", now.millis())
-                    .set("most", members_max())
-                    .set("limit", i64::try_from(limit).unwrap_or(i64::MAX));
-                tx.rows(call).await
-            })
-            .await
+    pub async fn sessions_waiting(&self, now: Timestamp, limit: usize) -> Result<Vec<WaitingSession>, Error> {
+        let call = COACTIVATION_DUE
+            .call()
+            .set("now", now.millis())
+            .set("most", members_max())
+            .set("limit", i64::try_from(limit).unwrap_or(i64::MAX));
+        self.read(call).await
     }
 
     /// Counts sessions, as a batch of `run`: each whole, but the first of them perhaps in part if it has more pairs than
@@ -80,7 +76,7 @@ impl Store {
         &self,
         run: &mut Run,
         tunables: &Tunables,
-        sessions: &[Waits],
+        sessions: &[WaitingSession],
     ) -> Result<Tally, Error> {
         let now = run.now;
         // The rest of a session would come with a batch that sees this one.
@@ -93,7 +89,7 @@ impl Store {
     pub async fn quarantine_session(
         &self,
         run: &mut Run,
-        session: &Waits,
+        session: &WaitingSession,
         why: &Error,
     ) -> Result<Tally, Error> {
         self.in_run(run, "coactivation.quarantine", async |tx: &mut Tx| {
@@ -110,16 +106,8 @@ impl Store {
 
     /// Whether there are accesses in sessions that no writer of Ebb has told of.
     pub async fn unseen_accesses(&self) -> Result<bool, Error> {
-        #[derive(Deserialize)]
-        struct Row {
-            unseen: i64,
-        }
-        self.transactions
-            .run("coactivation.unseen", Mode::Read, async |tx: &mut Tx| {
-                let row: Row = tx.only(COACTIVATION_UNSEEN.call()).await?;
-                Ok(row.unseen != 0)
-            })
-            .await
+        let unseen: i64 = self.read_one(COACTIVATION_UNSEEN.call()).await?;
+        Ok(unseen != 0)
     }
 
     /// Looks through all sessions for accesses that other writers drew, a page in one batch of `run`. Answers how many
@@ -182,7 +170,7 @@ impl AccessedRow {
     }
 }
 
-async fn look(tx: &mut Tx, sessions: &[Waits]) -> Result<Vec<AccessedRow>, Error> {
+async fn read_accesses(tx: &mut Tx, sessions: &[WaitingSession]) -> Result<Vec<AccessedRow>, Error> {
     let call = COACTIVATION_ACCESSED
         .call()
         .set("scope", list(sessions.iter().map(|session| session.scope.as_str())))
@@ -195,7 +183,7 @@ async fn count(
     tx: &mut Tx,
     now: Timestamp,
     tunables: &Tunables,
-    waits: &[Waits],
+    waits: &[WaitingSession],
     pairs_max: usize,
 ) -> Result<Tally, Error> {
     let keys: BTreeSet<MemoryKey> = waits
@@ -205,9 +193,9 @@ async fn count(
     let wanted: Vec<(&MemoryKey, Option<&str>)> = keys.iter().map(|key| (key, None)).collect();
     let found = lock(tx, &wanted).await?;
     let locked: BTreeSet<(&str, &str)> = found.iter().map(|(key, _)| (key.scope(), key.id())).collect();
-    let mut sessions: Vec<Waits> = waits.to_vec();
+    let mut sessions: Vec<WaitingSession> = waits.to_vec();
     sessions.sort_by(|a, b| (&a.scope, &a.id).cmp(&(&b.scope, &b.id)));
-    let rows = look(tx, &sessions).await?;
+    let rows = read_accesses(tx, &sessions).await?;
 
     let mut tally = Tally::default();
     let mut gains: BTreeMap<(&str, &str, &str), Gain> = BTreeMap::new();

@@ -14,16 +14,13 @@ use crate::domain::trail::Trails;
 use secrecy::{ExposeSecret, SecretString};
 use std::time::Duration;
 
-/// How the store connects, and what of the configuration every verb goes by.
+/// The settings of the store: its connection, and the parameters of its laws.
 #[derive(Debug, Clone)]
 pub struct Config {
     /// `bolt://`, `bolt+s://`, `neo4j://` or `neo4j+s://`.
     pub uri: String,
-    /// User name.
     pub username: String,
-    /// Its password.
     pub password: SecretString,
-    /// Database name.
     pub database: String,
     /// Connections at most, in the pool of requests and in that of jobs.
     pub connections: usize,
@@ -48,7 +45,7 @@ pub struct Config {
 /// Rows per fetch; more gains nothing.
 const FETCH_SIZE: usize = 1_000;
 
-/// What the connections of a pool are for.
+/// The purpose of a connection pool.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Purpose {
     /// Requests and commands.

@@ -1,4 +1,4 @@
-//! What is done to memories by the page rather than one by one: the decay of those that are due, and the adoption of those
+//! Pages of memories: the decay of those that are due, and the adoption of those
 //! that other writers made. Both laws run in Cypher, since a page is more rows than are worth moving.
 
 use super::Store;
@@ -51,17 +51,17 @@ impl Store {
         &self,
         run: &mut Run,
         tunables: &Tunables,
-        take: PageMode<'_>,
+        page_mode: PageMode<'_>,
     ) -> Result<usize, Error> {
         let now = run.now;
         let tally = self
-            .in_run(run, "memories.adopt", async |tx: &mut Tx| adopt_page(tx, now, tunables, take).await)
+            .in_run(run, "memories.adopt", async |tx: &mut Tx| adopt_page(tx, now, tunables, page_mode).await)
             .await?;
         Ok(usize::try_from(tally.adopted + tally.quarantined).unwrap_or(0))
     }
 
-    /// Judges rows that were set aside anew, at most 10,000: those whose values are sound by now go back under the laws,
-    /// the others are set aside again. Where a statement fails on any of them, all are left to the next run, which finds
+    /// Judges quarantined rows anew, at most 10,000: those whose values are sound by now go back under the laws,
+    /// the others are quarantined again. Where a statement fails on any of them, all are left to the next run, which finds
     /// out on which. Answers how many were released.
     pub async fn release_sound(&self, now: Timestamp, tunables: &Tunables) -> Result<i64, Error> {
         let release = async |tunables| {
@@ -86,10 +86,10 @@ impl Store {
         run: &mut Run,
         tunables: &Tunables,
         cursor: &mut DecayCursor,
-        take: PageMode<'_>,
+        page_mode: PageMode<'_>,
     ) -> Result<usize, Error> {
         let (now, from) = (run.now, cursor.clone());
-        let body = async |tx: &mut Tx| decay_page(tx, now, tunables, &from, take).await;
+        let body = async |tx: &mut Tx| decay_page(tx, now, tunables, &from, page_mode).await;
         let (tally, last) = self.in_run(run, "memories.decay", body).await?;
         if let Some(last) = last {
             *cursor = last;
@@ -112,29 +112,25 @@ pub(super) async fn unstamped(tx: &mut Tx) -> Result<i64, Error> {
 /// Rows that are judged anew at a time.
 const RELEASED: usize = 10_000;
 
-/// Which rows that were set aside are judged anew.
+/// The quarantined rows that are checked again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Judged {
     /// Every one, because a person asked.
     All,
-    /// Those that still have the property they were set aside for.
+    /// Those that still have the property they were quarantined for.
     Mended,
 }
 
-/// Judges rows that were set aside anew, by these tunables, or leaves that to the next run. Answers how many were released.
+/// Judges quarantined rows anew, by these tunables, or leaves that to the next run. Answers how many were released.
 pub(super) async fn release_page(
     tx: &mut Tx,
     now: Timestamp,
     tunables: Option<&Tunables>,
     judged: Judged,
 ) -> Result<i64, Error> {
-    #[derive(Deserialize)]
-    struct Row {
-        released: i64,
-    }
     let call = MEMORY_RELEASE.call().set("limit", i64::try_from(RELEASED).unwrap_or(i64::MAX));
     let call = call.set("all", judged == Judged::All);
-    let Row { mut released } = tx.only(call).await?;
+    let mut released: i64 = tx.only(call).await?;
     if released == 0 {
         return Ok(0);
     }
@@ -151,22 +147,17 @@ async fn adopt_page(
     tx: &mut Tx,
     now: Timestamp,
     tunables: &Tunables,
-    take: PageMode<'_>,
+    page_mode: PageMode<'_>,
 ) -> Result<Tally, Error> {
-    #[derive(Deserialize)]
-    struct Row {
-        adopted: i64,
-        quarantined: i64,
+    if let PageMode::Rows(_) = page_mode {
+        tx.run(SESSION_ADOPT.call().page(page_mode)).await?;
     }
-    if let PageMode::Rows(_) = take {
-        tx.run(SESSION_ADOPT.call().take(take)).await?;
-    }
-    let call = laws(MEMORY_ADOPT.call(), tunables).set("now", now.millis()).take(take);
-    let Row { adopted, quarantined } = tx.only(call).await?;
-    if adopted + quarantined > 0 {
+    let call = laws(MEMORY_ADOPT.call(), tunables).set("now", now.millis()).page(page_mode);
+    let tally: Tally = tx.only(call).await?;
+    if tally.adopted + tally.quarantined > 0 {
         tx.touch_everything();
     }
-    Ok(Tally { adopted, quarantined, ..Tally::default() })
+    Ok(tally)
 }
 
 async fn decay_page(
@@ -174,10 +165,10 @@ async fn decay_page(
     now: Timestamp,
     tunables: &Tunables,
     from: &DecayCursor,
-    take: PageMode<'_>,
+    page_mode: PageMode<'_>,
 ) -> Result<(Tally, Option<DecayCursor>), Error> {
     let config = tunables.config();
-    let call = laws(MEMORY_DECAY.planted("still-anchor", "m.energyAt = now, ", ""), tunables)
+    let call = laws(MEMORY_DECAY.call(), tunables)
         .set("now", now.millis())
         .set("afterSecond", from.second)
         .set("afterNano", from.nano)
@@ -186,7 +177,7 @@ async fn decay_page(
         .set("shortTermDecay", config.short_term_decay)
         .set("longTermDecay", config.long_term_decay)
         .set("expiry", config.expiry_threshold)
-        .take(take);
+        .page(page_mode);
     let row: SweptRow = tx.only(call).await?;
     tx.touch_memories(&row.left, "");
     let tally = Tally {

@@ -1,7 +1,7 @@
 //! From rows to checked domain values.
 //!
 //! Statements return a value of a wrong type as null, so a bad row never fails a page. What is missing or impossible
-//! is named here, and the row is set aside under that reason with its values as they are.
+//! is named here, and the row is quarantined under that reason with its values as they are.
 
 use crate::domain::ids::{MemoryId, Scope};
 use crate::domain::memory::MemoryState;
@@ -9,7 +9,7 @@ use crate::domain::tier::Tier;
 use crate::domain::units::{Energy, Timestamp};
 use serde::Deserialize;
 
-/// What `memory/lock` and `memory/read` return of a memory's life.
+/// The columns of `memory/lock` and `memory/read` that laws need.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct LifeRow {
@@ -58,13 +58,9 @@ impl DateValue {
 /// A memory as the laws see it, with what identifies it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Life {
-    /// Its id.
     pub id: MemoryId,
-    /// Whose it is.
     pub scope: Scope,
-    /// Its life.
-    pub vital: MemoryState,
-    /// When it was made.
+    pub state: MemoryState,
     pub created: Timestamp,
     /// The session it was made in.
     pub session: Option<String>,
@@ -86,7 +82,7 @@ impl LifeRow {
                 Some(scope) => Scope::new(scope).map_err(|why| why.to_string())?,
                 None => Scope::local(),
             },
-            vital: MemoryState {
+            state: MemoryState {
                 tier: Tier::named(tier).ok_or_else(|| format!("tier is {tier}"))?,
                 energy: Energy::new(energy).map_err(|why| why.to_string())?,
                 energy_at: energy_at.unwrap_or(last_accessed),

@@ -1,4 +1,4 @@
-//! What can go wrong with the database, as meanings that a caller branches on.
+//! Errors of the database, by the meanings on which a caller branches.
 //!
 //! The server's codes are sorted here and nowhere else. Three of them lie: a transaction time-out is named a client
 //! error and is worth a retry with half the page; a memory error is named transient and is not, at the same size; and a
@@ -15,30 +15,16 @@ use crate::domain::tunables::TunableFault;
 pub enum Error {
     /// No connection, or it broke and could not be had again.
     #[error("Neo4j at {uri} cannot be reached: {why}")]
-    Unavailable {
-        /// Which server.
-        uri: String,
-        /// What the driver said.
-        why: String,
-    },
+    Unavailable { uri: String, why: String },
     /// The server does not accept the credentials.
     #[error("Neo4j at {uri} refused the login of user {user}: {why}")]
-    Login {
-        /// Which server.
-        uri: String,
-        /// Whose login.
-        user: String,
-        /// What the server said.
-        why: String,
-    },
+    Login { uri: String, user: String, why: String },
     /// The server answered a statement with an error.
     #[error("statement {statement} failed: {message} ({code})")]
     Query {
         /// Which file under `cypher/`.
         statement: &'static str,
-        /// The server's code.
         code: String,
-        /// The server's message.
         message: String,
         /// What the code means for a caller.
         class: Class,
@@ -55,12 +41,7 @@ pub enum Error {
     #[error(
         "the connection broke while {what} was being committed, and whether it landed could not be learned: {why}"
     )]
-    OutcomeUnknown {
-        /// The transaction.
-        what: &'static str,
-        /// What the driver said.
-        why: String,
-    },
+    OutcomeUnknown { what: &'static str, why: String },
     /// The database was not initialised, or by another version.
     #[error("{0}")]
     Schema(String),
@@ -76,33 +57,21 @@ pub enum Error {
     /// What is asked for makes no sense.
     #[error("{0}")]
     Invalid(String),
-    /// Nothing there under that name.
     #[error("there is no {what} {id}")]
-    NotFound {
-        /// What was looked for.
-        what: &'static str,
-        /// Under which name.
-        id: String,
-    },
+    NotFound { what: &'static str, id: String },
     /// The id is taken by something else, or a request id was used for another request.
     #[error("{0}")]
     Conflict(String),
     /// A law does not allow it.
     #[error("memory {id}: {why}")]
     Refused {
-        /// Which memory.
         id: String,
         /// Which law, with the name of the living memory for a stub.
         why: RefusedWhy,
     },
-    /// A row that no law can use. It is set aside and stays as it is.
-    #[error("{id} is set aside: {reason}")]
-    Quarantined {
-        /// What and which.
-        id: String,
-        /// What is wrong with it.
-        reason: String,
-    },
+    /// A row that no law can use. It is quarantined and stays as it is.
+    #[error("{id} is quarantined: {reason}")]
+    Quarantined { id: String, reason: String },
     /// The guard stopped it: nothing was written.
     #[error("the guard stopped this before it wrote: {0}")]
     Guarded(TooMuch),
@@ -121,7 +90,6 @@ pub enum Error {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RefusedWhy {
-    /// The law's own reason.
     #[error("{0}")]
     Law(Refused),
     /// A stub, and where its memory lives on.
@@ -162,7 +130,7 @@ impl Refusal {
     }
 }
 
-/// What a server's error code means for whoever sent the statement.
+/// The meaning of a server's error code for the sender of the statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {
     /// Again, soon.

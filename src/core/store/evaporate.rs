@@ -1,4 +1,4 @@
-//! What a pass takes of all trails, by the page: evaporation and adoption run in Cypher, set-wide, a label or a type at a
+//! Evaporation and adoption of all trails, by the page: both run in Cypher, set-wide, a label or a type at a
 //! time, since a page is more rows than are worth moving.
 
 use super::Store;
@@ -14,39 +14,18 @@ use super::trail::{Counter, hold, turn};
 use super::tx::{Mode, Tx};
 use crate::domain::trail::{COST_MAX, EdgeType, NOISE_FLOOR, PlaceLabel, base_cost};
 use crate::domain::units::Pheromone;
-use serde::Deserialize;
 
 /// Where pheromones lie: the places of a label, or the edges of a type.
 #[derive(Debug, Clone, Copy)]
 pub enum TrailKind<'a> {
-    /// On places.
     Places(&'a PlaceLabel),
-    /// On edges.
     Edges(&'a EdgeType),
-}
-
-#[derive(Deserialize)]
-struct Evaporated {
-    scanned: i64,
-    changed: i64,
-    silenced: i64,
-    quarantined: i64,
-}
-
-#[derive(Deserialize)]
-struct Adopted {
-    adopted: i64,
-    quarantined: i64,
 }
 
 impl Store {
     /// Everything on which pheromones may lie: the labels and types of the list of which the graph has any. What is done to
     /// each is a statement of its own, which a server plans anew, and most graphs have few of them.
     pub async fn trail_kinds(&self) -> Result<Vec<TrailKind<'_>>, Error> {
-        #[derive(Deserialize)]
-        struct Row {
-            count: i64,
-        }
         let allowed = &self.trails.allowed;
         let places = allowed.labels().iter().map(TrailKind::Places);
         let trail_kinds: Vec<TrailKind<'_>> =
@@ -54,16 +33,15 @@ impl Store {
         self.transactions
             .run("trails.count", Mode::Read, async |tx: &mut Tx| {
                 let mut there = Vec::new();
-                for &kind_of_trail in &trail_kinds {
-                    let call = match kind_of_trail {
+                for &kind in &trail_kinds {
+                    let call = match kind {
                         TrailKind::Places(label) => {
                             TRAIL_COUNT_PLACES.about(std::slice::from_ref(label), &[])
                         }
                         TrailKind::Edges(kind) => TRAIL_COUNT_EDGES.about(&[], std::slice::from_ref(kind)),
                     };
-                    let Row { count } = tx.only(call).await?;
-                    if count > 0 {
-                        there.push(kind_of_trail);
+                    if tx.only::<i64>(call).await? > 0 {
+                        there.push(kind);
                     }
                 }
                 Ok(there)
@@ -82,11 +60,11 @@ impl Store {
     pub async fn adopt_trails(
         &self,
         run: &mut Run,
-        kind_of_trail: TrailKind<'_>,
+        kind: TrailKind<'_>,
         cycle: i64,
-        take: PageMode<'_>,
+        page_mode: PageMode<'_>,
     ) -> Result<usize, Error> {
-        let body = async |tx: &mut Tx| self.adopt_ground(tx, kind_of_trail, cycle, take).await;
+        let body = async |tx: &mut Tx| self.adopt_page(tx, kind, cycle, page_mode).await;
         let tally = self.in_run(run, "trails.adopt", body).await?;
         Ok(usize::try_from(tally.adopted + tally.quarantined).unwrap_or(0))
     }
@@ -96,18 +74,18 @@ impl Store {
     pub async fn evaporate(
         &self,
         run: &mut Run,
-        kind_of_trail: TrailKind<'_>,
+        kind: TrailKind<'_>,
         cycle: i64,
-        take: PageMode<'_>,
+        page_mode: PageMode<'_>,
     ) -> Result<usize, Error> {
         let is_dry = run.is_dry();
         let body = async |tx: &mut Tx| {
             // What an earlier batch of a dry run adopted was rolled back.
             let adopted = match is_dry {
-                true => self.adopt_ground(tx, kind_of_trail, cycle, take).await?,
+                true => self.adopt_page(tx, kind, cycle, page_mode).await?,
                 false => Tally::default(),
             };
-            let mut tally = self.evaporate_ground(tx, kind_of_trail, cycle, take).await?;
+            let mut tally = self.evaporate_page(tx, kind, cycle, page_mode).await?;
             tally += adopted;
             Ok(tally)
         };
@@ -136,22 +114,18 @@ impl Store {
     /// Gives up to `limit` places or edges of each label and type on which a statement failed back to the next pass. Answers
     /// how many.
     pub(super) async fn release_trails(&self, limit: usize) -> Result<i64, Error> {
-        #[derive(Deserialize)]
-        struct Row {
-            released: i64,
-        }
         let mut all = 0;
-        for kind_of_trail in self.trail_kinds().await? {
+        for kind in self.trail_kinds().await? {
             all += self
                 .transactions
                 .run("trails.release", Mode::Write, async |tx: &mut Tx| {
-                    let call = match kind_of_trail {
+                    let call = match kind {
                         TrailKind::Places(label) => {
                             TRAIL_RELEASE_PLACES.about(std::slice::from_ref(label), &[])
                         }
                         TrailKind::Edges(kind) => TRAIL_RELEASE_EDGES.about(&[], std::slice::from_ref(kind)),
                     };
-                    let Row { released } = tx.only(call.take(PageMode::Rows(limit))).await?;
+                    let released: i64 = tx.only(call.page(PageMode::Rows(limit))).await?;
                     if released > 0 {
                         tx.touch_everything();
                     }
@@ -162,33 +136,33 @@ impl Store {
         Ok(all)
     }
 
-    async fn adopt_ground(
+    async fn adopt_page(
         &self,
         tx: &mut Tx,
-        kind_of_trail: TrailKind<'_>,
+        kind: TrailKind<'_>,
         cycle: i64,
-        take: PageMode<'_>,
+        page_mode: PageMode<'_>,
     ) -> Result<Tally, Error> {
-        let call = match kind_of_trail {
+        let call = match kind {
             TrailKind::Places(label) => TRAIL_ADOPT_PLACES.about(std::slice::from_ref(label), &[]),
             TrailKind::Edges(kind) => edges(TRAIL_ADOPT_EDGES.about(&[], std::slice::from_ref(kind)), kind),
         };
-        let Adopted { adopted, quarantined } = tx.only(paged(call, cycle, take)).await?;
-        if adopted + quarantined > 0 {
+        let tally: Tally = tx.only(paged(call, cycle, page_mode)).await?;
+        if tally.adopted + tally.quarantined > 0 {
             tx.touch_everything();
         }
-        Ok(Tally { adopted, quarantined, ..Tally::default() })
+        Ok(tally)
     }
 
-    async fn evaporate_ground(
+    async fn evaporate_page(
         &self,
         tx: &mut Tx,
-        kind_of_trail: TrailKind<'_>,
+        kind: TrailKind<'_>,
         cycle: i64,
-        take: PageMode<'_>,
+        page_mode: PageMode<'_>,
     ) -> Result<Tally, Error> {
         let rates = self.trails.evaporation.rates();
-        let call = match kind_of_trail {
+        let call = match kind {
             TrailKind::Places(label) => TRAIL_EVAPORATE_PLACES
                 .about(std::slice::from_ref(label), &[])
                 .set("exploitation", rates.exploitation)
@@ -200,23 +174,17 @@ impl Store {
                     .set("recency", rates.recency)
             }
         };
-        let row: Evaporated = tx.only(paged(call, cycle, take).set("floor", NOISE_FLOOR)).await?;
-        if row.changed + row.quarantined > 0 {
+        let mut tally: Tally = tx.only(paged(call, cycle, page_mode).set("floor", NOISE_FLOOR)).await?;
+        if tally.changed + tally.quarantined > 0 {
             tx.touch_everything();
         }
-        Ok(Tally {
-            scanned: row.scanned,
-            changed: row.changed,
-            skipped: row.scanned - row.changed - row.quarantined,
-            silenced: row.silenced,
-            quarantined: row.quarantined,
-            ..Tally::default()
-        })
+        tally.skipped = tally.scanned - tally.changed - tally.quarantined;
+        Ok(tally)
     }
 }
 
-fn paged(call: Call, cycle: i64, take: PageMode<'_>) -> Call {
-    call.set("cycle", cycle).set("most", Pheromone::MAX).take(take)
+fn paged(call: Call, cycle: i64, page_mode: PageMode<'_>) -> Call {
+    call.set("cycle", cycle).set("most", Pheromone::MAX).page(page_mode)
 }
 
 fn edges(call: Call, kind: &EdgeType) -> Call {

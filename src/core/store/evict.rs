@@ -1,4 +1,4 @@
-//! Eviction of a holder that has vanished without its connection breaking.
+//! Eviction of a lock holder that is gone while its connection is still open.
 //!
 //! A program whose machine is gone or whose network is silent leaves a transaction open in the server, with the lock that
 //! a taker needs. Who waits longer than two seconds for something whose lease is over asks the server, on another
@@ -11,7 +11,6 @@ use super::catalogue::{SERVER_BLOCKERS, SERVER_TERMINATE};
 use super::error::Error;
 use super::statement::Statement;
 use super::tx::{Mode, Tx};
-use serde::Deserialize;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tracing::{debug, warn};
@@ -47,7 +46,7 @@ impl Store {
             };
             match (seen, &before) {
                 (Ok(Some(id)), Some(first)) if id == *first => {
-                    warn!(transaction = id, "ending the transaction of a holder that has vanished");
+                    warn!(transaction = id, "terminating the transaction of a holder that is gone");
                     let ended = self.terminate(&id).await;
                     self.counters().evicted.fetch_add(1, Ordering::Relaxed);
                     debug!(transaction = id, ?ended, "ended");
@@ -55,7 +54,7 @@ impl Store {
                 }
                 (Ok(seen), _) => before = seen,
                 (Err(why), _) => {
-                    debug!(%why, "who stands in the way cannot be seen; the server's own time-outs decide");
+                    debug!(%why, "the blocking transaction cannot be found; waiting for the server's own time-outs");
                     return work.await;
                 }
             }
@@ -64,29 +63,15 @@ impl Store {
 
     /// The transaction that this program's own one, waiting at `statement`, is blocked by.
     async fn blocker(&self, statement: &'static Statement) -> Result<Option<String>, Error> {
-        #[derive(Deserialize)]
-        struct Row {
-            status: String,
-        }
-        let rows: Vec<Row> = self
-            .transactions
-            .run("server.blockers", Mode::Read, async |tx: &mut Tx| {
-                let call =
-                    SERVER_BLOCKERS.call().set("holder", self.holder.as_str()).set("text", statement.body());
-                tx.rows(call).await
-            })
-            .await?;
-        Ok(rows.iter().find_map(|row| blocked_by(&row.status)))
+        let call = SERVER_BLOCKERS.call().set("holder", self.holder.as_str()).set("text", statement.body());
+        let states: Vec<String> = self.read(call).await?;
+        Ok(states.iter().find_map(|status| blocked_by(status)))
     }
 
     async fn terminate(&self, id: &str) -> Result<String, Error> {
-        #[derive(Deserialize)]
-        struct Row {
-            message: String,
-        }
         self.transactions
             .run("server.terminate", Mode::Read, async |tx: &mut Tx| {
-                Ok(tx.only::<Row>(SERVER_TERMINATE.call().set("id", id)).await?.message)
+                tx.only(SERVER_TERMINATE.call().set("id", id)).await
             })
             .await
     }

@@ -1,15 +1,15 @@
-//! Facts: asserted, listed; adopted, swept and asked to be swept in the rooms below.
+//! Facts: asserted and listed here; adopted and swept in the modules below.
 //!
 //! A lineage is a node of its own, so that what races for its head has something to lock: whoever asserts or sweeps locks
 //! lineages first, in the order of their keys, and looks at their heads after that.
 
 mod adopt;
-mod asked;
+mod requested;
 mod sweep;
 
 pub(super) use adopt::adopt;
-pub use asked::{Asked, SweepJob, SweepState};
-pub use sweep::Swept;
+pub use requested::{RequestedSweep, SweepJob, SweepState};
+pub use sweep::SweepPage;
 
 use super::Store;
 use super::catalogue::{
@@ -18,17 +18,16 @@ use super::catalogue::{
 use super::encode::{instants, list, slices};
 use super::error::Error;
 use super::request::{RequestMode, answer, open};
-use super::tx::{Mode, Tx};
+use super::tx::Tx;
 use crate::domain::fact::{Assertion, DECAY_SOURCE, FactScope, Rank, Value};
 use crate::domain::units::{Timestamp, millis};
 use neo4rs::BoltType;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What an assertion did.
+/// The receipt of an assertion.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Said {
-    /// The id of the fact.
+pub struct FactReceipt {
     pub id: String,
     /// Whether it is what counts of its lineage; not where a later one was known.
     pub is_head: bool,
@@ -37,14 +36,11 @@ pub struct Said {
     pub at: Timestamp,
 }
 
-/// Which facts are asked for.
+/// A filter of facts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FactFilter {
-    /// Of which scope.
     pub scope: FactScope,
-    /// About which entity alone.
     pub entity: Option<String>,
-    /// Of which relation alone.
     pub relation: Option<String>,
     /// All there are, not the heads of their lineages alone.
     pub history: bool,
@@ -56,11 +52,8 @@ pub struct FactFilter {
 pub struct Fact {
     /// Where the next page begins after it.
     pub cursor: String,
-    /// Its id.
     pub id: String,
-    /// Of which entity.
     pub entity: Option<String>,
-    /// What of it.
     pub relation: Option<String>,
     /// How far it is shared.
     pub scope: Option<String>,
@@ -70,7 +63,6 @@ pub struct Fact {
     truth: Option<bool>,
     /// How sure it is, `0 ..= 1`.
     pub confidence: Option<f64>,
-    /// Who says it.
     pub source: Option<String>,
     /// When it was asserted, epoch milliseconds.
     pub asserted_at: Option<i64>,
@@ -112,10 +104,11 @@ type Line<'a> = (&'a str, FactScope, &'a str);
 
 impl Store {
     /// Asserts facts, all or none, once under a request id, or as a dry run.
-    ///
-    /// # Errors
-    /// [`Error::Conflict`] for a request id that was used for other words; of the connection.
-    pub async fn assert_facts(&self, mode: RequestMode<'_>, facts: &[Assertion]) -> Result<Vec<Said>, Error> {
+    pub async fn assert_facts(
+        &self,
+        mode: RequestMode<'_>,
+        facts: &[Assertion],
+    ) -> Result<Vec<FactReceipt>, Error> {
         self.transactions
             .retry_on_unique_conflict("fact.assert", async |tx: &mut Tx| {
                 if let Some(said) = open(tx, mode).await? {
@@ -135,24 +128,22 @@ impl Store {
             (None, true) => &FACT_HISTORY,
             (None, false) => &FACT_LIST,
         };
-        let call = || {
-            let call = statement
-                .call()
-                .set("scope", filter.scope.name())
-                .set("relation", filter.relation.as_deref())
-                .set("after", after)
-                .set("limit", i64::try_from(limit).unwrap_or(i64::MAX));
-            match &filter.entity {
-                Some(entity) => call.set("entity", entity.as_str()).set("history", filter.history),
-                None => call,
-            }
+        let call = statement
+            .call()
+            .set("scope", filter.scope.name())
+            .set("relation", filter.relation.as_deref())
+            .set("after", after)
+            .set("limit", i64::try_from(limit).unwrap_or(i64::MAX));
+        let call = match &filter.entity {
+            Some(entity) => call.set("entity", entity.as_str()).set("history", filter.history),
+            None => call,
         };
-        self.transactions.run("fact.list", Mode::Read, async |tx: &mut Tx| tx.rows(call()).await).await
+        self.read(call).await
     }
 }
 
 /// Asserts facts inside a transaction of the caller.
-pub(super) async fn assert(tx: &mut Tx, facts: &[Assertion]) -> Result<Vec<Said>, Error> {
+pub(super) async fn assert(tx: &mut Tx, facts: &[Assertion]) -> Result<Vec<FactReceipt>, Error> {
     if facts.is_empty() {
         return Ok(Vec::new());
     }
@@ -203,8 +194,11 @@ pub(super) async fn assert(tx: &mut Tx, facts: &[Assertion]) -> Result<Vec<Said>
         .zip(facts)
         .map(|(key, fact)| (key.as_str(), Rank { at: fact.at, is_asserted: true, id: fact.id.clone() }));
     let heads = move_heads(tx, &before, ranked).await?;
-    let said =
-        |fact: &Assertion| Said { id: fact.id.clone(), is_head: heads.contains(&fact.id), at: fact.at };
+    let said = |fact: &Assertion| FactReceipt {
+        id: fact.id.clone(),
+        is_head: heads.contains(&fact.id),
+        at: fact.at,
+    };
     Ok(facts.iter().map(said).collect())
 }
 

@@ -1,4 +1,4 @@
-//! What is done to relations by the page rather than one by one: the pass, which runs in Cypher, and the adoption of those
+//! Pages of relations: the pass, which runs in Cypher, and the adoption of those
 //! that other writers made, whose keys are worked out in Rust.
 
 use super::Store;
@@ -8,7 +8,7 @@ use super::error::Error;
 use super::run::Run;
 use super::statement::PageMode;
 use super::tally::Tally;
-use super::tx::{Mode, Tx};
+use super::tx::Tx;
 use crate::domain::ids::relation_key;
 use crate::domain::relation::{Fading, Pins, RelationState};
 use crate::domain::units::{Timestamp, Weight};
@@ -33,14 +33,9 @@ struct ForeignRow {
 
 #[derive(Deserialize)]
 struct FadedRow {
-    scanned: i64,
-    changed: i64,
-    pinned: i64,
+    #[serde(flatten)]
+    tally: Tally,
     held: i64,
-    below: i64,
-    adopted: i64,
-    quarantined: i64,
-    released: i64,
     last: Option<String>,
 }
 
@@ -50,23 +45,16 @@ type Judged = Result<(String, RelationState), String>;
 impl Store {
     /// Whether there are relations at all. Costs a counter.
     pub async fn has_relations(&self) -> Result<bool, Error> {
-        #[derive(Deserialize)]
-        struct Row {
-            relations: i64,
-        }
-        let row: Row = self
-            .transactions
-            .run("relation.any", Mode::Read, async |tx: &mut Tx| tx.only(RELATION_ANY.call()).await)
-            .await?;
-        Ok(row.relations > 0)
+        let relations: i64 = self.read_one(RELATION_ANY.call()).await?;
+        Ok(relations > 0)
     }
 
     /// Takes a page of relations of other writers under the laws, as a batch of `run`. Answers how many rows it took, good
     /// and bad.
-    pub async fn adopt_relations(&self, run: &mut Run, take: PageMode<'_>) -> Result<usize, Error> {
+    pub async fn adopt_relations(&self, run: &mut Run, page_mode: PageMode<'_>) -> Result<usize, Error> {
         let now = run.now;
         let tally =
-            self.in_run(run, "relations.adopt", async |tx: &mut Tx| adopt(tx, now, take).await).await?;
+            self.in_run(run, "relations.adopt", async |tx: &mut Tx| adopt(tx, now, page_mode).await).await?;
         Ok(usize::try_from(tally.adopted + tally.quarantined).unwrap_or(0))
     }
 
@@ -76,10 +64,10 @@ impl Store {
         &self,
         run: &mut Run,
         after: &str,
-        take: PageMode<'_>,
+        page_mode: PageMode<'_>,
     ) -> Result<(usize, String), Error> {
         let now = run.now;
-        let body = async |tx: &mut Tx| fade(tx, now, (&self.fading, &self.pins), after, take).await;
+        let body = async |tx: &mut Tx| fade(tx, now, (&self.fading, &self.pins), after, page_mode).await;
         let (tally, last) = self.in_run(run, "relations.fade", body).await?;
         Ok((usize::try_from(tally.scanned).unwrap_or(0), last))
     }
@@ -90,7 +78,7 @@ async fn fade(
     now: Timestamp,
     (fading, pins): (&Fading, &Pins),
     after: &str,
-    take: PageMode<'_>,
+    page_mode: PageMode<'_>,
 ) -> Result<(Tally, String), Error> {
     let call = RELATION_FADE
         .call()
@@ -101,26 +89,16 @@ async fn fade(
         .set("pinFrom", list(pins.0.iter().map(|pin| pin.from.as_deref())))
         .set("pinType", list(pins.0.iter().map(|pin| pin.kind.as_str())))
         .set("pinTo", list(pins.0.iter().map(|pin| pin.to.as_deref())))
-        .take(take);
-    let row: FadedRow = tx.only(call).await?;
-    if row.held + row.adopted + row.quarantined + row.released > 0 {
+        .page(page_mode);
+    let FadedRow { mut tally, held, last } = tx.only(call).await?;
+    if held + tally.adopted + tally.quarantined + tally.released > 0 {
         tx.touch_everything();
     }
-    let tally = Tally {
-        scanned: row.scanned,
-        changed: row.changed,
-        skipped: row.scanned - row.changed - row.quarantined,
-        quarantined: row.quarantined,
-        adopted: row.adopted,
-        released: row.released,
-        pinned: row.pinned,
-        below: row.below,
-        ..Tally::default()
-    };
-    Ok((tally, row.last.unwrap_or_else(|| after.to_owned())))
+    tally.skipped = tally.scanned - tally.changed - tally.quarantined;
+    Ok((tally, last.unwrap_or_else(|| after.to_owned())))
 }
 
-/// Gives relations that were set aside back, and adopts those of other writers at once, or leaves that to the next pass.
+/// Releases quarantined relations, and adopts those of other writers at once, or leaves that to the next pass.
 /// Answers how many came back.
 pub(super) async fn release(
     tx: &mut Tx,
@@ -128,11 +106,7 @@ pub(super) async fn release(
     limit: usize,
     is_judged: bool,
 ) -> Result<i64, Error> {
-    #[derive(Deserialize)]
-    struct Row {
-        released: i64,
-    }
-    let Row { released } = tx.only(RELATION_RELEASE.call().take(PageMode::Rows(limit))).await?;
+    let released: i64 = tx.only(RELATION_RELEASE.call().page(PageMode::Rows(limit))).await?;
     if released == 0 {
         return Ok(0);
     }
@@ -142,26 +116,20 @@ pub(super) async fn release(
 }
 
 /// Adopts a page of relations that other writers made: from when they were last observed, else made, else from now.
-async fn adopt(tx: &mut Tx, now: Timestamp, take: PageMode<'_>) -> Result<Tally, Error> {
-    #[derive(Deserialize)]
-    struct Row {
-        adopted: i64,
-        quarantined: i64,
-    }
-    let foreign = RELATION_FOREIGN.call().take(take);
-    if let PageMode::Quarantine(_) = take {
-        let Row { adopted, quarantined } = tx.only(foreign).await?;
+async fn adopt(tx: &mut Tx, now: Timestamp, page_mode: PageMode<'_>) -> Result<Tally, Error> {
+    let foreign = RELATION_FOREIGN.call().page(page_mode);
+    if let PageMode::Quarantine(_) = page_mode {
         tx.touch_everything();
-        return Ok(Tally { adopted, quarantined, ..Tally::default() });
+        return tx.only(foreign).await;
     }
     let rows: Vec<ForeignRow> = tx.rows(foreign).await?;
     let mut taken = BTreeSet::new();
     let rows: Vec<(ForeignRow, Judged)> = rows
         .into_iter()
         .map(|row| {
-            let judged = row.check(now).and_then(|(key, bond)| {
+            let judged = row.check(now).and_then(|(key, state)| {
                 if taken.insert(key.clone()) {
-                    Ok((key, bond))
+                    Ok((key, state))
                 } else {
                     Err("the same relation exists already".to_owned())
                 }
@@ -179,12 +147,11 @@ async fn adopt(tx: &mut Tx, now: Timestamp, take: PageMode<'_>) -> Result<Tally,
             .call()
             .set("element", list(slice.iter().map(|(row, _)| row.element.as_str())))
             .set("key", list(sound().map(|sound| sound.map(|(key, _)| key.as_str()))))
-            .set("base", list(sound().map(|sound| sound.map(|(_, bond)| bond.base.value()))))
-            .set("weightAt", instants(sound().map(|sound| sound.map(|(_, bond)| bond.weight_at))))
-            .set("pinned", list(sound().map(|sound| sound.map(|(_, bond)| bond.pinned))))
+            .set("base", list(sound().map(|sound| sound.map(|(_, state)| state.base.value()))))
+            .set("weightAt", instants(sound().map(|sound| sound.map(|(_, state)| state.weight_at))))
+            .set("pinned", list(sound().map(|sound| sound.map(|(_, state)| state.pinned))))
             .set("fault", list(slice.iter().map(|(_, judged)| judged.as_ref().err().map(String::as_str))));
-        let Row { adopted, quarantined } = tx.only(call).await?;
-        tally += Tally { adopted, quarantined, ..Tally::default() };
+        tally += tx.only::<Tally>(call).await?;
     }
     Ok(tally)
 }
@@ -200,12 +167,12 @@ impl ForeignRow {
         let weight = self.weight.map_or(Ok(Weight::ONE), Weight::new).map_err(|why| why.to_string())?;
         let at = self.last_observed.or(self.created).map_or(Ok(now), Timestamp::from_millis);
         let at = at.map_err(|why| why.to_string())?;
-        let bond = RelationState {
+        let state = RelationState {
             base: weight,
             weight_at: at,
             last_observed: at,
             pinned: self.pinned.unwrap_or(false),
         };
-        Ok((relation_key(&self.scope, from, kind, to), bond))
+        Ok((relation_key(&self.scope, from, kind, to), state))
     }
 }

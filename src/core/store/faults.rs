@@ -1,5 +1,4 @@
-//! Ways for tests to hurt a program in the middle of its work, and to read afterwards what it did: stop points, a history of
-//! commits, planted bugs. A release has none of them.
+//! Fault injection for tests: stop points, and a history of commits. Only in a build with debug assertions.
 //!
 //! | variable | for example | does |
 //! |---|---|---|
@@ -7,16 +6,12 @@
 //! | `EBB_DOZE` | `after_claim:160` | each time that the point is reached: the thread sleeps so many milliseconds |
 //! | `EBB_HISTORY` | a file | gets a line of JSON before each commit of a run, and one after it with its outcome |
 //! | `EBB_CLOCK_SKEW_MS` | `-86400000` | sets the clock of the process wrong by so many milliseconds, see [`crate::clock`] |
-//! | `EBB_PLANTED` | `unguarded-run` | breaks the protocol in one place, to see that the checker of `tests/kill` notices |
-//!
-//! Planted bugs are there with the feature `planted-bugs`, all else in a build with debug assertions.
 
 #![cfg_attr(
     debug_assertions,
     expect(clippy::disallowed_methods, reason = "what a test asks of a process it says in its environment")
 )]
 
-use super::statement::{Call, Statement};
 use serde_json::Value;
 
 /// Where a test may hurt the process. The name is that of the point.
@@ -28,23 +23,23 @@ macro_rules! stop_point {
 }
 pub(super) use stop_point;
 
-/// A commit that the history is told of.
+/// The history entry of a commit.
 #[derive(Default)]
-pub(super) struct Told {
+pub(super) struct CommitLog {
     #[cfg(debug_assertions)]
     line: Option<(u64, Value)>,
 }
 
-/// What is known of a commit afterwards.
+/// The outcome of a commit, as far as this process knows.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Known {
-    Ok,
-    Fail,
-    Info,
+pub(super) enum CommitOutcome {
+    Committed,
+    Failed,
+    Unknown,
 }
 
-impl Told {
-    /// What is about to be committed; asked for only where there is a history.
+impl CommitLog {
+    /// Describes a commit; evaluated only where a history is written.
     pub(super) fn of(what: impl FnOnce() -> Value) -> Self {
         #[cfg(debug_assertions)]
         return Self { line: history::next().map(|op| (op, what())) };
@@ -55,52 +50,27 @@ impl Told {
         }
     }
 
-    /// The commit is about to be asked for.
-    pub(super) fn begins(&self) {
+    /// Records that the commit is about to be sent.
+    pub(super) fn record_start(&self) {
         #[cfg(debug_assertions)]
         if let Some((op, what)) = &self.line {
             history::write(*op, "invoke", what);
         }
     }
 
-    /// The commit has come to this.
-    pub(super) fn ends(&self, known: Known) {
+    /// Records the outcome of the commit.
+    pub(super) fn record_end(&self, outcome: CommitOutcome) {
         #[cfg(debug_assertions)]
         if let Some((op, what)) = &self.line {
-            let known = match known {
-                Known::Ok => "ok",
-                Known::Fail => "fail",
-                Known::Info => "info",
+            let known = match outcome {
+                CommitOutcome::Committed => "ok",
+                CommitOutcome::Failed => "fail",
+                CommitOutcome::Unknown => "info",
             };
             history::write(*op, known, what);
         }
         #[cfg(not(debug_assertions))]
-        let _ = known;
-    }
-}
-
-/// Whether this process is to have that bug.
-pub(super) fn planted(bug: &str) -> bool {
-    #[cfg(feature = "planted-bugs")]
-    {
-        static PLANTED: std::sync::LazyLock<Option<String>> =
-            std::sync::LazyLock::new(|| std::env::var("EBB_PLANTED").ok());
-        PLANTED.as_deref() == Some(bug)
-    }
-    #[cfg(not(feature = "planted-bugs"))]
-    {
-        let _ = bug;
-        false
-    }
-}
-
-impl Statement {
-    /// The statement, or in a process with that bug one in which `from` reads `to`.
-    pub(super) fn planted(&'static self, bug: &str, from: &str, to: &str) -> Call {
-        if !planted(bug) {
-            return self.call();
-        }
-        self.reading(&self.body().replace(from, to))
+        let _ = outcome;
     }
 }
 

@@ -4,15 +4,15 @@
 //! writes. So the same command may be repeated after a kill at once, and two at a time do no harm.
 
 use super::Store;
-use super::batch::{Applied, Batch, Done, apply};
+use super::batch::{Batch, BatchOutcome, EventEffect, apply};
 use super::catalogue::{IMPORT_ADVANCE, IMPORT_GUARD, IMPORT_OPEN};
 use super::error::Error;
 use super::fact::assert;
-use super::outcome::{Report, take_in};
+use super::outcome::{OutcomeReport, take_in};
 use super::relation::observe;
 use super::request::RequestMode;
-use super::session::Ended;
-use super::trail::{TraceDone, trace};
+use super::session::EndedSession;
+use super::trail::{TraceOutcome, trace};
 use super::tx::{Mode, Tx};
 use crate::domain::event::{Observe, Trace};
 use crate::domain::fact::Assertion;
@@ -21,18 +21,16 @@ use crate::domain::tunables::Tunables;
 use crate::domain::units::Timestamp;
 use serde::Deserialize;
 
-/// How far the import of a file has come.
+/// The progress of the import of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Progress {
-    /// Lines done.
     pub lines: i64,
-    /// Their hash.
     pub digest: String,
     /// The instant of the last event among them, epoch milliseconds.
     pub at: Option<i64>,
 }
 
-/// What the lines of a batch say others what happened to memories.
+/// The events of a batch of lines that do not concern memories.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct OtherEvents<'a> {
     /// Relations that were seen, in order.
@@ -80,19 +78,19 @@ impl Store {
         progress: &Progress,
         batch: Batch<'_>,
         others: OtherEvents<'_>,
-    ) -> Result<Applied, Error> {
+    ) -> Result<BatchOutcome, Error> {
         let body = async |tx: &mut Tx| {
             if self.landed(tx, key, from, progress.lines).await? {
-                return Ok((Applied::All(vec![Done::Accessed; batch.events.len()]), ()));
+                return Ok((BatchOutcome::Written(vec![EventEffect::Accessed; batch.events.len()]), ()));
             }
             tx.changes.by = Some("import".to_owned());
             let applied = apply(tx, batch).await?;
-            if matches!(applied, Applied::All(_)) {
+            if matches!(applied, BatchOutcome::Written(_)) {
                 observe(tx, others.seen, &self.pins).await?;
                 assert(tx, others.facts).await?;
-                if let TraceDone::Nothing(mut faults) = trace(tx, &self.trails, others.traces).await? {
+                if let TraceOutcome::Rejected(mut faults) = trace(tx, &self.trails, others.traces).await? {
                     faults.iter_mut().for_each(|fault| fault.index += batch.events.len());
-                    return Ok((Applied::Nothing(faults), ()));
+                    return Ok((BatchOutcome::Rejected(faults), ()));
                 }
                 advance(tx, key, progress).await?;
             }
@@ -102,9 +100,6 @@ impl Store {
     }
 
     /// Ends a session as the next line of a file.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`] for a session that does not exist; [`Error::Fenced`] as above.
     #[expect(
         clippy::too_many_arguments,
         reason = "a line's place in its file, and the facts of the one law it applies"
@@ -118,9 +113,9 @@ impl Store {
         session: &SessionId,
         now: Timestamp,
         tunables: &Tunables,
-    ) -> Result<Ended, Error> {
+    ) -> Result<EndedSession, Error> {
         let threshold = tunables.config().session_end_threshold;
-        self.end_pages("import.session_end", async |tx: &mut Tx, ended: Ended, after: &str| {
+        self.end_pages("import.session_end", async |tx: &mut Tx, ended: EndedSession, after: &str| {
             if self.landed(tx, key, from, progress.lines).await? {
                 return Ok((ended, None));
             }
@@ -135,16 +130,13 @@ impl Store {
     }
 
     /// Takes an outcome in as the next line of a file.
-    ///
-    /// # Errors
-    /// As [`Store::report`]; [`Error::Fenced`] as above.
     pub async fn import_outcome(
         &self,
         key: &str,
         from: i64,
         progress: &Progress,
         mode: RequestMode<'_>,
-        report: Report<'_>,
+        report: OutcomeReport<'_>,
     ) -> Result<(), Error> {
         self.transactions
             .run("import.outcome", Mode::Write, async |tx: &mut Tx| {
@@ -157,10 +149,7 @@ impl Store {
             .await
     }
 
-    /// Records lines that had nothing to apply, such as blank ones and those set aside.
-    ///
-    /// # Errors
-    /// [`Error::Fenced`] as above.
+    /// Records lines that had nothing to apply, such as blank ones and those quarantined.
     pub async fn skip_lines(&self, key: &str, from: i64, progress: &Progress) -> Result<(), Error> {
         self.transactions
             .run("import.skip", Mode::Write, async |tx: &mut Tx| {
@@ -174,14 +163,10 @@ impl Store {
 
     /// Holds the file to commit and says whether the lines up to `to` are done already.
     async fn landed(&self, tx: &mut Tx, key: &str, from: i64, to: i64) -> Result<bool, Error> {
-        #[derive(Deserialize)]
-        struct Row {
-            lines: i64,
-        }
         let guard = IMPORT_GUARD.call().set("key", key).set("holder", self.holder.as_str());
-        match tx.row::<Row>(guard).await? {
-            Some(Row { lines }) if lines == from => Ok(false),
-            Some(Row { lines }) if lines == to => Ok(true),
+        match tx.row::<i64>(guard).await? {
+            Some(lines) if lines == from => Ok(false),
+            Some(lines) if lines == to => Ok(true),
             _ => Err(Error::Fenced(
                 "another program has begun to import the same file, and goes on with it; this one stops here. \
                  Nothing is lost or counted twice"

@@ -1,4 +1,4 @@
-//! Questions a person asks, each a file under `cypher/inspect/` that can be pasted into Neo4j Browser as it is.
+//! Read-only queries for people, each a file under `cypher/inspect/` that can be pasted into Neo4j Browser as it is.
 
 use super::Store;
 use super::catalogue::ALL;
@@ -19,19 +19,14 @@ pub struct Answer {
 /// A value that a person can read.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Cell {
-    /// Nothing there.
     Null,
-    /// True or false.
     Boolean(bool),
-    /// A whole number.
     Integer(i64),
     /// Any number, NaN and infinities included: a quarantined row shows what it has.
     Float(f64),
-    /// Text.
     Text(String),
     /// An instant, epoch milliseconds.
     Instant(i64),
-    /// Several of them.
     List(Vec<Cell>),
 }
 
@@ -51,9 +46,6 @@ impl Store {
     }
 
     /// Answers one question.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`] for a name that is no question; those of the connection or the statement.
     pub async fn inspect(&self, name: &str) -> Result<Answer, Error> {
         let (_, _, statement) = questions()
             .find(|(known, ..)| *known == name)

@@ -17,32 +17,25 @@ const KEYS_MAX: usize = 10_000;
 /// Keys that one transaction removes at most.
 const PRUNE_PAGE: i64 = 5_000;
 
-/// What is stored of a key. Anything that another writer spoilt is `None`.
+/// The stored row of a key. A property that another writer spoilt is `None`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all(deserialize = "camelCase"))]
 pub struct KeyRow {
-    /// Its id.
     pub id: Option<String>,
-    /// What a person calls it.
     pub name: Option<String>,
-    /// The name of its right.
     pub rights: Option<String>,
     /// Its scopes; `*` is every one.
     #[serde(deserialize_with = "or_none")]
     pub scopes: Vec<String>,
-    /// When it was made.
     #[serde(deserialize_with = "maybe_millis")]
     pub created: Option<Timestamp>,
-    /// Whether it is revoked.
     #[serde(rename(deserialize = "revoked"), skip_serializing)]
     pub is_revoked: bool,
-    /// When.
     #[serde(rename(deserialize = "revokedAt", serialize = "revoked"), deserialize_with = "maybe_millis")]
     pub revoked_at: Option<Timestamp>,
     /// Whether it has expired, by the server's clock.
     #[serde(skip_serializing)]
     pub expired: bool,
-    /// When it expires.
     #[serde(deserialize_with = "maybe_millis")]
     pub expires: Option<Timestamp>,
 }
@@ -54,17 +47,15 @@ fn or_none<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> 
 /// A key that opens something now.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct LiveKey {
-    /// Its id.
     pub id: String,
     /// SHA-256 of its secret, hexadecimal.
     pub hash: String,
-    /// The name of its right.
     pub rights: String,
     /// Its scopes; `*` is every one.
     pub scopes: Vec<String>,
 }
 
-/// Who is let in.
+/// The keys in force.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LiveKeys {
     /// The keys in force, at most 10,000.
@@ -85,9 +76,6 @@ fn most() -> i64 {
 
 impl Store {
     /// Keeps a new key.
-    ///
-    /// # Errors
-    /// [`Error::Conflict`] where as many are in force as can be read; of the connection or the statement.
     pub async fn create_key(
         &self,
         (id, name, hash): (&str, &str, &str),
@@ -135,7 +123,7 @@ impl Store {
             // A database that only reads has its keys all the same.
             let mark = async |tx: &mut Tx| tx.run(KEY_CLOSE.call()).await;
             if let Err(why) = self.transactions.run_once("key.close", Mode::Write, mark).await {
-                debug!(%why, "that there are API keys could not be marked");
+                debug!(%why, "the marker that API keys exist could not be written");
             }
         }
         Ok(LiveKeys { keys, closed: marked || any })
@@ -143,36 +131,25 @@ impl Store {
 
     /// Removes keys that were revoked or have expired more than `days` ago; answers how many went.
     pub async fn prune_keys(&self, days: u32) -> Result<i64, Error> {
-        #[derive(Deserialize)]
-        struct Row {
-            trimmed: i64,
-        }
         let mut gone = 0;
         loop {
             let call = || KEY_PRUNE.call().set("days", i64::from(days)).set("limit", PRUNE_PAGE);
-            let page: Row = self
+            let trimmed: i64 = self
                 .transactions
                 .run("key.prune", Mode::Write, async |tx: &mut Tx| tx.only(call()).await)
                 .await?;
-            gone += page.trimmed;
-            if page.trimmed < PRUNE_PAGE {
+            gone += trimmed;
+            if trimmed < PRUNE_PAGE {
                 return Ok(gone);
             }
         }
     }
 
     /// Lets whoever is on this machine in without a key again; answers whether it was closed.
-    ///
-    /// # Errors
-    /// [`Error::Conflict`] where a key is left.
     pub async fn open_keys(&self) -> Result<bool, Error> {
-        #[derive(Deserialize)]
-        struct Row {
-            opened: i64,
-        }
         self.transactions
             .run("key.open", Mode::Write, async |tx: &mut Tx| {
-                let opened = tx.only::<Row>(KEY_OPEN.call()).await?.opened;
+                let opened: i64 = tx.only(KEY_OPEN.call()).await?;
                 match tx.only::<Closed>(KEY_CLOSED.call()).await? {
                     Closed { any: true, .. } => Err(Error::Conflict(
                         "there are API keys. Revoke them (ebb key list, ebb key revoke ID), remove them (ebb key prune), \
@@ -187,14 +164,10 @@ impl Store {
 
     /// Keys for people, the oldest first.
     pub async fn keys(&self) -> Result<Vec<KeyRow>, Error> {
-        let keys = async |tx: &mut Tx| tx.rows(KEY_LIST.call().set("limit", most())).await;
-        self.transactions.run("key.list", Mode::Read, keys).await
+        self.read(KEY_LIST.call().set("limit", most())).await
     }
 
     /// Revokes a key; answers its name, and whether this was the first time.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`].
     pub async fn revoke_key(&self, id: &str, now: Timestamp) -> Result<(Option<String>, bool), Error> {
         #[derive(Deserialize)]
         struct Row {

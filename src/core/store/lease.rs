@@ -1,4 +1,4 @@
-//! What a worker holds and lets go of: the facts it looks at each second, and the end of what it will not finish.
+//! The leases of a worker: the survey of the ledger each second, and the release of runs that it will not finish.
 //!
 //! A program that stops in good order frees its run at once, so that another takes it without waiting for the lease; one
 //! whose job panicked records the run as failed. Its attempts are aborted either way: nobody takes an attempt over, and
@@ -6,7 +6,7 @@
 
 use super::Store;
 use super::attempt::finish;
-use super::catalogue::{ATTEMPT_LIST, RUN_CONCERNS, RUN_LEAVE, RUN_OPEN, RUN_SURVEY};
+use super::catalogue::{ATTEMPT_LIST, RUN_CONCERNS, RUN_OPEN, RUN_RELEASE, RUN_SURVEY};
 use super::encode::list;
 use super::error::Error;
 use super::reap::Attempt;
@@ -19,29 +19,29 @@ use crate::domain::units::Timestamp;
 use serde::Deserialize;
 use std::time::Duration;
 
-/// What becomes of a run that its holder does not finish.
+/// How a run is released that its holder does not finish.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Leaving {
+pub enum RunRelease {
     /// Open, for whoever comes first.
-    ToAnother,
+    Handover,
     /// Over, for this reason.
     Failed(String),
 }
 
-/// What a worker looks at.
+/// The state of the ledger at one look.
 #[derive(Debug, Clone)]
-pub struct Facts {
+pub struct LedgerSurvey {
     /// What the server's clock showed.
     pub server_now: Timestamp,
     /// The tunables as the graph has them.
     pub tunables: Tunables,
     /// The jobs asked about, in that order.
-    pub jobs: Vec<JobFacts>,
+    pub jobs: Vec<JobStatus>,
     /// A sweep that somebody asked for and nobody has begun, where that was looked for: its id and instant.
-    pub asked: Option<(String, Timestamp)>,
+    pub requested_sweep: Option<(String, Timestamp)>,
 }
 
-/// What somebody has to see to.
+/// Counts of rows that need attention.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 pub struct Concerns {
     /// Rows that are set aside.
@@ -50,19 +50,17 @@ pub struct Concerns {
     pub stuck: i64,
 }
 
-/// What the ledger says of a job.
+/// The status of a job in the ledger.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct JobFacts {
+pub struct JobStatus {
     /// The last occurrence that ran on schedule, or runs.
     pub last: Option<Timestamp>,
-    /// Its open run.
-    pub open: Option<OpenFacts>,
+    pub open: Option<OpenRunStatus>,
 }
 
 /// An open run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OpenFacts {
-    /// Of which occurrence.
+pub struct OpenRunStatus {
     pub occurrence: String,
     /// Whether this program holds it, and nobody in it works on it.
     pub ours: bool,
@@ -77,7 +75,7 @@ const STUCK_AFTER: Duration = Duration::from_secs(60);
 
 impl Store {
     /// Looks at the ledger of these jobs and at the tunables, in one transaction.
-    pub async fn survey(&self, jobs: &[&'static str]) -> Result<Facts, Error> {
+    pub async fn survey(&self, jobs: &[&'static str]) -> Result<LedgerSurvey, Error> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
         struct Row {
@@ -104,40 +102,36 @@ impl Store {
             let open = |row: &Row| {
                 let occurrence = row.open.clone()?;
                 let stranded = Duration::from_millis(row.over_ms.max(0).unsigned_abs());
-                let ours = row.ours && !self.at_work.holds(&row.job, &occurrence);
-                Some(OpenFacts { occurrence, ours, free: row.free, stranded })
+                let ours = row.ours && !self.active_runs.contains(&row.job, &occurrence);
+                Some(OpenRunStatus { occurrence, ours, free: row.free, stranded })
             };
             let last = row.and_then(|row| row.last).and_then(|last| Timestamp::from_millis(last).ok());
-            JobFacts { last, open: row.and_then(open) }
+            JobStatus { last, open: row.and_then(open) }
         };
         let server_now = rows.first().and_then(|row| Timestamp::from_millis(row.server_now).ok());
-        Ok(Facts {
+        Ok(LedgerSurvey {
             server_now: server_now.unwrap_or(Timestamp::EPOCH),
             tunables,
             jobs: jobs.iter().map(facts).collect(),
-            asked: None,
+            requested_sweep: None,
         })
     }
 
     /// Counts what somebody has to see to.
     pub async fn concerns(&self) -> Result<Concerns, Error> {
-        self.transactions
-            .run("run.concerns", Mode::Read, async |tx: &mut Tx| {
-                let overdue = i64::try_from(STUCK_AFTER.as_millis()).unwrap_or(i64::MAX);
-                tx.only(RUN_CONCERNS.call().set("overdueMs", overdue)).await
-            })
-            .await
+        let overdue = i64::try_from(STUCK_AFTER.as_millis()).unwrap_or(i64::MAX);
+        self.read_one(RUN_CONCERNS.call().set("overdueMs", overdue)).await
     }
 
-    /// Lets go of what this program holds of a job: its run, and its attempts.
-    pub async fn leave(&self, job: &'static str, how: Leaving) -> Result<(), Error> {
+    /// Releases what this program holds of a job: its run, and its attempts.
+    pub async fn release_run(&self, job: &'static str, how: RunRelease) -> Result<(), Error> {
         let (state, reason) = match &how {
-            Leaving::ToAnother => (RunState::Open, None),
-            Leaving::Failed(reason) => (RunState::Failed, Some(reason.as_str())),
+            RunRelease::Handover => (RunState::Open, None),
+            RunRelease::Failed(reason) => (RunState::Failed, Some(reason.as_str())),
         };
         let ours = |holder: &Option<String>| holder.as_ref() == Some(&self.holder);
         self.leases
-            .run("run.leave", Mode::Write, async |tx: &mut Tx| {
+            .run("run.release", Mode::Write, async |tx: &mut Tx| {
                 let open =
                     ATTEMPT_LIST.call().set("id", None::<String>).set("open", true).set("limit", 100_i64);
                 let attempts: Vec<Attempt> = tx.rows(open).await?;
@@ -151,7 +145,7 @@ impl Store {
                 }
                 let runs: Vec<OpenRun> = tx.rows(RUN_OPEN.call()).await?;
                 for run in runs.iter().filter(|run| run.job == job && ours(&run.holder)) {
-                    let leave = RUN_LEAVE
+                    let leave = RUN_RELEASE
                         .call()
                         .set("job", job)
                         .set("occurrence", run.occurrence.as_str())

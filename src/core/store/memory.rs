@@ -50,8 +50,7 @@ pub(super) async fn lock<'k>(
     let mut locked = Vec::with_capacity(wanted.len());
     let bytes = |(key, content): &(&MemoryKey, Option<&str>)| bytes(key) + content.map_or(1, str::len) + 4;
     for slice in slices(&MEMORY_LOCK, wanted, bytes) {
-        let call = MEMORY_LOCK.planted("check-before-lock", "SET m.ebbLock = true\n", "");
-        let call = keyed(call, slice.iter().map(|(key, _)| *key))
+        let call = keyed(MEMORY_LOCK.call(), slice.iter().map(|(key, _)| *key))
             .set("content", list(slice.iter().map(|(_, content)| *content)));
         for row in tx.rows::<LockRow>(call).await? {
             let Some((key, _)) = slice.get(row.at) else { continue };
@@ -75,29 +74,29 @@ pub(super) fn bytes(key: &MemoryKey) -> usize {
 pub(super) async fn write(tx: &mut Tx, lives: &[(&MemoryKey, MemoryState)]) -> Result<(), Error> {
     tx.touch_memories(lives.iter().map(|(key, _)| *key), "");
     for slice in slices(&MEMORY_WRITE, lives, |(key, _)| bytes(key) + 90) {
-        tx.run(vitals(MEMORY_WRITE.call(), slice.iter().map(|(key, vital)| (*key, vital)))).await?;
+        tx.run(state_columns(MEMORY_WRITE.call(), slice.iter().map(|(key, state)| (*key, state)))).await?;
     }
     Ok(())
 }
 
 /// The columns that every statement with lives takes.
-pub(super) fn vitals<'a>(
+pub(super) fn state_columns<'a>(
     call: Call,
     lives: impl Iterator<Item = (&'a MemoryKey, &'a MemoryState)> + Clone,
 ) -> Call {
-    let each = || lives.clone().map(|(_, vital)| vital);
+    let each = || lives.clone().map(|(_, state)| state);
     keyed(call, lives.clone().map(|(key, _)| key))
-        .set("tier", list(each().map(|vital| vital.tier.name())))
-        .set("energy", list(each().map(|vital| vital.energy.value())))
-        .set("energyAt", instants(each().map(|vital| Some(vital.energy_at))))
-        .set("lastAccessed", instants(each().map(|vital| Some(vital.last_accessed))))
-        .set("accessCount", list(each().map(|vital| vital.access_count)))
-        .set("ripeAt", instants(each().map(|vital| vital.ripe_at)))
-        .set("dueAt", instants(each().map(|vital| vital.due_at)))
-        .set("pinned", list(each().map(|vital| vital.pinned)))
+        .set("tier", list(each().map(|state| state.tier.name())))
+        .set("energy", list(each().map(|state| state.energy.value())))
+        .set("energyAt", instants(each().map(|state| Some(state.energy_at))))
+        .set("lastAccessed", instants(each().map(|state| Some(state.last_accessed))))
+        .set("accessCount", list(each().map(|state| state.access_count)))
+        .set("ripeAt", instants(each().map(|state| state.ripe_at)))
+        .set("dueAt", instants(each().map(|state| state.due_at)))
+        .set("pinned", list(each().map(|state| state.pinned)))
 }
 
-/// Sets rows aside with their reasons.
+/// Quarantines rows with their reasons.
 pub(super) async fn quarantine(tx: &mut Tx, rows: &[(&MemoryKey, String)]) -> Result<(), Error> {
     tx.touch_memories(rows.iter().map(|(key, _)| *key), "");
     for slice in slices(&MEMORY_QUARANTINE, rows, |(key, reason)| bytes(key) + reason.len()) {
@@ -124,10 +123,6 @@ pub(super) async fn forgotten<'k>(
     tx: &mut Tx,
     keys: &[&'k MemoryKey],
 ) -> Result<BTreeSet<&'k MemoryKey>, Error> {
-    #[derive(Deserialize)]
-    struct Row {
-        hash: String,
-    }
     let hashed: Vec<(String, &MemoryKey)> = keys
         .iter()
         .flat_map(|key| [(tombstone_hash(key), *key), (unscoped_tombstone_hash(key), *key)])
@@ -135,7 +130,7 @@ pub(super) async fn forgotten<'k>(
     let mut forgotten = BTreeSet::new();
     for slice in slices(&MEMORY_TOMBSTONES, &hashed, |(hash, _)| hash.len()) {
         let hashes = list(slice.iter().map(|(hash, _)| hash.as_str()));
-        for Row { hash } in tx.rows(MEMORY_TOMBSTONES.call().set("hash", hashes)).await? {
+        for hash in tx.rows::<String>(MEMORY_TOMBSTONES.call().set("hash", hashes)).await? {
             forgotten.extend(slice.iter().filter(|(of, _)| *of == hash).map(|(_, key)| *key));
         }
     }
@@ -145,15 +140,12 @@ pub(super) async fn forgotten<'k>(
 /// A memory as people see it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Record {
-    /// Its life, or the reason why its row is set aside.
+    /// Its life, or the reason why its row is quarantined.
     pub life: Result<Life, String>,
-    /// Its id.
     pub id: String,
-    /// Whose it is, if the row says so, set aside or not.
+    /// Whose it is, if the row says so, quarantined or not.
     pub scope: Option<String>,
-    /// What it says.
     pub content: Option<String>,
-    /// Which instance made it.
     pub instance: Option<String>,
     /// The stub of its last promotion.
     pub promoted_from: Option<String>,
@@ -180,7 +172,7 @@ struct RecordRow {
     mentions: Vec<String>,
 }
 
-/// Which memories to list.
+/// A filter of memories.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
     /// Only this tier.
@@ -193,7 +185,7 @@ pub struct Filter {
 
 /// Something that happened to a memory.
 #[derive(Debug, Clone)]
-pub struct Happened {
+pub struct MemoryEvent {
     /// `PROMOTED_TO`, `CRYSTALLIZED_INTO` or `ACCESSED_IN`.
     pub what: String,
     /// When; for a session the last access in it.
@@ -202,7 +194,6 @@ pub struct Happened {
     pub energy: Option<f64>,
     /// The tier that was left, or the session.
     pub detail: Option<String>,
-    /// How often.
     pub count: i64,
 }
 
@@ -266,28 +257,19 @@ impl Store {
         filter: &Filter,
         limit: u32,
     ) -> Result<Vec<MemoryKey>, Error> {
-        #[derive(Deserialize)]
-        struct Row {
-            id: String,
-        }
-        let rows = self
-            .transactions
-            .run("memories.list", Mode::Read, async |tx: &mut Tx| {
-                let call = MEMORY_LIST
-                    .call()
-                    .set("scope", scope)
-                    .set("tier", filter.tier.map(Tier::name))
-                    .set("session", filter.session.as_deref())
-                    .set("after", filter.after.as_str())
-                    .set("limit", i64::from(limit));
-                tx.rows::<Row>(call).await
-            })
-            .await?;
-        Ok(rows.into_iter().map(|row| MemoryKey::of_row(scope, &row.id)).collect())
+        let call = MEMORY_LIST
+            .call()
+            .set("scope", scope)
+            .set("tier", filter.tier.map(Tier::name))
+            .set("session", filter.session.as_deref())
+            .set("after", filter.after.as_str())
+            .set("limit", i64::from(limit));
+        let ids: Vec<String> = self.read(call).await?;
+        Ok(ids.iter().map(|id| MemoryKey::of_row(scope, id)).collect())
     }
 
     /// What happened to a memory, newest first, at most 400 events.
-    pub async fn history(&self, key: &MemoryKey) -> Result<Vec<Happened>, Error> {
+    pub async fn history(&self, key: &MemoryKey) -> Result<Vec<MemoryEvent>, Error> {
         #[derive(Deserialize)]
         struct Row {
             what: String,
@@ -296,34 +278,24 @@ impl Store {
             detail: Option<String>,
             count: i64,
         }
-        let rows = self
-            .transactions
-            .run("memory.history", Mode::Read, async |tx: &mut Tx| {
-                tx.rows::<Row>(MEMORY_HISTORY.call().set("scope", key.scope()).set("id", key.id())).await
-            })
-            .await?;
+        let rows: Vec<Row> =
+            self.read(MEMORY_HISTORY.call().set("scope", key.scope()).set("id", key.id())).await?;
         Ok(rows
             .into_iter()
             .filter_map(|Row { what, at, energy, detail, count }| {
-                Some(Happened { what, at: Timestamp::from_millis(at?).ok()?, energy, detail, count })
+                Some(MemoryEvent { what, at: Timestamp::from_millis(at?).ok()?, energy, detail, count })
             })
             .collect())
     }
 
     /// Counts memories by tier.
     pub async fn tiers(&self) -> Result<Vec<TierCount>, Error> {
-        self.transactions
-            .run("memories.tiers", Mode::Read, async |tx: &mut Tx| tx.rows(MEMORY_TIERS.call()).await)
-            .await
+        self.read(MEMORY_TIERS.call()).await
     }
 
     /// Counts what waits at `now`.
     pub async fn waiting(&self, now: Timestamp) -> Result<Waiting, Error> {
-        self.transactions
-            .run("memories.waiting", Mode::Read, async |tx: &mut Tx| {
-                tx.only(MEMORY_WAITING.call().set("now", now.millis())).await
-            })
-            .await
+        self.read_one(MEMORY_WAITING.call().set("now", now.millis())).await
     }
 
     /// How many memories were made, rose and expired in each hour.
@@ -334,10 +306,7 @@ impl Store {
             what: String,
             count: i64,
         }
-        let rows: Vec<Row> = self
-            .transactions
-            .run("memories.timeline", Mode::Read, async |tx: &mut Tx| tx.rows(MEMORY_TIMELINE.call()).await)
-            .await?;
+        let rows: Vec<Row> = self.read(MEMORY_TIMELINE.call()).await?;
         Ok(rows
             .into_iter()
             .filter_map(|row| Some((Timestamp::from_millis(row.hour).ok()?, row.what, row.count)))
@@ -368,16 +337,12 @@ pub(super) async fn read(tx: &mut Tx, keys: &[MemoryKey]) -> Result<Vec<Record>,
 
 /// The error for a law that refused; for a stub it names the living memory.
 pub(super) async fn refused(tx: &mut Tx, key: &MemoryKey, why: Refused) -> Result<Error, Error> {
-    #[derive(Deserialize)]
-    struct Row {
-        id: String,
-    }
     let living = match why {
         Refused::Stub => {
-            tx.row::<Row>(MEMORY_STUB_OF.call().set("scope", key.scope()).set("id", key.id())).await?
+            tx.row::<String>(MEMORY_STUB_OF.call().set("scope", key.scope()).set("id", key.id())).await?
         }
         _ => None,
     };
-    let why = living.map_or(RefusedWhy::Law(why), |row| RefusedWhy::StubOf(row.id));
+    let why = living.map_or(RefusedWhy::Law(why), RefusedWhy::StubOf);
     Ok(Error::Refused { id: key.to_string(), why })
 }

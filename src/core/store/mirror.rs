@@ -1,4 +1,4 @@
-//! What a mirror reads: who may be in it, what those carry, and how they are joined.
+//! The queries of a mirror: candidates, their contents and their relationships.
 //!
 //! Nodes are read by key, a page at a time, and so are the relationships that begin at them, those of a node in one packed
 //! record: twice as many a second as with a row for each, and pages of several connections do not overlap. Values come as
@@ -33,10 +33,9 @@ use std::cmp::Ordering;
 /// Characters of a node's strings that are read, about: its content is cut at 65,536.
 const READ_MAX: u64 = 65_536;
 
-/// What is asked of the graph for one scope.
+/// The parameters of the queries that mirror one scope.
 #[derive(Debug, Clone)]
-pub struct Mirrored {
-    /// Whose.
+pub struct MirrorQuery {
     pub scope: Scope,
     /// Whether memories that expired are in it.
     pub expired: bool,
@@ -49,10 +48,9 @@ pub struct Mirrored {
 
 /// A node that may be mirrored.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Eligible {
+pub struct MirrorCandidate {
     /// The index of its label.
     pub label: usize,
-    /// Its key.
     pub key: String,
     /// Its element, as the server names it now.
     pub element: Box<str>,
@@ -64,10 +62,9 @@ pub struct Eligible {
     pub degree: u64,
 }
 
-/// Who is mirrored first: the pinned, then by how much is alive in it, last the expired by their last access.
+/// The order in which nodes are mirrored: pinned ones, then by present energy, last the expired ones by their last access.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Heat {
-    /// A pinned memory.
     Pinned,
     /// Any other: the energy of a memory, or the exploitation of any other node, at the instant of the census.
     Alive(f64),
@@ -75,7 +72,7 @@ pub enum Heat {
     Expired(i64),
 }
 
-impl Eligible {
+impl MirrorCandidate {
     /// The hotter first; of equals the one whose label and key come first.
     #[must_use]
     pub fn by_heat(a: &Self, b: &Self) -> Ordering {
@@ -97,7 +94,7 @@ impl Eligible {
 #[derive(Debug, Default)]
 pub struct Census {
     /// The hottest, by label and key: neighbours in the order of keys lie side by side in the store.
-    pub hottest: Vec<Eligible>,
+    pub hottest: Vec<MirrorCandidate>,
     /// How many nodes may be mirrored in all.
     pub count: u64,
     /// How many of these are too large, each by itself.
@@ -105,7 +102,7 @@ pub struct Census {
 }
 
 impl Census {
-    fn take(&mut self, one: Eligible, (most, bytes_max): (usize, u64)) {
+    fn take(&mut self, one: MirrorCandidate, (most, bytes_max): (usize, u64)) {
         self.count += 1;
         if one.bytes > bytes_max {
             self.too_large += 1;
@@ -119,7 +116,7 @@ impl Census {
 
     fn cut(&mut self, most: usize) {
         if self.hottest.len() > most {
-            self.hottest.select_nth_unstable_by(most, Eligible::by_heat);
+            self.hottest.select_nth_unstable_by(most, MirrorCandidate::by_heat);
             self.hottest.truncate(most);
         }
     }
@@ -127,16 +124,13 @@ impl Census {
 
 /// A node as it is shown.
 #[derive(Debug, Clone, PartialEq)]
-pub struct NodeSeen {
+pub struct MirroredNode {
     /// The index of its label.
     pub label: usize,
-    /// Its key.
     pub key: String,
-    /// What it is called.
     pub name: Option<String>,
     /// What it says, its first 65,536 characters.
     pub content: Option<String>,
-    /// Its tier.
     pub tier: Option<String>,
     /// The session it was made in.
     pub session: Option<String>,
@@ -153,7 +147,6 @@ pub struct NodeSeen {
 /// A relationship as seen from the node where it begins.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OutgoingRelation {
-    /// Its type.
     pub kind: String,
     /// The element of its other end.
     pub to: String,
@@ -163,8 +156,7 @@ pub struct OutgoingRelation {
 
 /// A relationship as seen from one of its ends.
 #[derive(Debug, Clone, PartialEq)]
-pub struct EndSeen {
-    /// Its type.
+pub struct MirroredEnd {
     pub kind: String,
     /// The index of the label of its other end.
     pub label: usize,
@@ -176,10 +168,9 @@ pub struct EndSeen {
     pub begins: bool,
 }
 
-/// What a relationship has that says how well it conducts.
+/// The property of a relationship from which its conductance follows.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Amount {
-    /// Nothing.
     None,
     /// A cost, a strength or a weight, as its type has it.
     Number(f64),
@@ -192,9 +183,7 @@ pub enum Amount {
 /// A relation that fades.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FadingRelation {
-    /// What it says.
     pub kind: String,
-    /// Its life.
     pub bond: RelationState,
     /// How sure it is, where somebody says.
     pub confidence: Option<f64>,
@@ -218,7 +207,7 @@ pub(super) fn label_names(trails: &Trails) -> impl Iterator<Item = &str> {
     always.into_iter().chain(trails.allowed.labels().iter().map(PlaceLabel::as_str))
 }
 
-impl Mirrored {
+impl MirrorQuery {
     /// What is asked for a scope; `trails` say which labels are places.
     ///
     /// # Errors
@@ -298,7 +287,7 @@ impl Store {
     /// hottest.
     pub async fn census(
         &self,
-        asked: &Mirrored,
+        asked: &MirrorQuery,
         now: Timestamp,
         (tunables, counter): (&Tunables, &Counter),
         (most, bytes_max): (usize, u64),
@@ -306,7 +295,7 @@ impl Store {
         let mut all = Census::default();
         for label in 0..asked.labels().len() {
             let call = || asked.of(MIRROR_CENSUS.about(&asked.labels()[label..=label], &[]), label);
-            let eligible = |row: CensusRow| Eligible {
+            let eligible = |row: CensusRow| MirrorCandidate {
                 label,
                 heat: row.heat(now, tunables, &self.trails, &counter.cycles),
                 key: row.key,
@@ -335,10 +324,10 @@ impl Store {
     /// Nodes of a label by their keys; those that are not there any more, or not to be mirrored, are left out.
     pub async fn mirrored(
         &self,
-        asked: &Mirrored,
+        asked: &MirrorQuery,
         label: usize,
         keys: &[&str],
-    ) -> Result<Vec<NodeSeen>, Error> {
+    ) -> Result<Vec<MirroredNode>, Error> {
         const COLUMNS: [&str; 9] =
             ["key", "name", "content", "tier", "session", "lastAccessed", "created", "accessCount", "tags"];
         let call = || {
@@ -352,7 +341,7 @@ impl Store {
     /// What begins at nodes of a label, by their keys, whoever is at its other end.
     pub async fn mirrored_edges(
         &self,
-        asked: &Mirrored,
+        asked: &MirrorQuery,
         label: usize,
         keys: &[&str],
     ) -> Result<Vec<(String, Vec<OutgoingRelation>)>, Error> {
@@ -367,17 +356,17 @@ impl Store {
     /// What is joined to nodes of a label, either way: of one type, or of all.
     pub async fn mirrored_around(
         &self,
-        asked: &Mirrored,
+        asked: &MirrorQuery,
         label: usize,
         keys: &[&str],
         kind: Option<&str>,
-    ) -> Result<Vec<(String, Vec<EndSeen>)>, Error> {
+    ) -> Result<Vec<(String, Vec<MirroredEnd>)>, Error> {
         let call = || {
             let call = MIRROR_AROUND.about(&asked.labels()[label..=label], &[]);
             let kind = kind.map_or(BoltType::Null(BoltNull), BoltType::from);
             asked
                 .walked(asked.of(call, label))
-                .set("labels", Mirrored::names(asked.labels()))
+                .set("labels", MirrorQuery::names(asked.labels()))
                 .set("keys", list(keys.iter().copied()))
                 .set("type", kind)
         };

@@ -1,4 +1,4 @@
-//! What processes say of the mirrors they keep, left in the graph for whoever asks how things stand.
+//! The status of mirrors, published in the graph by each process.
 //!
 //! A process that answers from memory leaves a counter `mirror:<scope>:<process>` each time it has looked at the graph, with
 //! the server's time, and takes it away when it stops. One that was killed cannot: its row grows old, which is how it is told
@@ -88,9 +88,7 @@ impl Store {
 
     /// What all processes say that they hold.
     pub async fn mirrors_status(&self) -> Result<Vec<MirrorStatus>, Error> {
-        self.transactions
-            .run("mirror.status", Mode::Read, async |tx: &mut Tx| tx.rows(MIRROR_STATUS.call()).await)
-            .await
+        self.read(MIRROR_STATUS.call()).await
     }
 
     fn mirror_name(&self, scope: &str) -> String {

@@ -1,4 +1,4 @@
-//! Outcomes taken in: what they leave on trails at once, and what waits for whoever learns.
+//! Reported outcomes: deposits on trails at once, and a queue for the job learn.
 //!
 //! Both are written with the receipt of the request, in one transaction, so an outcome counts once. What waits stands on the
 //! request itself: `waits` says whose nodes they are, `active` which, `reward` how active. The one learner of a scope takes it
@@ -18,22 +18,20 @@ use crate::domain::trail::Trails;
 use crate::domain::units::{Timestamp, millis};
 use serde::{Deserialize, Serialize};
 
-/// An outcome, as somebody reports it.
+/// A reported outcome.
 #[derive(Debug, Clone, Copy)]
-pub struct Report<'a> {
-    /// Whose.
+pub struct OutcomeReport<'a> {
     pub scope: &'a Scope,
     /// What came of which recall.
     pub outcome: &'a Outcome,
-    /// When.
     pub at: Timestamp,
     /// Whether anything is learned from it.
     pub learns: bool,
 }
 
-/// What was made of an outcome.
+/// The receipt of a reported outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Reported {
+pub struct OutcomeReceipt {
     /// Nodes that it teaches.
     pub active: usize,
     /// Nodes beyond those that one outcome can teach.
@@ -44,7 +42,6 @@ pub struct Reported {
     pub passed_over: usize,
     /// Whether anything is learned from it.
     pub learns: bool,
-    /// When it came.
     #[serde(with = "millis")]
     pub at: Timestamp,
 }
@@ -55,7 +52,11 @@ impl Store {
     ///
     /// # Errors
     /// [`Error::Conflict`] for a request id that was used for other words, or a counter of cycles that somebody made unusable.
-    pub async fn report(&self, mode: RequestMode<'_>, report: Report<'_>) -> Result<Reported, Error> {
+    pub async fn report(
+        &self,
+        mode: RequestMode<'_>,
+        report: OutcomeReport<'_>,
+    ) -> Result<OutcomeReceipt, Error> {
         self.transactions
             .run("outcome.report", Mode::Write, async |tx: &mut Tx| {
                 take_in(tx, &self.trails, mode, report).await
@@ -69,12 +70,12 @@ pub(super) async fn take_in(
     tx: &mut Tx,
     trails: &Trails,
     mode: RequestMode<'_>,
-    report: Report<'_>,
-) -> Result<Reported, Error> {
+    report: OutcomeReport<'_>,
+) -> Result<OutcomeReceipt, Error> {
     if let Some(done) = open(tx, mode).await? {
         return Ok(done);
     }
-    let Report { scope, outcome, at, learns } = report;
+    let OutcomeReport { scope, outcome, at, learns } = report;
     let ways: Vec<&[String]> = outcome.paths().collect();
     let earned = succeed(tx, trails, scope, &ways, outcome.reward(), at).await?;
     let active = outcome.active();
@@ -87,7 +88,7 @@ pub(super) async fn take_in(
             .set("reward", outcome.activation());
         tx.run(call).await?;
     }
-    let reported = Reported {
+    let reported = OutcomeReceipt {
         active: active.nodes.len(),
         left_out: active.left_out,
         deposits: earned.deposits,

@@ -1,4 +1,4 @@
-//! Policies in the graph: nodes that anybody may look at, and the ones in force once somebody has changed one.
+//! Policies in the graph: visible nodes, in force from the first change on.
 //!
 //! Until then those of the configuration are in force. The first change writes them down as they are, so that a policy is
 //! never lost by changing another. What somebody wrote by hand is checked like a file, and a fault stops the run that
@@ -32,8 +32,7 @@ const FIELDS: [(&str, &str); 8] = [
 
 /// The policies in force, and where they are.
 #[derive(Debug, Clone, PartialEq)]
-pub struct InForce {
-    /// In their order.
+pub struct ActivePolicies {
     pub policies: Policies,
     /// Whether they are nodes of the graph, and not those of the configuration.
     pub in_graph: bool,
@@ -41,20 +40,16 @@ pub struct InForce {
 
 impl Store {
     /// The policies in force.
-    ///
-    /// # Errors
-    /// [`Error::Policies`] with every fault of those in the graph.
-    pub async fn policies(&self) -> Result<InForce, Error> {
-        self.transactions.run("policy.read", Mode::Read, async |tx: &mut Tx| self.in_force(tx).await).await
+    pub async fn policies(&self) -> Result<ActivePolicies, Error> {
+        self.transactions
+            .run("policy.read", Mode::Read, async |tx: &mut Tx| self.active_policies(tx).await)
+            .await
     }
 
     /// The policies that a scheduled run goes by: where [`Regime::first_run_dry`] holds, those whose present wording no
     /// earlier run went by only count. Answers them, and the policies whose first run this is.
     ///
     /// [`Regime::first_run_dry`]: crate::domain::policy::Regime
-    ///
-    /// # Errors
-    /// As [`Store::policies`].
     pub async fn policies_on_trial(&self, run: &Run) -> Result<(Policies, Vec<Policy>), Error> {
         #[derive(Deserialize)]
         struct Row {
@@ -66,10 +61,7 @@ impl Store {
         if !self.regime.first_run_dry {
             return Ok((policies, Vec::new()));
         }
-        let tried: Vec<Row> = self
-            .transactions
-            .run("policy.tried", Mode::Read, async |tx: &mut Tx| tx.rows(POLICY_TRIED.call()).await)
-            .await?;
+        let tried: Vec<Row> = self.read(POLICY_TRIED.call()).await?;
         // Whoever takes this run over goes on as it began.
         let is_new = |policy: &Policy| {
             !tried.iter().any(|row| {
@@ -100,9 +92,6 @@ impl Store {
 
     /// Sets a policy, in the place of one of the same id, once under a request id, or as a dry run. Answers whether it
     /// is new.
-    ///
-    /// # Errors
-    /// [`Error::Policies`] for those in the graph; [`Error::Conflict`] for a request id that was used for other words.
     pub async fn set_policy(&self, mode: RequestMode<'_>, policy: &Policy) -> Result<bool, Error> {
         self.transactions
             .retry_on_unique_conflict("policy.set", async |tx: &mut Tx| {
@@ -119,9 +108,6 @@ impl Store {
     }
 
     /// Removes a policy, once under a request id, or as a dry run.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`]; [`Error::Conflict`] for a request id that was used for other words.
     pub async fn remove_policy(&self, mode: RequestMode<'_>, id: &str) -> Result<(), Error> {
         self.transactions
             .retry_on_unique_conflict("policy.remove", async |tx: &mut Tx| {
@@ -140,13 +126,8 @@ impl Store {
     /// Holds the policies of the graph to commit; those of the configuration are written down the first time. Answers
     /// those there are.
     async fn write_down(&self, tx: &mut Tx) -> Result<Policies, Error> {
-        #[derive(Deserialize)]
-        struct Row {
-            version: i64,
-        }
-        let Row { version } = tx.only(POLICY_OPEN.call()).await?;
-        if version > 1 {
-            return Ok(self.in_force(tx).await?.policies);
+        if tx.only::<i64>(POLICY_OPEN.call()).await? > 1 {
+            return Ok(self.active_policies(tx).await?.policies);
         }
         for policy in self.regime.policies.all() {
             set(tx, policy).await?;
@@ -154,7 +135,7 @@ impl Store {
         Ok(self.regime.policies.clone())
     }
 
-    async fn in_force(&self, tx: &mut Tx) -> Result<InForce, Error> {
+    async fn active_policies(&self, tx: &mut Tx) -> Result<ActivePolicies, Error> {
         let columns: Vec<String> =
             std::iter::once("version").chain(FIELDS.map(|(column, _)| column)).map(str::to_owned).collect();
         let rows = tx.table(POLICY_READ.call(), &columns).await?;
@@ -162,7 +143,7 @@ impl Store {
         for mut row in rows {
             let fields = row.split_off(1);
             if matches!(row.first(), None | Some(BoltType::Null(_))) {
-                return Ok(InForce { policies: self.regime.policies.clone(), in_graph: false });
+                return Ok(ActivePolicies { policies: self.regime.policies.clone(), in_graph: false });
             }
             let given: BTreeMap<String, Given> = FIELDS
                 .iter()
@@ -174,7 +155,7 @@ impl Store {
             }
         }
         let policies = Policies::check(&drafts).map_err(Error::Policies)?;
-        Ok(InForce { policies, in_graph: true })
+        Ok(ActivePolicies { policies, in_graph: true })
     }
 }
 

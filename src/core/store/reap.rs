@@ -1,4 +1,4 @@
-//! Attempts seen from outside: ended when their lease is over, given a lease when a foreign writer made them, and parted
+//! Reaping of attempts: ended when their lease is over, given a lease when a foreign writer made them, and resolved
 //! when two hold one memory.
 //!
 //! Every worker looks at each tick, so nothing waits for the program that left a claim behind, and doing it twice is
@@ -20,9 +20,9 @@ use std::collections::BTreeSet;
 /// Most claims looked at in one pass; those beyond are met by the next.
 const MARKS: i64 = 1_000;
 
-/// What one pass over attempts and claims did.
+/// Counts of one pass over attempts and claims.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct Reaped {
+pub struct ReapReport {
     /// Attempts ended because their lease was over.
     pub expired: i64,
     /// Attempts of foreign writers that were given a lease.
@@ -78,7 +78,7 @@ struct MarkRow {
 impl Store {
     /// Looks at every attempt and claim and ends, adopts, parts and removes what is to be; by the right of a scratch
     /// database's holder attempts whose lease still lasts are ended, too.
-    pub async fn reap(&self, right: Right) -> Result<Reaped, Error> {
+    pub async fn reap(&self, right: Right) -> Result<ReapReport, Error> {
         let (open, marks) = self
             .leases
             .run_once("attempt.look", Mode::Read, async |tx: &mut Tx| {
@@ -86,7 +86,7 @@ impl Store {
                 Ok((not_over(tx).await?, marks))
             })
             .await?;
-        let mut reaped = Reaped::default();
+        let mut reaped = ReapReport::default();
         for Open { id, overdue } in open {
             if overdue || right == Right::Scratch {
                 reaped.expired += self.end_overdue(&id, right).await?;
@@ -133,7 +133,7 @@ impl Store {
         }
         let work = self.leases.run("attempt.reap", Mode::Write, async |tx: &mut Tx| {
             let call = ATTEMPT_REAP
-                .planted("half-reap", "SET a.state = 'expired'", "SET a.lock = null")
+                .call()
                 .set("id", id)
                 .set("holder", self.holder.as_str())
                 .set("anyLease", right == Right::Scratch);
@@ -148,10 +148,6 @@ impl Store {
     }
 
     async fn adopt_attempt(&self, element: &str) -> Result<i64, Error> {
-        #[derive(Deserialize)]
-        struct Row {
-            adopted: i64,
-        }
         self.leases
             .run("attempt.adopt", Mode::Write, async |tx: &mut Tx| {
                 let call = ATTEMPT_ADOPT
@@ -159,29 +155,19 @@ impl Store {
                     .set("attempt", element)
                     .set("id", crate::clock::new_id())
                     .set("leaseMs", FOREIGN_LEASE_MS);
-                Ok(tx.row::<Row>(call).await?.map_or(0, |row| row.adopted))
+                Ok(tx.row(call).await?.unwrap_or(0))
             })
             .await
     }
 
     /// Lists attempts, those that are not over first; with `open` these alone.
     pub async fn attempts(&self, open: bool, limit: u32) -> Result<Vec<Attempt>, Error> {
-        self.transactions
-            .run("attempt.list", Mode::Read, async |tx: &mut Tx| {
-                let call = ATTEMPT_LIST
-                    .call()
-                    .set("id", None::<&str>)
-                    .set("open", open)
-                    .set("limit", i64::from(limit));
-                tx.rows(call).await
-            })
-            .await
+        let call =
+            ATTEMPT_LIST.call().set("id", None::<&str>).set("open", open).set("limit", i64::from(limit));
+        self.read(call).await
     }
 
     /// One attempt, with the memories it holds, by id and tier, a thousand at most.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`]; of the connection or a statement.
     pub async fn attempt(&self, id: &str) -> Result<(Attempt, Vec<(String, String)>), Error> {
         #[derive(Deserialize)]
         struct Row {
@@ -204,9 +190,6 @@ impl Store {
     }
 
     /// Ends an attempt whoever holds it, and frees its memories. Answers whether it was open.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`]; of the connection or a statement.
     pub async fn release_attempt(&self, id: &str) -> Result<bool, Error> {
         let (attempt, _) = self.attempt(id).await?;
         if attempt.state == "foreign" {

@@ -1,4 +1,4 @@
-//! Retroactive strengthening: what is read to compare memories, and the writing of what they did to each other.
+//! Retroactive strengthening: the reads for comparing memories, and the writes of the results.
 //!
 //! A page of new memories is one transaction. It locks them and the old ones in the order of their ids, leaves out pairs
 //! that are drawn already, lets the law make of each old memory what all its new ones do, and writes it once.
@@ -15,7 +15,7 @@ use super::memory::{bytes, keyed, lock, quarantine, write};
 use super::run::Run;
 use super::statement::Call;
 use super::tally::Tally;
-use super::tx::{Mode, Tx};
+use super::tx::Tx;
 use crate::domain::ids::MemoryKey;
 use crate::domain::memory::{self, MemoryState};
 use crate::domain::similarity::Similarity;
@@ -26,8 +26,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// A new memory that is to strengthen what is like it.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub struct New {
-    /// Which.
+pub struct NewMemory {
     #[serde(flatten)]
     pub key: MemoryKey,
     /// What it says, as far as it is compared.
@@ -38,8 +37,7 @@ pub struct New {
 
 /// A short-term or long-term memory that a new one may be like.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub struct Old {
-    /// Which.
+pub struct CorpusMemory {
     pub id: String,
     /// What it says, as far as it is compared.
     pub text: String,
@@ -47,7 +45,7 @@ pub struct Old {
 
 /// A memory near another, by their embeddings.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-pub struct Near {
+pub struct NearMemory {
     /// Which; `None` for one without an id.
     pub id: Option<String>,
     /// `(1 + cosine) / 2`.
@@ -58,8 +56,7 @@ pub struct Near {
 
 /// A new memory with the old ones that it is like, and how much.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Likeness {
-    /// The new one.
+pub struct SimilarMemories {
     pub new: MemoryKey,
     /// Old ones of its scope with their similarity.
     pub old: Vec<(MemoryKey, f64)>,
@@ -73,47 +70,35 @@ impl Store {
     }
 
     /// New memories that are to strengthen what is like them at `now`, the longest-waiting first.
-    pub async fn new_memories(&self, now: Timestamp, limit: usize) -> Result<Vec<New>, Error> {
+    pub async fn new_memories(&self, now: Timestamp, limit: usize) -> Result<Vec<NewMemory>, Error> {
         let dimensions = self.similarity.dimensions.and_then(|d| i64::try_from(d).ok()).unwrap_or(-1);
-        self.transactions
-            .run("reinforcement.due", Mode::Read, async |tx: &mut Tx| {
-                let call = REINFORCEMENT_DUE
-                    .call()
-                    .set("now", now.millis())
-                    .set("dimensions", dimensions)
-                    .set("limit", i64::try_from(limit).unwrap_or(i64::MAX));
-                tx.rows(call).await
-            })
-            .await
+        let call = REINFORCEMENT_DUE
+            .call()
+            .set("now", now.millis())
+            .set("dimensions", dimensions)
+            .set("limit", i64::try_from(limit).unwrap_or(i64::MAX));
+        self.read(call).await
     }
 
     /// The texts of a scope's short-term and long-term memories, by id: those of most energy, if there are more than
     /// `limit`.
-    pub async fn corpus(&self, scope: &str, limit: usize) -> Result<Vec<Old>, Error> {
-        self.transactions
-            .run("reinforcement.corpus", Mode::Read, async |tx: &mut Tx| {
-                let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-                tx.rows(REINFORCEMENT_CORPUS.call().set("scope", scope).set("limit", limit)).await
-            })
-            .await
+    pub async fn corpus(&self, scope: &str, limit: usize) -> Result<Vec<CorpusMemory>, Error> {
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        self.read(REINFORCEMENT_CORPUS.call().set("scope", scope).set("limit", limit)).await
     }
 
     /// The `limit` memories whose embeddings are nearest to that of one, whatever their scope and tier.
     ///
     /// # Errors
     /// Of the connection or the statement; there must be an index (see [`Store::ensure_embedding_index`]).
-    pub async fn nearest(&self, key: &MemoryKey, limit: usize) -> Result<Vec<Near>, Error> {
-        self.transactions
-            .run("reinforcement.nearest", Mode::Read, async |tx: &mut Tx| {
-                let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-                let call = REINFORCEMENT_NEAREST.call().set("scope", key.scope()).set("id", key.id());
-                tx.rows(call.set("limit", limit)).await
-            })
-            .await
+    pub async fn nearest(&self, key: &MemoryKey, limit: usize) -> Result<Vec<NearMemory>, Error> {
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let call = REINFORCEMENT_NEAREST.call().set("scope", key.scope()).set("id", key.id());
+        self.read(call.set("limit", limit)).await
     }
 
     /// Quarantines a new memory that cannot be compared, or whose like cannot be strengthened, as a batch of `run`.
-    pub async fn quarantine_new(&self, run: &mut Run, new: &New, why: &Error) -> Result<(), Error> {
+    pub async fn quarantine_new(&self, run: &mut Run, new: &NewMemory, why: &Error) -> Result<(), Error> {
         self.in_run(run, "reinforcement.quarantine", async |tx: &mut Tx| {
             quarantine(tx, &[(&new.key, why.quarantine_reason())]).await?;
             Ok(Tally { scanned: 1, quarantined: 1, ..Tally::default() })
@@ -128,7 +113,7 @@ impl Store {
         &self,
         run: &mut Run,
         tunables: &Tunables,
-        likenesses: &[Likeness],
+        likenesses: &[SimilarMemories],
         cut: i64,
     ) -> Result<Tally, Error> {
         let now = run.now;
@@ -143,7 +128,7 @@ async fn reinforce(
     tx: &mut Tx,
     now: Timestamp,
     tunables: &Tunables,
-    likenesses: &[Likeness],
+    likenesses: &[SimilarMemories],
 ) -> Result<Tally, Error> {
     let named = likenesses.iter().flat_map(|one| one.old.iter().map(|(id, _)| id).chain([&one.new]));
     let wanted: BTreeSet<&MemoryKey> = named.collect();
@@ -164,8 +149,8 @@ async fn reinforce(
         if known.contains(&(new, old)) {
             continue;
         }
-        let vital = after.get(old).copied().unwrap_or(held.vital);
-        if let Ok(next) = memory::reinforced(vital, similarity, now, tunables) {
+        let state = after.get(old).copied().unwrap_or(held.state);
+        if let Ok(next) = memory::reinforced(state, similarity, now, tunables) {
             after.insert(old, next);
             drawn.push((new, old, similarity));
         }
@@ -207,14 +192,10 @@ async fn known<'k>(
     tx: &mut Tx,
     pairs: &[Pair<'k>],
 ) -> Result<BTreeSet<(&'k MemoryKey, &'k MemoryKey)>, Error> {
-    #[derive(Deserialize)]
-    struct Row {
-        at: usize,
-    }
     let mut known = BTreeSet::new();
     for slice in slices(&REINFORCEMENT_KNOWN, pairs, |(new, old, _)| bytes(new) + old.id().len() + 2) {
-        let rows: Vec<Row> = tx.rows(paired(REINFORCEMENT_KNOWN.call(), slice)).await?;
-        known.extend(rows.into_iter().filter_map(|row| slice.get(row.at)).map(|(new, old, _)| (*new, *old)));
+        let places: Vec<usize> = tx.rows(paired(REINFORCEMENT_KNOWN.call(), slice)).await?;
+        known.extend(places.into_iter().filter_map(|at| slice.get(at)).map(|(new, old, _)| (*new, *old)));
     }
     Ok(known)
 }

@@ -18,10 +18,10 @@ use crate::domain::units::{Timestamp, Weight};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What an observation did.
+/// The effect of an observation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Observed {
+pub enum ObservationEffect {
     /// Made a relation.
     Created,
     /// Met one.
@@ -30,9 +30,9 @@ pub enum Observed {
     Late,
 }
 
-/// Which relations are asked for.
+/// A filter of relations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Which {
+pub enum RelationFilter {
     /// Those that are part of what is retrieved.
     Retrievable,
     /// Those below the minimum.
@@ -47,12 +47,9 @@ pub enum Which {
 pub struct Relation {
     /// What is unique about it, and the order of lists.
     pub key: String,
-    /// Where it begins.
     pub from: String,
-    /// What it says.
     #[serde(rename = "type")]
     pub kind: String,
-    /// Where it ends.
     pub to: String,
     /// What it weighs, `0 ..= 1`.
     pub weight: f64,
@@ -68,7 +65,7 @@ pub struct Relation {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct BondRow {
+struct RelationRow {
     key: String,
     base: Option<f64>,
     weight_at: Option<i64>,
@@ -86,10 +83,11 @@ impl Store {
 
     /// Observes relations in their order, all or none, once under a request id, or as a dry run. Answers what each
     /// observation did.
-    ///
-    /// # Errors
-    /// [`Error::Conflict`] for a request id that was used for other words; of the connection.
-    pub async fn observe(&self, mode: RequestMode<'_>, seen: &[Observe]) -> Result<Vec<Observed>, Error> {
+    pub async fn observe(
+        &self,
+        mode: RequestMode<'_>,
+        seen: &[Observe],
+    ) -> Result<Vec<ObservationEffect>, Error> {
         self.transactions
             .retry_on_unique_conflict("relation.observe", async |tx: &mut Tx| {
                 if let Some(done) = open(tx, mode).await? {
@@ -103,10 +101,6 @@ impl Store {
     }
 
     /// Pins or unpins a relation at `now`, once under a request id, or as a dry run; answers what it weighs.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`]; [`Error::Quarantined`] for one that no law can use; [`Error::Conflict`] for one that
-    /// configuration pins and that is to be let go.
     pub async fn pin_relation(
         &self,
         mode: RequestMode<'_>,
@@ -128,10 +122,10 @@ impl Store {
                 }
                 let found = lock(tx, &[key.as_str()]).await?.remove(&key);
                 let found = found.ok_or_else(|| Error::NotFound { what: "relation", id: tie.to_string() })?;
-                let bond =
+                let state =
                     found.map_err(|reason| Error::Quarantined { id: format!("relation {tie}"), reason })?;
-                let next = if pin { bond.pinned(now, &self.fading) } else { bond.unpinned(now) };
-                if next != bond {
+                let next = if pin { state.pinned(now, &self.fading) } else { state.unpinned(now) };
+                if next != state {
                     touch(tx, tie);
                     write(tx, &[(key.as_str(), next)]).await?;
                 }
@@ -146,28 +140,26 @@ impl Store {
     pub async fn relations(
         &self,
         scope: &Scope,
-        which: Which,
+        which: RelationFilter,
         now: Timestamp,
         after: &str,
         limit: usize,
     ) -> Result<Vec<Relation>, Error> {
         let which = match which {
-            Which::Retrievable => "retrievable",
-            Which::Decayed => "decayed",
-            Which::Lowered => "lowered",
+            RelationFilter::Retrievable => "retrievable",
+            RelationFilter::Decayed => "decayed",
+            RelationFilter::Lowered => "lowered",
         };
-        let call = || {
-            RELATION_LIST
-                .call()
-                .set("scope", scope.as_str())
-                .set("now", now.millis())
-                .set("halfLifeMs", self.fading.half_life_ms())
-                .set("minimum", self.fading.minimum().value())
-                .set("which", which)
-                .set("after", after)
-                .set("limit", i64::try_from(limit).unwrap_or(i64::MAX))
-        };
-        self.transactions.run("relation.list", Mode::Read, async |tx: &mut Tx| tx.rows(call()).await).await
+        let call = RELATION_LIST
+            .call()
+            .set("scope", scope.as_str())
+            .set("now", now.millis())
+            .set("halfLifeMs", self.fading.half_life_ms())
+            .set("minimum", self.fading.minimum().value())
+            .set("which", which)
+            .set("after", after)
+            .set("limit", i64::try_from(limit).unwrap_or(i64::MAX));
+        self.read(call).await
     }
 
     /// Relations of a scope by the keys that a list named, in their order, with what they weigh there; without those that
@@ -195,54 +187,58 @@ impl Store {
 }
 
 /// Observes relations inside a transaction of the caller. What configuration pins is pinned, whatever the observation says.
-pub(super) async fn observe(tx: &mut Tx, seen: &[Observe], pins: &Pins) -> Result<Vec<Observed>, Error> {
-    struct Folded<'a> {
+pub(super) async fn observe(
+    tx: &mut Tx,
+    seen: &[Observe],
+    pins: &Pins,
+) -> Result<Vec<ObservationEffect>, Error> {
+    struct FoldedRelation<'a> {
         tie: &'a Tie,
         before: Option<RelationState>,
-        bond: Option<RelationState>,
+        state: Option<RelationState>,
         first: Timestamp,
     }
     let keys: Vec<String> = seen.iter().map(|one| one.tie.key()).collect();
     let wanted: BTreeSet<&str> = keys.iter().map(String::as_str).collect();
     let wanted: Vec<&str> = wanted.into_iter().collect();
     let found = lock(tx, &wanted).await?;
-    let mut folded: BTreeMap<&str, Folded<'_>> = BTreeMap::new();
+    let mut folded: BTreeMap<&str, FoldedRelation<'_>> = BTreeMap::new();
     let mut done = Vec::with_capacity(seen.len());
     for (Observe { tie, seen }, key) in seen.iter().zip(&keys) {
         let pinned = if tie.is_held(pins) { Some(true) } else { seen.pinned };
         let seen = Observation { pinned, ..*seen };
         let one = folded.entry(key).or_insert_with(|| {
-            // An observation says all that a law reads, so it also mends a relation that was set aside.
+            // An observation says all that a law reads, so it also mends a relation that was quarantined.
             let exists = found.get(key.as_str());
-            let before = exists.map(|bond| bond.clone().unwrap_or_else(|_| RelationState::new(seen)));
+            let before = exists.map(|state| state.clone().unwrap_or_else(|_| RelationState::new(seen)));
             let unsound = exists.is_some_and(Result::is_err);
-            Folded { tie, before: before.filter(|_| !unsound), bond: before, first: seen.at }
+            FoldedRelation { tie, before: before.filter(|_| !unsound), state: before, first: seen.at }
         });
-        let (next, what) = match one.bond {
-            None => (RelationState::new(seen), Observed::Created),
-            Some(bond) if bond.is_past(seen.at) => (bond, Observed::Late),
-            Some(bond) => (bond.observed(seen), Observed::Again),
+        let (next, what) = match one.state {
+            None => (RelationState::new(seen), ObservationEffect::Created),
+            Some(state) if state.is_past(seen.at) => (state, ObservationEffect::Late),
+            Some(state) => (state.observed(seen), ObservationEffect::Again),
         };
-        one.bond = Some(next);
+        one.state = Some(next);
         done.push(what);
     }
     let exists = |key: &str| found.contains_key(key);
-    let made: Vec<(&str, &Folded<'_>, RelationState)> = folded
+    let made: Vec<(&str, &FoldedRelation<'_>, RelationState)> = folded
         .iter()
         .filter(|(key, _)| !exists(key))
-        .filter_map(|(key, one)| Some((*key, one, one.bond?)))
+        .filter_map(|(key, one)| Some((*key, one, one.state?)))
         .collect();
     let changed: Vec<(&str, RelationState)> = folded
         .iter()
-        .filter(|(key, one)| exists(key) && one.bond != one.before)
-        .filter_map(|(key, one)| Some((*key, one.bond?)))
+        .filter(|(key, one)| exists(key) && one.state != one.before)
+        .filter_map(|(key, one)| Some((*key, one.state?)))
         .collect();
     let ends = |tie: &'_ Tie| {
         [(tie.scope.to_string(), tie.from.to_string()), (tie.scope.to_string(), tie.to.to_string())]
     };
     let entities: BTreeSet<(String, String)> = made.iter().flat_map(|(_, one, _)| ends(one.tie)).collect();
     let entities: Vec<(String, String)> = entities.into_iter().collect();
-    let moved = folded.values().filter(|one| one.bond != one.before);
+    let moved = folded.values().filter(|one| one.state != one.before);
     moved.for_each(|one| touch(tx, one.tie));
     for slice in slices(&ENTITY_OPEN, &entities, |(scope, name)| scope.len() + name.len() + 4) {
         let call = ENTITY_OPEN
@@ -251,7 +247,7 @@ pub(super) async fn observe(tx: &mut Tx, seen: &[Observe], pins: &Pins) -> Resul
             .set("name", list(slice.iter().map(|(_, name)| name.as_str())));
         tx.run(call).await?;
     }
-    let weight = |(key, one, _): &(&str, &Folded<'_>, RelationState)| {
+    let weight = |(key, one, _): &(&str, &FoldedRelation<'_>, RelationState)| {
         let tie = one.tie;
         let names = [tie.scope.as_str(), tie.from.as_str(), tie.kind.as_str(), tie.to.as_str()];
         key.len() + names.map(str::len).iter().sum::<usize>() + 60
@@ -265,7 +261,7 @@ pub(super) async fn observe(tx: &mut Tx, seen: &[Observe], pins: &Pins) -> Resul
             .set("type", list(ties().map(|tie| tie.kind.as_str())))
             .set("to", list(ties().map(|tie| tie.to.as_str())))
             .set("created", instants(slice.iter().map(|(_, one, _)| Some(one.first))));
-        tx.run(bonds(call, slice.iter().map(|(key, _, bond)| (*key, bond)))).await?;
+        tx.run(relation_columns(call, slice.iter().map(|(key, _, state)| (*key, state)))).await?;
     }
     write(tx, &changed).await?;
     Ok(done)
@@ -275,11 +271,11 @@ pub(super) async fn observe(tx: &mut Tx, seen: &[Observe], pins: &Pins) -> Resul
 async fn lock(tx: &mut Tx, keys: &[&str]) -> Result<BTreeMap<String, Result<RelationState, String>>, Error> {
     let mut found = BTreeMap::new();
     for slice in slices(&RELATION_LOCK, keys, |key| key.len() + 2) {
-        let rows: Vec<BondRow> =
+        let rows: Vec<RelationRow> =
             tx.rows(RELATION_LOCK.call().set("key", list(slice.iter().copied()))).await?;
         found.extend(rows.into_iter().map(|row| {
-            let bond = row.check();
-            (row.key, bond)
+            let state = row.check();
+            (row.key, state)
         }));
     }
     Ok(found)
@@ -295,25 +291,26 @@ fn touch(tx: &mut Tx, tie: &Tie) {
 
 async fn write(tx: &mut Tx, changed: &[(&str, RelationState)]) -> Result<(), Error> {
     for slice in slices(&RELATION_WRITE, changed, |(key, _)| key.len() + 40) {
-        tx.run(bonds(RELATION_WRITE.call(), slice.iter().map(|(key, bond)| (*key, bond)))).await?;
+        tx.run(relation_columns(RELATION_WRITE.call(), slice.iter().map(|(key, state)| (*key, state))))
+            .await?;
     }
     Ok(())
 }
 
 /// The columns that every statement with bonds takes.
-fn bonds<'a>(
+fn relation_columns<'a>(
     call: super::statement::Call,
-    bonds: impl Iterator<Item = (&'a str, &'a RelationState)> + Clone,
+    relation_columns: impl Iterator<Item = (&'a str, &'a RelationState)> + Clone,
 ) -> super::statement::Call {
-    let each = || bonds.clone().map(|(_, bond)| bond);
-    call.set("key", list(bonds.clone().map(|(key, _)| key)))
-        .set("base", list(each().map(|bond| bond.base.value())))
-        .set("weightAt", instants(each().map(|bond| Some(bond.weight_at))))
-        .set("lastObserved", instants(each().map(|bond| Some(bond.last_observed))))
-        .set("pinned", list(each().map(|bond| bond.pinned)))
+    let each = || relation_columns.clone().map(|(_, state)| state);
+    call.set("key", list(relation_columns.clone().map(|(key, _)| key)))
+        .set("base", list(each().map(|state| state.base.value())))
+        .set("weightAt", instants(each().map(|state| Some(state.weight_at))))
+        .set("lastObserved", instants(each().map(|state| Some(state.last_observed))))
+        .set("pinned", list(each().map(|state| state.pinned)))
 }
 
-impl BondRow {
+impl RelationRow {
     fn check(&self) -> Result<RelationState, String> {
         if let Some(fault) = &self.fault {
             return Err(fault.clone());

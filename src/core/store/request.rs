@@ -1,4 +1,4 @@
-//! Writes that somebody asks for: each counts once under its request id, or is a dry run.
+//! Requested writes: each is applied once under its request id, or is a dry run.
 //!
 //! A caller that got no answer asks again. So the request's node is locked first; if it holds an answer, that is the
 //! answer, else the work is done and the answer recorded in the same transaction. Requests are kept for 24 hours, and those
@@ -12,7 +12,7 @@ use super::catalogue::{MEMORY_FORGET, MEMORY_LIVE, REQUEST_ANSWER, REQUEST_OPEN}
 use super::decode::Life;
 use super::error::Error;
 use super::memory::{Record, lock, read, refused, tombstone_hash, write};
-use super::session::Ended;
+use super::session::EndedSession;
 use super::synapse::forget_learned;
 use super::tx::{Mode, Tx};
 use crate::domain::guard::{FEW, Guard};
@@ -23,14 +23,13 @@ use crate::domain::units::Timestamp;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-/// How a request writes.
+/// The mode in which a request writes.
 #[derive(Debug, Clone, Copy)]
 pub enum RequestMode<'a> {
     /// It counts once under this request id, however often it is asked for.
     Once {
-        /// The caller's id.
         request: &'a str,
-        /// A hash of its words: another request under the same id is refused.
+        /// A hash of its words: another request under the same id is an [`Error::Conflict`].
         hash: &'a str,
         /// Who asks: the id of an API key, or the surface that needs none.
         by: &'a str,
@@ -41,10 +40,6 @@ pub enum RequestMode<'a> {
 
 impl Store {
     /// Pins or unpins memories at `now`, all or none, and answers them as they are then.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`], [`Error::Refused`] for stubs and expired ones, [`Error::Quarantined`];
-    /// [`Error::Conflict`] for a request id that was used for other words.
     pub async fn pin(
         &self,
         mode: RequestMode<'_>,
@@ -59,11 +54,11 @@ impl Store {
                 if open::<()>(tx, mode).await?.is_none() {
                     let mut changed = Vec::new();
                     for (key, life) in lock_sound(tx, keys).await? {
-                        let next = match law(life.vital, now, tunables) {
+                        let next = match law(life.state, now, tunables) {
                             Ok(next) => next,
                             Err(why) => return Err(refused(tx, key, why).await?),
                         };
-                        if next != life.vital {
+                        if next != life.state {
                             changed.push((key, next));
                         }
                     }
@@ -77,10 +72,6 @@ impl Store {
 
     /// Deletes memories of a scope with their stubs, all or none, and leaves a tombstone for each. Answers how many nodes went. More
     /// than `guard` allows go only if `accepted` names their number.
-    ///
-    /// # Errors
-    /// [`Error::Guarded`]; [`Error::NotFound`] if there is nothing under an id, [`Error::Refused`] for a stub; [`Error::Conflict`] for a
-    /// request id that was used for other words.
     pub async fn forget(
         &self,
         mode: RequestMode<'_>,
@@ -88,10 +79,6 @@ impl Store {
         now: Timestamp,
         (guard, accepted): (&Guard, Option<i64>),
     ) -> Result<i64, Error> {
-        #[derive(Deserialize)]
-        struct Live {
-            live: i64,
-        }
         #[derive(Deserialize)]
         struct Row {
             memories: i64,
@@ -105,13 +92,13 @@ impl Store {
                 }
                 for (key, life) in lock_all(tx, &keys).await? {
                     // A row that no law can use may be forgotten all the same.
-                    if life.is_ok_and(|life| life.vital.tier.is_stub()) {
+                    if life.is_ok_and(|life| life.state.tier.is_stub()) {
                         return Err(refused(tx, key, Refused::Stub).await?);
                     }
                 }
                 let affected = i64::try_from(keys.len()).unwrap_or(i64::MAX);
                 if affected > FEW {
-                    let Live { live } = tx.only(MEMORY_LIVE.call().set("scope", scope.as_str())).await?;
+                    let live = tx.only(MEMORY_LIVE.call().set("scope", scope.as_str())).await?;
                     guard.judge(affected, live, accepted).map_err(Error::Guarded)?;
                 }
                 let mut gone = 0;
@@ -135,10 +122,6 @@ impl Store {
 
     /// Ends a session at `now`, once under a request id, or as a dry run: working memories made in it with an energy
     /// strictly above `threshold` rise to short-term.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`] for a session that does not exist; [`Error::Conflict`] for a request id that was used for
-    /// other words.
     pub async fn end_session(
         &self,
         mode: RequestMode<'_>,
@@ -146,8 +129,8 @@ impl Store {
         now: Timestamp,
         threshold: f64,
         tunables: &Tunables,
-    ) -> Result<Ended, Error> {
-        self.end_pages("session.end", async |tx: &mut Tx, mut ended: Ended, after: &str| {
+    ) -> Result<EndedSession, Error> {
+        self.end_pages("session.end", async |tx: &mut Tx, mut ended: EndedSession, after: &str| {
             if let Some(ended) = open(tx, mode).await? {
                 return Ok((ended, None));
             }

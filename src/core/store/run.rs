@@ -8,15 +8,15 @@
 //! batch: the work of every job is recognised by its data (an anchor that has reached `now`, a promotion that exists), so
 //! the repeat changes nothing.
 
-use super::Asked;
+use super::RequestedSweep;
 use super::Store;
-use super::at_work::Working;
+use super::active_runs::ActiveRun;
 use super::catalogue::{
     RUN_ASK, RUN_CLOSE, RUN_CREATE, RUN_GUARD, RUN_HISTORY, RUN_LAST, RUN_OPEN, RUN_RECEIPT, RUN_TAKE,
 };
 use super::encode::list;
 use super::error::Error;
-use super::faults::{planted, stop_point};
+use super::faults::stop_point;
 use super::tally::{Counted, Tally};
 use super::tx::{Mode, Tx};
 use crate::domain::attempt::{Opening, Right, RunFacts, RunState, open_run};
@@ -30,11 +30,8 @@ use std::time::Duration;
 /// A run that this program holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Run {
-    /// Which job.
     pub job: &'static str,
-    /// Which occurrence of it.
     pub occurrence: String,
-    /// Its id.
     pub run_id: String,
     /// The instant its laws see, kept for whoever takes it over.
     pub now: Timestamp,
@@ -43,18 +40,18 @@ pub struct Run {
     mode: RunMode,
 }
 
-/// Whether what a run does is to last.
+/// Whether the batches of a run are committed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum RunMode {
     /// It is in the ledger, and its batches are committed.
-    Recorded { _working: Working },
+    Recorded { _active: ActiveRun },
     /// It is nowhere in the graph, and its batches are rolled back.
     DryRun { did: Tally },
 }
 
-/// What names a run and the right to it, for signs of life beside its work.
+/// The lease of a run, for renewal beside its work.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Held {
+pub struct RunLease {
     job: &'static str,
     occurrence: String,
     fence: i64,
@@ -97,13 +94,13 @@ impl Run {
     /// Whether the schedule asked for it, and nobody by hand or for a sweep.
     #[must_use]
     pub fn is_scheduled(&self) -> bool {
-        !self.occurrence.starts_with(BY_HAND) && Asked::of(&self.occurrence).is_none()
+        !self.occurrence.starts_with(BY_HAND) && RequestedSweep::of(&self.occurrence).is_none()
     }
 
     /// The right to this run.
     #[must_use]
-    pub fn held(&self) -> Held {
-        Held { job: self.job, occurrence: self.occurrence.clone(), fence: self.fence }
+    pub fn lease(&self) -> RunLease {
+        RunLease { job: self.job, occurrence: self.occurrence.clone(), fence: self.fence }
     }
 }
 
@@ -129,9 +126,9 @@ pub struct OpenRun {
     pub lease_left_ms: Option<i64>,
 }
 
-/// What came of asking for an occurrence.
+/// The result of opening a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Opened {
+pub enum OpenedRun {
     /// It is ours to work on.
     Ours(Run),
     /// An older open run of the job was taken over; finish it, then ask again.
@@ -139,18 +136,12 @@ pub enum Opened {
     /// It has been worked on.
     Over(RunState),
     /// Another program works on this job.
-    Held {
-        /// On which occurrence.
-        occurrence: String,
-        /// Under which holder.
-        holder: String,
-    },
+    Held { occurrence: String, holder: String },
 }
 
 /// A run of the past, or one that goes on.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
-#[expect(missing_docs, reason = "the properties of the node, see cypher/run")]
 pub struct Past {
     pub job: String,
     pub occurrence: String,
@@ -196,16 +187,16 @@ impl Store {
         now: Timestamp,
         trigger: &'static str,
         right: Right,
-    ) -> Result<Opened, Error> {
+    ) -> Result<OpenedRun, Error> {
         let run_id = crate::clock::new_id();
         let work = self.leases.run("run.open", Mode::Write, async |tx: &mut Tx| {
             loop {
                 return match self.ask(tx, job, Some(occurrence), right).await? {
-                    Opening::AlreadyOver(state) => Ok(Opened::Over(state)),
-                    Opening::Held { occurrence, holder } => Ok(Opened::Held { occurrence, holder }),
+                    Opening::AlreadyOver(state) => Ok(OpenedRun::Over(state)),
+                    Opening::Held { occurrence, holder } => Ok(OpenedRun::Held { occurrence, holder }),
                     Opening::Take(taken) => match self.take(tx, job, taken).await? {
-                        Some(run) if run.occurrence == occurrence => Ok(Opened::Ours(run)),
-                        Some(run) => Ok(Opened::Predecessor(run)),
+                        Some(run) if run.occurrence == occurrence => Ok(OpenedRun::Ours(run)),
+                        Some(run) => Ok(OpenedRun::Predecessor(run)),
                         None => continue,
                     },
                     Opening::Create | Opening::Nothing => {
@@ -216,7 +207,7 @@ impl Store {
                             .set("trigger", trigger);
                         let row: RunRow = tx.only(call).await?;
                         self.log_take(tx, job, occurrence, row.fence);
-                        Ok(Opened::Ours(self.taken_run(row, job, occurrence.to_owned())?))
+                        Ok(OpenedRun::Ours(self.taken_run(row, job, occurrence.to_owned())?))
                     }
                 };
             }
@@ -239,7 +230,7 @@ impl Store {
     ///
     /// # Errors
     /// [`Error::Fenced`] if the run was lost: nothing that its former holder begins will land.
-    pub async fn renew(&self, held: &Held) -> Result<(), Error> {
+    pub async fn renew(&self, held: &RunLease) -> Result<(), Error> {
         #[derive(Deserialize)]
         struct Guard {}
         self.leases
@@ -262,9 +253,7 @@ impl Store {
 
     /// Lists the runs that are not over, oldest first.
     pub async fn open_runs(&self) -> Result<Vec<OpenRun>, Error> {
-        self.transactions
-            .run("run.list", Mode::Read, async |tx: &mut Tx| tx.rows(RUN_OPEN.call()).await)
-            .await
+        self.read(RUN_OPEN.call()).await
     }
 
     /// Locks the job and lets the protocol decide about an occurrence of it.
@@ -290,14 +279,14 @@ impl Store {
         let recorded = |row: &&FactsRow| row.occurrence.is_some() && row.occurrence.as_deref() == wanted;
         let record = rows.iter().find(recorded).map(facts).transpose()?;
         // To the protocol another task of this program is another program.
-        let ours = open.as_ref().is_some_and(|open| self.at_work.holds(job, &open.occurrence));
+        let ours = open.as_ref().is_some_and(|open| self.active_runs.contains(job, &open.occurrence));
         let holder = if ours { "" } else { &self.holder };
         Ok(open_run(holder, wanted, open.as_ref(), record.as_ref(), instant(server_now)?, right))
     }
 
     /// Takes an open run; none if its holder brought it to its end meanwhile.
     async fn take(&self, tx: &mut Tx, job: &'static str, occurrence: String) -> Result<Option<Run>, Error> {
-        let call = RUN_TAKE.planted("take-keeps-fence", "r.fence + 1", "r.fence");
+        let call = RUN_TAKE.call();
         let Some(row) = tx.row::<RunRow>(self.leased(call, job, &occurrence)).await? else { return Ok(None) };
         self.log_take(tx, job, &occurrence, row.fence);
         self.taken_run(row, job, occurrence).map(Some)
@@ -305,7 +294,7 @@ impl Store {
 
     fn taken_run(&self, row: RunRow, job: &'static str, occurrence: String) -> Result<Run, Error> {
         let RunRow { fence, batch, run_id, now } = row;
-        let mode = RunMode::Recorded { _working: self.at_work.begin(job, &occurrence) };
+        let mode = RunMode::Recorded { _active: self.active_runs.register(job, &occurrence) };
         Ok(Run { job, occurrence, run_id, now: instant(now)?, fence, batch, mode })
     }
 
@@ -348,7 +337,6 @@ impl Store {
                     self.leased(RUN_GUARD.call(), held.job, &held.occurrence).set("fence", held.fence);
                 let (landed, mut did) = match tx.row(guard).await? {
                     Some(Guard { batch, did }) => (batch, did),
-                    None if planted("unguarded-run") => (held.batch, Tally::default()),
                     None => return Err(lost(held.job, &held.occurrence)),
                 };
                 stop_point!("after_guard");
@@ -425,13 +413,8 @@ impl Store {
             now: i64,
         }
         let counters: Vec<String> = jobs.iter().map(|job| format!("job:{job}")).collect();
-        let rows = self
-            .transactions
-            .run("run.last", Mode::Read, async |tx: &mut Tx| {
-                let call = RUN_LAST.call().set("counter", list(counters.iter().map(String::as_str)));
-                tx.rows::<Row>(call).await
-            })
-            .await?;
+        let call = RUN_LAST.call().set("counter", list(counters.iter().map(String::as_str)));
+        let rows: Vec<Row> = self.read(call).await?;
         let mut last = [None; N];
         for (counter, last) in counters.iter().zip(&mut last) {
             if let Some(row) = rows.iter().find(|row| row.counter == *counter) {
@@ -443,12 +426,8 @@ impl Store {
 
     /// The last runs, newest first, of one job or of all.
     pub async fn runs(&self, job: Option<&str>, limit: u32) -> Result<Vec<Past>, Error> {
-        self.transactions
-            .run("run.history", Mode::Read, async |tx: &mut Tx| {
-                let call = RUN_HISTORY.call().set("job", job).set("limit", i64::from(limit));
-                tx.rows(call.set("count", list(Tally::default().counts().map(|(name, _)| name)))).await
-            })
-            .await
+        let call = RUN_HISTORY.call().set("job", job).set("limit", i64::from(limit));
+        self.read(call.set("count", list(Tally::default().counts().map(|(name, _)| name)))).await
     }
 
     fn leased(&self, call: super::statement::Call, job: &str, occurrence: &str) -> super::statement::Call {

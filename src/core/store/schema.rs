@@ -6,9 +6,10 @@
 
 use super::Store;
 use super::catalogue::{
-    MIGRATION_AT_WORK, MIGRATION_DUPLICATES, MIGRATION_LIST, MIGRATION_RECORD, SCHEMA_EDGE, SCHEMA_EMBEDDING,
-    SCHEMA_PLACE, SCHEMA_V001, SCHEMA_V002, SCHEMA_V003, SCHEMA_V004, SCHEMA_V005, SCHEMA_V006, SCHEMA_V007,
-    SCHEMA_V008, SCHEMA_V009, SERVER_EMBEDDING, SERVER_PING, SERVER_SCHEMA, SERVER_WRITE,
+    MIGRATION_DUPLICATES, MIGRATION_LIST, MIGRATION_PROCESSES, MIGRATION_RECORD, SCHEMA_EDGE,
+    SCHEMA_EMBEDDING, SCHEMA_PLACE, SCHEMA_V001, SCHEMA_V002, SCHEMA_V003, SCHEMA_V004, SCHEMA_V005,
+    SCHEMA_V006, SCHEMA_V007, SCHEMA_V008, SCHEMA_V009, SERVER_EMBEDDING, SERVER_PING, SERVER_SCHEMA,
+    SERVER_WRITE,
 };
 use super::error::Error;
 use super::statement::Statement;
@@ -33,16 +34,16 @@ static MIGRATIONS: [&Statement; 9] = [
     &SCHEMA_V009,
 ];
 
-/// What initialising did.
+/// The report of an initialisation.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Initialised {
+pub struct InitReport {
     /// Migrations that were applied now.
     pub applied: Vec<String>,
     /// Tunables that were added to the ConsolidationConfig node.
     pub tunables_added: i64,
 }
 
-/// How a database differs from what the migrations made of it.
+/// A difference between a database and its migrations.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Drift {
@@ -53,12 +54,7 @@ pub enum Drift {
     /// A label or relationship type that the configuration adds to trails, and the properties of which it has no index.
     Absent(String),
     /// An index is not usable.
-    NotOnline {
-        /// Which.
-        name: String,
-        /// Its state.
-        state: String,
-    },
+    NotOnline { name: String, state: String },
 }
 
 /// The properties of each index that `schema/place` makes.
@@ -67,18 +63,14 @@ const PLACE_INDEXES: [&[&str]; 3] = [&["scope", "id"], &["id"], EDGE_INDEX];
 const EDGE_INDEX: &[&str] = &["pheromone_cycle"];
 
 #[derive(Deserialize)]
-struct Applied {
+struct AppliedMigration {
     version: String,
     checksum: String,
 }
 
 /// What the server's clock shows.
 async fn server_now(tx: &mut Tx) -> Result<Timestamp, Error> {
-    #[derive(Deserialize)]
-    struct Row {
-        now: i64,
-    }
-    let Row { now } = tx.only(SERVER_PING.call()).await?;
+    let now = tx.only(SERVER_PING.call()).await?;
     Ok(Timestamp::from_millis(now).unwrap_or(Timestamp::EPOCH))
 }
 
@@ -92,9 +84,6 @@ impl Store {
     }
 
     /// As [`Store::check_schema`], of a server as it is now: what fails is not tried again. Answers what its clock shows.
-    ///
-    /// # Errors
-    /// As [`Store::check_schema`], and of the connection at the first failure.
     pub async fn probe(&self) -> Result<Timestamp, Error> {
         let probe = async |tx: &mut Tx| Ok((tx.rows(MIGRATION_LIST.call()).await?, server_now(tx).await?));
         let (applied, now) = self.transactions.run_once("migration.probe", Mode::Read, probe).await?;
@@ -103,9 +92,6 @@ impl Store {
     }
 
     /// Sees whether the server answers now, and what its clock shows.
-    ///
-    /// # Errors
-    /// Of the connection at the first failure.
     pub async fn ping(&self) -> Result<Timestamp, Error> {
         self.transactions.run_once("server.ping", Mode::Read, async |tx: &mut Tx| server_now(tx).await).await
     }
@@ -134,14 +120,11 @@ impl Store {
     /// # Errors
     /// [`Error::Schema`] if one was changed after it was applied, or a newer Ebb has been here.
     pub async fn pending(&self) -> Result<Vec<&'static str>, Error> {
-        let applied: Vec<Applied> = self
-            .transactions
-            .run("migration.list", Mode::Read, async |tx: &mut Tx| tx.rows(MIGRATION_LIST.call()).await)
-            .await?;
+        let applied: Vec<AppliedMigration> = self.read(MIGRATION_LIST.call()).await?;
         self.lacking(&applied)
     }
 
-    fn lacking(&self, applied: &[Applied]) -> Result<Vec<&'static str>, Error> {
+    fn lacking(&self, applied: &[AppliedMigration]) -> Result<Vec<&'static str>, Error> {
         for row in applied {
             match MIGRATIONS.iter().find(|migration| version(migration) == row.version) {
                 None => {
@@ -181,7 +164,7 @@ impl Store {
         &self,
         config: &ConsolidationConfig,
         now: Timestamp,
-    ) -> Result<Initialised, Error> {
+    ) -> Result<InitReport, Error> {
         let pending = self.pending().await?;
         self.refuse_upgrade(&pending).await?;
         for migration in MIGRATIONS.iter().filter(|migration| pending.contains(&migration.name)) {
@@ -204,7 +187,7 @@ impl Store {
         self.ensure_trail_indexes().await?;
         self.ensure_cycle(now).await?;
         let tunables_added = self.ensure_tunables(config).await?;
-        Ok(Initialised { applied: pending.into_iter().map(str::to_owned).collect(), tunables_added })
+        Ok(InitReport { applied: pending.into_iter().map(str::to_owned).collect(), tunables_added })
     }
 
     /// Makes the vector index of embeddings, where the configuration says how many numbers they have.
@@ -212,18 +195,11 @@ impl Store {
     /// # Errors
     /// [`Error::Conflict`] if there is one for another number.
     pub async fn ensure_embedding_index(&self) -> Result<(), Error> {
-        #[derive(Deserialize)]
-        struct Row {
-            dimensions: Option<i64>,
-        }
         let Some(wanted) = self.similarity.dimensions.and_then(|d| i64::try_from(d).ok()) else {
             return Ok(());
         };
-        let there: Option<Row> = self
-            .transactions
-            .run("server.embedding", Mode::Read, async |tx: &mut Tx| tx.row(SERVER_EMBEDDING.call()).await)
-            .await?;
-        match there.and_then(|row| row.dimensions) {
+        let dimensions: Option<Option<i64>> = self.read_optional(SERVER_EMBEDDING.call()).await?;
+        match dimensions.flatten() {
             Some(found) if found == wanted => return Ok(()),
             Some(found) => {
                 return Err(Error::Conflict(format!(
@@ -267,20 +243,14 @@ impl Store {
     }
 
     /// What [`Store::initialise`] would do, nothing written.
-    ///
-    /// # Errors
-    /// As [`Store::initialise`].
-    pub async fn dry_run_initialise(&self, config: &ConsolidationConfig) -> Result<Initialised, Error> {
+    pub async fn dry_run_initialise(&self, config: &ConsolidationConfig) -> Result<InitReport, Error> {
         let pending = self.pending().await?;
         self.refuse_upgrade(&pending).await?;
         let tunables_added = self.lacking_tunables(config).await?;
-        Ok(Initialised { applied: pending.into_iter().map(str::to_owned).collect(), tunables_added })
+        Ok(InitReport { applied: pending.into_iter().map(str::to_owned).collect(), tunables_added })
     }
 
     /// How the constraints and indexes differ from what the migrations made.
-    ///
-    /// # Errors
-    /// As in [`Store::pending`].
     pub async fn drift(&self) -> Result<Vec<Drift>, Error> {
         #[derive(Deserialize)]
         struct Row {
@@ -290,10 +260,7 @@ impl Store {
             properties: Option<Vec<String>>,
         }
         let pending = self.pending().await?;
-        let there: Vec<Row> = self
-            .transactions
-            .run("server.schema", Mode::Read, async |tx: &mut Tx| tx.rows(SERVER_SCHEMA.call()).await)
-            .await?;
+        let there: Vec<Row> = self.read(SERVER_SCHEMA.call()).await?;
         let mut drift: Vec<Drift> = pending.iter().map(|name| Drift::Pending((*name).to_owned())).collect();
         for migration in MIGRATIONS.iter().filter(|migration| !pending.contains(&migration.name)) {
             for name in statements(migration).into_iter().filter_map(made) {
@@ -332,9 +299,6 @@ impl Store {
     }
 
     /// Makes constraints and indexes again that were dropped. Answers how many.
-    ///
-    /// # Errors
-    /// As in [`Store::pending`]; [`Error::Conflict`] if rows would break a constraint.
     pub async fn repair_schema(&self) -> Result<usize, Error> {
         let (mut missing, mut absent) = (Vec::new(), 0);
         for drift in self.drift().await? {
@@ -374,16 +338,11 @@ impl Store {
     /// Refuses to apply what is pending while rows would break a constraint, or while others are at work: a process of an older
     /// version, which checked the schema when it started, would go on by rules that hold no longer.
     async fn refuse_upgrade(&self, pending: &[&str]) -> Result<(), Error> {
-        #[derive(Deserialize)]
-        struct Row {
-            processes: Vec<String>,
-        }
         if pending.is_empty() {
             return Ok(());
         }
         if pending.len() < MIGRATIONS.len() {
-            let at_work = async |tx: &mut Tx| tx.only(MIGRATION_AT_WORK.call()).await;
-            let Row { processes } = self.transactions.run("migration.at_work", Mode::Read, at_work).await?;
+            let processes: Vec<String> = self.read_one(MIGRATION_PROCESSES.call()).await?;
             if !processes.is_empty() {
                 return Err(Error::Conflict(format!(
                     "the database at {} cannot be upgraded while other processes of Ebb work on it: {} (one that was \
@@ -403,12 +362,7 @@ impl Store {
             name: String,
             count: i64,
         }
-        let rows: Vec<Row> = self
-            .transactions
-            .run("migration.duplicates", Mode::Read, async |tx: &mut Tx| {
-                tx.rows(MIGRATION_DUPLICATES.call()).await
-            })
-            .await?;
+        let rows: Vec<Row> = self.read(MIGRATION_DUPLICATES.call()).await?;
         if rows.is_empty() {
             return Ok(());
         }

@@ -1,4 +1,4 @@
-//! Scratch databases: those whose time may be simulated, because nothing in them is anybody's memory.
+//! Scratch databases: their time may be simulated, since they hold no real memories.
 
 use super::Store;
 use super::catalogue::{SCRATCH_ADVANCE, SCRATCH_LOOK, SCRATCH_MARK};
@@ -7,9 +7,9 @@ use super::tx::{Mode, Tx};
 use crate::domain::units::Timestamp;
 use serde::Deserialize;
 
-/// What time it is.
+/// The current time of a database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Present {
+pub struct CurrentTime {
     /// What the server's clock shows.
     pub server: Timestamp,
     /// Whether time is simulated, and how far that has come.
@@ -23,10 +23,10 @@ impl Store {
     }
 
     /// What time it is: by the server's clock, and whether this database has a simulated one.
-    pub async fn present(&self) -> Result<Present, Error> {
+    pub async fn present(&self) -> Result<CurrentTime, Error> {
         let look = self.look_scratch().await?;
         let instant = |ms| Timestamp::from_millis(ms).ok();
-        Ok(Present {
+        Ok(CurrentTime {
             server: instant(look.server_now).unwrap_or(Timestamp::EPOCH),
             scratch: look.marked.then(|| look.now.and_then(instant)),
         })
@@ -64,9 +64,7 @@ impl Store {
     }
 
     async fn look_scratch(&self) -> Result<Look, Error> {
-        self.transactions
-            .run("scratch.look", Mode::Read, async |tx: &mut Tx| tx.only(SCRATCH_LOOK.call()).await)
-            .await
+        self.read_one(SCRATCH_LOOK.call()).await
     }
 }
 

@@ -1,22 +1,21 @@
-//! The server: what it is, what its clock shows, how it is set.
+//! The server: its identity, its clock and its settings.
 
 use super::Store;
 use super::catalogue::{SERVER_ABOUT, SERVER_QUARANTINED, SERVER_SETTINGS};
 use super::error::Error;
-use super::tx::{Mode, Tx};
-use crate::domain::units::Timestamp;
+use crate::domain::units::{Timestamp, millis};
 use serde::Deserialize;
 
-/// Which server this is.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// The identity of a server.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct About {
-    /// Its product name.
     pub name: String,
-    /// Its version.
     pub version: String,
     /// `community` or `enterprise`.
     pub edition: String,
     /// What its clock showed.
+    #[serde(with = "millis")]
     pub server_now: Timestamp,
 }
 
@@ -32,47 +31,25 @@ impl About {
     }
 }
 
-/// How many were set aside, beside memories and facts.
+/// Counts of quarantined rows, beside memories and facts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-pub struct Aside {
+pub struct QuarantineCounts {
     /// Relations that fade.
     pub relations: i64,
-    /// Places of trails.
     pub places: i64,
-    /// Edges of trails.
     pub edges: i64,
 }
 
 impl Store {
-    /// Counts what was set aside of relations and trails. Reads all of them.
-    pub async fn aside(&self) -> Result<Aside, Error> {
+    /// Counts quarantined relations, places and edges. Reads all of them.
+    pub async fn quarantine_counts(&self) -> Result<QuarantineCounts, Error> {
         let allowed = &self.trails.allowed;
-        self.transactions
-            .run("server.aside", Mode::Read, async |tx: &mut Tx| {
-                tx.only(SERVER_QUARANTINED.about(allowed.labels(), allowed.types())).await
-            })
-            .await
+        self.read_one(SERVER_QUARANTINED.about(allowed.labels(), allowed.types())).await
     }
 
     /// Asks the server what it is; the first contact.
-    ///
-    /// # Errors
-    /// [`Error::Unavailable`], [`Error::Login`]; [`Error::Schema`] for a server that is too old.
     pub async fn about(&self) -> Result<About, Error> {
-        #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Row {
-            name: String,
-            version: String,
-            edition: String,
-            server_now: i64,
-        }
-        let row: Row = self
-            .transactions
-            .run("server.about", Mode::Read, async |tx: &mut Tx| tx.only(SERVER_ABOUT.call()).await)
-            .await?;
-        let server_now = Timestamp::from_millis(row.server_now).unwrap_or(Timestamp::EPOCH);
-        let about = About { name: row.name, version: row.version, edition: row.edition, server_now };
+        let about: About = self.read_one(SERVER_ABOUT.call()).await?;
         if about.is_supported() {
             return Ok(about);
         }
@@ -93,10 +70,7 @@ impl Store {
             name: String,
             value: String,
         }
-        let rows: Vec<Row> = self
-            .transactions
-            .run("server.settings", Mode::Read, async |tx: &mut Tx| tx.rows(SERVER_SETTINGS.call()).await)
-            .await?;
+        let rows: Vec<Row> = self.read(SERVER_SETTINGS.call()).await?;
         Ok(rows.into_iter().map(|row| (row.name, row.value)).collect())
     }
 }

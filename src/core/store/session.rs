@@ -1,7 +1,7 @@
-//! Sessions: what the end of one promotes.
+//! Sessions: the promotions at their end.
 
 use super::Store;
-use super::attempt::{Promotion, finish, raise};
+use super::attempt::{Promotion, finish, promote};
 use super::catalogue::{SESSION_END, SESSION_MADE};
 use super::error::Error;
 use super::memory::lock;
@@ -16,9 +16,9 @@ use serde::{Deserialize, Serialize};
 /// Most memories promoted in one transaction; a session with more takes several, each a whole.
 const PAGE: usize = 500;
 
-/// What the end of a session did.
+/// The result of ending a session.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Ended {
+pub struct EndedSession {
     /// Ids of the memories that were promoted.
     pub promoted: Vec<String>,
     /// Memories that another attempt holds; it will promote them, since it claimed them as ripe.
@@ -28,11 +28,11 @@ pub struct Ended {
 impl Store {
     /// Ends a session page by page, each in a transaction of its own: `step` gets what was done so far and the last id seen,
     /// and answers what is done now, with the last id if more may follow.
-    pub(super) async fn end_pages<F>(&self, name: &'static str, step: F) -> Result<Ended, Error>
+    pub(super) async fn end_pages<F>(&self, name: &'static str, step: F) -> Result<EndedSession, Error>
     where
-        F: AsyncFn(&mut Tx, Ended, &str) -> Result<(Ended, Option<String>), Error>,
+        F: AsyncFn(&mut Tx, EndedSession, &str) -> Result<(EndedSession, Option<String>), Error>,
     {
-        let (mut ended, mut after) = (Ended::default(), String::new());
+        let (mut ended, mut after) = (EndedSession::default(), String::new());
         loop {
             let body = async |tx: &mut Tx| step(tx, ended.clone(), &after).await;
             let (now, rest) = self.transactions.run(name, Mode::Write, body).await?;
@@ -56,23 +56,15 @@ impl Store {
         now: Timestamp,
         threshold: f64,
         tunables: &Tunables,
-        mut ended: Ended,
+        mut ended: EndedSession,
         after: &str,
-    ) -> Result<(Ended, Option<String>), Error> {
-        #[derive(Deserialize)]
-        struct Made {
-            id: String,
-        }
-        #[derive(Deserialize)]
-        struct Count {
-            ended: i64,
-        }
+    ) -> Result<(EndedSession, Option<String>), Error> {
         let end = SESSION_END
             .call()
             .set("scope", scope.as_str())
             .set("id", session.as_str())
             .set("at", now.millis());
-        if tx.only::<Count>(end).await?.ended == 0 {
+        if tx.only::<i64>(end).await? == 0 {
             return Err(Error::NotFound { what: "session", id: session.to_string() });
         }
         let made = SESSION_MADE
@@ -81,26 +73,25 @@ impl Store {
             .set("session", session.as_str())
             .set("after", after)
             .set("limit", i64::try_from(PAGE).unwrap_or(i64::MAX));
-        let made = tx.rows::<Made>(made).await?;
-        let keys: Vec<MemoryKey> =
-            made.iter().map(|made| MemoryKey::of_row(scope.as_str(), &made.id)).collect();
+        let made: Vec<String> = tx.rows(made).await?;
+        let keys: Vec<MemoryKey> = made.iter().map(|id| MemoryKey::of_row(scope.as_str(), id)).collect();
         let wanted: Vec<(&MemoryKey, Option<&str>)> = keys.iter().map(|key| (key, None)).collect();
         let mut promotions = Vec::new();
         for (key, locked) in lock(tx, &wanted).await? {
             // A row that no law can use is left for the sweep and the audit, which set it aside.
             let Ok(life) = locked.life else { continue };
-            if let Ok(after) = memory::session_ended(life.vital, now, threshold, tunables) {
+            if let Ok(after) = memory::session_ended(life.state, now, threshold, tunables) {
                 if !locked.claims.is_empty() {
                     ended.held += 1;
                 } else {
-                    promotions.push(Promotion { key: key.clone(), before: life.vital, after });
+                    promotions.push(Promotion { key: key.clone(), before: life.state, after });
                 }
             }
         }
         if !promotions.is_empty() {
             let attempt = crate::clock::new_id();
             self.open_attempt(tx, &attempt, "sessionEnd", now).await?;
-            promotions = raise(tx, promotions, now).await?;
+            promotions = promote(tx, promotions, now).await?;
             let applied = i64::try_from(promotions.len()).unwrap_or(i64::MAX);
             finish(tx, &attempt, AttemptState::Claimed, applied).await?;
             finish(tx, &attempt, AttemptState::Done, applied).await?;

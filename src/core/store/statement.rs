@@ -25,7 +25,7 @@ pub struct Statement {
     pub file: &'static str,
 }
 
-/// What a header says, as it stands in the file.
+/// The header of a statement file.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Header<'a> {
     /// One sentence.
@@ -50,7 +50,7 @@ pub struct Header<'a> {
     pub quarantine: &'a str,
 }
 
-/// What a page is asked for.
+/// The mode in which a statement handles a page.
 #[derive(Debug, Clone, Copy)]
 pub enum PageMode<'a> {
     /// The statement's work, on up to that many rows.
@@ -173,8 +173,8 @@ impl Call {
     }
 
     /// Sets what the page is asked for.
-    pub(super) fn take(mut self, take: PageMode<'_>) -> Self {
-        match take {
+    pub(super) fn page(mut self, page_mode: PageMode<'_>) -> Self {
+        match page_mode {
             PageMode::Rows(limit) => self.set("limit", i64::try_from(limit).unwrap_or(i64::MAX)),
             PageMode::Quarantine(why) => {
                 let text = self.statement.quarantining(self.query.query());

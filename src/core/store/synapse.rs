@@ -1,4 +1,4 @@
-//! What was learned, as rows: one for each relationship, each way, that ever learned; and the outcomes that wait to teach more.
+//! Learned weights as rows, one for each relationship and direction; and the queue of outcomes to learn from.
 //!
 //! A row says what its relationship had learned after the outcome, the tick, that changed it last; what only faded since is
 //! not written again. How many outcomes a scope has learned stands in a counter. Whoever learns holds that counter, sees that
@@ -86,16 +86,14 @@ fn or_below<'de, D: Deserializer<'de>>(from: D) -> Result<i64, D::Error> {
     Ok(Option::deserialize(from)?.unwrap_or(-1))
 }
 
-/// What a scope has learned.
+/// The learned state of a scope.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Learned {
-    /// How many outcomes.
     pub tick: u64,
-    /// What they changed.
     pub rows: Vec<SynapseRow>,
 }
 
-/// An outcome as it is read. In a scope that cannot be, which somebody wrote past Ebb, nobody learns of it.
+/// The row of an outcome. One whose scope another writer made invalid is skipped.
 #[derive(Deserialize)]
 struct WaitingRow {
     id: String,
@@ -114,9 +112,7 @@ impl WaitingRow {
 /// An outcome that waits to be learned.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WaitingOutcome {
-    /// Under which request it came.
     pub id: String,
-    /// Whose.
     pub scope: Scope,
     /// The external ids of the nodes that were active.
     pub active: Vec<String>,
@@ -124,24 +120,16 @@ pub struct WaitingOutcome {
     pub reward: Option<f64>,
 }
 
-/// What outcomes teach.
+/// The result of learning a page of outcomes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Lesson {
-    /// Whom.
     pub scope: Scope,
     /// How many outcomes were learned before.
     pub from: u64,
-    /// Their requests.
     pub outcomes: Vec<String>,
-    /// What they change.
     pub rows: Vec<SynapseRow>,
     /// Nodes of theirs that are not there.
     pub unknown: i64,
-}
-
-#[derive(Deserialize)]
-struct Tick {
-    tick: i64,
 }
 
 impl Store {
@@ -225,10 +213,6 @@ impl Store {
         before: u64,
         limit: usize,
     ) -> Result<Tally, Error> {
-        #[derive(Deserialize)]
-        struct Trimmed {
-            trimmed: i64,
-        }
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         self.in_run(run, "synapse.trim", async |tx: &mut Tx| {
             let call = SYNAPSE_TRIM
@@ -236,7 +220,7 @@ impl Store {
                 .set("scope", scope.as_str())
                 .set("before", whole(before))
                 .set("limit", limit);
-            let Trimmed { trimmed } = tx.only(call).await?;
+            let trimmed = tx.only(call).await?;
             Ok(Tally { trimmed, ..Tally::default() })
         })
         .await
@@ -247,10 +231,6 @@ impl Store {
 ///
 /// In what was learned it is called by its id, by its label too, or both over time.
 pub(super) async fn forget_learned(tx: &mut Tx, key: &MemoryKey, trails: &Trails) -> Result<(), Error> {
-    #[derive(Deserialize)]
-    struct Gone {
-        gone: i64,
-    }
     let mut names = vec![format!("Memory:{key}")];
     // An id that reads like the name of another node never stands alone.
     names.extend(labelled(label_names(trails), key.id()).is_none().then(|| key.to_string()));
@@ -260,9 +240,8 @@ pub(super) async fn forget_learned(tx: &mut Tx, key: &MemoryKey, trails: &Trails
             .set("scope", key.scope())
             .set("name", list(names.iter().map(String::as_str)))
             .set("limit", FORGOTTEN_MAX);
-        match tx.row::<Gone>(call).await? {
-            Some(Gone { gone }) if gone >= FORGOTTEN_MAX => {}
-            _ => return Ok(()),
+        if tx.row::<i64>(call).await?.is_none_or(|gone| gone < FORGOTTEN_MAX) {
+            return Ok(());
         }
     }
 }
@@ -333,13 +312,12 @@ async fn write(tx: &mut Tx, scope: &Scope, rows: &[&SynapseRow]) -> Result<(), E
 /// Waits until nobody writes what a scope has learned, and keeps others from it; answers how many outcomes that was.
 async fn hold(tx: &mut Tx, scope: &Scope) -> Result<u64, Error> {
     let call = SYNAPSE_HOLD.call().set("name", counter(scope)).set("scope", scope.as_str());
-    let Tick { tick } = tx.only(call).await?;
-    Ok(u64::try_from(tick).unwrap_or(0))
+    Ok(u64::try_from(tx.only::<i64>(call).await?).unwrap_or(0))
 }
 
 async fn ticks(tx: &mut Tx, scope: &Scope) -> Result<u64, Error> {
-    let told: Option<Tick> = tx.row(SYNAPSE_TICK.call().set("name", counter(scope))).await?;
-    Ok(told.map_or(0, |told| u64::try_from(told.tick).unwrap_or(0)))
+    let tick: Option<i64> = tx.row(SYNAPSE_TICK.call().set("name", counter(scope))).await?;
+    Ok(tick.map_or(0, |tick| u64::try_from(tick).unwrap_or(0)))
 }
 
 /// The counter of a scope: names of counters are unique over all scopes.

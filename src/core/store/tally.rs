@@ -1,10 +1,10 @@
-//! What a run did, in counts. They are named in one place: receipts, metrics and sums take them as a list.
+//! The counts of a run, named in one place: receipts, metrics and sums take them as a list.
 
 use serde::{Deserialize, Serialize};
 
 macro_rules! tally {
     ($($(#[$doc:meta])* $count:ident,)*) => {
-        /// What a run, or one batch of it, did. A count that is not there is 0.
+/// The counts of a run, or of one batch of it. An absent count is 0.
         #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
         #[serde(default)]
         pub struct Tally {
@@ -52,7 +52,7 @@ tally! {
     changed,
     /// Rows that needed nothing when they were looked at under the lock, or that somebody else held.
     skipped,
-    /// Rows set aside.
+    /// Rows quarantined.
     quarantined,
     /// Rows of other writers taken under the laws.
     adopted,
@@ -74,7 +74,7 @@ tally! {
     dissolved,
     /// Memories that newer ones strengthened.
     reinforced,
-    /// Rows that were set aside and are back under the laws.
+    /// Quarantined rows that were released.
     released,
     /// Requests, runs and attempts of long ago that were removed.
     trimmed,

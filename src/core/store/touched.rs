@@ -1,4 +1,4 @@
-//! What a transaction touches on its way, to be left as its word when it commits (see `change`).
+//! The keys that a transaction changes, recorded when it commits (see `change`).
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,6 @@ const KEYS_MAX: usize = 50_000;
 /// A node that changed, or of which some relationships did.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Touched {
-    /// Its label.
     pub label: String,
     /// Its scope; empty for what a change of before ids were unique in their scopes does not say.
     pub scope: String,
@@ -18,7 +17,7 @@ pub struct Touched {
     pub kind: String,
 }
 
-/// What a transaction touched so far.
+/// The changes of a transaction so far.
 #[derive(Debug, Default)]
 pub(super) struct Changes {
     /// Whether more changed than is named.

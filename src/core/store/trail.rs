@@ -1,7 +1,7 @@
 //! Trails: places and edges of the palace, what is left there, and how cycles are counted.
 //!
 //! What an agent leaves is worked out in Rust on places and edges that the transaction has locked (`palace`); what a
-//! pass takes of all of them runs in Cypher (`evaporate`). Questions (`look`) are answered as of a cycle, from stored
+//! pass takes of all of them runs in Cypher (`evaporate`). Queries (`queries`) are answered as of a cycle, from stored
 //! values by the law, so that a pass that did not run cannot show a trail stronger than it is.
 //!
 //! # Design notes
@@ -10,13 +10,13 @@
 //! but, once, since when there is something to evaporate.
 
 pub(super) mod cycle;
-mod look;
 mod palace;
+mod queries;
 mod rows;
 
 pub use cycle::Counter;
-pub use look::{CheapestPath, Hot, NextPlace, TrailStatus, WalkedEdge};
-pub use palace::{TraceDone, Traced};
+pub use palace::{TraceEffect, TraceOutcome};
+pub use queries::{CheapestPath, Hot, NextPlace, TrailStatus, WalkedEdge};
 pub use rows::{TrailEdge, TrailNode, TrailPlace};
 
 pub(super) use cycle::{counter, hold, turn};
@@ -42,15 +42,15 @@ impl Store {
     /// # Errors
     /// [`Error::NotFound`] for a place or an edge that does not exist; [`Error::Conflict`] for an id that several places
     /// have, or a request id that was used for other words; [`Error::Quarantined`] for what no law can use.
-    pub async fn trace(&self, mode: RequestMode<'_>, traces: &[Trace]) -> Result<Vec<Traced>, Error> {
+    pub async fn trace(&self, mode: RequestMode<'_>, traces: &[Trace]) -> Result<Vec<TraceEffect>, Error> {
         self.transactions
             .retry_on_unique_conflict("trail.trace", async |tx: &mut Tx| {
                 if let Some(done) = open(tx, mode).await? {
                     return Ok(done);
                 }
                 let done = match trace(tx, &self.trails, traces).await? {
-                    TraceDone::All(done) => done,
-                    TraceDone::Nothing(mut faults) => return Err(faults.swap_remove(0).why),
+                    TraceOutcome::Written(done) => done,
+                    TraceOutcome::Rejected(mut faults) => return Err(faults.swap_remove(0).why),
                 };
                 answer(tx, mode, &done).await?;
                 Ok(done)
@@ -69,9 +69,6 @@ impl Store {
     }
 
     /// Adds cycles by hand, once under a request id, or as a dry run; answers the one it is at `now` then.
-    ///
-    /// # Errors
-    /// As [`Store::cycles`]; [`Error::Conflict`] for a request id that was used for other words.
     pub async fn advance_cycle(
         &self,
         mode: RequestMode<'_>,
@@ -95,9 +92,6 @@ impl Store {
 
     /// Makes the counter of cycles if there is none. Where the configuration says another length than it has, cycles are
     /// of that length from `now` on, and the count goes on.
-    ///
-    /// # Errors
-    /// As [`Store::cycles`].
     pub async fn ensure_cycle(&self, now: Timestamp) -> Result<(), Error> {
         self.transactions
             .run("trail.ensure", Mode::Write, async |tx: &mut Tx| {

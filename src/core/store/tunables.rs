@@ -40,16 +40,12 @@ impl Store {
 }
 
 async fn ensure(tx: &mut Tx, config: &ConsolidationConfig) -> Result<i64, Error> {
-    #[derive(Deserialize)]
-    struct Row {
-        added: i64,
-    }
     let entries = config.entries();
     let call = CONFIG_ENSURE
         .call()
         .set("name", list(entries.iter().map(|(name, _)| *name)))
         .set("value", list(entries.iter().map(|(_, value)| *value)));
-    Ok(tx.only::<Row>(call).await?.added)
+    tx.only(call).await
 }
 
 /// Reads and checks the tunables inside a transaction of the caller.

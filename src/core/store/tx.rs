@@ -17,10 +17,10 @@
 
 use super::Config;
 use super::error::{Class, Error};
-use super::faults::{Known, Told, planted, stop_point};
-use super::pace::Pace;
+use super::faults::{CommitLog, CommitOutcome, stop_point};
 use super::statement::{Call, Statement};
 use super::touched::Changes;
+use super::trim_schedule::TrimSchedule;
 use crate::clock::jitter;
 use neo4rs::BoltType;
 use serde::de::DeserializeOwned;
@@ -68,7 +68,7 @@ pub struct TxCounters {
     pub evicted: AtomicU64,
 }
 
-/// What one transaction can do.
+/// The access mode of a transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mode {
     Read,
@@ -81,7 +81,7 @@ pub(super) struct Tx {
     txn: neo4rs::Txn,
     uri: String,
     abandoned: bool,
-    told: Told,
+    commit_log: CommitLog,
     /// What it changed so far.
     pub(super) changes: Changes,
     /// The attempt on whose behalf it works, for that history.
@@ -89,14 +89,14 @@ pub(super) struct Tx {
 }
 
 impl Tx {
-    /// What was done in this transaction is not to last: its body's answer is kept, its work is rolled back.
+    /// Rolls the transaction back at its end; the result of its body is kept.
     pub(super) fn abandon(&mut self) {
         self.abandoned = true;
     }
 
-    /// What the history of a test is to hold of this transaction's commit.
+    /// Sets the entry of this transaction's commit in the history of a test.
     pub(super) fn log_history(&mut self, what: impl FnOnce() -> serde_json::Value) {
-        self.told = Told::of(what);
+        self.commit_log = CommitLog::of(what);
     }
 
     /// Runs a statement and returns its rows.
@@ -156,9 +156,8 @@ impl Tx {
 
     /// Runs a statement whose header promises one row.
     pub(super) async fn only<T: DeserializeOwned>(&mut self, call: Call) -> Result<T, Error> {
-        let statement = call.statement.name;
-        let none = || Error::Decode { statement, detail: "no row where one is promised".to_owned() };
-        self.row(call).await?.ok_or_else(none)
+        let statement = call.statement;
+        self.row(call).await?.ok_or_else(|| no_row(statement))
     }
 
     /// Runs a statement of which only the effect is wanted. It is drained all the same: a result that is discarded is
@@ -174,16 +173,21 @@ impl Tx {
 pub(super) struct Transactions {
     driver: Driver,
     reached: AtomicBool,
-    /// Wakes who waits for a server that is gone: somebody has had an answer, over this pool or another.
+    /// Wakes transactions that wait for an unreachable server, once one has had a response over any pool.
     back: Arc<Notify>,
     pub(super) counters: Arc<TxCounters>,
-    /// when a write is followed by a trim.
-    pub(super) pace: Arc<Pace>,
+    /// Which writes are followed by a trim.
+    pub(super) trims: Arc<TrimSchedule>,
 }
 
 impl Transactions {
-    pub(super) fn new(driver: Driver, counters: Arc<TxCounters>, back: Arc<Notify>, pace: Arc<Pace>) -> Self {
-        Self { driver, reached: AtomicBool::new(false), back, counters, pace }
+    pub(super) fn new(
+        driver: Driver,
+        counters: Arc<TxCounters>,
+        back: Arc<Notify>,
+        trims: Arc<TrimSchedule>,
+    ) -> Self {
+        Self { driver, reached: AtomicBool::new(false), back, counters, trims }
     }
 
     pub(super) fn uri(&self) -> &str {
@@ -204,13 +208,13 @@ impl Transactions {
             let why = match self.once(name, mode, &body).instrument(span).await {
                 Ok(answer) => {
                     if mode == Mode::Write {
-                        self.trim_in_turn().await;
+                        self.trim_if_due().await;
                     }
                     return Ok(answer);
                 }
                 Err(Failure::Unknown(why)) => {
                     self.counters.unknown_commits.fetch_add(1, Ordering::Relaxed);
-                    warn!(tx = name, %why, "the outcome of a commit is unknown; its receipt will settle it");
+                    warn!(tx = name, %why, "the outcome of a commit is unknown; retrying, its receipt decides");
                     unknown = Some(why.to_string());
                     why
                 }
@@ -222,24 +226,32 @@ impl Transactions {
                 }
                 Error::Query { class: Class::Transient, .. } => pause(tries, 20, 2_000),
                 Error::Query { class: Class::Terminated, .. } if tries == 1 => Duration::from_millis(20),
-                _ if why.refusal().is_some() => return Err(known(why, unknown, name)),
+                _ if why.refusal().is_some() => return Err(final_error(why, unknown, name)),
                 _ => return Err(why),
             };
             if tries >= TRIES_MAX {
-                return Err(known(why, unknown, name));
+                return Err(final_error(why, unknown, name));
             }
             if unknown.is_some() {
                 stop_point!("before_receipt_read");
             }
             self.counters.retried.fetch_add(1, Ordering::Relaxed);
-            debug!(tx = name, tries, pause_ms = pause.as_millis(), %why, "trying again");
+            debug!(tx = name, tries, pause_ms = pause.as_millis(), %why, "retrying");
             let away = is_away(&why);
             tokio::select! {
                 () = tokio::time::sleep(pause) => {}
-                // By lot: a server that has just come back plans a statement once for everybody who asks meanwhile.
+                // Jittered: a server that has just come back plans a statement once for each transaction that arrives meanwhile.
                 () = self.back.notified(), if away => tokio::time::sleep(jitter(RETURN)).await,
             }
         }
+    }
+
+    /// Runs a statement that only reads in a transaction of its own, which bears its name, and returns its rows.
+    pub(super) async fn read<T: DeserializeOwned>(&self, call: Call) -> Result<Vec<T>, Error> {
+        debug_assert_eq!(call.statement.header().mode, "read", "{}", call.statement.name);
+        let rows = self.run(call.statement.name, Mode::Read, async |tx: &mut Tx| tx.rows(call.clone()).await);
+        // On the heap, so that the futures of callers stay small.
+        Box::pin(rows).await
     }
 
     /// Runs a body that makes what there may be once only. One that lost the race for a new key is run again, and then
@@ -257,7 +269,7 @@ impl Transactions {
         }
     }
 
-    /// Runs `body` in a transaction, once: for whoever wants to know how things stand now.
+    /// Runs `body` in a transaction without retries, for a caller that needs the present state.
     pub(super) async fn run_once<T, F>(&self, name: &'static str, mode: Mode, body: F) -> Result<T, Error>
     where
         F: AsyncFn(&mut Tx) -> Result<T, Error>,
@@ -289,31 +301,27 @@ impl Transactions {
             debug!(tx = name, ?rolled_back, "rolled back");
             return answer.map_err(Failure::Known);
         }
-        let told = std::mem::take(&mut tx.told);
+        let commit_log = std::mem::take(&mut tx.commit_log);
         if mode == Mode::Write {
             stop_point!("before_commit");
         }
-        told.begins();
+        commit_log.record_start();
         match tx.txn.commit().await {
             Ok(()) => {
-                told.ends(Known::Ok);
+                commit_log.record_end(CommitOutcome::Committed);
                 if mode == Mode::Write {
-                    self.pace.committed();
+                    self.trims.count_write();
                     stop_point!("after_commit");
                 }
                 answer.map_err(Failure::Known)
             }
             Err(why) => match sort(why, &Statement { name, file: "" }, &uri) {
-                Error::Unavailable { .. } if mode == Mode::Write && planted("unknown-is-success") => {
-                    told.ends(Known::Ok);
-                    answer.map_err(Failure::Known)
-                }
                 why if mode == Mode::Write && (is_away(&why) || why.is_doubtful_at_commit()) => {
-                    told.ends(Known::Info);
+                    commit_log.record_end(CommitOutcome::Unknown);
                     Err(Failure::Unknown(why))
                 }
                 why => {
-                    told.ends(Known::Fail);
+                    commit_log.record_end(CommitOutcome::Failed);
                     Err(Failure::Known(why))
                 }
             },
@@ -328,7 +336,7 @@ impl Transactions {
                 txn,
                 uri: self.driver.uri.clone(),
                 abandoned: false,
-                told: Told::default(),
+                commit_log: CommitLog::default(),
                 changes: Changes::default(),
                 attempt: None,
             }),
@@ -344,8 +352,13 @@ impl Transactions {
     }
 }
 
-/// How a transaction ends that is not tried again: what an earlier try left unknown stays so.
-fn known(why: Error, unknown: Option<String>, what: &'static str) -> Error {
+/// A statement broke the promise of its header.
+pub(super) fn no_row(statement: &Statement) -> Error {
+    Error::Decode { statement: statement.name, detail: "no row where one is promised".to_owned() }
+}
+
+/// The error of a transaction that is not retried: an outcome that an earlier try left unknown stays unknown.
+fn final_error(why: Error, unknown: Option<String>, what: &'static str) -> Error {
     match unknown {
         Some(why) => Error::OutcomeUnknown { what, why },
         None => why,

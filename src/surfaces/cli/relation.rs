@@ -11,7 +11,7 @@ use ebb_core::domain::event::{Observe, Tie};
 use ebb_core::domain::ids::{EntityName, RelationType};
 use ebb_core::domain::relation::Observation;
 use ebb_core::domain::units::Weight;
-use ebb_core::service::{JobName, Observed, Service, Tally, Which};
+use ebb_core::service::{JobName, ObservationEffect, RelationFilter, Service, Tally};
 use serde::Serialize;
 
 /// The verbs of `ebb relation`.
@@ -153,13 +153,13 @@ async fn observe(
     let seen = Observation { at, weight: args.weight, pinned: args.pinned.then_some(true) };
     let observe = Observe { tie, seen };
     let done = service.observe(&args.write.mode(&args.once), std::slice::from_ref(&observe)).await?;
-    let outcome = done.first().copied().unwrap_or(Observed::Late);
+    let outcome = done.first().copied().unwrap_or(ObservationEffect::Late);
     let answer = WrittenEdge::of(&observe.tie, Some(outcome), None, at, args.write.dry_run);
     output.emit("relation.observe", &answer, |page| {
         page.line(&match outcome {
-            Observed::Created => format!("{} is new.", observe.tie),
-            Observed::Again => format!("{} was seen again.", observe.tie),
-            Observed::Late => {
+            ObservationEffect::Created => format!("{} is new.", observe.tie),
+            ObservationEffect::Again => format!("{} was seen again.", observe.tie),
+            ObservationEffect::Late => {
                 format!("{} was seen later than {} already; nothing changes.", observe.tie, readable(at))
             }
         });
@@ -168,7 +168,7 @@ async fn observe(
 
 async fn list(args: &ListArgs, service: &Service, output: &Output) -> Result<(), CliError> {
     let at = args.when.instant(service).await?;
-    let which = if args.decayed { Which::Decayed } else { Which::Retrievable };
+    let which = if args.decayed { RelationFilter::Decayed } else { RelationFilter::Retrievable };
     let limit = args.limit.and_then(|limit| usize::try_from(limit).ok());
     let found = service.relations(service.scope(), which, limit, at).await?;
     let edges: Vec<Edge> = found.into_iter().map(Edge::of).collect();
@@ -235,7 +235,7 @@ async fn decay(
         service.run_job(JobName::Fade, at, None).await?.done()?
     };
     let edges = if args.list {
-        let lowered = service.relations(service.scope(), Which::Lowered, None, at).await?;
+        let lowered = service.relations(service.scope(), RelationFilter::Lowered, None, at).await?;
         Some(lowered.into_iter().map(Edge::of).collect::<Vec<_>>())
     } else {
         None

@@ -16,7 +16,7 @@ use ebb_core::domain::ids::{MemoryId, Scope};
 use ebb_core::domain::key::Right;
 use ebb_core::domain::units::Timestamp;
 use ebb_core::service::memories::WriteMode;
-use ebb_core::service::{Done, Filter};
+use ebb_core::service::{EventEffect, Filter};
 use std::sync::Arc;
 
 /// Memories of a page where nobody says how many.
@@ -145,7 +145,7 @@ async fn remember(mut call: Call<Nothing, Nothing, NewMemory>) -> Result<Answer<
     let at = call.write_instant(new.at).await?;
     let remember = call.service().remember_event(&call.request_id, 0, new, scope, at)?;
     let memory = call.service().remember(&call.write_once(), remember).await?;
-    Ok(Answer::created(memory.did == Some(Done::Created), memory))
+    Ok(Answer::created(memory.did == Some(EventEffect::Created), memory))
 }
 
 async fn remember_all(
@@ -164,7 +164,7 @@ async fn remember_all(
 
 async fn apply_all<P, Q, B>(call: &Call<P, Q, B>, events: &[Event]) -> Result<Answer<DoneAll>, Problem> {
     let done = call.service().apply_all(&call.request_id, events).await?;
-    let touched = |(id, did): (MemoryId, Done)| Touched { id: id.to_string(), did };
+    let touched = |(id, did): (MemoryId, EventEffect)| Touched { id: id.to_string(), did };
     Ok(Answer::ok(DoneAll { memories: done.into_iter().map(touched).collect() }))
 }
 

@@ -14,7 +14,7 @@ use ebb_core::domain::event::Observe;
 use ebb_core::domain::ids::Scope;
 use ebb_core::domain::key::Right;
 use ebb_core::domain::units::Timestamp;
-use ebb_core::service::{JobName, Observed, Relation, Which};
+use ebb_core::service::{JobName, ObservationEffect, Relation, RelationFilter};
 use std::pin::Pin;
 use std::sync::Arc;
 
@@ -48,7 +48,7 @@ pub(super) fn operations() -> Vec<Operation> {
 async fn list(call: Call<Nothing, RelationQuery>) -> Result<Answer<Vec<Edge<Day>>>, Problem> {
     let scope = call.scope(call.query.scope.as_ref())?;
     let at = call.instant(call.query.at).await?;
-    let which = if call.query.decayed { Which::Decayed } else { Which::Retrievable };
+    let which = if call.query.decayed { RelationFilter::Decayed } else { RelationFilter::Retrievable };
     let Some(limit) = call.query.limit else {
         if call.query.cursor.is_some() {
             return Err(Problem::validation("a cursor goes with a limit"));
@@ -80,7 +80,7 @@ const NONE: [Edge<Day>; 0] = [];
 struct RelationsInOrder {
     backend: Arc<Backend>,
     scope: Scope,
-    which: Which,
+    which: RelationFilter,
     at: Timestamp,
 }
 
@@ -101,7 +101,7 @@ async fn heaviest_first(
     backend: &Arc<Backend>,
     caller: &str,
     scope: Scope,
-    which: Which,
+    which: RelationFilter,
     at: Timestamp,
 ) -> Result<List, Problem> {
     let (mut all, mut held) = (Vec::<Relation>::new(), None::<Permit>);
@@ -155,7 +155,7 @@ impl Rest for Heaviest {
     }
 }
 
-fn wrote(observe: &Observe, outcome: Observed) -> WrittenEdge {
+fn wrote(observe: &Observe, outcome: ObservationEffect) -> WrittenEdge {
     WrittenEdge::of(&observe.tie, Some(outcome), None, observe.seen.at, false)
 }
 
@@ -173,8 +173,8 @@ async fn observe(call: Call<Nothing, Nothing, ObservationRequest>) -> Result<Ans
     let (backend, mode) = (Arc::clone(&call.backend), call.write_once());
     let observe = call.body.event(scope, at);
     let done = backend.service.observe(&mode, std::slice::from_ref(&observe)).await?;
-    let outcome = done.first().copied().unwrap_or(Observed::Late);
-    Ok(Answer::created(outcome == Observed::Created, wrote(&observe, outcome)))
+    let outcome = done.first().copied().unwrap_or(ObservationEffect::Late);
+    Ok(Answer::created(outcome == ObservationEffect::Created, wrote(&observe, outcome)))
 }
 
 async fn observe_all(
@@ -210,7 +210,7 @@ async fn decay(call: Call<Nothing, Nothing, DecayPassRequest>) -> Result<Answer<
     }
     let tally = service.dry_run_job(JobName::Fade, at, None, false).await?;
     let edges = if list {
-        let lowered = service.relations(&scope, Which::Lowered, None, at).await?;
+        let lowered = service.relations(&scope, RelationFilter::Lowered, None, at).await?;
         Some(lowered.into_iter().map(Edge::of).collect())
     } else {
         None

@@ -11,7 +11,7 @@ use ebb_core::domain::retention::Retention;
 use ebb_core::domain::tunables::Tunables;
 use ebb_core::jobs::{JobName, Request};
 use ebb_core::scheduler::driver::{JobReport, Wanted, run_job};
-use ebb_core::store::{Applied, Batch, Done, Store};
+use ebb_core::store::{Batch, BatchOutcome, EventEffect, Store};
 use std::time::Duration;
 use tokio::task::{JoinSet, LocalSet};
 
@@ -92,7 +92,7 @@ where
 
 impl Fresh {
     /// Applies events under a request id of their own; all of them must be good.
-    pub(crate) async fn apply(&self, events: &[Event]) -> Vec<Done> {
+    pub(crate) async fn apply(&self, events: &[Event]) -> Vec<EventEffect> {
         let tunables = self.tunables().await;
         let request = ebb_core::clock::new_id();
         let batch = Batch { events, tunables: &tunables };
@@ -108,8 +108,8 @@ impl Fresh {
             .unwrap()
             .0
         {
-            Applied::All(done) => done,
-            Applied::Nothing(faults) => panic!("{faults:?}"),
+            BatchOutcome::Written(done) => done,
+            BatchOutcome::Rejected(faults) => panic!("{faults:?}"),
         }
     }
 
@@ -123,10 +123,10 @@ impl Fresh {
     }
 
     /// The life of a memory that must be there and sound.
-    pub(crate) async fn vital(&self, name: &str) -> MemoryState {
+    pub(crate) async fn state(&self, name: &str) -> MemoryState {
         let mut found = self.store.memories(&[key(name)]).await.unwrap();
         assert_eq!(found.len(), 1, "memory {name}");
-        found.remove(0).life.unwrap().vital
+        found.remove(0).life.unwrap().state
     }
 
     /// Another program on the same database.

@@ -52,7 +52,7 @@ async fn a_memory_written_as_documented_lives_by_the_laws() {
     let (id, born) = create(&db, "Dana prefers tea").await;
     let report = run_at(&db, JobName::Decay, born + 3_600_000).await;
     assert_eq!((report.tally.adopted, report.tally.quarantined, report.tally.changed), (1, 0, 1));
-    let life = db.vital(&id).await;
+    let life = db.state(&id).await;
     close(life.energy.value(), 0.606_530_659_712_633);
     assert_eq!((life.tier, life.access_count, life.last_accessed.millis()), (Tier::Working, 1, born));
     let joined: String = db
@@ -63,7 +63,7 @@ async fn a_memory_written_as_documented_lives_by_the_laws() {
 
     // A day and more, which the documented arithmetic drops: the stored energy is what it was when it was written.
     run_at(&db, JobName::Decay, born + 25 * 3_600_000).await;
-    close(db.vital(&id).await.energy.value(), 3.726_653_172_078_671e-6);
+    close(db.state(&id).await.energy.value(), 3.726_653_172_078_671e-6);
     assert_eq!(db.store.unstamped().await.unwrap(), 0);
     let before = remembered(&db.client).await;
     run_at(&db, JobName::Decay, born + 25 * 3_600_000).await;
@@ -79,7 +79,7 @@ async fn accesses_written_as_documented_make_a_memory_ripe() {
     }
     let report = run_at(&db, JobName::Promote, born + 600_000).await;
     assert_eq!((report.tally.adopted, report.tally.promoted), (1, 1));
-    assert_eq!(db.vital(&id).await.tier, Tier::ShortTerm);
+    assert_eq!(db.state(&id).await.tier, Tier::ShortTerm);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -93,10 +93,10 @@ async fn a_promotion_written_as_documented_is_kept_as_it_is() {
     let copy: String = db.client.value("MATCH (m:Memory {tier: 'shortTerm'}) RETURN m.id AS id").await;
     let report = run_at(&db, JobName::Decay, born + 36_000_000).await;
     assert_eq!((report.tally.adopted, report.tally.quarantined), (2, 0));
-    let energy = db.vital(&copy).await.energy.value();
+    let energy = db.state(&copy).await.energy.value();
     assert!((energy - 3.0 * (-0.5_f64).exp()).abs() < 1e-3, "ten hours of the short term: {energy}");
     // The documented archive keeps its energy and content, and is met as a stub from here on.
-    assert_eq!(db.vital(&id).await.energy.value().to_bits(), 3.0_f64.to_bits());
+    assert_eq!(db.state(&id).await.energy.value().to_bits(), 3.0_f64.to_bits());
     assert_eq!(run_at(&db, JobName::Promote, born + 36_000_000).await.tally.promoted, 0);
 }
 
@@ -121,11 +121,11 @@ async fn a_foreign_access_is_right_at_once() {
     same(&before, &remembered(&db.client).await, "a sweep at the instant of the access");
     db.client.run("MATCH (m {id: 'long'}) SET m.dueAt = datetime({epochMillis: 0})", &[]).await;
     db.run(JobName::Decay, 1.75).await;
-    let long = db.vital("long").await;
+    let long = db.state("long").await;
     close(long.energy.value(), stored * (-0.001_f64).exp());
     assert_eq!(long.last_accessed, at(0.75));
-    assert_eq!(db.vital("lifted").await.ripe_at, Some(at(0.75)), "ripe since the access that lifted it");
-    assert_eq!(db.vital("low").await.ripe_at, None);
+    assert_eq!(db.state("lifted").await.ripe_at, Some(at(0.75)), "ripe since the access that lifted it");
+    assert_eq!(db.state("low").await.ripe_at, None);
     assert_eq!(db.run(JobName::Promote, 1.75).await.tally.promoted, 1);
 }
 
@@ -153,8 +153,8 @@ async fn adoption_takes_all_in_pages() {
         .await;
     let report = db.run(JobName::Decay, 5.0).await;
     assert_eq!((report.tally.adopted, report.tally.changed), (2_500, 2_500));
-    assert_eq!(db.vital("ours").await.energy_at, at(5.0));
-    close(db.vital("f2500").await.energy.value(), 0.606_530_659_712_633);
+    assert_eq!(db.state("ours").await.energy_at, at(5.0));
+    close(db.state("f2500").await.energy.value(), 0.606_530_659_712_633);
 }
 
 /// Ids of rows without a scope may be those of others: one becomes the memory of the scope local, the rest are left as they are.
@@ -176,6 +176,6 @@ async fn of_several_without_a_scope_one_has_the_id() {
     let aside = "MATCH (m:Memory:EbbQuarantined) RETURN m.id + ': ' + m.ebbReason AS why ORDER BY why";
     let why = |id: &str| format!("{id}: id is that of another memory of the scope local");
     assert_eq!(db.client.column::<String>(aside).await, ["taken", "twin"].map(why));
-    assert_eq!(db.vital("own").await.access_count, 2);
+    assert_eq!(db.state("own").await.access_count, 2);
     assert_eq!(db.run(JobName::Decay, 1.0).await.tally.adopted, 0);
 }

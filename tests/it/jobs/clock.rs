@@ -61,14 +61,14 @@ async fn dates_ahead_are_found_and_brought_back_and_accesses_count_again() {
     let said = service.mend().await.unwrap();
     assert!(said.iter().any(|said| said.contains("brought 4 rows back")), "{said:?}");
     assert_eq!(found(&service, "dates ahead").await.level, Level::Well);
-    let vital = db.vital("m").await;
-    assert!((vital.energy.value() - 1.5).abs() < 1e-12, "the value stays");
+    let state = db.state("m").await;
+    assert!((state.energy.value() - 1.5).abs() < 1e-12, "the value stays");
     let moved: String = db.client.value("MATCH (m:Memory {id: 'm'}) RETURN m.ebbMoved AS moved").await;
     assert!(moved.starts_with("energyAt 2076-01-01"), "{moved}");
     let mut now = access("m", 0.0);
     now.at = db.store.about().await.unwrap().server_now;
     db.apply(&[Event::Access(now)]).await;
-    let after = db.vital("m").await;
+    let after = db.state("m").await;
     assert!(after.energy.value() > 2.0, "an access counts again: {after:?}");
     assert_eq!(after.last_accessed, after.energy_at);
 }

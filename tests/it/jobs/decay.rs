@@ -9,7 +9,7 @@ use ebb_core::domain::event::Event;
 use ebb_core::domain::tier::Tier;
 use ebb_core::jobs::{JobName, Request};
 use ebb_core::scheduler::driver::{Wanted, run_job};
-use ebb_core::store::{DecayCursor, Opened, PageMode};
+use ebb_core::store::{DecayCursor, OpenedRun, PageMode};
 use std::time::Duration;
 
 async fn limited(db: &Fresh, hours: f64, request: Request) -> ebb_core::scheduler::driver::JobReport {
@@ -51,20 +51,20 @@ async fn s1_passes_compose() {
     for hour in 1..=6 {
         db.run(JobName::Decay, f64::from(hour)).await;
     }
-    let hourly = db.vital("w").await;
+    let hourly = db.state("w").await;
     close(hourly.energy.value(), 8.0 * (-3.0_f64).exp());
     assert_eq!(hourly.last_accessed, at(0.0), "a pass is no access");
 
     for half_day in 1..=60 {
         db.run(JobName::Decay, 12.0 * f64::from(half_day)).await;
     }
-    let month = async || db.vital("l").await.energy_now(at(720.0), &db.tunables().await).value();
+    let month = async || db.state("l").await.energy_now(at(720.0), &db.tunables().await).value();
     close(month().await, 0.486_752_255_959_971_6);
 
     db.clear().await;
     db.put(&[row("w", "working", 8.0), row("l", "longTerm", 1.0)]).await;
     db.run(JobName::Decay, 6.0).await;
-    close(db.vital("w").await.energy.value(), hourly.energy.value());
+    close(db.state("w").await.energy.value(), hourly.energy.value());
     db.run(JobName::Decay, 720.0).await;
     close(month().await, 0.486_752_255_959_971_6);
 }
@@ -76,13 +76,13 @@ async fn s2_whole_days() {
     for (name, hours, wanted) in cases {
         db.put(&[row(name, "working", 1.0)]).await;
         db.run(JobName::Decay, hours).await;
-        let found = db.vital(name).await;
+        let found = db.state(name).await;
         close(found.energy.value(), wanted);
         assert_eq!(found.tier, Tier::ExpiredWorking);
     }
     db.put(&[row("half", "working", 1.0)]).await;
     db.run(JobName::Decay, 0.5).await;
-    close(db.vital("half").await.energy.value(), 0.778_800_783_071_405);
+    close(db.state("half").await.energy.value(), 0.778_800_783_071_405);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -98,7 +98,7 @@ async fn s3_energy_never_lost() {
         db.run(JobName::Decay, hours).await;
     }
     for name in terminal {
-        let found = db.vital(name).await;
+        let found = db.state(name).await;
         assert_eq!((found.tier.name(), found.energy.value().to_bits()), (name, 0.7_f64.to_bits()));
     }
     for name in ["odd", "odder"] {
@@ -108,7 +108,7 @@ async fn s3_energy_never_lost() {
         assert_eq!(db.client.value::<String>(&text).await, "archived 0.7 tier is unknown");
     }
     // Adopted at the first run with an anchor of that instant, since it names none.
-    let bare = db.vital("bare").await;
+    let bare = db.state("bare").await;
     assert_eq!(bare.tier, Tier::Working);
     close(bare.energy.value(), 0.7 * (-0.5 * 2.0_f64).exp());
 }
@@ -118,8 +118,8 @@ async fn s4_access_and_pass_agree() {
     let db = fresh().await;
     db.put(&[row("l", "longTerm", 6.0), row("s", "shortTerm", 1.0), row("w", "working", 1.0)]).await;
     db.apply(&["l", "s", "w"].map(|name| Event::Access(access(name, 1.0)))).await;
-    close(db.vital("l").await.energy.value(), 6.994_002_999_000_25);
-    close(db.vital("w").await.energy.value(), 1.606_530_659_712_633);
+    close(db.state("l").await.energy.value(), 6.994_002_999_000_25);
+    close(db.state("w").await.energy.value(), 1.606_530_659_712_633);
     let before = remembered(&db.client).await;
     db.run(JobName::Decay, 1.0).await;
     same(&before, &remembered(&db.client).await, "a pass at the instant of the access");
@@ -128,7 +128,7 @@ async fn s4_access_and_pass_agree() {
     db.put(&[row("swept", "working", 1.0)]).await;
     db.run(JobName::Decay, 1.0).await;
     db.apply(&[Event::Access(access("swept", 1.0))]).await;
-    close(db.vital("swept").await.energy.value(), 1.606_530_659_712_633);
+    close(db.state("swept").await.energy.value(), 1.606_530_659_712_633);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -155,7 +155,7 @@ async fn pages_move_on_through_rows_of_one_instant() {
     db.client.run("MATCH (m:Memory) SET m.dueAt = m.dueAt + duration({nanoseconds: 1500})", &[]).await;
     let tunables = db.tunables().await;
     let opened = db.store.open_run("decay", "manual/pages", at(1.0), "manual", Right::Lease).await.unwrap();
-    let Opened::Ours(mut run) = opened else { panic!("{opened:?}") };
+    let OpenedRun::Ours(mut run) = opened else { panic!("{opened:?}") };
     let mut cursor = DecayCursor::default();
     let mut pages = Vec::new();
     for _ in 0..3 {

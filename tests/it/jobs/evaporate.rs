@@ -8,7 +8,7 @@ use ebb_core::domain::ids::{PlaceId, Scope};
 use ebb_core::domain::trail::{Allowed, Trails};
 use ebb_core::jobs::{JobName, Request};
 use ebb_core::scheduler::driver::dry_run_job;
-use ebb_core::store::{Config, Drift, Error, RequestMode, Store, Tally, Traced};
+use ebb_core::store::{Config, Drift, Error, RequestMode, Store, Tally, TraceEffect};
 use serde::Deserialize;
 
 const WHOLE: &str = "CALL () {
@@ -57,7 +57,7 @@ fn row_of_rooms() -> Vec<Trace> {
 }
 
 impl Fresh {
-    async fn trace(&self, traces: &[Trace]) -> Result<Vec<Traced>, Error> {
+    async fn trace(&self, traces: &[Trace]) -> Result<Vec<TraceEffect>, Error> {
         let request = ebb_core::clock::new_id();
         self.store.trace(RequestMode::Once { request: &request, hash: "h", by: "test" }, traces).await
     }
@@ -280,7 +280,7 @@ async fn what_other_writers_left_comes_under_the_laws_or_is_set_aside() {
     let known: i64 = db.client.value("MATCH ()-[r:KNOWS]->() RETURN size(keys(r)) AS keys").await;
     assert_eq!(known, 1, "a type that is not in the list is left alone");
     let why = db.trace(&[explore(10.0, "b")]).await.unwrap_err().to_string();
-    assert_eq!(why, "Room b is set aside: exploitation_pheromone is not a number");
+    assert_eq!(why, "Room b is quarantined: exploitation_pheromone is not a number");
     // Its values stay as they are; once somebody corrects them the next run takes it back.
     db.client.run("MATCH (b:Room {id: 'b'}) SET b.exploitation_pheromone = 0.5", &[]).await;
     assert_eq!(db.forced(10.0).await.adopted, 1);

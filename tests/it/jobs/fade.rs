@@ -8,7 +8,7 @@ use ebb_core::domain::relation::{Observation, Pin, Pins};
 use ebb_core::domain::units::Weight;
 use ebb_core::jobs::JobName;
 use ebb_core::scheduler::driver::dry_run_job;
-use ebb_core::store::{Error, Observed, Relation, RequestMode, Which};
+use ebb_core::store::{Error, ObservationEffect, Relation, RelationFilter, RequestMode};
 
 const DAY: f64 = 24.0;
 const WHOLE: &str = "MATCH (a)-[r:RELATES_TO]->(b) WITH a, r, b ORDER BY r.key
@@ -30,7 +30,7 @@ fn seen(from: &str, to: &str, days: f64) -> Observe {
 }
 
 impl Fresh {
-    async fn observe(&self, seen: &[Observe]) -> Vec<Observed> {
+    async fn observe(&self, seen: &[Observe]) -> Vec<ObservationEffect> {
         let request = ebb_core::clock::new_id();
         self.store
             .observe(RequestMode::Once { request: &request, hash: "hash", by: "test" }, seen)
@@ -38,7 +38,7 @@ impl Fresh {
             .unwrap()
     }
 
-    async fn relations(&self, which: Which, days: f64) -> Vec<Relation> {
+    async fn relations(&self, which: RelationFilter, days: f64) -> Vec<Relation> {
         self.store.relations(&Scope::local(), which, at(days * DAY), "", 10_000).await.unwrap()
     }
 
@@ -84,14 +84,14 @@ async fn a_pass_that_did_not_run_shows_no_stale_relation() {
     db.observe(&[seen("old", "x", 0.0), seen("new", "x", 250.0)]).await;
     close(db.stored("old").await, 1.0);
     let names = |found: Vec<Relation>| found.into_iter().map(|one| one.from).collect::<Vec<_>>();
-    assert_eq!(names(db.relations(Which::Retrievable, 300.0).await), ["new"]);
-    let decayed = db.relations(Which::Decayed, 300.0).await;
+    assert_eq!(names(db.relations(RelationFilter::Retrievable, 300.0).await), ["new"]);
+    let decayed = db.relations(RelationFilter::Decayed, 300.0).await;
     close(decayed[0].weight, 0.5_f64.powf(300.0 / 90.0));
     assert_eq!(names(decayed), ["old"]);
     // It is kept, and comes back when it is observed.
-    assert_eq!(db.observe(&[seen("old", "x", 301.0)]).await, [Observed::Again]);
-    assert_eq!(db.relations(Which::Retrievable, 301.0).await.len(), 2);
-    assert!(db.relations(Which::Decayed, 301.0).await.is_empty());
+    assert_eq!(db.observe(&[seen("old", "x", 301.0)]).await, [ObservationEffect::Again]);
+    assert_eq!(db.relations(RelationFilter::Retrievable, 301.0).await.len(), 2);
+    assert!(db.relations(RelationFilter::Decayed, 301.0).await.is_empty());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -103,7 +103,7 @@ async fn the_counters_are_those_of_the_documents() {
     let said = dry_run_job(&db.store, JobName::Fade, at(400.0 * DAY), Default::default()).await.unwrap();
     assert_eq!((said.scanned, said.pinned, said.changed, said.below), (4, 1, 2, 1));
     close(db.stored("gone").await, 1.0);
-    let lowered = db.relations(Which::Lowered, 400.0).await;
+    let lowered = db.relations(RelationFilter::Lowered, 400.0).await;
     assert_eq!(lowered.len(), 2, "those that a pass would lower, by name");
     let did = db.run(JobName::Fade, 400.0 * DAY).await.tally;
     assert_eq!(said, did);
@@ -116,7 +116,15 @@ async fn a_batch_ends_as_its_observations_would_one_by_one() {
     let db = fresh().await;
     let all = [seen("a", "b", 3.0), seen("a", "b", 9.0), seen("a", "b", 5.0), seen("b", "a", 1.0)];
     let done = db.observe(&all).await;
-    assert_eq!(done, [Observed::Created, Observed::Again, Observed::Late, Observed::Created]);
+    assert_eq!(
+        done,
+        [
+            ObservationEffect::Created,
+            ObservationEffect::Again,
+            ObservationEffect::Late,
+            ObservationEffect::Created
+        ]
+    );
     let whole: Vec<String> = db.client.value(WHOLE).await;
     assert_eq!(whole.len(), 2);
     db.clear().await;
@@ -130,12 +138,12 @@ async fn a_batch_ends_as_its_observations_would_one_by_one() {
 async fn a_request_counts_once_and_a_dry_run_not_at_all() {
     let db = fresh().await;
     let once = RequestMode::Once { request: "r1", hash: "h", by: "test" };
-    assert_eq!(db.store.observe(once, &[seen("a", "b", 1.0)]).await.unwrap(), [Observed::Created]);
-    assert_eq!(db.store.observe(once, &[seen("a", "b", 1.0)]).await.unwrap(), [Observed::Created]);
+    assert_eq!(db.store.observe(once, &[seen("a", "b", 1.0)]).await.unwrap(), [ObservationEffect::Created]);
+    assert_eq!(db.store.observe(once, &[seen("a", "b", 1.0)]).await.unwrap(), [ObservationEffect::Created]);
     let other = RequestMode::Once { request: "r1", hash: "other", by: "test" };
     assert!(matches!(db.store.observe(other, &[seen("a", "c", 1.0)]).await, Err(Error::Conflict(_))));
     db.store.observe(RequestMode::DryRun, &[seen("a", "d", 1.0)]).await.unwrap();
-    assert_eq!(db.relations(Which::Retrievable, 1.0).await.len(), 1);
+    assert_eq!(db.relations(RelationFilter::Retrievable, 1.0).await.len(), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -152,8 +160,8 @@ async fn a_pin_holds_what_it_weighs_and_lets_go_from_there() {
     assert_eq!(db.run(JobName::Fade, 900.0 * DAY).await.tally.pinned, 1);
     close(db.stored("a").await, 0.5);
     close(pin(false, 900.0).await, 0.5);
-    close(db.relations(Which::Retrievable, 990.0).await[0].weight, 0.25);
-    assert_eq!(db.relations(Which::Retrievable, 990.0).await[0].last_observed, at(0.0).millis());
+    close(db.relations(RelationFilter::Retrievable, 990.0).await[0].weight, 0.25);
+    assert_eq!(db.relations(RelationFilter::Retrievable, 990.0).await[0].last_observed, at(0.0).millis());
     let nothing = tie("a", "knows", "nobody");
     let lasting = RequestMode::Once { request: "x", hash: "h", by: "test" };
     let why = db.store.pin_relation(lasting, &nothing, true, at(0.0)).await.unwrap_err();
@@ -181,7 +189,7 @@ async fn relations_of_other_writers_come_under_the_laws() {
     // What an agent observes with its own Cypher weighs 1 from then on.
     let again = "MATCH ()-[r:RELATES_TO {type: 'works_on'}]->() SET r.lastObserved = datetime({epochMillis: $at}), r.weight = 1.0";
     db.client.run(again, &[("at", at(2_400.0).millis().into())]).await;
-    let found = db.relations(Which::Retrievable, 190.0).await;
+    let found = db.relations(RelationFilter::Retrievable, 190.0).await;
     let works = found.iter().find(|one| one.kind == "works_on").unwrap();
     close(works.weight, 0.5);
     assert_eq!(db.run(JobName::Fade, 190.0 * DAY).await.tally.adopted, 1);
@@ -196,19 +204,19 @@ async fn a_row_that_no_law_can_use_is_set_aside_and_an_observation_mends_it() {
     db.client.run(spoil, &[]).await;
     let did = db.run(JobName::Fade, 90.0 * DAY).await.tally;
     assert_eq!((did.scanned, did.changed, did.quarantined), (2, 1, 1), "it keeps nobody else from fading");
-    assert_eq!(db.relations(Which::Retrievable, 90.0).await.len(), 1);
+    assert_eq!(db.relations(RelationFilter::Retrievable, 90.0).await.len(), 1);
     let lasting = RequestMode::Once { request: "x", hash: "h", by: "test" };
     let pinned = db.store.pin_relation(lasting, &tie("a", "knows", "b"), true, at(0.0)).await;
     assert!(matches!(pinned, Err(Error::Quarantined { .. })));
     db.observe(&[seen("a", "b", 90.0)]).await;
-    assert_eq!(db.relations(Which::Retrievable, 90.0).await.len(), 2);
+    assert_eq!(db.relations(RelationFilter::Retrievable, 90.0).await.len(), 2);
     // So does whoever writes a value that can be used; the next pass sees it.
     db.client.run("MATCH (:Entity {name: 'c'})-[r:RELATES_TO]->() SET r.baseWeight = 'much'", &[]).await;
     assert_eq!(db.run(JobName::Fade, 90.0 * DAY).await.tally.quarantined, 1);
     db.client.run("MATCH (:Entity {name: 'c'})-[r:RELATES_TO]->() SET r.baseWeight = 1.0", &[]).await;
     let did = db.run(JobName::Fade, 90.0 * DAY).await.tally;
     assert_eq!((did.quarantined, did.released), (0, 1));
-    assert_eq!(db.relations(Which::Retrievable, 90.0).await.len(), 2);
+    assert_eq!(db.relations(RelationFilter::Retrievable, 90.0).await.len(), 2);
     assert_eq!(db.run(JobName::Fade, 90.0 * DAY).await.tally.released, 0);
 }
 
@@ -222,9 +230,9 @@ async fn eight_writers_of_one_relation_make_one() {
         store.observe(RequestMode::Once { request: &request, hash: "h", by: "test" }, &all).await.unwrap()
     }))
     .await;
-    let made = done.iter().flatten().filter(|done| **done == Observed::Created).count();
+    let made = done.iter().flatten().filter(|done| **done == ObservationEffect::Created).count();
     assert_eq!(made, 20, "each was new once");
-    assert_eq!(db.relations(Which::Retrievable, 1.0).await.len(), 20);
+    assert_eq!(db.relations(RelationFilter::Retrievable, 1.0).await.len(), 20);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -245,13 +253,13 @@ async fn what_configuration_pins_is_held_from_the_next_pass_or_observation_on() 
     assert_eq!((dry.scanned, dry.pinned, dry.changed), (3, 1, 2), "{dry:?}");
     let again = db.run(JobName::Fade, 180.0 * DAY).await.tally;
     assert_eq!((again.pinned, again.changed), (1, 2));
-    let held = db.relations(Which::Retrievable, 180.0 * DAY).await;
+    let held = db.relations(RelationFilter::Retrievable, 180.0 * DAY).await;
     let held = held.iter().find(|one| one.pinned).unwrap();
     assert_eq!(held.from, "a");
     close(held.weight, 0.5);
 
     db.observe(&[uses("c", Some(false))]).await;
-    let all = db.relations(Which::Retrievable, 0.0).await;
+    let all = db.relations(RelationFilter::Retrievable, 0.0).await;
     assert!(all.iter().any(|one| one.from == "c" && one.pinned), "whatever the observation says");
     let let_go = db.store.pin_relation(RequestMode::DryRun, &tie("c", "uses", "x"), false, at(0.0)).await;
     assert!(matches!(let_go, Err(Error::Conflict(why)) if why.contains("relation.pinned")));

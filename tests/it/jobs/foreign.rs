@@ -6,7 +6,7 @@ use crate::harness::neo4j::{Fresh, fresh};
 use crate::harness::rows::ripe;
 use ebb_core::domain::attempt::Right;
 use ebb_core::jobs::{JobName, reap};
-use ebb_core::store::{Opened, Reaped};
+use ebb_core::store::{OpenedRun, ReapReport};
 
 /// As the document says it: an attempt without state, holder or lease, and a mark without a look.
 async fn theirs(db: &Fresh, attempt: &str, started: &str, memories: &[&str]) {
@@ -42,7 +42,7 @@ async fn a_foreign_attempt_is_respected_given_a_lease_and_ended_when_it_is_over(
         )
         .await;
     assert_eq!(met, "claimed agent-7 true");
-    assert_eq!(reap::run(&db.store, Right::Lease).await.unwrap(), Reaped::default(), "it has a minute");
+    assert_eq!(reap::run(&db.store, Right::Lease).await.unwrap(), ReapReport::default(), "it has a minute");
 
     over(&db, "theirs").await;
     let report = by_hand(&db.store, JobName::Promote, 0.0).await;
@@ -60,7 +60,7 @@ async fn of_two_attempts_that_hold_a_memory_the_earlier_keeps_it() {
     theirs(&db, "late", "2026-03-02T00:00:00Z", &["a", "b"]).await;
     theirs(&db, "early", "2026-03-01T00:00:00Z", &["a"]).await;
     let reaped = reap::run(&db.store, Right::Lease).await.unwrap();
-    assert_eq!(reaped, Reaped { adopted: 2, conflicts: 1, ..Reaped::default() });
+    assert_eq!(reaped, ReapReport { adopted: 2, conflicts: 1, ..ReapReport::default() });
     let held: Vec<String> = db
         .client
         .column(
@@ -70,7 +70,7 @@ async fn of_two_attempts_that_hold_a_memory_the_earlier_keeps_it() {
         .await;
     assert_eq!(held, ["a early 0", "b late 1"]);
     let before = everything(&db.client).await;
-    assert_eq!(reap::run(&db.store, Right::Lease).await.unwrap(), Reaped::default());
+    assert_eq!(reap::run(&db.store, Right::Lease).await.unwrap(), ReapReport::default());
     same(&before, &everything(&db.client).await, "a second reap");
 }
 
@@ -82,7 +82,7 @@ async fn our_own_attempt_yields_to_an_earlier_one_and_goes_on_with_the_rest() {
     let tunables = db.tunables().await;
     let now = crate::harness::neo4j::at(0.0);
     let opened = db.store.open_run("promote", "manual/x", now, "manual", Right::Lease).await.unwrap();
-    let Opened::Ours(mut run) = opened else { panic!("{opened:?}") };
+    let OpenedRun::Ours(mut run) = opened else { panic!("{opened:?}") };
     let claimed = db.store.claim(&mut run, "promote", 10).await.unwrap().unwrap();
     theirs(&db, "early", "1999-03-01T00:00:00Z", &["a"]).await;
     theirs(&db, "late", "2999-03-01T00:00:00Z", &["b"]).await;
@@ -103,7 +103,7 @@ async fn a_mark_to_anything_else_is_no_claim() {
                 (b)-[:CONSOLIDATING]->(:ConsolidationAttempt {id: 'x', state: 'done'})";
     db.client.run(text, &[]).await;
     let reaped = reap::run(&db.store, Right::Lease).await.unwrap();
-    assert_eq!(reaped, Reaped { strays: 2, ..Reaped::default() });
+    assert_eq!(reaped, ReapReport { strays: 2, ..ReapReport::default() });
     assert_eq!(by_hand(&db.store, JobName::Promote, 0.0).await.tally.promoted, 2);
 }
 

@@ -13,9 +13,9 @@ use ebb_core::domain::event::{Event, Remember};
 use ebb_core::domain::ids::{EntityName, Scope};
 use ebb_core::jobs::{JobName, Request};
 use ebb_core::mirror::learned::record;
-use ebb_core::mirror::{Done, Mirror};
+use ebb_core::mirror::{Mirror, RefreshOutcome};
 use ebb_core::scheduler::driver::{Wanted, dry_run_job, run_job};
-use ebb_core::store::{Learned, Lesson, Opened, RequestMode, Run, Store, SynapseRow, Tally};
+use ebb_core::store::{Learned, Lesson, OpenedRun, RequestMode, Run, Store, SynapseRow, Tally};
 use ebb_engine::graph::Graph;
 use ebb_engine::plasticity::{Counts, Rules, Synapses};
 use std::sync::Arc;
@@ -155,7 +155,7 @@ async fn rows_are_those_of_the_engine_on_the_whole_graph() {
     assert_eq!(read(graph, rows).records(graph).unwrap(), synapses.records(graph).unwrap());
 
     // The mirror takes them over in place, and who asked before is told.
-    assert_eq!(mirror.refresh(&local(), at(0.0)).await.unwrap(), Done::Learned);
+    assert_eq!(mirror.refresh(&local(), at(0.0)).await.unwrap(), RefreshOutcome::Learned);
     let after = mirror.current(&local()).unwrap().unwrap();
     assert!(Arc::ptr_eq(&before.view, &after.view));
     assert_eq!((before.ticks(), after.ticks(), after.learned), ((0, 130), (130, 130), synapses.len()));
@@ -276,7 +276,7 @@ async fn four_programs_at_once_learn_each_outcome_once() {
 /// A run of the job, in the hand of a test.
 async fn opened(db: &Fresh) -> Run {
     match db.store.open_run("learn", "manual/x", at(0.0), "manual", Right::Lease).await.unwrap() {
-        Opened::Ours(run) => run,
+        OpenedRun::Ours(run) => run,
         other => panic!("{other:?}"),
     }
 }

@@ -8,7 +8,7 @@ use ebb_core::domain::attempt::{Right, RunState};
 use ebb_core::domain::tier::Tier;
 use ebb_core::jobs::{JobName, Request};
 use ebb_core::scheduler::driver::{Outcome, Wanted, finish_open, run_job};
-use ebb_core::store::{DecayCursor, Error, Opened, PageMode};
+use ebb_core::store::{DecayCursor, Error, OpenedRun, PageMode};
 use std::time::Duration;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -21,11 +21,11 @@ async fn a_stale_holder_writes_nothing() {
     let open = async |store: &ebb_core::store::Store, right| {
         store.open_run("decay", "2026-01-01T01:00:00.000Z", at(1.0), "schedule", right).await.unwrap()
     };
-    let Opened::Ours(mut stale) = open(a, Right::Lease).await else { panic!("nobody holds it") };
+    let OpenedRun::Ours(mut stale) = open(a, Right::Lease).await else { panic!("nobody holds it") };
     let mut cursor = DecayCursor::default();
     assert_eq!(a.decay(&mut stale, &tunables, &mut cursor, PageMode::Rows(5)).await.unwrap(), 5);
-    let Opened::Held { .. } = open(&b, Right::Lease).await else { panic!("its lease lasts") };
-    let Opened::Ours(run) = open(&b, Right::Scratch).await else { panic!("taken by right") };
+    let OpenedRun::Held { .. } = open(&b, Right::Lease).await else { panic!("its lease lasts") };
+    let OpenedRun::Ours(run) = open(&b, Right::Scratch).await else { panic!("taken by right") };
     assert_eq!(run.now, at(1.0));
 
     let before = everything(&db.client).await;
@@ -68,14 +68,14 @@ async fn what_a_program_works_on_is_not_its_own_to_take() {
         db.store.open_run("decay", occurrence, at(1.0), "manual", Right::Lease).await.unwrap()
     };
     let is_left = async || db.store.survey(&["decay"]).await.unwrap().jobs[0].open.as_ref().unwrap().ours;
-    let Opened::Ours(run) = open("manual/a").await else { panic!("nobody holds it") };
-    let Opened::Held { occurrence, .. } = open("manual/b").await else { panic!("it is worked on") };
+    let OpenedRun::Ours(run) = open("manual/a").await else { panic!("nobody holds it") };
+    let OpenedRun::Held { occurrence, .. } = open("manual/b").await else { panic!("it is worked on") };
     assert_eq!(occurrence, "manual/a");
     assert!(!is_left().await, "a dispatcher leaves it alone");
     assert_eq!(db.store.take_open_run("decay", Right::Lease).await.unwrap(), None);
     drop(run);
     assert!(is_left().await, "whoever worked on it is gone");
-    let Opened::Predecessor(left) = open("manual/b").await else { panic!("it was left behind") };
+    let OpenedRun::Predecessor(left) = open("manual/b").await else { panic!("it was left behind") };
     assert_eq!(left.occurrence, "manual/a");
 }
 
@@ -92,10 +92,10 @@ async fn a_dead_run_is_finished_with_its_own_now() {
     assert_eq!((report.outcome, report.now, report.tally.expired), (Outcome::Done, at(3.0), 0));
     let expired: i64 = db.client.value("MATCH (m {id: 'm'}) RETURN m.lastExpired.epochMillis AS at").await;
     assert_eq!(expired, at(1.0).millis(), "the first run's instant dates what fell below by then");
-    let life = db.vital("m").await;
+    let life = db.state("m").await;
     assert_eq!(life.tier, Tier::ExpiredWorking);
     close(life.energy.value(), 0.15 * (-0.5_f64).exp());
-    close(db.vital("n").await.energy.value(), 8.0 * (-1.5_f64).exp());
+    close(db.state("n").await.energy.value(), 8.0 * (-1.5_f64).exp());
     let runs = db.store.runs(Some("decay"), 10).await.unwrap();
     let told: Vec<_> = runs.iter().map(|run| (run.state.as_str(), run.now, run.tally.expired)).collect();
     assert_eq!(told, [("done", Some(at(3.0).millis()), 0), ("done", Some(at(1.0).millis()), 1)]);

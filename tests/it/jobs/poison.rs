@@ -13,7 +13,7 @@ use ebb_core::domain::ids::{EntityName, RelationType, Scope};
 use ebb_core::domain::tier::Tier;
 use ebb_core::jobs::JobName;
 use ebb_core::service::Service;
-use ebb_core::store::{Error, FactFilter, Filter, Store, Which};
+use ebb_core::store::{Error, FactFilter, Filter, RelationFilter, Store};
 
 /// The values, as Cypher writes them. One that no index takes, as a text of a megabyte, no writer can leave there either.
 pub(super) const VALUES: [&str; 46] = [
@@ -291,7 +291,7 @@ pub(super) async fn asked(db: &Fresh, now: ebb_core::domain::units::Timestamp) -
             note("facts", told(service.facts(&filter, "", None).await));
         }
     }
-    for which in [Which::Retrievable, Which::Decayed, Which::Lowered] {
+    for which in [RelationFilter::Retrievable, RelationFilter::Decayed, RelationFilter::Lowered] {
         match service.relations(&local, which, None, now).await {
             Ok(found) => {
                 let listed: Vec<(String, f64)> = found.into_iter().map(|one| (one.key, one.weight)).collect();

@@ -12,7 +12,7 @@ use ebb_core::domain::tunables::Tunables;
 use ebb_core::jobs::{JobName, Request};
 use ebb_core::scheduler::driver::{Outcome, Wanted, run_job};
 use ebb_core::store::catalogue::{ATTEMPT_CLAIM, ATTEMPT_OPEN};
-use ebb_core::store::{Opened, Run, Store};
+use ebb_core::store::{OpenedRun, Run, Store};
 use neo4rs::query;
 use serde::Deserialize;
 use tokio::sync::mpsc;
@@ -21,7 +21,7 @@ use tokio::task::JoinSet;
 /// A run of its own name, so that many programs may claim at once; the ledger would let one work at a time.
 async fn run_of(store: &Store, job: &'static str) -> Run {
     match store.open_run(job, "manual/claims", at(0.0), "manual", Right::Lease).await.unwrap() {
-        Opened::Ours(run) => run,
+        OpenedRun::Ours(run) => run,
         other => panic!("{other:?}"),
     }
 }
@@ -48,7 +48,7 @@ async fn twice_is_once() {
     same(&before, &remembered(&db.client).await, "a second promotion at the same instant");
     assert_eq!((twice.tally.promoted, twice.tally.changed), (0, 0));
     assert_eq!((marks(&db).await, stubs(&db).await), (0, 34), "at rest no marks, a stub for each step");
-    assert_eq!(db.vital("later").await.tier, Tier::Working);
+    assert_eq!(db.state("later").await.tier, Tier::Working);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -57,12 +57,12 @@ async fn the_living_memory_keeps_its_node_and_leaves_the_documented_stub() {
     let made = Remember { session: Some(session("s")), ..remember("m", 0.0) };
     let used = |hours| Event::Access(Access { session: Some(session("s")), ..access("m", hours) });
     db.apply(&[Event::Remember(made), used(0.1), used(0.2), used(0.3)]).await;
-    let before = db.vital("m").await;
+    let before = db.state("m").await;
     assert_eq!(before.ripe_at, Some(at(0.2)), "ripe since the access that lifted it over 2.0");
 
     db.run(JobName::Promote, 1.0).await;
 
-    let after = db.vital("m").await;
+    let after = db.state("m").await;
     assert_eq!((after.tier, after.ripe_at, after.energy_at), (Tier::ShortTerm, None, at(1.0)));
     assert_eq!((after.last_accessed, after.access_count), (before.last_accessed, 4));
     close(after.energy.value(), before.energy.value() * (-0.5 * 0.7_f64).exp());
@@ -114,10 +114,10 @@ async fn a_memory_still_above_the_next_threshold_is_ripe_again_at_once() {
     let limited = Request { limit: Some(1), ..Request::default() };
     let once = run_job(&db.store, JobName::Promote, &wanted, limited).await.unwrap();
     assert_eq!((once.tally.promoted, once.truncated, once.due_left), (1, true, 1));
-    let life = db.vital("m").await;
+    let life = db.state("m").await;
     assert_eq!((life.tier, life.ripe_at), (Tier::ShortTerm, Some(at(0.0))));
     db.run(JobName::Promote, 0.5).await;
-    let life = db.vital("m").await;
+    let life = db.state("m").await;
     assert_eq!((life.tier, life.ripe_at), (Tier::LongTerm, None));
     close(life.energy.value(), 9.0 * (-0.05 * 0.5_f64).exp());
 }
@@ -149,7 +149,7 @@ async fn fifty_workers_one_promotion() {
     .await;
     assert_eq!(promoted.iter().sum::<i64>(), 1, "{promoted:?}");
     assert_eq!((stubs(&db).await, marks(&db).await), (2, 0));
-    assert_eq!(db.vital("b").await.tier, Tier::ShortTerm);
+    assert_eq!(db.state("b").await.tier, Tier::ShortTerm);
 }
 
 async fn promote_past_the_ledger(store: &Store, worker: usize, tunables: &Tunables) -> i64 {
@@ -284,5 +284,5 @@ async fn a_stub_whose_id_is_taken_gets_another() {
     assert_eq!((report.tally.promoted, report.tally.quarantined), (2, 0));
     let stubs = "MATCH (s:Memory)-[:PROMOTED_TO]->(m:Memory) RETURN m.promotedFrom = s.id AND m.id + '->shortTerm' = s.promotionKey AS it ORDER BY m.id";
     assert_eq!(db.client.column::<bool>(stubs).await, [true, true]);
-    assert_eq!(db.vital(&taken).await.tier, Tier::Working);
+    assert_eq!(db.state(&taken).await.tier, Tier::Working);
 }

@@ -5,7 +5,7 @@ use crate::harness::neo4j::{Fresh, at, fresh};
 use crate::harness::rows::{Row, row};
 use ebb_core::domain::event::Event;
 use ebb_core::jobs::JobName;
-use ebb_core::store::{Applied, Batch, Error, Filter};
+use ebb_core::store::{Batch, BatchOutcome, Error, Filter};
 
 /// What somebody did to a row, and the reason it is set aside for.
 const STAMPED: [(&str, &str); 20] = [
@@ -142,7 +142,7 @@ async fn a_bad_row_of_another_writer_is_set_aside_when_it_is_met() {
     wanted.extend((0..4).map(|n| format!("{} id is not text", no_id + n)));
     assert_eq!(set_aside(&db).await, wanted);
     assert_eq!(values(&db).await, before, "what was there is kept");
-    assert_eq!(db.vital("good").await.energy.value().to_bits(), 2.0_f64.to_bits());
+    assert_eq!(db.state("good").await.energy.value().to_bits(), 2.0_f64.to_bits());
     every_question_is_answered(&db).await;
 }
 
@@ -161,7 +161,7 @@ async fn a_row_that_was_mended_goes_back_under_the_laws() {
     assert_eq!(aside, ["bad: energy is not a number"]);
     db.run(JobName::Decay, 2.0).await;
     // Its energy is what it was when Ebb last wrote it, at the start.
-    close(db.vital("mended").await.energy.value(), 2.0 * (-1.0_f64).exp());
+    close(db.state("mended").await.energy.value(), 2.0 * (-1.0_f64).exp());
 }
 
 /// An event for a row whose values no law can use is an error that names the reason, and overwrites nothing.
@@ -203,12 +203,12 @@ async fn an_event_does_not_write_over_a_bad_value() {
             .unwrap()
             .0
         {
-            Applied::Nothing(faults) => match &faults[0].why {
+            BatchOutcome::Rejected(faults) => match &faults[0].why {
                 Error::Quarantined { reason: found, .. } => assert!(found.contains(reason), "{found}"),
                 why @ Error::NotFound { .. } => assert!(why.to_string().contains(reason), "{why}"),
                 why => panic!("{case}: {why}"),
             },
-            Applied::All(done) => panic!("{case}: {done:?}"),
+            BatchOutcome::Written(done) => panic!("{case}: {done:?}"),
         }
     }
     assert_eq!(values(&db).await, before);

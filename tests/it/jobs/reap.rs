@@ -6,14 +6,14 @@ use crate::harness::neo4j::{Fresh, at, fresh};
 use crate::harness::rows::ripe;
 use ebb_core::domain::attempt::{AttemptState, Right};
 use ebb_core::jobs::{JobName, reap};
-use ebb_core::store::{Claimed, Error, Opened, Run, Store};
+use ebb_core::store::{AttemptClaim, Error, OpenedRun, Run, Store};
 use std::time::Duration;
 
 const SHORT: Duration = Duration::from_millis(200);
 
-async fn hold(store: &Store) -> (Run, Claimed) {
+async fn hold(store: &Store) -> (Run, AttemptClaim) {
     let opened = store.open_run("promote", "manual/hold", at(0.0), "manual", Right::Lease).await.unwrap();
-    let Opened::Ours(mut run) = opened else { panic!("{opened:?}") };
+    let OpenedRun::Ours(mut run) = opened else { panic!("{opened:?}") };
     let claimed = store.claim(&mut run, "promote", 10).await.unwrap().unwrap();
     (run, claimed)
 }
@@ -101,7 +101,7 @@ async fn an_attempt_that_was_reaped_is_not_applied() {
     let (mut run, claimed) = {
         let store = &paused;
         let opened = store.open_run("promote", "manual/again", at(0.0), "manual", Right::Scratch).await;
-        let Opened::Predecessor(mut run) = opened.unwrap() else { panic!("the open run is taken first") };
+        let OpenedRun::Predecessor(mut run) = opened.unwrap() else { panic!("the open run is taken first") };
         let claimed = store.claim(&mut run, "promote", 10).await.unwrap().unwrap();
         (run, claimed)
     };

@@ -59,7 +59,7 @@ async fn a_new_memory_strengthens_what_says_nearly_the_same() {
     assert_eq!((tally.scanned, tally.changed, tally.reinforced, tally.cut), (2, 1, 1, 0));
     let strength: f64 = db.client.value("MATCH ()-[r:REINFORCES]->() RETURN r.strength").await;
     assert!(strength > 0.8 && strength < 1.0, "{strength}");
-    let old = db.vital("build").await;
+    let old = db.state("build").await;
     close(old.energy.value(), 3.0 * (-0.05_f64 * 2.0).exp() + 0.5 * strength);
     assert_eq!((old.last_accessed, old.energy_at), (at(0.0), at(2.0)));
     let (count, last): (i64, i64) = (
@@ -100,7 +100,7 @@ async fn what_is_strengthened_often_becomes_ripe() {
     let text = OLD[0].1;
     db.apply(&(0..5).map(|n| says(&format!("n{n}"), 1.0, text)).collect::<Vec<_>>()).await;
     db.run(JobName::Reinforce, 1.0).await;
-    let old = db.vital("build").await;
+    let old = db.state("build").await;
     close(old.energy.value(), 3.0 * (-0.05_f64).exp() + 5.0 * 0.5);
     assert_eq!(old.ripe_at, Some(at(1.0)));
     assert_eq!(db.run(JobName::Promote, 1.0).await.tally.promoted, 1);

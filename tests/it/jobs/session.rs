@@ -7,9 +7,9 @@ use crate::harness::rows::{Row, ripe, row};
 use ebb_core::domain::attempt::Right;
 use ebb_core::domain::ids::{MemoryKey, Scope};
 use ebb_core::domain::tier::Tier;
-use ebb_core::store::{Ended, Error, Opened, RequestMode};
+use ebb_core::store::{EndedSession, Error, OpenedRun, RequestMode};
 
-async fn end(db: &Fresh, name: &str, hours: f64) -> Result<Ended, Error> {
+async fn end(db: &Fresh, name: &str, hours: f64) -> Result<EndedSession, Error> {
     let tunables = db.tunables().await;
     let threshold = tunables.config().session_end_threshold;
     let once = RequestMode::Once { request: &ebb_core::clock::new_id(), hash: "", by: "test" };
@@ -34,8 +34,8 @@ async fn the_threshold_is_strict_and_only_what_was_made_there_rises() {
     ])
     .await;
     let ended = end(&db, "s", 0.0).await.unwrap();
-    assert_eq!(ended, Ended { promoted: vec!["above".to_owned()], held: 0 });
-    let life = db.vital("above").await;
+    assert_eq!(ended, EndedSession { promoted: vec!["above".to_owned()], held: 0 });
+    let life = db.state("above").await;
     assert_eq!((life.tier, life.energy_at, life.last_accessed), (Tier::ShortTerm, at(0.0), at(0.0)));
 
     let stub: String = db
@@ -54,7 +54,7 @@ async fn the_threshold_is_strict_and_only_what_was_made_there_rises() {
         .await;
     assert_eq!(attempt, "sessionEnd done 1");
     let before = remembered(&db.client).await;
-    assert_eq!(end(&db, "s", 0.0).await.unwrap(), Ended::default(), "ended twice");
+    assert_eq!(end(&db, "s", 0.0).await.unwrap(), EndedSession::default(), "ended twice");
     same(&before, &remembered(&db.client).await, "a session that ended twice");
 }
 
@@ -64,7 +64,7 @@ async fn the_energy_that_counts_is_that_of_the_end() {
     db.put(&[made("strong", 3.0), made("was", 2.4)]).await;
     let ended = end(&db, "s", 1.0).await.unwrap();
     assert_eq!(ended.promoted, ["strong"], "2.4 is 1.46 an hour later");
-    close(db.vital("strong").await.energy.value(), 3.0 * (-0.5_f64).exp());
+    close(db.state("strong").await.energy.value(), 3.0 * (-0.5_f64).exp());
     let ended_at: i64 = db.client.value("MATCH (s:Session {id: 's'}) RETURN s.ended.epochMillis AS at").await;
     assert_eq!(ended_at, at(1.0).millis());
 }
@@ -75,15 +75,15 @@ async fn a_memory_that_an_attempt_holds_is_left_to_it() {
     let tunables = db.tunables().await;
     db.put(&[Row { session: Some("s"), ..ripe("held") }, made("free", 1.8)]).await;
     let opened = db.store.open_run("promote", "manual/hold", at(0.0), "manual", Right::Lease).await.unwrap();
-    let Opened::Ours(mut run) = opened else { panic!("{opened:?}") };
+    let OpenedRun::Ours(mut run) = opened else { panic!("{opened:?}") };
     let claimed = db.store.claim(&mut run, "promote", 10).await.unwrap().unwrap();
 
     let ended = end(&db, "s", 0.0).await.unwrap();
-    assert_eq!(ended, Ended { promoted: vec!["free".to_owned()], held: 1 });
-    assert_eq!(db.vital("held").await.tier, Tier::Working);
+    assert_eq!(ended, EndedSession { promoted: vec!["free".to_owned()], held: 1 });
+    assert_eq!(db.state("held").await.tier, Tier::Working);
 
     assert_eq!(db.store.apply(&mut run, &claimed, &tunables).await.unwrap().promoted, 1);
-    assert_eq!(db.vital("held").await.tier, Tier::ShortTerm);
+    assert_eq!(db.state("held").await.tier, Tier::ShortTerm);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -102,7 +102,7 @@ async fn a_session_of_any_size_ends_in_pages_and_one_of_another_scope_does_not()
     let ended = end(&db, "s", 0.0).await.unwrap();
     assert_eq!(ended.promoted.len(), 1_203);
     let theirs = db.store.memories(&[MemoryKey::of_row("team", "theirs")]).await.unwrap().remove(0);
-    assert_eq!(theirs.life.unwrap().vital.tier, Tier::Working);
+    assert_eq!(theirs.life.unwrap().state.tier, Tier::Working);
     let why = end(&db, "nowhere", 0.0).await.unwrap_err();
     assert!(matches!(why, Error::NotFound { what: "session", .. }), "{why}");
 }

@@ -17,7 +17,7 @@ use ebb_core::scheduler::{self, JobConfig};
 use ebb_core::service::memories::{RequestId, WriteMode};
 use ebb_core::service::{self, Service};
 use ebb_core::store::{
-    Asked, Config, Error, Fact, FactFilter, PageMode, RequestMode, Said, Store, SweepState,
+    Config, Error, Fact, FactFilter, FactReceipt, PageMode, RequestMode, RequestedSweep, Store, SweepState,
 };
 use ebb_engine::plasticity::Learn;
 use std::time::Duration;
@@ -53,7 +53,7 @@ pub(crate) fn fact(relation: &str, value: &str, hours: f64) -> Assertion {
 }
 
 impl Fresh {
-    pub(crate) async fn assert(&self, facts: &[Assertion]) -> Vec<Said> {
+    pub(crate) async fn assert(&self, facts: &[Assertion]) -> Vec<FactReceipt> {
         let request = new_id();
         self.store
             .assert_facts(RequestMode::Once { request: &request, hash: "hash", by: "test" }, facts)
@@ -382,7 +382,7 @@ async fn a_sweep_that_a_worker_has_is_answered_when_it_is_done() {
         tokio::time::sleep(Duration::from_millis(500)).await;
         let rules = policies(BOTH).rules(FactScope::Company, None, None);
         let (all, _) =
-            worker.sweep_asked(&mut run, &left.job_id, &rules, PageMode::Rows(1_000)).await.unwrap();
+            worker.sweep_requested(&mut run, &left.job_id, &rules, PageMode::Rows(1_000)).await.unwrap();
         worker.end_sweep(&mut run, &left.job_id, Ok(&rules.summary(&all.counters))).await.unwrap();
         worker.close_run(&run, RunState::Done, false, None).await.unwrap();
     };
@@ -422,7 +422,7 @@ async fn a_kill_loses_nothing() {
     let facts: Vec<Assertion> = (0..3_000).map(|n| fact("memory:x", &format!("v{n}"), 0.0)).collect();
     db.assert(&facts).await;
     let store = Store::connect(&Config { lease: Duration::from_secs(1), ..db.governing(BOTH) }).unwrap();
-    let asked = Asked {
+    let asked = RequestedSweep {
         id: new_id(),
         scope: FactScope::Company,
         mode: None,
@@ -434,26 +434,28 @@ async fn a_kill_loses_nothing() {
         counters: Counters::default(),
     };
     let id =
-        store.ask_for_sweep(RequestMode::Once { request: "r", hash: "h", by: "test" }, &asked).await.unwrap();
-    assert_eq!(store.waiting_sweep().await.unwrap(), Some((id.clone(), at(2.0))));
-    assert_eq!(store.asked_sweep(&id).await.unwrap().state, SweepState::Pending);
+        store.request_sweep(RequestMode::Once { request: "r", hash: "h", by: "test" }, &asked).await.unwrap();
+    assert_eq!(store.next_requested_sweep().await.unwrap(), Some((id.clone(), at(2.0))));
+    assert_eq!(store.sweep_job(&id).await.unwrap().state, SweepState::Pending);
     // The program that dies after a page: its run stays open, its lease runs out.
-    let opened =
-        store.open_run("sweep", &Asked::occurrence(&id), at(2.0), "manual", Right::Lease).await.unwrap();
-    let ebb_core::store::Opened::Ours(mut run) = opened else { panic!("{opened:?}") };
+    let opened = store
+        .open_run("sweep", &RequestedSweep::occurrence(&id), at(2.0), "manual", Right::Lease)
+        .await
+        .unwrap();
+    let ebb_core::store::OpenedRun::Ours(mut run) = opened else { panic!("{opened:?}") };
     let rules = policies(BOTH).rules(FactScope::Company, None, None);
-    let (half, lineages) = store.sweep_asked(&mut run, &id, &rules, PageMode::Rows(1_100)).await.unwrap();
+    let (half, lineages) = store.sweep_requested(&mut run, &id, &rules, PageMode::Rows(1_100)).await.unwrap();
     assert_eq!((half.counters.reduced, lineages), (1_100, 1_100));
-    let standing = store.asked_sweep(&id).await.unwrap();
+    let standing = store.sweep_job(&id).await.unwrap();
     assert_eq!((standing.state, standing.asked.counters.reduced), (SweepState::Running, 1_100));
-    assert_eq!(store.waiting_sweep().await.unwrap(), None, "it has a run, which is taken over");
+    assert_eq!(store.next_requested_sweep().await.unwrap(), None, "it has a run, which is taken over");
     drop(run);
     db.leases_are_over().await;
     let other = db.governed(BOTH);
     let report =
         finish_open(&other, JobName::Sweep, Right::Lease, Request::default()).await.unwrap().unwrap();
     assert_eq!(report.now, at(2.0));
-    let ended = other.asked_sweep(&id).await.unwrap();
+    let ended = other.sweep_job(&id).await.unwrap();
     assert_eq!(
         (ended.state, ended.asked.counters.reduced, ended.asked.counters.evaluated),
         (SweepState::Done, 3_000, 3_000)
@@ -547,7 +549,7 @@ async fn the_first_change_writes_the_policies_down() {
     assert!(!service.set_policy(&once(), draft(&new.replace("9", "8"))).await.unwrap().1);
     let found = service.policies().await.unwrap();
     assert!(found.in_graph);
-    let ids = |found: &service::InForce| {
+    let ids = |found: &service::ActivePolicies| {
         found.policies.all().iter().map(|policy| policy.id.to_string()).collect::<Vec<_>>()
     };
     assert_eq!(ids(&found), ["status", "memory", "new"]);

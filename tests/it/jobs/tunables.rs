@@ -65,10 +65,10 @@ async fn an_edited_threshold_is_honoured_by_the_next_run() {
     let db = fresh().await;
     db.put(&[row("m", "working", 0.7)]).await;
     db.run(JobName::Decay, 0.1).await;
-    assert_eq!(db.vital("m").await.tier, Tier::Working);
+    assert_eq!(db.state("m").await.tier, Tier::Working);
     edit(&db, "SET c.expiryThreshold = 0.69").await;
     db.run(JobName::Decay, 0.2).await;
-    assert_eq!(db.vital("m").await.tier, Tier::ExpiredWorking);
+    assert_eq!(db.state("m").await.tier, Tier::ExpiredWorking);
 
     let lift = [
         Event::Remember(remember("a", 1.0)),
@@ -77,14 +77,14 @@ async fn an_edited_threshold_is_honoured_by_the_next_run() {
     ];
     edit(&db, "SET c.workingToShortThreshold = 3").await;
     db.apply(&lift).await;
-    assert_eq!(db.vital("a").await.ripe_at, None, "3.0 is not above 3");
+    assert_eq!(db.state("a").await.ripe_at, None, "3.0 is not above 3");
     edit(&db, "SET c.workingToShortThreshold = 2.9").await;
     db.apply(&[Event::Access(access("a", 1.0))]).await;
-    assert_eq!(db.vital("a").await.ripe_at, Some(at(1.0)));
+    assert_eq!(db.state("a").await.ripe_at, Some(at(1.0)));
 
     edit(&db, "SET c.workingDecay = 5").await;
     db.run(JobName::Decay, 2.0).await;
-    crate::harness::ebb::close(db.vital("a").await.energy.value(), 4.0 * (-5.0_f64).exp());
+    crate::harness::ebb::close(db.state("a").await.energy.value(), 4.0 * (-5.0_f64).exp());
     edit(&db, "SET c.promotionBatchSize = 3").await;
     db.put(&["p", "q", "r", "s"].map(ripe)).await;
     let first = db.run(JobName::Promote, 2.0).await;

@@ -7,7 +7,7 @@ use ebb_core::domain::ids::Scope;
 use ebb_core::domain::relation::{Fading, RelationState};
 use ebb_core::domain::units::{Timestamp, Weight};
 use ebb_core::jobs::JobName;
-use ebb_core::store::Which;
+use ebb_core::store::RelationFilter;
 use neo4rs::BoltType;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -117,11 +117,11 @@ async fn a_pass_in_cypher_is_the_law_in_rust() {
         wanted.insert(row.key.clone(), (bond, weight));
     }
     let mut listed = 0;
-    for which in [Which::Retrievable, Which::Decayed] {
+    for which in [RelationFilter::Retrievable, RelationFilter::Decayed] {
         for one in db.store.relations(&Scope::local(), which, now, "", ROWS).await.unwrap() {
             let (bond, weight) = wanted[&one.key];
             assert!(close(one.weight, weight), "{one:?} weighs {weight} in Rust");
-            assert_eq!(bond.is_retrievable(now, &fading), which == Which::Retrievable, "{one:?}");
+            assert_eq!(bond.is_retrievable(now, &fading), which == RelationFilter::Retrievable, "{one:?}");
             listed += 1;
         }
     }

@@ -8,7 +8,7 @@ use crate::harness::rows::{Row, row};
 use ebb_core::domain::event::{Access, Event, Remember};
 use ebb_core::domain::ids::{EntityName, Scope};
 use ebb_core::domain::memory::Revive;
-use ebb_core::store::{Applied, Batch, Done, Error, OtherEvents, Progress, RefusedWhy};
+use ebb_core::store::{Batch, BatchOutcome, Error, EventEffect, OtherEvents, Progress, RefusedWhy};
 
 /// Accesses, creations and meetings again, most in order, some late, over memories of every tier.
 fn events(random: &mut Random, count: usize) -> Vec<Event> {
@@ -73,7 +73,7 @@ async fn any_cut_is_the_same() {
                 .import_events("file", i64::try_from(from).unwrap(), &progress, batch, OtherEvents::default())
                 .await
                 .unwrap();
-            let Applied::All(some) = applied else { panic!("{applied:?}") };
+            let BatchOutcome::Written(some) = applied else { panic!("{applied:?}") };
             done.extend(some);
             from = to;
         }
@@ -104,7 +104,7 @@ async fn a_fault_writes_nothing() {
     ];
     let before = everything(&db.client).await;
     let batch = Batch { events: &events, tunables: &tunables };
-    let Applied::Nothing(faults) = db
+    let BatchOutcome::Rejected(faults) = db
         .store
         .apply_request(
             ebb_core::store::RequestMode::Once { request: "r", hash: "h", by: "test" },
@@ -140,13 +140,15 @@ async fn a_fault_writes_nothing() {
         .await
         .unwrap()
         .0;
-    assert!(matches!(applied, Applied::All(done) if done == [Done::Created, Done::Accessed]));
+    assert!(
+        matches!(applied, BatchOutcome::Written(done) if done == [EventEffect::Created, EventEffect::Accessed])
+    );
     // Nor was the place in a file.
     db.store.open_import("file", "file").await.unwrap();
     let batch = Batch { events: &events, tunables: &tunables };
     let progress = Progress { lines: 7, digest: "d".to_owned(), at: Some(at(0.0).millis()) };
     let applied = db.store.import_events("file", 0, &progress, batch, OtherEvents::default()).await.unwrap();
-    assert!(matches!(applied, Applied::Nothing(_)));
+    assert!(matches!(applied, BatchOutcome::Rejected(_)));
     assert_eq!(db.store.open_import("file", "file").await.unwrap().lines, 0);
 }
 
@@ -171,6 +173,6 @@ async fn an_import_that_another_program_took_over_stops() {
     other.import_events("file", 0, &progress, batch, OtherEvents::default()).await.unwrap();
     same(&once, &remembered(&db.client).await, "lines that are done");
     assert_eq!(other.open_import("file", "file").await.unwrap(), progress);
-    assert_eq!(db.vital("m").await.access_count, 1);
+    assert_eq!(db.state("m").await.access_count, 1);
     assert_eq!(id("m").as_str(), "m");
 }

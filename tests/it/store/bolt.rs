@@ -6,7 +6,7 @@ use crate::harness::proxy::{BEGIN, COMMIT, Cut, How, PULL, Proxy, RESET, ROLLBAC
 use crate::harness::random::Random;
 use ebb_core::domain::event::Event;
 use ebb_core::domain::tunables::Tunables;
-use ebb_core::store::{Applied, Batch, Config, Error, Store};
+use ebb_core::store::{Batch, BatchOutcome, Config, Error, Store};
 use std::time::{Duration, Instant};
 
 const KINDS: [(&str, u8); 6] = [
@@ -23,7 +23,7 @@ fn through(db: &Fresh, proxy: &Proxy) -> Store {
     Store::connect(&Config { uri: proxy.uri(), connections: 1, ..db.config.clone() }).unwrap()
 }
 
-async fn ask(store: &Store, request: &str, event: Event, tunables: &Tunables) -> Applied {
+async fn ask(store: &Store, request: &str, event: Event, tunables: &Tunables) -> BatchOutcome {
     let events = [event];
     let batch = Batch { events: &events, tunables };
     store
@@ -42,13 +42,16 @@ async fn ask(store: &Store, request: &str, event: Event, tunables: &Tunables) ->
 async fn three_requests(store: &Store, tunables: &Tunables) {
     assert!(matches!(
         ask(store, "make", Event::Remember(remember("m", 0.0)), tunables).await,
-        Applied::All(_)
+        BatchOutcome::Written(_)
     ));
     assert!(matches!(
         ask(store, "none", Event::Access(access("x", 1.0)), tunables).await,
-        Applied::Nothing(_)
+        BatchOutcome::Rejected(_)
     ));
-    assert!(matches!(ask(store, "use", Event::Access(access("m", 1.0)), tunables).await, Applied::All(_)));
+    assert!(matches!(
+        ask(store, "use", Event::Access(access("m", 1.0)), tunables).await,
+        BatchOutcome::Written(_)
+    ));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -67,7 +70,7 @@ async fn each_kind_of_message_cut_before_and_after_has_no_second_effect() {
                 proxy.hurt(cut, how, tag, 1);
                 three_requests(&store, &tunables).await;
                 assert_eq!(proxy.cuts(), cuts + 1, "there was a {kind} to cut");
-                assert_eq!(db.vital("m").await.access_count, 2, "{kind} cut {cut:?} with {how:?}");
+                assert_eq!(db.state("m").await.access_count, 2, "{kind} cut {cut:?} with {how:?}");
             }
         }
     }
@@ -96,7 +99,7 @@ async fn a_hundred_seeded_faults_have_one_effect_each() {
         }
         faults += 1;
     }
-    assert_eq!(db.vital("m").await.access_count, 1 + asked, "{faults} faults in {asked} requests");
+    assert_eq!(db.state("m").await.access_count, 1 + asked, "{faults} faults in {asked} requests");
 }
 
 /// Whoever asked has lost patience with a server that fell silent, and asks again on another connection.
@@ -118,7 +121,7 @@ async fn a_request_that_was_given_up_and_repeated_counts_once() {
         }
         drop(store);
         ask(&db.store, "use", Event::Access(access("m", 1.0)), &tunables).await;
-        assert_eq!(db.vital("m").await.access_count, 2, "{kind} silent {cut:?}");
+        assert_eq!(db.state("m").await.access_count, 2, "{kind} silent {cut:?}");
     }
 }
 
@@ -129,7 +132,7 @@ async fn what_comes_byte_by_byte_is_the_same() {
     let proxy = Proxy::before(&db.config.uri).await;
     proxy.slice();
     three_requests(&through(&db, &proxy), &tunables).await;
-    assert_eq!(db.vital("m").await.access_count, 2);
+    assert_eq!(db.state("m").await.access_count, 2);
     assert!(proxy.seen(RUN) > 0 && proxy.seen(ROLLBACK) > 0);
 }
 

@@ -11,7 +11,7 @@ use ebb_core::domain::tier::Tier;
 use ebb_core::jobs::{JobName, Request};
 use ebb_core::scheduler::driver::{Wanted, dry_run_job, run_job};
 use ebb_core::store::{
-    Applied, Batch, Config, DecayCursor, Done, Error, Opened, PageMode, RequestMode, Store,
+    Batch, BatchOutcome, Config, DecayCursor, Error, EventEffect, OpenedRun, PageMode, RequestMode, Store,
 };
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -52,8 +52,10 @@ async fn a_deadlock_is_gone_through() {
             }
         };
         let (applied, ()) = tokio::join!(ours, theirs);
-        assert!(matches!(applied.unwrap(), (Applied::All(done), ..) if done == [Done::Accessed]));
-        assert_eq!(db.vital("a").await.access_count, 2);
+        assert!(
+            matches!(applied.unwrap(), (BatchOutcome::Written(done), ..) if done == [EventEffect::Accessed])
+        );
+        assert_eq!(db.state("a").await.access_count, 2);
         if store.counters().retried.load(Ordering::Relaxed) > 0 {
             let both = "MATCH ({touched: true})-[a:ACCESSED_IN]->({touched: true}) RETURN a.count AS n";
             assert_eq!(db.client.value::<i64>(both).await, 2, "both have had their way");
@@ -94,7 +96,7 @@ async fn what_fails_leaves_nothing_locked() {
         .await
         .unwrap()
         .0;
-    assert!(matches!(applied, Applied::Nothing(_)));
+    assert!(matches!(applied, BatchOutcome::Rejected(_)));
     is_free(&db, &["a", "b"]).await;
 
     // A law that refuses under the lock.
@@ -123,7 +125,7 @@ async fn what_fails_leaves_nothing_locked() {
         .await
         .unwrap()
     {
-        Opened::Ours(run) => run,
+        OpenedRun::Ours(run) => run,
         other => panic!("{other:?}"),
     };
     let mut stale = open(&db.store, Right::Lease).await;

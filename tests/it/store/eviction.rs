@@ -2,7 +2,7 @@
 
 use crate::harness::neo4j::{at, fresh};
 use ebb_core::domain::attempt::{Right, RunState};
-use ebb_core::store::Opened;
+use ebb_core::store::OpenedRun;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ async fn a_transaction_that_nobody_will_end_does_not_keep_a_run() {
     let db = fresh().await;
     let vanished = db.leasing(Duration::from_millis(100));
     let opened = vanished.open_run("decay", "o", at(0.0), "schedule", Right::Lease).await.unwrap();
-    assert!(matches!(opened, Opened::Ours(_)));
+    assert!(matches!(opened, OpenedRun::Ours(_)));
     let mut open = db.client.begin().await;
     let text = "MATCH (r:EbbRun {occurrence: 'o'}) SET r.lock = true RETURN r.id";
     crate::harness::neo4j::run(&mut open, text).await.unwrap();
@@ -21,7 +21,7 @@ async fn a_transaction_that_nobody_will_end_does_not_keep_a_run() {
     // The server of this suite has no time-outs of its own, so without eviction this would wait for ever.
     let taken = db.store.open_run("decay", "o", at(0.0), "schedule", Right::Lease);
     let taken = tokio::time::timeout(Duration::from_secs(60), taken).await.expect("evicted").unwrap();
-    let Opened::Ours(run) = taken else { panic!("{taken:?}") };
+    let OpenedRun::Ours(run) = taken else { panic!("{taken:?}") };
     assert_eq!(db.store.counters().evicted.load(Ordering::Relaxed), 1);
     db.store.close_run(&run, RunState::Done, false, None).await.unwrap();
     let late = open.commit().await.unwrap_err();

@@ -5,7 +5,7 @@ use crate::harness::fake_bolt::{Answer, FakeBolt};
 use crate::harness::proxy::{BEGIN, COMMIT, RUN};
 use crate::harness::random::Random;
 use ebb_core::domain::tunables::ConsolidationConfig;
-use ebb_core::store::{Applied, Batch, Config, Done, Error, Store};
+use ebb_core::store::{Batch, BatchOutcome, Config, Error, EventEffect, Store};
 use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -34,7 +34,7 @@ fn store(server: &FakeBolt) -> Store {
 }
 
 /// A request without events: its receipt is all that it reads and writes.
-async fn request(store: &Store) -> Result<Applied, Error> {
+async fn request(store: &Store) -> Result<BatchOutcome, Error> {
     let tunables = ConsolidationConfig::DOCUMENTED.check().unwrap();
     store
         .apply_request(
@@ -128,7 +128,10 @@ async fn an_unknown_commit_that_landed_is_not_done_again() {
     .await;
     let store = store(&server);
     let applied = request(&store).await.unwrap();
-    assert!(matches!(applied, Applied::All(done) if done == [Done::Created]), "what the receipt says");
+    assert!(
+        matches!(applied, BatchOutcome::Written(done) if done == [EventEffect::Created]),
+        "what the receipt says"
+    );
     assert_eq!(store.counters().unknown_commits.load(Ordering::Relaxed), 1);
     assert_eq!(server.seen(RUN), 3, "two statements, and then the receipt alone");
 }

@@ -12,7 +12,9 @@ use ebb_core::domain::event::{Access, Event, Remember};
 use ebb_core::domain::ids::Scope;
 use ebb_core::domain::tier::Tier;
 use ebb_core::jobs::JobName;
-use ebb_core::store::{Applied, Batch, Config, Done, Ended, OtherEvents, Progress, RequestMode, Store};
+use ebb_core::store::{
+    Batch, BatchOutcome, Config, EndedSession, EventEffect, OtherEvents, Progress, RequestMode, Store,
+};
 use std::sync::atomic::Ordering;
 
 /// What a commit belongs to: a transaction that reads, or one that writes.
@@ -71,7 +73,7 @@ async fn cut_everywhere(
 }
 
 async fn once_made_and_accessed(db: &Fresh, told: &str) {
-    let life = db.vital("m").await;
+    let life = db.state("m").await;
     assert_eq!(life.access_count, 2, "{told}");
     close(life.energy.value(), 1.606_530_659_712_633);
     let joined: Vec<i64> =
@@ -94,7 +96,9 @@ async fn a_cut_at_commit_counts_once() {
             .await
             .unwrap()
             .0;
-        assert!(matches!(applied, Applied::All(done) if done == [Done::Created, Done::Accessed]));
+        assert!(
+            matches!(applied, BatchOutcome::Written(done) if done == [EventEffect::Created, EventEffect::Accessed])
+        );
     };
     let check = async |told: &str| {
         once_made_and_accessed(&db, told).await;
@@ -107,7 +111,7 @@ async fn a_cut_at_commit_counts_once() {
         store.open_import("file", "file").await.unwrap();
         let progress = Progress { lines: 2, digest: "two".to_owned(), at: None };
         let applied = store.import_events("file", 0, &progress, batch, OtherEvents::default()).await.unwrap();
-        assert!(matches!(applied, Applied::All(done) if done.len() == 2));
+        assert!(matches!(applied, BatchOutcome::Written(done) if done.len() == 2));
     };
     let check = async |told: &str| {
         once_made_and_accessed(&db, told).await;
@@ -128,9 +132,9 @@ async fn a_cut_at_commit_of_a_sweep_counts_once() {
         assert_eq!((report.tally.changed, report.tally.expired), (3, 1));
     };
     let check = async |told: &str| {
-        close(db.vital("m").await.energy.value(), 0.606_530_659_712_633);
-        close(db.vital("l").await.energy.value(), 6.0 * (-0.001_f64).exp());
-        assert_eq!(db.vital("x").await.tier, Tier::ExpiredWorking, "{told}");
+        close(db.state("m").await.energy.value(), 0.606_530_659_712_633);
+        close(db.state("l").await.energy.value(), 6.0 * (-0.001_f64).exp());
+        assert_eq!(db.state("x").await.tier, Tier::ExpiredWorking, "{told}");
         let runs: Vec<String> = db
             .client
             .column("MATCH (r:EbbRun) RETURN r.state + ' ' + r.changed + ' ' + r.expired AS line")
@@ -150,9 +154,9 @@ async fn a_cut_at_commit_of_a_promotion_counts_once() {
         assert_eq!((report.tally.promoted, report.truncated), (2, false));
     };
     let check = async |told: &str| {
-        assert_eq!(db.vital("a").await.tier, Tier::ShortTerm, "{told}");
-        assert_eq!(db.vital("b").await.tier, Tier::ShortTerm, "{told}");
-        close(db.vital("a").await.energy.value(), 3.0 * (-0.5_f64).exp());
+        assert_eq!(db.state("a").await.tier, Tier::ShortTerm, "{told}");
+        assert_eq!(db.state("b").await.tier, Tier::ShortTerm, "{told}");
+        close(db.state("a").await.energy.value(), 3.0 * (-0.5_f64).exp());
         let left: Vec<i64> = db
             .client
             .column(
@@ -193,20 +197,20 @@ async fn a_cut_at_commit_of_a_request_is_answered_as_it_was_done() {
 
     let pin = async |store: &Store| {
         let pinned = store.pin(once, &[key("m")], true, at(1.0), &tunables).await.unwrap();
-        assert!(pinned[0].life.as_ref().unwrap().vital.pinned);
+        assert!(pinned[0].life.as_ref().unwrap().state.pinned);
     };
-    let check = async |_: &str| close(db.vital("m").await.energy.value(), 1.8 * (-0.5_f64).exp());
+    let check = async |_: &str| close(db.state("m").await.energy.value(), 1.8 * (-0.5_f64).exp());
     cut_everywhere(&db, &[Writes], prepare, pin, check).await;
 
     let end = async |store: &Store| {
         let of = (&Scope::local(), &session("s"));
         let ended = store.end_session(once, of, at(0.0), 1.5, &tunables).await.unwrap();
-        assert_eq!(ended, Ended { promoted: vec!["m".to_owned()], held: 0 });
+        assert_eq!(ended, EndedSession { promoted: vec!["m".to_owned()], held: 0 });
     };
     let check = async |told: &str| {
         let stubs: i64 =
             db.client.value("MATCH (s {promotionKey: 'm->shortTerm'}) RETURN count(s) AS n").await;
-        assert_eq!((stubs, db.vital("m").await.tier), (1, Tier::ShortTerm), "{told}");
+        assert_eq!((stubs, db.state("m").await.tier), (1, Tier::ShortTerm), "{told}");
     };
     cut_everywhere(&db, &[Writes], prepare, end, check).await;
 

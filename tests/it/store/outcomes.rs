@@ -8,7 +8,7 @@ use ebb_core::domain::event::{Event, PlaceName, Remember, Step, Trace, Walk};
 use ebb_core::domain::ids::{EntityName, PlaceId, RecallId, Scope};
 use ebb_core::domain::outcome::{Outcome, Used};
 use ebb_core::jobs::JobName;
-use ebb_core::store::{Error, Report, Reported, RequestMode};
+use ebb_core::store::{Error, OutcomeReceipt, OutcomeReport, RequestMode};
 use ebb_engine::plasticity::Learn;
 use serde::Deserialize;
 
@@ -25,9 +25,9 @@ fn once(request: &str) -> RequestMode<'_> {
     RequestMode::Once { request, hash: "h", by: "test" }
 }
 
-async fn reported(db: &Fresh, lasting: RequestMode<'_>, outcome: &Outcome) -> Result<Reported, Error> {
+async fn reported(db: &Fresh, lasting: RequestMode<'_>, outcome: &Outcome) -> Result<OutcomeReceipt, Error> {
     let scope = Scope::local();
-    db.store.report(lasting, Report { scope: &scope, outcome, at: at(1.0), learns: true }).await
+    db.store.report(lasting, OutcomeReport { scope: &scope, outcome, at: at(1.0), learns: true }).await
 }
 
 /// Five rooms in a row, joined by halls.
@@ -143,7 +143,7 @@ async fn what_waits_is_kept_until_it_is_learned() {
     reported(&db, once("a"), &outcome(&[&["r0", "r1"], &["r2"]], 0.25)).await.unwrap();
     reported(&db, once("b"), &outcome(&[&["r1"]], 3.0)).await.unwrap();
     let (scope, one) = (Scope::local(), outcome(&[&["r0", "r1"]], 1.0));
-    let off = Report { scope: &scope, outcome: &one, at: at(1.0), learns: false };
+    let off = OutcomeReport { scope: &scope, outcome: &one, at: at(1.0), learns: false };
     let done = db.store.report(once("c"), off).await.unwrap();
     assert_eq!((done.learns, done.deposits), (false, 1), "trails are left all the same");
     let row = |id: &str, active: &[&str], reward: f64| Waiting {
@@ -182,7 +182,7 @@ async fn what_is_not_there_is_passed_over() {
     assert_eq!(aside, "much", "what was set aside keeps its values");
     let before = remembered(&db.client).await;
     let team = Scope::new("team").unwrap();
-    let theirs = Report { scope: &team, outcome: &one, at: at(1.0), learns: true };
+    let theirs = OutcomeReport { scope: &team, outcome: &one, at: at(1.0), learns: true };
     let done = db.store.report(once("t"), theirs).await.unwrap();
     assert_eq!((done.deposits, done.passed_over), (0, 5));
     same(&before, &remembered(&db.client).await, "nothing crosses scopes");
@@ -210,7 +210,7 @@ async fn outcomes_and_deposits_at_one_time_lose_nothing() {
     let stores: Vec<_> = (0..8).map(|_| db.another()).collect();
     together(stores.into_iter().enumerate().map(|(n, store)| async move {
         let (scope, one) = (Scope::local(), outcome(&[&["r0", "r1", "r2"]], 1.0));
-        let report = Report { scope: &scope, outcome: &one, at: at(1.0), learns: true };
+        let report = OutcomeReport { scope: &scope, outcome: &one, at: at(1.0), learns: true };
         for i in 0..5 {
             let request = format!("{n}/{i}");
             if n % 2 == 0 {

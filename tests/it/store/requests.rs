@@ -8,7 +8,7 @@ use ebb_core::domain::event::{Access, Event, Remember};
 use ebb_core::domain::guard::Guard;
 use ebb_core::domain::ids::{EntityName, InstanceId, MemoryKey, Scope};
 use ebb_core::domain::tier::Tier;
-use ebb_core::store::{Applied, Batch, Done, Ended, Error, RequestMode};
+use ebb_core::store::{Batch, BatchOutcome, EndedSession, Error, EventEffect, RequestMode};
 use std::sync::atomic::Ordering;
 
 fn mentioning(name: &str, hours: f64, mentions: &[&str]) -> Event {
@@ -16,7 +16,7 @@ fn mentioning(name: &str, hours: f64, mentions: &[&str]) -> Event {
     Event::Remember(Remember { mentions, session: Some(session("s")), ..remember(name, hours) })
 }
 
-async fn request(db: &Fresh, request: &str, hash: &str, events: &[Event]) -> Result<Applied, Error> {
+async fn request(db: &Fresh, request: &str, hash: &str, events: &[Event]) -> Result<BatchOutcome, Error> {
     let tunables = db.tunables().await;
     db.store
         .apply_request(
@@ -34,17 +34,17 @@ fn once(request: &str) -> RequestMode<'_> {
 }
 
 #[track_caller]
-fn all(applied: Applied) -> Vec<Done> {
+fn all(applied: BatchOutcome) -> Vec<EventEffect> {
     match applied {
-        Applied::All(done) => done,
-        Applied::Nothing(faults) => panic!("{faults:?}"),
+        BatchOutcome::Written(done) => done,
+        BatchOutcome::Rejected(faults) => panic!("{faults:?}"),
     }
 }
 
 #[track_caller]
-fn only_fault(applied: Applied) -> Error {
+fn only_fault(applied: BatchOutcome) -> Error {
     match applied {
-        Applied::Nothing(mut faults) if faults.len() == 1 => faults.remove(0).why,
+        BatchOutcome::Rejected(mut faults) if faults.len() == 1 => faults.remove(0).why,
         applied => panic!("{applied:?}"),
     }
 }
@@ -54,8 +54,8 @@ async fn the_same_memory_again_is_an_access_with_mentions_merged() {
     let db = fresh().await;
     db.apply(&[mentioning("m", 0.0, &["Dana", "Bonn"])]).await;
     let again = db.apply(&[mentioning("m", 1.0, &["Bonn", "tea"])]).await;
-    assert_eq!(again, [Done::Accessed]);
-    let life = db.vital("m").await;
+    assert_eq!(again, [EventEffect::Accessed]);
+    let life = db.state("m").await;
     assert_eq!((life.access_count, life.last_accessed), (2, at(1.0)));
     close(life.energy.value(), 1.606_530_659_712_633);
     let left: Vec<String> = db
@@ -68,7 +68,7 @@ async fn the_same_memory_again_is_an_access_with_mentions_merged() {
     assert_eq!(left, ["ACCESSED_IN s 2", "MENTIONS Bonn", "MENTIONS Dana", "MENTIONS tea"]);
     // A pin that comes with a repeat changes nothing.
     db.apply(&[Event::Remember(Remember { pinned: true, ..remember("m", 2.0) })]).await;
-    assert!(!db.vital("m").await.pinned);
+    assert!(!db.state("m").await.pinned);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -113,7 +113,7 @@ async fn what_was_forgotten_does_not_come_back() {
     );
     let before = remembered(&db.client).await;
     let done = db.apply(&[mentioning("m", 2.0, &["Dana"]), Event::Remember(remember("n", 2.0))]).await;
-    assert_eq!(done, [Done::Forgotten, Done::Created]);
+    assert_eq!(done, [EventEffect::Forgotten, EventEffect::Created]);
     db.client.run("MATCH (n:Memory {id: 'n'}) DELETE n", &[]).await;
     same(&before, &remembered(&db.client).await, "a memory that was forgotten");
     let kept: Vec<String> = db.client.column("MATCH (t:EbbTombstone) RETURN t.hash AS hash").await;
@@ -165,7 +165,10 @@ async fn a_request_counts_once() {
     let first = all(request(&db, "r-1", "hash", &events).await.unwrap());
     let before = everything(&db.client).await;
     let second = all(request(&db, "r-1", "hash", &events).await.unwrap());
-    assert_eq!((first.as_slice(), second), ([Done::Created, Done::Accessed].as_slice(), first.clone()));
+    assert_eq!(
+        (first.as_slice(), second),
+        ([EventEffect::Created, EventEffect::Accessed].as_slice(), first.clone())
+    );
     same(&before, &everything(&db.client).await, "a request that was answered");
     let why = request(&db, "r-1", "other", &events[..1]).await.unwrap_err();
     assert!(matches!(&why, Error::Conflict(why) if why.contains("r-1")), "{why}");
@@ -190,8 +193,8 @@ async fn a_request_counts_once() {
         }
     }))
     .await;
-    assert_eq!(answers, vec![[Done::Accessed]; 20]);
-    assert_eq!(db.vital("m").await.access_count, 3);
+    assert_eq!(answers, vec![[EventEffect::Accessed]; 20]);
+    assert_eq!(db.state("m").await.access_count, 3);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -211,7 +214,7 @@ async fn nothing_crosses_scopes() {
     same(&before, &everything(&db.client).await, "a request of another scope");
     let same_id = Event::Remember(Remember { scope: team(), ..remember("m", 1.0) });
     assert!(
-        matches!(request(&db, "r", "h", &[same_id]).await.unwrap(), Applied::All(done) if done == [Done::Created])
+        matches!(request(&db, "r", "h", &[same_id]).await.unwrap(), BatchOutcome::Written(done) if done == [EventEffect::Created])
     );
     let listed = db.store.list_memories("team", &ebb_core::store::Filter::default(), 10).await.unwrap();
     assert_eq!(listed, ["m", "n"].map(|id| MemoryKey::of_row("team", id)));
@@ -246,8 +249,8 @@ async fn two_creators_of_one_id_make_one_memory() {
         }))
         .await
         .concat();
-        assert_eq!(done.iter().filter(|done| **done == Done::Created).count(), 1, "{done:?}");
-        let life = db.vital(&name).await;
+        assert_eq!(done.iter().filter(|done| **done == EventEffect::Created).count(), 1, "{done:?}");
+        let life = db.state(&name).await;
         assert_eq!((life.access_count, life.tier), (4, Tier::Working));
         close(life.energy.value(), 4.0);
     }
@@ -271,9 +274,9 @@ async fn what_a_person_asks_for_counts_once_and_can_be_a_dry_run() {
 
     let before = everything(&db.client).await;
     let dry = pin(RequestMode::DryRun, true).await.unwrap();
-    assert!(dry.iter().all(|record| record.life.as_ref().unwrap().vital.pinned));
+    assert!(dry.iter().all(|record| record.life.as_ref().unwrap().state.pinned));
     let promoted = ["a", "b"].map(str::to_owned).to_vec();
-    assert_eq!(end(RequestMode::DryRun).await.unwrap(), Ended { promoted: promoted.clone(), held: 0 });
+    assert_eq!(end(RequestMode::DryRun).await.unwrap(), EndedSession { promoted: promoted.clone(), held: 0 });
     assert_eq!(
         db.store
             .forget(RequestMode::DryRun, (&scope, &both), at(1.0), (&crate::harness::ebb::UNGUARDED, None))
@@ -298,18 +301,18 @@ async fn what_a_person_asks_for_counts_once_and_can_be_a_dry_run() {
     let batch = Batch { events: &events, tunables: &tunables };
     let dry = db.store.apply_request(RequestMode::DryRun, None, batch, |_| keys.to_vec());
     let (applied, _, records) = dry.await.unwrap();
-    assert_eq!((all(applied), records.len()), (vec![Done::Created, Done::Accessed], 2));
+    assert_eq!((all(applied), records.len()), (vec![EventEffect::Created, EventEffect::Accessed], 2));
     same(&before, &everything(&db.client).await, "dry runs and refusals");
 
     pin(once("p-1"), true).await.unwrap();
-    let life = db.vital("a").await;
+    let life = db.state("a").await;
     assert_eq!((life.pinned, life.ripe_at, life.due_at), (true, None, None));
     close(life.energy.value(), 3.0 * (-0.25_f64).exp());
     db.run(ebb_core::jobs::JobName::Decay, 9.0).await;
-    assert_eq!(db.vital("a").await, life, "a pinned memory stays as it is");
+    assert_eq!(db.state("a").await, life, "a pinned memory stays as it is");
     pin(once("p-2"), false).await.unwrap();
     pin(once("p-1"), true).await.unwrap();
-    let life = db.vital("a").await;
+    let life = db.state("a").await;
     assert!(!life.pinned, "a request that was answered is not done again");
     assert_eq!((life.energy_at, life.ripe_at), (at(0.5), Some(at(0.5))), "ripe again, from the unpinning on");
     let why = db

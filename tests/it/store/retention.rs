@@ -9,7 +9,7 @@ use ebb_core::domain::ids::{Scope, SessionId};
 use ebb_core::domain::retention::Retention;
 use ebb_core::jobs::JobName;
 use ebb_core::scheduler::driver::dry_run_job;
-use ebb_core::store::{Applied, Batch, Config, RequestMode, Store};
+use ebb_core::store::{Batch, BatchOutcome, Config, RequestMode, Store};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -40,7 +40,7 @@ async fn accesses(db: &Fresh, store: &Store, count: usize) {
         let request = ebb_core::clock::new_id();
         let lasting = RequestMode::Once { request: &request, hash: "hash", by: "test" };
         let applied = store.apply_request(lasting, None, batch, |_| Vec::new()).await.unwrap().0;
-        assert!(matches!(applied, Applied::All(_)), "{applied:?}");
+        assert!(matches!(applied, BatchOutcome::Written(_)), "{applied:?}");
     }
 }
 
@@ -111,7 +111,7 @@ async fn writes_remove_what_is_over_without_any_job() {
     assert_eq!(db.client.value::<i64>(old).await, 0);
     assert_eq!(db.labelled("EbbRequest").await, 256);
     assert!(db.labelled("EbbChange").await <= 256);
-    assert_eq!(db.vital("m").await.access_count, 557);
+    assert_eq!(db.state("m").await.access_count, 557);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -138,7 +138,7 @@ async fn many_programs_trim_the_same_rows_at_once_and_every_write_counts() {
     let stores: Vec<Store> = (0..4).map(|_| db.keeping(Retention { paced: true, ..retention() })).collect();
     let work = stores.iter().map(|store| accesses(&db, store, 256));
     futures_of(work).await;
-    assert_eq!(db.vital("m").await.access_count, 1 + 4 * 256);
+    assert_eq!(db.state("m").await.access_count, 1 + 4 * 256);
     assert_eq!(
         db.client
             .value::<i64>("MATCH (n:EbbRequest) WHERE n.id STARTS WITH 'old' RETURN count(n) AS n")

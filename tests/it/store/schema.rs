@@ -7,9 +7,9 @@ use crate::harness::rows::row;
 use ebb_core::domain::event::{Event, Remember};
 use ebb_core::domain::ids::Scope;
 use ebb_core::domain::tunables::ConsolidationConfig;
-use ebb_core::store::{Drift, Error, Initialised};
+use ebb_core::store::{Drift, Error, InitReport};
 
-async fn init(db: &Fresh) -> Result<Initialised, Error> {
+async fn init(db: &Fresh) -> Result<InitReport, Error> {
     db.store.initialise(&ConsolidationConfig::DOCUMENTED, at(0.0)).await
 }
 
@@ -38,9 +38,9 @@ async fn twice_applies_nothing() {
     assert!(matches!(&why, Error::Schema(why) if why.contains("ebb init")), "{why}");
     let first = init(&db).await.unwrap();
     let applied = MIGRATIONS.map(str::to_owned).to_vec();
-    assert_eq!(first, Initialised { applied, tunables_added: 15 });
+    assert_eq!(first, InitReport { applied, tunables_added: 15 });
     let before = (everything(&db.client).await, names(&db).await);
-    assert_eq!(init(&db).await.unwrap(), Initialised { applied: Vec::new(), tunables_added: 0 });
+    assert_eq!(init(&db).await.unwrap(), InitReport { applied: Vec::new(), tunables_added: 0 });
     same(&before.0, &everything(&db.client).await, "initialised twice");
     assert_eq!(before.1, names(&db).await);
     db.store.check_schema().await.unwrap();
@@ -146,7 +146,7 @@ async fn a_documented_config_node_is_taken_over() {
     );
     db.put(&[row("m", "working", 1.0)]).await;
     db.run(ebb_core::jobs::JobName::Decay, 1.0).await;
-    close(db.vital("m").await.energy.value(), (-1.0_f64).exp());
+    close(db.state("m").await.energy.value(), (-1.0_f64).exp());
     assert_eq!(init(&db).await.unwrap().tunables_added, 0);
 }
 

@@ -48,7 +48,7 @@ async fn a_row_that_no_law_can_use_is_set_aside_shown_and_released_once_it_is_me
     let table = ebb(&db, &["inspect", "quarantine", "-o", "table"]).out;
     assert!(table.contains("NaN") && table.contains("high"), "{table}");
     assert_eq!(ebb(&db, &["inspect", "quarantine"]).json()["rows"][1]["energy"], "NaN");
-    ebb(&db, &["memory", "explain", "nan"]).fails(1, "memory nan is set aside");
+    ebb(&db, &["memory", "explain", "nan"]).fails(1, "memory nan is quarantined");
     ebb(&db, &["memory", "access", "text"]).fails(1, "try: ebb inspect quarantine");
     ebb(&db, &["doctor"]).fails(7, "the doctor found a problem");
     ebb(&db, &["doctor", "--fix"]).fails(7, "the doctor found a problem");

@@ -89,12 +89,12 @@ async fn beside(how: &How, wrong_ms: i64) {
     assert_eq!(count(&db, "MATCH (:Memory)-[:PROMOTED_TO]->(:Memory)").await, RIPE as i64, "each rose once");
 
     // The law holds of what both have left.
-    let vital = db.vital("m7").await;
+    let state = db.state("m7").await;
     let mut used = access("m7", 0.0);
     used.at = Timestamp::from_millis(server_ms(&db).await).unwrap();
-    let wanted = vital.energy_now(used.at, &db.tunables().await).value() + 1.0;
+    let wanted = state.energy_now(used.at, &db.tunables().await).value() + 1.0;
     db.apply(&[Event::Access(used)]).await;
-    close(db.vital("m7").await.energy.value(), wanted);
+    close(db.state("m7").await.energy.value(), wanted);
 
     left_alone(&db, right, &wrong).await;
     let (clock, is_well) = doctor(&db, &variables, "clock");

@@ -63,8 +63,8 @@ async fn a_night_of_changing_clocks_in_three_zones() {
         assert_eq!(decay.len(), 2, "{zone}: the last one before the night, and one in it: {decay:?}");
         assert_eq!(decay[0].0, once, "{zone}");
         assert_eq!(ledger(&db, "promote").await.len(), 13, "{zone}");
-        let vital = db.vital("m").await;
-        close(vital.energy.value(), 8.0 * (-0.001 * vital.energy_at.since(at(0.0)) / HOUR_MS).exp());
+        let state = db.state("m").await;
+        close(state.energy.value(), 8.0 * (-0.001 * state.energy_at.since(at(0.0)) / HOUR_MS).exp());
     }
 }
 
@@ -169,12 +169,12 @@ async fn play(db: &Fresh, away: bool) -> Outcome {
         energies: memories
             .iter()
             .map(|memory| {
-                let vital = memory.life.as_ref().unwrap().vital;
+                let state = memory.life.as_ref().unwrap().state;
                 let rate = [("working", 0.5), ("shortTerm", 0.05), ("longTerm", 0.001)]
                     .into_iter()
-                    .find_map(|(tier, rate)| (tier == vital.tier.name()).then_some(rate));
-                let hours = at(f64::from(END)).since(vital.energy_at) / HOUR_MS;
-                (memory.id.clone(), vital.energy.value() * (-rate.unwrap_or(0.0) * hours).exp())
+                    .find_map(|(tier, rate)| (tier == state.tier.name()).then_some(rate));
+                let hours = at(f64::from(END)).since(state.energy_at) / HOUR_MS;
+                (memory.id.clone(), state.energy.value() * (-rate.unwrap_or(0.0) * hours).exp())
             })
             .collect(),
         stayed: column(

@@ -86,7 +86,7 @@ async fn an_occurrence_that_comes_due_while_the_last_run_goes_waits_and_is_count
     let db = fresh().await;
     let other = db.another();
     let opened = other.open_run("decay", "2026-01-01T00:00:00.000Z", at(0.0), "schedule", Right::Lease).await;
-    let ebb_core::store::Opened::Ours(run) = opened.unwrap() else { panic!("nobody holds it") };
+    let ebb_core::store::OpenedRun::Ours(run) = opened.unwrap() else { panic!("nobody holds it") };
     let (hand, dispatcher) = Hand::over(&db, Config([(); JobName::ALL.len()].map(|()| job(None))));
     beside(
         &hand,

@@ -15,7 +15,7 @@ fn at(hours: f64) -> Timestamp {
     Timestamp::from_millis(START).unwrap().after(hours * HOUR_MS as f64)
 }
 
-fn vital(tier: Tier, energy: f64) -> MemoryState {
+fn state(tier: Tier, energy: f64) -> MemoryState {
     MemoryState { tier, energy: Energy::new(energy).unwrap(), ..created(at(0.0), false) }
 }
 
@@ -31,7 +31,7 @@ fn lives() -> impl Strategy<Value = MemoryState> {
                 last_accessed: at(age),
                 ripe_at,
                 pinned,
-                ..vital(tier, energy)
+                ..state(tier, energy)
             };
             MemoryState { due_at: None, ..born }.with_due()
         },
@@ -66,12 +66,12 @@ proptest! {
     #[test]
     fn passes_compose(energy in 0.2..8.0_f64, steps in prop::collection::vec(1_u32..40, 1..30)) {
         let tunables = tunables();
-        let (mut life, mut hour) = (vital(Tier::ShortTerm, energy), 0.0);
+        let (mut life, mut hour) = (state(Tier::ShortTerm, energy), 0.0);
         for step in steps {
             hour += f64::from(step) / 10.0;
             life = decayed(life, at(hour), &tunables).0;
         }
-        let once = decayed(vital(Tier::ShortTerm, energy), at(hour), &tunables).0;
+        let once = decayed(state(Tier::ShortTerm, energy), at(hour), &tunables).0;
         let (a, b) = (life.energy.value(), once.energy.value());
         prop_assert!((a - b).abs() <= 1e-12 * b, "{} against {}", a, b);
         prop_assert_eq!(life.energy_at, once.energy_at);
@@ -105,7 +105,7 @@ proptest! {
 
     #[test]
     fn a_crossing_is_the_first_moment_below(energy in 0.11..8.0_f64) {
-        let life = vital(Tier::Working, energy);
+        let life = state(Tier::Working, energy);
         for crossing in life.crossings(at(0.0), &tunables()) {
             let below = crossing.at.after(1.0);
             prop_assert!(life.energy_now(below, &tunables()).value() < crossing.threshold);
@@ -123,7 +123,7 @@ fn the_published_lives() {
     let (after, what) = accessed(created(at(0.0), false), at(1.0), Revive::Yes, &tunables).unwrap();
     close(after.energy.value(), 1.606_530_659_712_633);
     assert_eq!((what, after.access_count, after.ripe_at), (Access::Lifted, 2, None));
-    let (six, _) = accessed(vital(Tier::LongTerm, 6.0), at(1.0), Revive::Yes, &tunables).unwrap();
+    let (six, _) = accessed(state(Tier::LongTerm, 6.0), at(1.0), Revive::Yes, &tunables).unwrap();
     close(six.energy.value(), 6.0 * (-0.001_f64).exp() + 1.0);
     let crossings = created(at(0.0), false).crossings(at(0.0), &tunables);
     assert_eq!((crossings.len(), crossings[0].name), (1, "expiry"));
@@ -133,13 +133,13 @@ fn the_published_lives() {
 #[test]
 fn thresholds_are_strict() {
     let tunables = tunables();
-    let lifted = |energy| accessed(vital(Tier::Working, energy), at(0.0), Revive::Yes, &tunables).unwrap().0;
+    let lifted = |energy| accessed(state(Tier::Working, energy), at(0.0), Revive::Yes, &tunables).unwrap().0;
     assert_eq!(lifted(1.0).ripe_at, None, "exactly 2.0 is not above 2.0");
     assert_eq!(lifted(1.000_001).ripe_at, Some(at(0.0)));
     let at_threshold = MemoryState { energy: Energy::new(0.1).unwrap(), ..created(at(0.0), false) };
     let barely = at(0.0).after(1.0);
     assert_eq!(decayed(at_threshold, barely, &tunables).0.tier, Tier::ExpiredWorking);
-    let ended = |energy| session_ended(vital(Tier::Working, energy), at(0.0), 1.5, &tunables);
+    let ended = |energy| session_ended(state(Tier::Working, energy), at(0.0), 1.5, &tunables);
     assert_eq!(ended(1.5), Err(Refused::NotRipe));
     assert_eq!(ended(1.6).unwrap().tier, Tier::ShortTerm);
 }
@@ -147,7 +147,7 @@ fn thresholds_are_strict() {
 #[test]
 fn being_ripe_outlasts_fading_and_keeps_from_expiry() {
     let tunables = tunables();
-    let ripe = accessed(vital(Tier::Working, 1.5), at(0.0), Revive::Yes, &tunables).unwrap().0;
+    let ripe = accessed(state(Tier::Working, 1.5), at(0.0), Revive::Yes, &tunables).unwrap().0;
     let (faint, what) = decayed(ripe, at(30.0), &tunables);
     assert_eq!((what, faint.tier, faint.ripe_at), (Decayed::Faded, Tier::Working, Some(at(0.0))));
     let short = promoted(faint, at(31.0), &tunables).unwrap();
@@ -158,7 +158,7 @@ fn being_ripe_outlasts_fading_and_keeps_from_expiry() {
 #[test]
 fn one_step_a_pass_and_ripe_again_at_once() {
     let tunables = tunables();
-    let ripe = MemoryState { ripe_at: Some(at(0.0)), ..vital(Tier::Working, 9.0) };
+    let ripe = MemoryState { ripe_at: Some(at(0.0)), ..state(Tier::Working, 9.0) };
     let short = promoted(ripe, at(0.0), &tunables).unwrap();
     assert_eq!((short.tier, short.ripe_at), (Tier::ShortTerm, Some(at(0.0))));
     let long = promoted(short, at(0.5), &tunables).unwrap();
@@ -187,7 +187,7 @@ fn expiry_keeps_everything_and_an_access_revives() {
 #[test]
 fn pinned_rests_and_unpinned_fades_from_there() {
     let tunables = tunables();
-    let rest = pinned(vital(Tier::Working, 1.0), at(1.0), &tunables).unwrap();
+    let rest = pinned(state(Tier::Working, 1.0), at(1.0), &tunables).unwrap();
     assert_eq!((rest.due_at, rest.ripe_at, rest.pinned), (None, None, true));
     assert_eq!(decayed(rest, at(100.0), &tunables), (rest, Decayed::Unchanged));
     let lifted = accessed(
@@ -219,20 +219,20 @@ fn a_foreign_access_counts_from_its_own_instant() {
 #[test]
 fn a_like_memory_strengthens_what_was_promoted_and_is_no_access() {
     let tunables = tunables();
-    let old = vital(Tier::ShortTerm, 3.0);
+    let old = state(Tier::ShortTerm, 3.0);
     let next = reinforced(old, 0.8, at(10.0), &tunables).unwrap();
     close(next.energy.value(), 3.0 * (-0.5_f64).exp() + 0.4);
     assert_eq!((next.last_accessed, next.access_count), (old.last_accessed, old.access_count));
     assert_eq!((next.energy_at, next.ripe_at), (at(10.0), None));
 
     // Two that say the same on the same day may make it ripe; a late one ends where a punctual one would have.
-    let ripe = reinforced(vital(Tier::ShortTerm, 4.9), 1.0, at(0.0), &tunables).unwrap();
+    let ripe = reinforced(state(Tier::ShortTerm, 4.9), 1.0, at(0.0), &tunables).unwrap();
     assert_eq!(ripe.ripe_at, Some(at(0.0)));
     let late = reinforced(MemoryState { energy_at: at(10.0), ..old }, 1.0, at(0.0), &tunables).unwrap();
     close(late.energy.value(), 3.0 + 0.5 * (-0.5_f64).exp());
     assert_eq!(late.energy_at, at(10.0));
 
     for tier in [Tier::Working, Tier::ExpiredWorking, Tier::ArchivedShortTerm] {
-        assert_eq!(reinforced(vital(tier, 1.0), 1.0, at(0.0), &tunables), Err(Refused::NotPromoted));
+        assert_eq!(reinforced(state(tier, 1.0), 1.0, at(0.0), &tunables), Err(Refused::NotPromoted));
     }
 }

@@ -1,4 +1,4 @@
-//! What somebody wrote for a policy, and every fault of it.
+//! Drafts of policies: unchecked fields, and every fault of them.
 //!
 //! The fields keep whatever type they came with until all of them are judged: a reader that stops at the first field of
 //! a wrong type would have a person mend a file once for each mistake.
@@ -20,11 +20,8 @@ const FIELDS: [&str; 8] =
 pub enum Given {
     /// Yes or no, which no field takes.
     Truth(bool),
-    /// A number.
     Number(f64),
-    /// Words.
     Text(String),
-    /// Several.
     List(Vec<Given>),
     /// Fields of its own, which no field takes.
     Table(BTreeMap<String, Given>),
@@ -41,13 +38,9 @@ pub struct Draft(pub BTreeMap<String, Given>);
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
 #[error("policies[{index}]{}.{field} {what}", named(.id.as_deref()))]
 pub struct PolicyFault {
-    /// Which policy, from 0.
     pub index: usize,
-    /// Its id, where it has one.
     pub id: Option<String>,
-    /// Which field.
     pub field: String,
-    /// What is wrong with it.
     pub what: String,
 }
 

@@ -10,9 +10,6 @@ pub struct Glob(String);
 
 impl Glob {
     /// A pattern as it is written: as long as the relation it stands for, and no control characters either.
-    ///
-    /// # Errors
-    /// [`NameError`] that says what is wrong with it.
     pub fn new(pattern: &str) -> Result<Self, NameError> {
         FactRelation::new(pattern).map(|name| Self(name.into()))
     }

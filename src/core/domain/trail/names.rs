@@ -19,7 +19,6 @@ pub enum NamesError {
     Plain {
         /// Label or relationship type.
         what: &'static str,
-        /// As it was given.
         name: String,
     },
     /// One of those that Ebb keeps its own books in.
@@ -27,7 +26,6 @@ pub enum NamesError {
     Own {
         /// Label or relationship type.
         what: &'static str,
-        /// As it was given.
         name: String,
     },
     /// Twice in the list.
@@ -35,7 +33,6 @@ pub enum NamesError {
     Twice {
         /// Label or relationship type.
         what: &'static str,
-        /// As it was given.
         name: String,
     },
     /// None at all, or too many.
@@ -43,7 +40,6 @@ pub enum NamesError {
     Count {
         /// Label or relationship type.
         what: &'static str,
-        /// How many.
         count: usize,
     },
     /// A plain name perhaps, and none of those in the list.
@@ -51,9 +47,7 @@ pub enum NamesError {
     NotListed {
         /// Label or relationship type.
         what: &'static str,
-        /// As it was given.
         name: String,
-        /// Those in the list.
         known: String,
     },
 }
@@ -106,9 +100,6 @@ impl Allowed {
         ["HAS_ROOM", "HAS_CLOSET", "HAS_DRAWER", "HALL", "TUNNEL", "RELATES_TO", "REFERENCES", "SIMILAR_TO"];
 
     /// Checks the lists of a configuration.
-    ///
-    /// # Errors
-    /// [`NamesError`] of the first name that cannot be.
     pub fn new(labels: &[impl AsRef<str>], types: &[impl AsRef<str>]) -> Result<Self, NamesError> {
         Ok(Self {
             labels: checked("label", labels)?.into_iter().map(PlaceLabel).collect(),

@@ -11,9 +11,7 @@ use std::collections::BTreeSet;
 /// An edge between two places, each by its number. It is walked either way.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Link {
-    /// One end.
     pub from: usize,
-    /// The other.
     pub to: usize,
     /// What it costs to walk, `0 ..= 10`.
     pub cost: f64,
@@ -26,7 +24,6 @@ pub struct Route {
     pub places: Vec<usize>,
     /// The links between them, by their number.
     pub links: Vec<usize>,
-    /// What they cost together.
     pub cost: f64,
 }
 
@@ -37,7 +34,6 @@ pub enum Found {
     Cheapest(Route),
     /// A way that an unread place may still undercut, if there is one, and the unread places that might, nearest first.
     Open(Option<Route>, Vec<usize>),
-    /// There is no way.
     Nowhere,
 }
 

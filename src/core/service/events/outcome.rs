@@ -12,7 +12,7 @@ use super::line::OutcomeLine;
 use super::{Feeder, ImportError};
 use crate::service::recall::Error;
 use crate::service::request_hash::request_hash;
-use crate::store::{Progress, Report, RequestMode};
+use crate::store::{OutcomeReport, Progress, RequestMode};
 
 impl Feeder<'_> {
     /// Takes in an outcome, in one transaction with its place in the file. One whose question finds nothing of use leaves
@@ -40,7 +40,7 @@ impl Feeder<'_> {
             Some(outcome) => {
                 let hash = request_hash("import_outcome", &serde_json::json!(text));
                 let mode = RequestMode::Once { request: &request, hash: &hash, by: "import" };
-                let report = Report { scope: &scope, outcome: &outcome, at, learns: service.learns() };
+                let report = OutcomeReport { scope: &scope, outcome: &outcome, at, learns: service.learns() };
                 store.import_outcome(&self.key, from, progress, mode, report).await?;
             }
             None => {

@@ -19,7 +19,7 @@ use crate::jobs::{JobName, Request, reap};
 use crate::scheduler::driver::{JobReport, Outcome, Trigger, Wanted, finish_open, run_job_after};
 use crate::scheduler::due::{Rhythm, Schedule as JobSchedule};
 use crate::service::Service;
-use crate::store::{Backlog, Error, Outlook};
+use crate::store::{Backlog, Error, RunInputs};
 use std::path::Path;
 
 /// How a replay is to run.
@@ -36,7 +36,7 @@ struct Schedule {
     jobs: Vec<(JobName, JobSchedule, Timestamp)>,
     step_ms: i64,
     /// As it was at the beginning: nobody else writes.
-    outlook: Outlook,
+    inputs: RunInputs,
     /// As it was after the last thing that was written.
     backlog: Backlog,
 }
@@ -101,7 +101,7 @@ impl Service {
         let first = feeder.feed.next_at().await?;
         // What was due up to the last event that was applied has been done, whether or not a job had a run.
         let mut schedule = self.schedule(feeder.at.or(first), replay).await?;
-        feeder.tunables = Some(schedule.outlook.tunables.clone());
+        feeder.tunables = Some(schedule.inputs.tunables.clone());
         // The whole file may be done already, and the jobs not yet run up to where they are wanted.
         let mut last = feeder.at.max(first).unwrap_or(Timestamp::FIRST);
         loop {
@@ -143,7 +143,7 @@ impl Service {
     }
 
     async fn schedule(&self, from: Option<Timestamp>, replay: Replay) -> Result<Schedule, Error> {
-        let outlook = self.store.outlook().await?;
+        let inputs = self.store.run_inputs().await?;
         let backlog = self.backlog(from.unwrap_or(Timestamp::FIRST)).await?;
         let last = self.store.last_runs(JobName::ALL.map(JobName::name)).await?;
         let mut jobs = Vec::new();
@@ -151,10 +151,10 @@ impl Service {
             let config = self.job_config(job);
             if config.enabled {
                 let handled = last.or(from).unwrap_or(Timestamp::FIRST);
-                jobs.push((job, config.schedule(job, &outlook.tunables), handled));
+                jobs.push((job, config.schedule(job, &inputs.tunables), handled));
             }
         }
-        Ok(Schedule { jobs, step_ms: replay.step_ms.unwrap_or(1).max(1), outlook, backlog })
+        Ok(Schedule { jobs, step_ms: replay.step_ms.unwrap_or(1).max(1), inputs, backlog })
     }
 
     async fn visit(
@@ -175,8 +175,8 @@ impl Service {
                 trigger: Trigger::Schedule,
                 right: Right::Scratch,
             };
-            let outlook = schedule.outlook.clone();
-            let report = run_job_after(&self.store, outlook, *job, &wanted, self.request()).await?;
+            let inputs = schedule.inputs.clone();
+            let report = run_job_after(&self.store, inputs, *job, &wanted, self.request()).await?;
             record(feeder, &report, nothing_due);
         }
         schedule.backlog = self.backlog(visit.at).await?;

@@ -1,11 +1,11 @@
-//! What a folded batch comes to, sorted by statement, and its writing.
+//! The writes of a folded batch, sorted by statement.
 
 use super::super::catalogue::{ENTITY_OPEN, MEMORY_CREATE, MEMORY_MENTION, SESSION_JOIN, SESSION_OPEN};
 use super::super::encode::{instants, list, slices};
 use super::super::error::Error;
-use super::super::memory::{bytes, keyed, vitals, write};
+use super::super::memory::{bytes, keyed, state_columns, write};
 use super::super::tx::Tx;
-use super::{Folded, Joined};
+use super::{FoldedMemory, SessionAccesses};
 use crate::domain::event::Remember;
 use crate::domain::ids::{InstanceId, MemoryKey};
 use crate::domain::memory::MemoryState;
@@ -23,9 +23,9 @@ struct Join<'a> {
 struct Made<'a> {
     key: &'a MemoryKey,
     remember: &'a Remember,
-    vital: MemoryState,
+    state: MemoryState,
     /// How the session it was made in touched it.
-    joined: Option<Joined>,
+    joined: Option<SessionAccesses>,
     mentions: Vec<&'a str>,
 }
 
@@ -37,7 +37,7 @@ impl Made<'_> {
     }
 }
 
-/// What a batch writes, sorted by statement.
+/// The rows that a batch writes, sorted by statement.
 #[derive(Default)]
 struct Writes<'a> {
     sessions: BTreeMap<(&'a str, &'a str), Timestamp>,
@@ -49,17 +49,17 @@ struct Writes<'a> {
 }
 
 impl<'a> Writes<'a> {
-    fn of(memories: &'a BTreeMap<&'a MemoryKey, Folded<'a>>) -> Self {
+    fn of(memories: &'a BTreeMap<&'a MemoryKey, FoldedMemory<'a>>) -> Self {
         let mut writes = Self::default();
         for (key, folded) in memories {
-            let Some(vital) = folded.vital.filter(|_| !folded.forgotten) else { continue };
+            let Some(state) = folded.state.filter(|_| !folded.forgotten) else { continue };
             let scope = key.scope();
             let own = folded.made_by.and_then(|remember| remember.session.as_ref()).map(|own| own.as_str());
             for (session, joined) in &folded.joins {
                 let started = writes.sessions.entry((scope, session)).or_insert(joined.first);
                 *started = (*started).min(joined.first);
                 if own != Some(*session) {
-                    let Joined { last: at, count, .. } = *joined;
+                    let SessionAccesses { last: at, count, .. } = *joined;
                     writes.joins.push(Join { memory: key, session, at, count });
                 }
             }
@@ -68,14 +68,14 @@ impl<'a> Writes<'a> {
                 Some(remember) => writes.made.push(Made {
                     key,
                     remember,
-                    vital,
+                    state,
                     joined: own.and_then(|own| folded.joins.get(own)).copied(),
                     mentions: folded.mentions.iter().copied().collect(),
                 }),
                 None => {
                     writes.mentions.extend(folded.mentions.iter().map(|name| (*key, *name)));
-                    if folded.before != Some(vital) {
-                        writes.changed.push((key, vital));
+                    if folded.before != Some(state) {
+                        writes.changed.push((key, state));
                     }
                 }
             }
@@ -93,7 +93,10 @@ fn embedding(remember: &Remember) -> BoltType {
 }
 
 /// Writes what a batch came to: each memory once, and what it points at before it.
-pub(super) async fn store(tx: &mut Tx, memories: &BTreeMap<&MemoryKey, Folded<'_>>) -> Result<(), Error> {
+pub(super) async fn store(
+    tx: &mut Tx,
+    memories: &BTreeMap<&MemoryKey, FoldedMemory<'_>>,
+) -> Result<(), Error> {
     let Writes { sessions, entities, made, changed, joins, mentions } = Writes::of(memories);
     let sessions: Vec<_> = sessions.into_iter().collect();
     for slice in slices(&SESSION_OPEN, &sessions, |((scope, id), _)| scope.len() + id.len() + 11) {
@@ -116,7 +119,7 @@ pub(super) async fn store(tx: &mut Tx, memories: &BTreeMap<&MemoryKey, Folded<'_
     tx.touch_memories(made.iter().map(|made| made.key), "");
     for slice in slices(&MEMORY_CREATE, &made, Made::weight) {
         let each = || slice.iter().map(|made| made.remember);
-        let call = vitals(MEMORY_CREATE.call(), slice.iter().map(|made| (made.key, &made.vital)))
+        let call = state_columns(MEMORY_CREATE.call(), slice.iter().map(|made| (made.key, &made.state)))
             .set("content", list(each().map(|remember| remember.content.as_str())))
             .set("created", instants(each().map(|remember| Some(remember.at))))
             .set(

@@ -1,8 +1,8 @@
-//! Facts of other writers, taken under the laws.
+//! Adoption of facts that other writers made.
 //!
 //! Agents may write `:Fact` nodes of the documented shape with plain Cypher. They get what they lack (an id, a scope, a
 //! confidence, an instant, their entity) and their place in a lineage; what is there stays as it is, and what no law can
-//! use is set aside with the reason.
+//! use is quarantined with the reason.
 
 use super::{Line, lineages, move_heads, value};
 use crate::domain::fact::{FactScope, Rank, Speaker, Tuple};
@@ -53,12 +53,13 @@ impl Store {
 
     /// Takes facts of other writers under the laws, a page as a batch of `run`. Answers how many rows it took,
     /// good and bad.
-    pub async fn adopt_facts(&self, run: &mut Run, take: PageMode<'_>) -> Result<usize, Error> {
+    pub async fn adopt_facts(&self, run: &mut Run, page_mode: PageMode<'_>) -> Result<usize, Error> {
         if self.foreign_facts().await? == 0 {
             return Ok(0);
         }
         let now = run.now;
-        let tally = self.in_run(run, "facts.adopt", async |tx: &mut Tx| adopt(tx, now, take).await).await?;
+        let tally =
+            self.in_run(run, "facts.adopt", async |tx: &mut Tx| adopt(tx, now, page_mode).await).await?;
         Ok(usize::try_from(tally.adopted + tally.quarantined).unwrap_or(0))
     }
 }
@@ -74,16 +75,14 @@ async fn foreign(tx: &mut Tx) -> Result<i64, Error> {
 }
 
 /// Adopts a page of facts.
-pub(in crate::store) async fn adopt(tx: &mut Tx, now: Timestamp, take: PageMode<'_>) -> Result<Tally, Error> {
-    #[derive(Deserialize)]
-    struct Row {
-        adopted: i64,
-        quarantined: i64,
-    }
-    let foreign = FACT_FOREIGN.call().take(take);
-    if let PageMode::Quarantine(_) = take {
-        let Row { adopted, quarantined } = tx.only(foreign).await?;
-        return Ok(Tally { adopted, quarantined, ..Tally::default() });
+pub(in crate::store) async fn adopt(
+    tx: &mut Tx,
+    now: Timestamp,
+    page_mode: PageMode<'_>,
+) -> Result<Tally, Error> {
+    let foreign = FACT_FOREIGN.call().page(page_mode);
+    if let PageMode::Quarantine(_) = page_mode {
+        return tx.only(foreign).await;
     }
     let rows: Vec<ForeignRow> = tx.rows(foreign).await?;
     let rows: Vec<(ForeignRow, Result<Taken, String>)> = rows
@@ -115,8 +114,7 @@ pub(in crate::store) async fn adopt(tx: &mut Tx, now: Timestamp, take: PageMode<
             .set("confidence", list(each().map(|taken| taken.map(|taken| taken.confidence.value()))))
             .set("assertedAt", instants(each().map(|taken| taken.map(|taken| taken.rank.at))))
             .set("fault", list(slice.iter().map(|(_, taken)| taken.as_ref().err().map(String::as_str))));
-        let Row { adopted, quarantined } = tx.only(call).await?;
-        tally += Tally { adopted, quarantined, ..Tally::default() };
+        tally += tx.only::<Tally>(call).await?;
     }
     for Tuple { scope, entity, .. } in sound().map(|taken| &taken.tuple) {
         tx.touch("Entity", scope.name(), entity.as_str(), "");

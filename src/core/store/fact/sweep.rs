@@ -1,4 +1,4 @@
-//! Heads swept by the page: read, judged in Rust, and what is to change locked, looked at again and decayed.
+//! Sweeps of heads by the page: read, judged in Rust; those that are to change are locked, checked again and decayed.
 //!
 //! # Design notes
 //! The law runs in Rust alone, not in Cypher: which policy decides is a matter of patterns, which Cypher would have to be
@@ -6,13 +6,15 @@
 //! that the law needs and no more; only the lineages whose head is to change are locked, and judged again by what they have
 //! then. So two sweeps at once find each other's facts, and each lineage changes once.
 
-use super::asked::{self, Asked};
+use super::requested::{self, RequestedSweep};
 use crate::domain::fact::{DECAY_SOURCE, FactScope, Fate, Head, Origin, Speaker};
 use crate::domain::ids::decay_id;
 use crate::domain::policy::{Counters, Rules, Verdict};
 use crate::domain::units::{Confidence, Timestamp};
 use crate::store::Store;
-use crate::store::catalogue::{FACT_AHEAD, FACT_COUNT, FACT_DECAY, FACT_HEADS, FACT_LOCK, FACT_QUARANTINE};
+use crate::store::catalogue::{
+    FACT_COUNT, FACT_DECAY, FACT_HEADS, FACT_LOCK, FACT_PAGE_END, FACT_QUARANTINE,
+};
 use crate::store::encode::{list, slices};
 use crate::store::error::Error;
 use crate::store::run::Run;
@@ -22,9 +24,9 @@ use crate::store::tx::{Mode, Tx};
 use serde::Deserialize;
 use std::collections::BTreeSet;
 
-/// What a page of a sweep came to.
+/// The result of a page of a sweep.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Swept {
+pub struct SweepPage {
     /// What was found, or done.
     pub counters: Counters,
     /// Lineages of the page; one that is short is the last.
@@ -56,27 +58,27 @@ struct Next {
     origin: Origin,
 }
 
-/// What a page is judged by.
+/// The parameters by which a page is judged.
 #[derive(Clone, Copy)]
 struct Page<'a> {
     scope: FactScope,
     rules: &'a Rules,
     epsilon: f64,
     now: Timestamp,
-    take: PageMode<'a>,
+    page_mode: PageMode<'a>,
 }
 
 impl Store {
     /// What a sweep of a page of heads after the key `after` would find at `now`; nothing is written or locked.
-    pub async fn look_at_heads(
+    pub async fn preview_heads(
         &self,
         scope: FactScope,
         rules: &Rules,
         now: Timestamp,
         after: &str,
         limit: usize,
-    ) -> Result<Swept, Error> {
-        let page = Page { scope, rules, epsilon: self.regime.epsilon, now, take: PageMode::Rows(limit) };
+    ) -> Result<SweepPage, Error> {
+        let page = Page { scope, rules, epsilon: self.regime.epsilon, now, page_mode: PageMode::Rows(limit) };
         self.transactions
             .run("facts.look", Mode::Read, async |tx: &mut Tx| {
                 let rows = heads(tx, page, after).await?;
@@ -86,29 +88,25 @@ impl Store {
                         judge.judge(relation, &head);
                     }
                 }
-                Ok(Swept { counters: judge.counters(), lineages: distinct(&rows), last: last(&rows, after) })
+                Ok(SweepPage {
+                    counters: judge.counters(),
+                    lineages: distinct(&rows),
+                    last: last(&rows, after),
+                })
             })
             .await
     }
 
     /// The last key of a page of `limit` lineages after the key `after`; `None` where fewer follow.
-    pub async fn end_of_heads(
+    pub async fn heads_page_end(
         &self,
         scope: FactScope,
         after: &str,
         limit: usize,
     ) -> Result<Option<String>, Error> {
-        #[derive(Deserialize)]
-        struct Row {
-            key: String,
-        }
         let skip = i64::try_from(limit).unwrap_or(i64::MAX) - 1;
-        let call = || FACT_AHEAD.call().set("scope", scope.name()).set("after", after).set("skip", skip);
-        let row: Option<Row> = self
-            .transactions
-            .run("facts.ahead", Mode::Read, async |tx: &mut Tx| tx.row(call()).await)
-            .await?;
-        Ok(row.map(|row| row.key))
+        let call = FACT_PAGE_END.call().set("scope", scope.name()).set("after", after).set("skip", skip);
+        self.read_optional(call).await
     }
 
     /// Sweeps a page of heads at the run's `now`, after the key `after`, as a batch of `run`.
@@ -118,34 +116,31 @@ impl Store {
         scope: FactScope,
         rules: &Rules,
         after: &str,
-        take: PageMode<'_>,
-    ) -> Result<Swept, Error> {
-        let page = Page { scope, rules, epsilon: self.regime.epsilon, now: run.now, take };
+        page_mode: PageMode<'_>,
+    ) -> Result<SweepPage, Error> {
+        let page = Page { scope, rules, epsilon: self.regime.epsilon, now: run.now, page_mode };
         Ok(self.in_run(run, "facts.sweep", async |tx: &mut Tx| sweep(tx, page, after).await).await?.1)
     }
 
     /// Sweeps the next page of a sweep that was asked for, which knows how far it has come. Answers how it stands then,
     /// and how many lineages the page had.
-    ///
-    /// # Errors
-    /// As [`Store::sweep_heads`].
-    pub async fn sweep_asked(
+    pub async fn sweep_requested(
         &self,
         run: &mut Run,
         id: &str,
         rules: &Rules,
-        take: PageMode<'_>,
-    ) -> Result<(Asked, usize), Error> {
+        page_mode: PageMode<'_>,
+    ) -> Result<(RequestedSweep, usize), Error> {
         let now = run.now;
         let body = async |tx: &mut Tx| {
             // It is the run's alone, so what is read here stands until this transaction ends. A page whose commit was
             // lost and that landed is not counted again: the cursor has passed it.
-            let mut asked = asked::read(tx, id).await?.asked;
-            let page = Page { scope: asked.scope, rules, epsilon: self.regime.epsilon, now, take };
+            let mut asked = requested::read(tx, id).await?.asked;
+            let page = Page { scope: asked.scope, rules, epsilon: self.regime.epsilon, now, page_mode };
             let (tally, swept) = sweep(tx, page, &asked.cursor).await?;
             asked.cursor = swept.last;
             asked.counters += swept.counters;
-            asked::advance(tx, &asked).await?;
+            requested::advance(tx, &asked).await?;
             Ok((tally, (asked, swept.lineages)))
         };
         Ok(self.in_run(run, "facts.sweep.asked", body).await?.1)
@@ -153,22 +148,12 @@ impl Store {
 
     /// How many lineages a scope has.
     pub async fn count_lineages(&self, scope: FactScope) -> Result<i64, Error> {
-        #[derive(Deserialize)]
-        struct Row {
-            lineages: i64,
-        }
-        let row: Row = self
-            .transactions
-            .run("facts.count", Mode::Read, async |tx: &mut Tx| {
-                tx.only(FACT_COUNT.call().set("scope", scope.name())).await
-            })
-            .await?;
-        Ok(row.lineages)
+        self.read_one(FACT_COUNT.call().set("scope", scope.name())).await
     }
 }
 
 async fn heads(tx: &mut Tx, page: Page<'_>, after: &str) -> Result<Vec<HeadRow>, Error> {
-    let call = FACT_HEADS.call().set("scope", page.scope.name()).set("after", after).take(page.take);
+    let call = FACT_HEADS.call().set("scope", page.scope.name()).set("after", after).page(page.page_mode);
     tx.rows(call).await
 }
 
@@ -182,7 +167,7 @@ fn last(rows: &[HeadRow], after: &str) -> String {
 }
 
 /// Sweeps a page inside a transaction of the caller.
-async fn sweep(tx: &mut Tx, page: Page<'_>, after: &str) -> Result<(Tally, Swept), Error> {
+async fn sweep(tx: &mut Tx, page: Page<'_>, after: &str) -> Result<(Tally, SweepPage), Error> {
     let rows = heads(tx, page, after).await?;
     let (lineages, last) = (distinct(&rows), last(&rows, after));
     // What stays is counted as it is seen here; what is to change, as it is seen under its lock.
@@ -221,7 +206,7 @@ async fn sweep(tx: &mut Tx, page: Page<'_>, after: &str) -> Result<(Tally, Swept
         tx.run(call).await?;
     }
     let count = |many: usize| i64::try_from(many).unwrap_or(i64::MAX);
-    let quarantined = match page.take {
+    let quarantined = match page.page_mode {
         PageMode::Rows(_) => faults.len(),
         PageMode::Quarantine(_) => lineages,
     };
@@ -235,10 +220,10 @@ async fn sweep(tx: &mut Tx, page: Page<'_>, after: &str) -> Result<(Tally, Swept
         rehearsed: counters.would_retract + counters.would_reduce,
         ..Tally::default()
     };
-    Ok((tally, Swept { counters, lineages, last }))
+    Ok((tally, SweepPage { counters, lineages, last }))
 }
 
-/// Locks lineages and judges their heads again: what was counted, what makes way, and ids of rows to set aside.
+/// Locks lineages and judges their heads again: what was counted, what makes way, and ids of rows to quarantined.
 async fn lock(
     tx: &mut Tx,
     page: Page<'_>,
@@ -290,7 +275,7 @@ impl HeadRow {
     /// aside already.
     fn head(&self) -> Option<(&str, Result<Head, String>)> {
         self.id.as_ref()?;
-        if self.fault.as_deref() == Some("set aside") {
+        if self.fault.as_deref() == Some("quarantined") {
             return None;
         }
         Some((self.relation.as_deref().unwrap_or_default(), self.check()))

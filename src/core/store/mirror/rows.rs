@@ -1,6 +1,6 @@
 //! Rows of the mirror's statements, which hold values of any type.
 
-use super::{Amount, EndSeen, FadingRelation, NodeSeen, OutgoingRelation};
+use super::{Amount, FadingRelation, MirroredEnd, MirroredNode, OutgoingRelation};
 use crate::domain::relation::RelationState;
 use crate::domain::units::{Timestamp, Weight};
 use neo4rs::{BoltNull, BoltType};
@@ -14,9 +14,9 @@ fn columns<const N: usize>(row: Vec<BoltType>) -> [BoltType; N] {
     std::array::from_fn(|_| row.next().unwrap_or(BoltType::Null(BoltNull)))
 }
 
-pub(super) fn node(label: usize, row: Vec<BoltType>) -> NodeSeen {
+pub(super) fn node(label: usize, row: Vec<BoltType>) -> MirroredNode {
     let [key, name, content, tier, session, last_accessed, created, access_count, tags] = columns(row);
-    NodeSeen {
+    MirroredNode {
         label,
         key: text(key).unwrap_or_default(),
         name: text(name),
@@ -39,10 +39,10 @@ pub(super) fn keyed<T>(rows: Vec<Vec<BoltType>>, has: impl Fn(BoltType) -> T) ->
     rows.into_iter().map(one).collect()
 }
 
-pub(super) fn ends(edges: BoltType) -> Vec<EndSeen> {
+pub(super) fn ends(edges: BoltType) -> Vec<MirroredEnd> {
     let end = |edge: BoltType| {
         let [kind, label, key, amount, begins] = columns(items(edge));
-        Some(EndSeen {
+        Some(MirroredEnd {
             kind: text(kind)?,
             label: usize::try_from(whole(&label)?).ok()?,
             key: text(key)?,

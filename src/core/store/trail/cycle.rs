@@ -7,7 +7,7 @@ use crate::store::error::Error;
 use crate::store::tx::Tx;
 use serde::Deserialize;
 
-/// How cycles are counted.
+/// The counter of cycles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Counter {
     /// From when, how long, and how many by hand.

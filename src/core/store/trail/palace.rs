@@ -17,7 +17,7 @@ use super::rows::{EdgeRow, PlaceRow, TrailEdge, TrailNode, TrailPlace};
 use crate::domain::event::{PlaceName, Step, Trace, Walk};
 use crate::domain::trail::{Edge, EdgeType, Place, PlaceLabel, Trails, base_cost};
 use crate::domain::units::Pheromone;
-use crate::store::batch::Fault;
+use crate::store::batch::BatchFault;
 use crate::store::catalogue::{TRAIL_BETWEEN, TRAIL_LOCK};
 use crate::store::encode::{list, slices};
 use crate::store::error::Error;
@@ -26,9 +26,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a trace did.
+/// The effect of a trace.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Traced {
+pub struct TraceEffect {
     /// Of a place or an edge that was named: whether it is new.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub created: Option<bool>,
@@ -40,13 +40,12 @@ pub struct Traced {
     pub edges: Vec<TrailEdge>,
 }
 
-/// What a batch did, or which of its traces kept it from doing anything.
+/// The outcome of a batch of traces, all or none.
 #[derive(Debug)]
-pub enum TraceDone {
-    /// What each did, in order.
-    All(Vec<Traced>),
+pub enum TraceOutcome {
+    Written(Vec<TraceEffect>),
     /// Nothing was written because of these.
-    Nothing(Vec<Fault>),
+    Rejected(Vec<BatchFault>),
 }
 
 struct PlaceState<'a> {
@@ -86,9 +85,9 @@ pub(in crate::store) async fn trace(
     tx: &mut Tx,
     trails: &Trails,
     traces: &[Trace],
-) -> Result<TraceDone, Error> {
+) -> Result<TraceOutcome, Error> {
     if traces.is_empty() {
-        return Ok(TraceDone::All(Vec::new()));
+        return Ok(TraceOutcome::Written(Vec::new()));
     }
     let counter = counter(tx, trails).await?;
     let mut palace = Palace::load(tx, trails, traces).await?;
@@ -96,18 +95,18 @@ pub(in crate::store) async fn trace(
     for (index, trace) in traces.iter().enumerate() {
         match palace.fold(trace, counter.cycles.at(trace.at)) {
             Ok(traced) => done.push(traced),
-            Err(why) => faults.push(Fault { index, why }),
+            Err(why) => faults.push(BatchFault { index, why }),
         }
     }
     if !faults.is_empty() {
-        return Ok(TraceDone::Nothing(faults));
+        return Ok(TraceOutcome::Rejected(faults));
     }
     palace.write(tx).await?;
     let left = |trace: &&Trace| matches!(trace.what, Walk::Deposit { .. } | Walk::Explore { .. });
     if let Some(first) = traces.iter().filter(left).map(|trace| counter.cycles.at(trace.at)).min() {
         begin(tx, trails, &counter, first).await?;
     }
-    Ok(TraceDone::All(done))
+    Ok(TraceOutcome::Written(done))
 }
 
 /// Notes the cycle since which there is something to evaporate, unless that is known.
@@ -288,7 +287,7 @@ impl<'a> Palace<'a> {
         }
     }
 
-    fn fold(&mut self, trace: &'a Trace, cycle: i64) -> Result<Traced, Error> {
+    fn fold(&mut self, trace: &'a Trace, cycle: i64) -> Result<TraceEffect, Error> {
         let scope = trace.scope.as_str();
         match &trace.what {
             Walk::Node { label, id, name } => {
@@ -318,7 +317,7 @@ impl<'a> Palace<'a> {
                     self.places[at].name = name.as_deref();
                 }
                 let node = self.seen(at, cycle)?;
-                Ok(Traced { created: Some(created), cycle, nodes: vec![node], edges: Vec::new() })
+                Ok(TraceEffect { created: Some(created), cycle, nodes: vec![node], edges: Vec::new() })
             }
             Walk::Edge { from, to, kind, base_cost } => self.edge(scope, (from, to), kind, *base_cost, cycle),
             Walk::Deposit { path, reward } => self.deposit(scope, path, *reward, cycle),
@@ -326,7 +325,7 @@ impl<'a> Palace<'a> {
                 let at = self.find(scope, place)?;
                 self.on_place(at, cycle, |place, trails| place.explored(cycle, &trails.evaporation))?;
                 let node = self.seen(at, cycle)?;
-                Ok(Traced { created: None, cycle, nodes: vec![node], edges: Vec::new() })
+                Ok(TraceEffect { created: None, cycle, nodes: vec![node], edges: Vec::new() })
             }
         }
     }
@@ -338,7 +337,7 @@ impl<'a> Palace<'a> {
         kind: &EdgeType,
         base: Option<f64>,
         cycle: i64,
-    ) -> Result<Traced, Error> {
+    ) -> Result<TraceEffect, Error> {
         let ends = (self.find(scope, from)?, self.find(scope, to)?);
         let there = self.between.get(&ends).into_iter().flatten().copied();
         let there = there.filter(|at| self.edges[*at].kind == *kind).min();
@@ -369,7 +368,7 @@ impl<'a> Palace<'a> {
             }
         };
         let edge = self.edge_seen(at, cycle)?;
-        Ok(Traced { created: Some(there.is_none()), cycle, nodes: Vec::new(), edges: vec![edge] })
+        Ok(TraceEffect { created: Some(there.is_none()), cycle, nodes: Vec::new(), edges: vec![edge] })
     }
 
     fn deposit(
@@ -378,7 +377,7 @@ impl<'a> Palace<'a> {
         path: &[Step],
         reward: Pheromone,
         cycle: i64,
-    ) -> Result<Traced, Error> {
+    ) -> Result<TraceEffect, Error> {
         let places: Vec<usize> =
             path.iter().map(|step| self.find(scope, &step.to)).collect::<Result<_, _>>()?;
         let edges: Vec<usize> = path
@@ -393,7 +392,7 @@ impl<'a> Palace<'a> {
         for at in &places {
             self.on_place(*at, cycle, |place, trails| place.exploited(cycle, &trails.evaporation))?;
         }
-        Ok(Traced {
+        Ok(TraceEffect {
             created: None,
             cycle,
             nodes: places.iter().map(|at| self.seen(*at, cycle)).collect::<Result<_, _>>()?,

@@ -1,4 +1,4 @@
-//! What statements return of places and edges, as the laws see it, and as people do.
+//! Rows of places and edges, as the laws and as responses have them.
 
 use crate::domain::trail::{Edge, Place, base_cost};
 use crate::domain::units::Pheromone;
@@ -108,7 +108,7 @@ pub(super) struct NeighbourPlace {
     fault: Option<String>,
 }
 
-/// What every statement about edges returns of them.
+/// The columns that every statement about edges returns.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct EdgeRow {

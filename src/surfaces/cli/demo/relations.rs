@@ -7,7 +7,7 @@ use crate::surfaces::cli::plot::decay::DecayPlot;
 use crate::surfaces::cli::plot::verbs::decay::{lightest, relations};
 use ebb_core::domain::units::Timestamp;
 use ebb_core::service::events::Imported;
-use ebb_core::service::{Service, Which};
+use ebb_core::service::{RelationFilter, Service};
 use serde::Serialize;
 
 /// Relations in the picture.
@@ -34,8 +34,9 @@ pub(super) async fn ask(
     ends: Timestamp,
 ) -> Result<(Relations, DecayPlot), CliError> {
     let all = relations(service, ends).await?;
-    let below = service.relations(service.scope(), Which::Decayed, None, ends).await?;
-    let later = service.relations(service.scope(), Which::Retrievable, None, ends.after(YEAR_MS)).await?;
+    let below = service.relations(service.scope(), RelationFilter::Decayed, None, ends).await?;
+    let later =
+        service.relations(service.scope(), RelationFilter::Retrievable, None, ends.after(YEAR_MS)).await?;
     let told = Relations {
         relations: all.len(),
         observed: done.by_kind.get("observe").copied().unwrap_or(0),

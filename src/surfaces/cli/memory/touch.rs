@@ -9,7 +9,7 @@ use crate::surfaces::cli::output::Output;
 use ebb_core::domain::event::{Access as Used, Remember};
 use ebb_core::domain::ids::{EntityName, MemoryId};
 use ebb_core::domain::memory::Revive;
-use ebb_core::service::{Done, Service};
+use ebb_core::service::{EventEffect, Service};
 use serde::Serialize;
 
 pub(super) async fn add(
@@ -143,10 +143,10 @@ fn ids(typed: &[String]) -> Result<Vec<MemoryId>, CliError> {
 fn heading(memory: &Memory) -> String {
     let id = &memory.id;
     match (memory.did, memory.dry_run) {
-        (Some(Done::Created), false) => format!("{id}: remembered"),
-        (Some(Done::Created), true) => format!("{id}: would be remembered"),
-        (Some(Done::Revived), false) => format!("{id}: revived, it had expired"),
-        (Some(Done::Revived), true) => format!("{id}: would be revived, it has expired"),
+        (Some(EventEffect::Created), false) => format!("{id}: remembered"),
+        (Some(EventEffect::Created), true) => format!("{id}: would be remembered"),
+        (Some(EventEffect::Revived), false) => format!("{id}: revived, it had expired"),
+        (Some(EventEffect::Revived), true) => format!("{id}: would be revived, it has expired"),
         (_, false) => format!("{id}: accessed"),
         (_, true) => format!("{id}: would be accessed"),
     }

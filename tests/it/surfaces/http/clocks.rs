@@ -29,9 +29,9 @@ async fn accesses(db: &Fresh, wrong: &Served, right: &Served) {
         .post("/v1/memories:batch", r#"[{"id":"b1","content":"y"},{"id":"b2","content":"z","session":"s"}]"#)
         .json(200);
     for api in turns(right, wrong) {
-        let before = db.vital("m").await;
+        let before = db.state("m").await;
         api.post("/v1/memories/m/access", r#"{"session":"s"}"#).json(200);
-        let after = db.vital("m").await;
+        let after = db.state("m").await;
         assert_eq!(after.access_count, before.access_count + 1);
         assert!(after.energy_at >= before.energy_at && after.energy_at == after.last_accessed, "{after:?}");
         close(after.energy.value(), before.energy_now(after.energy_at, &tunables).value() + 1.0);

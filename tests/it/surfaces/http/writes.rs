@@ -46,7 +46,7 @@ async fn requests_that_race_count_once() {
         }
     });
     assert_eq!(api.get("/v1/memories/m").json(200)["accessCount"], 4, "one and three");
-    assert_eq!(db.vital("m").await.access_count, 4);
+    assert_eq!(db.state("m").await.access_count, 4);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,4 +1,4 @@
-//! Ways of a recall that led to something, and what they leave on those of their edges that carry pheromones.
+//! Paths of a recall that were useful, and their deposits on edges that carry pheromones.
 //!
 //! Such a way goes through nodes of any label that is mirrored, over relationships of any type, and names its nodes as a mirror
 //! does: by their key, or by label and key where nodes of several labels share one. Each of its steps over an edge of the
@@ -12,7 +12,7 @@
 //! mention are not held up by an outcome. Only the places that an edge of the list joins, and then the edges, are locked, in
 //! the order of every other batch.
 //!
-//! An edge that was set aside is passed over as one that is not there. It keeps its values for whoever mends them, and the
+//! An edge that was quarantined is passed over as one that is not there. It keeps its values for whoever mends them, and the
 //! others keep what they earn.
 
 use super::{Palace, PlaceState, begin};
@@ -26,10 +26,9 @@ use crate::store::mirror::labels;
 use crate::store::trail::cycle::counter;
 use crate::store::trail::rows::{PlaceRow, TrailNode};
 use crate::store::tx::Tx;
-use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What ways left.
+/// The deposits that paths left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::store) struct Earned {
     /// Steps that left success on an edge.
@@ -132,10 +131,6 @@ impl<'a> Nodes<'a> {
         trails: &Trails,
         ways: &[&[String]],
     ) -> Result<BTreeSet<(usize, usize)>, Error> {
-        #[derive(Deserialize)]
-        struct Row {
-            row: i64,
-        }
         let steps = ways.iter().flat_map(|way| way.windows(2));
         let pairs: BTreeSet<(usize, usize)> =
             steps.flat_map(|step| self.ends(step)).map(|(a, b)| (a.min(b), a.max(b))).collect();
@@ -147,8 +142,8 @@ impl<'a> Nodes<'a> {
                 .about(&[], trails.allowed.types())
                 .set("from", list(slice.iter().map(|(from, _)| element(*from))))
                 .set("to", list(slice.iter().map(|(_, to)| element(*to))));
-            for Row { row } in tx.rows(call).await? {
-                joined.extend(usize::try_from(row).ok().and_then(|row| slice.get(row)).copied());
+            for row in tx.rows::<usize>(call).await? {
+                joined.extend(slice.get(row).copied());
             }
         }
         Ok(joined)

@@ -1,4 +1,4 @@
-//! The writing of what a batch of traces came to: places, then the edges between them, then what lies on both.
+//! The writes of a batch of traces: places, then the edges between them, then the pheromones of both.
 
 use super::{EdgeState, Palace, PlaceState};
 use crate::domain::trail::{Edge, Place};

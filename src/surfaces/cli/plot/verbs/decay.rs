@@ -10,7 +10,7 @@ use ebb_core::domain::event::Tie;
 use ebb_core::domain::ids::{EntityName, RelationType};
 use ebb_core::domain::relation::RelationState;
 use ebb_core::domain::units::{Timestamp, Weight};
-use ebb_core::service::{Relation, Service, Which};
+use ebb_core::service::{Relation, RelationFilter, Service};
 use serde::Serialize;
 
 pub(super) async fn run(args: &Decay, service: &Service, output: &Output) -> Result<(), CliError> {
@@ -63,8 +63,8 @@ pub(in crate::surfaces::cli) async fn relations(
     service: &Service,
     at: Timestamp,
 ) -> Result<Vec<Relation>, CliError> {
-    let mut all = service.relations(service.scope(), Which::Retrievable, None, at).await?;
-    all.extend(service.relations(service.scope(), Which::Decayed, None, at).await?);
+    let mut all = service.relations(service.scope(), RelationFilter::Retrievable, None, at).await?;
+    all.extend(service.relations(service.scope(), RelationFilter::Decayed, None, at).await?);
     // Those below the minimum are lighter than all others but the pinned.
     all.sort_by(|a, b| b.weight.total_cmp(&a.weight));
     Ok(all)

@@ -1,10 +1,10 @@
-//! Rows whose anchors lie ahead of the clock: what a process with a wrong one left. A law fades nothing until its anchor has
-//! come, and whatever happens before it comes late, so such a row would stay as it is for as long as the clock was wrong. In
-//! the same way a session waits to be counted, and a job to run again: no job comes due before its last run.
+//! Rows whose timestamps lie in the future, written by a process with a wrong clock. A law changes nothing before the
+//! timestamp from which it counts, so such a row would stay as it is for as long as the clock was wrong. In the same way a
+//! session waits to be counted, and a job to run again: no job comes due before its last run.
 
 use super::Store;
 use super::catalogue::{
-    COACTIVATION_REWIND, FACT_REWIND, MEMORY_REWIND, RELATION_REWIND, RUN_REWIND, SERVER_AHEAD,
+    COACTIVATION_REWIND, FACT_REWIND, MEMORY_REWIND, RELATION_REWIND, RUN_REWIND, SERVER_FUTURE_ROWS,
     SESSION_REWIND, SESSION_REWIND_ACCESSES, TRAIL_REWIND_EDGES, TRAIL_REWIND_PLACES,
 };
 use super::error::Error;
@@ -20,22 +20,15 @@ const PAGE: i64 = 5_000;
 /// No lease lasts a day.
 const LEASE_MS_MAX: i64 = 24 * 3_600_000;
 
-/// How many rows have an anchor ahead of the clock.
+/// Counts of rows whose timestamps lie in the future.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub struct Ahead {
-    /// Memories.
+pub struct FutureRows {
     pub memories: i64,
-    /// Relations.
     pub relations: i64,
-    /// Facts.
     pub facts: i64,
-    /// Places.
     pub places: i64,
-    /// Edges.
     pub edges: i64,
-    /// Sessions.
     pub sessions: i64,
-    /// Accesses in sessions.
     pub accesses: i64,
     /// Pairs of memories that were accessed together.
     pub pairs: i64,
@@ -46,20 +39,16 @@ pub struct Ahead {
 }
 
 impl Store {
-    /// Counts the rows whose anchors lie further ahead of `now` than clocks may differ.
-    pub async fn ahead(&self, now: Timestamp) -> Result<Ahead, Error> {
+    /// Counts the rows whose timestamps lie further ahead of `now` than clocks may differ.
+    pub async fn future_rows(&self, now: Timestamp) -> Result<FutureRows, Error> {
         let (allowed, cycle) = (&self.trails.allowed, self.cycles().await?.cycles.at(latest(now)));
         let lease = self.latest_lease().await?;
-        self.transactions
-            .run("server.ahead", Mode::Read, async |tx: &mut Tx| {
-                let call = SERVER_AHEAD.about(allowed.labels(), allowed.types());
-                let call = call.set("latest", latest(now).millis()).set("lease", lease);
-                tx.only(call.set("cycle", cycle)).await
-            })
-            .await
+        let call = SERVER_FUTURE_ROWS.about(allowed.labels(), allowed.types());
+        let call = call.set("latest", latest(now).millis()).set("lease", lease);
+        self.read_one(call.set("cycle", cycle)).await
     }
 
-    /// Brings them back to `now`, their values as they are. Answers how many it brought back.
+    /// Sets their timestamps to `now`, their values as they are. Returns how many it changed.
     pub async fn rewind(&self, now: Timestamp) -> Result<i64, Error> {
         let cycles = self.cycles().await?.cycles;
         // A cycle that would have come by the time that clocks may differ by is none to mend.
@@ -97,20 +86,16 @@ impl Store {
     }
 
     async fn rewind_all(&self, call: &Call) -> Result<i64, Error> {
-        #[derive(Deserialize)]
-        struct Row {
-            rewound: i64,
-        }
         let mut all = 0;
         loop {
-            let Row { rewound } = self
+            let rewound = self
                 .transactions
                 .run("rows.rewind", Mode::Write, async |tx: &mut Tx| {
-                    let row: Row = tx.only(call.clone()).await?;
-                    if row.rewound > 0 {
+                    let rewound: i64 = tx.only(call.clone()).await?;
+                    if rewound > 0 {
                         tx.touch_everything();
                     }
-                    Ok(row)
+                    Ok(rewound)
                 })
                 .await?;
             all += rewound;

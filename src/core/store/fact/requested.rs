@@ -1,4 +1,4 @@
-//! Sweeps that somebody asked for: a record of what and when, durable until it is answered.
+//! Requested sweeps: a durable record of parameters and progress.
 //!
 //! The record is worked on by a run of the job sweep that bears its id, so lease, fence and taking over are the ledger's; it
 //! keeps what a run does not: the scope, the mode, the policy, how far it has come and what it has counted. Each page
@@ -8,96 +8,85 @@
 
 use crate::domain::fact::FactScope;
 use crate::domain::policy::{Counters, Mode, Summary};
-use crate::domain::units::Timestamp;
+use crate::domain::units::{Timestamp, millis};
 use crate::store::Store;
-use crate::store::catalogue::{SWEEP_ADVANCE, SWEEP_ASKED, SWEEP_CREATE, SWEEP_END, SWEEP_READ};
+use crate::store::catalogue::{SWEEP_ADVANCE, SWEEP_CREATE, SWEEP_END, SWEEP_NEXT, SWEEP_READ};
 use crate::store::encode::list;
 use crate::store::error::Error;
 use crate::store::request::{RequestMode, answer, open};
 use crate::store::run::Run;
 use crate::store::tally::Tally;
 use crate::store::tx::{self, Tx};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// What a run that works on one is called begins so; its id follows.
 const OCCURRENCE: &str = "job/";
 
-/// How a sweep that was asked for stands. It only goes forward.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+/// The state of a requested sweep. It only advances.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SweepState {
-    /// Nobody has begun.
     Pending,
     /// Somebody is at it, or has left it for another to take over.
     Running,
-    /// It is done.
     Done,
     /// It ended before its end.
+    #[serde(other)]
     Failed,
 }
 
-/// What is asked for, how far it has come, what it has counted.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Asked {
-    /// Its id.
+/// A requested sweep: its parameters, its progress and its counters.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct RequestedSweep {
     pub id: String,
-    /// Which scope.
     pub scope: FactScope,
-    /// The mode that was asked for.
+    #[serde(deserialize_with = "mode")]
     pub mode: Option<Mode>,
-    /// The one policy that was asked for.
     pub policy: Option<String>,
     /// How many retractions a person has accepted.
     pub accepted: Option<i64>,
     /// The instant its laws see.
+    #[serde(with = "millis")]
     pub now: Timestamp,
     /// How many lineages there were when it was asked for.
     pub heads: i64,
     /// The key of the last lineage that is done.
     pub cursor: String,
     /// What was done so far.
+    #[serde(flatten)]
     pub counters: Counters,
 }
 
-/// A sweep that was asked for, as it stands.
+/// A requested sweep with its state.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SweepJob {
     /// What it is and has done.
-    pub asked: Asked,
-    /// How it stands.
+    pub asked: RequestedSweep,
     pub state: SweepState,
     /// The mode that its answer names, once it is done.
     pub answered: Option<Mode>,
     /// The policies that its answer names, once it is done.
     pub applied: Vec<String>,
-    /// Why it failed.
     pub reason: Option<String>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Row {
-    id: String,
-    scope: String,
-    mode: Option<String>,
-    policy: Option<String>,
-    accepted: Option<i64>,
-    now: i64,
-    heads: i64,
-    state: String,
+    #[serde(flatten)]
+    asked: RequestedSweep,
+    state: SweepState,
     reason: Option<String>,
-    cursor: String,
-    live: i64,
-    evaluated: i64,
-    retracted: i64,
-    reduced: i64,
-    would_retract: i64,
-    would_reduce: i64,
-    matched: Vec<String>,
-    answered: Option<String>,
+    #[serde(deserialize_with = "mode")]
+    answered: Option<Mode>,
     applied: Option<Vec<String>>,
     run: Option<String>,
     run_reason: Option<String>,
+}
+
+/// A mode; one that somebody misspelt is none.
+fn mode<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Mode>, D::Error> {
+    Ok(Option::<String>::deserialize(from)?.and_then(|name| Mode::named(&name)))
 }
 
 impl SweepState {
@@ -119,7 +108,7 @@ impl std::fmt::Display for SweepState {
     }
 }
 
-impl Asked {
+impl RequestedSweep {
     /// The occurrence of the run that works on it.
     #[must_use]
     pub fn occurrence(id: &str) -> String {
@@ -135,10 +124,11 @@ impl Asked {
 
 impl Store {
     /// Records a sweep, once under a request id; answers its id, of an earlier request its own.
-    ///
-    /// # Errors
-    /// [`Error::Conflict`] for a request id that was used for other words; of the connection.
-    pub async fn ask_for_sweep(&self, mode: RequestMode<'_>, asked: &Asked) -> Result<String, Error> {
+    pub async fn request_sweep(
+        &self,
+        mode: RequestMode<'_>,
+        asked: &RequestedSweep,
+    ) -> Result<String, Error> {
         self.transactions
             .run("sweep.ask", tx::Mode::Write, async |tx: &mut Tx| {
                 if let Some(id) = open(tx, mode).await? {
@@ -161,10 +151,7 @@ impl Store {
     }
 
     /// The id of the sweep that was recorded under a request id before, if one was.
-    ///
-    /// # Errors
-    /// [`Error::Conflict`] for a request id that was used for other words; of the connection.
-    pub async fn sweep_under(&self, mode: RequestMode<'_>) -> Result<Option<String>, Error> {
+    pub async fn sweep_of_request(&self, mode: RequestMode<'_>) -> Result<Option<String>, Error> {
         self.transactions
             .run("sweep.under", tx::Mode::Write, async |tx: &mut Tx| {
                 let found = open(tx, mode).await?;
@@ -175,24 +162,18 @@ impl Store {
     }
 
     /// A sweep that was asked for.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`].
-    pub async fn asked_sweep(&self, id: &str) -> Result<SweepJob, Error> {
+    pub async fn sweep_job(&self, id: &str) -> Result<SweepJob, Error> {
         self.transactions.run("sweep.read", tx::Mode::Read, async |tx: &mut Tx| read(tx, id).await).await
     }
 
     /// The sweep that was asked for first and that nobody has begun: its id and its instant.
-    pub async fn waiting_sweep(&self) -> Result<Option<(String, Timestamp)>, Error> {
+    pub async fn next_requested_sweep(&self) -> Result<Option<(String, Timestamp)>, Error> {
         #[derive(Deserialize)]
         struct Row {
             id: String,
             now: i64,
         }
-        let row: Option<Row> = self
-            .transactions
-            .run("sweep.asked", tx::Mode::Read, async |tx: &mut Tx| tx.row(SWEEP_ASKED.call()).await)
-            .await?;
+        let row: Option<Row> = self.read_optional(SWEEP_NEXT.call()).await?;
         Ok(row.and_then(|row| Some((row.id, Timestamp::from_millis(row.now).ok()?))))
     }
 
@@ -218,11 +199,11 @@ impl Store {
 /// Reads a sweep that was asked for.
 pub(super) async fn read(tx: &mut Tx, id: &str) -> Result<SweepJob, Error> {
     let row: Option<Row> = tx.row(SWEEP_READ.call().set("id", id)).await?;
-    row.ok_or_else(|| Error::NotFound { what: "sweep", id: id.to_owned() })?.check()
+    row.map(Row::job).ok_or_else(|| Error::NotFound { what: "sweep", id: id.to_owned() })
 }
 
 /// Records how far it has come, within the transaction that did it.
-pub(super) async fn advance(tx: &mut Tx, asked: &Asked) -> Result<(), Error> {
+pub(super) async fn advance(tx: &mut Tx, asked: &RequestedSweep) -> Result<(), Error> {
     let counters = &asked.counters;
     let call = SWEEP_ADVANCE
         .call()
@@ -239,45 +220,21 @@ pub(super) async fn advance(tx: &mut Tx, asked: &Asked) -> Result<(), Error> {
 }
 
 impl Row {
-    fn check(self) -> Result<SweepJob, Error> {
-        let unfit = |what: &str| Error::Decode { statement: "sweep/read", detail: what.to_owned() };
-        let (mut state, mut reason) = match self.state.as_str() {
-            "pending" => (SweepState::Pending, self.reason),
-            "running" => (SweepState::Running, self.reason),
-            "done" => (SweepState::Done, self.reason),
-            _ => (SweepState::Failed, self.reason),
-        };
+    fn job(self) -> SweepJob {
+        let (mut state, mut reason) = (self.state, self.reason);
         // A run that ended without ending its sweep: its job panicked.
         let over = self.run.as_deref().is_some_and(|run| matches!(run, "failed" | "guarded"));
-        if matches!(state, SweepState::Pending | SweepState::Running) && over {
+        if !state.is_over() && over {
             (state, reason) = (SweepState::Failed, self.run_reason);
         } else if state == SweepState::Pending && self.run.is_some() {
             state = SweepState::Running;
         }
-        Ok(SweepJob {
-            asked: Asked {
-                id: self.id,
-                scope: FactScope::named(&self.scope).ok_or_else(|| unfit(&self.scope))?,
-                mode: self.mode.as_deref().and_then(Mode::named),
-                policy: self.policy,
-                accepted: self.accepted,
-                now: Timestamp::from_millis(self.now).map_err(|why| unfit(&why.to_string()))?,
-                heads: self.heads,
-                cursor: self.cursor,
-                counters: Counters {
-                    live: self.live,
-                    evaluated: self.evaluated,
-                    retracted: self.retracted,
-                    reduced: self.reduced,
-                    would_retract: self.would_retract,
-                    would_reduce: self.would_reduce,
-                    matched: self.matched.into_iter().collect(),
-                },
-            },
+        SweepJob {
+            asked: self.asked,
             state,
-            answered: self.answered.as_deref().and_then(Mode::named),
+            answered: self.answered,
             applied: self.applied.unwrap_or_default(),
             reason,
-        })
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! Questions about trails, each answered as of a cycle: what is stored, evaporated to it by the law.
+//! Read queries on trails, each as of a cycle: what is stored, evaporated to it by the law.
 
 use super::Store;
 use super::cycle::counter;
@@ -36,7 +36,6 @@ pub struct TrailStatus {
 /// The hottest edges at a cycle, or the coldest places.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hot<T> {
-    /// The cycle.
     pub cycle: i64,
     /// They, in order.
     pub found: Vec<T>,
@@ -98,10 +97,6 @@ struct Neighbour {
 
 impl Store {
     /// A place at an instant, or the edges between two.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`]; [`Error::Conflict`] for an id that several places have; [`Error::Quarantined`] for a place
-    /// whose values no law can use.
     pub async fn trail_status(
         &self,
         scope: &Scope,
@@ -364,7 +359,7 @@ impl Store {
     }
 }
 
-/// What a search has read so far.
+/// The state of a search.
 #[derive(Default)]
 struct Search {
     elements: Vec<String>,

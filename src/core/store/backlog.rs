@@ -1,8 +1,8 @@
-//! What a run must know before it begins, and since when something waits for which job: a request each, since an idle run
-//! costs little more than this, and a server that has just come back thinks about each by its length.
+//! The inputs of a run, and the backlog of each job: one statement each, since an idle run costs little more than this, and a
+//! server that has just started plans a statement by its length.
 
 use super::Store;
-use super::catalogue::{RUN_BACKLOG, RUN_OUTLOOK};
+use super::catalogue::{RUN_BACKLOG, RUN_INPUTS};
 use super::error::Error;
 use super::trail::{Counter, counter};
 use super::tunables;
@@ -11,9 +11,9 @@ use crate::domain::tunables::Tunables;
 use crate::domain::units::Timestamp;
 use serde::Deserialize;
 
-/// How things stand before a run.
+/// What a run reads before it begins.
 #[derive(Debug, Clone)]
-pub struct Outlook {
+pub struct RunInputs {
     /// The tunables as the graph has them.
     pub tunables: Tunables,
     /// Memories of other writers that Ebb has not yet seen.
@@ -31,7 +31,6 @@ pub struct Backlog {
     pub ripe: Option<Timestamp>,
     /// A session, for co-activation.
     pub coactivate: Option<Timestamp>,
-    /// For the clusters.
     pub cluster: Option<Timestamp>,
     /// For strengthening what is like them.
     pub reinforce: Option<Timestamp>,
@@ -55,20 +54,17 @@ struct Row {
 }
 
 impl Store {
-    /// Looks around before a run.
-    pub async fn outlook(&self) -> Result<Outlook, Error> {
-        let row: Row = self
-            .transactions
-            .run("run.outlook", Mode::Read, async |tx: &mut Tx| tx.only(RUN_OUTLOOK.call()).await)
-            .await?;
-        Ok(Outlook {
+    /// Reads the inputs of a run.
+    pub async fn run_inputs(&self) -> Result<RunInputs, Error> {
+        let row: Row = self.read_one(RUN_INPUTS.call()).await?;
+        Ok(RunInputs {
             tunables: tunables::check(row.names.zip(row.values))?,
             unstamped: (row.memories - row.stamped).max(0),
             attempts: row.attempts,
         })
     }
 
-    /// Says since when something waits for which job.
+    /// Since when something waits for each job.
     pub async fn backlog(&self) -> Result<Backlog, Error> {
         #[derive(Deserialize)]
         struct Row {

@@ -1,4 +1,4 @@
-//! What the harness sees of the graph: looks in the middle of a round, rest, and the whole of it at the end.
+//! The view that the harness has of the graph: samples during a round, whether workers are idle, all of it at the end.
 
 #![expect(
     clippy::disallowed_types,
@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// A client of the server that is no part of what is judged.
-pub(crate) struct Eyes {
+pub(crate) struct Observer {
     graph: neo4rs::Graph,
     /// Runs and attempts that were not over when they were last seen.
     open: BTreeSet<String>,
@@ -24,7 +24,7 @@ pub(crate) struct Eyes {
 const RUN: &str = "r.job AS job, r.occurrence AS occurrence, r.state AS state, r.fence AS fence, r.batch AS batch, \
                    r.now.epochMillis AS now, r.trigger = 'schedule' AS scheduled";
 
-impl Eyes {
+impl Observer {
     pub(crate) fn open(host: &Host) -> Result<Self, String> {
         let config = neo4rs::ConfigBuilder::default()
             .uri(&host.uri)

@@ -81,7 +81,7 @@ const LIVES: Duration = Duration::from_secs(5);
 
 /// What will befall a worker.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Doom {
+pub(crate) enum Disruption {
     /// It stops itself so at the n-th time that it comes to a point.
     Point { point: &'static str, hit: usize, action: &'static str },
     /// It is killed so long after it began.
@@ -98,7 +98,7 @@ pub(crate) enum Doom {
     None,
 }
 
-impl Doom {
+impl Disruption {
     /// That of a round. Every stop point has its turn, and one round in nine a kill at any time.
     pub(crate) fn of(seed: u64, round: u64, kind: Kind) -> Self {
         let mut random =
@@ -133,7 +133,7 @@ impl Doom {
     }
 }
 
-impl fmt::Display for Doom {
+impl fmt::Display for Disruption {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Point { point, hit, action } => write!(f, "{action} at {point} {hit}"),

@@ -1,5 +1,5 @@
-//! When a write is followed by a trim of bookkeeping whose time is over (see `retention`): one write in 256 by a small one,
-//! one in 4,096 by one that looks at runs, attempts and sweeps as well.
+//! The schedule of trims: which write is followed by the removal of expired bookkeeping (see `retention`). One write in 256
+//! removes requests and changes, one in 4,096 also runs, attempts and sweeps.
 
 use crate::clock::jitter;
 use crate::domain::retention::Retention;
@@ -7,54 +7,54 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Write transactions from one small trim to the next, and from one that looks at the ledger to the next.
+/// Write transactions from one trim of requests to the next, and from one trim of the ledger to the next.
 const EVERY: u64 = 256;
 const LEDGER_EVERY: u64 = 16 * EVERY;
 
-/// What is due after a write.
+/// The trim that is due after a write.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) enum Due {
+pub(super) enum TrimDue {
     #[default]
     Nothing,
-    Small,
+    Requests,
     Ledger,
 }
 
 /// Counts the writes of a program.
 #[derive(Debug)]
-pub(super) struct Pace {
+pub(super) struct TrimSchedule {
     kept: Retention,
     writes: AtomicU64,
-    due: Mutex<Due>,
+    due: Mutex<TrimDue>,
 }
 
-impl Pace {
+impl TrimSchedule {
     pub(super) fn new(kept: Retention) -> Self {
         let lot = jitter(Duration::from_millis(LEDGER_EVERY - 1)).as_millis();
         Self { kept, writes: AtomicU64::new(u64::try_from(lot).unwrap_or(0)), due: Mutex::default() }
     }
 
-    pub(super) const fn kept(&self) -> &Retention {
+    pub(super) const fn retention(&self) -> &Retention {
         &self.kept
     }
 
     /// Counts a write that was committed; a dry run is none.
-    pub(super) fn committed(&self) {
+    pub(super) fn count_write(&self) {
         let due = match self.writes.fetch_add(1, Ordering::Relaxed) + 1 {
             _ if !self.kept.paced => return,
-            n if n.is_multiple_of(LEDGER_EVERY) => Due::Ledger,
-            n if n.is_multiple_of(EVERY) => Due::Small,
+            n if n.is_multiple_of(LEDGER_EVERY) => TrimDue::Ledger,
+            n if n.is_multiple_of(EVERY) => TrimDue::Requests,
             _ => return,
         };
         *self.lock() = due;
     }
 
     /// What is due now, for whoever does it.
-    pub(super) fn take(&self) -> Due {
+    pub(super) fn take_due(&self) -> TrimDue {
         std::mem::take(&mut self.lock())
     }
 
-    fn lock(&self) -> MutexGuard<'_, Due> {
+    fn lock(&self) -> MutexGuard<'_, TrimDue> {
         self.due.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -72,20 +72,20 @@ mod tests {
         paced: true,
     };
 
-    fn after_one_more(pace: &Pace) -> Due {
-        pace.committed();
-        pace.take()
+    fn after_one_more(trims: &TrimSchedule) -> TrimDue {
+        trims.count_write();
+        trims.take_due()
     }
 
     #[test]
     fn of_4096_writes_whatever_the_first_16_trim_and_one_of_them_the_ledger() {
         for _ in 0..20 {
-            let pace = Pace::new(KEPT);
-            let due: Vec<Due> = (0..LEDGER_EVERY).map(|_| after_one_more(&pace)).collect();
-            assert_eq!(due.iter().filter(|due| **due == Due::Small).count(), 15);
-            assert_eq!(due.iter().filter(|due| **due == Due::Ledger).count(), 1);
+            let trims = TrimSchedule::new(KEPT);
+            let due: Vec<TrimDue> = (0..LEDGER_EVERY).map(|_| after_one_more(&trims)).collect();
+            assert_eq!(due.iter().filter(|due| **due == TrimDue::Requests).count(), 15);
+            assert_eq!(due.iter().filter(|due| **due == TrimDue::Ledger).count(), 1);
         }
-        let never = Pace::new(Retention { paced: false, ..KEPT });
-        assert!((0..LEDGER_EVERY).all(|_| after_one_more(&never) == Due::Nothing));
+        let never = TrimSchedule::new(Retention { paced: false, ..KEPT });
+        assert!((0..LEDGER_EVERY).all(|_| after_one_more(&never) == TrimDue::Nothing));
     }
 }
