@@ -84,7 +84,7 @@ fn serve(cli: &Cli, settings: Settings, environment: &Environment, output: &Outp
     let ended = runtime.block_on(async {
         let open = wiring::open(&settings, scope).await.map_err(not_open)?;
         let stated = settings.http.listen.is_some();
-        let began = |ports: worker::Ports| {
+        let on_start = |ports: worker::Ports| {
             if let Some(address) = ports.probes {
                 output.remark(&format!("Probes and metrics at http://{address}"));
             }
@@ -96,7 +96,7 @@ fn serve(cli: &Cli, settings: Settings, environment: &Environment, output: &Outp
             }
         };
         let source = worker::Source { file, load: &load };
-        let ended = Box::pin(worker::run(&open.service, settings, roles, source, began)).await;
+        let ended = Box::pin(worker::run(&open.service, settings, roles, source, on_start)).await;
         if let Err(why @ worker::Error::ForcedShutdown) = ended {
             // At once: nothing is taken down, as if the process had been killed.
             let _ = CliError::new(Exit::Interrupted, why)
@@ -173,7 +173,7 @@ async fn verb(cli: &Cli, settings: &Settings, output: &Output) -> Result<(), Cli
         Command::Mcp => {
             let tools = Tools::of_user(Arc::clone(&open.service), settings.mcp.allow_writes);
             let serving = Box::pin(tools.serve_stdio());
-            worker::mirrors::beside(&open.service, serving).await.map_err(CliError::failed)
+            worker::mirrors::refresh_while(&open.service, serving).await.map_err(CliError::failed)
         }
         command => cli::run(command, &open.service, output, global).await,
     };
