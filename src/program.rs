@@ -5,13 +5,13 @@
 //! gets what it needs. It is part of the library, so that what is async is compiled once, and not again in the binary.
 
 use crate::settings::{self, Environment, Faults, Flag, Flags, Settings};
-use crate::surfaces::cli::config::{self, Firings, Setting};
+use crate::surfaces::cli::config::{self, JobSchedule, Setting};
 use crate::surfaces::cli::exit::{CliError, Exit};
 use crate::surfaces::cli::instant::spelt;
 use crate::surfaces::cli::output::Output;
 use crate::surfaces::cli::serve::Role;
 use crate::surfaces::cli::{
-    self, Cli, Command, Global, demo, engine, graph, neo4j, recall, run_alone, server,
+    self, Cli, Command, Global, demo, engine, graph, neo4j, recall, run_offline, server,
 };
 use crate::surfaces::mcp::Tools;
 use crate::telemetry;
@@ -47,19 +47,19 @@ pub fn main() -> ExitCode {
 }
 
 fn run(cli: &Cli, environment: &Environment, output: &Output) -> Result<(), CliError> {
-    if let Some(done) = run_alone(&cli.command, output) {
+    if let Some(done) = run_offline(&cli.command, output) {
         return done;
     }
     // The keeper has no settings of its own: what it is to run comes from whoever starts it.
-    if let Command::Neo4j(neo4j::Verb::Keep(keep)) = &cli.command {
-        return Ok(ebb_provision::keep(&keep.home)?);
+    if let Command::Neo4j(neo4j::Verb::Keep { home }) = &cli.command {
+        return Ok(ebb_provision::keep(home)?);
     }
     let settings = Settings::load(&flags(&cli.global), environment).map_err(|faults| invalid(&faults))?;
     telemetry::start(&settings.log, output.color_on_stderr).map_err(anyhow::Error::new)?;
     match &cli.command {
         Command::Config(config::Verb::Show) => config::show(&shown(&settings), output),
         Command::Config(config::Verb::Validate) => {
-            config::validate(&shown(&settings), &firings(&settings), output)
+            config::validate(&shown(&settings), &job_schedules(&settings), output)
         }
         Command::Serve(_) | Command::Worker => serve(cli, settings, environment, output),
         _ => on_a_database(cli, &settings, output),
@@ -145,16 +145,16 @@ async fn verb(cli: &Cli, settings: &Settings, output: &Output) -> Result<(), Cli
             let keeper = wiring::keeper().map_err(not_open)?;
             return neo4j::run(verb, &settings.neo4j, &keeper, output).await;
         }
-        Command::Demo(_) => return Box::pin(play(settings, scope, output)).await,
+        Command::Demo => return Box::pin(play(settings, scope, output)).await,
         Command::Engine(verb) if verb.file().is_some() => {
             return on_file(&cli.command, verb.file(), settings, output);
         }
         Command::Recall(args) if args.graph.is_some() => {
             return on_file(&cli.command, args.graph.as_deref(), settings, output);
         }
-        Command::Graph(graph::Verb::Load(args)) => {
+        Command::Graph(graph::Verb::Load { file }) => {
             let range = settings.engine.range().map_err(CliError::failed)?;
-            return graph::load(args, contents_of_file(&args.file, range)?, output);
+            return graph::load(file, contents_of_file(file, range)?, output);
         }
         Command::Init(args) => server::write_config(args, &settings::sample(), output, &cli.global).await?,
         _ => {}
@@ -283,7 +283,7 @@ fn invalid(faults: &Faults) -> CliError {
 }
 
 /// When each job runs next. Where the configuration leaves that to the graph, what it would write there is taken.
-fn firings(settings: &Settings) -> Vec<Firings> {
+fn job_schedules(settings: &Settings) -> Vec<JobSchedule> {
     let Ok(tunables) = settings.memory.clone().check() else { return Vec::new() };
     let schedules = wiring::schedules(settings);
     let of = |job: JobName| {
@@ -296,7 +296,7 @@ fn firings(settings: &Settings) -> Vec<Firings> {
             Rhythm::Cron(pattern, zone) => (format!("{} {}", pattern.text(), zone.name()), "cron"),
         };
         let own = schedules.of(job).rhythm.is_some();
-        Firings {
+        JobSchedule {
             job,
             enabled: schedules.of(job).enabled,
             schedule: written,

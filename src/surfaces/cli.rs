@@ -2,7 +2,7 @@
 //!
 //! stdout is data and nothing else; progress, logs, questions and errors go to stderr, so that a pipe always carries
 //! what it promises. The arguments of a group of verbs are in the file named after it, and their doc comments are the
-//! help that users read. What every verb shares is here ([`Global`], [`When`], [`Write`]); how answers are printed is in
+//! help that users read. What every verb shares is here ([`Global`], [`ReadOptions`], [`WriteOptions`]); how answers are printed is in
 //! [`output`], how errors end the process in [`exit`].
 //!
 //! Invariant: the help of every verb is what a golden file says (held by `tests::the_help_of_every_verb`).
@@ -83,7 +83,8 @@ pub enum Command {
     /// Starts a scratch Neo4j, creates the schema, replays a bundled month of an agent's life under simulated time, and
     /// shows the tiers as they move, what was promoted, what expired and why. Ends with the address of Neo4j Browser and
     /// three queries to paste. A given database that holds anything else is never touched.
-    Demo(server::Demo),
+    #[command(after_help = "Examples:\n  ebb demo\n  ebb demo -o json")]
+    Demo,
     /// Prepare a database: constraints, indexes and the configuration node
     Init(server::Init),
     /// Examine connection, server, schema and rows, and say how to mend what is wrong
@@ -199,17 +200,17 @@ pub enum ColorWhen {
     Never,
 }
 
-/// The instant at which a reading verb looks.
+/// Options of a verb that reads at an instant.
 #[derive(Debug, Clone, Copy, Args)]
-pub struct When {
+pub struct ReadOptions {
     /// Look as of this instant: RFC 3339, a date, or relative such as -3h [default: now]
     #[arg(long, value_name = "INSTANT", allow_hyphen_values = true)]
     pub at: Option<Moment>,
 }
 
-/// What every writing verb has.
+/// Options of a verb that runs a job.
 #[derive(Debug, Clone, Copy, Args)]
-pub struct Write {
+pub struct RunOptions {
     /// The instant that counts: RFC 3339, a date, or relative such as -3h [default: now]
     #[arg(long, value_name = "INSTANT", allow_hyphen_values = true)]
     pub at: Option<Moment>,
@@ -218,9 +219,15 @@ pub struct Write {
     pub dry_run: bool,
 }
 
-/// What makes a write count once.
+/// Options of a verb that writes, once per request id.
 #[derive(Debug, Clone, Args)]
-pub struct Once {
+pub struct WriteOptions {
+    /// The instant that counts: RFC 3339, a date, or relative such as -3h [default: now]
+    #[arg(long, value_name = "INSTANT", allow_hyphen_values = true)]
+    pub at: Option<Moment>,
+    /// Say what would change, and change nothing
+    #[arg(long)]
+    pub dry_run: bool,
     /// Count once under this id, however often it is sent within 24 hours [default: a new id]
     #[arg(long, value_name = "ID")]
     pub request_id: Option<String>,
@@ -247,47 +254,60 @@ impl Global {
     }
 }
 
-impl When {
-    /// The instant to look at: the one asked for, else the simulated time of a scratch database, else now.
-    ///
-    /// # Errors
-    /// Of the service; a usage error for a span that leads out of the calendar.
+impl ReadOptions {
+    /// The instant to read at: the one asked for, else the simulated time of a scratch database, else now.
     pub async fn instant(&self, service: &Service) -> Result<Timestamp, CliError> {
         resolved(self.at, service).await
     }
 }
 
-impl Write {
+impl RunOptions {
+    /// As [`WriteOptions::instant`].
+    pub async fn instant(&self, service: &Service, global: &Global) -> Result<Timestamp, CliError> {
+        write_instant(self.at, self.dry_run, service, global).await
+    }
+}
+
+impl WriteOptions {
     /// The instant that counts. Asks before one that lies ahead, unless nothing is to be written.
     ///
     /// # Errors
-    /// As [`When::instant`]; exit 3 without a yes.
+    /// As [`ReadOptions::instant`]; exit 3 without a yes.
     pub async fn instant(&self, service: &Service, global: &Global) -> Result<Timestamp, CliError> {
-        let at = resolved(self.at, service).await?;
-        if self.at.is_some() && !self.dry_run {
-            let ahead = service.ahead(at).await?;
-            // A slip of the pen would move memories into a future that only the doctor brings them back from.
-            if ahead > SKEW_MAX {
-                let question = format!(
-                    "{} lies {} ahead of the server's clock, and what is written there cannot be taken back. Write it?",
-                    instant::rfc3339(at),
-                    instant::about(ahead)
-                );
-                confirm(&question, global.yes).await?;
-            }
-        }
-        Ok(at)
+        write_instant(self.at, self.dry_run, service, global).await
     }
 
-    /// Whether it is to last, and under which request id.
+    /// The write mode: a dry run, or once under the request id.
     #[must_use]
-    pub fn mode(&self, once: &Once) -> WriteMode {
-        if self.dry_run {
-            WriteMode::DryRun
-        } else {
-            WriteMode::Once(RequestId::or_new("cli", once.request_id.as_deref()))
+    pub fn mode(&self) -> WriteMode {
+        write_mode(self.dry_run, self.request_id.as_deref())
+    }
+}
+
+fn write_mode(dry_run: bool, request_id: Option<&str>) -> WriteMode {
+    if dry_run { WriteMode::DryRun } else { WriteMode::Once(RequestId::or_new("cli", request_id)) }
+}
+
+async fn write_instant(
+    moment: Option<Moment>,
+    dry_run: bool,
+    service: &Service,
+    global: &Global,
+) -> Result<Timestamp, CliError> {
+    let at = resolved(moment, service).await?;
+    if moment.is_some() && !dry_run {
+        let ahead = service.ahead(at).await?;
+        // A typing error would move memories into a future that only the doctor brings them back from.
+        if ahead > SKEW_MAX {
+            let question = format!(
+                "{} lies {} ahead of the server's clock, and what is written there cannot be taken back. Write it?",
+                instant::rfc3339(at),
+                instant::about(ahead)
+            );
+            confirm(&question, global.yes).await?;
         }
     }
+    Ok(at)
 }
 
 async fn resolved(asked: Option<Moment>, service: &Service) -> Result<Timestamp, CliError> {
@@ -302,7 +322,7 @@ async fn resolved(asked: Option<Moment>, service: &Service) -> Result<Timestamp,
 }
 
 /// Runs a verb that needs the service. Any but init, doctor, status and replay refuse a database that was not
-/// initialised; `demo`, `neo4j` and those of [`run_alone`] have no part here.
+/// initialised; `demo`, `neo4j` and those of [`run_offline`] have no part here.
 pub async fn run(
     command: &Command,
     service: &Service,
@@ -330,12 +350,12 @@ pub async fn run(
         Command::Key(verb) => key::run(verb, service, output, global).await,
         Command::Fact(verb) => fact::run(verb, service, output, global).await,
         Command::Sweep(args) => fact::sweep(args, service, output, global).await,
-        Command::Policy(verb) => policy::run(verb, service, output, global).await,
+        Command::Policy(verb) => policy::run(verb, service, output).await,
         Command::Import(args) => events::import(args, service, output).await,
         Command::Replay(args) => events::replay(args, service, output).await,
         Command::Inspect(args) => inspect::run(args, service, output).await,
         Command::Plot(verb) => plot::run(verb, service, output).await,
-        Command::Demo(_)
+        Command::Demo
         | Command::Serve(_)
         | Command::Worker
         | Command::Mcp
@@ -359,7 +379,7 @@ fn unknown(what: &str, name: &str, known: impl Iterator<Item = &'static str>, li
 
 /// Runs a verb that needs neither configuration nor database; `None` for all others.
 #[must_use]
-pub fn run_alone(command: &Command, output: &Output) -> Option<Result<(), CliError>> {
+pub fn run_offline(command: &Command, output: &Output) -> Option<Result<(), CliError>> {
     match command {
         Command::Completions(args) => Some(docs::completions(args, Cli::command(), output)),
         Command::Man(args) => Some(docs::man(args, Cli::command(), output)),

@@ -1,6 +1,6 @@
 //! `ebb config`: the configuration in force.
 //!
-//! The rows arrive from settings with secrets as stars already; here they are only laid out.
+//! The rows come from the settings with secrets redacted; here they are only laid out.
 
 use super::exit::CliError;
 use super::instant::readable;
@@ -38,9 +38,9 @@ pub struct Setting {
     pub from: String,
 }
 
-/// When a job will run.
+/// The schedule of a job, with its next runs.
 #[derive(Debug, Clone, Serialize)]
-pub struct Firings {
+pub struct JobSchedule {
     /// Which job.
     pub job: JobName,
     /// Whether the schedule runs it.
@@ -54,10 +54,10 @@ pub struct Firings {
 }
 
 #[derive(Serialize)]
-struct Valid<'a> {
+struct ValidationReport<'a> {
     valid: bool,
     keys_set: usize,
-    jobs: &'a [Firings],
+    jobs: &'a [JobSchedule],
 }
 
 /// Prints the configuration.
@@ -72,12 +72,12 @@ pub fn show(settings: &[Setting], output: &Output) -> Result<(), CliError> {
 }
 
 /// Says that the configuration is sound, and when jobs will run by it; a faulty one never gets here.
-pub fn validate(settings: &[Setting], jobs: &[Firings], output: &Output) -> Result<(), CliError> {
+pub fn validate(settings: &[Setting], jobs: &[JobSchedule], output: &Output) -> Result<(), CliError> {
     let keys_set = settings
         .iter()
         .filter(|setting| !setting.from.starts_with("default") && setting.from != "unset")
         .count();
-    output.emit("config.validate", &Valid { valid: true, keys_set, jobs }, |page| {
+    output.emit("config.validate", &ValidationReport { valid: true, keys_set, jobs }, |page| {
         page.line(&format!(
             "The configuration is sound; {keys_set} of {} keys are not the default.",
             settings.len()

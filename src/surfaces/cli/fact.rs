@@ -4,7 +4,7 @@ use super::exit::{CliError, Exit};
 use super::instant::{Moment, readable};
 use super::output::Output;
 use super::page::Column;
-use super::{Global, Once, When, Write};
+use super::{Global, ReadOptions, WriteOptions};
 use clap::{Args, Subcommand, ValueEnum};
 use ebb_core::api::fact::{AssertedFact, Fact, Sweep, SweepAnswer, SweepRequest};
 use ebb_core::clock::new_id;
@@ -62,12 +62,9 @@ pub struct AssertArgs {
     /// Until when it holds: RFC 3339, a date, or relative such as +30d
     #[arg(long, value_name = "INSTANT", allow_hyphen_values = true)]
     pub valid_until: Option<Moment>,
-    /// When, and whether for real.
+    /// When, whether for real, and under which request id.
     #[command(flatten)]
-    pub write: Write,
-    /// What makes it count once.
-    #[command(flatten)]
-    pub once: Once,
+    pub write: WriteOptions,
 }
 
 /// `ebb fact list`
@@ -112,12 +109,9 @@ pub struct SweepArgs {
     /// Say how a sweep stands that a worker does
     #[arg(long, value_name = "ID", conflicts_with_all = ["mode", "policy", "accept_affected"])]
     pub job: Option<String>,
-    /// When, and whether for real.
+    /// When, whether for real, and under which request id.
     #[command(flatten)]
-    pub write: Write,
-    /// What makes it count once.
-    #[command(flatten)]
-    pub once: Once,
+    pub write: WriteOptions,
 }
 
 fn confidence(text: &str) -> Result<Confidence, String> {
@@ -169,7 +163,7 @@ async fn assert(
 ) -> Result<(), CliError> {
     let at = args.write.instant(service, global).await?;
     let valid_until = match args.valid_until {
-        Some(until) => Some(When { at: Some(until) }.instant(service).await?),
+        Some(until) => Some(ReadOptions { at: Some(until) }.instant(service).await?),
         None => None,
     };
     let assertion = Assertion {
@@ -191,7 +185,7 @@ async fn assert(
         }
         why => CliError::usage(why),
     })?;
-    let said = service.assert_facts(&args.write.mode(&args.once), std::slice::from_ref(&assertion)).await?;
+    let said = service.assert_facts(&args.write.mode(), std::slice::from_ref(&assertion)).await?;
     let Some(said) = said.into_iter().next() else { return Err(CliError::failed("nothing was asserted")) };
     let text = assertion.tuple.to_string();
     let answer = AssertedFact {
@@ -279,7 +273,7 @@ pub async fn sweep(
         accept_affected: args.accept_affected,
         at: Some(args.write.instant(service, global).await?),
     };
-    match service.sweep(&args.write.mode(&args.once), &request, None).await? {
+    match service.sweep(&args.write.mode(), &request, None).await? {
         Sweep::Done(answer) => output.emit("sweep", &answer, |page| page.line(&summary(&answer))),
         Sweep::Queued(queued) => output.emit("sweep", &queued, |page| {
             page.line(&format!(

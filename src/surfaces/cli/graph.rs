@@ -8,7 +8,7 @@ pub use load::load;
 use super::exit::CliError;
 use super::output::Output;
 use super::page::{Page, percent};
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Subcommand, ValueEnum};
 use ebb_core::api::recall::Mirror;
 use ebb_core::service::Service;
 use ebb_core::service::mirrors::Difference;
@@ -25,60 +25,44 @@ pub enum Verb {
     ///
     /// Whatever Ebb writes, mirrors take over by themselves. This is for what was changed past it, in Neo4j Browser or by other
     /// programs, and should be seen before the next start.
-    Refresh(RefreshArgs),
+    #[command(
+        after_help = "Examples:\n  ebb graph refresh\n  ebb graph refresh --dry-run      which processes have mirrors"
+    )]
+    Refresh {
+        /// Say which mirrors would, and leave no word
+        #[arg(long)]
+        dry_run: bool,
+    },
     /// Save the mirror of a scope as a snapshot file (JSON version 3), which --graph asks without any database
-    Save(SaveArgs),
+    #[command(
+        after_help = "Examples:\n  ebb graph save memory.json\n  ebb recall --graph memory.json \"who wrote the parser\""
+    )]
+    Save {
+        /// Where to, and beside it what was learned; each file is replaced whole, or not at all
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+    },
     /// Read a snapshot file (JSON version 3) strictly and say what it holds; needs no database
-    Load(LoadArgs),
+    #[command(after_help = "Examples:\n  ebb graph save memory.json; ebb graph load memory.json")]
+    Load {
+        /// Which file
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+    },
     /// Print the mirror: as JSON version 3, as GraphML, or as a picture in the language of GraphViz
-    Export(ExportArgs),
+    #[command(
+        after_help = "Examples:\n  ebb graph export --format dot --top 60 | dot -Tsvg > memory.svg\n  ebb graph export --format graphml > memory.graphml"
+    )]
+    Export {
+        /// In which language
+        #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Language::Json)]
+        format: Language,
+        /// Of a picture: how many nodes, those with the most neighbours
+        #[arg(long, value_name = "K", default_value_t = 100, value_parser = clap::value_parser!(u16).range(1..=10_000))]
+        top: u16,
+    },
     /// Bring the mirror up to date, then read everything anew and say where the two differ
     Verify,
-}
-
-/// `ebb graph refresh`
-#[derive(Debug, Clone, Args)]
-#[command(
-    after_help = "Examples:\n  ebb graph refresh\n  ebb graph refresh --dry-run      which processes have mirrors"
-)]
-pub struct RefreshArgs {
-    /// Say which mirrors would, and leave no word
-    #[arg(long)]
-    pub dry_run: bool,
-}
-
-/// `ebb graph load`
-#[derive(Debug, Clone, Args)]
-#[command(after_help = "Examples:\n  ebb graph save memory.json; ebb graph load memory.json")]
-pub struct LoadArgs {
-    /// Which file
-    #[arg(value_name = "FILE")]
-    pub file: PathBuf,
-}
-
-/// `ebb graph save`
-#[derive(Debug, Clone, Args)]
-#[command(
-    after_help = "Examples:\n  ebb graph save memory.json\n  ebb recall --graph memory.json \"who wrote the parser\""
-)]
-pub struct SaveArgs {
-    /// Where to, and beside it what was learned; each file is replaced whole, or not at all
-    #[arg(value_name = "FILE")]
-    pub file: PathBuf,
-}
-
-/// `ebb graph export`
-#[derive(Debug, Clone, Args)]
-#[command(
-    after_help = "Examples:\n  ebb graph export --format dot --top 60 | dot -Tsvg > memory.svg\n  ebb graph export --format graphml > memory.graphml"
-)]
-pub struct ExportArgs {
-    /// In which language
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Language::Json)]
-    pub format: Language,
-    /// Of a picture: how many nodes, those with the most neighbours
-    #[arg(long, value_name = "K", default_value_t = 100, value_parser = clap::value_parser!(u16).range(1..=10_000))]
-    pub top: u16,
 }
 
 /// How a graph is written.
@@ -92,18 +76,18 @@ pub enum Language {
     Graphml,
 }
 
-/// What was saved.
+/// Files that were saved.
 #[derive(Debug, Serialize)]
-struct Saved {
+struct SaveReport {
     file: String,
     bytes: u64,
     learned: LearnedFile,
     mirror: Mirror,
 }
 
-/// Where a mirror differed.
+/// Differences between a mirror and the graph.
 #[derive(Debug, Serialize)]
-struct Verified {
+struct VerifyReport {
     same: bool,
     missing: u64,
     extra: u64,
@@ -114,37 +98,39 @@ struct Verified {
 
 /// Runs a verb.
 pub async fn run(verb: &Verb, service: &Service, output: &Output) -> Result<(), CliError> {
-    if let Verb::Refresh(args) = verb {
-        return refresh::run(args, service, output).await;
+    if let Verb::Refresh { dry_run } = verb {
+        return refresh::run(*dry_run, service, output).await;
     }
     let mirror = service.refresh_mirror(service.scope()).await?;
     match verb {
         Verb::Stats => output.emit("graph.stats", &mirror, |page| stats(&mirror, page)),
-        Verb::Save(args) => {
-            let learned = service.save_mirror(service.scope(), &args.file).await?;
-            let bytes = std::fs::metadata(&args.file).map_or(0, |file| file.len());
-            let saved = Saved { file: args.file.display().to_string(), bytes, learned, mirror };
+        Verb::Save { file } => {
+            let learned = service.save_mirror(service.scope(), file).await?;
+            let bytes = std::fs::metadata(file).map_or(0, |file| file.len());
+            let saved = SaveReport { file: file.display().to_string(), bytes, learned, mirror };
             output.emit("graph.save", &saved, |page| {
                 page.line(&format!("Saved {} ({} bytes).", saved.file, saved.bytes));
                 page.line(&format!("What was learned is in {}.", saved.learned.file.display()));
                 stats(&saved.mirror, page);
             })
         }
-        Verb::Export(args) => {
+        Verb::Export { format, top } => {
             let view = service.view(service.scope()).await?;
-            match args.format {
+            match format {
                 Language::Json => output.stream(|to| export(&view, to)),
-                Language::Dot => output.raw(dot(&view, usize::from(args.top)).as_bytes()),
+                Language::Dot => output.raw(dot(&view, usize::from(*top)).as_bytes()),
                 Language::Graphml => output.stream(|to| export_graphml(&view, to)),
             }
         }
-        Verb::Refresh(_) | Verb::Load(_) => Err(CliError::usage("this verb does not work on a mirror")),
+        Verb::Refresh { .. } | Verb::Load { .. } => {
+            Err(CliError::usage("this verb does not work on a mirror"))
+        }
         Verb::Verify => {
             let difference = service.verify_mirror(service.scope()).await?;
             let mirror = service.mirrored(service.scope())?;
             let same = difference.is_none();
             let Difference { missing, extra, differing, named } = difference;
-            let verified = Verified { same, missing, extra, differing, such_as: named, mirror };
+            let verified = VerifyReport { same, missing, extra, differing, such_as: named, mirror };
             output.emit("graph.verify", &verified, |page| {
                 match verified.same {
                     true => page.line("The mirror is what the graph is."),
@@ -159,7 +145,7 @@ pub async fn run(verb: &Verb, service: &Service, output: &Output) -> Result<(), 
     }
 }
 
-/// For how much something was learned, and from how much.
+/// How many relationships have learned weight, and from how many outcomes.
 fn learned(slots: usize, tick: u64) -> String {
     format!("of {slots} relationships, each way, from {tick} outcomes")
 }

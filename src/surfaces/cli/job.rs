@@ -4,7 +4,7 @@ use super::exit::CliError;
 use super::instant::{about, between, readable, spelt};
 use super::output::Output;
 use super::page::{Column, Page};
-use super::{Global, unknown};
+use super::{Global, RunOptions, unknown};
 use clap::{Args, Subcommand};
 pub(super) use ebb_core::api::job::Job;
 use ebb_core::api::job::{JobRun, PastRun};
@@ -24,9 +24,16 @@ pub enum Verb {
     /// List the jobs: schedule, last run, what is due
     List,
     /// Run a job now, or all of them in their order
-    Run(Run),
+    Run(RunArgs),
     /// Show past runs, the latest first
-    History(History),
+    History {
+        /// Name of the job [default: all jobs]
+        #[arg(value_name = "NAME")]
+        name: Option<String>,
+        /// Show at most this many runs
+        #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
+        limit: u32,
+    },
 }
 
 /// `ebb job run`
@@ -38,7 +45,7 @@ Examples:
   ebb job run promote
   ebb job run decay --limit 1000
   ebb job run --all --dry-run")]
-pub struct Run {
+pub struct RunArgs {
     /// Name of the job
     #[arg(value_name = "NAME", required_unless_present = "all", conflicts_with = "all")]
     pub name: Option<String>,
@@ -50,26 +57,15 @@ pub struct Run {
     pub limit: Option<u64>,
     /// When, and whether for real.
     #[command(flatten)]
-    pub write: super::Write,
-}
-
-/// `ebb job history`
-#[derive(Debug, Clone, Args)]
-pub struct History {
-    /// Name of the job [default: all jobs]
-    #[arg(value_name = "NAME")]
-    pub name: Option<String>,
-    /// Show at most this many runs
-    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
-    pub limit: u32,
+    pub options: RunOptions,
 }
 
 /// Runs a verb.
 pub async fn run(verb: &Verb, service: &Service, output: &Output, global: &Global) -> Result<(), CliError> {
     match verb {
         Verb::List => list(service, output).await,
-        Verb::Run(args) => work(args, service, output, global).await,
-        Verb::History(args) => history(args, service, output).await,
+        Verb::Run(args) => run_jobs(args, service, output, global).await,
+        Verb::History { name, limit } => history(name.as_deref(), *limit, service, output).await,
     }
 }
 
@@ -194,13 +190,18 @@ fn sentence(run: &JobRun) -> String {
     format!("{name} at {} UTC{dry_run}: {what}.{rest}", readable(run.at))
 }
 
-async fn work(args: &Run, service: &Service, output: &Output, global: &Global) -> Result<(), CliError> {
+async fn run_jobs(
+    args: &RunArgs,
+    service: &Service,
+    output: &Output,
+    global: &Global,
+) -> Result<(), CliError> {
     let named = args.name.as_deref().map(job).transpose()?;
     let jobs: Vec<JobName> = named.map_or_else(|| JobName::ALL.to_vec(), |job| vec![job]);
-    let at = args.write.instant(service, global).await?;
+    let at = args.options.instant(service, global).await?;
     let mut runs = Vec::new();
     for job in jobs {
-        runs.push(if args.write.dry_run {
+        runs.push(if args.options.dry_run {
             JobRun::of(job, service.dry_run_job(job, at, args.limit, false).await?, at)
         } else {
             JobRun::reported(service.run_job(job, at, args.limit).await?)
@@ -213,10 +214,9 @@ async fn work(args: &Run, service: &Service, output: &Output, global: &Global) -
     }
 }
 
-async fn history(args: &History, service: &Service, output: &Output) -> Result<(), CliError> {
-    let named = args.name.as_deref().map(job).transpose()?;
-    let runs: Vec<PastRun> =
-        service.history(named, args.limit).await?.into_iter().map(PastRun::from).collect();
+async fn history(name: Option<&str>, limit: u32, service: &Service, output: &Output) -> Result<(), CliError> {
+    let named = name.map(job).transpose()?;
+    let runs: Vec<PastRun> = service.history(named, limit).await?.into_iter().map(PastRun::from).collect();
     output.emit_list("job.history", "runs", &runs, |page| {
         if runs.is_empty() {
             page.line("No run yet. `ebb job run --all` runs every job once.");

@@ -13,6 +13,7 @@ use ebb_core::domain::units::Timestamp;
 use ebb_core::service::keys::KeyError;
 use ebb_core::service::{KeyRow, Service};
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// The verbs of `ebb key`.
@@ -34,9 +35,17 @@ pub enum Verb {
     /// List keys
     List,
     /// Revoke a key for good
-    Revoke(Revoke),
+    Revoke {
+        /// Id of the key: what stands between the underscores
+        #[arg(value_name = "ID")]
+        id: String,
+    },
     /// Remove keys that were revoked or have expired; the job audit does so after 90 days
-    Prune(Prune),
+    Prune {
+        /// Only those of more than this many days ago
+        #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=36_500))]
+        days: u32,
+    },
     /// Let whoever is on this machine in without a key again, once no key is left
     Open,
 }
@@ -62,22 +71,6 @@ pub struct Create {
     pub lasts: Option<Duration>,
 }
 
-/// `ebb key revoke`
-#[derive(Debug, Clone, Args)]
-pub struct Revoke {
-    /// Id of the key: what stands between the underscores
-    #[arg(value_name = "ID")]
-    pub id: String,
-}
-
-/// `ebb key prune`
-#[derive(Debug, Clone, Args)]
-pub struct Prune {
-    /// Only those of more than this many days ago
-    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=36_500))]
-    pub days: u32,
-}
-
 fn right_parser() -> impl TypedValueParser<Value = Right> {
     PossibleValuesParser::new(Right::ALL.map(Right::name))
         .try_map(|name| Right::named(&name).ok_or("not the name of a right"))
@@ -88,44 +81,46 @@ pub async fn run(verb: &Verb, service: &Service, output: &Output, global: &Globa
     match verb {
         Verb::Create(args) => create(args, service, output).await,
         Verb::List => list(service, output).await,
-        Verb::Revoke(args) => revoke(args, service, output).await,
-        Verb::Prune(args) => prune(args, service, output).await,
+        Verb::Revoke { id } => revoke(id, service, output).await,
+        Verb::Prune { days } => prune(*days, service, output).await,
         Verb::Open => open(service, output, global).await,
     }
 }
 
+/// A new key, with its secret.
 #[derive(Serialize)]
-struct Created {
-    id: String,
-    name: String,
-    secret: String,
+struct KeySecret<'a> {
+    id: &'a str,
+    name: &'a str,
+    secret: &'a str,
+    #[serde(flatten)]
+    grant: Permission,
+    expires: Option<Timestamp>,
+}
+
+#[derive(Serialize)]
+struct Permission {
     rights: &'static str,
     scopes: Vec<String>,
-    expires: Option<Timestamp>,
 }
 
 async fn create(args: &Create, service: &Service, output: &Output) -> Result<(), CliError> {
     let made = service.create_key(&args.name, args.right, &args.scope, args.lasts).await.map_err(failed)?;
-    let created = Created {
-        id: made.id,
-        name: args.name.clone(),
-        secret: made.secret,
-        rights: made.grant.right.name(),
-        scopes: made.grant.scope_names(),
-        expires: made.expires,
-    };
+    let grant = Permission { rights: made.grant.right.name(), scopes: made.grant.scope_names() };
+    let created =
+        KeySecret { id: &made.id, name: &args.name, secret: &made.secret, grant, expires: made.expires };
     output.emit("key.create", &created, |page| {
-        page.line(&created.secret);
+        page.line(&made.secret);
         page.line("");
         page.line(&format!(
             "This is shown once. It may {} in {}; send it as: Authorization: Bearer KEY",
-            created.rights,
-            scopes(&created.scopes)
+            created.grant.rights,
+            scopes(&created.grant.scopes)
         ));
-        if let Some(at) = created.expires {
+        if let Some(at) = made.expires {
             page.line(&format!("It expires at {} (UTC)", readable(at)));
         }
-        page.line(&format!("Revoke it with: ebb key revoke {}", created.id));
+        page.line(&format!("Revoke it with: ebb key revoke {}", made.id));
     })
 }
 
@@ -177,52 +172,40 @@ async fn list(service: &Service, output: &Output) -> Result<(), CliError> {
 }
 
 #[derive(Serialize)]
-struct Revoked {
-    id: String,
+struct RevokeReport<'a> {
+    id: &'a str,
     name: Option<String>,
     /// Whether it was in force until now.
     revoked: bool,
 }
 
-async fn revoke(args: &Revoke, service: &Service, output: &Output) -> Result<(), CliError> {
-    let (name, first) = service.revoke_key(&args.id).await?;
-    let answer = Revoked { id: args.id.clone(), name, revoked: first };
+async fn revoke(id: &str, service: &Service, output: &Output) -> Result<(), CliError> {
+    let (name, revoked) = service.revoke_key(id).await?;
+    let answer = RevokeReport { id, name, revoked };
     output.emit("key.revoke", &answer, |page| {
         let name = answer.name.as_deref().unwrap_or("without a name");
-        page.line(&if first {
-            format!("Key {} ({name}) is revoked; within two seconds it opens nothing.", answer.id)
+        page.line(&if revoked {
+            format!("Key {id} ({name}) is revoked; within two seconds it opens nothing.")
         } else {
-            format!("Key {} ({name}) was revoked already.", answer.id)
+            format!("Key {id} ({name}) was revoked already.")
         });
     })
 }
 
-#[derive(Serialize)]
-struct Pruned {
-    /// How many keys went.
-    pruned: i64,
-}
-
-async fn prune(args: &Prune, service: &Service, output: &Output) -> Result<(), CliError> {
-    let answer = Pruned { pruned: service.prune_keys(args.days).await? };
-    output.emit("key.prune", &answer, |page| {
-        page.line(&format!("{} keys that opened nothing are removed.", answer.pruned));
+async fn prune(days: u32, service: &Service, output: &Output) -> Result<(), CliError> {
+    let pruned = service.prune_keys(days).await?;
+    output.emit("key.prune", &BTreeMap::from([("pruned", pruned)]), |page| {
+        page.line(&format!("{pruned} keys that opened nothing are removed."));
     })
-}
-
-#[derive(Serialize)]
-struct Opened {
-    /// Whether it was closed until now.
-    opened: bool,
 }
 
 async fn open(service: &Service, output: &Output, global: &Global) -> Result<(), CliError> {
     let question =
         "Whoever is on this machine may then ask `ebb serve` for everything, without a key. Open it?";
     confirm(question, global.yes).await?;
-    let answer = Opened { opened: service.open_keys().await? };
-    output.emit("key.open", &answer, |page| {
-        page.line(if answer.opened {
+    let opened = service.open_keys().await?;
+    output.emit("key.open", &BTreeMap::from([("opened", opened)]), |page| {
+        page.line(if opened {
             "Within two seconds no key is needed on this machine. Close it again with: ebb key create"
         } else {
             "It was open: no key is needed on this machine."

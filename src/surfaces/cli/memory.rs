@@ -1,15 +1,15 @@
 //! `ebb memory`: single memories.
 
 mod explain;
-mod look;
-mod shown;
-mod touch;
+mod layout;
+mod read;
+mod write;
 
 pub(super) use explain::picture;
 
 use super::exit::CliError;
 use super::output::Output;
-use super::{Global, Once, When, Write};
+use super::{Global, ReadOptions, WriteOptions};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
 use ebb_core::domain::ids::{InstanceId, MemoryId, MemoryKey, SessionId};
@@ -30,30 +30,60 @@ pub enum Verb {
     /// Touch memories: each gains 1 energy, and an expired one is revived
     Access(Access),
     /// Show a memory
-    Show(Show),
+    #[command(after_help = "Examples:\n  ebb memory explain ID\n  ebb memory show ID --at +2d -o json")]
+    Show {
+        /// Id of the memory
+        #[arg(value_name = "ID")]
+        id: String,
+        /// When to look.
+        #[command(flatten)]
+        when: ReadOptions,
+    },
     /// List memories with their current energy
     List(List),
     /// Pin memories: they neither fade nor expire nor rise
-    Pin(Pin),
+    Pin {
+        /// Ids of the memories
+        #[arg(value_name = "ID", required = true)]
+        ids: Vec<String>,
+        /// When, whether for real, and under which request id.
+        #[command(flatten)]
+        write: WriteOptions,
+    },
     /// Unpin memories: they fade again from now on
-    Unpin(Pin),
+    Unpin {
+        /// Ids of the memories
+        #[arg(value_name = "ID", required = true)]
+        ids: Vec<String>,
+        /// When, whether for real, and under which request id.
+        #[command(flatten)]
+        write: WriteOptions,
+    },
     /// Forget memories for good, with their traces
     Forget(Forget),
     /// Say why a memory is where it is, and when it will cross which threshold
-    Explain(Show),
+    #[command(after_help = "Examples:\n  ebb memory explain ID\n  ebb memory show ID --at +2d -o json")]
+    Explain {
+        /// Id of the memory
+        #[arg(value_name = "ID")]
+        id: String,
+        /// When to look.
+        #[command(flatten)]
+        when: ReadOptions,
+    },
 }
 
 /// Runs a verb.
 pub async fn run(verb: &Verb, service: &Service, output: &Output, global: &Global) -> Result<(), CliError> {
     match verb {
-        Verb::Add(args) => touch::add(args, service, output, global).await,
-        Verb::Access(args) => touch::access(args, service, output, global).await,
-        Verb::Pin(args) => touch::pin(args, true, service, output, global).await,
-        Verb::Unpin(args) => touch::pin(args, false, service, output, global).await,
-        Verb::Forget(args) => touch::forget(args, service, output, global).await,
-        Verb::Show(args) => look::show(args, service, output).await,
-        Verb::List(args) => look::list(args, service, output).await,
-        Verb::Explain(args) => explain::explain(args, service, output).await,
+        Verb::Add(args) => write::add(args, service, output, global).await,
+        Verb::Access(args) => write::access(args, service, output, global).await,
+        Verb::Pin { ids, write } => write::pin(ids, write, true, service, output, global).await,
+        Verb::Unpin { ids, write } => write::pin(ids, write, false, service, output, global).await,
+        Verb::Forget(args) => write::forget(args, service, output, global).await,
+        Verb::Show { id, when } => read::show(id, when, service, output).await,
+        Verb::List(args) => read::list(args, service, output).await,
+        Verb::Explain { id, when } => explain::explain(id, when, service, output).await,
     }
 }
 
@@ -105,12 +135,9 @@ pub struct Add {
     /// What it means, as numbers with commas between: as many as similarity.embedding_dimensions says
     #[arg(long, value_name = "NUMBERS", value_delimiter = ',', allow_hyphen_values = true)]
     pub embedding: Option<Vec<f64>>,
-    /// When, and whether for real.
+    /// When, whether for real, and under which request id.
     #[command(flatten)]
-    pub write: Write,
-    /// What makes it count once.
-    #[command(flatten)]
-    pub once: Once,
+    pub write: WriteOptions,
 }
 
 /// `ebb memory access`
@@ -134,24 +161,9 @@ pub struct Access {
     /// Fail on an expired memory instead of reviving it
     #[arg(long)]
     pub no_revive: bool,
-    /// When, and whether for real.
+    /// When, whether for real, and under which request id.
     #[command(flatten)]
-    pub write: Write,
-    /// What makes it count once.
-    #[command(flatten)]
-    pub once: Once,
-}
-
-/// `ebb memory show` and `ebb memory explain`
-#[derive(Debug, Clone, Args)]
-#[command(after_help = "Examples:\n  ebb memory explain ID\n  ebb memory show ID --at +2d -o json")]
-pub struct Show {
-    /// Id of the memory
-    #[arg(value_name = "ID")]
-    pub id: String,
-    /// When to look.
-    #[command(flatten)]
-    pub when: When,
+    pub write: WriteOptions,
 }
 
 /// `ebb memory list`
@@ -172,21 +184,7 @@ pub struct List {
     pub limit: u32,
     /// When to look.
     #[command(flatten)]
-    pub when: When,
-}
-
-/// `ebb memory pin` and `ebb memory unpin`
-#[derive(Debug, Clone, Args)]
-pub struct Pin {
-    /// Ids of the memories
-    #[arg(value_name = "ID", required = true)]
-    pub ids: Vec<String>,
-    /// When, and whether for real.
-    #[command(flatten)]
-    pub write: Write,
-    /// What makes it count once.
-    #[command(flatten)]
-    pub once: Once,
+    pub when: ReadOptions,
 }
 
 /// `ebb memory forget`
@@ -206,12 +204,9 @@ pub struct Forget {
     /// Go ahead although a guard stopped it: the number of memories that it named
     #[arg(long, value_name = "N")]
     pub accept_affected: Option<i64>,
-    /// When, and whether for real.
+    /// When, whether for real, and under which request id.
     #[command(flatten)]
-    pub write: Write,
-    /// What makes it count once.
-    #[command(flatten)]
-    pub once: Once,
+    pub write: WriteOptions,
 }
 
 fn tier_parser() -> impl TypedValueParser<Value = Tier> {

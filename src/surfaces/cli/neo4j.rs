@@ -2,7 +2,7 @@
 
 use super::exit::{CliError, Exit};
 use super::output::{Format, Output};
-use clap::{Args, Subcommand};
+use clap::Subcommand;
 use ebb_provision::{Config, Keeper, Status};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -31,15 +31,11 @@ pub enum Verb {
     Browser,
     /// Keep a server running for others
     #[command(hide = true)]
-    Keep(Keep),
-}
-
-/// What the background keeper of a server is told.
-#[derive(Debug, Clone, Args)]
-pub struct Keep {
-    /// The folder of the server
-    #[arg(long, value_name = "FOLDER")]
-    pub home: PathBuf,
+    Keep {
+        /// The folder of the server
+        #[arg(long, value_name = "FOLDER")]
+        home: PathBuf,
+    },
 }
 
 /// Runs a verb; `keep` is run by `main`, before there are settings.
@@ -58,7 +54,8 @@ pub async fn run(verb: &Verb, config: &Config, keeper: &Keeper, output: &Output)
             let stopped = ebb_provision::stop(config, *force).await?;
             let said =
                 if stopped { "The server is stopped; its data stays." } else { "No server was running." };
-            output.emit("neo4j.stop", &Stopped { stopped, home: &config.home }, |page| page.line(said))
+            let report = StopReport { stopped, home: &config.home };
+            output.emit("neo4j.stop", &report, |page| page.line(said))
         }
         Verb::Status => print_status(&ebb_provision::status(config).await?, output),
         Verb::Browser => {
@@ -67,14 +64,15 @@ pub async fn run(verb: &Verb, config: &Config, keeper: &Keeper, output: &Output)
             let url = ebb_provision::browser_url(&endpoint, None).unwrap_or_default();
             let opened = output.format == Format::Table && open(&url);
             let password = config.home.join("password");
-            let shown = Shown { url: &url, opened, username: &endpoint.username, password_file: &password };
-            output.emit("neo4j.browser", &shown, |page| {
+            let report =
+                BrowserReport { url: &url, opened, username: &endpoint.username, password_file: &password };
+            output.emit("neo4j.browser", &report, |page| {
                 page.line(&url);
                 page.line(&format!("User {}; the password is in {}", endpoint.username, password.display()));
                 page.line("The server stays until: ebb neo4j stop");
             })
         }
-        Verb::Keep(keep) => Ok(ebb_provision::keep(&keep.home)?),
+        Verb::Keep { home } => Ok(ebb_provision::keep(home)?),
     }
 }
 
@@ -90,13 +88,13 @@ fn refuse_given(config: &Config) -> Result<(), CliError> {
 }
 
 #[derive(Serialize)]
-struct Stopped<'a> {
+struct StopReport<'a> {
     stopped: bool,
     home: &'a Path,
 }
 
 #[derive(Serialize)]
-struct Shown<'a> {
+struct BrowserReport<'a> {
     url: &'a str,
     opened: bool,
     username: &'a str,

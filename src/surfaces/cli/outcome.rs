@@ -4,7 +4,7 @@
 use super::exit::CliError;
 use super::output::Output;
 use super::page::Page;
-use super::{Global, Once, Write};
+use super::{Global, WriteOptions};
 use clap::Args;
 use ebb_core::api::outcome::Outcome;
 use ebb_core::domain::ids::RecallId;
@@ -34,12 +34,9 @@ pub struct OutcomeArgs {
     /// What they were worth together, above 0 and at most 10
     #[arg(long, value_name = "X", default_value_t = 1.0)]
     pub reward: f64,
-    /// When, and whether for real.
+    /// When, whether for real, and under which request id.
     #[command(flatten)]
-    pub write: Write,
-    /// What makes it count once.
-    #[command(flatten)]
-    pub once: Once,
+    pub write: WriteOptions,
 }
 
 /// What is read of an answer.
@@ -96,7 +93,7 @@ pub async fn run(
     let answer = read.await.map_err(|gone| CliError::failed("the answer cannot be read").why(gone))??;
     let outcome = answer.outcome(&args.used, args.reward)?;
     let at = args.write.instant(service, global).await?;
-    let mode = args.write.mode(&args.once);
+    let mode = args.write.mode();
     let reported = service.report(&mode, service.scope(), &outcome, at).await?;
     let told = Outcome::of(&outcome, &reported, args.write.dry_run);
     output.emit("outcome", &told, |page| lay_out(&told, page))

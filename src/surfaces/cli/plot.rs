@@ -20,7 +20,7 @@ pub(super) mod verbs;
 
 pub use verbs::run;
 
-use super::When;
+use super::ReadOptions;
 use super::exit::CliError;
 use clap::{Args, Subcommand};
 use ebb_files::Readers;
@@ -108,7 +108,7 @@ pub struct Picture {
     pub svg: Option<PathBuf>,
     /// When to look.
     #[command(flatten)]
-    pub when: When,
+    pub when: ReadOptions,
 }
 
 /// The colours of pictures, by what they stand for.

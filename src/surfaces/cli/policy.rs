@@ -4,12 +4,11 @@ use super::exit::CliError;
 use super::instant::{span, spelt};
 use super::output::Output;
 use super::page::Column;
-use super::{Global, Once};
+use super::write_mode;
 use clap::{Args, Subcommand};
 use ebb_core::api::policy::{ChangedPolicy, DecayPolicies, DecayPolicy, RemovedPolicy};
 use ebb_core::domain::policy::{Draft, Given, Policy};
 use ebb_core::service::Service;
-use ebb_core::service::memories::{RequestId, WriteMode};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -21,7 +20,17 @@ pub enum Verb {
     /// Set a policy, in the place of one of the same id
     Set(SetArgs),
     /// Remove a policy
-    Remove(RemoveArgs),
+    Remove {
+        /// Its name
+        #[arg(value_name = "ID")]
+        id: String,
+        /// Say what would change, and change nothing
+        #[arg(long)]
+        dry_run: bool,
+        /// Count once under this id, however often it is sent within 24 hours [default: a new id]
+        #[arg(long, value_name = "ID")]
+        request_id: Option<String>,
+    },
 }
 
 /// `ebb policy set`
@@ -57,60 +66,24 @@ pub struct SetArgs {
     /// Relations that it does not match; may be repeated
     #[arg(long, value_name = "PATTERN")]
     pub exempt: Vec<String>,
-    /// Whether for real.
-    #[command(flatten)]
-    pub write: DryRun,
-    /// What makes it count once.
-    #[command(flatten)]
-    pub once: Once,
-}
-
-/// `ebb policy remove`
-#[derive(Debug, Clone, Args)]
-pub struct RemoveArgs {
-    /// Its name
-    #[arg(value_name = "ID")]
-    pub id: String,
-    /// Whether for real.
-    #[command(flatten)]
-    pub write: DryRun,
-    /// What makes it count once.
-    #[command(flatten)]
-    pub once: Once,
-}
-
-/// Whether a change of a policy, which has no instant, is for real.
-#[derive(Debug, Clone, Copy, Args)]
-pub struct DryRun {
     /// Say what would change, and change nothing
     #[arg(long)]
     pub dry_run: bool,
-}
-
-impl DryRun {
-    fn mode(self, once: &Once) -> WriteMode {
-        if self.dry_run {
-            WriteMode::DryRun
-        } else {
-            WriteMode::Once(RequestId::or_new("cli", once.request_id.as_deref()))
-        }
-    }
+    /// Count once under this id, however often it is sent within 24 hours [default: a new id]
+    #[arg(long, value_name = "ID")]
+    pub request_id: Option<String>,
 }
 
 /// Runs a verb.
-pub async fn run(verb: &Verb, service: &Service, output: &Output, _: &Global) -> Result<(), CliError> {
+pub async fn run(verb: &Verb, service: &Service, output: &Output) -> Result<(), CliError> {
     match verb {
         Verb::List => list(service, output).await,
         Verb::Set(args) => set(args, service, output).await,
-        Verb::Remove(args) => {
-            let dry_run = args.write.dry_run;
-            service.remove_policy(&args.write.mode(&args.once), &args.id).await?;
-            output.emit("policy.remove", &RemovedPolicy { id: args.id.clone(), dry_run }, |page| {
-                page.line(&format!(
-                    "The policy {} {} removed.",
-                    args.id,
-                    if dry_run { "would be" } else { "is" }
-                ));
+        Verb::Remove { id, dry_run, request_id } => {
+            service.remove_policy(&write_mode(*dry_run, request_id.as_deref()), id).await?;
+            let removed = RemovedPolicy { id: id.clone(), dry_run: *dry_run };
+            output.emit("policy.remove", &removed, |page| {
+                page.line(&format!("The policy {id} {} removed.", if *dry_run { "would be" } else { "is" }));
             })
         }
     }
@@ -166,8 +139,9 @@ async fn set(args: &SetArgs, service: &Service, output: &Output) -> Result<(), C
         ("exempt_relations", Given::List(args.exempt.iter().map(|exempt| text(exempt)).collect())),
     ]);
     let draft = Draft(fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect());
-    let (policy, new) = service.set_policy(&args.write.mode(&args.once), draft).await?;
-    let changed = ChangedPolicy { policy: DecayPolicy::from(&policy), new, dry_run: args.write.dry_run };
+    let (policy, new) =
+        service.set_policy(&write_mode(args.dry_run, args.request_id.as_deref()), draft).await?;
+    let changed = ChangedPolicy { policy: DecayPolicy::from(&policy), new, dry_run: args.dry_run };
     output.emit("policy.set", &changed, |page| {
         let what = if new { "is new" } else { "was changed" };
         page.line(&format!("The policy {} {what}.", policy.id));

@@ -4,7 +4,7 @@ use super::exit::CliError;
 use super::instant::readable;
 use super::output::Output;
 use super::page::Column;
-use super::{Global, Once, When, Write};
+use super::{Global, ReadOptions, RunOptions, WriteOptions};
 use clap::{Args, Subcommand};
 use ebb_core::api::relation::{Edge, Passed, WrittenEdge};
 use ebb_core::domain::event::{Observe, Tie};
@@ -22,21 +22,44 @@ pub enum Verb {
     /// List relations as they are now, heaviest first
     List(ListArgs),
     /// Hold a relation at what it weighs
-    Pin(TieArgs),
+    Pin {
+        /// Which.
+        #[command(flatten)]
+        names: Names,
+        /// When, whether for real, and under which request id.
+        #[command(flatten)]
+        write: WriteOptions,
+    },
     /// Let a pinned relation fade from now on
-    Unpin(TieArgs),
+    Unpin {
+        /// Which.
+        #[command(flatten)]
+        names: Names,
+        /// When, whether for real, and under which request id.
+        #[command(flatten)]
+        write: WriteOptions,
+    },
     /// Write down what every relation weighs, as the job fade does
-    Decay(DecayArgs),
+    #[command(after_help = "Examples:\n  ebb relation decay --dry-run --list\n  ebb relation decay")]
+    Decay {
+        /// With --dry-run: also name the relations whose weight would be lowered
+        #[arg(long, requires = "dry_run")]
+        list: bool,
+        /// When, and whether for real.
+        #[command(flatten)]
+        options: RunOptions,
+    },
 }
 
-/// Which relation.
-#[derive(Debug, Clone, Args)]
+/// Names of a relation: two entities and a type.
+#[derive(Debug, Clone, Args, Serialize)]
 pub struct Names {
     /// The entity it begins at
     #[arg(value_name = "FROM")]
     pub from: String,
     /// What it says, such as works_on
     #[arg(value_name = "TYPE")]
+    #[serde(rename = "type")]
     pub kind: String,
     /// The entity it ends at
     #[arg(value_name = "TO")]
@@ -58,12 +81,9 @@ pub struct ObserveArgs {
     /// Pin it: it does not fade
     #[arg(long)]
     pub pinned: bool,
-    /// When, and whether for real.
+    /// When, whether for real, and under which request id.
     #[command(flatten)]
-    pub write: Write,
-    /// What makes it count once.
-    #[command(flatten)]
-    pub once: Once,
+    pub write: WriteOptions,
 }
 
 /// `ebb relation list`
@@ -78,33 +98,7 @@ pub struct ListArgs {
     pub limit: Option<u32>,
     /// As of when.
     #[command(flatten)]
-    pub when: When,
-}
-
-/// `ebb relation pin` and `unpin`
-#[derive(Debug, Clone, Args)]
-pub struct TieArgs {
-    /// Which.
-    #[command(flatten)]
-    pub names: Names,
-    /// When, and whether for real.
-    #[command(flatten)]
-    pub write: Write,
-    /// What makes it count once.
-    #[command(flatten)]
-    pub once: Once,
-}
-
-/// `ebb relation decay`
-#[derive(Debug, Clone, Args)]
-#[command(after_help = "Examples:\n  ebb relation decay --dry-run --list\n  ebb relation decay")]
-pub struct DecayArgs {
-    /// With --dry-run: also name the relations whose weight would be lowered
-    #[arg(long, requires = "dry_run")]
-    pub list: bool,
-    /// When, and whether for real.
-    #[command(flatten)]
-    pub write: Write,
+    pub when: ReadOptions,
 }
 
 fn weight(text: &str) -> Result<Weight, String> {
@@ -113,7 +107,8 @@ fn weight(text: &str) -> Result<Weight, String> {
 }
 
 impl Names {
-    fn tie(&self, service: &Service) -> Result<Tie, CliError> {
+    /// The relation of these names, in the scope of this command.
+    pub(super) fn tie(&self, service: &Service) -> Result<Tie, CliError> {
         Ok(Tie {
             scope: service.scope().clone(),
             from: EntityName::new(&self.from).map_err(CliError::usage)?,
@@ -123,9 +118,9 @@ impl Names {
     }
 }
 
-/// A pass, and whether it was one.
+/// A pass of the job fade, and whether it was a dry run.
 #[derive(Serialize)]
-struct Pass {
+struct PassReport {
     #[serde(flatten)]
     passed: Passed,
     dry_run: bool,
@@ -136,9 +131,9 @@ pub async fn run(verb: &Verb, service: &Service, output: &Output, global: &Globa
     match verb {
         Verb::Observe(args) => observe(args, service, output, global).await,
         Verb::List(args) => list(args, service, output).await,
-        Verb::Pin(args) => pin(args, true, service, output, global).await,
-        Verb::Unpin(args) => pin(args, false, service, output, global).await,
-        Verb::Decay(args) => decay(args, service, output, global).await,
+        Verb::Pin { names, write } => pin(names, write, true, service, output, global).await,
+        Verb::Unpin { names, write } => pin(names, write, false, service, output, global).await,
+        Verb::Decay { list, options } => decay(*list, options, service, output, global).await,
     }
 }
 
@@ -152,7 +147,7 @@ async fn observe(
     let at = args.write.instant(service, global).await?;
     let seen = Observation { at, weight: args.weight, pinned: args.pinned.then_some(true) };
     let observe = Observe { tie, seen };
-    let done = service.observe(&args.write.mode(&args.once), std::slice::from_ref(&observe)).await?;
+    let done = service.observe(&args.write.mode(), std::slice::from_ref(&observe)).await?;
     let outcome = done.first().copied().unwrap_or(Observed::Late);
     let answer = WrittenEdge::of(&observe.tie, Some(outcome), None, at, args.write.dry_run);
     output.emit("relation.observe", &answer, |page| {
@@ -205,16 +200,17 @@ fn table(page: &mut super::page::Page, edges: &[Edge]) {
 }
 
 async fn pin(
-    args: &TieArgs,
+    names: &Names,
+    write: &WriteOptions,
     pin: bool,
     service: &Service,
     output: &Output,
     global: &Global,
 ) -> Result<(), CliError> {
-    let tie = args.names.tie(service)?;
-    let at = args.write.instant(service, global).await?;
-    let weight = service.pin_relation(&args.write.mode(&args.once), &tie, pin, at).await?;
-    let answer = WrittenEdge::of(&tie, None, Some(weight), at, args.write.dry_run);
+    let tie = names.tie(service)?;
+    let at = write.instant(service, global).await?;
+    let weight = service.pin_relation(&write.mode(), &tie, pin, at).await?;
+    let answer = WrittenEdge::of(&tie, None, Some(weight), at, write.dry_run);
     output.emit(if pin { "relation.pin" } else { "relation.unpin" }, &answer, |page| {
         let what = if pin { "is held at" } else { "fades from" };
         page.line(&format!("{tie} {what} {weight:.3}."));
@@ -222,26 +218,27 @@ async fn pin(
 }
 
 async fn decay(
-    args: &DecayArgs,
+    list: bool,
+    options: &RunOptions,
     service: &Service,
     output: &Output,
     global: &Global,
 ) -> Result<(), CliError> {
-    let at = args.write.instant(service, global).await?;
-    let dry_run = args.write.dry_run;
+    let at = options.instant(service, global).await?;
+    let dry_run = options.dry_run;
     let tally: Tally = if dry_run {
         service.dry_run_job(JobName::Fade, at, None, false).await?
     } else {
         service.run_job(JobName::Fade, at, None).await?.done()?
     };
-    let edges = if args.list {
+    let edges = if list {
         let lowered = service.relations(service.scope(), Which::Lowered, None, at).await?;
         Some(lowered.into_iter().map(Edge::of).collect::<Vec<_>>())
     } else {
         None
     };
     let passed = Passed::of(&tally, edges);
-    let answer = Pass { passed, dry_run };
+    let answer = PassReport { passed, dry_run };
     output.emit("relation.decay", &answer, |page| {
         let passed = &answer.passed;
         let lowered = if dry_run { "would be lowered" } else { "were lowered" };

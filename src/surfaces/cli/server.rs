@@ -15,11 +15,6 @@ use clap::Args;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// `ebb demo`
-#[derive(Debug, Clone, Args)]
-#[command(after_help = "Examples:\n  ebb demo\n  ebb demo -o json")]
-pub struct Demo {}
-
 /// `ebb init`
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
@@ -58,7 +53,7 @@ pub struct Doctor {
 pub struct Health {
     /// The instant the energies are for.
     #[command(flatten)]
-    pub when: super::When,
+    pub when: super::ReadOptions,
 }
 
 /// `ebb status`
@@ -70,5 +65,5 @@ pub struct Status {
     pub watch: Option<Duration>,
     /// The instant the energies are for.
     #[command(flatten)]
-    pub when: super::When,
+    pub when: super::ReadOptions,
 }

@@ -3,7 +3,7 @@
 use super::exit::CliError;
 use super::instant::readable;
 use super::output::Output;
-use super::{Global, Once, Write};
+use super::{Global, WriteOptions};
 use clap::{Args, Subcommand};
 use ebb_core::api::session::SessionEnd;
 use ebb_core::domain::ids::SessionId;
@@ -26,12 +26,9 @@ pub struct End {
     /// Promote what has more energy than this [default: sessionEndThreshold of the configuration node]
     #[arg(long, value_name = "X", value_parser = threshold)]
     pub threshold: Option<f64>,
-    /// When, and whether for real.
+    /// When, whether for real, and under which request id.
     #[command(flatten)]
-    pub write: Write,
-    /// What makes it count once.
-    #[command(flatten)]
-    pub once: Once,
+    pub write: WriteOptions,
 }
 
 fn threshold(text: &str) -> Result<f64, String> {
@@ -44,7 +41,7 @@ pub async fn run(verb: &Verb, service: &Service, output: &Output, global: &Globa
     let Verb::End(args) = verb;
     let session = SessionId::new(&args.id).map_err(CliError::usage)?;
     let at = args.write.instant(service, global).await?;
-    let mode = args.write.mode(&args.once);
+    let mode = args.write.mode();
     let ended = service.end_session(&mode, service.scope(), &session, at, args.threshold).await?;
     let answer = SessionEnd {
         session: session.to_string(),

@@ -1,12 +1,12 @@
 //! `ebb trail`: the palace, what agents leave in it, and where that leads.
 
-mod ask;
-mod leave;
+mod read;
+mod write;
 
 use super::exit::CliError;
 use super::output::Output;
 use super::page::{Column, Page};
-use super::{Global, Once, When, Write};
+use super::{Global, ReadOptions, RunOptions, WriteOptions};
 use clap::{Args, Subcommand};
 use ebb_core::api::trail::{TrailEdge, TrailPlace};
 use ebb_core::domain::event::PlaceName;
@@ -25,19 +25,80 @@ pub enum Verb {
     /// Say that a path led to something: its edges become cheaper, its places more worth coming back to
     Deposit(DepositArgs),
     /// Say that somebody searched at a place: others are sent elsewhere for a while
-    Explore(ExploreArgs),
+    Explore {
+        /// The place: an id, or Label:id
+        #[arg(value_name = "PLACE")]
+        place: String,
+        /// When, whether for real, and under which request id.
+        #[command(flatten)]
+        write: WriteOptions,
+    },
     /// Show what is left at a place, or on the edges between two
-    Status(StatusArgs),
+    Status {
+        /// The place: an id, or Label:id
+        #[arg(value_name = "PLACE")]
+        place: String,
+        /// The other end, to see the edges between the two
+        #[arg(value_name = "TO")]
+        to: Option<String>,
+        /// As of when.
+        #[command(flatten)]
+        when: ReadOptions,
+    },
     /// List the edges with most success and traversal left
-    Hot(ListArgs),
+    Hot {
+        /// This many at most
+        #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
+        limit: u32,
+        /// As of when.
+        #[command(flatten)]
+        when: ReadOptions,
+    },
     /// List the places with least exploitation and exploration left
-    Cold(ListArgs),
+    Cold {
+        /// This many at most
+        #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
+        limit: u32,
+        /// As of when.
+        #[command(flatten)]
+        when: ReadOptions,
+    },
     /// Find the cheapest way between two places
-    Path(PathArgs),
+    #[command(
+        after_help = "Examples:\n  ebb trail path w1 d7\n  ebb trail path Room:r1 Entity:Alex --at -7d"
+    )]
+    Path {
+        /// Where it begins: an id, or Label:id
+        #[arg(value_name = "FROM")]
+        from: String,
+        /// Where it is to lead: an id, or Label:id
+        #[arg(value_name = "TO")]
+        to: String,
+        /// As of when.
+        #[command(flatten)]
+        when: ReadOptions,
+    },
     /// List where one might go from a place, what draws most first
-    Next(NextArgs),
+    Next {
+        /// The place: an id, or Label:id
+        #[arg(value_name = "PLACE")]
+        place: String,
+        /// This many at most
+        #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
+        limit: u32,
+        /// As of when.
+        #[command(flatten)]
+        when: ReadOptions,
+    },
     /// Let everything evaporate to the present cycle, as the job evaporate does when it is time
-    Evaporate(EvaporateArgs),
+    Evaporate {
+        /// Also where pheromones.decay_interval_cycles have not yet passed
+        #[arg(long)]
+        force: bool,
+        /// When, and whether for real.
+        #[command(flatten)]
+        options: RunOptions,
+    },
     /// Show the present cycle, or add some by hand
     Cycle(CycleArgs),
 }
@@ -71,12 +132,9 @@ pub struct NodeArgs {
     /// What people call it
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
-    /// When, and whether for real.
+    /// When, whether for real, and under which request id.
     #[command(flatten)]
-    pub write: Write,
-    /// What makes it count once.
-    #[command(flatten)]
-    pub once: Once,
+    pub write: WriteOptions,
 }
 
 /// `ebb trail edge add`
@@ -97,12 +155,9 @@ pub struct EdgeArgs {
     /// What it costs where nobody has walked, 0 to 10 [default: that of its type]
     #[arg(long, value_name = "X")]
     pub base_cost: Option<f64>,
-    /// When, and whether for real.
+    /// When, whether for real, and under which request id.
     #[command(flatten)]
-    pub write: Write,
-    /// What makes it count once.
-    #[command(flatten)]
-    pub once: Once,
+    pub write: WriteOptions,
 }
 
 /// `ebb trail deposit`
@@ -120,91 +175,9 @@ pub struct DepositArgs {
     /// The type or the id of the edge of each step, in order [default: the one that is there, of several the cheapest]
     #[arg(long, value_name = "TYPE", value_delimiter = ',')]
     pub via: Vec<String>,
-    /// When, and whether for real.
+    /// When, whether for real, and under which request id.
     #[command(flatten)]
-    pub write: Write,
-    /// What makes it count once.
-    #[command(flatten)]
-    pub once: Once,
-}
-
-/// `ebb trail explore`
-#[derive(Debug, Clone, Args)]
-pub struct ExploreArgs {
-    /// The place: an id, or Label:id
-    #[arg(value_name = "PLACE")]
-    pub place: String,
-    /// When, and whether for real.
-    #[command(flatten)]
-    pub write: Write,
-    /// What makes it count once.
-    #[command(flatten)]
-    pub once: Once,
-}
-
-/// `ebb trail status`
-#[derive(Debug, Clone, Args)]
-pub struct StatusArgs {
-    /// The place: an id, or Label:id
-    #[arg(value_name = "PLACE")]
-    pub place: String,
-    /// The other end, to see the edges between the two
-    #[arg(value_name = "TO")]
-    pub to: Option<String>,
-    /// As of when.
-    #[command(flatten)]
-    pub when: When,
-}
-
-/// `ebb trail hot` and `cold`
-#[derive(Debug, Clone, Args)]
-pub struct ListArgs {
-    /// This many at most
-    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
-    pub limit: u32,
-    /// As of when.
-    #[command(flatten)]
-    pub when: When,
-}
-
-/// `ebb trail path`
-#[derive(Debug, Clone, Args)]
-#[command(after_help = "Examples:\n  ebb trail path w1 d7\n  ebb trail path Room:r1 Entity:Alex --at -7d")]
-pub struct PathArgs {
-    /// Where it begins: an id, or Label:id
-    #[arg(value_name = "FROM")]
-    pub from: String,
-    /// Where it is to lead: an id, or Label:id
-    #[arg(value_name = "TO")]
-    pub to: String,
-    /// As of when.
-    #[command(flatten)]
-    pub when: When,
-}
-
-/// `ebb trail next`
-#[derive(Debug, Clone, Args)]
-pub struct NextArgs {
-    /// The place: an id, or Label:id
-    #[arg(value_name = "PLACE")]
-    pub place: String,
-    /// This many at most
-    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
-    pub limit: u32,
-    /// As of when.
-    #[command(flatten)]
-    pub when: When,
-}
-
-/// `ebb trail evaporate`
-#[derive(Debug, Clone, Args)]
-pub struct EvaporateArgs {
-    /// Also where pheromones.decay_interval_cycles have not yet passed
-    #[arg(long)]
-    pub force: bool,
-    /// When, and whether for real.
-    #[command(flatten)]
-    pub write: Write,
+    pub write: WriteOptions,
 }
 
 /// `ebb trail cycle`
@@ -223,12 +196,9 @@ pub struct CycleArgs {
     /// Go ahead although a guard stopped it: the number of cycles that it named
     #[arg(long, value_name = "N", requires = "advance")]
     pub accept_cycles: Option<u32>,
-    /// When, and whether for real.
+    /// When, whether for real, and under which request id.
     #[command(flatten)]
-    pub write: Write,
-    /// What makes it count once.
-    #[command(flatten)]
-    pub once: Once,
+    pub write: WriteOptions,
 }
 
 fn place(text: &str, service: &Service) -> Result<PlaceName, CliError> {
@@ -265,16 +235,18 @@ fn table_of_edges(page: &mut Page, edges: &[TrailEdge]) {
 /// Runs a verb.
 pub async fn run(verb: &Verb, service: &Service, output: &Output, global: &Global) -> Result<(), CliError> {
     match verb {
-        Verb::Node(NodeVerb::Add(args)) => leave::node(args, service, output, global).await,
-        Verb::Edge(EdgeVerb::Add(args)) => leave::edge(args, service, output, global).await,
-        Verb::Deposit(args) => leave::deposit(args, service, output, global).await,
-        Verb::Explore(args) => leave::explore(args, service, output, global).await,
-        Verb::Evaporate(args) => leave::evaporate(args, service, output, global).await,
-        Verb::Cycle(args) => leave::cycle(args, service, output, global).await,
-        Verb::Status(args) => ask::status(args, service, output).await,
-        Verb::Hot(args) => ask::hot(args, service, output).await,
-        Verb::Cold(args) => ask::cold(args, service, output).await,
-        Verb::Path(args) => ask::path(args, service, output).await,
-        Verb::Next(args) => ask::next(args, service, output).await,
+        Verb::Node(NodeVerb::Add(args)) => write::node(args, service, output, global).await,
+        Verb::Edge(EdgeVerb::Add(args)) => write::edge(args, service, output, global).await,
+        Verb::Deposit(args) => write::deposit(args, service, output, global).await,
+        Verb::Explore { place, write } => write::explore(place, write, service, output, global).await,
+        Verb::Evaporate { force, options } => {
+            write::evaporate(*force, options, service, output, global).await
+        }
+        Verb::Cycle(args) => write::cycle(args, service, output, global).await,
+        Verb::Status { place, to, when } => read::status(place, to.as_deref(), when, service, output).await,
+        Verb::Hot { limit, when } => read::hot(*limit, when, service, output).await,
+        Verb::Cold { limit, when } => read::cold(*limit, when, service, output).await,
+        Verb::Path { from, to, when } => read::path(from, to, when, service, output).await,
+        Verb::Next { place, limit, when } => read::next(place, *limit, when, service, output).await,
     }
 }

@@ -1,15 +1,16 @@
-//! `ebb graph load`: what a snapshot file holds, read as strictly as whoever asks it does.
+//! `ebb graph load`: the contents of a snapshot file, read as strictly as a recall reads it.
 
-use super::{LoadArgs, learned};
+use super::learned;
 use crate::surfaces::cli::exit::CliError;
 use crate::surfaces::cli::output::Output;
 use crate::surfaces::cli::page::{Column, Page};
 use ebb_core::service::mirrors::Contents;
 use serde::Serialize;
+use std::path::Path;
 
-/// What a file holds.
+/// Contents of a file.
 #[derive(Debug, Serialize)]
-struct Loaded {
+struct LoadReport {
     file: String,
     /// Bytes on the disk.
     file_bytes: u64,
@@ -17,17 +18,17 @@ struct Loaded {
     contents: Contents,
 }
 
-/// Says what was read of a file.
-pub fn load(args: &LoadArgs, contents: Contents, output: &Output) -> Result<(), CliError> {
-    let loaded = Loaded {
-        file: args.file.display().to_string(),
-        file_bytes: std::fs::metadata(&args.file).map_or(0, |file| file.len()),
+/// Prints the contents of a snapshot file.
+pub fn load(file: &Path, contents: Contents, output: &Output) -> Result<(), CliError> {
+    let loaded = LoadReport {
+        file: file.display().to_string(),
+        file_bytes: std::fs::metadata(file).map_or(0, |file| file.len()),
         contents,
     };
     output.emit("graph.load", &loaded, |page| lay_out(&loaded, page))
 }
 
-fn lay_out(loaded: &Loaded, page: &mut Page) {
+fn lay_out(loaded: &LoadReport, page: &mut Page) {
     page.fields(&[
         ("file", format!("{} ({} bytes)", loaded.file, loaded.file_bytes)),
         (

@@ -1,7 +1,8 @@
-//! `ebb memory explain`: the curve as a picture, the fields, what happened, and why the memory is where it is.
+//! `ebb memory explain`: the energy curve, the fields, the history, and the reason for the current tier.
 
-use super::shown::card;
-use super::{Show, key};
+use super::key;
+use super::layout::card;
+use crate::surfaces::cli::ReadOptions;
 use crate::surfaces::cli::exit::CliError;
 use crate::surfaces::cli::instant::{about, between, readable};
 use crate::surfaces::cli::output::Output;
@@ -13,9 +14,14 @@ use ebb_core::domain::units::Timestamp;
 use ebb_core::service::Service;
 use ebb_core::service::explain::Explanation;
 
-pub(super) async fn explain(args: &Show, service: &Service, output: &Output) -> Result<(), CliError> {
-    let at = args.when.instant(service).await?;
-    let explanation = service.explain(&key(&args.id, service)?, at).await?;
+pub(super) async fn explain(
+    id: &str,
+    when: &ReadOptions,
+    service: &Service,
+    output: &Output,
+) -> Result<(), CliError> {
+    let at = when.instant(service).await?;
+    let explanation = service.explain(&key(id, service)?, at).await?;
     let drawn = picture(&explanation);
     let explained = explanation.explained;
     output.emit("memory.explain", &explained, |page| {

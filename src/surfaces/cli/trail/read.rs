@@ -1,17 +1,23 @@
-//! The verbs that read.
+//! `ebb trail status`, `hot`, `cold`, `path` and `next`.
 
 use super::super::CliError;
+use super::super::ReadOptions;
 use super::super::output::Output;
 use super::super::page::Column;
-use super::{ListArgs, NextArgs, PathArgs, StatusArgs, place, table_of_edges, table_of_places};
+use super::{place, table_of_edges, table_of_places};
 use ebb_core::api::trail::NextPlace;
 use ebb_core::service::Service;
 
-pub(super) async fn status(args: &StatusArgs, service: &Service, output: &Output) -> Result<(), CliError> {
-    let at = args.when.instant(service).await?;
-    let to = args.to.as_deref().map(|to| place(to, service)).transpose()?;
-    let answer =
-        service.trail_status(service.scope(), &place(&args.place, service)?, to.as_ref(), at).await?;
+pub(super) async fn status(
+    name: &str,
+    to: Option<&str>,
+    when: &ReadOptions,
+    service: &Service,
+    output: &Output,
+) -> Result<(), CliError> {
+    let at = when.instant(service).await?;
+    let to = to.map(|to| place(to, service)).transpose()?;
+    let answer = service.trail_status(service.scope(), &place(name, service)?, to.as_ref(), at).await?;
     output.emit("trail.status", &answer, |page| {
         table_of_places(page, &answer.nodes);
         if !answer.edges.is_empty() {
@@ -21,10 +27,14 @@ pub(super) async fn status(args: &StatusArgs, service: &Service, output: &Output
     })
 }
 
-pub(super) async fn hot(args: &ListArgs, service: &Service, output: &Output) -> Result<(), CliError> {
-    let at = args.when.instant(service).await?;
-    let hot =
-        service.hot_trails(service.scope(), usize::try_from(args.limit).unwrap_or(usize::MAX), at).await?;
+pub(super) async fn hot(
+    limit: u32,
+    when: &ReadOptions,
+    service: &Service,
+    output: &Output,
+) -> Result<(), CliError> {
+    let at = when.instant(service).await?;
+    let hot = service.hot_trails(service.scope(), usize::try_from(limit).unwrap_or(usize::MAX), at).await?;
     let edges = hot.found;
     output.emit_list("trail.hot", "edges", &edges, |page| {
         if edges.is_empty() {
@@ -35,10 +45,14 @@ pub(super) async fn hot(args: &ListArgs, service: &Service, output: &Output) -> 
     })
 }
 
-pub(super) async fn cold(args: &ListArgs, service: &Service, output: &Output) -> Result<(), CliError> {
-    let at = args.when.instant(service).await?;
-    let cold =
-        service.cold_places(service.scope(), usize::try_from(args.limit).unwrap_or(usize::MAX), at).await?;
+pub(super) async fn cold(
+    limit: u32,
+    when: &ReadOptions,
+    service: &Service,
+    output: &Output,
+) -> Result<(), CliError> {
+    let at = when.instant(service).await?;
+    let cold = service.cold_places(service.scope(), usize::try_from(limit).unwrap_or(usize::MAX), at).await?;
     let nodes = cold.found;
     output.emit_list("trail.cold", "nodes", &nodes, |page| {
         if nodes.is_empty() {
@@ -49,9 +63,15 @@ pub(super) async fn cold(args: &ListArgs, service: &Service, output: &Output) ->
     })
 }
 
-pub(super) async fn path(args: &PathArgs, service: &Service, output: &Output) -> Result<(), CliError> {
-    let at = args.when.instant(service).await?;
-    let (from, to) = (place(&args.from, service)?, place(&args.to, service)?);
+pub(super) async fn path(
+    from: &str,
+    to: &str,
+    when: &ReadOptions,
+    service: &Service,
+    output: &Output,
+) -> Result<(), CliError> {
+    let at = when.instant(service).await?;
+    let (from, to) = (place(from, service)?, place(to, service)?);
     let answer = service.cheapest_path(service.scope(), &from, &to, at).await?;
     output.emit("trail.path", &answer, |page| {
         match answer.cost {
@@ -73,10 +93,16 @@ pub(super) async fn path(args: &PathArgs, service: &Service, output: &Output) ->
     })
 }
 
-pub(super) async fn next(args: &NextArgs, service: &Service, output: &Output) -> Result<(), CliError> {
-    let at = args.when.instant(service).await?;
-    let from = place(&args.place, service)?;
-    let limit = usize::try_from(args.limit).unwrap_or(usize::MAX);
+pub(super) async fn next(
+    name: &str,
+    limit: u32,
+    when: &ReadOptions,
+    service: &Service,
+    output: &Output,
+) -> Result<(), CliError> {
+    let at = when.instant(service).await?;
+    let from = place(name, service)?;
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     let found = service.next_places(service.scope(), &from, limit, at).await?;
     let candidates = found.found;
     output.emit_list("trail.next", "candidates", &candidates, |page| {

@@ -1,4 +1,4 @@
-//! A memory as people see it: a card, a row of a table.
+//! A memory as text: a list of fields, a row of a table.
 
 use crate::surfaces::cli::exit::CliError;
 use crate::surfaces::cli::instant::readable;
@@ -7,7 +7,7 @@ use crate::surfaces::cli::page::{Column, Page};
 pub(super) use ebb_core::api::memory::Memory;
 use ebb_core::domain::units::Timestamp;
 
-/// Everything about it, below each other.
+/// Lays out all fields of a memory, one a line.
 pub(super) fn card(memory: &Memory, page: &mut Page) {
     if let Some(content) = &memory.content {
         page.paragraph(content);
@@ -73,7 +73,7 @@ pub(super) fn table(page: &mut Page, memories: &[Memory]) {
     page.table(&columns, memories.iter().map(|memory| row(memory, wide)));
 }
 
-/// Answers what was done to memories: one as itself, several as a list.
+/// Prints the memories that were written: one as itself, several as a list.
 pub(super) fn emit(
     output: &Output,
     verb: &str,

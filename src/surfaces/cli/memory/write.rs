@@ -1,11 +1,11 @@
-//! `ebb memory add`, `access`, `pin`, `unpin` and `forget`: what changes a memory.
+//! `ebb memory add`, `access`, `pin`, `unpin` and `forget`.
 
-use super::shown::{Memory, emit};
-use super::{Access, Add, Forget, Pin, instance_id, memory_id, session_id};
-use crate::surfaces::cli::Global;
+use super::layout::{Memory, emit};
+use super::{Access, Add, Forget, instance_id, memory_id, session_id};
 use crate::surfaces::cli::confirm::confirm;
 use crate::surfaces::cli::exit::CliError;
 use crate::surfaces::cli::output::Output;
+use crate::surfaces::cli::{Global, WriteOptions};
 use ebb_core::domain::event::{Access as Used, Remember};
 use ebb_core::domain::ids::{EntityName, MemoryId};
 use ebb_core::domain::memory::Revive;
@@ -21,7 +21,7 @@ pub(super) async fn add(
     let content = content(args).await?;
     // Words that cannot be stored are refused before anybody is asked about instants.
     let mentions = args.mentions.iter().map(|name| EntityName::new(name)).collect::<Result<_, _>>();
-    let mode = args.write.mode(&args.once);
+    let mode = args.write.mode();
     let id = memory_id(&args.id.clone().unwrap_or_else(|| mode.names()))?;
     let embedding = args.embedding.clone().map(|numbers| service.embedding(&id, numbers));
     let remember = Remember {
@@ -53,7 +53,7 @@ pub(super) async fn access(
     output: &Output,
     global: &Global,
 ) -> Result<(), CliError> {
-    let ids = ids(&args.ids)?;
+    let ids = memory_ids(&args.ids)?;
     let session = session_id(args.session.as_ref())?;
     instance_id(args.instance.as_ref())?;
     let at = args.write.instant(service, global).await?;
@@ -61,21 +61,22 @@ pub(super) async fn access(
     let scope = service.scope().clone();
     let used =
         |id: &MemoryId| Used { at, id: id.clone(), scope: scope.clone(), session: session.clone(), revive };
-    let touched = service.access_all(&args.write.mode(&args.once), &ids, used, at).await?;
+    let touched = service.access_all(&args.write.mode(), &ids, used, at).await?;
     emit(output, "memory.access", &touched, heading)
 }
 
 pub(super) async fn pin(
-    args: &Pin,
+    ids: &[String],
+    write: &WriteOptions,
     pin: bool,
     service: &Service,
     output: &Output,
     global: &Global,
 ) -> Result<(), CliError> {
-    let ids = ids(&args.ids)?;
-    let at = args.write.instant(service, global).await?;
-    let memories = service.pin(&args.write.mode(&args.once), (service.scope(), &ids), pin, at).await?;
-    let dry_run = args.write.dry_run;
+    let ids = memory_ids(ids)?;
+    let at = write.instant(service, global).await?;
+    let memories = service.pin(&write.mode(), (service.scope(), &ids), pin, at).await?;
+    let dry_run = write.dry_run;
     let (verb, done, would) = if pin {
         ("memory.pin", "pinned", "would be pinned")
     } else {
@@ -86,7 +87,7 @@ pub(super) async fn pin(
 }
 
 #[derive(Serialize)]
-struct Forgotten {
+struct ForgetReport {
     forgotten: Vec<String>,
     /// Memories and stubs.
     nodes: i64,
@@ -99,7 +100,7 @@ pub(super) async fn forget(
     output: &Output,
     global: &Global,
 ) -> Result<(), CliError> {
-    let ids = ids(&args.ids)?;
+    let ids = memory_ids(&args.ids)?;
     let at = args.write.instant(service, global).await?;
     let dry_run = args.write.dry_run;
     let many = match ids.as_slice() {
@@ -111,8 +112,8 @@ pub(super) async fn forget(
         confirm(&question, global.yes).await?;
     }
     let all = (service.scope(), ids.as_slice());
-    let nodes = service.forget(&args.write.mode(&args.once), all, at, args.accept_affected).await?;
-    let answer = Forgotten { forgotten: ids.iter().map(ToString::to_string).collect(), nodes, dry_run };
+    let nodes = service.forget(&args.write.mode(), all, at, args.accept_affected).await?;
+    let answer = ForgetReport { forgotten: ids.iter().map(ToString::to_string).collect(), nodes, dry_run };
     output.emit("memory.forget", &answer, |page| {
         let stubs = usize::try_from(nodes).unwrap_or(0).saturating_sub(ids.len());
         let stubs = match stubs {
@@ -129,7 +130,7 @@ pub(super) async fn forget(
 }
 
 /// The ids as they were typed, each once.
-fn ids(typed: &[String]) -> Result<Vec<MemoryId>, CliError> {
+fn memory_ids(typed: &[String]) -> Result<Vec<MemoryId>, CliError> {
     let mut ids: Vec<MemoryId> = Vec::new();
     for id in typed {
         let id = memory_id(id)?;
