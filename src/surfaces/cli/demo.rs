@@ -27,7 +27,7 @@ use ebb_core::service::events::replay::Replay;
 use ebb_core::service::events::{BadLines, Imported};
 use ebb_files::Readers;
 use ebb_provision::{Endpoint, browser_url};
-use expected::{Check, Fate};
+use expected::{Check, MemoryCheck};
 use facts::Facts;
 use learning::Learning;
 use relations::Relations;
@@ -52,7 +52,7 @@ struct Query {
 }
 
 #[derive(Debug, Serialize)]
-struct Told {
+struct DemoReport {
     events: u64,
     seconds: f64,
     runs: u64,
@@ -61,7 +61,7 @@ struct Told {
     promoted: i64,
     crystallised: i64,
     expired: i64,
-    fates: Vec<Fate>,
+    fates: Vec<MemoryCheck>,
     relations: Relations,
     trails: Trails,
     facts: Facts,
@@ -111,7 +111,7 @@ pub async fn run(
         learning::lay_out(page, &told.learning);
         lay_out_browser(page, &told, endpoint);
     })?;
-    let fates = told.fates.iter().map(Fate::judge);
+    let fates = told.fates.iter().map(MemoryCheck::judge);
     let checks = [&told.relations.checks, &told.trails.checks, &told.facts.checks];
     fates.chain(checks.into_iter().flatten().map(Check::judge)).collect()
 }
@@ -134,7 +134,7 @@ async fn print(
     done: &Imported,
     hours: &[Hour],
     ends: Timestamp,
-) -> Result<(Told, DecayPlot, TrailsPlot), CliError> {
+) -> Result<(DemoReport, DecayPlot, TrailsPlot), CliError> {
     let expected = expected::read()?;
     let (relations, weights) = relations::ask(&expected, service, done, ends).await?;
     let (trails, hot) = trails::ask(&expected, service, done, ends).await?;
@@ -144,7 +144,7 @@ async fn print(
         Some(Query { title, cypher: cypher.trim(), url: browser_url(endpoint, Some(cypher.trim())) })
     });
     let tiers = service.tiers().await?.into_iter().filter(|row| !row.tier.starts_with("archived"));
-    let told = Told {
+    let told = DemoReport {
         events: done.events,
         seconds: done.seconds,
         runs: done.runs.values().map(|runs| runs.ran).sum(),
@@ -153,7 +153,7 @@ async fn print(
         promoted: sum(|hour| hour.rose),
         crystallised: sum(|hour| hour.crystallised),
         expired: done.runs.values().map(|runs| runs.expired).sum(),
-        fates: expected::fates(&expected, service, ends).await?,
+        fates: expected::memories(&expected, service, ends).await?,
         relations,
         trails,
         facts: facts::ask(&expected, service, done).await?,
@@ -167,7 +167,7 @@ async fn print(
 /// What the month is asked at its end: it names a person, and means what others wrote of it.
 const QUESTION: &str = "what came of what Ruth reported";
 
-fn lay_out(page: &mut Page, told: &Told, hours: &[Hour]) {
+fn lay_out(page: &mut Page, told: &DemoReport, hours: &[Hour]) {
     page.heading("A month in the life of three coding agents");
     page.line(&format!(
         "{} events in {:.1} s; {} runs of jobs, {} occurrences with nothing due passed over.",
@@ -219,7 +219,7 @@ fn weeks(hours: &[Hour]) -> Vec<Hour> {
     weeks
 }
 
-fn lay_out_browser(page: &mut Page, told: &Told, endpoint: &Endpoint) {
+fn lay_out_browser(page: &mut Page, told: &DemoReport, endpoint: &Endpoint) {
     page.line("");
     page.heading("Look at it in Neo4j Browser");
     if let Some(browser) = &told.browser {

@@ -5,7 +5,7 @@ mod waves;
 mod xlr;
 
 pub use communities::CommunitiesArgs;
-pub use waves::{HarmonicsArgs, ResonateArgs, WavesArgs};
+pub use waves::WavesArgs;
 pub use xlr::XlrArgs;
 
 use super::exit::CliError;
@@ -27,9 +27,22 @@ pub enum Verb {
     /// Say what of that would light up for any question, and what is left without it
     Xlr(XlrArgs),
     /// Say what seeds make swing, and what swings along far from them
-    Resonate(ResonateArgs),
+    #[command(
+        after_help = "Examples:\n  ebb engine resonate --seed Alex --sympathetic\n  ebb engine resonate --seed release --frequency 5.25 --graph docs/stories/team.json"
+    )]
+    Resonate {
+        /// Where waves set out, how far they run, and how they are read.
+        #[command(flatten)]
+        waves: WavesArgs,
+        /// Say what swings along more than two relationships from every seed, and whether in another community
+        #[arg(long)]
+        sympathetic: bool,
+    },
     /// Say at which frequencies nodes swing: multiples of one, and all there are
-    Harmonics(HarmonicsArgs),
+    #[command(
+        after_help = "Examples:\n  ebb engine harmonics --seed Alex\n  ebb engine harmonics --seed release --top 3 --graph docs/stories/team.json"
+    )]
+    Harmonics(WavesArgs),
     /// Say who stands well: everybody's standing, or that of a reader who begins at seeds
     Pagerank(RankArgs),
     /// Say who belongs together, and who joins communities to each other
@@ -42,9 +55,9 @@ pub enum Verb {
     after_help = "Examples:\n  ebb engine activate --seed Alex\n  ebb engine activate --seed parse=1 --seed lex=0.5 --depth 3 --graph code.json"
 )]
 pub struct ActivateArgs {
-    /// Begin at this id, of an entity its name; =SCORE says how much it counts, up to 1
-    #[arg(long = "seed", value_name = "ID[=SCORE]", value_parser = seed, required = true)]
-    pub seeds: Vec<GivenSeed>,
+    /// Where it begins.
+    #[command(flatten)]
+    pub start: Seeds,
     /// By which rule signals spread
     #[arg(long, value_enum, value_name = "PROFILE", default_value_t = ProfileName::Reference)]
     pub profile: ProfileName,
@@ -70,6 +83,14 @@ pub struct RankArgs {
     pub common: Common,
 }
 
+/// Seeds of a mechanism that needs one.
+#[derive(Debug, Clone, Args)]
+pub struct Seeds {
+    /// Begin at this id, of an entity its name; =SCORE says how much it counts, up to 1
+    #[arg(long = "seed", value_name = "ID[=SCORE]", value_parser = seed, required = true)]
+    pub list: Vec<GivenSeed>,
+}
+
 /// How many nodes, and in which graph.
 #[derive(Debug, Clone, Args)]
 pub struct Common {
@@ -88,8 +109,8 @@ impl Verb {
         match self {
             Self::Activate(args) => args.common.graph.as_deref(),
             Self::Xlr(args) => args.common.graph.as_deref(),
-            Self::Resonate(args) => args.waves.common.graph.as_deref(),
-            Self::Harmonics(args) => args.waves.common.graph.as_deref(),
+            Self::Resonate { waves, .. } => waves.common.graph.as_deref(),
+            Self::Harmonics(waves) => waves.common.graph.as_deref(),
             Self::Pagerank(args) => args.common.graph.as_deref(),
             Self::Communities(args) => args.graph.as_deref(),
         }
@@ -99,7 +120,7 @@ impl Verb {
 impl ActivateArgs {
     fn request(&self) -> ActivateRequest {
         ActivateRequest {
-            seeds: self.seeds.clone(),
+            seeds: self.start.list.clone(),
             profile: self.profile.into(),
             depth: self.depth,
             top_k: usize::from(self.common.top),
@@ -122,9 +143,11 @@ pub async fn run(verb: &Verb, service: &Service, output: &Output) -> Result<(), 
             print("engine.activate", &service.activate(scope, args.request()).await?, output)
         }
         Verb::Xlr(args) => xlr::print(&service.xlr(scope, args.request()).await?, output),
-        Verb::Resonate(args) => waves::print(&service.resonate(scope, args.request()).await?, output),
-        Verb::Harmonics(args) => {
-            waves::print_spectrum(&service.harmonics(scope, args.waves.request()).await?, output)
+        Verb::Resonate { waves, sympathetic } => {
+            waves::print(&service.resonate(scope, waves.resonate_request(*sympathetic)).await?, output)
+        }
+        Verb::Harmonics(waves) => {
+            waves::print_spectrum(&service.harmonics(scope, waves.request()).await?, output)
         }
         Verb::Pagerank(args) => print("engine.pagerank", &service.rank(scope, args.request()).await?, output),
         Verb::Communities(args) => {
@@ -141,11 +164,12 @@ pub fn run_on(verb: &Verb, view: &View, rules: &Config, output: &Output) -> Resu
             print("engine.activate", &engine::activate(view, &args.request(), rules, scratch)?, output)
         }
         Verb::Xlr(args) => xlr::print(&engine::xlr(view, &args.request(), rules, scratch)?, output),
-        Verb::Resonate(args) => {
-            waves::print(&engine::resonate(view, &args.request(), rules, scratch)?, output)
+        Verb::Resonate { waves, sympathetic } => {
+            let request = waves.resonate_request(*sympathetic);
+            waves::print(&engine::resonate(view, &request, rules, scratch)?, output)
         }
-        Verb::Harmonics(args) => {
-            waves::print_spectrum(&engine::harmonics(view, args.waves.request(), rules, scratch)?, output)
+        Verb::Harmonics(waves) => {
+            waves::print_spectrum(&engine::harmonics(view, waves.request(), rules, scratch)?, output)
         }
         Verb::Pagerank(args) => print("engine.pagerank", &engine::rank(view, &args.request())?, output),
         Verb::Communities(args) => {

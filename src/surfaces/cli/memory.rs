@@ -5,7 +5,7 @@ mod layout;
 mod read;
 mod write;
 
-pub(super) use explain::picture;
+pub(super) use explain::energy_plot;
 
 use super::exit::CliError;
 use super::output::Output;

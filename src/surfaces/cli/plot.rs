@@ -33,34 +33,32 @@ use std::path::{Path, PathBuf};
 )]
 pub enum Verb {
     /// Draw the energy of a memory: how it came here, and what it will cross
-    Energy(Energy),
+    #[command(after_help = "Examples:\n  ebb plot energy ID\n  ebb plot energy ID --svg energy.svg --at +1d")]
+    Energy {
+        /// Id of the memory
+        #[arg(value_name = "ID")]
+        id: String,
+        /// Where and when.
+        #[command(flatten)]
+        picture: Picture,
+    },
     /// Draw how many memories each tier holds over time
-    Tiers(Tiers),
+    #[command(after_help = "Examples:\n  ebb plot tiers\n  ebb plot tiers --svg tiers.svg")]
+    Tiers(Picture),
     /// Draw what relations weigh and when they are lost, or how one of them fades
     Decay(Decay),
     /// Draw the hottest trails, with what lies on them and what they cost
-    Trails(Trails),
-}
-
-/// `ebb plot energy`
-#[derive(Debug, Clone, Args)]
-#[command(after_help = "Examples:\n  ebb plot energy ID\n  ebb plot energy ID --svg energy.svg --at +1d")]
-pub struct Energy {
-    /// Id of the memory
-    #[arg(value_name = "ID")]
-    pub id: String,
-    /// Where and when.
-    #[command(flatten)]
-    pub picture: Picture,
-}
-
-/// `ebb plot tiers`
-#[derive(Debug, Clone, Args)]
-#[command(after_help = "Examples:\n  ebb plot tiers\n  ebb plot tiers --svg tiers.svg")]
-pub struct Tiers {
-    /// Where and when.
-    #[command(flatten)]
-    pub picture: Picture,
+    #[command(
+        after_help = "Examples:\n  ebb plot trails\n  ebb plot trails --limit 40 --svg trails.svg --at -7d"
+    )]
+    Trails {
+        /// This many edges
+        #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=1000))]
+        limit: u16,
+        /// Where and when.
+        #[command(flatten)]
+        picture: Picture,
+    },
 }
 
 /// `ebb plot decay`
@@ -80,20 +78,6 @@ pub struct Decay {
     pub to: Option<String>,
     /// This many of them
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=1000), conflicts_with = "from")]
-    pub limit: u16,
-    /// Where and when.
-    #[command(flatten)]
-    pub picture: Picture,
-}
-
-/// `ebb plot trails`
-#[derive(Debug, Clone, Args)]
-#[command(
-    after_help = "Examples:\n  ebb plot trails\n  ebb plot trails --limit 40 --svg trails.svg --at -7d"
-)]
-pub struct Trails {
-    /// This many edges
-    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub limit: u16,
     /// Where and when.
     #[command(flatten)]

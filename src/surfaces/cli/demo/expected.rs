@@ -31,25 +31,25 @@ pub(super) enum Expected {
         why: String,
     },
     /// What lies on an edge, and what it costs to walk.
-    Edge { edge: Walked, success: f64, cost: f64, why: String },
+    Edge { edge: PalaceEdge, success: f64, cost: f64, why: String },
     /// What lies on a place.
-    Place { place: Named, exploitation: f64, why: String },
+    Place { place: PalacePlace, exploitation: f64, why: String },
     /// How sure the head of a lineage is.
     Fact { scope: String, entity: EntityName, relation: String, value: String, confidence: f64, why: String },
 }
 
 /// An edge of the palace.
 #[derive(Debug, Deserialize)]
-pub(super) struct Walked {
-    from: Named,
+pub(super) struct PalaceEdge {
+    from: PalacePlace,
     #[serde(rename = "type")]
     kind: String,
-    to: Named,
+    to: PalacePlace,
 }
 
 /// A place of the palace.
 #[derive(Debug, Deserialize)]
-pub(super) struct Named {
+pub(super) struct PalacePlace {
     label: String,
     id: String,
 }
@@ -61,7 +61,7 @@ pub(super) fn read() -> Result<Vec<Expected>, CliError> {
 
 /// What became of a memory, beside what the law says.
 #[derive(Debug, Serialize)]
-pub(super) struct Fate {
+pub(super) struct MemoryCheck {
     id: String,
     content: String,
     story: String,
@@ -95,7 +95,7 @@ fn judged(agrees: bool, what: &str, value: f64, expected: f64) -> Result<(), Cli
     )))
 }
 
-impl Fate {
+impl MemoryCheck {
     /// A defect, unless it agrees.
     pub(super) fn judge(&self) -> Result<(), CliError> {
         judged(self.agrees, &format!("memory {}", self.id), self.energy, self.expected)
@@ -114,18 +114,18 @@ impl Check {
 }
 
 /// What became of the memories that are expected.
-pub(super) async fn fates(
+pub(super) async fn memories(
     expected: &[Expected],
     service: &Service,
     ends: Timestamp,
-) -> Result<Vec<Fate>, CliError> {
-    let mut fates = Vec::new();
+) -> Result<Vec<MemoryCheck>, CliError> {
+    let mut memories = Vec::new();
     for one in expected {
         let Expected::Memory { id, tier, energy: wanted, why } = one else { continue };
         let told = service.explain(&MemoryKey::new(service.scope(), id), ends).await?.explained;
         let energy = told.memory.energy.unwrap_or(f64::NAN);
         let found = told.memory.tier;
-        fates.push(Fate {
+        memories.push(MemoryCheck {
             content: told.memory.content.clone().unwrap_or_default(),
             story: why.clone(),
             tier: found.unwrap_or(*tier),
@@ -136,7 +136,7 @@ pub(super) async fn fates(
             id: id.to_string(),
         });
     }
-    Ok(fates)
+    Ok(memories)
 }
 
 /// What the relations weigh that are expected.
@@ -162,8 +162,8 @@ pub(super) async fn trails(
     service: &Service,
     ends: Timestamp,
 ) -> Result<Vec<Check>, CliError> {
-    let name = |named: &Named| place_name(&format!("{}:{}", named.label, named.id), service.allowed());
-    let name = |named: &Named| name(named).map_err(CliError::failed);
+    let name = |named: &PalacePlace| place_name(&format!("{}:{}", named.label, named.id), service.allowed());
+    let name = |named: &PalacePlace| name(named).map_err(CliError::failed);
     let (scope, mut checks) = (service.scope(), Vec::new());
     for one in expected {
         match one {
@@ -205,9 +205,9 @@ pub(super) fn facts(expected: &[Expected], heads: &[Fact]) -> Vec<Check> {
 }
 
 /// The memories, and why each is where it is.
-pub(super) fn lay_out(page: &mut Page, fates: &[Fate]) {
+pub(super) fn lay_out(page: &mut Page, memories: &[MemoryCheck]) {
     page.line("");
-    page.heading("Five fates, and what the laws say of each in closed form");
+    page.heading("Five memories, and what the laws say of each in closed form");
     page.table(
         &[
             Column::left("memory"),
@@ -217,7 +217,7 @@ pub(super) fn lay_out(page: &mut Page, fates: &[Fate]) {
             Column::left(""),
             Column::cut("why"),
         ],
-        fates.iter().map(|fate| {
+        memories.iter().map(|fate| {
             [
                 fate.id.clone(),
                 fate.tier.name().to_owned(),
@@ -228,7 +228,7 @@ pub(super) fn lay_out(page: &mut Page, fates: &[Fate]) {
             ]
         }),
     );
-    for fate in fates {
+    for fate in memories {
         page.line("");
         page.line(&format!("{}: {:?}", fate.id, fate.content));
         page.line(&format!("  {}", fate.because));

@@ -1,23 +1,21 @@
 //! `ebb engine resonate` and `ebb engine harmonics`: what seeds make swing, and at which frequencies.
 
-use super::{Common, above_0, close};
+use super::{Common, Seeds, above_0, close};
 use crate::surfaces::cli::exit::CliError;
 use crate::surfaces::cli::output::Output;
 use crate::surfaces::cli::page::{Column, Page};
-use crate::surfaces::cli::recall::seed;
 use clap::Args;
 use ebb_core::api::engine::{
     Harmonic, HarmonicsAnswer, HarmonicsHit, HarmonicsRequest, ResonateAnswer, ResonateHit, ResonateRequest,
     SweepStep, Sympathy,
 };
-use ebb_core::api::recall::GivenSeed;
 
 /// Where waves set out, how far they run, and how they are read.
 #[derive(Debug, Clone, Args)]
 pub struct WavesArgs {
-    /// Set out from this id, of an entity its name; =AMPLITUDE says how strongly, up to 1
-    #[arg(long = "seed", value_name = "ID[=AMPLITUDE]", value_parser = seed, required = true)]
-    pub seeds: Vec<GivenSeed>,
+    /// Where it begins.
+    #[command(flatten)]
+    pub start: Seeds,
     /// Read the waves at this frequency
     #[arg(long, value_name = "F", default_value_t = 1.0, value_parser = above_0)]
     pub frequency: f32,
@@ -35,41 +33,14 @@ pub struct WavesArgs {
     pub common: Common,
 }
 
-/// `ebb engine resonate`
-#[derive(Debug, Clone, Args)]
-#[command(
-    after_help = "Examples:\n  ebb engine resonate --seed Alex --sympathetic\n  ebb engine resonate --seed release --frequency 5.25 --graph docs/stories/team.json"
-)]
-pub struct ResonateArgs {
-    /// Where waves set out, how far they run, and how they are read.
-    #[command(flatten)]
-    pub waves: WavesArgs,
-    /// Say what swings along more than two relationships from every seed, and whether in another community
-    #[arg(long)]
-    pub sympathetic: bool,
-}
-
-/// `ebb engine harmonics`
-#[derive(Debug, Clone, Args)]
-#[command(
-    after_help = "Examples:\n  ebb engine harmonics --seed Alex\n  ebb engine harmonics --seed release --top 3 --graph docs/stories/team.json"
-)]
-pub struct HarmonicsArgs {
-    /// Where waves set out, how far they run, and how they are read.
-    #[command(flatten)]
-    pub waves: WavesArgs,
-}
-
-impl ResonateArgs {
-    pub(super) fn request(&self) -> ResonateRequest {
-        ResonateRequest { sympathetic: self.sympathetic, ..self.waves.request().into() }
-    }
-}
-
 impl WavesArgs {
+    pub(super) fn resonate_request(&self, sympathetic: bool) -> ResonateRequest {
+        ResonateRequest { sympathetic, ..self.request().into() }
+    }
+
     pub(super) fn request(&self) -> HarmonicsRequest {
         HarmonicsRequest {
-            seeds: self.seeds.clone(),
+            seeds: self.start.list.clone(),
             frequency: self.frequency,
             wavelength: self.wavelength,
             hops: self.hops,

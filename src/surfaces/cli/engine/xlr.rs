@@ -1,13 +1,11 @@
 //! `ebb engine xlr`: what seeds light up, and what contrast leaves of it.
 
-use super::{Common, close};
+use super::{Common, Seeds, close};
 use crate::surfaces::cli::exit::CliError;
 use crate::surfaces::cli::output::Output;
 use crate::surfaces::cli::page::{Column, Page};
-use crate::surfaces::cli::recall::seed;
 use clap::Args;
 use ebb_core::api::engine::{XlrAnswer, XlrHit, XlrRequest};
-use ebb_core::api::recall::GivenSeed;
 
 /// `ebb engine xlr`
 #[derive(Debug, Clone, Args)]
@@ -15,9 +13,9 @@ use ebb_core::api::recall::GivenSeed;
     after_help = "Examples:\n  ebb engine xlr --seed Alex\n  ebb engine xlr --seed Ledger --top 16 --graph docs/stories/team.json"
 )]
 pub struct XlrArgs {
-    /// Begin at this id, of an entity its name; =SCORE says how much it counts, up to 1
-    #[arg(long = "seed", value_name = "ID[=SCORE]", value_parser = seed, required = true)]
-    pub seeds: Vec<GivenSeed>,
+    /// Where it begins.
+    #[command(flatten)]
+    pub start: Seeds,
     /// How many, and in which graph.
     #[command(flatten)]
     pub common: Common,
@@ -25,7 +23,7 @@ pub struct XlrArgs {
 
 impl XlrArgs {
     pub(super) fn request(&self) -> XlrRequest {
-        XlrRequest { seeds: self.seeds.clone(), top_k: usize::from(self.common.top), scope: None }
+        XlrRequest { seeds: self.start.list.clone(), top_k: usize::from(self.common.top), scope: None }
     }
 }
 

@@ -22,7 +22,7 @@ pub(super) async fn explain(
 ) -> Result<(), CliError> {
     let at = when.instant(service).await?;
     let explanation = service.explain(&key(id, service)?, at).await?;
-    let drawn = picture(&explanation);
+    let drawn = energy_plot(&explanation);
     let explained = explanation.explained;
     output.emit("memory.explain", &explained, |page| {
         page.paragraph(&explained.because);
@@ -81,7 +81,7 @@ const ROWS: usize = 15;
 ///
 /// The past takes at most two thirds of the picture, so that what is ahead stays readable. Of a memory that rests, the
 /// picture shows how it came to rest: from then on nothing happens.
-pub(crate) fn picture(explanation: &Explanation) -> EnergyPlot {
+pub(crate) fn energy_plot(explanation: &Explanation) -> EnergyPlot {
     let Memory { id, at, energy, tier, pinned, created, .. } = &explanation.explained.memory;
     let rests = tier.is_some_and(|tier| !tier.is_live());
     let begun = created.map_or(*at, |created| created.min(*at));
