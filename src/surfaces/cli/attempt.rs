@@ -15,33 +15,32 @@ use std::time::Duration;
 /// The verbs of `ebb attempt`.
 #[derive(Debug, Clone, Subcommand)]
 #[command(after_help = "\
-An attempt holds the memories that a job, the end of a session, or another program promotes. It ends by itself: done by
-its holder, or expired when its lease is over.
+An attempt claims memories for promotion. It ends by itself: done by its holder, or expired with its lease.
 
 Examples:
   ebb attempt list
   ebb attempt show ID
   ebb attempt release ID --yes")]
 pub enum Verb {
-    /// List attempts that are not over
+    /// List open attempts
     List {
-        /// Also list those that are over, the latest first
+        /// Also list finished attempts, latest first
         #[arg(long)]
         all: bool,
-        /// List at most this many
+        /// Maximum number of attempts
         #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
         limit: u32,
     },
-    /// Show one, with the memories it holds
+    /// Show an attempt and the memories it holds
     Show {
         /// Id of the attempt
         #[arg(value_name = "ID")]
         id: String,
     },
-    /// End one, whoever holds it, and free its memories
+    /// End an attempt and release its memories
     #[command(after_help = "\
-Its holder commits nothing after this, and what it had not committed is ripe as before. Asks first; in a pipe it needs
---yes.
+Its holder can commit nothing after this; memories that were not promoted yet stay ripe. Asks for confirmation; in a pipe it
+needs --yes.
 
 Examples:
   ebb attempt release ID --dry-run
@@ -50,7 +49,7 @@ Examples:
         /// Id of the attempt
         #[arg(value_name = "ID")]
         id: String,
-        /// Say what would change, and change nothing
+        /// Show what would change and write nothing
         #[arg(long)]
         dry_run: bool,
     },

@@ -20,10 +20,9 @@ Examples:
   ebb config show
   EBB__JOBS__DECAY__EVERY=30m ebb config validate")]
 pub enum Verb {
-    /// Show every key, its value, and where that value comes from; secrets are redacted
+    /// Show every setting, its value and its source; secrets are redacted
     Show,
-    /// Name every fault of the configuration with its place, and the next three runs of each job; ends with 6 if there is
-    /// a fault
+    /// Check the configuration and show the next three runs of each job; exit code 6 on a fault
     Validate,
 }
 

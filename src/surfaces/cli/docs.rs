@@ -15,7 +15,7 @@ Examples:
   ebb completions zsh > \"${fpath[1]}/_ebb\"
   ebb completions fish > ~/.config/fish/completions/ebb.fish")]
 pub struct Completions {
-    /// The shell
+    /// Shell
     #[arg(value_name = "SHELL")]
     pub shell: Shell,
 }
@@ -24,7 +24,7 @@ pub struct Completions {
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "Examples:\n  ebb man | man -l -\n  ebb man --dir ~/.local/share/man/man1")]
 pub struct Man {
-    /// Write the page of every verb into this folder, instead of the first page to stdout
+    /// Write the pages of all verbs into this folder instead of the first page to stdout
     #[arg(long, value_name = "FOLDER")]
     pub dir: Option<PathBuf>,
 }

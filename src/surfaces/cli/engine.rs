@@ -22,11 +22,11 @@ use std::path::{Path, PathBuf};
 /// The verbs of `ebb engine`.
 #[derive(Debug, Clone, Subcommand)]
 pub enum Verb {
-    /// Say what lights up from seeds
+    /// Spread activation from seeds
     Activate(ActivateArgs),
-    /// Say what of that would light up for any question, and what is left without it
+    /// Rank by activation with contrast (XLR)
     Xlr(XlrArgs),
-    /// Say what seeds make swing, and what swings along far from them
+    /// Rank nodes by resonance with seeds
     #[command(
         after_help = "Examples:\n  ebb engine resonate --seed Alex --sympathetic\n  ebb engine resonate --seed release --frequency 5.25 --graph docs/stories/team.json"
     )]
@@ -34,18 +34,18 @@ pub enum Verb {
         /// Where waves set out, how far they run, and how they are read.
         #[command(flatten)]
         waves: WavesArgs,
-        /// Say what swings along more than two relationships from every seed, and whether in another community
+        /// Also list resonating nodes more than two hops from every seed, and whether in another community
         #[arg(long)]
         sympathetic: bool,
     },
-    /// Say at which frequencies nodes swing: multiples of one, and all there are
+    /// Show at which frequencies nodes resonate, to find cycles
     #[command(
         after_help = "Examples:\n  ebb engine harmonics --seed Alex\n  ebb engine harmonics --seed release --top 3 --graph docs/stories/team.json"
     )]
     Harmonics(WavesArgs),
-    /// Say who stands well: everybody's standing, or that of a reader who begins at seeds
+    /// Rank nodes by PageRank, personalised if seeds are given
     Pagerank(RankArgs),
-    /// Say who belongs together, and who joins communities to each other
+    /// Detect communities and the nodes that bridge them
     Communities(CommunitiesArgs),
 }
 
@@ -58,10 +58,10 @@ pub struct ActivateArgs {
     /// Where it begins.
     #[command(flatten)]
     pub start: Seeds,
-    /// By which rule signals spread
+    /// Rule by which activation spreads
     #[arg(long, value_enum, value_name = "PROFILE", default_value_t = ProfileName::Reference)]
     pub profile: ProfileName,
-    /// Hops at most [default: that of the profile]
+    /// Maximum number of hops [default: that of the profile]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=20))]
     pub depth: Option<u8>,
     /// How many, and in which graph.
@@ -75,7 +75,7 @@ pub struct ActivateArgs {
     after_help = "Examples:\n  ebb engine pagerank --top 10\n  ebb engine pagerank --seed Alex --graph code.json"
 )]
 pub struct RankArgs {
-    /// A reader begins again and again at this id; =SCORE says how much it counts, up to 1
+    /// Personalise towards this id; =SCORE weights it, up to 1
     #[arg(long = "seed", value_name = "ID[=SCORE]", value_parser = seed)]
     pub seeds: Vec<GivenSeed>,
     /// How many, and in which graph.
@@ -86,7 +86,7 @@ pub struct RankArgs {
 /// Seeds of a mechanism that needs one.
 #[derive(Debug, Clone, Args)]
 pub struct Seeds {
-    /// Begin at this id, of an entity its name; =SCORE says how much it counts, up to 1
+    /// Start at the node with this id (of an entity: its name); =SCORE weights it, up to 1
     #[arg(long = "seed", value_name = "ID[=SCORE]", value_parser = seed, required = true)]
     pub list: Vec<GivenSeed>,
 }
@@ -94,10 +94,10 @@ pub struct Seeds {
 /// How many nodes, and in which graph.
 #[derive(Debug, Clone, Args)]
 pub struct Common {
-    /// How many nodes at most
+    /// Maximum number of nodes
     #[arg(long, value_name = "K", default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=1_000))]
     pub top: u16,
-    /// Ask this snapshot file (JSON version 3) instead of the database
+    /// Use this snapshot file (JSON version 3) instead of the database
     #[arg(long, value_name = "FILE")]
     pub graph: Option<PathBuf>,
 }

@@ -21,8 +21,8 @@ use std::time::Duration;
 /// `ebb import`
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
-One JSON object a line: \"at\" (RFC 3339), \"kind\" (memory, access, session_end, observe, fact, node, edge, deposit,
-explore, outcome) and the fields of that kind. Repeating a file, or a longer version of it, goes on where it stopped.
+One JSON object per line: \"at\" (RFC 3339), \"kind\" (memory, access, session_end, observe, fact, node, edge, deposit,
+explore, outcome) and the fields of that kind. Repeating an import, also of a longer file, continues where it stopped.
 
 Examples:
   ebb import events.ndjson
@@ -31,10 +31,10 @@ pub struct Import {
     /// File of events
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// Set bad lines aside in a file beside it, instead of stopping at the first
+    /// Write bad lines to a file beside it instead of stopping at the first
     #[arg(long)]
     pub skip_bad: bool,
-    /// Read and check every line, and write nothing
+    /// Check every line and write nothing
     #[arg(long)]
     pub dry_run: bool,
 }
@@ -42,8 +42,8 @@ pub struct Import {
 /// `ebb replay`
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
-Works on scratch only: a managed server of its own, or a given database that holds nothing else. After a kill the same
-command goes on where it stopped.
+Runs on a scratch database only: a managed server of its own, or a given database that holds nothing else. After a kill the
+same command continues where it stopped.
 
 Examples:
   ebb replay events.ndjson
@@ -55,10 +55,10 @@ pub struct Replay {
     /// Stop at this instant of simulated time [default: the last event]
     #[arg(long, value_name = "INSTANT", allow_hyphen_values = true)]
     pub until: Option<Moment>,
-    /// Let jobs run at multiples of this only, such as 1h [default: whenever one is due]
+    /// Run jobs only at multiples of this interval, such as 1h [default: whenever one is due]
     #[arg(long, value_name = "SPAN", value_parser = span)]
     pub step: Option<Duration>,
-    /// Set bad lines aside in a file beside it, instead of stopping at the first
+    /// Write bad lines to a file beside it instead of stopping at the first
     #[arg(long)]
     pub skip_bad: bool,
 }

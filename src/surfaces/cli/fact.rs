@@ -17,20 +17,20 @@ use ebb_core::service::{FactFilter, Service};
 /// The verbs of `ebb fact`.
 #[derive(Debug, Clone, Subcommand)]
 pub enum Verb {
-    /// Say something of an entity; what was said before stays
+    /// Assert a fact about an entity; earlier facts stay
     Assert(AssertArgs),
-    /// List facts: the latest of each tuple, or all of them
+    /// List facts: the latest of each tuple, or the whole history
     List(ListArgs),
 }
 
 /// How a value is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ValueType {
-    /// As it stands.
+    /// Text, unchanged.
     String,
-    /// As a number: 1 is a whole number, 1.0 is not, and each keeps its digits.
+    /// A number with its digits: 1 is an integer, 1.0 is not.
     Number,
-    /// As true or false.
+    /// true or false.
     Boolean,
 }
 
@@ -41,25 +41,25 @@ Examples:
   ebb fact assert Alex memory:prefers tabs --source agent-7
   ebb fact assert Atlas roadmap:status shipped --scope company --confidence 0.8")]
 pub struct AssertArgs {
-    /// The entity it is about
+    /// Entity
     #[arg(value_name = "ENTITY")]
     pub entity: String,
-    /// What of it, such as roadmap:status
+    /// Relation, such as roadmap:status
     #[arg(value_name = "RELATION")]
     pub relation: String,
-    /// What that is
+    /// Value
     #[arg(value_name = "VALUE", allow_hyphen_values = true)]
     pub value: String,
-    /// How to read the value
+    /// Type of the value
     #[arg(long = "type", value_enum, value_name = "TYPE", default_value_t = ValueType::String)]
     pub value_type: ValueType,
-    /// How sure it is, 0 to 1 [default: 1]
+    /// Confidence, 0 to 1 [default: 1]
     #[arg(long, value_name = "X", value_parser = confidence)]
     pub confidence: Option<Confidence>,
-    /// Who says it
+    /// Source of the fact
     #[arg(long, value_name = "NAME", default_value = "cli")]
     pub source: String,
-    /// Until when it holds: RFC 3339, a date, or relative such as +30d
+    /// Expiry of the fact: RFC 3339, a date, or relative such as +30d
     #[arg(long, value_name = "INSTANT", allow_hyphen_values = true)]
     pub valid_until: Option<Moment>,
     /// When, whether for real, and under which request id.
@@ -71,16 +71,16 @@ pub struct AssertArgs {
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "Examples:\n  ebb fact list --scope company\n  ebb fact list Alex --history")]
 pub struct ListArgs {
-    /// About this entity alone
+    /// Only facts about this entity
     #[arg(value_name = "ENTITY")]
     pub entity: Option<String>,
-    /// Of this relation alone
+    /// Only facts of this relation
     #[arg(long, value_name = "RELATION")]
     pub relation: Option<String>,
-    /// All there are, also those that later ones took the place of
+    /// All facts, also those replaced by later ones
     #[arg(long)]
     pub history: bool,
-    /// This many at most [default: all]
+    /// Maximum number of facts [default: all]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub limit: Option<u32>,
 }
@@ -88,25 +88,25 @@ pub struct ListArgs {
 /// `ebb sweep`
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
-A sweep only adds facts: of confidence 0 where a policy retracts, of less confidence where it reduces. Of more than
-100,000 facts a worker does it; the answer names the job. A guard stops what would retract more than a fifth of a scope and
-more than 50 facts, and names the number to accept.
+A sweep only adds facts: with confidence 0 where a policy retracts, with less confidence where it reduces. A scope of more
+than 100,000 facts is swept by a worker; the answer names the job. A guard stops a sweep that would retract more than a fifth
+of a scope and more than 50 facts, and names the number to accept.
 
 Examples:
   ebb sweep --scope company --dry-run
   ebb sweep --scope company --mode retract --policy stale-roadmap-retract
   ebb sweep --job ID")]
 pub struct SweepArgs {
-    /// In this mode, instead of that of each policy: retract, confidence or dry_run
+    /// Mode for all policies instead of their own: retract, confidence or dry_run
     #[arg(long, value_name = "MODE", value_parser = mode)]
     pub mode: Option<Mode>,
-    /// By this policy alone
+    /// Apply only this policy
     #[arg(long, value_name = "ID")]
     pub policy: Option<String>,
-    /// Go ahead although a guard stopped it: the number of facts that it named
+    /// Override the guard: the number of facts it named
     #[arg(long, value_name = "N")]
     pub accept_affected: Option<i64>,
-    /// Say how a sweep stands that a worker does
+    /// Show the state of a sweep that a worker runs
     #[arg(long, value_name = "ID", conflicts_with_all = ["mode", "policy", "accept_affected"])]
     pub job: Option<String>,
     /// When, whether for real, and under which request id.

@@ -19,60 +19,59 @@ use std::path::PathBuf;
 /// The verbs of `ebb graph`.
 #[derive(Debug, Clone, Subcommand)]
 pub enum Verb {
-    /// Load the mirror of a scope and say what it holds and takes
+    /// Show size and contents of the in-memory graph
     Stats,
-    /// Have the mirrors of all processes read the graph anew at their next look
+    /// Make all processes reload the graph at their next refresh
     ///
-    /// Whatever Ebb writes, mirrors take over by themselves. This is for what was changed past it, in Neo4j Browser or by other
-    /// programs, and should be seen before the next start.
+    /// Mirrors follow the writes of Ebb by themselves. This is for changes that other programs made, Neo4j Browser for one.
     #[command(
         after_help = "Examples:\n  ebb graph refresh\n  ebb graph refresh --dry-run      which processes have mirrors"
     )]
     Refresh {
-        /// Say which mirrors would, and leave no word
+        /// List the mirrors and request nothing
         #[arg(long)]
         dry_run: bool,
     },
-    /// Save the mirror of a scope as a snapshot file (JSON version 3), which --graph asks without any database
+    /// Save the in-memory graph as a snapshot file (JSON version 3), for --graph
     #[command(
         after_help = "Examples:\n  ebb graph save memory.json\n  ebb recall --graph memory.json \"who wrote the parser\""
     )]
     Save {
-        /// Where to, and beside it what was learned; each file is replaced whole, or not at all
+        /// File; learned weights go into one beside it. Each is replaced atomically
         #[arg(value_name = "FILE")]
         file: PathBuf,
     },
-    /// Read a snapshot file (JSON version 3) strictly and say what it holds; needs no database
+    /// Check a snapshot file (JSON version 3) and show its contents; needs no database
     #[command(after_help = "Examples:\n  ebb graph save memory.json; ebb graph load memory.json")]
     Load {
-        /// Which file
+        /// Snapshot file
         #[arg(value_name = "FILE")]
         file: PathBuf,
     },
-    /// Print the mirror: as JSON version 3, as GraphML, or as a picture in the language of GraphViz
+    /// Print the in-memory graph as JSON version 3, GraphML or GraphViz
     #[command(
         after_help = "Examples:\n  ebb graph export --format dot --top 60 | dot -Tsvg > memory.svg\n  ebb graph export --format graphml > memory.graphml"
     )]
     Export {
-        /// In which language
+        /// Format
         #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Language::Json)]
         format: Language,
-        /// Of a picture: how many nodes, those with the most neighbours
+        /// GraphViz: maximum number of nodes, by degree
         #[arg(long, value_name = "K", default_value_t = 100, value_parser = clap::value_parser!(u16).range(1..=10_000))]
         top: u16,
     },
-    /// Bring the mirror up to date, then read everything anew and say where the two differ
+    /// Compare the in-memory graph with the database
     Verify,
 }
 
 /// How a graph is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Language {
-    /// A snapshot, JSON version 3
+    /// Snapshot, JSON version 3
     Json,
-    /// A picture, for GraphViz
+    /// Picture, for GraphViz
     Dot,
-    /// GraphML 1.0, for other programs: an edge for each way of each relationship
+    /// GraphML 1.0: an edge for each direction of each relationship
     Graphml,
 }
 

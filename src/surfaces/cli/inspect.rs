@@ -14,17 +14,17 @@ use serde::ser::{SerializeMap, Serializer};
 /// `ebb inspect`
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
-Each question is one Cypher statement that can be pasted into Neo4j Browser as it is.
+Each query is one Cypher statement that can be pasted into Neo4j Browser as it is.
 
 Examples:
   ebb inspect
   ebb inspect tiers
   ebb inspect tiers --cypher")]
 pub struct Inspect {
-    /// Name of the question; without it, the list of questions
+    /// Name of the query; without it, list all queries
     #[arg(value_name = "NAME")]
     pub name: Option<String>,
-    /// Print the statement instead of its answer
+    /// Print the statement instead of running it
     #[arg(long, requires = "name")]
     pub cypher: bool,
 }

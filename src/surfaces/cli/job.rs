@@ -21,16 +21,16 @@ Examples:
   ebb job run --all --at 2026-03-01T12:00Z
   ebb job history promote --limit 5")]
 pub enum Verb {
-    /// List the jobs: schedule, last run, what is due
+    /// List jobs: schedule, last run, next run, lag
     List,
-    /// Run a job now, or all of them in their order
+    /// Run a job now, or all jobs in order
     Run(RunArgs),
-    /// Show past runs, the latest first
+    /// Show past runs, latest first
     History {
         /// Name of the job [default: all jobs]
         #[arg(value_name = "NAME")]
         name: Option<String>,
-        /// Show at most this many runs
+        /// Maximum number of runs
         #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
         limit: u32,
     },
@@ -39,7 +39,7 @@ pub enum Verb {
 /// `ebb job run`
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
-A run by hand does not count as the schedule's. While another run of the job goes on, it is skipped.
+A run by hand does not count as a scheduled one. It is skipped while another run of the job is open.
 
 Examples:
   ebb job run promote
@@ -49,7 +49,7 @@ pub struct RunArgs {
     /// Name of the job
     #[arg(value_name = "NAME", required_unless_present = "all", conflicts_with = "all")]
     pub name: Option<String>,
-    /// Run every job, in their order
+    /// Run all jobs, in order
     #[arg(long)]
     pub all: bool,
     /// Stop after this many rows

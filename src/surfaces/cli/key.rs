@@ -19,9 +19,9 @@ use std::time::Duration;
 /// The verbs of `ebb key`.
 #[derive(Debug, Clone, Subcommand)]
 #[command(after_help = "\
-Without any key, whoever is on this machine may ask `ebb serve` for everything. From the first key on every request needs
-one: Authorization: Bearer KEY. That stays so when all keys are revoked, expired or gone, until: ebb key open. A new or
-revoked key counts within two seconds.
+Without any key, everyone on this machine may use `ebb serve`. From the first key on every request needs one
+(Authorization: Bearer KEY), also when all keys are revoked, expired or removed, until: ebb key open. A new or revoked
+key takes effect within two seconds.
 
 Examples:
   ebb key create --name agent-7 --right write --scope team
@@ -30,23 +30,23 @@ Examples:
   ebb key revoke ID
   ebb key prune")]
 pub enum Verb {
-    /// Make a key; it is shown this once
+    /// Create a key; its secret is shown once
     Create(Create),
     /// List keys
     List,
-    /// Revoke a key for good
+    /// Revoke a key
     Revoke {
-        /// Id of the key: what stands between the underscores
+        /// Id of the key: the part between the underscores
         #[arg(value_name = "ID")]
         id: String,
     },
-    /// Remove keys that were revoked or have expired; the job audit does so after 90 days
+    /// Remove revoked and expired keys; the job audit does so after 90 days
     Prune {
-        /// Only those of more than this many days ago
+        /// Only keys revoked or expired more than this many days ago
         #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=36_500))]
         days: u32,
     },
-    /// Let whoever is on this machine in without a key again, once no key is left
+    /// Allow requests from this machine without a key again, once no key is left
     Open,
 }
 
@@ -57,16 +57,16 @@ Examples:
   ebb key create --name agent-7 --right write --scope team --lasts 90d
   ebb key create --name operator --right admin --scope '*' -o json")]
 pub struct Create {
-    /// What you call it
+    /// Name of the key
     #[arg(long, value_name = "NAME")]
     pub name: String,
-    /// What it may do: read; write includes read; admin may also forget, and state instants
+    /// Right: read; write includes read; admin may also forget and set instants
     #[arg(long, value_name = "RIGHT", value_parser = right_parser())]
     pub right: Right,
-    /// Over whose data; may be repeated. '*' is every scope, and what concerns the database as a whole
+    /// Scope it may use; may be repeated. '*' is every scope, and the routes about the database as a whole
     #[arg(long, value_name = "SCOPE", required = true)]
     pub scope: Vec<String>,
-    /// For how long, such as 90d [default: until it is revoked]
+    /// Lifetime, such as 90d [default: until it is revoked]
     #[arg(long, value_name = "SPAN", value_parser = span)]
     pub lasts: Option<Duration>,
 }

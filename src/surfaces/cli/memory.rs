@@ -25,9 +25,9 @@ Examples:
   ebb memory list --tier working
   ebb memory explain ID")]
 pub enum Verb {
-    /// Remember something: a working memory of energy 1
+    /// Add a memory: tier working, energy 1
     Add(Add),
-    /// Touch memories: each gains 1 energy, and an expired one is revived
+    /// Record an access: +1 energy; an expired memory is revived
     Access(Access),
     /// Show a memory
     #[command(after_help = "Examples:\n  ebb memory explain ID\n  ebb memory show ID --at +2d -o json")]
@@ -41,7 +41,7 @@ pub enum Verb {
     },
     /// List memories with their current energy
     List(List),
-    /// Pin memories: they neither fade nor expire nor rise
+    /// Pin memories: no decay, expiry or promotion
     Pin {
         /// Ids of the memories
         #[arg(value_name = "ID", required = true)]
@@ -50,7 +50,7 @@ pub enum Verb {
         #[command(flatten)]
         write: WriteOptions,
     },
-    /// Unpin memories: they fade again from now on
+    /// Unpin memories: decay continues from now
     Unpin {
         /// Ids of the memories
         #[arg(value_name = "ID", required = true)]
@@ -59,9 +59,9 @@ pub enum Verb {
         #[command(flatten)]
         write: WriteOptions,
     },
-    /// Forget memories for good, with their traces
+    /// Delete memories for good, with the stubs of their promotions
     Forget(Forget),
-    /// Say why a memory is where it is, and when it will cross which threshold
+    /// Show why a memory has its energy and tier, and when it crosses which threshold
     #[command(after_help = "Examples:\n  ebb memory explain ID\n  ebb memory show ID --at +2d -o json")]
     Explain {
         /// Id of the memory
@@ -108,31 +108,31 @@ fn instance_id(text: Option<&String>) -> Result<Option<InstanceId>, CliError> {
 /// `ebb memory add`
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
-An id that exists already with the same content counts as an access; with other content it is refused.
+An id that exists with the same content counts as an access; with other content it is refused.
 
 Examples:
   ebb memory add \"prefers tabs\" --session s1 --mention editor --mention style
   git log -1 --format=%B | ebb memory add - --session s1")]
 pub struct Add {
-    /// What to remember, or - to read it from standard input
+    /// Content, or - to read it from standard input
     #[arg(value_name = "CONTENT")]
     pub content: String,
-    /// Its id [default: a new one]
+    /// Id [default: a new one]
     #[arg(long, value_name = "ID")]
     pub id: Option<String>,
-    /// Session in which it is made
+    /// Session in which it is created
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
-    /// Instance of the agent that makes it
+    /// Agent instance that creates it
     #[arg(long, value_name = "ID")]
     pub instance: Option<String>,
-    /// Name of something it mentions; may be repeated
+    /// Entity that it mentions; may be repeated
     #[arg(long = "mention", value_name = "NAME")]
     pub mentions: Vec<String>,
-    /// Pin it: it neither fades nor expires nor rises
+    /// Pin it: no decay, expiry or promotion
     #[arg(long)]
     pub pinned: bool,
-    /// What it means, as numbers with commas between: as many as similarity.embedding_dimensions says
+    /// Embedding: comma-separated numbers, as many as similarity.embedding_dimensions says
     #[arg(long, value_name = "NUMBERS", value_delimiter = ',', allow_hyphen_values = true)]
     pub embedding: Option<Vec<f64>>,
     /// When, whether for real, and under which request id.
@@ -143,7 +143,7 @@ pub struct Add {
 /// `ebb memory access`
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
-One memory is answered as itself, several as a list; an id that cannot be touched leaves all as they were.
+One memory is printed as an object, several as a list. If one id fails, nothing is written.
 
 Examples:
   ebb memory access ID --session s2
@@ -152,10 +152,10 @@ pub struct Access {
     /// Ids of the memories
     #[arg(value_name = "ID", required = true)]
     pub ids: Vec<String>,
-    /// Session in which they are touched
+    /// Session of the access
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
-    /// Instance of the agent that touches them
+    /// Agent instance of the access
     #[arg(long, value_name = "ID")]
     pub instance: Option<String>,
     /// Fail on an expired memory instead of reviving it
@@ -176,10 +176,10 @@ pub struct List {
     /// Only this tier; may be repeated
     #[arg(long = "tier", value_name = "TIER", value_parser = tier_parser())]
     pub tiers: Vec<Tier>,
-    /// Only memories made in this session
+    /// Only memories created in this session
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
-    /// List at most this many; 0 lists all
+    /// Maximum number of memories; 0 lists all
     #[arg(long, value_name = "N", default_value_t = 50)]
     pub limit: u32,
     /// When to look.
@@ -190,8 +190,8 @@ pub struct List {
 /// `ebb memory forget`
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
-There is no way back: the memories, the stubs of their promotions and all their relationships are deleted, and import
-and replay will not bring them back. Asks first; in a pipe it needs --yes. A guard stops what would take more than a
+This cannot be undone: the memories, the stubs of their promotions and all their relationships are deleted, and import and
+replay will not bring them back. Asks for confirmation; in a pipe it needs --yes. A guard stops a deletion of more than a
 fifth of a scope and more than 50 memories, and names the number to accept.
 
 Examples:
@@ -201,7 +201,7 @@ pub struct Forget {
     /// Ids of the memories
     #[arg(value_name = "ID", required = true)]
     pub ids: Vec<String>,
-    /// Go ahead although a guard stopped it: the number of memories that it named
+    /// Override the guard: the number of memories it named
     #[arg(long, value_name = "N")]
     pub accept_affected: Option<i64>,
     /// When, whether for real, and under which request id.

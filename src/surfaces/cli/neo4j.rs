@@ -11,13 +11,13 @@ use std::process::Command;
 /// The verbs of `ebb neo4j`.
 #[derive(Debug, Clone, Subcommand)]
 #[command(after_help = "\
-Without NEO4J_URI, every verb starts this server for as long as it runs and stops it again. `start` lets it stay.
+Without NEO4J_URI, every command starts this server for as long as it runs and stops it again. `start` keeps it running.
 
 Examples:
   ebb neo4j start
   ebb neo4j browser")]
 pub enum Verb {
-    /// Start the server and let it stay, in the background, until `ebb neo4j stop`
+    /// Start the server in the background, until `ebb neo4j stop`
     Start,
     /// Stop the server
     Stop {
@@ -25,9 +25,9 @@ pub enum Verb {
         #[arg(long)]
         force: bool,
     },
-    /// Say whether the server runs, where it answers and where its data is
+    /// Show whether the server runs, its address and its data folder
     Status,
-    /// Open Neo4j Browser on the server, or print its address where no browser can be opened
+    /// Open Neo4j Browser, or print its address where no browser can be opened
     Browser,
     /// Keep a server running for others
     #[command(hide = true)]

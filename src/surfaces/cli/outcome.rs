@@ -18,20 +18,20 @@ use std::path::{Path, PathBuf};
 /// `ebb outcome`
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
-Nodes on the ways to these hits are learned to come together, and edges of these ways that carry pheromones earn success.
+Nodes on the paths to these hits gain weight for each other, and edges on these paths that carry pheromones earn success.
 
 Examples:
   ebb recall \"who maintains the parser\" -o json > answer.json
   ebb outcome answer.json --used m1 --used Alex
   ebb outcome - --used m1 --reward 0.5 < answer.json")]
 pub struct OutcomeArgs {
-    /// The answer: a file with what `ebb recall -o json` printed; - reads it from standard input
+    /// Response of a recall: a file with the output of `ebb recall -o json`; - reads standard input
     #[arg(value_name = "ANSWER")]
     pub answer: PathBuf,
-    /// A hit that was of use; may be repeated
+    /// Id of a useful hit; may be repeated
     #[arg(long, value_name = "ID", required = true)]
     pub used: Vec<String>,
-    /// What they were worth together, above 0 and at most 10
+    /// Reward for all of them together, above 0 and at most 10
     #[arg(long, value_name = "X", default_value_t = 1.0)]
     pub reward: f64,
     /// When, whether for real, and under which request id.

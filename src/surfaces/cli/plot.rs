@@ -32,7 +32,7 @@ use std::path::{Path, PathBuf};
     after_help = "Examples:\n  ebb plot energy ID\n  ebb plot tiers --svg tiers.svg\n  ebb plot decay\n  ebb plot trails"
 )]
 pub enum Verb {
-    /// Draw the energy of a memory: how it came here, and what it will cross
+    /// Draw the energy of a memory: history and forecast
     #[command(after_help = "Examples:\n  ebb plot energy ID\n  ebb plot energy ID --svg energy.svg --at +1d")]
     Energy {
         /// Id of the memory
@@ -42,17 +42,17 @@ pub enum Verb {
         #[command(flatten)]
         picture: Picture,
     },
-    /// Draw how many memories each tier holds over time
+    /// Draw the number of memories in each tier over time
     #[command(after_help = "Examples:\n  ebb plot tiers\n  ebb plot tiers --svg tiers.svg")]
     Tiers(Picture),
-    /// Draw what relations weigh and when they are lost, or how one of them fades
+    /// Draw the weights of relations, or the curve of one
     Decay(Decay),
-    /// Draw the hottest trails, with what lies on them and what they cost
+    /// Draw the hottest trails with their pheromones and costs
     #[command(
         after_help = "Examples:\n  ebb plot trails\n  ebb plot trails --limit 40 --svg trails.svg --at -7d"
     )]
     Trails {
-        /// This many edges
+        /// Maximum number of edges
         #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=1000))]
         limit: u16,
         /// Where and when.
@@ -67,16 +67,16 @@ pub enum Verb {
     after_help = "Examples:\n  ebb plot decay\n  ebb plot decay Alex works_on ProjectAlpha --svg alex.svg\n  ebb plot decay --at +1y"
 )]
 pub struct Decay {
-    /// Where one relation begins [default: the lightest of all are drawn]
+    /// Start of one relation [default: draw the lightest of all]
     #[arg(value_name = "FROM", requires_all = ["kind", "to"])]
     pub from: Option<String>,
-    /// What it says
+    /// Type of the relation
     #[arg(value_name = "TYPE")]
     pub kind: Option<String>,
-    /// Where it ends
+    /// End of the relation
     #[arg(value_name = "TO")]
     pub to: Option<String>,
-    /// This many of them
+    /// Maximum number of relations
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=1000), conflicts_with = "from")]
     pub limit: u16,
     /// Where and when.

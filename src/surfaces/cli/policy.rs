@@ -17,17 +17,17 @@ use std::time::Duration;
 pub enum Verb {
     /// List the policies in force
     List,
-    /// Set a policy, in the place of one of the same id
+    /// Create or replace a policy
     Set(SetArgs),
     /// Remove a policy
     Remove {
-        /// Its name
+        /// Id of the policy
         #[arg(value_name = "ID")]
         id: String,
-        /// Say what would change, and change nothing
+        /// Show what would change and write nothing
         #[arg(long)]
         dry_run: bool,
-        /// Count once under this id, however often it is sent within 24 hours [default: a new id]
+        /// Idempotency key: repeats within 24 hours count once [default: a new id]
         #[arg(long, value_name = "ID")]
         request_id: Option<String>,
     },
@@ -36,40 +36,40 @@ pub enum Verb {
 /// `ebb policy set`
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
-The first change writes the policies of the configuration into the graph; from then on those of the graph are in force.
+The first change copies the policies of the configuration into the graph; from then on those of the graph are in force.
 
 Examples:
   ebb policy set notes --relation 'memory:*' --for company --mode confidence --half-life 7d --min-confidence 0.1
   ebb policy set stale --relation roadmap:status --for '*' --mode retract --ttl 30d")]
 pub struct SetArgs {
-    /// Its name
+    /// Id of the policy
     #[arg(value_name = "ID")]
     pub id: String,
-    /// Which relations; * is any run of characters
+    /// Pattern of relations; * matches any run of characters
     #[arg(long, value_name = "PATTERN")]
     pub relation: String,
-    /// Which scope: local, team, company, public, or * for every one
+    /// Scope: local, team, company, public, or * for all
     #[arg(long = "for", value_name = "SCOPE", default_value = "*")]
     pub scope: String,
-    /// What it does: retract, confidence or dry_run
+    /// Mode: retract, confidence or dry_run
     #[arg(long, value_name = "MODE")]
     pub mode: String,
-    /// Retract what is older, such as 30d
+    /// Retract facts older than this, such as 30d
     #[arg(long, value_name = "SPAN", value_parser = span)]
     pub ttl: Option<Duration>,
-    /// Halve confidence each, such as 7d
+    /// Halve the confidence in this time, such as 7d
     #[arg(long, value_name = "SPAN", value_parser = span)]
     pub half_life: Option<Duration>,
-    /// No confidence below this, 0 to 1
+    /// Lower bound of the confidence, 0 to 1
     #[arg(long, value_name = "X", default_value_t = 0.0)]
     pub min_confidence: f64,
-    /// Relations that it does not match; may be repeated
+    /// Pattern of relations to exclude; may be repeated
     #[arg(long, value_name = "PATTERN")]
     pub exempt: Vec<String>,
-    /// Say what would change, and change nothing
+    /// Show what would change and write nothing
     #[arg(long)]
     pub dry_run: bool,
-    /// Count once under this id, however often it is sent within 24 hours [default: a new id]
+    /// Idempotency key: repeats within 24 hours count once [default: a new id]
     #[arg(long, value_name = "ID")]
     pub request_id: Option<String>,
 }

@@ -18,76 +18,76 @@ use std::path::PathBuf;
     after_help = "Examples:\n  ebb recall \"who maintains the parser\"\n  ebb recall \"deployment\" --top 5 --kind Memory --why\n  ebb recall --seed Alex --seed ProjectAlpha=0.5"
 )]
 pub struct RecallArgs {
-    /// The question, in words
+    /// Question
     #[arg(value_name = "WORDS", required_unless_present = "seeds")]
     pub words: Vec<String>,
-    /// Begin at this id, of an entity its name; =SCORE says how much it counts, up to 1
+    /// Start at the node with this id (of an entity: its name); =SCORE weights it, up to 1
     #[arg(long = "seed", value_name = "ID[=SCORE]", value_parser = seed)]
     pub seeds: Vec<GivenSeed>,
-    /// How many hits at most
+    /// Maximum number of hits
     #[arg(long, value_name = "K", default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=1_000))]
     pub top: u16,
-    /// Only nodes of this label, such as Memory; may be repeated
+    /// Only nodes with this label, such as Memory; may be repeated
     #[arg(long = "kind", value_name = "LABEL", value_parser = term)]
     pub kinds: Vec<Term>,
     /// Only memories of this tier; may be repeated
     #[arg(long = "tier", value_name = "TIER", value_parser = term)]
     pub tiers: Vec<Term>,
-    /// Only what was used since: RFC 3339, a date, or relative such as -3h
+    /// Only nodes used since: RFC 3339, a date, or relative such as -3h
     #[arg(long, value_name = "INSTANT", allow_hyphen_values = true)]
     pub since: Option<Moment>,
-    /// Only memories made in this session
+    /// Only memories created in this session
     #[arg(long, value_name = "ID", value_parser = term)]
     pub session: Option<Term>,
-    /// By which rule signals spread
+    /// Rule by which activation spreads
     #[arg(long, value_enum, value_name = "PROFILE", default_value_t = ProfileName::Recall)]
     pub profile: ProfileName,
-    /// Which kinds of evidence are heard, with commas between [default: engine.dimensions]
+    /// Kinds of evidence to use, comma-separated [default: engine.dimensions]
     #[arg(long = "dimension", value_enum, value_name = "KIND", value_delimiter = ',')]
     pub dimensions: Vec<DimensionName>,
-    /// What contrast with other places of the graph does [default: engine.xlr]
+    /// Contrast (XLR) with other parts of the graph [default: engine.xlr]
     #[arg(long, value_enum, value_name = "HOW")]
     pub xlr: Option<XlrName>,
     // A process that asks once has no questions behind it: then nothing joins.
-    /// Let nodes join that came with the seeds in earlier questions [default: engine.priming]
+    /// Add nodes that appeared with the seeds in earlier questions [default: engine.priming]
     #[arg(long, conflicts_with = "no_prime")]
     pub prime: bool,
-    /// Let none join
+    /// Add no such nodes
     #[arg(long)]
     pub no_prime: bool,
-    /// Let a seed count for what comes back to it, and not for being one
+    /// Score a seed by the activation that returns to it, without its initial activation
     #[arg(long)]
     pub subtract_seeds: bool,
-    /// Leave the words of memories out of account
+    /// Do not search the text of memories (BM25)
     #[arg(long)]
     pub no_words: bool,
-    /// Ask this snapshot file (JSON version 3) instead of the database: labels are its texts
+    /// Use this snapshot file (JSON version 3) instead of the database; its labels are the texts
     #[arg(long, value_name = "FILE")]
     pub graph: Option<PathBuf>,
-    /// Say what speaks for each seed, and by which relationships each hit was reached
+    /// Show the evidence for each seed and the path to each hit
     #[arg(long)]
     pub why: bool,
 }
 
-/// By which rule signals spread.
+/// Rule by which activation spreads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ProfileName {
-    /// Evidence adds up, and neighbours share
+    /// Activation adds up, and neighbours share it
     Recall,
-    /// The strongest signal alone counts
+    /// Only the strongest activation counts
     Reference,
 }
 
 /// A kind of evidence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum DimensionName {
-    /// What joins a node to the seeds
+    /// Activation over relationships from the seeds
     Structural,
-    /// How like the question it is called, or what stands with it
+    /// Similar name, or co-occurrence with such nodes
     Semantic,
-    /// How fresh it is for what it is worth, or how it changes with the seeds
+    /// Freshness, or change together with the seeds
     Temporal,
-    /// How the seeds lead to it as causes, or it to them
+    /// Causal edges to or from the seeds
     Causal,
 }
 
@@ -102,14 +102,14 @@ impl From<DimensionName> for Dimension {
     }
 }
 
-/// What contrast with other places of the graph does.
+/// Use of contrast (XLR).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum XlrName {
-    /// Nothing
+    /// No contrast
     Off,
-    /// What would light up for any question counts for less
+    /// Lower the score of nodes that any question would reach
     Gate,
-    /// It is told of each hit, with --why and in JSON, and changes nothing
+    /// Report contrast with --why and in JSON, without changing scores
     Report,
 }
 

@@ -17,11 +17,11 @@ use serde::Serialize;
 /// The verbs of `ebb relation`.
 #[derive(Debug, Clone, Subcommand)]
 pub enum Verb {
-    /// Say that a relation was seen: it weighs 1 from now on, or what you say
+    /// Observe a relation: its weight becomes 1, or --weight
     Observe(ObserveArgs),
-    /// List relations as they are now, heaviest first
+    /// List relations by current weight, heaviest first
     List(ListArgs),
-    /// Hold a relation at what it weighs
+    /// Pin a relation at its current weight
     Pin {
         /// Which.
         #[command(flatten)]
@@ -30,7 +30,7 @@ pub enum Verb {
         #[command(flatten)]
         write: WriteOptions,
     },
-    /// Let a pinned relation fade from now on
+    /// Unpin a relation: it fades from now on
     Unpin {
         /// Which.
         #[command(flatten)]
@@ -39,10 +39,10 @@ pub enum Verb {
         #[command(flatten)]
         write: WriteOptions,
     },
-    /// Write down what every relation weighs, as the job fade does
+    /// Store the current weight of every relation, as the job fade does
     #[command(after_help = "Examples:\n  ebb relation decay --dry-run --list\n  ebb relation decay")]
     Decay {
-        /// With --dry-run: also name the relations whose weight would be lowered
+        /// With --dry-run: also list the relations whose weight would be lowered
         #[arg(long, requires = "dry_run")]
         list: bool,
         /// When, and whether for real.
@@ -54,14 +54,14 @@ pub enum Verb {
 /// Names of a relation: two entities and a type.
 #[derive(Debug, Clone, Args, Serialize)]
 pub struct Names {
-    /// The entity it begins at
+    /// Entity at the start
     #[arg(value_name = "FROM")]
     pub from: String,
-    /// What it says, such as works_on
+    /// Type, such as works_on
     #[arg(value_name = "TYPE")]
     #[serde(rename = "type")]
     pub kind: String,
-    /// The entity it ends at
+    /// Entity at the end
     #[arg(value_name = "TO")]
     pub to: String,
 }
@@ -75,7 +75,7 @@ pub struct ObserveArgs {
     /// Which.
     #[command(flatten)]
     pub names: Names,
-    /// What it weighs, 0 to 1 [default: 1]
+    /// Weight, 0 to 1 [default: 1]
     #[arg(long, value_name = "X", value_parser = weight)]
     pub weight: Option<Weight>,
     /// Pin it: it does not fade
@@ -90,10 +90,10 @@ pub struct ObserveArgs {
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "Examples:\n  ebb relation list\n  ebb relation list --decayed --at 2027-01-01")]
 pub struct ListArgs {
-    /// Those below the minimum instead, which are left out of what is retrieved
+    /// Only relations below the minimum, which retrieval leaves out
     #[arg(long)]
     pub decayed: bool,
-    /// This many at most [default: all]
+    /// Maximum number of relations [default: all]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub limit: Option<u32>,
     /// As of when.

@@ -28,7 +28,7 @@ pub struct Init {
     /// Also write a commented configuration file; it must not exist yet
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "ebb.toml")]
     pub write_config: Option<PathBuf>,
-    /// Say what would change, and change nothing
+    /// Show what would change and write nothing
     #[arg(long)]
     pub dry_run: bool,
 }
@@ -36,13 +36,13 @@ pub struct Init {
 /// `ebb doctor`
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
-Ends with 7 if anything is wrong. --fix mends what has one right answer and names the rest.
+Exit code 7 on a problem. --fix repairs what has only one right repair and lists the rest.
 
 Examples:
   ebb doctor
   ebb doctor --fix --yes")]
 pub struct Doctor {
-    /// Mend what has one right answer
+    /// Repair what has only one right repair
     #[arg(long)]
     pub fix: bool,
 }
@@ -60,7 +60,7 @@ pub struct Health {
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "Examples:\n  ebb status\n  ebb status --watch\n  ebb status -o json")]
 pub struct Status {
-    /// Show it anew every so often, until interrupted; as JSON, one object a line
+    /// Refresh at this interval until interrupted; as JSON, one object per line
     #[arg(long, value_name = "SPAN", num_args = 0..=1, default_missing_value = "2s", value_parser = super::instant::span)]
     pub watch: Option<Duration>,
     /// The instant the energies are for.

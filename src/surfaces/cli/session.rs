@@ -12,7 +12,7 @@ use ebb_core::service::Service;
 /// The verbs of `ebb session`.
 #[derive(Debug, Clone, Subcommand)]
 pub enum Verb {
-    /// End a session: its working memories of enough energy are promoted at once
+    /// End a session and promote its working memories of enough energy
     End(End),
 }
 
@@ -23,7 +23,7 @@ pub struct End {
     /// Id of the session
     #[arg(value_name = "ID")]
     pub id: String,
-    /// Promote what has more energy than this [default: sessionEndThreshold of the configuration node]
+    /// Promote memories above this energy [default: sessionEndThreshold of the configuration node]
     #[arg(long, value_name = "X", value_parser = threshold)]
     pub threshold: Option<f64>,
     /// When, whether for real, and under which request id.

@@ -16,104 +16,104 @@ use ebb_core::service::trails::place_name;
 /// The verbs of `ebb trail`.
 #[derive(Debug, Clone, Subcommand)]
 pub enum Verb {
-    /// Places of the palace
+    /// Manage places
     #[command(subcommand)]
     Node(NodeVerb),
-    /// Edges between places
+    /// Manage edges between places
     #[command(subcommand)]
     Edge(EdgeVerb),
-    /// Say that a path led to something: its edges become cheaper, its places more worth coming back to
+    /// Deposit pheromones along a path that led to something
     Deposit(DepositArgs),
-    /// Say that somebody searched at a place: others are sent elsewhere for a while
+    /// Deposit exploration at a place that was searched
     Explore {
-        /// The place: an id, or Label:id
+        /// Place: an id, or Label:id
         #[arg(value_name = "PLACE")]
         place: String,
         /// When, whether for real, and under which request id.
         #[command(flatten)]
         write: WriteOptions,
     },
-    /// Show what is left at a place, or on the edges between two
+    /// Show the pheromones of a place, or of the edges between two
     Status {
-        /// The place: an id, or Label:id
+        /// Place: an id, or Label:id
         #[arg(value_name = "PLACE")]
         place: String,
-        /// The other end, to see the edges between the two
+        /// Other place, to show the edges between the two
         #[arg(value_name = "TO")]
         to: Option<String>,
         /// As of when.
         #[command(flatten)]
         when: ReadOptions,
     },
-    /// List the edges with most success and traversal left
+    /// List the edges with the most success and traversal
     Hot {
-        /// This many at most
+        /// Maximum number of results
         #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
         limit: u32,
         /// As of when.
         #[command(flatten)]
         when: ReadOptions,
     },
-    /// List the places with least exploitation and exploration left
+    /// List the places with the least exploitation and exploration
     Cold {
-        /// This many at most
+        /// Maximum number of results
         #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
         limit: u32,
         /// As of when.
         #[command(flatten)]
         when: ReadOptions,
     },
-    /// Find the cheapest way between two places
+    /// Find the cheapest path between two places
     #[command(
         after_help = "Examples:\n  ebb trail path w1 d7\n  ebb trail path Room:r1 Entity:Alex --at -7d"
     )]
     Path {
-        /// Where it begins: an id, or Label:id
+        /// Start: an id, or Label:id
         #[arg(value_name = "FROM")]
         from: String,
-        /// Where it is to lead: an id, or Label:id
+        /// End: an id, or Label:id
         #[arg(value_name = "TO")]
         to: String,
         /// As of when.
         #[command(flatten)]
         when: ReadOptions,
     },
-    /// List where one might go from a place, what draws most first
+    /// List the next places, most attractive first
     Next {
-        /// The place: an id, or Label:id
+        /// Place: an id, or Label:id
         #[arg(value_name = "PLACE")]
         place: String,
-        /// This many at most
+        /// Maximum number of results
         #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
         limit: u32,
         /// As of when.
         #[command(flatten)]
         when: ReadOptions,
     },
-    /// Let everything evaporate to the present cycle, as the job evaporate does when it is time
+    /// Evaporate all pheromones to the current cycle, as the job evaporate does
     Evaporate {
-        /// Also where pheromones.decay_interval_cycles have not yet passed
+        /// Also before pheromones.decay_interval_cycles have passed
         #[arg(long)]
         force: bool,
         /// When, and whether for real.
         #[command(flatten)]
         options: RunOptions,
     },
-    /// Show the present cycle, or add some by hand
+    /// Show the current cycle, or advance it
     Cycle(CycleArgs),
 }
 
 /// The verbs of `ebb trail node`.
 #[derive(Debug, Clone, Subcommand)]
 pub enum NodeVerb {
-    /// Add a place; one that exists stays as it is, but for its name
+    /// Add a place; of an existing one only the name changes
     Add(NodeArgs),
 }
 
 /// The verbs of `ebb trail edge`.
 #[derive(Debug, Clone, Subcommand)]
 pub enum EdgeVerb {
-    /// Add an edge between two places; one that exists stays as it is, but for its base cost
+    /// Add an edge between two places; of an existing one only the base cost changes
     Add(EdgeArgs),
 }
 
@@ -123,13 +123,13 @@ pub enum EdgeVerb {
     after_help = "Examples:\n  ebb trail node add Wing w1 --name \"Projects\"\n  ebb trail node add Room r1"
 )]
 pub struct NodeArgs {
-    /// Its label, one of pheromones.labels
+    /// Label, one of pheromones.labels
     #[arg(value_name = "LABEL")]
     pub label: String,
-    /// Its id, unique among those of its label; of an Entity its name
+    /// Id, unique within the label; of an Entity its name
     #[arg(value_name = "ID")]
     pub id: String,
-    /// What people call it
+    /// Display name
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
     /// When, whether for real, and under which request id.
@@ -143,16 +143,16 @@ pub struct NodeArgs {
     after_help = "Examples:\n  ebb trail edge add w1 HAS_ROOM r1\n  ebb trail edge add Room:r1 HALL Room:r2 --base-cost 0.4"
 )]
 pub struct EdgeArgs {
-    /// Where it begins: an id, or Label:id
+    /// Start: an id, or Label:id
     #[arg(value_name = "FROM")]
     pub from: String,
-    /// Its type, one of pheromones.relationship_types
+    /// Type, one of pheromones.relationship_types
     #[arg(value_name = "TYPE")]
     pub kind: String,
-    /// Where it ends: an id, or Label:id
+    /// End: an id, or Label:id
     #[arg(value_name = "TO")]
     pub to: String,
-    /// What it costs where nobody has walked, 0 to 10 [default: that of its type]
+    /// Base cost, 0 to 10 [default: that of the type]
     #[arg(long, value_name = "X")]
     pub base_cost: Option<f64>,
     /// When, whether for real, and under which request id.
@@ -166,13 +166,13 @@ pub struct EdgeArgs {
     after_help = "Examples:\n  ebb trail deposit w1 r1 Closet:c1 d1 --reward 0.5\n  ebb trail deposit r1 r2 --via TUNNEL"
 )]
 pub struct DepositArgs {
-    /// The places of the path in order, two or more: ids, or Label:id
+    /// Places of the path in order, two or more: ids, or Label:id
     #[arg(value_name = "PLACE", num_args = 2.., required = true)]
     pub path: Vec<String>,
-    /// What it led to was worth this, above 0 and at most 10; the first edge earns it whole, later ones less
+    /// Reward, above 0 and at most 10; the first edge earns all of it, later edges less
     #[arg(long, value_name = "X", default_value_t = 1.0)]
     pub reward: f64,
-    /// The type or the id of the edge of each step, in order [default: the one that is there, of several the cheapest]
+    /// Type or id of the edge of each step, in order [default: the existing edge, the cheapest of several]
     #[arg(long, value_name = "TYPE", value_delimiter = ',')]
     pub via: Vec<String>,
     /// When, whether for real, and under which request id.
@@ -183,17 +183,17 @@ pub struct DepositArgs {
 /// `ebb trail cycle`
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
-Cycles that are added fade every trail of every scope, for good. A guard stops what would add more than 100 at once, and
-names the number to accept; 10,000 is the most.
+Advancing the cycle fades every trail of every scope, for good. A guard stops more than 100 cycles at once and names the number
+to accept; the maximum is 10,000.
 
 Examples:
   ebb trail cycle
   ebb trail cycle --advance 10")]
 pub struct CycleArgs {
-    /// Add this many cycles by hand
+    /// Advance by this many cycles
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub advance: Option<u32>,
-    /// Go ahead although a guard stopped it: the number of cycles that it named
+    /// Override the guard: the number of cycles it named
     #[arg(long, value_name = "N", requires = "advance")]
     pub accept_cycles: Option<u32>,
     /// When, whether for real, and under which request id.

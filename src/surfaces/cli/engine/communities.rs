@@ -17,22 +17,22 @@ use std::path::PathBuf;
     after_help = "Examples:\n  ebb engine communities\n  ebb engine communities --node Kestrel --graph docs/stories/team.json\n  ebb engine communities --all -o ndjson      # which node is in which"
 )]
 pub struct CommunitiesArgs {
-    /// Only the community of this id, of an entity its name, and how it is joined to others
+    /// Only the community of this id (of an entity: its name), and its bridges
     #[arg(long, value_name = "ID", value_parser = term)]
     pub node: Option<Term>,
-    /// How fine: above 1 communities get smaller
+    /// Resolution: above 1 for smaller communities
     #[arg(long, value_name = "R", default_value_t = 1.0, value_parser = above_0)]
     pub resolution: f32,
-    /// How many communities at most
+    /// Maximum number of communities
     #[arg(long, value_name = "K", default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=1_000))]
     pub top: u16,
-    /// How many members of each at most, those that stand best [default: 5, and 20 with --node]
+    /// Maximum number of members of each, by PageRank [default: 5, and 20 with --node]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1_000))]
     pub members: Option<u16>,
-    /// All communities with all their members; as ndjson a line for each node
+    /// All communities with all their members; as ndjson one line per node
     #[arg(long, conflicts_with_all = ["top", "members"])]
     pub all: bool,
-    /// Ask this snapshot file (JSON version 3) instead of the database
+    /// Use this snapshot file (JSON version 3) instead of the database
     #[arg(long, value_name = "FILE")]
     pub graph: Option<PathBuf>,
 }

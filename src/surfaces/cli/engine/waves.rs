@@ -16,16 +16,16 @@ pub struct WavesArgs {
     /// Where it begins.
     #[command(flatten)]
     pub start: Seeds,
-    /// Read the waves at this frequency
+    /// Frequency at which the waves are read
     #[arg(long, value_name = "F", default_value_t = 1.0, value_parser = above_0)]
     pub frequency: f32,
-    /// Relationships from crest to crest at frequency 1 [default: 16]
+    /// Wavelength in hops at frequency 1 [default: 16]
     #[arg(long, value_name = "N", value_parser = above_0)]
     pub wavelength: Option<f32>,
-    /// Relationships that a wave crosses at most
+    /// Maximum number of hops of a wave
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u8).range(1..=10))]
     pub hops: u8,
-    /// Pulses that are followed at most [default: 50000]
+    /// Maximum number of pulses [default: 50000]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub pulses: Option<u32>,
     /// How many, and in which graph.
