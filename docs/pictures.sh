@@ -26,7 +26,7 @@ unset NEO4J_URI
 export EBB__NEO4J__HOME=.ebb/demo
 "$ebb" neo4j start -o json >started.json
 "$ebb" plot tiers --svg "$images/tiers.svg" -o json
-"$ebb" plot energy mem-build-command --svg "$images/energy.svg" -o json
+"$ebb" plot energy mem-redis-streams-spike --svg "$images/energy.svg" -o json
 "$ebb" plot decay --limit 10 --svg "$images/relations.svg" -o json
 "$ebb" plot trails --limit 10 --svg "$images/trails.svg" -o json
 if ! command -v "$chromium" >/dev/null; then
@@ -40,4 +40,4 @@ for _ in $(seq 60); do
   sleep 1
 done
 "$chromium" --headless --no-sandbox --disable-gpu --hide-scrollbars --user-data-dir="$folder/chromium" \
-  --window-size=1200,1600 --virtual-time-budget=8000 --screenshot="$images/status.png" "http://127.0.0.1:$port/"
+  --window-size=1200,1500 --virtual-time-budget=8000 --screenshot="$images/status.png" "http://127.0.0.1:$port/#memory=mem-redis-streams-spike" 2>/dev/null

@@ -1,7 +1,6 @@
-//! What relations weigh: a bar for each, down to the minimum, and the curve of one.
+//! Weights of relations: a bar for each, with the minimum, and the curve of one.
 //!
-//! Bars stand in the order of their weight, the lightest last, because what people look for are the relations that are
-//! about to be lost, and the date on which they are. A weight falls as an energy does, so the curve of one relation is
+//! Bars stand in the order of their weight, the lightest last, because the relations about to be lost, with the date, matter most. A weight falls as an energy does, so the curve of one relation is
 //! drawn as that of a memory.
 
 use super::canvas::{self, place};
@@ -15,22 +14,22 @@ use ebb_core::domain::units::Timestamp;
 /// The weights of relations at an instant.
 #[derive(Debug, Clone)]
 pub struct DecayPlot {
-    /// What stands above them.
+    /// Title.
     pub title: String,
     /// One for each relation.
     pub bars: Vec<Bar>,
     /// Below this a relation is not retrieved, `0 ..= 1`.
     pub minimum: f64,
-    /// What is to be said of those that are not drawn; empty for nothing.
+    /// Remark about relations that are not drawn; may be empty.
     pub remark: String,
 }
 
 /// The weight of one relation.
 #[derive(Debug, Clone)]
 pub struct Bar {
-    /// What stands beside it.
+    /// Name.
     pub name: String,
-    /// What it weighs, `0 ..= 1`.
+    /// Weight, `0 ..= 1`.
     pub weight: f64,
     /// Whether and when it falls below the minimum.
     pub outlook: Outlook,

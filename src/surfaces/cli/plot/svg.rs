@@ -74,7 +74,7 @@ impl Paper {
     }
 }
 
-/// Where in a document the values are drawn.
+/// The area of a document for values.
 pub(super) struct Frame {
     pub(super) left: f64,
     pub(super) top: f64,

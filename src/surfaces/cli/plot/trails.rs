@@ -11,16 +11,16 @@ use crate::surfaces::cli::page::harmless;
 /// Edges, in the order in which they are to be drawn.
 #[derive(Debug, Clone)]
 pub struct TrailsPlot {
-    /// What stands above them.
+    /// Title.
     pub title: String,
     /// One row each.
     pub edges: Vec<Edge>,
 }
 
-/// What lies on an edge, and what walking it costs.
+/// The pheromones and the cost of an edge.
 #[derive(Debug, Clone)]
 pub struct Edge {
-    /// What stands beside it, such as `api HAS_ROOM outbox`.
+    /// Name, such as `api HAS_ROOM outbox`.
     pub name: String,
     /// "Led to good outcomes", 0 or more.
     pub success: f64,
@@ -28,9 +28,9 @@ pub struct Edge {
     pub traversal: f64,
     /// "Walked lately", `0 ..= 1`.
     pub recency: f64,
-    /// What it costs now, `0 ..= 10`.
+    /// Current cost, `0 ..= 10`.
     pub cost: f64,
-    /// What it would cost if nobody had walked it, `0 ..= 10`.
+    /// Base cost, `0 ..= 10`.
     pub base: f64,
 }
 
@@ -49,7 +49,7 @@ impl TrailsPlot {
     pub fn terminal(&self, width: usize, color: bool) -> String {
         let mut text = format!("{}\n", harmless(&self.title));
         if self.edges.is_empty() {
-            return text + "nobody has walked anywhere\n";
+            return text + "no trails\n";
         }
         let room = width.max(60) - NUMBERS;
         let longest = self.edges.iter().map(|edge| edge.name.chars().count()).max().unwrap_or(0);
@@ -154,7 +154,7 @@ mod tests {
     #[test]
     fn odd_input_is_drawn_without_fuss() {
         let none = TrailsPlot { edges: vec![], ..hot() };
-        assert!(none.terminal(80, true).contains("nobody") && none.svg().contains("</svg>"));
+        assert!(none.terminal(80, true).contains("no trails") && none.svg().contains("</svg>"));
         let mut odd = hot();
         odd.edges[0].success = f64::NAN;
         odd.edges[1] = Edge { success: 0.0, traversal: 0.0, recency: 0.0, ..odd.edges[1].clone() };

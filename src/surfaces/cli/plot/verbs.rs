@@ -112,7 +112,7 @@ fn curve(id: &str, plot: &EnergyPlot) -> EnergyCurve {
 /// The tiers that memories go through, in the order of the panels.
 const TIERS: [Tier; 4] = [Tier::Working, Tier::ShortTerm, Tier::LongTerm, Tier::ExpiredWorking];
 
-/// What each tier held at the end of each hour up to `at`, from what was made, rose and expired in it.
+/// Counts of each tier at the end of each hour up to `at`, from the numbers created, promoted and expired in it.
 pub(in crate::surfaces::cli) fn over_time(hours: &[Hour], at: Timestamp) -> TiersPlot {
     let mut held = [0_i64; 4];
     let mut times = Vec::new();

@@ -88,7 +88,7 @@ pub(in crate::surfaces::cli) fn lightest(
     let remark =
         if left_out.is_empty() { String::new() } else { format!("Not drawn: {}.", left_out.join(", ")) };
     DecayPlot {
-        title: format!("What relations weigh, the lightest last, at {} UTC", readable(at)),
+        title: format!("Weights of relations, lightest last, at {} UTC", readable(at)),
         bars: free[heavier..].iter().map(bar).collect(),
         minimum: fading.minimum().value(),
         remark,

@@ -46,7 +46,7 @@ pub(in crate::surfaces::cli) async fn hottest(
         base: seen.base_cost,
     };
     Ok(TrailsPlot {
-        title: format!("The hottest trails at {} UTC, cycle {}", readable(at), hot.cycle),
+        title: format!("Hottest trails at {} UTC, cycle {}", readable(at), hot.cycle),
         edges: hot.found.into_iter().map(edge).collect(),
     })
 }
