@@ -46,8 +46,7 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tracing::{debug, info, warn};
 
-/// How often the database is asked whether it answers, and how long it gets. Together below the two seconds within which
-/// `/readyz` tells the truth.
+/// Interval and limit of a probe of the database. Together below two seconds, the greatest delay of `/readyz`.
 const PROBE_EVERY: Duration = Duration::from_millis(500);
 const PROBE_LIMIT: Duration = Duration::from_secs(1);
 /// How long a probe that is late is still waited for.
@@ -71,16 +70,16 @@ pub enum Error {
         address: Option<SocketAddr>,
         /// The first port that was tried, if none was stated.
         usual: u16,
-        /// What the system said.
+        /// The error of the system.
         source: std::io::Error,
     },
     /// Other machines could ask, and there is no key.
     #[error(
-        "{0} can be reached from elsewhere, and there is no key that a request could show. Run: ebb key create --name NAME --right RIGHT --scope SCOPE"
+        "{0} can be reached from other machines, and there is no API key. Run: ebb key create --name NAME --right RIGHT --scope SCOPE"
     )]
     NoKeys(SocketAddr),
-    /// Whether there is a key cannot be seen.
-    #[error("whether there is an API key cannot be seen: {0}")]
+    /// The keys cannot be read.
+    #[error("the API keys cannot be read: {0}")]
     Keys(#[source] store::Error),
     /// No signal can be waited for.
     #[error("the process cannot wait for signals: {0}")]
@@ -254,7 +253,7 @@ async fn reaping(
         };
         match reaped {
             Ok(reaped) => meter.counts().reaped += u64::try_from(reaped.expired).unwrap_or(0),
-            // The probe tells what is wrong with the database, once.
+            // The probe logs the state of the database, once.
             Err(why) => debug!(%why, "nothing could be reaped"),
         }
     }
@@ -272,8 +271,8 @@ fn clock_readiness(skew_ms: i64, before: i64) -> Ready {
 /// Finds out whether the database answers, is initialised, takes writes and has the time of this machine, and says "look"
 /// when it does again.
 ///
-/// A write is tried at a pace of its own, whoever asks for `/readyz` how often: one value on one node, so that a worker that
-/// has nothing to do costs the server one small commit in ten seconds.
+/// Writes are probed at an interval of their own, however often `/readyz` is requested: one value on one node, so that an idle worker
+/// costs the server one small commit in ten seconds.
 async fn probe(
     store: &Store,
     (service, meter): (&Arc<Service>, &Arc<Meter>),
@@ -383,7 +382,7 @@ async fn probe_writes(store: &Store, readable: &watch::Sender<Ready>, refusal: &
     }
 }
 
-/// Why the worker is not ready, as it is told to supervisors.
+/// The reason that `/readyz` gives.
 fn reason(why: &store::Error) -> String {
     match why.refusal() {
         Some(refusal) => format!("{refusal}, see ebb doctor: {why}"),

@@ -2,8 +2,8 @@
 //!
 //! stdout is data and nothing else; progress, logs, questions and errors go to stderr, so that a pipe always carries
 //! what it promises. The arguments of a group of verbs are in the file named after it, and their doc comments are the
-//! help that users read. What every verb shares is here ([`Global`], [`ReadOptions`], [`WriteOptions`]); how answers are printed is in
-//! [`output`], how errors end the process in [`exit`].
+//! help that users read. What every verb shares is here ([`Global`], [`ReadOptions`], [`WriteOptions`]); answers are printed by
+//! [`output`], errors by [`exit`].
 //!
 //! Invariant: the help of every verb is what a golden file says (held by `tests::the_help_of_every_verb`).
 
@@ -362,7 +362,7 @@ pub async fn run(
         | Command::Neo4j(_)
         | Command::Config(_)
         | Command::Completions(_)
-        | Command::Man(_) => Err(CliError::usage("this verb does not work on a database")),
+        | Command::Man(_) => Err(CliError::usage("this command does not run on a database")),
     }
 }
 

@@ -70,7 +70,7 @@ pub async fn refresh_while<T>(service: &Arc<Service>, serving: impl Future<Outpu
     let (ended, refreshed) =
         tokio::join!(served, refresh_in_loop(service, Selection::Loaded, &readable, &panics, &stop));
     if let Err(why) = refreshed {
-        warn!(%why, "mirrors were not kept current to the end");
+        warn!(%why, "mirrors were not refreshed to the end");
     }
     ended
 }
@@ -93,7 +93,7 @@ async fn refresh_in_loop(
     tokio::select! {
         ended = working => ended,
         () = late => {
-            warn!("a generation of a mirror is still being made, and is left where it stands");
+            warn!("a generation of a mirror is still being built, and is abandoned");
             Ok(())
         }
     }
@@ -123,7 +123,7 @@ async fn refreshing(
                     is_known = true;
                     publish(&service, &held).await;
                 }
-                Some(Err(why)) => warn!(%scope, %why, "a mirror could not be brought up to date"),
+                Some(Err(why)) => warn!(%scope, %why, "a mirror could not be refreshed"),
             }
         }
         stop.run_until_cancelled(tokio::time::sleep(every)).await;
@@ -148,8 +148,8 @@ async fn publish(service: &Service, held: &Mirror) {
     let scope = &held.scope;
     match tokio::time::timeout(PUBLISH_LIMIT, service.publish_mirror(held)).await {
         Ok(Ok(())) => {}
-        Ok(Err(why)) => warn!(%scope, %why, "that a mirror is up to date could not be published"),
-        Err(_) => warn!(%scope, "that a mirror is up to date could not be published in time"),
+        Ok(Err(why)) => warn!(%scope, %why, "the status of a mirror could not be published"),
+        Err(_) => warn!(%scope, "the status of a mirror could not be published in time"),
     }
 }
 

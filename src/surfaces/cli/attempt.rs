@@ -1,4 +1,4 @@
-//! `ebb attempt`: who holds which memories for consolidation, and how to end that.
+//! `ebb attempt`: claims of memories for consolidation.
 
 use super::Global;
 use super::confirm::confirm;
@@ -60,7 +60,7 @@ pub(super) fn lease(left_ms: Option<i64>) -> String {
     match left_ms {
         None => "-".to_owned(),
         Some(left) if left > 0 => about(Duration::from_millis(left.unsigned_abs())),
-        Some(left) => format!("over for {}", about(Duration::from_millis(left.unsigned_abs()))),
+        Some(left) => format!("expired {} ago", about(Duration::from_millis(left.unsigned_abs()))),
     }
 }
 
@@ -123,7 +123,7 @@ fn lay_out(whole: &AttemptWithMemories, page: &mut Page) {
         ("phase", or(&attempt.phase)),
         ("state", attempt.state.clone()),
         ("holder", or(&attempt.holder)),
-        ("made by", or(&attempt.instance)),
+        ("instance", or(&attempt.instance)),
         ("started", attempt.started.map_or_else(|| "-".to_owned(), |at| format!("{} UTC", readable(at)))),
         ("lease", lease(attempt.lease_left_ms)),
         ("claimed", attempt.claimed.to_string()),
@@ -158,16 +158,16 @@ async fn release(
     let released = if dry_run || !open {
         open
     } else {
-        let question = format!("End attempt {id}, which holds {memories} memories?");
+        let question = format!("End attempt {id} and release its {memories} memories?");
         confirm(&question, global.yes).await?;
         service.release_attempt(id).await?
     };
     let answer = ReleaseReport { id: id.to_owned(), released, memories, dry_run };
     output.emit("attempt.release", &answer, |page| {
         page.line(&match (released, dry_run) {
-            (true, true) => format!("Would end it and free {memories} memories. Nothing was written."),
-            (true, false) => format!("Ended; {memories} memories are free."),
-            (false, _) => format!("It is over already: {}.", attempt.state),
+            (true, true) => format!("Would end it and release {memories} memories. Nothing was written."),
+            (true, false) => format!("Ended; {memories} memories are released."),
+            (false, _) => format!("It has ended already: {}.", attempt.state),
         });
     })
 }

@@ -33,20 +33,20 @@ pub struct Setting {
     pub key: String,
     /// The value; none where nothing is set.
     pub value: Option<serde_json::Value>,
-    /// Where it came from.
+    /// Its source.
     pub from: String,
 }
 
 /// The schedule of a job, with its next runs.
 #[derive(Debug, Clone, Serialize)]
 pub struct JobSchedule {
-    /// Which job.
+    /// The job.
     pub job: JobName,
     /// Whether the schedule runs it.
     pub enabled: bool,
-    /// How its schedule is written.
+    /// Its schedule as text.
     pub schedule: String,
-    /// Which key says so.
+    /// The key that sets it.
     pub from: String,
     /// The next three times.
     pub next: Vec<Timestamp>,
@@ -70,7 +70,7 @@ pub fn show(settings: &[Setting], output: &Output) -> Result<(), CliError> {
     })
 }
 
-/// Says that the configuration is sound, and when jobs will run by it; a faulty one never gets here.
+/// Prints that the configuration is valid, and the next runs of each job; an invalid one never gets here.
 pub fn validate(settings: &[Setting], jobs: &[JobSchedule], output: &Output) -> Result<(), CliError> {
     let keys_set = settings
         .iter()
@@ -78,7 +78,7 @@ pub fn validate(settings: &[Setting], jobs: &[JobSchedule], output: &Output) -> 
         .count();
     output.emit("config.validate", &ValidationReport { valid: true, keys_set, jobs }, |page| {
         page.line(&format!(
-            "The configuration is sound; {keys_set} of {} keys are not the default.",
+            "The configuration is valid; {keys_set} of {} keys differ from the default.",
             settings.len()
         ));
         page.line("");
@@ -87,7 +87,7 @@ pub fn validate(settings: &[Setting], jobs: &[JobSchedule], output: &Output) -> 
             &columns,
             jobs.iter().map(|job| {
                 let next: Vec<String> = job.next.iter().map(|at| readable(*at)).collect();
-                let next = if job.enabled { next.join(", ") } else { "switched off".to_owned() };
+                let next = if job.enabled { next.join(", ") } else { "disabled".to_owned() };
                 [job.job.to_string(), job.schedule.clone(), job.from.clone(), next]
             }),
         );

@@ -1,9 +1,8 @@
-//! `ebb demo`: the main job on a fresh machine, told as a story.
+//! `ebb demo`: a replay of a bundled month, with a report.
 //!
-//! A month of a coding agent's life, bundled, is replayed under simulated time by the real jobs on a server of the demo's
-//! own. What is printed is read back from the graph; five fates, and what else the file of expected values names, are
-//! compared with what the laws say in closed form, which was worked out apart from Ebb when the month was made
-//! (`config/demo/README.md`).
+//! The events of three coding agents are replayed under simulated time by the real jobs on a scratch server. The report is read
+//! back from the graph; the values in the file of expected values are compared with the closed form of the laws, which was computed
+//! independently of Ebb (`config/demo/README.md`).
 
 mod expected;
 mod facts;
@@ -37,11 +36,11 @@ use trails::Trails;
 
 /// The bundled month.
 const MONTH: &str = include_str!("../../../config/demo/month.ndjson");
-/// The policies that its facts grow old by.
+/// The decay policies of its facts.
 pub const POLICIES: &str = include_str!("../../../config/demo/policies.toml");
 /// The instant that the expected values are for.
 const ENDS: &str = "2026-04-01T00:00:00Z";
-/// What to paste into Neo4j Browser, each a question of `ebb inspect`.
+/// Queries to paste into Neo4j Browser, each one of `ebb inspect`.
 const QUESTIONS: [&str; 3] = ["promotions_graph", "expired", "relations_below_minimum"];
 
 #[derive(Debug, Serialize)]
@@ -76,7 +75,7 @@ struct TierNow {
     memories: i64,
 }
 
-/// Plays the month and tells what became of it. `folder` is where its file is written.
+/// Replays the month and prints the report. `folder` is where its file is written.
 ///
 /// # Errors
 /// Of the service; and if a value is not what the laws say, which would be a defect of Ebb.
@@ -164,28 +163,28 @@ async fn print(
     Ok((told, weights, hot))
 }
 
-/// What the month is asked at its end: it names a person, and means what others wrote of it.
+/// The question for the recall at the end.
 const QUESTION: &str = "what came of what Ruth reported";
 
 fn lay_out(page: &mut Page, told: &DemoReport, hours: &[Hour]) {
     page.heading("A month in the life of three coding agents");
     page.line(&format!(
-        "{} events in {:.1} s; {} runs of jobs, {} occurrences with nothing due passed over.",
+        "{} events in {:.1} s; {} runs of jobs, {} occurrences skipped with nothing due.",
         told.events, told.seconds, told.runs, told.occurrences_with_nothing_due
     ));
     page.line(&format!(
-        "{} memories rose to short-term, {} of them on to long-term; {} times a working memory expired, and some came \
-         back when they were used again.",
+        "{} memories were promoted to shortTerm, {} of them to longTerm; working memories expired {} times, and some were \
+         revived by an access.",
         told.promoted, told.crystallised, told.expired
     ));
     page.line("");
     page.table(
         &[
             Column::left("week from"),
-            Column::right("made"),
-            Column::right("rose"),
-            Column::right("crystallised"),
-            Column::right("expired for good"),
+            Column::right("created"),
+            Column::right("promoted"),
+            Column::right("to longTerm"),
+            Column::right("expired"),
         ],
         weeks(hours).into_iter().map(|week| {
             [
@@ -199,7 +198,7 @@ fn lay_out(page: &mut Page, told: &DemoReport, hours: &[Hour]) {
     );
 }
 
-/// What happened, week by week.
+/// The hours summed by week.
 fn weeks(hours: &[Hour]) -> Vec<Hour> {
     const WEEK_MS: i64 = 7 * 24 * 3_600_000;
     // 1970-01-01 was a Thursday; a week begins on Monday.

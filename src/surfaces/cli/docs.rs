@@ -37,9 +37,6 @@ pub fn completions(args: &Completions, mut command: Command, output: &Output) ->
 }
 
 /// Prints the first page of the manual, or writes all pages into a folder, which is made if it is missing.
-///
-/// # Errors
-/// When stdout or the folder cannot be written.
 pub fn man(args: &Man, command: Command, output: &Output) -> Result<(), CliError> {
     let Some(dir) = &args.dir else {
         let mut page = Vec::new();

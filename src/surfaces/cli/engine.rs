@@ -1,4 +1,4 @@
-//! `ebb engine`: the mechanisms of recall, each on its own, on what is held in memory or on a snapshot file.
+//! `ebb engine`: single mechanisms of recall, on the in-memory graph or a snapshot file.
 
 mod communities;
 mod waves;
@@ -31,7 +31,7 @@ pub enum Verb {
         after_help = "Examples:\n  ebb engine resonate --seed Alex --sympathetic\n  ebb engine resonate --seed release --frequency 5.25 --graph docs/stories/team.json"
     )]
     Resonate {
-        /// Where waves set out, how far they run, and how they are read.
+        /// Options of waves.
         #[command(flatten)]
         waves: WavesArgs,
         /// Also list resonating nodes more than two hops from every seed, and whether in another community
@@ -55,7 +55,7 @@ pub enum Verb {
     after_help = "Examples:\n  ebb engine activate --seed Alex\n  ebb engine activate --seed parse=1 --seed lex=0.5 --depth 3 --graph code.json"
 )]
 pub struct ActivateArgs {
-    /// Where it begins.
+    /// Seeds.
     #[command(flatten)]
     pub start: Seeds,
     /// Rule by which activation spreads
@@ -64,7 +64,7 @@ pub struct ActivateArgs {
     /// Maximum number of hops [default: that of the profile]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=20))]
     pub depth: Option<u8>,
-    /// How many, and in which graph.
+    /// Size and graph.
     #[command(flatten)]
     pub common: Common,
 }
@@ -78,7 +78,7 @@ pub struct RankArgs {
     /// Personalise towards this id; =SCORE weights it, up to 1
     #[arg(long = "seed", value_name = "ID[=SCORE]", value_parser = seed)]
     pub seeds: Vec<GivenSeed>,
-    /// How many, and in which graph.
+    /// Size and graph.
     #[command(flatten)]
     pub common: Common,
 }
@@ -91,7 +91,7 @@ pub struct Seeds {
     pub list: Vec<GivenSeed>,
 }
 
-/// How many nodes, and in which graph.
+/// Maximum number of nodes, and the graph.
 #[derive(Debug, Clone, Args)]
 pub struct Common {
     /// Maximum number of nodes
@@ -103,7 +103,7 @@ pub struct Common {
 }
 
 impl Verb {
-    /// The file that is asked instead of a database.
+    /// The snapshot file to use instead of a database.
     #[must_use]
     pub fn file(&self) -> Option<&Path> {
         match self {
@@ -135,7 +135,7 @@ impl RankArgs {
     }
 }
 
-/// Runs a verb on what is held in memory of a scope.
+/// Runs a verb on the in-memory graph of the scope.
 pub async fn run(verb: &Verb, service: &Service, output: &Output) -> Result<(), CliError> {
     let scope = service.scope();
     match verb {
@@ -156,7 +156,7 @@ pub async fn run(verb: &Verb, service: &Service, output: &Output) -> Result<(), 
     }
 }
 
-/// Runs a verb on a graph that is no mirror's.
+/// Runs a verb on the graph of a file.
 pub fn run_on(verb: &Verb, view: &View, rules: &Config, output: &Output) -> Result<(), CliError> {
     let scratch = &mut Default::default();
     match verb {
@@ -182,16 +182,16 @@ fn print(verb: &str, answer: &EngineAnswer, output: &Output) -> Result<(), CliEr
     output.emit(verb, answer, |page| lay_out(answer, page))
 }
 
-/// Ends a page: what is not there, a line, and what was cut short.
+/// Lays out the end of a page: unknown seeds, a line, flags.
 fn close(state: &EngineState, line: &str, page: &mut Page) {
     for id in &state.unknown_seeds {
-        page.line(&format!("There is nothing called {id}."));
+        page.line(&format!("No node is named {id}."));
     }
     page.line("");
     page.line(line);
     searched(state.freshness.whole, state.freshness.held_share, page);
     if !state.flags.is_empty() {
-        let how = if state.truncated { "Cut short" } else { "To be known" };
+        let how = if state.truncated { "Truncated" } else { "Flags" };
         page.line(&format!("{how}: {}.", state.flags.join(", ")));
     }
 }
@@ -204,7 +204,7 @@ fn above_0(text: &str) -> Result<f32, String> {
 
 fn lay_out(answer: &EngineAnswer, page: &mut Page) {
     if answer.hits.is_empty() {
-        page.line("Nothing lights up.");
+        page.line("No hits.");
     } else {
         let columns = [Column::right("SCORE"), Column::left("KIND"), Column::cut("ID"), Column::cut("LABEL")];
         let row = |hit: &EngineHit| {
@@ -213,12 +213,12 @@ fn lay_out(answer: &EngineAnswer, page: &mut Page) {
         page.table(&columns, answer.hits.iter().map(row));
     }
     for id in &answer.unknown_seeds {
-        page.line(&format!("There is nothing called {id}."));
+        page.line(&format!("No node is named {id}."));
     }
     page.line("");
     page.line(&format!("{} nodes reached; {} relationships read.", answer.nodes_touched, answer.slots_read));
     searched(answer.freshness.whole, answer.freshness.held_share, page);
     if answer.truncated {
-        page.line(&format!("Cut short: {}.", answer.flags.join(", ")));
+        page.line(&format!("Truncated: {}.", answer.flags.join(", ")));
     }
 }

@@ -150,7 +150,7 @@ fn dry_run(checked: Checked, output: &Output) -> Result<(), CliError> {
         page.line(&format!("Would import {}. Nothing was written.", kinds(answer.events, &answer.by_kind)));
         before(page, answer.lines_before);
         for BadLine { line, why } in &answer.bad {
-            page.line(&format!("  line {line} would be set aside: {why}"));
+            page.line(&format!("  line {line} would be skipped: {why}"));
         }
     })
 }
@@ -201,11 +201,11 @@ impl Report {
                 1 => "1 bad line was".to_owned(),
                 n => format!("{n} bad lines were"),
             };
-            page.line(&format!("{many} set aside in {}.", path.display()));
+            page.line(&format!("{many} written to {}.", path.display()));
         }
         if done.outcomes_without_hit > 0 {
             let many = done.outcomes_without_hit;
-            page.line(&format!("Outcomes that left nothing, since nothing of use was recalled: {many}."));
+            page.line(&format!("Outcomes without a useful hit, not recorded: {many}."));
         }
     }
 }
@@ -214,7 +214,7 @@ impl ReplayReport {
     fn lay_out(&self, page: &mut Page) {
         self.report.lay_out(page, "Replayed");
         if let Some(at) = self.ended_at {
-            page.line(&format!("Simulated time stands at {} UTC.", readable(at)));
+            page.line(&format!("Simulated time: {} UTC.", readable(at)));
         }
         if !self.runs.is_empty() {
             page.line("");
@@ -246,7 +246,7 @@ impl ReplayReport {
         tiers.sort_by_key(|(tier, _)| Tier::named(tier));
         page.table(&columns, tiers.into_iter().map(|(tier, count)| [tier.clone(), count.to_string()]));
         page.line("");
-        page.line("See it over time: ebb plot tiers");
+        page.line("Draw it over time: ebb plot tiers");
     }
 }
 
@@ -278,7 +278,7 @@ fn kinds(events: u64, by_kind: &BTreeMap<&'static str, u64>) -> String {
 fn before(page: &mut Page, lines: u64) {
     if lines > 0 {
         let many = if lines == 1 { "1 line" } else { &format!("{lines} lines") };
-        page.line(&format!("{many} of the file had been done before."));
+        page.line(&format!("{many} of the file had been imported before."));
     }
 }
 

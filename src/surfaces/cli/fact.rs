@@ -1,4 +1,4 @@
-//! `ebb fact` and `ebb sweep`: facts, which never change, and what decay policies say of old ones.
+//! `ebb fact` and `ebb sweep`: immutable facts, and decay policies applied to them.
 
 use super::exit::{CliError, Exit};
 use super::instant::{Moment, readable};
@@ -23,7 +23,7 @@ pub enum Verb {
     List(ListArgs),
 }
 
-/// How a value is read.
+/// Type of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ValueType {
     /// Text, unchanged.
@@ -205,7 +205,7 @@ async fn assert(
         page.line(&if answer.head {
             format!("{text} (confidence {}).", answer.confidence)
         } else {
-            format!("{text}: kept, but something later is known of it.")
+            format!("{text}: stored, but a later fact of the same tuple exists.")
         });
     })
 }
@@ -222,7 +222,7 @@ async fn list(args: &ListArgs, service: &Service, output: &Output) -> Result<(),
     let facts: Vec<Fact> = found.into_iter().map(Fact::from).collect();
     output.emit_list("fact.list", "facts", &facts, |page| {
         if facts.is_empty() {
-            page.line(&format!("There are no such facts in the scope {}.", filter.scope));
+            page.line(&format!("No matching facts in the scope {}.", filter.scope));
             return;
         }
         let columns = [
@@ -277,17 +277,17 @@ pub async fn sweep(
         Sweep::Done(answer) => output.emit("sweep", &answer, |page| page.line(&summary(&answer))),
         Sweep::Queued(queued) => output.emit("sweep", &queued, |page| {
             page.line(&format!(
-                "The sweep {} is {}; a worker needs about {} s for it.",
+                "The sweep {} is {}; it takes a worker about {} s.",
                 queued.job_id, queued.status, queued.estimated_s
             ));
-            page.line(&format!("Ask about it with: ebb sweep --job {}", queued.job_id));
+            page.line(&format!("Show its state with: ebb sweep --job {}", queued.job_id));
         }),
     }
 }
 
 fn summary(swept: &SweepAnswer) -> String {
     let by = match swept.policies_applied.as_slice() {
-        [] => "no policy matched any".to_owned(),
+        [] => "no policy matched".to_owned(),
         ids => format!("by {}", ids.join(", ")),
     };
     let (retracted, reduced, would) = match swept.mode {
@@ -295,7 +295,7 @@ fn summary(swept: &SweepAnswer) -> String {
         _ => (swept.facts_retracted, swept.facts_reduced, ""),
     };
     format!(
-        "{} facts of the scope {} looked at, {retracted} {would}retracted, {reduced} {would}reduced; {by}.",
+        "{} facts of the scope {} evaluated, {retracted} {would}retracted, {reduced} {would}reduced; {by}.",
         swept.facts_evaluated, swept.scope
     )
 }

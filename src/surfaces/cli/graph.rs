@@ -1,4 +1,4 @@
-//! `ebb graph`: what is held in memory of the graph, beside it.
+//! `ebb graph`: the in-memory graph of a scope.
 
 mod load;
 mod refresh;
@@ -64,7 +64,7 @@ pub enum Verb {
     Verify,
 }
 
-/// How a graph is written.
+/// Export format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Language {
     /// Snapshot, JSON version 3
@@ -109,7 +109,7 @@ pub async fn run(verb: &Verb, service: &Service, output: &Output) -> Result<(), 
             let saved = SaveReport { file: file.display().to_string(), bytes, learned, mirror };
             output.emit("graph.save", &saved, |page| {
                 page.line(&format!("Saved {} ({} bytes).", saved.file, saved.bytes));
-                page.line(&format!("What was learned is in {}.", saved.learned.file.display()));
+                page.line(&format!("Learned weights are in {}.", saved.learned.file.display()));
                 stats(&saved.mirror, page);
             })
         }
@@ -122,7 +122,7 @@ pub async fn run(verb: &Verb, service: &Service, output: &Output) -> Result<(), 
             }
         }
         Verb::Refresh { .. } | Verb::Load { .. } => {
-            Err(CliError::usage("this verb does not work on a mirror"))
+            Err(CliError::usage("this command does not run on a mirror"))
         }
         Verb::Verify => {
             let difference = service.verify_mirror(service.scope()).await?;
@@ -132,9 +132,9 @@ pub async fn run(verb: &Verb, service: &Service, output: &Output) -> Result<(), 
             let verified = VerifyReport { same, missing, extra, differing, such_as: named, mirror };
             output.emit("graph.verify", &verified, |page| {
                 match verified.same {
-                    true => page.line("The mirror is what the graph is."),
+                    true => page.line("The mirror equals the database."),
                     false => page.line(&format!(
-                        "{missing} nodes were missing, {extra} too many, {differing} differed, such as {}; what was read anew takes its place.",
+                        "{missing} nodes were missing, {extra} superfluous, {differing} different, such as {}; the mirror was replaced.",
                         verified.such_as.join(", ")
                     )),
                 }
@@ -146,7 +146,7 @@ pub async fn run(verb: &Verb, service: &Service, output: &Output) -> Result<(), 
 
 /// How many relationships have learned weight, and from how many outcomes.
 fn learned(slots: usize, tick: u64) -> String {
-    format!("of {slots} relationships, each way, from {tick} outcomes")
+    format!("{slots} relationships, in each direction, from {tick} outcomes")
 }
 
 fn stats(mirror: &Mirror, page: &mut Page) {
@@ -156,19 +156,22 @@ fn stats(mirror: &Mirror, page: &mut Page) {
         ("scope", mirror.scope.to_string()),
         ("generation", mirror.generation.unwrap_or(0).to_string()),
         ("nodes", number(mirror.nodes)),
-        ("relationships, each way", number(mirror.slots)),
+        ("relationships, in each direction", number(mirror.slots)),
         ("bytes", number(mirror.bytes)),
         ("learned", learned(mirror.learned.unwrap_or(0), mirror.tick.unwrap_or(0))),
         (
-            "holds everything",
+            "complete",
             match mirror.held_share {
                 Some(share) if mirror.whole == Some(false) => {
-                    format!("no: the hottest {}, as far as mirror.max_bytes allows", percent(share))
+                    format!("no: the hottest {}, limited by mirror.max_bytes", percent(share))
                 }
                 _ => "yes".to_owned(),
             },
         ),
-        ("not usable", format!("{} nodes, {} relationships", skipped("nodes"), skipped("relationships"))),
+        (
+            "skipped as invalid",
+            format!("{} nodes, {} relationships", skipped("nodes"), skipped("relationships")),
+        ),
     ];
     page.fields(&fields);
 }

@@ -95,7 +95,7 @@ pub async fn run(args: &Inspect, service: &Service, output: &Output) -> Result<(
         _ => output.emit("inspect", &Answered { name, title, columns: &columns, rows: objects() }, |page| {
             page.heading(title);
             if rows.is_empty() {
-                page.line("Nothing.");
+                page.line("No rows.");
                 return;
             }
             let kind = |index: usize| {
@@ -122,7 +122,7 @@ fn list(output: &Output) -> Result<(), CliError> {
     let questions: Vec<Question> =
         Service::questions().map(|(name, title, _)| Question { name, title }).collect();
     output.emit_list("inspect", "questions", &questions, |page| {
-        let columns = [Column::left("NAME"), Column::cut("ASKS")];
+        let columns = [Column::left("NAME"), Column::cut("QUERY")];
         page.table(&columns, questions.iter().map(|q| [q.name.to_owned(), q.title.to_owned()]));
     })
 }

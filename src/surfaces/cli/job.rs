@@ -89,7 +89,7 @@ pub(super) fn table(page: &mut Page, jobs: &[Job], at: Timestamp) {
             _ => spelt(Duration::from_secs(job.every_seconds.unwrap_or_default())),
         };
         let next = match (job.enabled, job.next <= at) {
-            (false, _) => "switched off".to_owned(),
+            (false, _) => "disabled".to_owned(),
             (true, true) => format!("{}, due", readable(job.next)),
             (true, false) => readable(job.next),
         };
@@ -113,11 +113,11 @@ async fn list(service: &Service, output: &Output) -> Result<(), CliError> {
     })
 }
 
-/// What it did, in a line.
+/// One sentence about a run.
 fn sentence(run: &JobRun) -> String {
     let name = run.job.name();
     if run.outcome == "skipped" {
-        return format!("{name}: skipped; {}.", run.reason.as_deref().unwrap_or("somebody else works on it"));
+        return format!("{name}: skipped; {}.", run.reason.as_deref().unwrap_or("another run is open"));
     }
     let many = |count: i64, one: &str, several: &str| match count {
         0 => None,
@@ -135,9 +135,9 @@ fn sentence(run: &JobRun) -> String {
         JobName::Sweep => ("fact", "facts"),
         _ => ("memory", "memories"),
     };
-    let aside = "set aside (see: ebb inspect quarantine)";
-    let cut = "of which the most recent memories alone count";
-    let most = "of which the memories of most energy alone were compared";
+    let quarantined = "quarantined (see: ebb inspect quarantine)";
+    let cut = "of which only the most recent memories count";
+    let most = "of which only the memories of most energy were compared";
     let parts: Vec<String> = [
         many(
             run.adopted,
@@ -145,8 +145,8 @@ fn sentence(run: &JobRun) -> String {
             &format!("{several} of other writers adopted"),
         ),
         many(faded, "relation lowered", "relations lowered"),
-        many(evaporated, "place or edge brought to now", "places and edges brought to now"),
-        many(own("silenced"), "fallen silent", "fallen silent"),
+        many(evaporated, "place or edge updated", "places and edges updated"),
+        many(own("silenced"), "fallen to 0", "fallen to 0"),
         many(own("retracted"), "fact retracted", "facts retracted"),
         many(own("reduced"), "fact reduced", "facts reduced"),
         many(
@@ -154,13 +154,13 @@ fn sentence(run: &JobRun) -> String {
             "counted by a policy that only counts",
             "counted by policies that only count",
         ),
-        many(swept, "memory brought to now", "memories brought to now"),
+        many(swept, "memory updated", "memories updated"),
         many(run.expired, "expired", "expired"),
-        many(own("released"), "row given back", "rows given back"),
-        many(own("mended"), "memory with dates set anew", "memories with dates set anew"),
+        many(own("released"), "row released from quarantine", "rows released from quarantine"),
+        many(own("mended"), "memory with repaired dates", "memories with repaired dates"),
         many(own("sessions"), "session counted", "sessions counted"),
         many(own("sessions_cut"), &format!("session {cut}"), &format!("sessions {cut}")),
-        many(own("pairs"), "pair stronger", "pairs stronger"),
+        many(own("pairs"), "pair strengthened", "pairs strengthened"),
         many(own("formed"), "cluster formed", "clusters formed"),
         many(own("dissolved"), "cluster dissolved", "clusters dissolved"),
         many(own("joined"), "memory joined", "memories joined"),
@@ -172,9 +172,9 @@ fn sentence(run: &JobRun) -> String {
         many(own("pinned"), "pinned", "pinned"),
         many(run.promoted, "promoted", "promoted"),
         many(own("outcomes"), "outcome learned", "outcomes learned"),
-        many(own("synapses"), "relationship taught", "relationships taught"),
-        many(own("unknown"), "node that is not there", "nodes that are not there"),
-        many(run.quarantined, aside, aside),
+        many(own("synapses"), "relationship changed", "relationships changed"),
+        many(own("unknown"), "unknown node", "unknown nodes"),
+        many(run.quarantined, quarantined, quarantined),
         many(run.conflicts, "conflict", "conflicts"),
     ]
     .into_iter()

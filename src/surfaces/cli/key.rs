@@ -1,4 +1,4 @@
-//! `ebb key`: who may ask over HTTP.
+//! `ebb key`: the keys of the HTTP API.
 
 use super::Global;
 use super::confirm::confirm;
@@ -94,7 +94,7 @@ struct KeySecret<'a> {
     name: &'a str,
     secret: &'a str,
     #[serde(flatten)]
-    grant: Permission,
+    permission: Permission,
     expires: Option<Timestamp>,
 }
 
@@ -106,16 +106,16 @@ struct Permission {
 
 async fn create(args: &Create, service: &Service, output: &Output) -> Result<(), CliError> {
     let made = service.create_key(&args.name, args.right, &args.scope, args.lasts).await.map_err(failed)?;
-    let grant = Permission { rights: made.grant.right.name(), scopes: made.grant.scope_names() };
+    let permission = Permission { rights: made.grant.right.name(), scopes: made.grant.scope_names() };
     let created =
-        KeySecret { id: &made.id, name: &args.name, secret: &made.secret, grant, expires: made.expires };
+        KeySecret { id: &made.id, name: &args.name, secret: &made.secret, permission, expires: made.expires };
     output.emit("key.create", &created, |page| {
         page.line(&made.secret);
         page.line("");
         page.line(&format!(
-            "This is shown once. It may {} in {}; send it as: Authorization: Bearer KEY",
-            created.grant.rights,
-            scopes(&created.grant.scopes)
+            "Shown once. Right: {}; scopes: {}. Send it as: Authorization: Bearer KEY",
+            created.permission.rights,
+            scopes(&created.permission.scopes)
         ));
         if let Some(at) = made.expires {
             page.line(&format!("It expires at {} (UTC)", readable(at)));
@@ -143,7 +143,7 @@ async fn list(service: &Service, output: &Output) -> Result<(), CliError> {
     let keys = service.keys().await?;
     output.emit_list("key.list", "keys", &keys, |page| {
         if keys.is_empty() {
-            page.line("No keys: whoever is on this machine may ask `ebb serve` for everything.");
+            page.line("No keys: everyone on this machine may use `ebb serve`.");
             return;
         }
         let columns = [
@@ -151,7 +151,7 @@ async fn list(service: &Service, output: &Output) -> Result<(), CliError> {
             Column::left("NAME"),
             Column::left("RIGHT"),
             Column::left("SCOPES"),
-            Column::left("MADE (UTC)"),
+            Column::left("CREATED (UTC)"),
             Column::left("REVOKED (UTC)"),
             Column::left("EXPIRES (UTC)"),
         ];
@@ -185,7 +185,7 @@ async fn revoke(id: &str, service: &Service, output: &Output) -> Result<(), CliE
     output.emit("key.revoke", &answer, |page| {
         let name = answer.name.as_deref().unwrap_or("without a name");
         page.line(&if revoked {
-            format!("Key {id} ({name}) is revoked; within two seconds it opens nothing.")
+            format!("Key {id} ({name}) is revoked, effective within two seconds.")
         } else {
             format!("Key {id} ({name}) was revoked already.")
         });
@@ -195,20 +195,19 @@ async fn revoke(id: &str, service: &Service, output: &Output) -> Result<(), CliE
 async fn prune(days: u32, service: &Service, output: &Output) -> Result<(), CliError> {
     let pruned = service.prune_keys(days).await?;
     output.emit("key.prune", &BTreeMap::from([("pruned", pruned)]), |page| {
-        page.line(&format!("{pruned} keys that opened nothing are removed."));
+        page.line(&format!("Removed {pruned} revoked or expired keys."));
     })
 }
 
 async fn open(service: &Service, output: &Output, global: &Global) -> Result<(), CliError> {
-    let question =
-        "Whoever is on this machine may then ask `ebb serve` for everything, without a key. Open it?";
+    let question = "Everyone on this machine may then use `ebb serve` without a key. Allow it?";
     confirm(question, global.yes).await?;
     let opened = service.open_keys().await?;
     output.emit("key.open", &BTreeMap::from([("opened", opened)]), |page| {
         page.line(if opened {
-            "Within two seconds no key is needed on this machine. Close it again with: ebb key create"
+            "No key is needed on this machine, effective within two seconds. Require one again with: ebb key create"
         } else {
-            "It was open: no key is needed on this machine."
+            "Nothing changed: no key was needed on this machine."
         });
     })
 }

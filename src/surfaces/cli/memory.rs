@@ -35,7 +35,7 @@ pub enum Verb {
         /// Id of the memory
         #[arg(value_name = "ID")]
         id: String,
-        /// When to look.
+        /// Instant.
         #[command(flatten)]
         when: ReadOptions,
     },
@@ -67,7 +67,7 @@ pub enum Verb {
         /// Id of the memory
         #[arg(value_name = "ID")]
         id: String,
-        /// When to look.
+        /// Instant.
         #[command(flatten)]
         when: ReadOptions,
     },
@@ -182,7 +182,7 @@ pub struct List {
     /// Maximum number of memories; 0 lists all
     #[arg(long, value_name = "N", default_value_t = 50)]
     pub limit: u32,
-    /// When to look.
+    /// Instant.
     #[command(flatten)]
     pub when: ReadOptions,
 }
@@ -215,10 +215,7 @@ fn tier_parser() -> impl TypedValueParser<Value = Tier> {
 }
 
 impl Add {
-    /// What to remember: the argument, or all of `stdin` where it is `-`, without the last line break.
-    ///
-    /// # Errors
-    /// When standard input cannot be read or is not UTF-8.
+    /// The content: the argument, or all of `stdin` where it is `-`, without the last line break.
     pub fn content(&self, stdin: &mut dyn Read) -> Result<String, CliError> {
         if self.content != "-" {
             return Ok(self.content.clone());

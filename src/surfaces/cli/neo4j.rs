@@ -39,9 +39,6 @@ pub enum Verb {
 }
 
 /// Runs a verb; `keep` is run by `main`, before there are settings.
-///
-/// # Errors
-/// No server, or one that cannot be started or stopped.
 pub async fn run(verb: &Verb, config: &Config, keeper: &Keeper, output: &Output) -> Result<(), CliError> {
     match verb {
         Verb::Start => {

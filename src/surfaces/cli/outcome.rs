@@ -1,5 +1,5 @@
-//! `ebb outcome`: which hits of a recall were of use. It takes the answer as `ebb recall` printed it, since nothing else
-//! knows the ways to its hits.
+//! `ebb outcome`: reports useful hits of a recall. It takes the response as `ebb recall` printed it, which alone holds the paths
+//! to the hits.
 
 use super::exit::CliError;
 use super::output::Output;
@@ -39,7 +39,7 @@ pub struct OutcomeArgs {
     pub write: WriteOptions,
 }
 
-/// What is read of an answer.
+/// The part of a recall response that is read.
 #[derive(Debug, Deserialize)]
 struct Answer {
     recall_id: RecallId,
@@ -61,9 +61,9 @@ impl Answer {
             File::open(from).and_then(|mut file| file.read_to_string(&mut text))
         };
         let name = from.display();
-        read.map_err(|why| CliError::usage(format!("the answer {name} cannot be read")).why(why))?;
+        read.map_err(|why| CliError::usage(format!("the response {name} cannot be read")).why(why))?;
         serde_json::from_str(&text).map_err(|why| {
-            CliError::usage(format!("{name} is no answer of a recall"))
+            CliError::usage(format!("{name} is not the response of a recall"))
                 .why(why)
                 .try_this("ebb recall WORDS -o json > answer.json")
         })
@@ -73,7 +73,7 @@ impl Answer {
     fn outcome(self, used: &[String], reward: f64) -> Result<outcome::Outcome, CliError> {
         let hit = |id: &String| match self.hits.iter().find(|hit| hit.id == *id) {
             Some(hit) => Ok(Used { id: hit.id.clone(), path: hit.path.clone() }),
-            None => Err(CliError::usage(format!("the answer has no hit {id}"))),
+            None => Err(CliError::usage(format!("the response has no hit {id}"))),
         };
         let used = used.iter().map(hit).collect::<Result<Vec<Used>, CliError>>()?;
         outcome::Outcome::new(self.recall_id, used, reward).map_err(CliError::usage)
@@ -90,7 +90,7 @@ pub async fn run(
     let from = args.answer.clone();
     // In a thread of its own, so that an interrupt is heard while standard input is waited for.
     let read = tokio::task::spawn_blocking(move || Answer::read(&from));
-    let answer = read.await.map_err(|gone| CliError::failed("the answer cannot be read").why(gone))??;
+    let answer = read.await.map_err(|gone| CliError::failed("the response cannot be read").why(gone))??;
     let outcome = answer.outcome(&args.used, args.reward)?;
     let at = args.write.instant(service, global).await?;
     let mode = args.write.mode();
@@ -102,17 +102,17 @@ pub async fn run(
 fn lay_out(told: &Outcome, page: &mut Page) {
     let nodes = if told.active == 1 { "1 node".to_owned() } else { format!("{} nodes", told.active) };
     page.line(&match (told.learns, told.dry_run) {
-        (false, _) => "Nothing is learned: learning is off.".to_owned(),
-        (true, false) => format!("{nodes} will be learned to come together."),
-        (true, true) => format!("{nodes} would be learned to come together."),
+        (false, _) => "Nothing will be learned: learning is off.".to_owned(),
+        (true, false) => format!("{nodes} will gain weight for each other."),
+        (true, true) => format!("{nodes} would gain weight for each other."),
     });
     if told.left_out > 0 {
-        page.line(&format!("{} more are left out: one outcome can teach no more.", told.left_out));
+        page.line(&format!("{} more are left out: the limit of one outcome.", told.left_out));
     }
     let steps = told.deposits + told.not_in_trails;
     let earned = if told.dry_run { "would earn success" } else { "earned success" };
     page.line(&format!(
-        "Of {steps} steps {} {earned}; {} went over no edge that carries pheromones.",
+        "Of {steps} steps {} {earned}; {} have no edge that carries pheromones.",
         told.deposits, told.not_in_trails
     ));
 }

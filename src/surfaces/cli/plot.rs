@@ -2,12 +2,12 @@
 //!
 //! # Design notes
 //! The canvas is our own. A picture here is one curve with named thresholds and dated events, a few counts over time, or
-//! named bars, and what makes it readable are the names: at 80 columns, next to the line they belong to. The plotting crates on the
+//! named bars, and it is readable by its names: at 80 columns, next to the line they belong to. The plotting crates on the
 //! registry draw dots without time axes (textplots) or bring a font stack to place SVG text (plotters), and would have
 //! to be overdrawn by hand for exactly these names. One small canvas, one axis and a dozen SVG shapes serve all pictures.
 //!
 //! Tiers are drawn as one panel each on a scale of its own, not as one stack: thirty long-term memories on top of eight
-//! thousand expired ones would be a line of less than a pixel, and they are what people look for.
+//! thousand expired ones would be a line of less than a pixel, and they matter most.
 
 mod axis;
 mod canvas;
@@ -38,7 +38,7 @@ pub enum Verb {
         /// Id of the memory
         #[arg(value_name = "ID")]
         id: String,
-        /// Where and when.
+        /// Destination and instant.
         #[command(flatten)]
         picture: Picture,
     },
@@ -55,7 +55,7 @@ pub enum Verb {
         /// Maximum number of edges
         #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=1000))]
         limit: u16,
-        /// Where and when.
+        /// Destination and instant.
         #[command(flatten)]
         picture: Picture,
     },
@@ -79,18 +79,18 @@ pub struct Decay {
     /// Maximum number of relations
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=1000), conflicts_with = "from")]
     pub limit: u16,
-    /// Where and when.
+    /// Destination and instant.
     #[command(flatten)]
     pub picture: Picture,
 }
 
-/// What all pictures have.
+/// Options of every picture.
 #[derive(Debug, Clone, Args)]
 pub struct Picture {
     /// Write an SVG file instead of drawing in the terminal
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
-    /// When to look.
+    /// Instant.
     #[command(flatten)]
     pub when: ReadOptions,
 }
@@ -105,7 +105,7 @@ pub enum Ink {
     Blue,
     /// The long-term tier.
     Green,
-    /// What rests: expired and archived.
+    /// Expired and archived memories.
     Grey,
     /// A threshold, a crossing.
     Red,
@@ -136,9 +136,6 @@ impl Ink {
 }
 
 /// Writes a picture into a file, replacing what was there.
-///
-/// # Errors
-/// When the file cannot be written.
 pub fn save(svg: &str, to: &Path) -> Result<(), CliError> {
     let saved = ebb_files::replace(to, Readers::Everybody, svg.as_bytes()).map(drop);
     saved.map_err(|error| {

@@ -96,12 +96,12 @@ async fn list(service: &Service, output: &Output) -> Result<(), CliError> {
     let listed = DecayPolicies { policies: all.iter().map(DecayPolicy::from).collect(), from };
     output.emit("policy.list", &listed, |page| {
         if all.is_empty() {
-            page.line(&format!("There are no policies ({from}); sweeps do nothing."));
+            page.line(&format!("No policies ({from}); sweeps do nothing."));
             return;
         }
         let columns = ["ID", "RELATION", "SCOPE", "MODE", "BY", "FLOOR", "EXEMPT"].map(Column::left);
         page.table(&columns, all.iter().map(row));
-        page.line(&format!("They are in the {from}."));
+        page.line(&format!("Source: the {from}."));
     })
 }
 

@@ -1,4 +1,4 @@
-//! `ebb recall`: what a question reminds of, and with `--why` what speaks for it.
+//! `ebb recall`: memories, entities and places by question; with `--why` their evidence.
 
 use super::exit::CliError;
 use super::instant::Moment;
@@ -48,7 +48,7 @@ pub struct RecallArgs {
     /// Contrast (XLR) with other parts of the graph [default: engine.xlr]
     #[arg(long, value_enum, value_name = "HOW")]
     pub xlr: Option<XlrName>,
-    // A process that asks once has no questions behind it: then nothing joins.
+    // A process of one question has no earlier ones, so nothing is added there.
     /// Add nodes that appeared with the seeds in earlier questions [default: engine.priming]
     #[arg(long, conflicts_with = "no_prime")]
     pub prime: bool,
@@ -123,7 +123,7 @@ impl From<XlrName> for Xlr {
     }
 }
 
-/// An id, and how much it counts.
+/// A seed: an id and its weight.
 pub(super) fn seed(text: &str) -> Result<GivenSeed, String> {
     let (id, score) = match text.rsplit_once('=') {
         Some((id, score)) => match score.parse::<f32>() {
@@ -139,7 +139,7 @@ pub(super) fn seed(text: &str) -> Result<GivenSeed, String> {
     Ok(GivenSeed { id: term(id)?, score })
 }
 
-/// What is looked for.
+/// A checked term.
 pub(super) fn term(text: &str) -> Result<Term, String> {
     Term::try_from(text.to_owned()).map_err(|why| why.to_string())
 }
@@ -159,7 +159,7 @@ pub async fn run(args: &RecallArgs, service: &Service, output: &Output) -> Resul
     print(args, &service.recall(service.scope(), args.request(now)?).await?, output)
 }
 
-/// Runs the verb on a graph that is no mirror's, at `now`.
+/// Runs the verb on the graph of a file, at `now`.
 pub fn run_on(
     args: &RecallArgs,
     view: &View,
@@ -199,15 +199,16 @@ impl RecallArgs {
     }
 }
 
-/// The answer as a page: hits, and with reasons where each begins and how it was reached.
+/// Lays out the hits, and with `why` the seeds and paths.
 pub(super) fn lay_out(answer: &Recall, why: bool, page: &mut Page) {
     if answer.hits.is_empty() {
-        page.line("Nothing comes to mind.");
+        page.line("No hits.");
     } else {
-        let columns = [Column::right("SCORE"), Column::left("KIND"), Column::cut("ID"), Column::cut("SAYS")];
+        let columns =
+            [Column::right("SCORE"), Column::left("KIND"), Column::cut("ID"), Column::cut("CONTENT")];
         let row = |hit: &Hit| {
-            let says = hit.content.as_deref().unwrap_or(&hit.label).to_owned();
-            [format!("{:.4}", hit.score), hit.kind.clone(), hit.id.clone(), says]
+            let content = hit.content.as_deref().unwrap_or(&hit.label).to_owned();
+            [format!("{:.4}", hit.score), hit.kind.clone(), hit.id.clone(), content]
         };
         page.table(&columns, answer.hits.iter().map(row));
     }
@@ -215,12 +216,12 @@ pub(super) fn lay_out(answer: &Recall, why: bool, page: &mut Page) {
         reasons(answer, page);
     }
     for id in &answer.unknown_seeds {
-        page.line(&format!("There is nothing called {id}."));
+        page.line(&format!("No node is named {id}."));
     }
-    let stale = if answer.freshness.stale { ", which is long ago" } else { "" };
+    let stale = if answer.freshness.stale { " (stale)" } else { "" };
     page.line("");
     page.line(&format!(
-        "Generation {}, as the graph was {} ms ago{stale}; {} nodes reached over {} of {} relationships read.",
+        "Generation {}, refreshed {} ms ago{stale}; {} nodes reached over {} of {} relationships read.",
         answer.generation,
         answer.freshness.stale_ms,
         answer.counters.nodes_touched,
@@ -229,17 +230,17 @@ pub(super) fn lay_out(answer: &Recall, why: bool, page: &mut Page) {
     ));
     searched(answer.freshness.whole, answer.freshness.held_share, page);
     if answer.truncated {
-        page.line(&format!("Cut short: {}.", answer.flags.join(", ")));
+        page.line(&format!("Truncated: {}.", answer.flags.join(", ")));
     }
 }
 
-/// Seeds that a page shows, and how much of what each is called.
+/// Seeds that a page shows, and the longest label of one.
 const SEEDS_SHOWN: usize = 10;
 const LABEL_CHARS: usize = 60;
 
 fn reasons(answer: &Recall, page: &mut Page) {
     page.line("");
-    page.heading("Where it began");
+    page.heading("Seeds");
     for seed in answer.seeds.iter().take(SEEDS_SHOWN) {
         let grounds: Vec<String> = seed
             .evidence
@@ -258,15 +259,15 @@ fn reasons(answer: &Recall, page: &mut Page) {
     }
     if !answer.primed.is_empty() {
         let joined = answer.primed.iter().map(|one| format!("{} ({:.4})", one.id, one.score));
-        page.line(&format!("Joined by habit: {}.", joined.collect::<Vec<_>>().join(", ")));
+        page.line(&format!("Primed: {}.", joined.collect::<Vec<_>>().join(", ")));
     }
     if !answer.anti_seeds.is_empty() {
         page.line(&format!("Contrasted with {}.", answer.anti_seeds.join(", ")));
     }
     page.line("");
-    page.heading("How each was reached");
+    page.heading("Paths");
     for hit in &answer.hits {
-        let rank = hit.text_rank.map(|rank| format!("place {rank} by its words"));
+        let rank = hit.text_rank.map(|rank| format!("rank {rank} by text"));
         let steps = hit.steps.iter().flatten();
         let way: String = hit
             .path

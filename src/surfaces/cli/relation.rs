@@ -1,4 +1,4 @@
-//! `ebb relation`: relations between entities, which fade unless somebody observes them.
+//! `ebb relation`: relations between entities, which fade unless they are observed again.
 
 use super::exit::CliError;
 use super::instant::readable;
@@ -96,7 +96,7 @@ pub struct ListArgs {
     /// Maximum number of relations [default: all]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub limit: Option<u32>,
-    /// As of when.
+    /// Instant.
     #[command(flatten)]
     pub when: ReadOptions,
 }
@@ -153,9 +153,9 @@ async fn observe(
     output.emit("relation.observe", &answer, |page| {
         page.line(&match outcome {
             Observed::Created => format!("{} is new.", observe.tie),
-            Observed::Again => format!("{} was seen again.", observe.tie),
+            Observed::Again => format!("{} was observed again.", observe.tie),
             Observed::Late => {
-                format!("{} was seen later than {} already; nothing changes.", observe.tie, readable(at))
+                format!("{} was observed later than {} already; nothing changed.", observe.tie, readable(at))
             }
         });
     })
@@ -169,8 +169,7 @@ async fn list(args: &ListArgs, service: &Service, output: &Output) -> Result<(),
     let edges: Vec<Edge> = found.into_iter().map(Edge::of).collect();
     output.emit_list("relation.list", "edges", &edges, |page| {
         if edges.is_empty() {
-            let none =
-                if args.decayed { "No relation is below the minimum" } else { "There are no relations" };
+            let none = if args.decayed { "No relation is below the minimum" } else { "No relations" };
             page.line(&format!("{none} at {} UTC.", readable(at)));
             return;
         }
@@ -212,7 +211,7 @@ async fn pin(
     let weight = service.pin_relation(&write.mode(), &tie, pin, at).await?;
     let answer = WrittenEdge::of(&tie, None, Some(weight), at, write.dry_run);
     output.emit(if pin { "relation.pin" } else { "relation.unpin" }, &answer, |page| {
-        let what = if pin { "is held at" } else { "fades from" };
+        let what = if pin { "is pinned at" } else { "fades from" };
         page.line(&format!("{tie} {what} {weight:.3}."));
     })
 }
@@ -243,7 +242,7 @@ async fn decay(
         let passed = &answer.passed;
         let lowered = if dry_run { "would be lowered" } else { "were lowered" };
         page.line(&format!(
-            "{} relations looked at, {} {lowered}, {} weigh less than the minimum, {} are pinned.",
+            "{} relations read, {} {lowered}, {} below the minimum, {} pinned.",
             passed.processed, passed.decayed, passed.below_minimum, passed.pinned
         ));
         if let Some(edges) = passed.edges.as_ref().filter(|edges| !edges.is_empty()) {

@@ -1,6 +1,6 @@
 //! `ebb serve` and `ebb worker`: processes that stay.
 //!
-//! What they do is wired above the surfaces; here is only how they are asked for.
+//! Their work is wired in `program.rs`; here are only their arguments.
 
 use clap::{Args, ValueEnum};
 
@@ -25,7 +25,7 @@ pub struct Serve {
     pub roles: Vec<Role>,
 }
 
-/// What a process serves.
+/// Role of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Role {
     /// Run the jobs on schedule

@@ -51,16 +51,20 @@ pub async fn run(verb: &Verb, service: &Service, output: &Output, global: &Globa
         dry_run: args.write.dry_run,
     };
     output.emit("session.end", &answer, |page| {
-        let (rose, ended) = if answer.dry_run { ("would rise", "would end") } else { ("rose", "ended") };
+        let (promoted, ended) =
+            if answer.dry_run { ("would be promoted", "would end") } else { ("promoted", "ended") };
         let many = match answer.promoted.len() {
             0 => "no memory".to_owned(),
             1 => "1 memory".to_owned(),
             n => format!("{n} memories"),
         };
-        page.line(&format!("Session {session} {ended} at {} UTC; {many} {rose} to shortTerm.", readable(at)));
+        page.line(&format!(
+            "Session {session} {ended} at {} UTC; {many} {promoted} to shortTerm.",
+            readable(at)
+        ));
         answer.promoted.iter().for_each(|id| page.line(&format!("  {id}")));
         if answer.held > 0 {
-            page.line(&format!("{} more are in a promotion that goes on.", answer.held));
+            page.line(&format!("{} more are held by an open attempt.", answer.held));
         }
     })
 }

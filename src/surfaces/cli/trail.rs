@@ -107,57 +107,49 @@ pub enum Verb {
 #[derive(Debug, Clone, Subcommand)]
 pub enum NodeVerb {
     /// Add a place; of an existing one only the name changes
-    Add(NodeArgs),
+    #[command(
+        after_help = "Examples:\n  ebb trail node add Wing w1 --name \"Projects\"\n  ebb trail node add Room r1"
+    )]
+    Add {
+        /// Label, one of pheromones.labels
+        #[arg(value_name = "LABEL")]
+        label: String,
+        /// Id, unique within the label; of an Entity its name
+        #[arg(value_name = "ID")]
+        id: String,
+        /// Display name
+        #[arg(long, value_name = "NAME")]
+        name: Option<String>,
+        /// When, whether for real, and under which request id.
+        #[command(flatten)]
+        write: WriteOptions,
+    },
 }
 
 /// The verbs of `ebb trail edge`.
 #[derive(Debug, Clone, Subcommand)]
 pub enum EdgeVerb {
     /// Add an edge between two places; of an existing one only the base cost changes
-    Add(EdgeArgs),
-}
-
-/// `ebb trail node add`
-#[derive(Debug, Clone, Args)]
-#[command(
-    after_help = "Examples:\n  ebb trail node add Wing w1 --name \"Projects\"\n  ebb trail node add Room r1"
-)]
-pub struct NodeArgs {
-    /// Label, one of pheromones.labels
-    #[arg(value_name = "LABEL")]
-    pub label: String,
-    /// Id, unique within the label; of an Entity its name
-    #[arg(value_name = "ID")]
-    pub id: String,
-    /// Display name
-    #[arg(long, value_name = "NAME")]
-    pub name: Option<String>,
-    /// When, whether for real, and under which request id.
-    #[command(flatten)]
-    pub write: WriteOptions,
-}
-
-/// `ebb trail edge add`
-#[derive(Debug, Clone, Args)]
-#[command(
-    after_help = "Examples:\n  ebb trail edge add w1 HAS_ROOM r1\n  ebb trail edge add Room:r1 HALL Room:r2 --base-cost 0.4"
-)]
-pub struct EdgeArgs {
-    /// Start: an id, or Label:id
-    #[arg(value_name = "FROM")]
-    pub from: String,
-    /// Type, one of pheromones.relationship_types
-    #[arg(value_name = "TYPE")]
-    pub kind: String,
-    /// End: an id, or Label:id
-    #[arg(value_name = "TO")]
-    pub to: String,
-    /// Base cost, 0 to 10 [default: that of the type]
-    #[arg(long, value_name = "X")]
-    pub base_cost: Option<f64>,
-    /// When, whether for real, and under which request id.
-    #[command(flatten)]
-    pub write: WriteOptions,
+    #[command(
+        after_help = "Examples:\n  ebb trail edge add w1 HAS_ROOM r1\n  ebb trail edge add Room:r1 HALL Room:r2 --base-cost 0.4"
+    )]
+    Add {
+        /// Start: an id, or Label:id
+        #[arg(value_name = "FROM")]
+        from: String,
+        /// Type, one of pheromones.relationship_types
+        #[arg(value_name = "TYPE")]
+        kind: String,
+        /// End: an id, or Label:id
+        #[arg(value_name = "TO")]
+        to: String,
+        /// Base cost, 0 to 10 [default: that of the type]
+        #[arg(long, value_name = "X")]
+        base_cost: Option<f64>,
+        /// When, whether for real, and under which request id.
+        #[command(flatten)]
+        write: WriteOptions,
+    },
 }
 
 /// `ebb trail deposit`
@@ -235,8 +227,8 @@ fn table_of_edges(page: &mut Page, edges: &[TrailEdge]) {
 /// Runs a verb.
 pub async fn run(verb: &Verb, service: &Service, output: &Output, global: &Global) -> Result<(), CliError> {
     match verb {
-        Verb::Node(NodeVerb::Add(args)) => write::node(args, service, output, global).await,
-        Verb::Edge(EdgeVerb::Add(args)) => write::edge(args, service, output, global).await,
+        Verb::Node(verb) => write::node(verb, service, output, global).await,
+        Verb::Edge(verb) => write::edge(verb, service, output, global).await,
         Verb::Deposit(args) => write::deposit(args, service, output, global).await,
         Verb::Explore { place, write } => write::explore(place, write, service, output, global).await,
         Verb::Evaporate { force, options } => {

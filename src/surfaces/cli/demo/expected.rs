@@ -1,4 +1,4 @@
-//! What the laws say of the month, worked out apart from Ebb, and what became of the five memories among it.
+//! Values that the laws give for the month, computed independently of Ebb, and their comparison with the graph.
 
 use crate::surfaces::cli::exit::CliError;
 use crate::surfaces::cli::page::{Column, Page};
@@ -30,11 +30,11 @@ pub(super) enum Expected {
         weight: f64,
         why: String,
     },
-    /// What lies on an edge, and what it costs to walk.
+    /// The success and the cost of an edge.
     Edge { edge: PalaceEdge, success: f64, cost: f64, why: String },
-    /// What lies on a place.
+    /// The exploitation of a place.
     Place { place: PalacePlace, exploitation: f64, why: String },
-    /// How sure the head of a lineage is.
+    /// The confidence of the head of a lineage.
     Fact { scope: String, entity: EntityName, relation: String, value: String, confidence: f64, why: String },
 }
 
@@ -59,7 +59,7 @@ pub(super) fn read() -> Result<Vec<Expected>, CliError> {
     serde_json::from_str(EXPECTED).map_err(CliError::failed)
 }
 
-/// What became of a memory, beside what the law says.
+/// A memory, with its expected energy.
 #[derive(Debug, Serialize)]
 pub(super) struct MemoryCheck {
     id: String,
@@ -72,7 +72,7 @@ pub(super) struct MemoryCheck {
     because: String,
 }
 
-/// A value of anything else, beside what the law says.
+/// Any other value, with the expected one.
 #[derive(Debug, Serialize)]
 pub(super) struct Check {
     what: String,
@@ -113,7 +113,7 @@ impl Check {
     }
 }
 
-/// What became of the memories that are expected.
+/// Compares the memories.
 pub(super) async fn memories(
     expected: &[Expected],
     service: &Service,
@@ -139,7 +139,7 @@ pub(super) async fn memories(
     Ok(memories)
 }
 
-/// What the relations weigh that are expected.
+/// Compares the weights of relations.
 pub(super) async fn weights(
     expected: &[Expected],
     service: &Service,
@@ -156,7 +156,7 @@ pub(super) async fn weights(
     Ok(checks)
 }
 
-/// What lies on the edges and places that are expected.
+/// Compares the edges and places of trails.
 pub(super) async fn trails(
     expected: &[Expected],
     service: &Service,
@@ -188,7 +188,7 @@ pub(super) async fn trails(
     Ok(checks)
 }
 
-/// How sure the heads are that are expected.
+/// Compares the confidence of facts.
 pub(super) fn facts(expected: &[Expected], heads: &[Fact]) -> Vec<Check> {
     let check = |one: &Expected| {
         let Expected::Fact { scope, entity, relation, value, confidence, why } = one else { return None };
@@ -204,16 +204,16 @@ pub(super) fn facts(expected: &[Expected], heads: &[Fact]) -> Vec<Check> {
     expected.iter().filter_map(check).collect()
 }
 
-/// The memories, and why each is where it is.
+/// Lays out the memories, with the reason for each tier.
 pub(super) fn lay_out(page: &mut Page, memories: &[MemoryCheck]) {
     page.line("");
-    page.heading("Five memories, and what the laws say of each in closed form");
+    page.heading("Five memories, compared with the closed form of the laws");
     page.table(
         &[
             Column::left("memory"),
             Column::left("tier"),
             Column::right("energy"),
-            Column::right("by the law"),
+            Column::right("expected"),
             Column::left(""),
             Column::cut("why"),
         ],
@@ -241,7 +241,7 @@ pub(super) fn table(page: &mut Page, what: &str, value: &str, checks: &[Check]) 
         &[
             Column::left(what),
             Column::right(value),
-            Column::right("by the law"),
+            Column::right("expected"),
             Column::left(""),
             Column::cut("why"),
         ],

@@ -1,4 +1,4 @@
-//! What the demo tells of relations: how many there are, which are about to be lost, and what silence would do.
+//! The part of the demo about relations: counts, the lightest ones, and a forecast for a year without observations.
 
 use super::expected::{self, Check, Expected};
 use crate::surfaces::cli::exit::CliError;
@@ -15,7 +15,7 @@ const DRAWN: usize = 8;
 /// A year, milliseconds.
 const YEAR_MS: f64 = 365.0 * 24.0 * 3_600_000.0;
 
-/// What became of relations.
+/// Relations at the end of the month.
 #[derive(Debug, Serialize)]
 pub(super) struct Relations {
     relations: usize,
@@ -49,10 +49,10 @@ pub(super) async fn ask(
 
 pub(super) fn lay_out(page: &mut Page, told: &Relations, weights: &DecayPlot) {
     page.line("");
-    page.heading("Relations fade unless somebody sees them again");
+    page.heading("Relations fade unless they are observed again");
     page.line(&format!(
-        "{} relations were seen {} times; {} are pinned. Below {} one is left out of what is retrieved: {} so far, and \
-         after a year of silence all but {}.",
+        "{} relations were observed {} times; {} are pinned. Retrieval leaves out those below {}: {} so far, and after a year \
+         without observations all but {}.",
         told.relations,
         told.observed,
         told.pinned,

@@ -1,4 +1,4 @@
-//! What the demo tells of trails: which ways the agents have made into highways, and where nobody goes any more.
+//! The part of the demo about trails: counts and the hottest edges.
 
 use super::expected::{self, Check, Expected};
 use crate::surfaces::cli::exit::CliError;
@@ -13,7 +13,7 @@ use serde::Serialize;
 /// Edges in the picture.
 const DRAWN: usize = 8;
 
-/// What became of trails.
+/// Trails at the end of the month.
 #[derive(Debug, Serialize)]
 pub(super) struct Trails {
     places: u64,
@@ -43,10 +43,9 @@ pub(super) async fn ask(
 
 pub(super) fn lay_out(page: &mut Page, told: &Trails, hot: &TrailsPlot) {
     page.line("");
-    page.heading("Trails: ways that led to something become highways");
+    page.heading("Trails: paths that led to something become highways");
     page.line(&format!(
-        "{} places and {} edges of the product; {} walks led to something, {} searches to nothing. What they left \
-         evaporates by the hour.",
+        "{} places and {} edges; {} deposits along paths, {} explorations. Pheromones evaporate by the hour.",
         told.places, told.edges, told.deposits, told.explorations
     ));
     page.line("");

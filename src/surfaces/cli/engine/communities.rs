@@ -1,4 +1,4 @@
-//! `ebb engine communities`: which topics a memory has, who belongs to each, and who joins them.
+//! `ebb engine communities`: communities, their members, and the nodes that bridge them.
 
 use super::{above_0, close};
 use crate::surfaces::cli::exit::CliError;
@@ -67,7 +67,7 @@ fn lay_out(of_one: bool, answer: &CommunitiesAnswer, page: &mut Page) {
     }
     if !answer.bridges.is_empty() {
         page.line("");
-        page.heading(if of_one { "How it is joined" } else { "Who joins them to each other most" });
+        page.heading(if of_one { "Bridges of this community" } else { "Bridges between communities" });
         let columns = [
             Column::right("OUTSIDE"),
             Column::right("INSIDE"),
@@ -81,7 +81,7 @@ fn lay_out(of_one: bool, answer: &CommunitiesAnswer, page: &mut Page) {
     }
     let mut line = format!("{} communities, modularity {:.4}", answer.count, answer.modularity);
     if answer.alone > 0 {
-        line += &format!("; {} of them are of one node", answer.alone);
+        line += &format!("; {} of them of one node", answer.alone);
     }
     if answer.left_out > 0 {
         line += &format!("; {} nodes are not shown", answer.left_out);
@@ -94,7 +94,7 @@ fn lay_out_members(answer: &CommunitiesAnswer, page: &mut Page) {
     let columns = [
         Column::right("COMMUNITY"),
         Column::right("SIZE"),
-        Column::right("STANDING"),
+        Column::right("PAGERANK"),
         Column::left("KIND"),
         Column::cut("ID"),
         Column::cut("LABEL"),
@@ -107,8 +107,8 @@ fn lay_out_members(answer: &CommunitiesAnswer, page: &mut Page) {
             number = hit.community.to_string();
             size = sizes.get(&hit.community).map(usize::to_string).unwrap_or_default();
         }
-        let standing = format!("{:.4}", hit.score);
-        [number, size, standing, hit.node.kind.clone(), hit.node.id.clone(), hit.node.label.clone()]
+        let rank = format!("{:.4}", hit.score);
+        [number, size, rank, hit.node.kind.clone(), hit.node.id.clone(), hit.node.label.clone()]
     });
     page.table(&columns, rows);
 }

@@ -1,4 +1,4 @@
-//! `ebb engine xlr`: what seeds light up, and what contrast leaves of it.
+//! `ebb engine xlr`: activation from seeds, damped by contrast.
 
 use super::{Common, Seeds, close};
 use crate::surfaces::cli::exit::CliError;
@@ -13,10 +13,10 @@ use ebb_core::api::engine::{XlrAnswer, XlrHit, XlrRequest};
     after_help = "Examples:\n  ebb engine xlr --seed Alex\n  ebb engine xlr --seed Ledger --top 16 --graph docs/stories/team.json"
 )]
 pub struct XlrArgs {
-    /// Where it begins.
+    /// Seeds.
     #[command(flatten)]
     pub start: Seeds,
-    /// How many, and in which graph.
+    /// Size and graph.
     #[command(flatten)]
     pub common: Common,
 }
@@ -33,17 +33,17 @@ pub(super) fn print(answer: &XlrAnswer, output: &Output) -> Result<(), CliError>
 
 fn lay_out(answer: &XlrAnswer, page: &mut Page) {
     if answer.hits.is_empty() {
-        page.line("Nothing lights up.");
+        page.line("No hits.");
     } else {
         let columns = [
             Column::right("SCORE"),
-            Column::right("WAS"),
-            Column::right("LIT"),
+            Column::right("BEFORE"),
+            Column::right("ACTIVATION"),
             Column::right("GATE"),
             Column::right("HOT"),
             Column::right("COLD"),
             Column::right("OVERLAP"),
-            Column::left("SPARED"),
+            Column::left("IMMUNE"),
             Column::left("KIND"),
             Column::cut("ID"),
             Column::cut("LABEL"),
@@ -66,7 +66,7 @@ fn row(hit: &XlrHit) -> [String; 11] {
         Some(of) => [of.gate, of.hot, of.cold, of.overlap].map(|number| format!("{number:.4}")),
         None => ["-"; 4].map(str::to_owned),
     };
-    let is_spared = hit.contrast.as_ref().is_some_and(|of| of.immune);
+    let is_immune = hit.contrast.as_ref().is_some_and(|of| of.immune);
     [
         format!("{:.6}", hit.score),
         hit.was.to_string(),
@@ -75,7 +75,7 @@ fn row(hit: &XlrHit) -> [String; 11] {
         hot,
         cold,
         overlap,
-        if is_spared { "yes" } else { "" }.to_owned(),
+        if is_immune { "yes" } else { "" }.to_owned(),
         hit.node.kind.clone(),
         hit.node.id.clone(),
         hit.node.label.clone(),

@@ -33,18 +33,17 @@ fn lay_out(loaded: &LoadReport, page: &mut Page) {
         ("file", format!("{} ({} bytes)", loaded.file, loaded.file_bytes)),
         (
             "checksum",
-            if loaded.contents.checksum { "right" } else { "none: bytes that changed may not be noticed" }
-                .to_owned(),
+            if loaded.contents.checksum { "valid" } else { "none: damage may go unnoticed" }.to_owned(),
         ),
         ("nodes", loaded.contents.nodes.to_string()),
-        ("relationships, each way", loaded.contents.slots.to_string()),
+        ("relationships, in each direction", loaded.contents.slots.to_string()),
         ("bytes in memory", loaded.contents.bytes.to_string()),
     ]);
     if let Some(of) = &loaded.contents.learned {
         page.fields(&[
             ("learned", learned(of.matched, of.tick)),
-            ("learned, in", of.file.display().to_string()),
-            ("learned, of what is not there", of.unmatched.to_string()),
+            ("learned weights in", of.file.display().to_string()),
+            ("learned, without a relationship", of.unmatched.to_string()),
         ]);
     }
     for (heading, counts) in [("KIND", &loaded.contents.kinds), ("RELATIONSHIP", &loaded.contents.relations)]
@@ -52,7 +51,7 @@ fn lay_out(loaded: &LoadReport, page: &mut Page) {
         if !counts.is_empty() {
             page.line("");
             let row = |(name, count): (&String, &usize)| [name.clone(), count.to_string()];
-            page.table(&[Column::left(heading), Column::right("HOW MANY")], counts.iter().map(row));
+            page.table(&[Column::left(heading), Column::right("COUNT")], counts.iter().map(row));
         }
     }
 }

@@ -28,14 +28,13 @@ pub(super) async fn run(dry_run: bool, service: &Service, output: &Output) -> Re
     let within_ms = kept.iter().filter(|kept| !kept.stale).map(|kept| kept.refresh_ms).max();
     let report = RefreshReport { dry_run, within_ms, mirrors: kept };
     output.emit("graph.refresh", &report, |page| {
-        let reads = if report.dry_run { "would read" } else { "reads" };
+        let reloads = if report.dry_run { "would reload" } else { "reloads" };
         page.paragraph(&match report.within_ms {
             Some(ms) => format!(
-                "Every mirror {reads} the graph anew at its next look, within {}.",
+                "Every mirror {reloads} the graph at its next refresh, within {}.",
                 about(Duration::from_millis(ms.unsigned_abs()))
             ),
-            None => "No process says that it has a mirror; one that starts reads the graph anew anyway."
-                .to_owned(),
+            None => "No process has a mirror; one that starts loads the graph anyway.".to_owned(),
         });
         if !report.mirrors.is_empty() {
             page.line("");

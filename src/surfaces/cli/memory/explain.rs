@@ -31,7 +31,7 @@ pub(super) async fn explain(
         page.line("");
         card(&explained.memory, page);
         if let Some(hours) = explained.half_life_hours {
-            page.line(&format!("Half of its energy is gone every {}.", hours_text(hours)));
+            page.line(&format!("Half-life: {}.", hours_text(hours)));
         }
         page.line("");
         tables(page, &explained, at);
@@ -40,19 +40,19 @@ pub(super) async fn explain(
 
 fn tables(page: &mut Page, explained: &Explained, at: Timestamp) {
     if !explained.crossings.is_empty() {
-        page.heading("Ahead, if nothing happens");
+        page.heading("Forecast without an access");
         let row = |crossing: &Crossing| {
             let ahead = format!("in {}", about(between(crossing.at, at)));
             [readable(crossing.at), ahead, falls(crossing.name, crossing.threshold)]
         };
-        let columns = [Column::left("WHEN (UTC)"), Column::left("FROM NOW"), Column::cut("WHAT")];
+        let columns = [Column::left("WHEN (UTC)"), Column::left("FROM NOW"), Column::cut("EVENT")];
         page.table(&columns, explained.crossings.iter().map(row));
         page.line("");
     }
-    page.heading("What happened, latest first");
+    page.heading("History, latest first");
     let columns = [
         Column::left("WHEN (UTC)"),
-        Column::left("WHAT"),
+        Column::left("EVENT"),
         Column::right("ENERGY"),
         Column::right("TIMES"),
         Column::cut("SESSION"),
@@ -131,7 +131,7 @@ pub(crate) fn energy_plot(explanation: &Explanation) -> EnergyPlot {
     let state = match tier {
         Some(tier) if *pinned == Some(true) => format!("{tier}, pinned"),
         Some(tier) => tier.to_string(),
-        None => "set aside".to_owned(),
+        None => "quarantined".to_owned(),
     };
     EnergyPlot {
         title: format!("Energy of {id} ({state})"),

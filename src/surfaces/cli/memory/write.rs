@@ -108,7 +108,7 @@ pub(super) async fn forget(
         several => format!("{} memories", several.len()),
     };
     if !dry_run {
-        let question = format!("Forget {many} for good, with the traces of every promotion?");
+        let question = format!("Delete {many} for good, with the stubs of their promotions?");
         confirm(&question, global.yes).await?;
     }
     let all = (service.scope(), ids.as_slice());
@@ -122,9 +122,9 @@ pub(super) async fn forget(
             n => format!(" and {n} stubs of promotions"),
         };
         page.line(&if dry_run {
-            format!("Would forget {many}{stubs}. Nothing was written.")
+            format!("Would delete {many}{stubs}. Nothing was written.")
         } else {
-            format!("Forgot {many}{stubs}.")
+            format!("Deleted {many}{stubs}.")
         });
     })
 }
@@ -144,10 +144,10 @@ fn memory_ids(typed: &[String]) -> Result<Vec<MemoryId>, CliError> {
 fn heading(memory: &Memory) -> String {
     let id = &memory.id;
     match (memory.did, memory.dry_run) {
-        (Some(Done::Created), false) => format!("{id}: remembered"),
-        (Some(Done::Created), true) => format!("{id}: would be remembered"),
-        (Some(Done::Revived), false) => format!("{id}: revived, it had expired"),
-        (Some(Done::Revived), true) => format!("{id}: would be revived, it has expired"),
+        (Some(Done::Created), false) => format!("{id}: added"),
+        (Some(Done::Created), true) => format!("{id}: would be added"),
+        (Some(Done::Revived), false) => format!("{id}: revived after expiry"),
+        (Some(Done::Revived), true) => format!("{id}: would be revived after expiry"),
         (_, false) => format!("{id}: accessed"),
         (_, true) => format!("{id}: would be accessed"),
     }

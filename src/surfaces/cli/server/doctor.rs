@@ -53,12 +53,12 @@ impl Answer {
             }
         }
         page.line("");
-        self.mended.iter().for_each(|done| page.line(&format!("Mended: {done}.")));
+        self.mended.iter().for_each(|done| page.line(&format!("Repaired: {done}.")));
         if fix && self.mended.is_empty() {
-            page.line("There was nothing that --fix could mend.");
+            page.line("--fix found nothing to repair.");
         }
         page.line(&match (self.problems, self.warnings) {
-            (0, 0) => "All is well.".to_owned(),
+            (0, 0) => "No problems.".to_owned(),
             (0, 1) => "No problem, 1 warning.".to_owned(),
             (0, n) => format!("No problem, {n} warnings."),
             (1, n) => format!("1 problem, {n} warnings."),

@@ -46,12 +46,12 @@ fn lay_out(health: &Answer, page: &mut Page) {
     };
     page.fields(&[
         ("stuck attempts", hint(health.stuck_attempts, "ebb attempt list")),
-        ("set aside", hint(health.quarantined, "ebb inspect quarantine")),
+        ("quarantined", hint(health.quarantined, "ebb inspect quarantine")),
         ("due for decay", health.due.to_string()),
         ("ripe for promotion", health.ripe.to_string()),
-        ("sessions to be counted", health.sessions.to_string()),
-        ("to be looked at by clusters", health.clusters.to_string()),
-        ("new, to strengthen what is like them", health.reinforce.to_string()),
-        ("outcomes to be learned", health.outcomes.to_string()),
+        ("sessions to count", health.sessions.to_string()),
+        ("due for clustering", health.clusters.to_string()),
+        ("due for reinforcement", health.reinforce.to_string()),
+        ("outcomes to learn", health.outcomes.to_string()),
     ]);
 }

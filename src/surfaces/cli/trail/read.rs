@@ -38,7 +38,7 @@ pub(super) async fn hot(
     let edges = hot.found;
     output.emit_list("trail.hot", "edges", &edges, |page| {
         if edges.is_empty() {
-            page.line("Nobody has walked here lately.");
+            page.line("No edge carries success or traversal.");
         } else {
             table_of_edges(page, &edges);
         }
@@ -56,7 +56,7 @@ pub(super) async fn cold(
     let nodes = cold.found;
     output.emit_list("trail.cold", "nodes", &nodes, |page| {
         if nodes.is_empty() {
-            page.line("There are no places.");
+            page.line("No places.");
         } else {
             table_of_places(page, &nodes);
         }
@@ -75,7 +75,7 @@ pub(super) async fn path(
     let answer = service.cheapest_path(service.scope(), &from, &to, at).await?;
     output.emit("trail.path", &answer, |page| {
         match answer.cost {
-            None => page.line(&format!("No way was found from {from} to {to}.")),
+            None => page.line(&format!("No path from {from} to {to}.")),
             Some(cost) => {
                 let over = answer.edges.iter().map(Some).chain(std::iter::once(None));
                 for (node, edge) in answer.nodes.iter().zip(over) {
@@ -84,11 +84,11 @@ pub(super) async fn path(
                         None => node.to_string(),
                     });
                 }
-                page.line(&format!("It costs {cost:.3}."));
+                page.line(&format!("Cost: {cost:.3}."));
             }
         }
         if answer.truncated {
-            page.line(&format!("The search stopped after {} places: a cheaper way may exist.", answer.read));
+            page.line(&format!("The search stopped after {} places: a cheaper path may exist.", answer.read));
         }
     })
 }
@@ -107,7 +107,7 @@ pub(super) async fn next(
     let candidates = found.found;
     output.emit_list("trail.next", "candidates", &candidates, |page| {
         if candidates.is_empty() {
-            page.line(&format!("No edge leads from {from}."));
+            page.line(&format!("No edge from {from}."));
             return;
         }
         let columns =

@@ -3,7 +3,7 @@
 use super::super::instant::readable;
 use super::super::output::Output;
 use super::super::{CliError, Global, RunOptions, WriteOptions};
-use super::{CycleArgs, DepositArgs, EdgeArgs, NodeArgs, place, table_of_edges, table_of_places};
+use super::{CycleArgs, DepositArgs, EdgeVerb, NodeVerb, place, table_of_edges, table_of_places};
 use ebb_core::api::trail::{Evaporated, TrailCycle, TrailWritten};
 use ebb_core::domain::event::{Step, Trace, Walk};
 use ebb_core::domain::ids::PlaceId;
@@ -11,40 +11,38 @@ use ebb_core::service::memories::RequestId;
 use ebb_core::service::{JobName, Service, Tally};
 
 pub(super) async fn node(
-    args: &NodeArgs,
+    verb: &NodeVerb,
     service: &Service,
     output: &Output,
     global: &Global,
 ) -> Result<(), CliError> {
-    let label = service.allowed().label(&args.label).map_err(CliError::usage)?.clone();
-    let id = PlaceId::new(&args.id).map_err(CliError::usage)?;
-    let name = format!("{label}:{id}");
-    let what = Walk::node(label, id, args.name.clone()).map_err(CliError::usage)?;
-    let wrote = trace(what, &args.write, service, global).await?;
+    let NodeVerb::Add { label, id, name, write } = verb;
+    let label = service.allowed().label(label).map_err(CliError::usage)?.clone();
+    let id = PlaceId::new(id).map_err(CliError::usage)?;
+    let place = format!("{label}:{id}");
+    let what = Walk::node(label, id, name.clone()).map_err(CliError::usage)?;
+    let wrote = trace(what, write, service, global).await?;
     output.emit("trail.node", &wrote, |page| {
-        page.line(&format!(
-            "{name} is {}.",
-            if wrote.traced.created == Some(true) { "new" } else { "there already" }
-        ));
+        let state = if wrote.traced.created == Some(true) { "is new" } else { "exists" };
+        page.line(&format!("{place} {state}."));
     })
 }
 
 pub(super) async fn edge(
-    args: &EdgeArgs,
+    verb: &EdgeVerb,
     service: &Service,
     output: &Output,
     global: &Global,
 ) -> Result<(), CliError> {
-    let kind = service.allowed().kind(&args.kind).map_err(CliError::usage)?.clone();
-    let (from, to) = (place(&args.from, service)?, place(&args.to, service)?);
+    let EdgeVerb::Add { from, kind, to, base_cost, write } = verb;
+    let kind = service.allowed().kind(kind).map_err(CliError::usage)?.clone();
+    let (from, to) = (place(from, service)?, place(to, service)?);
     let name = format!("{from} {kind} {to}");
-    let what = Walk::edge(from, to, kind, args.base_cost).map_err(CliError::usage)?;
-    let wrote = trace(what, &args.write, service, global).await?;
+    let what = Walk::edge(from, to, kind, *base_cost).map_err(CliError::usage)?;
+    let wrote = trace(what, write, service, global).await?;
     output.emit("trail.edge", &wrote, |page| {
-        page.line(&format!(
-            "{name} is {}.",
-            if wrote.traced.created == Some(true) { "new" } else { "there already" }
-        ));
+        let state = if wrote.traced.created == Some(true) { "is new" } else { "exists" };
+        page.line(&format!("{name} {state}."));
         table_of_edges(page, &wrote.traced.edges);
     })
 }
@@ -122,10 +120,10 @@ pub(super) async fn evaporate(
     let cycle = service.cycles().await?.cycles.at(at);
     let evaporated = Evaporated::of(&tally, cycle, at, dry_run);
     output.emit("trail.evaporate", &evaporated, |page| {
-        let (brought, silent) =
-            if dry_run { ("would be brought", "would fall") } else { ("were brought", "fell") };
+        let (updated, fell) =
+            if dry_run { ("would be updated", "would fall") } else { ("were updated", "fell") };
         page.line(&format!(
-            "{} places and edges {brought} to cycle {cycle}; of these {} {silent} silent.",
+            "{} places and edges {updated} to cycle {cycle}; of these {} {fell} to 0.",
             tally.changed, tally.silenced
         ));
     })
@@ -152,10 +150,10 @@ pub(super) async fn cycle(
     };
     let answer = TrailCycle::of(&counter, cycle, at, dry_run);
     output.emit("trail.cycle", &answer, |page| {
-        page.line(&format!("It is cycle {cycle}, since {} UTC.", readable(answer.begins)));
+        page.line(&format!("Cycle {cycle}, since {} UTC.", readable(answer.begins)));
         match answer.evaporated {
-            Some(last) => page.line(&format!("Everything was brought to cycle {last}.")),
-            None => page.line("Nothing lies on any trail yet."),
+            Some(last) => page.line(&format!("Last evaporation: cycle {last}.")),
+            None => page.line("No pheromones yet."),
         }
     })
 }
