@@ -15,7 +15,7 @@ use crate::surfaces::cli::{
 use crate::surfaces::mcp::Tools;
 use crate::telemetry;
 use crate::{wiring, worker};
-use clap::Parser;
+use clap::{ArgMatches, CommandFactory, FromArgMatches};
 use ebb_core::clock::Clock;
 use ebb_core::domain::ids::Scope;
 use ebb_core::domain::units::Timestamp;
@@ -32,17 +32,31 @@ use std::time::Duration;
 /// Runs the command line of this process to its end.
 #[must_use]
 pub fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let matches = Cli::command().get_matches();
+    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let environment = Environment::of_process();
     let output = cli.global.output(environment.no_color());
     match run(&cli, &environment, &output) {
         Ok(()) => ExitCode::from(Exit::Ok.code()),
         Err(error) => {
+            let error = if error.exit() == Exit::Usage { error.or_try(help_of(&matches)) } else { error };
             // If stderr cannot be written, nothing can report it.
             let _ = error.write_to(&mut std::io::stderr(), output.color_on_stderr);
             ExitCode::from(error.exit().code())
         }
     }
+}
+
+/// The command that prints the help of the verb that was run.
+fn help_of(matches: &ArgMatches) -> String {
+    let mut words = vec!["ebb"];
+    let mut verb = matches;
+    while let Some((name, inner)) = verb.subcommand() {
+        words.push(name);
+        verb = inner;
+    }
+    words.push("--help");
+    words.join(" ")
 }
 
 fn run(cli: &Cli, environment: &Environment, output: &Output) -> Result<(), CliError> {
@@ -102,7 +116,7 @@ fn serve(cli: &Cli, settings: Settings, environment: &Environment, output: &Outp
                 .write_to(&mut std::io::stderr(), output.color_on_stderr);
             std::process::exit(Exit::Interrupted.code().into());
         }
-        // A managed server that nobody else uses is stopped by its keeper, which need not be waited for.
+        // The keeper stops a managed server without other users; waiting for it is not necessary.
         let _ = tokio::time::timeout(SHUTDOWN_TIMEOUT, open.close()).await;
         ended.map_err(CliError::failed)
     });

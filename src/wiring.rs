@@ -1,8 +1,8 @@
 //! Opens and closes the layers for one verb: server, store, service.
 //!
 //! The address of a server travels from `provision` to `store` here and nowhere else; the two do not know each other. A
-//! managed server is initialised when it is opened, since nobody else writes there; a given database is prepared by a
-//! person, with `ebb init`.
+//! managed server is initialised when it is opened, since no other program writes there; a given database is
+//! initialised by a person, with `ebb init`.
 
 use crate::settings::Settings;
 use crate::settings::jobs::JobConfig as JobSettings;

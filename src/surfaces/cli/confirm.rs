@@ -1,7 +1,7 @@
 //! The question before a change that cannot be taken back or reaches far.
 //!
-//! On a terminal a person answers. In a pipe nobody can, and a program that waits for an answer there hangs a script for
-//! ever: so it declines at once and names `--yes`.
+//! On a terminal a person answers. In a pipe a program that waited for an answer would hang the script: so it declines at once and
+//! names `--yes`.
 
 use super::exit::{CliError, Exit};
 use std::io::{self, BufRead, IsTerminal, Write};
@@ -10,7 +10,7 @@ use std::io::{self, BufRead, IsTerminal, Write};
 /// that an interrupt is heard meanwhile.
 ///
 /// # Errors
-/// Exit 3 when the answer is not yes, or nobody is there to give one.
+/// Exit 3 when the answer is not yes, or there is no terminal.
 pub async fn confirm(question: &str, yes: bool) -> Result<(), CliError> {
     let terminal = io::stdin().is_terminal() && io::stderr().is_terminal();
     let question = question.to_owned();

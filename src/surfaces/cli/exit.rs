@@ -96,6 +96,12 @@ impl CliError {
         self
     }
 
+    /// Adds the next command to try, unless there is one.
+    #[must_use]
+    pub fn or_try(self, command: impl fmt::Display) -> Self {
+        if self.hint.is_some() { self } else { self.try_this(command) }
+    }
+
     /// The exit code.
     #[must_use]
     pub const fn exit(&self) -> Exit {

@@ -73,7 +73,7 @@ pub async fn run(verb: &Verb, config: &Config, keeper: &Keeper, output: &Output)
     }
 }
 
-/// These verbs are about the managed server, and a given one is somebody else's.
+/// Refuses a given server: these verbs manage the local one only.
 fn refuse_given(config: &Config) -> Result<(), CliError> {
     match &config.uri {
         None => Ok(()),
@@ -119,7 +119,7 @@ fn print_status(status: &Status, output: &Output) -> Result<(), CliError> {
     })
 }
 
-/// Opens an address with the system's own opener; `false` where there is none or nobody looks at a screen.
+/// Opens an address with the system's own opener; `false` where there is none, or no screen.
 fn open(url: &str) -> bool {
     let opener = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
     let quiet = || std::process::Stdio::null();

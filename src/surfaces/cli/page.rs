@@ -93,7 +93,7 @@ impl Page {
         self.push(&line);
     }
 
-    /// A line that stands out.
+    /// A line in bold.
     pub fn heading(&mut self, text: &str) {
         let text = harmless(text);
         self.push(&if self.color { format!("\x1b[1m{text}\x1b[0m") } else { text });
@@ -116,7 +116,7 @@ impl Page {
     }
 
     /// A table without lines. A row is as long as there are columns. On a terminal that is too narrow for it, the
-    /// columns that may be cut are; where too little would be left of one, it stands below its row.
+    /// columns that may be cut are; where too little would be left of one, it goes below its row.
     pub fn table<R: IntoIterator<Item = String>>(
         &mut self,
         columns: &[Column<'_>],

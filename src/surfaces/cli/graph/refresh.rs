@@ -1,4 +1,4 @@
-//! `ebb graph refresh`: asks the mirrors of all processes to read the graph again.
+//! `ebb graph refresh`: makes the mirrors of all processes reload the graph.
 
 use crate::surfaces::cli::exit::CliError;
 use crate::surfaces::cli::instant::about;

@@ -1,6 +1,6 @@
 //! Documents in SVG: one style sheet, and the few shapes that the pictures are made of.
 //!
-//! A document stands alone: no script, no font of its own, a background of its own, and colours that follow the
+//! A document is self-contained: no script, no font of its own, a background of its own, and colours that follow the
 //! reader's light or dark setting, so that it can be put into a report or a page as it is.
 
 use std::fmt::Write;
@@ -161,7 +161,7 @@ pub(super) fn time_axis(frame: &Frame, ticks: &[(i64, String)], x: &dyn Fn(i64) 
     body
 }
 
-/// A path through points, without those that nobody would see beside the one before.
+/// A path through points, without those too near to the one before to be visible.
 fn through(points: &[(f64, f64)]) -> String {
     let mut path = String::new();
     let mut before: Option<(f64, f64)> = None;

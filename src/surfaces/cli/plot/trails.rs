@@ -1,7 +1,7 @@
 //! The hottest edges of trails, a bar each.
 //!
 //! Success and traversal make one bar, since what ranks an edge is their sum; recency, which is 1 at most, is a column of
-//! eight steps, and the cost stands beside the base that it came down from.
+//! eight steps, and the cost is shown with its base cost.
 
 use super::Ink;
 use super::canvas::{self, place};

@@ -21,7 +21,7 @@ struct Answer {
 /// # Errors
 /// Exit 7 if there is a problem.
 pub async fn doctor(args: &Doctor, service: &Service, output: &Output) -> Result<(), CliError> {
-    // A database that was never initialised is not half mended here: `ebb init` asks and does it whole.
+    // A database that was never initialised is left to `ebb init`, which asks first.
     let mended = if args.fix && service.store().check_schema().await.is_ok() {
         service.mend().await?
     } else {
