@@ -11,11 +11,11 @@ pub use xlr::XlrArgs;
 use super::exit::CliError;
 use super::output::Output;
 use super::page::{Column, Page, searched};
-use super::recall::{ProfileName, seed};
+use super::recall::{PROFILES, choice, seed};
 use clap::{Args, Subcommand};
 use ebb_core::api::engine::{ActivateRequest, EngineAnswer, EngineHit, EngineState, PageRankRequest};
 use ebb_core::api::recall::GivenSeed;
-use ebb_core::service::recall::{Config, View};
+use ebb_core::service::recall::{Config, Profile, View};
 use ebb_core::service::{Service, engine};
 use std::path::{Path, PathBuf};
 
@@ -59,8 +59,8 @@ pub struct ActivateArgs {
     #[command(flatten)]
     pub start: Seeds,
     /// Rule by which activation spreads
-    #[arg(long, value_enum, value_name = "PROFILE", default_value_t = ProfileName::Reference)]
-    pub profile: ProfileName,
+    #[arg(long, value_name = "PROFILE", default_value = "reference", value_parser = choice(PROFILES))]
+    pub profile: Profile,
     /// Maximum number of hops [default: that of the profile]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=20))]
     pub depth: Option<u8>,
@@ -121,7 +121,7 @@ impl ActivateArgs {
     fn request(&self) -> ActivateRequest {
         ActivateRequest {
             seeds: self.start.list.clone(),
-            profile: self.profile.into(),
+            profile: self.profile,
             depth: self.depth,
             top_k: usize::from(self.common.top),
             scope: None,

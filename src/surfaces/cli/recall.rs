@@ -4,7 +4,8 @@ use super::exit::CliError;
 use super::instant::Moment;
 use super::output::Output;
 use super::page::{Column, Page, searched};
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use ebb_core::api::recall::{GivenSeed, Hit, Recall, RecallRequest};
 use ebb_core::domain::ids::Term;
 use ebb_core::domain::units::Timestamp;
@@ -40,14 +41,14 @@ pub struct RecallArgs {
     #[arg(long, value_name = "ID", value_parser = term)]
     pub session: Option<Term>,
     /// Rule by which activation spreads
-    #[arg(long, value_enum, value_name = "PROFILE", default_value_t = ProfileName::Recall)]
-    pub profile: ProfileName,
+    #[arg(long, value_name = "PROFILE", default_value = "recall", value_parser = choice(PROFILES))]
+    pub profile: Profile,
     /// Kinds of evidence to use, comma-separated [default: engine.dimensions]
-    #[arg(long = "dimension", value_enum, value_name = "KIND", value_delimiter = ',')]
-    pub dimensions: Vec<DimensionName>,
+    #[arg(long = "dimension", value_name = "KIND", value_delimiter = ',', value_parser = choice(DIMENSIONS))]
+    pub dimensions: Vec<Dimension>,
     /// Contrast (XLR) with other parts of the graph [default: engine.xlr]
-    #[arg(long, value_enum, value_name = "HOW")]
-    pub xlr: Option<XlrName>,
+    #[arg(long, value_name = "HOW", value_parser = choice(XLR))]
+    pub xlr: Option<Xlr>,
     // A process of one question has no earlier ones, so nothing is added there.
     /// Add nodes that appeared with the seeds in earlier questions [default: engine.priming]
     #[arg(long, conflicts_with = "no_prime")]
@@ -69,58 +70,34 @@ pub struct RecallArgs {
     pub why: bool,
 }
 
-/// Rule by which activation spreads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ProfileName {
-    /// Activation adds up, and neighbours share it
-    Recall,
-    /// Only the strongest activation counts
-    Reference,
-}
+/// Profiles by name.
+pub(super) const PROFILES: [(&str, &str, Profile); 2] = [
+    ("recall", "Activation adds up, and neighbours share it", Profile::Recall),
+    ("reference", "Only the strongest activation counts", Profile::Reference),
+];
+/// Kinds of evidence by name.
+const DIMENSIONS: [(&str, &str, Dimension); 4] = [
+    ("structural", "Activation over relationships from the seeds", Dimension::Structural),
+    ("semantic", "Similar name, or co-occurrence with such nodes", Dimension::Semantic),
+    ("temporal", "Freshness, or change together with the seeds", Dimension::Temporal),
+    ("causal", "Causal edges to or from the seeds", Dimension::Causal),
+];
+/// Uses of contrast (XLR) by name.
+const XLR: [(&str, &str, Xlr); 3] = [
+    ("off", "No contrast", Xlr::Off),
+    ("gate", "Lower the score of nodes that any question would reach", Xlr::Gate),
+    ("report", "Report contrast with --why and in JSON, without changing scores", Xlr::Report),
+];
 
-/// A kind of evidence.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum DimensionName {
-    /// Activation over relationships from the seeds
-    Structural,
-    /// Similar name, or co-occurrence with such nodes
-    Semantic,
-    /// Freshness, or change together with the seeds
-    Temporal,
-    /// Causal edges to or from the seeds
-    Causal,
-}
-
-impl From<DimensionName> for Dimension {
-    fn from(name: DimensionName) -> Self {
-        match name {
-            DimensionName::Structural => Self::Structural,
-            DimensionName::Semantic => Self::Semantic,
-            DimensionName::Temporal => Self::Temporal,
-            DimensionName::Causal => Self::Causal,
-        }
-    }
-}
-
-/// Use of contrast (XLR).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum XlrName {
-    /// No contrast
-    Off,
-    /// Lower the score of nodes that any question would reach
-    Gate,
-    /// Report contrast with --why and in JSON, without changing scores
-    Report,
-}
-
-impl From<XlrName> for Xlr {
-    fn from(name: XlrName) -> Self {
-        match name {
-            XlrName::Off => Self::Off,
-            XlrName::Gate => Self::Gate,
-            XlrName::Report => Self::Report,
-        }
-    }
+/// Parses one of several names, each with its line of help and its value.
+pub(super) fn choice<T: Copy + Send + Sync + 'static, const N: usize>(
+    choices: [(&'static str, &'static str, T); N],
+) -> impl TypedValueParser<Value = T> {
+    let names = choices.map(|(name, help, _)| PossibleValue::new(name).help(help));
+    PossibleValuesParser::new(names).try_map(move |name| {
+        let known = choices.iter().find(|(known, ..)| *known == name);
+        known.map(|(.., value)| *value).ok_or("not one of the names")
+    })
 }
 
 /// A seed: an id and its weight.
@@ -142,15 +119,6 @@ pub(super) fn seed(text: &str) -> Result<GivenSeed, String> {
 /// A checked term.
 pub(super) fn term(text: &str) -> Result<Term, String> {
     Term::try_from(text.to_owned()).map_err(|why| why.to_string())
-}
-
-impl From<ProfileName> for Profile {
-    fn from(name: ProfileName) -> Self {
-        match name {
-            ProfileName::Recall => Self::Recall,
-            ProfileName::Reference => Self::Reference,
-        }
-    }
 }
 
 /// Runs the verb.
@@ -178,7 +146,6 @@ impl RecallArgs {
     fn request(&self, now: Timestamp) -> Result<RecallRequest, CliError> {
         let resolved = self.since.map(|since| since.resolve(now)).transpose();
         let since = resolved.map_err(|why| CliError::usage("--since leads out of the calendar").why(why))?;
-        let heard: Vec<Dimension> = self.dimensions.iter().map(|name| (*name).into()).collect();
         Ok(RecallRequest {
             text: self.words.join(" "),
             seeds: self.seeds.clone(),
@@ -187,9 +154,9 @@ impl RecallArgs {
             tiers: self.tiers.clone(),
             since,
             session: self.session.clone(),
-            profile: self.profile.into(),
-            dimensions: Some(heard).filter(|heard| !heard.is_empty()),
-            xlr: self.xlr.map(Into::into),
+            profile: self.profile,
+            dimensions: Some(self.dimensions.clone()).filter(|kinds| !kinds.is_empty()),
+            xlr: self.xlr,
             priming: if self.no_prime { Some(false) } else { self.prime.then_some(true) },
             seed_mass: if self.subtract_seeds { SeedMass::Subtract } else { SeedMass::Keep },
             words: !self.no_words,
