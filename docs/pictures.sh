@@ -22,11 +22,23 @@ trap finish EXIT
 mkdir -p "$images"
 cd "$folder"
 unset NEO4J_URI
+cat >fridays.ndjson <<'END'
+{"at": "2026-03-02T08:00:00Z", "kind": "memory", "id": "fridays", "content": "The staging database is read-only on Fridays", "session": "s1"}
+{"at": "2026-03-02T09:00:00Z", "kind": "access", "id": "fridays", "session": "s2"}
+{"at": "2026-03-02T09:30:00Z", "kind": "access", "id": "fridays", "session": "s3"}
+{"at": "2026-03-02T16:00:00Z", "kind": "access", "id": "fridays", "session": "s4"}
+{"at": "2026-03-03T09:00:00Z", "kind": "access", "id": "fridays", "session": "s5"}
+{"at": "2026-03-03T11:00:00Z", "kind": "access", "id": "fridays", "session": "s6"}
+{"at": "2026-03-03T15:00:00Z", "kind": "access", "id": "fridays", "session": "s7"}
+{"at": "2026-03-04T09:00:00Z", "kind": "access", "id": "fridays", "session": "s8"}
+END
+"$ebb" replay fridays.ndjson --until 2026-03-04T12:00:00Z 2>&1 | tee replay.txt
+home=$(sed -n 's/^Replaying on a managed server of its own, in //p' replay.txt)
+EBB__NEO4J__HOME=$home "$ebb" plot energy fridays --svg "$images/energy.svg" -o json
 "$ebb" demo -o json >demo.json
 export EBB__NEO4J__HOME=.ebb/demo
 "$ebb" neo4j start -o json >started.json
 "$ebb" plot tiers --svg "$images/tiers.svg" -o json
-"$ebb" plot energy mem-redis-streams-spike --svg "$images/energy.svg" -o json
 "$ebb" plot decay --limit 10 --svg "$images/relations.svg" -o json
 "$ebb" plot trails --limit 10 --svg "$images/trails.svg" -o json
 if ! command -v "$chromium" >/dev/null; then
