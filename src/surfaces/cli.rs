@@ -88,11 +88,26 @@ pub enum Command {
     /// Prepare a database: constraints, indexes and the configuration node
     Init(server::Init),
     /// Check connection, server, schema and rows, and name the fix for each problem
-    Doctor(server::Doctor),
+    #[command(after_help = "\
+Exit code 7 on a problem. --fix repairs what has only one right repair and lists the rest.
+
+Examples:
+  ebb doctor
+  ebb doctor --fix --yes")]
+    Doctor {
+        /// Repair what has only one right repair
+        #[arg(long)]
+        fix: bool,
+    },
     /// Show jobs, attempts, tiers and backlog
     Status(server::Status),
     /// Show memories and energies by tier, stuck attempts and backlog
-    Health(server::Health),
+    #[command(after_help = "Examples:\n  ebb health\n  ebb health -o json")]
+    Health {
+        /// The instant the energies are for.
+        #[command(flatten)]
+        when: ReadOptions,
+    },
     /// Run the jobs on schedule and serve the HTTP API
     Serve(serve::Serve),
     /// Run the jobs on schedule: `serve --roles worker`
@@ -154,9 +169,23 @@ pub enum Command {
     #[command(subcommand)]
     Config(config::Verb),
     /// Print a shell completion script
-    Completions(docs::Completions),
+    #[command(after_help = "\
+Examples:
+  ebb completions bash > ~/.local/share/bash-completion/completions/ebb
+  ebb completions zsh > \"${fpath[1]}/_ebb\"
+  ebb completions fish > ~/.config/fish/completions/ebb.fish")]
+    Completions {
+        /// Shell
+        #[arg(value_name = "SHELL")]
+        shell: docs::Shell,
+    },
     /// Print the manual, or write all its pages
-    Man(docs::Man),
+    #[command(after_help = "Examples:\n  ebb man | man -l -\n  ebb man --dir ~/.local/share/man/man1")]
+    Man {
+        /// Write the pages of all verbs into this folder instead of the first page to stdout
+        #[arg(long, value_name = "FOLDER")]
+        dir: Option<PathBuf>,
+    },
 }
 
 /// Options of every verb.
@@ -329,14 +358,15 @@ pub async fn run(
     output: &Output,
     global: &Global,
 ) -> Result<(), CliError> {
-    if !matches!(command, Command::Init(_) | Command::Doctor(_) | Command::Status(_) | Command::Replay(_)) {
+    if !matches!(command, Command::Init(_) | Command::Doctor { .. } | Command::Status(_) | Command::Replay(_))
+    {
         service.store().check_schema().await?;
     }
     match command {
         Command::Init(args) => server::init(args, service, output, global).await,
-        Command::Doctor(args) => server::doctor(args, service, output).await,
+        Command::Doctor { fix } => server::doctor(*fix, service, output).await,
         Command::Status(args) => server::status(args, service, output).await,
-        Command::Health(args) => server::health(args, service, output).await,
+        Command::Health { when } => server::health(when, service, output).await,
         Command::Job(verb) => job::run(verb, service, output, global).await,
         Command::Attempt(verb) => attempt::run(verb, service, output, global).await,
         Command::Memory(verb) => memory::run(verb, service, output, global).await,
@@ -361,8 +391,8 @@ pub async fn run(
         | Command::Mcp
         | Command::Neo4j(_)
         | Command::Config(_)
-        | Command::Completions(_)
-        | Command::Man(_) => Err(CliError::usage("this command does not run on a database")),
+        | Command::Completions { .. }
+        | Command::Man { .. } => Err(CliError::usage("this command does not run on a database")),
     }
 }
 
@@ -381,8 +411,8 @@ fn unknown(what: &str, name: &str, known: impl Iterator<Item = &'static str>, li
 #[must_use]
 pub fn run_offline(command: &Command, output: &Output) -> Option<Result<(), CliError>> {
     match command {
-        Command::Completions(args) => Some(docs::completions(args, Cli::command(), output)),
-        Command::Man(args) => Some(docs::man(args, Cli::command(), output)),
+        Command::Completions { shell } => Some(docs::completions(*shell, Cli::command(), output)),
+        Command::Man { dir } => Some(docs::man(dir.as_deref(), Cli::command(), output)),
         _ => None,
     }
 }

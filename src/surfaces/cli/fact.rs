@@ -20,7 +20,21 @@ pub enum Verb {
     /// Assert a fact about an entity; earlier facts stay
     Assert(AssertArgs),
     /// List facts: the latest of each tuple, or the whole history
-    List(ListArgs),
+    #[command(after_help = "Examples:\n  ebb fact list --scope company\n  ebb fact list Alex --history")]
+    List {
+        /// Only facts about this entity
+        #[arg(value_name = "ENTITY")]
+        entity: Option<String>,
+        /// Only facts of this relation
+        #[arg(long, value_name = "RELATION")]
+        relation: Option<String>,
+        /// All facts, also those replaced by later ones
+        #[arg(long)]
+        history: bool,
+        /// Maximum number of facts [default: all]
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+        limit: Option<u32>,
+    },
 }
 
 /// Type of a value.
@@ -65,24 +79,6 @@ pub struct AssertArgs {
     /// When, whether for real, and under which request id.
     #[command(flatten)]
     pub write: WriteOptions,
-}
-
-/// `ebb fact list`
-#[derive(Debug, Clone, Args)]
-#[command(after_help = "Examples:\n  ebb fact list --scope company\n  ebb fact list Alex --history")]
-pub struct ListArgs {
-    /// Only facts about this entity
-    #[arg(value_name = "ENTITY")]
-    pub entity: Option<String>,
-    /// Only facts of this relation
-    #[arg(long, value_name = "RELATION")]
-    pub relation: Option<String>,
-    /// All facts, also those replaced by later ones
-    #[arg(long)]
-    pub history: bool,
-    /// Maximum number of facts [default: all]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub limit: Option<u32>,
 }
 
 /// `ebb sweep`
@@ -151,7 +147,11 @@ impl AssertArgs {
 pub async fn run(verb: &Verb, service: &Service, output: &Output, global: &Global) -> Result<(), CliError> {
     match verb {
         Verb::Assert(args) => assert(args, service, output, global).await,
-        Verb::List(args) => list(args, service, output).await,
+        Verb::List { entity, relation, history, limit } => {
+            let (entity, relation) = (entity.clone(), relation.clone());
+            let filter = FactFilter { scope: scope(service)?, entity, relation, history: *history };
+            list(&filter, *limit, service, output).await
+        }
     }
 }
 
@@ -210,15 +210,14 @@ async fn assert(
     })
 }
 
-async fn list(args: &ListArgs, service: &Service, output: &Output) -> Result<(), CliError> {
-    let filter = FactFilter {
-        scope: scope(service)?,
-        entity: args.entity.clone(),
-        relation: args.relation.clone(),
-        history: args.history,
-    };
-    let limit = args.limit.and_then(|limit| usize::try_from(limit).ok());
-    let found = service.facts(&filter, "", limit).await?;
+async fn list(
+    filter: &FactFilter,
+    limit: Option<u32>,
+    service: &Service,
+    output: &Output,
+) -> Result<(), CliError> {
+    let limit = limit.and_then(|limit| usize::try_from(limit).ok());
+    let found = service.facts(filter, "", limit).await?;
     let facts: Vec<Fact> = found.into_iter().map(Fact::from).collect();
     output.emit_list("fact.list", "facts", &facts, |page| {
         if facts.is_empty() {

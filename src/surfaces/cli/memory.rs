@@ -97,12 +97,25 @@ pub(super) fn key(text: &str, service: &Service) -> Result<MemoryKey, CliError> 
     Ok(MemoryKey::new(service.scope(), &memory_id(text)?))
 }
 
-fn session_id(text: Option<&String>) -> Result<Option<SessionId>, CliError> {
-    text.map(|text| SessionId::new(text)).transpose().map_err(CliError::usage)
+/// The session and the agent instance of a write.
+#[derive(Debug, Clone, Args)]
+pub struct Origin {
+    /// Session of the write
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
+    /// Agent instance of the write
+    #[arg(long, value_name = "ID")]
+    pub instance: Option<String>,
 }
 
-fn instance_id(text: Option<&String>) -> Result<Option<InstanceId>, CliError> {
-    text.map(|text| InstanceId::new(text)).transpose().map_err(CliError::usage)
+impl Origin {
+    fn session(&self) -> Result<Option<SessionId>, CliError> {
+        self.session.as_ref().map(|text| SessionId::new(text)).transpose().map_err(CliError::usage)
+    }
+
+    fn instance(&self) -> Result<Option<InstanceId>, CliError> {
+        self.instance.as_ref().map(|text| InstanceId::new(text)).transpose().map_err(CliError::usage)
+    }
 }
 
 /// `ebb memory add`
@@ -120,12 +133,9 @@ pub struct Add {
     /// Id [default: a new one]
     #[arg(long, value_name = "ID")]
     pub id: Option<String>,
-    /// Session in which it is created
-    #[arg(long, value_name = "ID")]
-    pub session: Option<String>,
-    /// Agent instance that creates it
-    #[arg(long, value_name = "ID")]
-    pub instance: Option<String>,
+    /// Session and instance.
+    #[command(flatten)]
+    pub origin: Origin,
     /// Entity that it mentions; may be repeated
     #[arg(long = "mention", value_name = "NAME")]
     pub mentions: Vec<String>,
@@ -152,12 +162,9 @@ pub struct Access {
     /// Ids of the memories
     #[arg(value_name = "ID", required = true)]
     pub ids: Vec<String>,
-    /// Session of the access
-    #[arg(long, value_name = "ID")]
-    pub session: Option<String>,
-    /// Agent instance of the access
-    #[arg(long, value_name = "ID")]
-    pub instance: Option<String>,
+    /// Session and instance.
+    #[command(flatten)]
+    pub origin: Origin,
     /// Fail on an expired memory instead of reviving it
     #[arg(long)]
     pub no_revive: bool,

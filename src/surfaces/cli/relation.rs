@@ -20,7 +20,18 @@ pub enum Verb {
     /// Observe a relation: its weight becomes 1, or --weight
     Observe(ObserveArgs),
     /// List relations by current weight, heaviest first
-    List(ListArgs),
+    #[command(after_help = "Examples:\n  ebb relation list\n  ebb relation list --decayed --at 2027-01-01")]
+    List {
+        /// Only relations below the minimum, which retrieval leaves out
+        #[arg(long)]
+        decayed: bool,
+        /// Maximum number of relations [default: all]
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+        limit: Option<u32>,
+        /// Instant.
+        #[command(flatten)]
+        when: ReadOptions,
+    },
     /// Pin a relation at its current weight
     Pin {
         /// Which.
@@ -86,21 +97,6 @@ pub struct ObserveArgs {
     pub write: WriteOptions,
 }
 
-/// `ebb relation list`
-#[derive(Debug, Clone, Args)]
-#[command(after_help = "Examples:\n  ebb relation list\n  ebb relation list --decayed --at 2027-01-01")]
-pub struct ListArgs {
-    /// Only relations below the minimum, which retrieval leaves out
-    #[arg(long)]
-    pub decayed: bool,
-    /// Maximum number of relations [default: all]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub limit: Option<u32>,
-    /// Instant.
-    #[command(flatten)]
-    pub when: ReadOptions,
-}
-
 fn weight(text: &str) -> Result<Weight, String> {
     let number = text.parse::<f64>().map_err(|_| "a weight is a number from 0 to 1".to_owned())?;
     Weight::new(number).map_err(|why| why.to_string())
@@ -130,7 +126,7 @@ struct PassReport {
 pub async fn run(verb: &Verb, service: &Service, output: &Output, global: &Global) -> Result<(), CliError> {
     match verb {
         Verb::Observe(args) => observe(args, service, output, global).await,
-        Verb::List(args) => list(args, service, output).await,
+        Verb::List { decayed, limit, when } => list(*decayed, *limit, when, service, output).await,
         Verb::Pin { names, write } => pin(names, write, true, service, output, global).await,
         Verb::Unpin { names, write } => pin(names, write, false, service, output, global).await,
         Verb::Decay { list, options } => decay(*list, options, service, output, global).await,
@@ -161,15 +157,21 @@ async fn observe(
     })
 }
 
-async fn list(args: &ListArgs, service: &Service, output: &Output) -> Result<(), CliError> {
-    let at = args.when.instant(service).await?;
-    let which = if args.decayed { Which::Decayed } else { Which::Retrievable };
-    let limit = args.limit.and_then(|limit| usize::try_from(limit).ok());
+async fn list(
+    decayed: bool,
+    limit: Option<u32>,
+    when: &ReadOptions,
+    service: &Service,
+    output: &Output,
+) -> Result<(), CliError> {
+    let at = when.instant(service).await?;
+    let which = if decayed { Which::Decayed } else { Which::Retrievable };
+    let limit = limit.and_then(|limit| usize::try_from(limit).ok());
     let found = service.relations(service.scope(), which, limit, at).await?;
     let edges: Vec<Edge> = found.into_iter().map(Edge::of).collect();
     output.emit_list("relation.list", "edges", &edges, |page| {
         if edges.is_empty() {
-            let none = if args.decayed { "No relation is below the minimum" } else { "No relations" };
+            let none = if decayed { "No relation is below the minimum" } else { "No relations" };
             page.line(&format!("{none} at {} UTC.", readable(at)));
             return;
         }

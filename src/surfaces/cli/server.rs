@@ -33,29 +33,6 @@ pub struct Init {
     pub dry_run: bool,
 }
 
-/// `ebb doctor`
-#[derive(Debug, Clone, Args)]
-#[command(after_help = "\
-Exit code 7 on a problem. --fix repairs what has only one right repair and lists the rest.
-
-Examples:
-  ebb doctor
-  ebb doctor --fix --yes")]
-pub struct Doctor {
-    /// Repair what has only one right repair
-    #[arg(long)]
-    pub fix: bool,
-}
-
-/// `ebb health`
-#[derive(Debug, Clone, Args)]
-#[command(after_help = "Examples:\n  ebb health\n  ebb health -o json")]
-pub struct Health {
-    /// The instant the energies are for.
-    #[command(flatten)]
-    pub when: super::ReadOptions,
-}
-
 /// `ebb status`
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "Examples:\n  ebb status\n  ebb status --watch\n  ebb status -o json")]

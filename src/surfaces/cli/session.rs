@@ -4,7 +4,7 @@ use super::exit::CliError;
 use super::instant::readable;
 use super::output::Output;
 use super::{Global, WriteOptions};
-use clap::{Args, Subcommand};
+use clap::Subcommand;
 use ebb_core::api::session::SessionEnd;
 use ebb_core::domain::ids::SessionId;
 use ebb_core::service::Service;
@@ -13,22 +13,18 @@ use ebb_core::service::Service;
 #[derive(Debug, Clone, Subcommand)]
 pub enum Verb {
     /// End a session and promote its working memories of enough energy
-    End(End),
-}
-
-/// `ebb session end`
-#[derive(Debug, Clone, Args)]
-#[command(after_help = "Examples:\n  ebb session end s1\n  ebb session end s1 --threshold 1.2 --dry-run")]
-pub struct End {
-    /// Id of the session
-    #[arg(value_name = "ID")]
-    pub id: String,
-    /// Promote memories above this energy [default: sessionEndThreshold of the configuration node]
-    #[arg(long, value_name = "X", value_parser = threshold)]
-    pub threshold: Option<f64>,
-    /// When, whether for real, and under which request id.
-    #[command(flatten)]
-    pub write: WriteOptions,
+    #[command(after_help = "Examples:\n  ebb session end s1\n  ebb session end s1 --threshold 1.2 --dry-run")]
+    End {
+        /// Id of the session
+        #[arg(value_name = "ID")]
+        id: String,
+        /// Promote memories above this energy [default: sessionEndThreshold of the configuration node]
+        #[arg(long, value_name = "X", value_parser = threshold)]
+        threshold: Option<f64>,
+        /// When, whether for real, and under which request id.
+        #[command(flatten)]
+        write: WriteOptions,
+    },
 }
 
 fn threshold(text: &str) -> Result<f64, String> {
@@ -38,17 +34,17 @@ fn threshold(text: &str) -> Result<f64, String> {
 
 /// Runs a verb.
 pub async fn run(verb: &Verb, service: &Service, output: &Output, global: &Global) -> Result<(), CliError> {
-    let Verb::End(args) = verb;
-    let session = SessionId::new(&args.id).map_err(CliError::usage)?;
-    let at = args.write.instant(service, global).await?;
-    let mode = args.write.mode();
-    let ended = service.end_session(&mode, service.scope(), &session, at, args.threshold).await?;
+    let Verb::End { id, threshold, write } = verb;
+    let session = SessionId::new(id).map_err(CliError::usage)?;
+    let at = write.instant(service, global).await?;
+    let mode = write.mode();
+    let ended = service.end_session(&mode, service.scope(), &session, at, *threshold).await?;
     let answer = SessionEnd {
         session: session.to_string(),
         promoted: ended.promoted,
         held: ended.held,
         at,
-        dry_run: args.write.dry_run,
+        dry_run: write.dry_run,
     };
     output.emit("session.end", &answer, |page| {
         let (promoted, ended) =

@@ -1,7 +1,7 @@
 //! `ebb memory add`, `access`, `pin`, `unpin` and `forget`.
 
 use super::layout::{Memory, emit};
-use super::{Access, Add, Forget, instance_id, memory_id, session_id};
+use super::{Access, Add, Forget, memory_id};
 use crate::surfaces::cli::confirm::confirm;
 use crate::surfaces::cli::exit::CliError;
 use crate::surfaces::cli::output::Output;
@@ -28,8 +28,8 @@ pub(super) async fn add(
         id,
         scope: service.scope().clone(),
         content,
-        session: session_id(args.session.as_ref())?,
-        instance: instance_id(args.instance.as_ref())?,
+        session: args.origin.session()?,
+        instance: args.origin.instance()?,
         mentions: mentions.map_err(CliError::usage)?,
         pinned: args.pinned,
         embedding: embedding.transpose().map_err(CliError::usage)?,
@@ -54,8 +54,8 @@ pub(super) async fn access(
     global: &Global,
 ) -> Result<(), CliError> {
     let ids = memory_ids(&args.ids)?;
-    let session = session_id(args.session.as_ref())?;
-    instance_id(args.instance.as_ref())?;
+    let session = args.origin.session()?;
+    args.origin.instance()?;
     let at = args.write.instant(service, global).await?;
     let revive = if args.no_revive { Revive::No } else { Revive::Yes };
     let scope = service.scope().clone();

@@ -1,6 +1,6 @@
 //! `ebb health`: the documented health check, for energies as they are now.
 
-use super::Health;
+use crate::surfaces::cli::ReadOptions;
 use crate::surfaces::cli::exit::CliError;
 use crate::surfaces::cli::instant::readable;
 use crate::surfaces::cli::output::Output;
@@ -9,8 +9,8 @@ use ebb_core::api::server::{Health as Answer, TierHealth};
 use ebb_core::service::Service;
 
 /// Runs `ebb health`.
-pub async fn health(args: &Health, service: &Service, output: &Output) -> Result<(), CliError> {
-    let at = args.when.instant(service).await?;
+pub async fn health(when: &ReadOptions, service: &Service, output: &Output) -> Result<(), CliError> {
+    let at = when.instant(service).await?;
     let answer = service.health(at).await?;
     output.emit("health", &answer, |page| lay_out(&answer, page))
 }
