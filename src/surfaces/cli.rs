@@ -104,7 +104,7 @@ Examples:
     /// Show memories and energies by tier, stuck attempts and backlog
     #[command(after_help = "Examples:\n  ebb health\n  ebb health -o json")]
     Health {
-        /// The instant the energies are for.
+        /// Read options.
         #[command(flatten)]
         when: ReadOptions,
     },

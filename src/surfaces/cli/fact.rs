@@ -76,7 +76,7 @@ pub struct AssertArgs {
     /// Expiry of the fact: RFC 3339, a date, or relative such as +30d
     #[arg(long, value_name = "INSTANT", allow_hyphen_values = true)]
     pub valid_until: Option<Moment>,
-    /// When, whether for real, and under which request id.
+    /// Write options.
     #[command(flatten)]
     pub write: WriteOptions,
 }
@@ -105,7 +105,7 @@ pub struct SweepArgs {
     /// Show the state of a sweep that a worker runs
     #[arg(long, value_name = "ID", conflicts_with_all = ["mode", "policy", "accept_affected"])]
     pub job: Option<String>,
-    /// When, whether for real, and under which request id.
+    /// Write options.
     #[command(flatten)]
     pub write: WriteOptions,
 }

@@ -83,7 +83,7 @@ pub async fn run(args: &Inspect, service: &Service, output: &Output) -> Result<(
     // Files have an underscore where fingers type a hyphen.
     let asked = asked.replace('-', "_");
     let Some((name, title, text)) = Service::questions().find(|(name, ..)| *name == asked) else {
-        return Err(unknown("question", &asked, Service::questions().map(|(name, ..)| name), "ebb inspect"));
+        return Err(unknown("query", &asked, Service::questions().map(|(name, ..)| name), "ebb inspect"));
     };
     if args.cypher {
         return output.raw(format!("// {title}\n{text}").as_bytes());

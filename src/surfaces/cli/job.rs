@@ -55,7 +55,7 @@ pub struct RunArgs {
     /// Stop after this many rows
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub limit: Option<u64>,
-    /// When, and whether for real.
+    /// Run options.
     #[command(flatten)]
     pub options: RunOptions,
 }

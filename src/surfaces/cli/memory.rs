@@ -35,7 +35,7 @@ pub enum Verb {
         /// Id of the memory
         #[arg(value_name = "ID")]
         id: String,
-        /// Instant.
+        /// Read options.
         #[command(flatten)]
         when: ReadOptions,
     },
@@ -46,7 +46,7 @@ pub enum Verb {
         /// Ids of the memories
         #[arg(value_name = "ID", required = true)]
         ids: Vec<String>,
-        /// When, whether for real, and under which request id.
+        /// Write options.
         #[command(flatten)]
         write: WriteOptions,
     },
@@ -55,7 +55,7 @@ pub enum Verb {
         /// Ids of the memories
         #[arg(value_name = "ID", required = true)]
         ids: Vec<String>,
-        /// When, whether for real, and under which request id.
+        /// Write options.
         #[command(flatten)]
         write: WriteOptions,
     },
@@ -67,7 +67,7 @@ pub enum Verb {
         /// Id of the memory
         #[arg(value_name = "ID")]
         id: String,
-        /// Instant.
+        /// Read options.
         #[command(flatten)]
         when: ReadOptions,
     },
@@ -145,7 +145,7 @@ pub struct Add {
     /// Embedding: comma-separated numbers, as many as similarity.embedding_dimensions says
     #[arg(long, value_name = "NUMBERS", value_delimiter = ',', allow_hyphen_values = true)]
     pub embedding: Option<Vec<f64>>,
-    /// When, whether for real, and under which request id.
+    /// Write options.
     #[command(flatten)]
     pub write: WriteOptions,
 }
@@ -168,7 +168,7 @@ pub struct Access {
     /// Fail on an expired memory instead of reviving it
     #[arg(long)]
     pub no_revive: bool,
-    /// When, whether for real, and under which request id.
+    /// Write options.
     #[command(flatten)]
     pub write: WriteOptions,
 }
@@ -189,7 +189,7 @@ pub struct List {
     /// Maximum number of memories; 0 lists all
     #[arg(long, value_name = "N", default_value_t = 50)]
     pub limit: u32,
-    /// Instant.
+    /// Read options.
     #[command(flatten)]
     pub when: ReadOptions,
 }
@@ -211,7 +211,7 @@ pub struct Forget {
     /// Override the guard: the number of memories it named
     #[arg(long, value_name = "N")]
     pub accept_affected: Option<i64>,
-    /// When, whether for real, and under which request id.
+    /// Write options.
     #[command(flatten)]
     pub write: WriteOptions,
 }

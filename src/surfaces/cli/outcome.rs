@@ -34,7 +34,7 @@ pub struct OutcomeArgs {
     /// Reward for all of them together, above 0 and at most 10
     #[arg(long, value_name = "X", default_value_t = 1.0)]
     pub reward: f64,
-    /// When, whether for real, and under which request id.
+    /// Write options.
     #[command(flatten)]
     pub write: WriteOptions,
 }

@@ -90,7 +90,7 @@ pub struct Picture {
     /// Write an SVG file instead of drawing in the terminal
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
-    /// Instant.
+    /// Read options.
     #[command(flatten)]
     pub when: ReadOptions,
 }

@@ -28,25 +28,25 @@ pub enum Verb {
         /// Maximum number of relations [default: all]
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
         limit: Option<u32>,
-        /// Instant.
+        /// Read options.
         #[command(flatten)]
         when: ReadOptions,
     },
     /// Pin a relation at its current weight
     Pin {
-        /// Which.
+        /// The relation.
         #[command(flatten)]
         names: Names,
-        /// When, whether for real, and under which request id.
+        /// Write options.
         #[command(flatten)]
         write: WriteOptions,
     },
     /// Unpin a relation: it fades from now on
     Unpin {
-        /// Which.
+        /// The relation.
         #[command(flatten)]
         names: Names,
-        /// When, whether for real, and under which request id.
+        /// Write options.
         #[command(flatten)]
         write: WriteOptions,
     },
@@ -56,7 +56,7 @@ pub enum Verb {
         /// With --dry-run: also list the relations whose weight would be lowered
         #[arg(long, requires = "dry_run")]
         list: bool,
-        /// When, and whether for real.
+        /// Run options.
         #[command(flatten)]
         options: RunOptions,
     },
@@ -83,7 +83,7 @@ pub struct Names {
     after_help = "Examples:\n  ebb relation observe Alex works_on ProjectAlpha\n  ebb relation observe CoreAuthModule depends_on JWTLibrary --pinned"
 )]
 pub struct ObserveArgs {
-    /// Which.
+    /// The relation.
     #[command(flatten)]
     pub names: Names,
     /// Weight, 0 to 1 [default: 1]
@@ -92,7 +92,7 @@ pub struct ObserveArgs {
     /// Pin it: it does not fade
     #[arg(long)]
     pub pinned: bool,
-    /// When, whether for real, and under which request id.
+    /// Write options.
     #[command(flatten)]
     pub write: WriteOptions,
 }

@@ -40,7 +40,7 @@ pub struct Status {
     /// Refresh at this interval until interrupted; as JSON, one object per line
     #[arg(long, value_name = "SPAN", num_args = 0..=1, default_missing_value = "2s", value_parser = super::instant::span)]
     pub watch: Option<Duration>,
-    /// The instant the energies are for.
+    /// Read options.
     #[command(flatten)]
     pub when: super::ReadOptions,
 }

@@ -21,7 +21,7 @@ pub enum Verb {
         /// Promote memories above this energy [default: sessionEndThreshold of the configuration node]
         #[arg(long, value_name = "X", value_parser = threshold)]
         threshold: Option<f64>,
-        /// When, whether for real, and under which request id.
+        /// Write options.
         #[command(flatten)]
         write: WriteOptions,
     },

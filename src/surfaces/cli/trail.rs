@@ -29,7 +29,7 @@ pub enum Verb {
         /// Place: an id, or Label:id
         #[arg(value_name = "PLACE")]
         place: String,
-        /// When, whether for real, and under which request id.
+        /// Write options.
         #[command(flatten)]
         write: WriteOptions,
     },
@@ -41,7 +41,7 @@ pub enum Verb {
         /// Other place, to show the edges between the two
         #[arg(value_name = "TO")]
         to: Option<String>,
-        /// As of when.
+        /// Read options.
         #[command(flatten)]
         when: ReadOptions,
     },
@@ -50,7 +50,7 @@ pub enum Verb {
         /// Maximum number of results
         #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
         limit: u32,
-        /// As of when.
+        /// Read options.
         #[command(flatten)]
         when: ReadOptions,
     },
@@ -59,7 +59,7 @@ pub enum Verb {
         /// Maximum number of results
         #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
         limit: u32,
-        /// As of when.
+        /// Read options.
         #[command(flatten)]
         when: ReadOptions,
     },
@@ -74,7 +74,7 @@ pub enum Verb {
         /// End: an id, or Label:id
         #[arg(value_name = "TO")]
         to: String,
-        /// As of when.
+        /// Read options.
         #[command(flatten)]
         when: ReadOptions,
     },
@@ -86,7 +86,7 @@ pub enum Verb {
         /// Maximum number of results
         #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
         limit: u32,
-        /// As of when.
+        /// Read options.
         #[command(flatten)]
         when: ReadOptions,
     },
@@ -95,7 +95,7 @@ pub enum Verb {
         /// Also before pheromones.decay_interval_cycles have passed
         #[arg(long)]
         force: bool,
-        /// When, and whether for real.
+        /// Run options.
         #[command(flatten)]
         options: RunOptions,
     },
@@ -120,7 +120,7 @@ pub enum NodeVerb {
         /// Display name
         #[arg(long, value_name = "NAME")]
         name: Option<String>,
-        /// When, whether for real, and under which request id.
+        /// Write options.
         #[command(flatten)]
         write: WriteOptions,
     },
@@ -146,7 +146,7 @@ pub enum EdgeVerb {
         /// Base cost, 0 to 10 [default: that of the type]
         #[arg(long, value_name = "X")]
         base_cost: Option<f64>,
-        /// When, whether for real, and under which request id.
+        /// Write options.
         #[command(flatten)]
         write: WriteOptions,
     },
@@ -167,7 +167,7 @@ pub struct DepositArgs {
     /// Type or id of the edge of each step, in order [default: the existing edge, the cheapest of several]
     #[arg(long, value_name = "TYPE", value_delimiter = ',')]
     pub via: Vec<String>,
-    /// When, whether for real, and under which request id.
+    /// Write options.
     #[command(flatten)]
     pub write: WriteOptions,
 }
@@ -188,7 +188,7 @@ pub struct CycleArgs {
     /// Override the guard: the number of cycles it named
     #[arg(long, value_name = "N", requires = "advance")]
     pub accept_cycles: Option<u32>,
-    /// When, whether for real, and under which request id.
+    /// Write options.
     #[command(flatten)]
     pub write: WriteOptions,
 }
