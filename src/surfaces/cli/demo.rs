@@ -94,24 +94,24 @@ pub async fn run(
     let ends = ebb_core::clock::parse_rfc3339(ENDS).map_err(CliError::failed)?;
     let done = replay(service, &file, ends, output).await?;
     let hours = service.timeline().await?;
-    let (told, weights, hot) = print(service, endpoint, &done, &hours, ends).await?;
+    let (report, weights, hot) = collect(service, endpoint, &done, &hours, ends).await?;
     let plot = over_time(&hours, ends);
     let tiers = now(&service.tiers().await?);
-    output.emit("demo", &told, |page| {
-        lay_out(page, &told, &hours);
+    output.emit("demo", &report, |page| {
+        lay_out(page, &report, &hours);
         page.line("");
         page.picture(&plot.terminal(page.width(), page.color()));
         page.line("");
         page.picture(&bars(&tiers, page.width(), page.color()));
-        expected::lay_out(page, &told.fates);
-        relations::lay_out(page, &told.relations, &weights);
-        trails::lay_out(page, &told.trails, &hot);
-        facts::lay_out(page, &told.facts);
-        learning::lay_out(page, &told.learning);
-        lay_out_browser(page, &told, endpoint);
+        expected::lay_out(page, &report.fates);
+        relations::lay_out(page, &report.relations, &weights);
+        trails::lay_out(page, &report.trails, &hot);
+        facts::lay_out(page, &report.facts);
+        learning::lay_out(page, &report.learning);
+        lay_out_browser(page, &report, endpoint);
     })?;
-    let fates = told.fates.iter().map(MemoryCheck::judge);
-    let checks = [&told.relations.checks, &told.trails.checks, &told.facts.checks];
+    let fates = report.fates.iter().map(MemoryCheck::judge);
+    let checks = [&report.relations.checks, &report.trails.checks, &report.facts.checks];
     fates.chain(checks.into_iter().flatten().map(Check::judge)).collect()
 }
 
@@ -127,7 +127,7 @@ async fn replay(
     Ok(done)
 }
 
-async fn print(
+async fn collect(
     service: &Service,
     endpoint: &Endpoint,
     done: &Imported,
@@ -135,15 +135,15 @@ async fn print(
     ends: Timestamp,
 ) -> Result<(DemoReport, DecayPlot, TrailsPlot), CliError> {
     let expected = expected::read()?;
-    let (relations, weights) = relations::ask(&expected, service, done, ends).await?;
-    let (trails, hot) = trails::ask(&expected, service, done, ends).await?;
+    let (relations, weights) = relations::read(&expected, service, done, ends).await?;
+    let (trails, hot) = trails::read(&expected, service, done, ends).await?;
     let sum = |count: fn(&Hour) -> i64| hours.iter().map(count).sum();
     let queries = QUESTIONS.iter().filter_map(|name| {
         let (_, title, cypher) = Service::questions().find(|(known, ..)| known == name)?;
         Some(Query { title, cypher: cypher.trim(), url: browser_url(endpoint, Some(cypher.trim())) })
     });
     let tiers = service.tiers().await?.into_iter().filter(|row| !row.tier.starts_with("archived"));
-    let told = DemoReport {
+    let report = DemoReport {
         events: done.events,
         seconds: done.seconds,
         runs: done.runs.values().map(|runs| runs.ran).sum(),
@@ -155,27 +155,27 @@ async fn print(
         fates: expected::memories(&expected, service, ends).await?,
         relations,
         trails,
-        facts: facts::ask(&expected, service, done).await?,
+        facts: facts::read(&expected, service, done).await?,
         learning: learning::teach(service, ends).await?,
         browser: browser_url(endpoint, None),
         queries: queries.collect(),
     };
-    Ok((told, weights, hot))
+    Ok((report, weights, hot))
 }
 
 /// The question for the recall at the end.
 const QUESTION: &str = "what came of what Ruth reported";
 
-fn lay_out(page: &mut Page, told: &DemoReport, hours: &[Hour]) {
+fn lay_out(page: &mut Page, report: &DemoReport, hours: &[Hour]) {
     page.heading("A month in the life of three coding agents");
     page.line(&format!(
         "{} events in {:.1} s; {} runs of jobs, {} occurrences skipped with nothing due.",
-        told.events, told.seconds, told.runs, told.occurrences_with_nothing_due
+        report.events, report.seconds, report.runs, report.occurrences_with_nothing_due
     ));
     page.line(&format!(
         "{} memories were promoted to shortTerm, {} of them to longTerm; working memories expired {} times, and some were \
          revived by an access.",
-        told.promoted, told.crystallised, told.expired
+        report.promoted, report.crystallised, report.expired
     ));
     page.line("");
     page.table(
@@ -218,10 +218,10 @@ fn weeks(hours: &[Hour]) -> Vec<Hour> {
     weeks
 }
 
-fn lay_out_browser(page: &mut Page, told: &DemoReport, endpoint: &Endpoint) {
+fn lay_out_browser(page: &mut Page, report: &DemoReport, endpoint: &Endpoint) {
     page.line("");
     page.heading("Look at it in Neo4j Browser");
-    if let Some(browser) = &told.browser {
+    if let Some(browser) = &report.browser {
         page.line(browser);
     }
     if let Some(home) = &endpoint.home {
@@ -231,7 +231,7 @@ fn lay_out_browser(page: &mut Page, told: &DemoReport, endpoint: &Endpoint) {
             home.join("password").display()
         ));
     }
-    for query in &told.queries {
+    for query in &report.queries {
         page.line("");
         page.line(&format!("// {}", query.title));
         page.picture(query.cypher);

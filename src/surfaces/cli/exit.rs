@@ -157,7 +157,7 @@ impl From<anyhow::Error> for CliError {
 mod tests {
     use super::*;
 
-    fn told(error: &CliError) -> String {
+    fn printed(error: &CliError) -> String {
         let mut text = Vec::new();
         error.write_to(&mut text, false).unwrap();
         String::from_utf8(text).unwrap()
@@ -169,7 +169,7 @@ mod tests {
             .why("connection refused\n  after 5 s")
             .try_this("ebb neo4j start");
         assert_eq!(
-            told(&error),
+            printed(&error),
             "error: no Neo4j answers at bolt://localhost:7687\n  connection refused\n  after 5 s\n  try: ebb neo4j start\n"
         );
         assert_eq!(error.exit().code(), 5);
@@ -178,7 +178,7 @@ mod tests {
     #[test]
     fn a_gone_reader_ends_quietly_and_well() {
         let gone = CliError::from(io::Error::from(io::ErrorKind::BrokenPipe));
-        assert_eq!((gone.exit().code(), told(&gone).as_str()), (0, ""));
+        assert_eq!((gone.exit().code(), printed(&gone).as_str()), (0, ""));
         let full = CliError::from(io::Error::from(io::ErrorKind::StorageFull));
         assert_eq!(full.exit(), Exit::Failed);
     }
@@ -186,7 +186,7 @@ mod tests {
     #[test]
     fn causes_become_reasons_and_an_error_with_a_code_keeps_it() {
         let plain = anyhow::anyhow!("disk is gone").context("cannot read the file");
-        assert_eq!(told(&plain.into()), "error: cannot read the file\n  disk is gone\n");
+        assert_eq!(printed(&plain.into()), "error: cannot read the file\n  disk is gone\n");
         let inner = CliError::new(Exit::Guarded, "stopped");
         assert_eq!(CliError::from(anyhow::Error::new(inner.clone())), inner);
     }

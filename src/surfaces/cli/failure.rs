@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_line_is_told_with_its_place() {
+    fn a_bad_line_is_printed_with_its_place() {
         let line = FeedError::Line { path: "e.ndjson".into(), line: 7, why: "no kind".into() };
         let (code, text) = said(ImportError::from(line).into());
         assert_eq!(code, 1);

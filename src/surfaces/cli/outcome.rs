@@ -95,24 +95,24 @@ pub async fn run(
     let at = args.write.instant(service, global).await?;
     let mode = args.write.mode();
     let reported = service.report(&mode, service.scope(), &outcome, at).await?;
-    let told = Outcome::of(&outcome, &reported, args.write.dry_run);
-    output.emit("outcome", &told, |page| lay_out(&told, page))
+    let report = Outcome::of(&outcome, &reported, args.write.dry_run);
+    output.emit("outcome", &report, |page| lay_out(&report, page))
 }
 
-fn lay_out(told: &Outcome, page: &mut Page) {
-    let nodes = if told.active == 1 { "1 node".to_owned() } else { format!("{} nodes", told.active) };
-    page.line(&match (told.learns, told.dry_run) {
+fn lay_out(report: &Outcome, page: &mut Page) {
+    let nodes = if report.active == 1 { "1 node".to_owned() } else { format!("{} nodes", report.active) };
+    page.line(&match (report.learns, report.dry_run) {
         (false, _) => "Nothing will be learned: learning is off.".to_owned(),
         (true, false) => format!("{nodes} will gain weight for each other."),
         (true, true) => format!("{nodes} would gain weight for each other."),
     });
-    if told.left_out > 0 {
-        page.line(&format!("{} more are left out: the limit of one outcome.", told.left_out));
+    if report.left_out > 0 {
+        page.line(&format!("{} more are left out: the limit of one outcome.", report.left_out));
     }
-    let steps = told.deposits + told.not_in_trails;
-    let earned = if told.dry_run { "would earn success" } else { "earned success" };
+    let steps = report.deposits + report.not_in_trails;
+    let earned = if report.dry_run { "would earn success" } else { "earned success" };
     page.line(&format!(
         "Of {steps} steps {} {earned}; {} have no edge that carries pheromones.",
-        told.deposits, told.not_in_trails
+        report.deposits, report.not_in_trails
     ));
 }

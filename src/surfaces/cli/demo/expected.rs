@@ -122,17 +122,17 @@ pub(super) async fn memories(
     let mut memories = Vec::new();
     for one in expected {
         let Expected::Memory { id, tier, energy: wanted, why } = one else { continue };
-        let told = service.explain(&MemoryKey::new(service.scope(), id), ends).await?.explained;
-        let energy = told.memory.energy.unwrap_or(f64::NAN);
-        let found = told.memory.tier;
+        let report = service.explain(&MemoryKey::new(service.scope(), id), ends).await?.explained;
+        let energy = report.memory.energy.unwrap_or(f64::NAN);
+        let found = report.memory.tier;
         memories.push(MemoryCheck {
-            content: told.memory.content.clone().unwrap_or_default(),
+            content: report.memory.content.clone().unwrap_or_default(),
             story: why.clone(),
             tier: found.unwrap_or(*tier),
             energy,
             expected: *wanted,
             agrees: found == Some(*tier) && agree(energy, *wanted),
-            because: told.because,
+            because: report.because,
             id: id.to_string(),
         });
     }

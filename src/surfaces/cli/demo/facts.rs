@@ -20,7 +20,7 @@ pub(super) struct Facts {
 }
 
 /// Reads them as they are.
-pub(super) async fn ask(
+pub(super) async fn read(
     expected: &[Expected],
     service: &Service,
     done: &Imported,
@@ -45,18 +45,18 @@ pub(super) async fn ask(
     })
 }
 
-pub(super) fn lay_out(page: &mut Page, told: &Facts) {
+pub(super) fn lay_out(page: &mut Page, report: &Facts) {
     page.line("");
     page.heading("Facts decay by policy, and none is ever changed");
     page.line(&format!(
         "{} facts were asserted, {} are current. The policies ({}) retracted {} and reduced {}, each by a new fact beside \
          the old one.",
-        told.asserted,
-        told.heads,
-        told.policies.join(", "),
-        told.retracted,
-        told.reduced
+        report.asserted,
+        report.heads,
+        report.policies.join(", "),
+        report.retracted,
+        report.reduced
     ));
     page.line("");
-    expected::table(page, "fact", "confidence", &told.checks);
+    expected::table(page, "fact", "confidence", &report.checks);
 }

@@ -72,27 +72,27 @@ fn place<'a>(answer: &'a Recall, id: &str) -> Option<(usize, &'a Hit)> {
     (1..).zip(&answer.hits).find(|(_, hit)| hit.id == id)
 }
 
-pub(super) fn lay_out(page: &mut Page, told: &Learning) {
+pub(super) fn lay_out(page: &mut Page, report: &Learning) {
     page.line("");
     page.heading(&format!("\u{201c}{QUESTION}\u{201d}, recall from the in-memory graph"));
-    recall::lay_out(&told.before, true, page);
+    recall::lay_out(&report.before, true, page);
     page.line("");
     page.heading("Learning from outcomes");
     page.line(&format!(
         "{} outcomes reported {} as useful (ebb outcome). The job learn raised {} weights, one for each direction of a \
          relationship, and the same question ranks differently:",
-        told.said, told.useful, told.ways
+        report.said, report.useful, report.ways
     ));
     page.line("");
     let row = |of: &(usize, &Hit)| {
         let (at, hit) = of;
-        let was = place(&told.before, &hit.id);
+        let was = place(&report.before, &hit.id);
         let before = was.map_or_else(|| ["-".to_owned(), "-".to_owned()], |(at, hit)| shown(at, hit));
         let [now, joined] = shown(*at, hit);
         let [was, was_joined] = before;
         [was, now, was_joined, joined, hit.id.clone()]
     };
-    let hits: Vec<(usize, &Hit)> = (1..).zip(&told.after.hits).collect();
+    let hits: Vec<(usize, &Hit)> = (1..).zip(&report.after.hits).collect();
     page.table(
         &[
             Column::right("rank"),

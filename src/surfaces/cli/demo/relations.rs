@@ -27,7 +27,7 @@ pub(super) struct Relations {
 }
 
 /// Reads them at the end of the month, with a picture of the lightest.
-pub(super) async fn ask(
+pub(super) async fn read(
     expected: &[Expected],
     service: &Service,
     done: &Imported,
@@ -36,7 +36,7 @@ pub(super) async fn ask(
     let all = relations(service, ends).await?;
     let below = service.relations(service.scope(), Which::Decayed, None, ends).await?;
     let later = service.relations(service.scope(), Which::Retrievable, None, ends.after(YEAR_MS)).await?;
-    let told = Relations {
+    let report = Relations {
         relations: all.len(),
         observed: done.by_kind.get("observe").copied().unwrap_or(0),
         pinned: all.iter().filter(|relation| relation.pinned).count(),
@@ -44,24 +44,24 @@ pub(super) async fn ask(
         retrievable_after_a_year_of_silence: later.len(),
         checks: expected::weights(expected, service, ends).await?,
     };
-    Ok((told, lightest(&all, DRAWN, service, ends)))
+    Ok((report, lightest(&all, DRAWN, service, ends)))
 }
 
-pub(super) fn lay_out(page: &mut Page, told: &Relations, weights: &DecayPlot) {
+pub(super) fn lay_out(page: &mut Page, report: &Relations, weights: &DecayPlot) {
     page.line("");
     page.heading("Relations fade unless they are observed again");
     page.line(&format!(
         "{} relations were observed {} times; {} are pinned. Retrieval leaves out those below {}: {} so far, and after a year \
          without observations all but {}.",
-        told.relations,
-        told.observed,
-        told.pinned,
+        report.relations,
+        report.observed,
+        report.pinned,
         weights.minimum,
-        told.below_minimum,
-        told.retrievable_after_a_year_of_silence
+        report.below_minimum,
+        report.retrievable_after_a_year_of_silence
     ));
     page.line("");
     page.picture(&weights.terminal(page.width(), page.color()));
     page.line("");
-    expected::table(page, "relation", "weight", &told.checks);
+    expected::table(page, "relation", "weight", &report.checks);
 }

@@ -24,32 +24,32 @@ pub(super) struct Trails {
 }
 
 /// Reads them at the end of the month, with a picture of the hottest.
-pub(super) async fn ask(
+pub(super) async fn read(
     expected: &[Expected],
     service: &Service,
     done: &Imported,
     ends: Timestamp,
 ) -> Result<(Trails, TrailsPlot), CliError> {
     let count = |kind| done.by_kind.get(kind).copied().unwrap_or(0);
-    let told = Trails {
+    let report = Trails {
         places: count("node"),
         edges: count("edge"),
         deposits: count("deposit"),
         explorations: count("explore"),
         checks: expected::trails(expected, service, ends).await?,
     };
-    Ok((told, hottest(service, DRAWN, ends).await?))
+    Ok((report, hottest(service, DRAWN, ends).await?))
 }
 
-pub(super) fn lay_out(page: &mut Page, told: &Trails, hot: &TrailsPlot) {
+pub(super) fn lay_out(page: &mut Page, report: &Trails, hot: &TrailsPlot) {
     page.line("");
     page.heading("Trails: paths that led to something become highways");
     page.line(&format!(
         "{} places and {} edges; {} deposits along paths, {} explorations. Pheromones evaporate by the hour.",
-        told.places, told.edges, told.deposits, told.explorations
+        report.places, report.edges, report.deposits, report.explorations
     ));
     page.line("");
     page.picture(&hot.terminal(page.width(), page.color()));
     page.line("");
-    expected::table(page, "edge or place", "now", &told.checks);
+    expected::table(page, "edge or place", "now", &report.checks);
 }
