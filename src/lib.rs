@@ -1,4 +1,4 @@
-//! Ebb keeps an agent's memory alive in Neo4j.
+//! Ebb: the maintenance layer for agent memory in Neo4j.
 
 #[cfg(test)]
 #[path = "../tests/shared/mutated.rs"]

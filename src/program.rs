@@ -1,22 +1,21 @@
-//! The program: parses the command line, loads the settings, starts the log, runs the verb, and ends with a code
-//! that says how it went.
+//! The program: parses the command line, loads the settings, starts the log, runs the verb, and ends with an exit code.
 //!
-//! This is the one place that knows the environment's wishes, the settings and the command line together; below it, each
-//! gets what it needs. It is part of the library, so that what is async is compiled once, and not again in the binary.
+//! Only this module knows the environment, the settings and the command line together. It is part of the library, so that async code
+//! is compiled once and not again in the binary.
 
 use crate::settings::{self, Environment, Faults, Flag, Flags, Settings};
-use crate::surfaces::cli::config::{self, Firings, Setting};
+use crate::surfaces::cli::config::{self, JobSchedule, Setting};
 use crate::surfaces::cli::exit::{CliError, Exit};
 use crate::surfaces::cli::instant::spelt;
 use crate::surfaces::cli::output::Output;
 use crate::surfaces::cli::serve::Role;
 use crate::surfaces::cli::{
-    self, Cli, Command, Global, demo, engine, graph, neo4j, recall, run_alone, server,
+    self, Cli, Command, Global, demo, engine, graph, neo4j, recall, run_offline, server,
 };
 use crate::surfaces::mcp::Tools;
 use crate::telemetry;
 use crate::{wiring, worker};
-use clap::Parser;
+use clap::{ArgMatches, CommandFactory, FromArgMatches};
 use ebb_core::clock::Clock;
 use ebb_core::domain::ids::Scope;
 use ebb_core::domain::units::Timestamp;
@@ -33,36 +32,50 @@ use std::time::Duration;
 /// Runs the command line of this process to its end.
 #[must_use]
 pub fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let matches = Cli::command().get_matches();
+    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let environment = Environment::of_process();
     let output = cli.global.output(environment.no_color());
     match run(&cli, &environment, &output) {
         Ok(()) => ExitCode::from(Exit::Ok.code()),
         Err(error) => {
-            // Where stderr cannot be written there is nobody left to tell.
+            let error = if error.exit() == Exit::Usage { error.or_try(help_of(&matches)) } else { error };
+            // If stderr cannot be written, nothing can report it.
             let _ = error.write_to(&mut std::io::stderr(), output.color_on_stderr);
             ExitCode::from(error.exit().code())
         }
     }
 }
 
+/// The command that prints the help of the verb that was run.
+fn help_of(matches: &ArgMatches) -> String {
+    let mut words = vec!["ebb"];
+    let mut verb = matches;
+    while let Some((name, inner)) = verb.subcommand() {
+        words.push(name);
+        verb = inner;
+    }
+    words.push("--help");
+    words.join(" ")
+}
+
 fn run(cli: &Cli, environment: &Environment, output: &Output) -> Result<(), CliError> {
-    if let Some(done) = run_alone(&cli.command, output) {
+    if let Some(done) = run_offline(&cli.command, output) {
         return done;
     }
-    // The keeper has no settings of its own: what it is to run comes from whoever starts it.
-    if let Command::Neo4j(neo4j::Verb::Keep(keep)) = &cli.command {
-        return Ok(ebb_provision::keep(&keep.home)?);
+    // The keeper has no settings of its own: the process that starts it gives it all it needs.
+    if let Command::Neo4j(neo4j::Verb::Keep { home }) = &cli.command {
+        return Ok(ebb_provision::keep(home)?);
     }
     let settings = Settings::load(&flags(&cli.global), environment).map_err(|faults| invalid(&faults))?;
     telemetry::start(&settings.log, output.color_on_stderr).map_err(anyhow::Error::new)?;
     match &cli.command {
-        Command::Config(config::Verb::Show) => config::show(&shown(&settings), output),
+        Command::Config(config::Verb::Show) => config::show(&setting_rows(&settings), output),
         Command::Config(config::Verb::Validate) => {
-            config::validate(&shown(&settings), &firings(&settings), output)
+            config::validate(&setting_rows(&settings), &job_schedules(&settings), output)
         }
         Command::Serve(_) | Command::Worker => serve(cli, settings, environment, output),
-        _ => on_a_database(cli, &settings, output),
+        _ => run_on_database(cli, &settings, output),
     }
 }
 
@@ -84,7 +97,7 @@ fn serve(cli: &Cli, settings: Settings, environment: &Environment, output: &Outp
     let ended = runtime.block_on(async {
         let open = wiring::open(&settings, scope).await.map_err(not_open)?;
         let stated = settings.http.listen.is_some();
-        let began = |ports: worker::Ports| {
+        let on_start = |ports: worker::Ports| {
             if let Some(address) = ports.probes {
                 output.remark(&format!("Probes and metrics at http://{address}"));
             }
@@ -96,14 +109,14 @@ fn serve(cli: &Cli, settings: Settings, environment: &Environment, output: &Outp
             }
         };
         let source = worker::Source { file, load: &load };
-        let ended = Box::pin(worker::run(&open.service, settings, roles, source, began)).await;
+        let ended = Box::pin(worker::run(&open.service, settings, roles, source, on_start)).await;
         if let Err(why @ worker::Error::ForcedShutdown) = ended {
             // At once: nothing is taken down, as if the process had been killed.
             let _ = CliError::new(Exit::Interrupted, why)
                 .write_to(&mut std::io::stderr(), output.color_on_stderr);
             std::process::exit(Exit::Interrupted.code().into());
         }
-        // A managed server that nobody else uses is stopped by its keeper, which need not be waited for.
+        // The keeper stops a managed server without other users; waiting for it is not necessary.
         let _ = tokio::time::timeout(SHUTDOWN_TIMEOUT, open.close()).await;
         ended.map_err(CliError::failed)
     });
@@ -116,15 +129,15 @@ const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(1);
 
 fn runtime() -> Result<tokio::runtime::Runtime, CliError> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(WORKERS).enable_all().build();
-    runtime.map_err(|why| CliError::failed("no threads can be had").why(why))
+    runtime.map_err(|why| CliError::failed("the runtime cannot be started").why(why))
 }
 
 /// Runs a verb over a service until it ends or is interrupted. What is under way when it is interrupted is dropped, and
 /// the server rolls it back.
-fn on_a_database(cli: &Cli, settings: &Settings, output: &Output) -> Result<(), CliError> {
+fn run_on_database(cli: &Cli, settings: &Settings, output: &Output) -> Result<(), CliError> {
     let runtime = runtime()?;
     let ended = runtime.block_on(async {
-        let verb = Box::pin(verb(cli, settings, output));
+        let verb = Box::pin(run_verb(cli, settings, output));
         tokio::select! {
             ended = verb => ended,
             _ = tokio::signal::ctrl_c() => Err(interrupted(&cli.command)),
@@ -138,34 +151,35 @@ fn on_a_database(cli: &Cli, settings: &Settings, output: &Output) -> Result<(), 
 /// Threads of the runtime: the work is waiting for the server.
 const WORKERS: usize = 2;
 
-async fn verb(cli: &Cli, settings: &Settings, output: &Output) -> Result<(), CliError> {
+async fn run_verb(cli: &Cli, settings: &Settings, output: &Output) -> Result<(), CliError> {
     let scope = Scope::new(&cli.global.scope).map_err(CliError::usage)?;
     match &cli.command {
         Command::Neo4j(verb) => {
             let keeper = wiring::keeper().map_err(not_open)?;
             return neo4j::run(verb, &settings.neo4j, &keeper, output).await;
         }
-        Command::Demo(_) => return Box::pin(play(settings, scope, output)).await,
+        Command::Demo => return Box::pin(run_demo(settings, scope, output)).await,
         Command::Engine(verb) if verb.file().is_some() => {
-            return on_file(&cli.command, verb.file(), settings, output);
+            return run_on_file(&cli.command, verb.file(), settings, output);
         }
         Command::Recall(args) if args.graph.is_some() => {
-            return on_file(&cli.command, args.graph.as_deref(), settings, output);
+            return run_on_file(&cli.command, args.graph.as_deref(), settings, output);
         }
-        Command::Graph(graph::Verb::Load(args)) => {
+        Command::Graph(graph::Verb::Load { file }) => {
             let range = settings.engine.range().map_err(CliError::failed)?;
-            return graph::load(args, contents_of_file(&args.file, range)?, output);
+            return graph::load(file, contents_of_file(file, range)?, output);
         }
         Command::Init(args) => server::write_config(args, &settings::sample(), output, &cli.global).await?,
         _ => {}
     }
     let settings = match &cli.command {
-        Command::Replay(args) => &scratch(settings, &args.file, output)?,
+        Command::Replay(args) => &replay_settings(settings, &args.file, output)?,
         _ => settings,
     };
-    // What initialises finds things as they are, so that it can say what it did; of a server of our own nobody is asked.
+    // `init` opens the database as it is, to report what it adds; for a managed server it does not ask.
     let inits = matches!(cli.command, Command::Init(_));
-    let open = if inits { wiring::reach(settings, scope).await } else { wiring::open(settings, scope).await };
+    let open =
+        if inits { wiring::connect(settings, scope).await } else { wiring::open(settings, scope).await };
     let open = open.map_err(not_open)?;
     let is_own = open.endpoint().origin != Origin::Given;
     let global = &Global { yes: cli.global.yes || inits && is_own, ..cli.global.clone() };
@@ -173,7 +187,7 @@ async fn verb(cli: &Cli, settings: &Settings, output: &Output) -> Result<(), Cli
         Command::Mcp => {
             let tools = Tools::of_user(Arc::clone(&open.service), settings.mcp.allow_writes);
             let serving = Box::pin(tools.serve_stdio());
-            worker::mirrors::beside(&open.service, serving).await.map_err(CliError::failed)
+            worker::mirrors::refresh_while(&open.service, serving).await.map_err(CliError::failed)
         }
         command => cli::run(command, &open.service, output, global).await,
     };
@@ -181,8 +195,8 @@ async fn verb(cli: &Cli, settings: &Settings, output: &Output) -> Result<(), Cli
     ended.and(closed)
 }
 
-/// A verb that asks a snapshot file: no database is needed.
-fn on_file(
+/// Runs a verb on a snapshot file, without a database.
+fn run_on_file(
     command: &Command,
     file: Option<&Path>,
     settings: &Settings,
@@ -192,31 +206,30 @@ fn on_file(
     let range = settings.engine.range().map_err(CliError::failed)?;
     let (view, learned) = view_of_file(file.unwrap_or(Path::new("")), range)?;
     if let Some(learned) = learned {
-        output
-            .remark(&format!("With what was learned, which stands beside it in {}", learned.file.display()));
+        output.remark(&format!("With learned weights from {}", learned.file.display()));
     }
     match command {
         Command::Engine(verb) => engine::run_on(verb, &view, &rules, output),
         Command::Recall(args) => recall::run_on(args, &view, &rules, Clock::Real.now(), output),
-        _ => Err(CliError::usage("this verb does not work on a file")),
+        _ => Err(CliError::usage("this command does not run on a file")),
     }
 }
 
-/// A managed server of its own for a replay: simulated time must not meet real memories. Each file has its folder, so
-/// that repeating the command goes on where it stopped.
-fn scratch(settings: &Settings, file: &Path, output: &Output) -> Result<Settings, CliError> {
+/// The settings of a replay: a managed server of its own, since simulated time must not affect real memories. Each file has its
+/// folder, so that the same command continues where it stopped.
+fn replay_settings(settings: &Settings, file: &Path, output: &Output) -> Result<Settings, CliError> {
     let mut settings = settings.clone();
     if settings.neo4j.uri.is_none() {
         settings.neo4j.home = ebb_core::service::events::scratch_folder(file).map_err(CliError::failed)?;
         let home = settings.neo4j.home.display();
         output.remark(&format!("Replaying on a managed server of its own, in {home}"));
-        output.remark(&format!("Ask it afterwards with EBB__NEO4J__HOME={home} ebb memory explain ID"));
+        output.remark(&format!("Query it afterwards with: EBB__NEO4J__HOME={home} ebb memory explain ID"));
     }
     Ok(settings)
 }
 
 /// The demo: on a scratch server of its own, or on a given database that holds nothing but what `ebb init` writes.
-async fn play(settings: &Settings, scope: Scope, output: &Output) -> Result<(), CliError> {
+async fn run_demo(settings: &Settings, scope: Scope, output: &Output) -> Result<(), CliError> {
     let mut settings = settings.clone();
     let folder = PathBuf::from(".ebb/demo");
     if settings.neo4j.uri.is_none() {
@@ -226,33 +239,33 @@ async fn play(settings: &Settings, scope: Scope, output: &Output) -> Result<(), 
     }
     settings.policies = settings::policies::of_text(demo::POLICIES).map_err(CliError::failed)?;
     let open = wiring::open(&settings, scope).await.map_err(not_open)?;
-    let told = demo::run(&open.service, open.endpoint(), &folder, output).await;
+    let shown = demo::run(&open.service, open.endpoint(), &folder, output).await;
     let managed = settings.neo4j.uri.is_none();
-    if told.is_ok() && managed {
-        linger(output).await;
+    if shown.is_ok() && managed {
+        wait_for_enter(output).await;
     }
     let closed = open.close().await.map_err(not_open);
-    if told.is_ok() && managed {
+    if shown.is_ok() && managed {
         output.remark("The server is stopped. Open it again with:");
         output.remark("  EBB__NEO4J__HOME=.ebb/demo ebb neo4j browser");
     }
-    told.and(closed)
+    shown.and(closed)
 }
 
-/// Keeps the server while a person looks, if there is one.
-async fn linger(output: &Output) {
+/// Keeps the server running until Enter is pressed, on a terminal.
+async fn wait_for_enter(output: &Output) {
     if std::io::stdin().is_terminal() && std::io::stdout().is_terminal() {
         output.remark("The server runs until you press Enter.");
-        // In a thread of its own, so that Ctrl-C is heard meanwhile. A terminal that cannot be read has nobody at it.
+        // In a thread of its own, so that Ctrl-C works meanwhile.
         let _ = tokio::task::spawn_blocking(|| std::io::stdin().read_line(&mut String::new())).await;
     }
 }
 
 fn interrupted(command: &Command) -> CliError {
-    let error = CliError::new(Exit::Interrupted, "interrupted; what was being written was rolled back");
+    let error = CliError::new(Exit::Interrupted, "interrupted; the open transaction was rolled back");
     match command {
         Command::Import(_) | Command::Replay(_) => {
-            error.try_this("the same command: it goes on where it stopped")
+            error.try_this("the same command: it continues where it stopped")
         }
         _ => error,
     }
@@ -266,7 +279,7 @@ fn not_open(error: wiring::Error) -> CliError {
     }
 }
 
-/// What the command line adds to the settings.
+/// Settings from the command line.
 fn flags(global: &Global) -> Flags {
     let filter = telemetry::verbosity(global.quiet, global.verbose);
     let set = global.keys(filter).into_iter().map(|(key, value, written)| Flag { key, value, written });
@@ -282,8 +295,8 @@ fn invalid(faults: &Faults) -> CliError {
     list.iter().fold(CliError::new(Exit::Configuration, what), CliError::why).try_this("ebb config validate")
 }
 
-/// When each job runs next. Where the configuration leaves that to the graph, what it would write there is taken.
-fn firings(settings: &Settings) -> Vec<Firings> {
+/// The schedules of all jobs with their next runs. A schedule that is left to the graph is taken from the defaults written there.
+fn job_schedules(settings: &Settings) -> Vec<JobSchedule> {
     let Ok(tunables) = settings.memory.clone().check() else { return Vec::new() };
     let schedules = wiring::schedules(settings);
     let of = |job: JobName| {
@@ -296,7 +309,7 @@ fn firings(settings: &Settings) -> Vec<Firings> {
             Rhythm::Cron(pattern, zone) => (format!("{} {}", pattern.text(), zone.name()), "cron"),
         };
         let own = schedules.of(job).rhythm.is_some();
-        Firings {
+        JobSchedule {
             job,
             enabled: schedules.of(job).enabled,
             schedule: written,
@@ -307,7 +320,7 @@ fn firings(settings: &Settings) -> Vec<Firings> {
     JobName::ALL.into_iter().map(of).collect()
 }
 
-fn shown(settings: &Settings) -> Vec<Setting> {
+fn setting_rows(settings: &Settings) -> Vec<Setting> {
     let setting = |row: &settings::Row| Setting {
         key: row.key.to_owned(),
         value: row.value.as_ref().and_then(|value| serde_json::to_value(value).ok()),

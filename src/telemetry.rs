@@ -1,9 +1,8 @@
-//! What a process tells about itself while it works: lines on stderr, as text or JSON, and panics among them.
+//! The log of the process: lines on stderr, as text or JSON, panics included.
 //!
-//! stdout is data, so nothing here ever writes there. What may be logged is decided where it is logged: ids, names,
-//! counts and durations, never the text of a memory and never a secret. A panic is the one event whose text nobody
-//! chose, and slicing a string in the wrong place puts the string into it: so of a panic only the place is told, and its
-//! message only where that is a literal of the program.
+//! Nothing here writes to stdout, which is for data. Log lines hold ids, names, counts and durations, never the text of a memory and
+//! never a secret. The message of a panic may contain a string of the data, for example of a failed slice: so only its place is
+//! logged, and the message only if it is a literal of the program.
 
 use serde::Deserialize;
 use std::any::Any;
@@ -17,11 +16,11 @@ use tracing_subscriber::util::SubscriberInitExt;
 pub struct Config {
     /// Levels by target, such as `warn,ebb=info`.
     pub filter: String,
-    /// How a line is written.
+    /// Format of a line.
     pub format: LogFormat,
 }
 
-/// How a line is written.
+/// Format of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LogFormat {
@@ -31,7 +30,7 @@ pub enum LogFormat {
     Json,
 }
 
-/// Why nothing can be logged.
+/// An error of the log.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -40,7 +39,7 @@ pub enum Error {
     Filter {
         /// The filter met.
         filter: String,
-        /// What the parser said.
+        /// The error of the parser.
         source: tracing_subscriber::filter::ParseError,
     },
     /// The process has a subscriber already.
@@ -62,10 +61,7 @@ pub fn verbosity(quiet: u8, verbose: u8) -> Option<&'static str> {
     }
 }
 
-/// Starts the log and takes over the telling of panics. Once per process.
-///
-/// # Errors
-/// [`Error::Filter`] for a filter that is none, [`Error::Taken`] when called twice.
+/// Starts the log and installs the panic hook. Once per process.
 pub fn start(config: &Config, color: bool) -> Result<(), Error> {
     let filter = EnvFilter::builder()
         .parse(&config.filter)
@@ -77,11 +73,11 @@ pub fn start(config: &Config, color: bool) -> Result<(), Error> {
         LogFormat::Json => registry.with(lines.with_ansi(false).json().flatten_event(true)).try_init(),
     }
     .map_err(Error::Taken)?;
-    std::panic::set_hook(Box::new(tell_panic));
+    std::panic::set_hook(Box::new(log_panic));
     Ok(())
 }
 
-fn tell_panic(info: &PanicHookInfo<'_>) {
+fn log_panic(info: &PanicHookInfo<'_>) {
     let place = info.location().map(ToString::to_string).unwrap_or_default();
     let task = std::thread::current().name().unwrap_or("unnamed").to_owned();
     let said = literal(info.payload()).unwrap_or("the message is withheld: it may hold memory text");

@@ -1,8 +1,8 @@
-//! Builds the floors bottom up for one verb, and takes them down again: settings, server, store, service.
+//! Opens and closes the layers for one verb: server, store, service.
 //!
 //! The address of a server travels from `provision` to `store` here and nowhere else; the two do not know each other. A
-//! managed server is initialised when it is opened, since nobody else writes there; a given database is prepared by a
-//! person, with `ebb init`.
+//! managed server is initialised when it is opened, since no other program writes there; a given database is
+//! initialised by a person, with `ebb init`.
 
 use crate::settings::Settings;
 use crate::settings::jobs::JobConfig as JobSettings;
@@ -19,7 +19,7 @@ use ebb_engine::graph::kinds::Kinds;
 use ebb_provision::{Endpoint, Keeper, Origin};
 use std::sync::Arc;
 
-/// Why nothing could be opened.
+/// An error of opening.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -57,10 +57,7 @@ impl Open {
         &self.server.endpoint
     }
 
-    /// Gives the server up; waits until one that nobody else uses is gone.
-    ///
-    /// # Errors
-    /// A server that is still stopping after 40 s.
+    /// Releases the server; waits until one without other users has stopped.
     pub async fn close(self) -> Result<(), Error> {
         let Self { service, server } = self;
         drop(service);
@@ -69,20 +66,14 @@ impl Open {
 }
 
 /// The program that keeps a managed server running: this one.
-///
-/// # Errors
-/// [`Error::Program`].
 pub fn keeper() -> Result<Keeper, Error> {
     Ok(Keeper::of(&std::env::current_exe().map_err(Error::Program)?))
 }
 
-/// Finds or starts the server of the settings and puts the service over it. One of our own is initialised, unless it takes
-/// no writes: each verb meets that by itself, and the doctor says what to do.
-///
-/// # Errors
-/// No server, or one that cannot be used.
+/// Finds or starts the server of the settings and opens the service over it. A managed one is initialised, unless it refuses writes:
+/// then each verb reports that, and the doctor names the fix.
 pub async fn open(settings: &Settings, scope: Scope) -> Result<Open, Error> {
-    let open = reach(settings, scope).await?;
+    let open = connect(settings, scope).await?;
     if open.endpoint().origin != Origin::Given
         && let Err(why) = open.service.initialise().await
         && why.refusal().is_none()
@@ -93,13 +84,10 @@ pub async fn open(settings: &Settings, scope: Scope) -> Result<Open, Error> {
     Ok(open)
 }
 
-/// As [`open`], with the database as it is found.
-///
-/// # Errors
-/// No server.
-pub async fn reach(settings: &Settings, scope: Scope) -> Result<Open, Error> {
+/// As [`open`], without initialising the database.
+pub async fn connect(settings: &Settings, scope: Scope) -> Result<Open, Error> {
     let server = ebb_provision::acquire(&settings.neo4j, &keeper()?).await?;
-    match over(&server.endpoint, settings, scope) {
+    match service_over(&server.endpoint, settings, scope) {
         Ok(service) => Ok(Open { service: Arc::new(service), server }),
         Err(why) => {
             server.release().await?;
@@ -108,11 +96,8 @@ pub async fn reach(settings: &Settings, scope: Scope) -> Result<Open, Error> {
     }
 }
 
-/// The service over a server that is there.
-///
-/// # Errors
-/// An address that cannot be used, a duration that is none.
-pub fn over(endpoint: &Endpoint, settings: &Settings, scope: Scope) -> Result<Service, Error> {
+/// The service over a running server.
+pub fn service_over(endpoint: &Endpoint, settings: &Settings, scope: Scope) -> Result<Service, Error> {
     let store = Store::connect(&store::Config {
         uri: endpoint.uri.clone(),
         username: endpoint.username.clone(),
@@ -140,7 +125,7 @@ pub fn over(endpoint: &Endpoint, settings: &Settings, scope: Scope) -> Result<Se
         consolidation: settings.memory.clone(),
         jobs: schedules(settings),
         guard: settings.guard.into(),
-        mirror: mirrored(settings, &scope)?,
+        mirror: mirror_config(settings, &scope)?,
         engine: settings.engine.rules().map_err(|why| Error::Recall(why.to_string()))?,
         learn: settings.engine.learn.into(),
         scope,
@@ -148,8 +133,8 @@ pub fn over(endpoint: &Endpoint, settings: &Settings, scope: Scope) -> Result<Se
     Ok(Service::new(store, Clock::Real, config))
 }
 
-/// What the settings have held in memory: of the scopes that they name, and of the one that this program is about.
-fn mirrored(settings: &Settings, scope: &Scope) -> Result<mirror::Config, Error> {
+/// The configuration of mirrors: the scopes of the settings, and the scope of this command.
+fn mirror_config(settings: &Settings, scope: &Scope) -> Result<mirror::Config, Error> {
     let named = settings.mirror.scopes.iter().map(|name| Scope::new(name));
     let mut scopes = named
         .collect::<Result<Vec<Scope>, _>>()
@@ -176,7 +161,7 @@ fn mirrored(settings: &Settings, scope: &Scope) -> Result<mirror::Config, Error>
     })
 }
 
-/// How the settings have every job run.
+/// The schedules of all jobs.
 #[must_use]
 pub fn schedules(settings: &Settings) -> scheduler::Config {
     let jobs = &settings.jobs;

@@ -1,30 +1,30 @@
 //! The worker: a process that runs the jobs by their schedules, or answers over HTTP, or both; answers probes, and stops
 //! in good order.
 //!
-//! It builds its loops over an open database and takes them down again: the dispatcher of jobs, the tick that reaps, the
-//! probe that finds out whether the database answers, the mirrors, the watch on the configuration, and the port that says how
-//! all of this goes. Several workers share a database without knowing of each other.
+//! It runs these loops over an open database: the dispatcher of jobs, the reaper of attempts, the probe of the database, the
+//! mirrors, the watch on the configuration, and the listeners for requests, probes and metrics. Workers that share a database need
+//! not know of each other.
 //!
 //! # Stopping
-//! At SIGTERM or SIGINT `/readyz` says no, no run is begun, and those at work stop after the transaction in hand and give
-//! their leases back, so that another worker goes on at once; requests at work are finished, new ones refused. All of this takes ten seconds at most. A second signal ends
-//! the process where it stands, which is safe: what was not committed is rolled back, and the lease runs out.
+//! At SIGTERM or SIGINT `/readyz` answers 503, no run is started, and open runs stop after the current transaction and release
+//! their leases, so that another worker continues at once; open requests are finished, new ones refused. All of this takes ten
+//! seconds at most. A second signal ends the process at once, which is safe: uncommitted work is rolled back, and the lease
+//! expires.
 //!
 //! # A database that is not there
-//! The worker starts, waits, says so in its log and at `/readyz`, and goes on within a second of the database's return.
+//! The worker starts, waits, reports it in its log and at `/readyz`, and continues within a second of the database's return.
 
-mod doors;
+mod listeners;
 pub mod metrics;
 pub mod mirrors;
 mod reload;
 
-pub use doors::{HTTP_PORT, PORT, Ports};
+pub use listeners::{HTTP_PORT, PORT, Ports};
 pub use reload::Source;
 
 use crate::settings::Settings;
 use crate::surfaces::http::probes::Ready;
 use crate::wiring::schedules;
-use doors::Doors;
 use ebb_core::clock::{SKEW_TOLD, too_far_off};
 use ebb_core::domain::attempt::Right;
 use ebb_core::jobs::reap;
@@ -35,6 +35,7 @@ use ebb_core::scheduler::panics::{Panics, TooManyPanics};
 use ebb_core::scheduler::recovery::Recovery;
 use ebb_core::service::Service;
 use ebb_core::store::{self, Store};
+use listeners::Listeners;
 use reload::Reload;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -45,19 +46,18 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tracing::{debug, info, warn};
 
-/// How often the database is asked whether it answers, and how long it gets. Together below the two seconds within which
-/// `/readyz` tells the truth.
+/// Interval and limit of a probe of the database. Together below two seconds, the greatest delay of `/readyz`.
 const PROBE_EVERY: Duration = Duration::from_millis(500);
 const PROBE_LIMIT: Duration = Duration::from_secs(1);
 /// How long a probe that is late is still waited for.
-const PROBE_PATIENCE: Duration = Duration::from_secs(10);
+const LATE_PROBE_LIMIT: Duration = Duration::from_secs(10);
 /// How often one value is written, to see whether the database takes writes; and how often when it did not, or when the
 /// database has just come back, which then has other things to do.
 const WRITE_EVERY: Duration = Duration::from_secs(10);
 const WRITE_AGAIN: Duration = Duration::from_secs(2);
 /// How long attempts whose lease is over wait for work to get on after the database was away: it does not where every look
 /// fails, as with tunables that no law can use.
-const REAP_PATIENCE: Duration = Duration::from_secs(10);
+const RECOVERY_WAIT: Duration = Duration::from_secs(10);
 
 /// Why a worker ended of itself.
 #[derive(Debug, thiserror::Error)]
@@ -70,16 +70,16 @@ pub enum Error {
         address: Option<SocketAddr>,
         /// The first port that was tried, if none was stated.
         usual: u16,
-        /// What the system said.
+        /// The error of the system.
         source: std::io::Error,
     },
     /// Other machines could ask, and there is no key.
     #[error(
-        "{0} can be reached from elsewhere, and there is no key that a request could show. Run: ebb key create --name NAME --right RIGHT --scope SCOPE"
+        "{0} can be reached from other machines, and there is no API key. Run: ebb key create --name NAME --right RIGHT --scope SCOPE"
     )]
     NoKeys(SocketAddr),
-    /// Whether there is a key cannot be seen.
-    #[error("whether there is an API key cannot be seen: {0}")]
+    /// The keys cannot be read.
+    #[error("the API keys cannot be read: {0}")]
     Keys(#[source] store::Error),
     /// No signal can be waited for.
     #[error("the process cannot wait for signals: {0}")]
@@ -95,7 +95,7 @@ pub enum Error {
     ForcedShutdown,
 }
 
-/// What a process does.
+/// Roles of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Roles {
     /// Runs the jobs.
@@ -106,7 +106,7 @@ pub struct Roles {
     pub mcp: bool,
 }
 
-/// Serves until a signal comes. `began` is told where.
+/// Serves until a signal comes. `on_start` gets the addresses.
 ///
 /// # Errors
 /// Of the start, or [`Error::Panics`]; [`Error::ForcedShutdown`] at a second signal.
@@ -115,10 +115,10 @@ pub async fn run(
     settings: Settings,
     roles: Roles,
     source: Source<'_>,
-    began: impl FnOnce(Ports),
+    on_start: impl FnOnce(Ports),
 ) -> Result<(), Error> {
     let stop = CancellationToken::new();
-    let doors = Doors::open(service, &settings, roles, &stop).await?;
+    let listeners = Listeners::open(service, &settings, roles, &stop).await?;
     let on = |kind| signal(kind).map_err(Error::Signals);
     let (mut terminate, mut interrupt) = (on(SignalKind::terminate())?, on(SignalKind::interrupt())?);
     let hangup = on(SignalKind::hangup())?;
@@ -132,7 +132,7 @@ pub async fn run(
     let (readable_in, readable) = watch::channel(Err("the database has not been asked yet".to_owned()));
     let recovery = Arc::<Recovery>::default();
     let ticks = if roles.worker { Some(Ticks::start(wake.clone()).await?) } else { None };
-    began(doors.ports());
+    on_start(listeners.ports());
 
     let dispatcher = Dispatcher {
         store: Arc::clone(&store),
@@ -150,7 +150,7 @@ pub async fn run(
         Reload { source, settings, schedules: schedules_in, wake: wake.clone(), meter: Arc::clone(&meter) };
 
     let over = CancellationToken::new();
-    let drained = doors.drained(&stop);
+    let drained = listeners.drained(&stop);
     let work = async {
         let probing = probe(&store, (service, &meter), (&ready_in, &readable_in), &wake, &recovery, &stop);
         let jobs = async {
@@ -161,16 +161,16 @@ pub async fn run(
             let reaping = {
                 let (store, meter, told) = (Arc::clone(&store), Arc::clone(&meter), stop.clone());
                 let (ready, recovery) = (ready_in.subscribe(), Arc::clone(&recovery));
-                looped(&panics, &stop, move || {
+                restart_on_panic(&panics, &stop, move || {
                     let (store, meter) = (Arc::clone(&store), Arc::clone(&meter));
                     reaping(store, meter, ready.clone(), Arc::clone(&recovery), told.clone(), tick)
                 })
             };
-            let dispatching = looped(&panics, &stop, move || dispatcher.clone().work());
+            let dispatching = restart_on_panic(&panics, &stop, move || dispatcher.clone().work());
             let ended = tokio::join!(dispatching, reaping);
             ended.0.and(ended.1)
         };
-        let mirroring = mirrors::keep(service, roles, &readable, &panics, &stop);
+        let mirroring = mirrors::run(service, roles, &readable, &panics, &stop);
         let ((), ended, (), mirrored) = tokio::join!(probing, jobs, drained, mirroring);
         over.cancel();
         ended.and(mirrored)
@@ -190,7 +190,7 @@ pub async fn run(
             _ = interrupt.recv() => {}
         }
     };
-    let serving = doors.serve(service, &meter, &ready, &over);
+    let serving = listeners.serve(service, &meter, &ready, &over);
     let ended = tokio::select! {
         (worked, ()) = async { tokio::join!(work, serving) } => worked.map_err(Error::from),
         () = stopping => Err(Error::ForcedShutdown),
@@ -203,7 +203,11 @@ pub async fn run(
 }
 
 /// Runs a loop on a thread of its own until it ends, and again if it panicked; too many of that stop the worker.
-async fn looped<F, Fut>(panics: &Panics, stop: &CancellationToken, make: F) -> Result<(), TooManyPanics>
+async fn restart_on_panic<F, Fut>(
+    panics: &Panics,
+    stop: &CancellationToken,
+    make: F,
+) -> Result<(), TooManyPanics>
 where
     F: Fn() -> Fut + Clone + Send + 'static,
     Fut: Future<Output = Result<(), TooManyPanics>>,
@@ -239,7 +243,7 @@ async fn reaping(
         }
         let reaping = async {
             let _ = ready.wait_for(Result::is_ok).await;
-            let _ = tokio::time::timeout(REAP_PATIENCE, recovery.warm()).await;
+            let _ = tokio::time::timeout(RECOVERY_WAIT, recovery.warm()).await;
             reap::run(&store, Right::Lease).await
         };
         let reaped = tokio::select! {
@@ -249,16 +253,16 @@ async fn reaping(
         };
         match reaped {
             Ok(reaped) => meter.counts().reaped += u64::try_from(reaped.expired).unwrap_or(0),
-            // The probe tells what is wrong with the database, once.
+            // The probe logs the state of the database, once.
             Err(why) => debug!(%why, "nothing could be reaped"),
         }
     }
 }
 
-/// Whether a process whose clock is so far off the server's may be relied on; `before` is how far it was.
-fn in_time(skew_ms: i64, before: i64) -> Ready {
-    let is_told = |ms: i64| u128::from(ms.unsigned_abs()) > SKEW_TOLD.as_millis();
-    if is_told(skew_ms) && !is_told(before) {
+/// Readiness of a process by the difference of its clock to the server's; `before` is the difference last seen.
+fn clock_readiness(skew_ms: i64, before: i64) -> Ready {
+    let is_large = |ms: i64| u128::from(ms.unsigned_abs()) > SKEW_TOLD.as_millis();
+    if is_large(skew_ms) && !is_large(before) {
         warn!(skew_ms, "this machine's clock is off the server's");
     }
     too_far_off(skew_ms).map_or(Ok(()), Err)
@@ -267,8 +271,8 @@ fn in_time(skew_ms: i64, before: i64) -> Ready {
 /// Finds out whether the database answers, is initialised, takes writes and has the time of this machine, and says "look"
 /// when it does again.
 ///
-/// A write is tried at a pace of its own, whoever asks for `/readyz` how often: one value on one node, so that a worker that
-/// has nothing to do costs the server one small commit in ten seconds.
+/// Writes are probed at an interval of their own, however often `/readyz` is requested: one value on one node, so that an idle worker
+/// costs the server one small commit in ten seconds.
 async fn probe(
     store: &Store,
     (service, meter): (&Arc<Service>, &Arc<Meter>),
@@ -277,7 +281,7 @@ async fn probe(
     recovery: &Recovery,
     stop: &CancellationToken,
 ) {
-    let tell = |found: Ready, answers: bool| {
+    let publish = |found: Ready, answers: bool| {
         let before = ready.send_replace(found.clone());
         match (&before, &found) {
             (Err(_), Ok(())) => {
@@ -308,9 +312,9 @@ async fn probe(
                     let limit = PROBE_LIMIT.as_secs();
                     let why = format!("the database at {} did not answer within {limit} s", store.uri());
                     let _ = readable.send_replace(Err(why.clone()));
-                    tell(Err(why), false);
+                    publish(Err(why), false);
                     // A server that was just started is slow at first, and would be slower for being asked again.
-                    tokio::time::timeout(PROBE_PATIENCE, asked).await.ok()
+                    tokio::time::timeout(LATE_PROBE_LIMIT, asked).await.ok()
                 }
             };
             if let Some(answer) = answer {
@@ -322,10 +326,11 @@ async fn probe(
                 let answer = answer.map_err(|why| reason(&why));
                 let _ = readable.send_replace(answer.as_ref().map(|_| ()).map_err(Clone::clone));
                 let skew_ms = answer.map(|server| clock.skew_ms(asked_at, server, clock.now()));
-                let measured =
-                    |skew_ms| in_time(skew_ms, std::mem::replace(&mut meter.counts().skew_ms, skew_ms));
+                let measured = |skew_ms| {
+                    clock_readiness(skew_ms, std::mem::replace(&mut meter.counts().skew_ms, skew_ms))
+                };
                 let found = skew_ms.and_then(measured).and_then(|()| refusal.get().map_or(Ok(()), Err));
-                tell(found, answers);
+                publish(found, answers);
             }
             tokio::time::sleep(PROBE_EVERY).await;
         }
@@ -362,7 +367,7 @@ async fn probe_writes(store: &Store, readable: &watch::Sender<Ready>, refusal: &
             tokio::time::sleep(WRITE_AGAIN).await;
         }
         // One that is slow to answer has not said that it takes no writes.
-        let pause = match tokio::time::timeout(PROBE_PATIENCE, store.probe_write()).await {
+        let pause = match tokio::time::timeout(LATE_PROBE_LIMIT, store.probe_write()).await {
             Ok(Ok(())) => {
                 refusal.set(None);
                 WRITE_EVERY
@@ -377,7 +382,7 @@ async fn probe_writes(store: &Store, readable: &watch::Sender<Ready>, refusal: &
     }
 }
 
-/// Why the worker is not ready, as it is told to supervisors.
+/// The reason that `/readyz` gives.
 fn reason(why: &store::Error) -> String {
     match why.refusal() {
         Some(refusal) => format!("{refusal}, see ebb doctor: {why}"),

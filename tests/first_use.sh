@@ -43,4 +43,4 @@ ends 1 "$ebb" memory show nothing-there
 ends 3 "$ebb" memory forget fridays
 ends 0 "$ebb" memory forget fridays --yes
 ends 0 "$ebb" doctor
-echo "first use: all as told"
+echo "first use: passed"

@@ -2,8 +2,8 @@
 //!
 //! stdout is data and nothing else; progress, logs, questions and errors go to stderr, so that a pipe always carries
 //! what it promises. The arguments of a group of verbs are in the file named after it, and their doc comments are the
-//! help that users read. What every verb shares is here ([`Global`], [`When`], [`Write`]); how answers are printed is in
-//! [`output`], how errors end the process in [`exit`].
+//! help that users read. What every verb shares is here ([`Global`], [`ReadOptions`], [`WriteOptions`]); answers are printed by
+//! [`output`], errors by [`exit`].
 //!
 //! Invariant: the help of every verb is what a golden file says (held by `tests::the_help_of_every_verb`).
 
@@ -50,13 +50,13 @@ use instant::Moment;
 use output::{Format, Output};
 use std::path::PathBuf;
 
-/// Keeps an agent's memory alive in Neo4j: memories fade, rise, expire, and say why
+/// Maintain agent memory in Neo4j: decay, promotion, expiry, recall, learning
 ///
-/// Ebb works on the server that NEO4J_URI names, or runs one of its own. `ebb demo` shows all of it on a fresh machine.
+/// Uses the Neo4j server of NEO4J_URI, or a managed local one. `ebb demo` shows everything on a scratch server.
 #[derive(Debug, Parser)]
 #[command(name = "ebb", version, max_term_width = 100, after_help = EXAMPLES)]
 pub struct Cli {
-    /// What every verb understands.
+    /// Options of every verb.
     #[command(flatten)]
     pub global: Global,
     /// The verb.
@@ -66,124 +66,154 @@ pub struct Cli {
 
 const EXAMPLES: &str = "\
 Examples:
-  ebb demo                                     see memories fade, rise and expire, on a fresh server
+  ebb demo                                     see decay, promotion and expiry on a scratch server
   ebb init                                     prepare the database
-  ebb memory add \"prefers tabs\" --session s1   remember something
-  ebb job run decay                            bring every energy to now
-  ebb memory explain ID                        why a memory is where it is, and what comes next
+  ebb memory add \"prefers tabs\" --session s1   add a memory
+  ebb job run decay                            update the energy of every memory
+  ebb memory explain ID                        show why a memory has its energy and tier
 
 Exit codes: 0 ok, 1 failed, 2 usage, 3 declined, 4 not allowed, 5 database unreachable,
-6 configuration invalid, 7 doctor found problems, 8 a guard stopped it, 130 interrupted";
+6 configuration invalid, 7 doctor found problems, 8 stopped by a guard, 130 interrupted";
 
 /// The verbs.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Show the main job on a fresh machine, on a scratch server of its own
+    /// Run the demo on a scratch server
     ///
-    /// Starts a scratch Neo4j, creates the schema, replays a bundled month of an agent's life under simulated time, and
-    /// shows the tiers as they move, what was promoted, what expired and why. Ends with the address of Neo4j Browser and
+    /// Starts a scratch Neo4j, creates the schema, replays a bundled month of three coding agents under simulated time, and
+    /// shows which memories were promoted, which expired and why. Ends with the address of Neo4j Browser and
     /// three queries to paste. A given database that holds anything else is never touched.
-    Demo(server::Demo),
+    #[command(after_help = "Examples:\n  ebb demo\n  ebb demo -o json")]
+    Demo,
     /// Prepare a database: constraints, indexes and the configuration node
     Init(server::Init),
-    /// Examine connection, server, schema and rows, and say how to mend what is wrong
-    Doctor(server::Doctor),
+    /// Check connection, server, schema and rows, and name the fix for each problem
+    #[command(after_help = "\
+Exit code 7 on a problem. --fix repairs what has only one right repair and lists the rest.
+
+Examples:
+  ebb doctor
+  ebb doctor --fix --yes")]
+    Doctor {
+        /// Repair what has only one right repair
+        #[arg(long)]
+        fix: bool,
+    },
     /// Show jobs, attempts, tiers and backlog
     Status(server::Status),
-    /// Show how many memories each tier holds, with their energies now, and what is stuck or waits
-    Health(server::Health),
-    /// Serve: run the jobs by their schedules, and answer over HTTP
+    /// Show memories and energies by tier, stuck attempts and backlog
+    #[command(after_help = "Examples:\n  ebb health\n  ebb health -o json")]
+    Health {
+        /// Read options.
+        #[command(flatten)]
+        when: ReadOptions,
+    },
+    /// Run the jobs on schedule and serve the HTTP API
     Serve(serve::Serve),
-    /// Run the jobs by their schedules, until a signal: `serve --roles worker`
+    /// Run the jobs on schedule: `serve --roles worker`
     Worker,
-    /// Run the managed local server
+    /// Manage the local Neo4j server
     #[command(subcommand)]
     Neo4j(neo4j::Verb),
-    /// Run jobs by hand, and see what they did
+    /// Run jobs by hand and show past runs
     #[command(subcommand)]
     Job(job::Verb),
-    /// Look at consolidation attempts, and end them
+    /// List and release consolidation attempts
     #[command(subcommand)]
     Attempt(attempt::Verb),
-    /// Remember, touch, look at and forget memories
+    /// Add, access, show, pin and forget memories
     #[command(subcommand)]
     Memory(memory::Verb),
-    /// Work with sessions
+    /// End sessions
     #[command(subcommand)]
     Session(session::Verb),
-    /// Observe relations between entities, look at them, pin them, let them fade
+    /// Observe, list and pin relations between entities
     #[command(subcommand)]
     Relation(relation::Verb),
-    /// Say what a question reminds of: memories, entities, places, by what joins them and by their words
+    /// Search memories by question
     Recall(recall::RecallArgs),
-    /// Say which hits of a recall were of use, so that it is learned and trails lead there
+    /// Report which hits of a recall were useful
     Outcome(outcome::OutcomeArgs),
-    /// Run a mechanism of recall on its own, on what is held in memory or on a snapshot file
+    /// Run one mechanism of recall on its own
     #[command(subcommand)]
     Engine(engine::Verb),
-    /// Look at what recall holds in memory of the graph, and compare it with the graph
+    /// Show, save, export and verify the in-memory graph
     #[command(subcommand)]
     Graph(graph::Verb),
-    /// Build a palace, leave trails in it, and follow them
+    /// Add places, deposit pheromones and find paths
     #[command(subcommand)]
     Trail(trail::Verb),
-    /// Offer tools to an agent over stdin and stdout (MCP)
+    /// Serve tools to an agent over stdin and stdout (MCP)
     Mcp,
-    /// Make and revoke the keys that HTTP asks for
+    /// Create, list and revoke API keys
     #[command(subcommand)]
     Key(key::Verb),
-    /// Assert facts about entities, and look at them
+    /// Assert and list facts about entities
     #[command(subcommand)]
     Fact(fact::Verb),
-    /// Apply the decay policies to the facts of a scope
+    /// Apply decay policies to the facts of a scope
     Sweep(fact::SweepArgs),
-    /// Look at the decay policies of facts, and change them
+    /// List, set and remove decay policies of facts
     #[command(subcommand)]
     Policy(policy::Verb),
-    /// Read events from a file into the database, each exactly once
+    /// Import events from a file, each exactly once
     Import(events::Import),
-    /// Play a file of events under simulated time, with the real jobs
+    /// Replay events from a file under simulated time, with the real jobs
     Replay(events::Replay),
-    /// Ask one of the prepared questions
+    /// Run a prepared query
     Inspect(inspect::Inspect),
-    /// Draw how energy fades, or how tiers fill
+    /// Draw energies, tiers, relations and trails
     #[command(subcommand)]
     Plot(plot::Verb),
-    /// Show and check the configuration
+    /// Show and validate the configuration
     #[command(subcommand)]
     Config(config::Verb),
-    /// Print the completion script of a shell
-    Completions(docs::Completions),
+    /// Print a shell completion script
+    #[command(after_help = "\
+Examples:
+  ebb completions bash > ~/.local/share/bash-completion/completions/ebb
+  ebb completions zsh > \"${fpath[1]}/_ebb\"
+  ebb completions fish > ~/.config/fish/completions/ebb.fish")]
+    Completions {
+        /// Shell
+        #[arg(value_name = "SHELL")]
+        shell: docs::Shell,
+    },
     /// Print the manual, or write all its pages
-    Man(docs::Man),
+    #[command(after_help = "Examples:\n  ebb man | man -l -\n  ebb man --dir ~/.local/share/man/man1")]
+    Man {
+        /// Write the pages of all verbs into this folder instead of the first page to stdout
+        #[arg(long, value_name = "FOLDER")]
+        dir: Option<PathBuf>,
+    },
 }
 
-/// What every verb understands.
+/// Options of every verb.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Global options")]
 pub struct Global {
-    /// How to print answers [default: table on a terminal, json in a pipe]
+    /// Output format [default: table on a terminal, json in a pipe]
     #[arg(short, long, global = true, value_enum, value_name = "FORMAT")]
     pub output: Option<Format>,
     /// When to use colour; NO_COLOR turns "auto" off
     #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t = ColorWhen::Auto)]
     pub color: ColorWhen,
-    /// Say less on stderr; twice: nothing
+    /// Log less to stderr; -qq: nothing
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub quiet: u8,
-    /// Say more on stderr: -v each run of a job, -vv details, -vvv everything
+    /// Log more to stderr: -v each run of a job, -vv details, -vvv everything
     #[arg(short, long, global = true, action = clap::ArgAction::Count, conflicts_with = "quiet")]
     pub verbose: u8,
     /// Configuration file [default: ebb.toml in the current folder, if there is one]
     #[arg(long, global = true, value_name = "FILE")]
     pub config: Option<PathBuf>,
-    /// Whose data: nothing crosses scopes
+    /// Scope of the data; no command crosses scopes
     #[arg(long, global = true, value_name = "SCOPE", default_value = "local")]
     pub scope: String,
-    /// Go ahead without asking
+    /// Answer yes to every question
     #[arg(short, long, global = true)]
     pub yes: bool,
-    /// Do without verified TLS to a server on another machine
+    /// Allow a server on another machine without verified TLS
     #[arg(long, global = true)]
     pub insecure: bool,
 }
@@ -199,29 +229,35 @@ pub enum ColorWhen {
     Never,
 }
 
-/// The instant at which a reading verb looks.
+/// Options of a verb that reads at an instant.
 #[derive(Debug, Clone, Copy, Args)]
-pub struct When {
-    /// Look as of this instant: RFC 3339, a date, or relative such as -3h [default: now]
+pub struct ReadOptions {
+    /// Read as of this instant: RFC 3339, a date, or relative such as -3h [default: now]
     #[arg(long, value_name = "INSTANT", allow_hyphen_values = true)]
     pub at: Option<Moment>,
 }
 
-/// What every writing verb has.
+/// Options of a verb that runs a job.
 #[derive(Debug, Clone, Copy, Args)]
-pub struct Write {
-    /// The instant that counts: RFC 3339, a date, or relative such as -3h [default: now]
+pub struct RunOptions {
+    /// Instant of the write: RFC 3339, a date, or relative such as -3h [default: now]
     #[arg(long, value_name = "INSTANT", allow_hyphen_values = true)]
     pub at: Option<Moment>,
-    /// Say what would change, and change nothing
+    /// Show what would change and write nothing
     #[arg(long)]
     pub dry_run: bool,
 }
 
-/// What makes a write count once.
+/// Options of a verb that writes, once per request id.
 #[derive(Debug, Clone, Args)]
-pub struct Once {
-    /// Count once under this id, however often it is sent within 24 hours [default: a new id]
+pub struct WriteOptions {
+    /// Instant of the write: RFC 3339, a date, or relative such as -3h [default: now]
+    #[arg(long, value_name = "INSTANT", allow_hyphen_values = true)]
+    pub at: Option<Moment>,
+    /// Show what would change and write nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Idempotency key: repeats within 24 hours count once [default: a new id]
     #[arg(long, value_name = "ID")]
     pub request_id: Option<String>,
 }
@@ -247,47 +283,60 @@ impl Global {
     }
 }
 
-impl When {
-    /// The instant to look at: the one asked for, else the simulated time of a scratch database, else now.
-    ///
-    /// # Errors
-    /// Of the service; a usage error for a span that leads out of the calendar.
+impl ReadOptions {
+    /// The instant to read at: the one asked for, else the simulated time of a scratch database, else now.
     pub async fn instant(&self, service: &Service) -> Result<Timestamp, CliError> {
         resolved(self.at, service).await
     }
 }
 
-impl Write {
+impl RunOptions {
+    /// As [`WriteOptions::instant`].
+    pub async fn instant(&self, service: &Service, global: &Global) -> Result<Timestamp, CliError> {
+        write_instant(self.at, self.dry_run, service, global).await
+    }
+}
+
+impl WriteOptions {
     /// The instant that counts. Asks before one that lies ahead, unless nothing is to be written.
     ///
     /// # Errors
-    /// As [`When::instant`]; exit 3 without a yes.
+    /// As [`ReadOptions::instant`]; exit 3 without a yes.
     pub async fn instant(&self, service: &Service, global: &Global) -> Result<Timestamp, CliError> {
-        let at = resolved(self.at, service).await?;
-        if self.at.is_some() && !self.dry_run {
-            let ahead = service.ahead(at).await?;
-            // A slip of the pen would move memories into a future that only the doctor brings them back from.
-            if ahead > SKEW_MAX {
-                let question = format!(
-                    "{} lies {} ahead of the server's clock, and what is written there cannot be taken back. Write it?",
-                    instant::rfc3339(at),
-                    instant::about(ahead)
-                );
-                confirm(&question, global.yes).await?;
-            }
-        }
-        Ok(at)
+        write_instant(self.at, self.dry_run, service, global).await
     }
 
-    /// Whether it is to last, and under which request id.
+    /// The write mode: a dry run, or once under the request id.
     #[must_use]
-    pub fn mode(&self, once: &Once) -> WriteMode {
-        if self.dry_run {
-            WriteMode::DryRun
-        } else {
-            WriteMode::Once(RequestId::or_new("cli", once.request_id.as_deref()))
+    pub fn mode(&self) -> WriteMode {
+        write_mode(self.dry_run, self.request_id.as_deref())
+    }
+}
+
+fn write_mode(dry_run: bool, request_id: Option<&str>) -> WriteMode {
+    if dry_run { WriteMode::DryRun } else { WriteMode::Once(RequestId::or_new("cli", request_id)) }
+}
+
+async fn write_instant(
+    moment: Option<Moment>,
+    dry_run: bool,
+    service: &Service,
+    global: &Global,
+) -> Result<Timestamp, CliError> {
+    let at = resolved(moment, service).await?;
+    if moment.is_some() && !dry_run {
+        let ahead = service.ahead(at).await?;
+        // A typing error would move memories into a future that only the doctor brings them back from.
+        if ahead > SKEW_MAX {
+            let question = format!(
+                "{} lies {} ahead of the server's clock, and what is written there cannot be taken back. Write it?",
+                instant::rfc3339(at),
+                instant::about(ahead)
+            );
+            confirm(&question, global.yes).await?;
         }
     }
+    Ok(at)
 }
 
 async fn resolved(asked: Option<Moment>, service: &Service) -> Result<Timestamp, CliError> {
@@ -302,21 +351,22 @@ async fn resolved(asked: Option<Moment>, service: &Service) -> Result<Timestamp,
 }
 
 /// Runs a verb that needs the service. Any but init, doctor, status and replay refuse a database that was not
-/// initialised; `demo`, `neo4j` and those of [`run_alone`] have no part here.
+/// initialised; `demo`, `neo4j` and those of [`run_offline`] have no part here.
 pub async fn run(
     command: &Command,
     service: &Service,
     output: &Output,
     global: &Global,
 ) -> Result<(), CliError> {
-    if !matches!(command, Command::Init(_) | Command::Doctor(_) | Command::Status(_) | Command::Replay(_)) {
+    if !matches!(command, Command::Init(_) | Command::Doctor { .. } | Command::Status(_) | Command::Replay(_))
+    {
         service.store().check_schema().await?;
     }
     match command {
         Command::Init(args) => server::init(args, service, output, global).await,
-        Command::Doctor(args) => server::doctor(args, service, output).await,
+        Command::Doctor { fix } => server::doctor(*fix, service, output).await,
         Command::Status(args) => server::status(args, service, output).await,
-        Command::Health(args) => server::health(args, service, output).await,
+        Command::Health { when } => server::health(when, service, output).await,
         Command::Job(verb) => job::run(verb, service, output, global).await,
         Command::Attempt(verb) => attempt::run(verb, service, output, global).await,
         Command::Memory(verb) => memory::run(verb, service, output, global).await,
@@ -330,19 +380,19 @@ pub async fn run(
         Command::Key(verb) => key::run(verb, service, output, global).await,
         Command::Fact(verb) => fact::run(verb, service, output, global).await,
         Command::Sweep(args) => fact::sweep(args, service, output, global).await,
-        Command::Policy(verb) => policy::run(verb, service, output, global).await,
+        Command::Policy(verb) => policy::run(verb, service, output).await,
         Command::Import(args) => events::import(args, service, output).await,
         Command::Replay(args) => events::replay(args, service, output).await,
         Command::Inspect(args) => inspect::run(args, service, output).await,
         Command::Plot(verb) => plot::run(verb, service, output).await,
-        Command::Demo(_)
+        Command::Demo
         | Command::Serve(_)
         | Command::Worker
         | Command::Mcp
         | Command::Neo4j(_)
         | Command::Config(_)
-        | Command::Completions(_)
-        | Command::Man(_) => Err(CliError::usage("this verb does not work on a database")),
+        | Command::Completions { .. }
+        | Command::Man { .. } => Err(CliError::usage("this command does not run on a database")),
     }
 }
 
@@ -359,10 +409,10 @@ fn unknown(what: &str, name: &str, known: impl Iterator<Item = &'static str>, li
 
 /// Runs a verb that needs neither configuration nor database; `None` for all others.
 #[must_use]
-pub fn run_alone(command: &Command, output: &Output) -> Option<Result<(), CliError>> {
+pub fn run_offline(command: &Command, output: &Output) -> Option<Result<(), CliError>> {
     match command {
-        Command::Completions(args) => Some(docs::completions(args, Cli::command(), output)),
-        Command::Man(args) => Some(docs::man(args, Cli::command(), output)),
+        Command::Completions { shell } => Some(docs::completions(*shell, Cli::command(), output)),
+        Command::Man { dir } => Some(docs::man(dir.as_deref(), Cli::command(), output)),
         _ => None,
     }
 }

@@ -1,45 +1,9 @@
-//! The page `/metrics`, in the text format 0.0.4 of Prometheus.
+//! The page `/metrics`, in the text format 0.0.4 of Prometheus; `docs/reference/metrics.md` is written from it.
 //!
-//! | name | type, labels | says |
-//! |---|---|---|
-//! | `ebb_ready` | gauge | 1 if `/readyz` says yes |
-//! | `ebb_runs_total` | counter, job, outcome | runs by how they ended: done, failed, guarded, panicked, lost, released |
-//! | `ebb_run_seconds` | summary, job | time of runs |
-//! | `ebb_rows_total` | counter, job, what | rows by what was done to them: the counters of a run in the ledger |
-//! | `ebb_schedule_lag_seconds` | gauge, job | how long the occurrence that is due has waited; 0 if none is |
-//! | `ebb_last_done_timestamp_seconds` | gauge, job | when a run of this worker last did its work |
-//! | `ebb_missed_occurrences_total` | counter, job | occurrences that never ran, one run having made up for all |
-//! | `ebb_overlaps_total` | counter, job | occurrences that came due while the run before still went |
-//! | `ebb_adopted_runs_total` | counter, job | runs that a dead worker left and this one finished |
-//! | `ebb_stranded_run_seconds` | gauge, job | for how long the lease of an open run has been over, and nobody took it |
-//! | `ebb_reaped_attempts_total` | counter | attempts whose lease was over and that this worker ended |
-//! | `ebb_stuck_attempts` | gauge | attempts that nobody ended a minute after their lease |
-//! | `ebb_quarantined_rows` | gauge | rows that are set aside |
-//! | `ebb_unknown_commits_total` | counter | commits whose outcome was unknown, each settled by its receipt |
-//! | `ebb_retries_total` | counter | transactions begun again |
-//! | `ebb_clock_skew_seconds` | gauge | this machine's clock less the server's |
-//! | `ebb_failed_looks_total` | counter | looks at the ledger that failed |
-//! | `ebb_failed_reloads_total` | counter | changed configurations that had faults and were not taken over |
-//! | `ebb_panics_total` | counter | panics |
-//! | `ebb_http_responses_total` | counter, status | answers of the API, by the first digit of their status |
-//! | `ebb_http_used` | gauge, of | what requests hold: places for reads, writes, lists and batches; bytes of bodies and answers in flight |
-//! | `ebb_http_waiting` | gauge, of | requests that wait for it |
-//! | `ebb_http_refused_total` | counter, of | requests that waited in vain, and were refused with 503 |
-//! | `ebb_http_cut_total` | counter | connections cut since their clients did not read |
-//! | `ebb_mirror_age_seconds` | gauge, scope | how long ago this process last looked for what changed |
-//! | `ebb_mirror_generation` | gauge, scope | which state of the graph it holds, counted from its start |
-//! | `ebb_mirror_nodes` | gauge, scope | nodes that it holds |
-//! | `ebb_mirror_slots` | gauge, scope | relationships that it holds, each way by itself |
-//! | `ebb_mirror_bytes` | gauge, scope | bytes that they take |
-//! | `ebb_mirror_held_share` | gauge, scope | nodes that it holds divided by those that may be held |
-//! | `ebb_mirror_tick` | gauge, scope | how many outcomes it has learned |
-//! | `ebb_mirror_learned` | gauge, scope | for how many relationships something was learned, each way by itself |
-//! | `ebb_mirror_saved_generation` | gauge, scope | which state it saved last, where `mirror.folder` says where to |
-//! | `ebb_mirror_save_failures_total` | counter, scope | saves that failed, where `mirror.folder` says where to |
-//! | `ebb_mirror_learned_saves_skipped_total` | counter, scope | times that what was learned was not saved, since its graph could not be |
+//! Every worker prints its own counts; the gauges of the graph (lag, stuck attempts, quarantined rows) are the same in each.
 //!
-//! Every worker prints its own counts; the gauges of what stands in the graph (lag, stuck attempts, quarantined rows)
-//! are the same in each.
+//! The page is written here and not by the crate prometheus-client, which writes OpenMetrics alone: a counter's TYPE and HELP
+//! would lose their `_total`, and there is no summary for `ebb_run_seconds`.
 
 use crate::surfaces::http::Usage;
 use ebb_core::api::recall::Mirror;
@@ -48,19 +12,19 @@ use ebb_core::scheduler::meter::{Counts, Ending, JobCounts};
 use std::fmt::Write;
 use std::time::Duration;
 
-/// What is not counted by the scheduler.
+/// State of the process beside the counts of its scheduler.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ProcessState {
     /// Whether the worker is ready.
     pub ready: bool,
-    /// Transactions begun again.
+    /// Transactions that were retried.
     pub retries: u64,
     /// Commits of unknown outcome.
     pub unknown_commits: u64,
-    /// Answers of the API by the class of their status, where there is one.
-    pub answered: Option<[(&'static str, u64); 4]>,
-    /// What requests hold, and connections that were cut, where there is an API.
-    pub room: Option<([(&'static str, Usage); 6], u64)>,
+    /// Responses of the API by the class of their status, where there is one.
+    pub responses: Option<[(&'static str, u64); 4]>,
+    /// Capacity that requests use, and connections that were cut, where there is an API.
+    pub usage: Option<([(&'static str, Usage); 6], u64)>,
     /// The mirrors of this process.
     pub mirrors: Vec<Mirror>,
 }
@@ -69,186 +33,72 @@ pub struct ProcessState {
 #[must_use]
 pub fn page(counts: &Counts, process: &ProcessState) -> String {
     let mut page = Page(String::new());
-    page.one("ready", "gauge", "Whether the worker can do its work.", f64::from(u8::from(process.ready)));
-    page.jobs(counts);
-    for (name, kind, help, value) in [
-        ("reaped_attempts_total", "counter", "Attempts whose lease was over, ended.", whole(counts.reaped)),
-        (
-            "stuck_attempts",
-            "gauge",
-            "Attempts that nobody ended a minute after their lease.",
-            signed(counts.stuck),
-        ),
-        ("quarantined_rows", "gauge", "Rows that are set aside.", signed(counts.quarantined)),
-        (
-            "unknown_commits_total",
-            "counter",
-            "Commits whose outcome was unknown.",
-            whole(process.unknown_commits),
-        ),
-        ("retries_total", "counter", "Transactions begun again.", whole(process.retries)),
-        (
-            "clock_skew_seconds",
-            "gauge",
-            "This machine's clock less the server's.",
-            signed(counts.skew_ms) / 1_000.0,
-        ),
-        ("failed_looks_total", "counter", "Looks at the ledger that failed.", whole(counts.failed_looks)),
-        (
-            "failed_reloads_total",
-            "counter",
-            "Changed configurations that had faults.",
-            whole(counts.failed_reloads),
-        ),
-        ("panics_total", "counter", "Panics.", whole(counts.panics)),
-    ] {
-        page.one(name, kind, help, value);
-    }
-    page.head("http_responses_total", "counter", "Answers of the API by the first digit of their status.");
-    for (class, answers) in process.answered.into_iter().flatten() {
-        page.row("http_responses_total", &format!("{{status=\"{class}\"}}"), whole(answers));
-    }
-    page.room(process.room.as_ref());
-    page.mirrors(&process.mirrors);
+    page.gauge(
+        "ready",
+        "1 if the worker can do its work, as /readyz says.",
+        f64::from(u8::from(process.ready)),
+    );
+    jobs(&mut page, counts);
+    page.counter(
+        "reaped_attempts_total",
+        "Attempts with an expired lease that this worker ended.",
+        counts.reaped,
+    );
+    page.gauge(
+        "stuck_attempts",
+        "Attempts still open a minute after their lease expired.",
+        signed(counts.stuck),
+    );
+    page.gauge("quarantined_rows", "Rows in quarantine.", signed(counts.quarantined));
+    page.counter(
+        "unknown_commits_total",
+        "Commits of unknown outcome, each resolved by its receipt.",
+        process.unknown_commits,
+    );
+    page.counter("retries_total", "Transactions that were retried.", process.retries);
+    page.gauge(
+        "clock_skew_seconds",
+        "This machine's clock minus the server's.",
+        signed(counts.skew_ms) / 1_000.0,
+    );
+    page.counter("failed_looks_total", "Failed reads of the ledger of runs.", counts.failed_looks);
+    page.counter(
+        "failed_reloads_total",
+        "Changed configurations that were rejected for faults.",
+        counts.failed_reloads,
+    );
+    page.counter("panics_total", "Panics.", counts.panics);
+    let responses = process.responses.into_iter().flatten();
+    let by_status = responses.map(|(class, count)| (format!("{{status=\"{class}\"}}"), whole(count)));
+    page.family(
+        "http_responses_total",
+        COUNTER,
+        "Responses of the API by the first digit of their status.",
+        by_status,
+    );
+    usage(&mut page, process.usage.as_ref());
+    mirrors(&mut page, &process.mirrors);
     page.0
 }
 
-/// A counter of each job: its name, its help, and where its value is.
-type ByJob = (&'static str, &'static str, fn(&JobCounts) -> u64);
-/// A figure of each mirror, where it is known: its name, its kind, its help, and where its value is.
-type ByMirror<'a> = (&'static str, &'static str, &'static str, &'a dyn Fn(&Mirror) -> Option<f64>);
+const COUNTER: &str = "counter";
+const GAUGE: &str = "gauge";
 
 struct Page(String);
 
-/// A figure of each part of the room for requests.
-type ByPart = (&'static str, &'static str, &'static str, fn(&Usage) -> u64);
-
 impl Page {
-    /// What requests hold.
-    fn room(&mut self, room: Option<&([(&'static str, Usage); 6], u64)>) {
-        let cut = room.map_or(0, |(_, cut)| *cut);
-        let figures: [ByPart; 3] = [
-            ("http_used", "gauge", "Places and bytes that requests hold.", |usage| usage.used),
-            ("http_waiting", "gauge", "Requests that wait for them.", |usage| usage.waiting),
-            ("http_refused_total", "counter", "Requests that waited for them in vain.", |usage| {
-                usage.refused
-            }),
-        ];
-        for (name, kind, help, figure) in figures {
-            self.head(name, kind, help);
-            for (of, usage) in room.iter().flat_map(|(parts, _)| parts) {
-                self.row(name, &format!("{{of=\"{of}\"}}"), whole(figure(usage)));
-            }
-        }
-        self.one(
-            "http_cut_total",
-            "counter",
-            "Connections cut since their clients did not read.",
-            whole(cut),
-        );
+    fn gauge(&mut self, name: &str, help: &str, value: f64) {
+        self.family(name, GAUGE, help, [(String::new(), value)]);
     }
 
-    /// What is counted by job.
-    fn jobs(&mut self, counts: &Counts) {
-        let page = self;
-        let none = JobCounts::default();
-        let jobs = || JobName::ALL.into_iter().map(|job| (job, counts.jobs.get(&job).unwrap_or(&none)));
-
-        page.head("runs_total", "counter", "Runs by how they ended.");
-        for (job, counts) in jobs() {
-            for ending in Ending::ALL {
-                let runs = counts.runs.get(&ending).copied().unwrap_or(0);
-                page.row(
-                    "runs_total",
-                    &format!("{{job=\"{job}\",outcome=\"{}\"}}", ending.name()),
-                    whole(runs),
-                );
-            }
-        }
-        page.head("run_seconds", "summary", "Time of runs.");
-        for (job, counts) in jobs() {
-            page.row("run_seconds_sum", &of(job), counts.took.as_secs_f64());
-            page.row("run_seconds_count", &of(job), whole(counts.runs.values().sum()));
-        }
-        page.head("rows_total", "counter", "Rows by what was done to them.");
-        for (job, counts) in jobs() {
-            for (what, rows) in &counts.rows {
-                let labels = format!("{{job=\"{job}\",what=\"{what}\"}}");
-                page.row("rows_total", &labels, whole(rows.unsigned_abs()));
-            }
-        }
-        page.head("schedule_lag_seconds", "gauge", "How long the occurrence that is due has waited.");
-        jobs().for_each(|(job, counts)| page.row("schedule_lag_seconds", &of(job), counts.lag.as_secs_f64()));
-        page.head("stranded_run_seconds", "gauge", "For how long the lease of an open run has been over.");
-        jobs().for_each(|(job, counts)| {
-            page.row("stranded_run_seconds", &of(job), counts.stranded.as_secs_f64())
-        });
-        page.head("last_done_timestamp_seconds", "gauge", "When a run of this worker last did its work.");
-        for (job, counts) in jobs() {
-            if let Some(at) = counts.last_done {
-                page.row("last_done_timestamp_seconds", &of(job), signed(at.millis()) / 1_000.0);
-            }
-        }
-        let by_job: [ByJob; 3] = [
-            ("missed_occurrences_total", "Occurrences that never ran.", |counts| counts.missed),
-            ("overlaps_total", "Occurrences that came due while the run before still went.", |counts| {
-                counts.overlaps
-            }),
-            ("adopted_runs_total", "Runs that a dead worker left and this one finished.", |counts| {
-                counts.adopted
-            }),
-        ];
-        for (name, help, count) in by_job {
-            page.head(name, "counter", help);
-            jobs().for_each(|(job, counts)| page.row(name, &of(job), whole(count(counts))));
-        }
+    fn counter(&mut self, name: &str, help: &str, count: u64) {
+        self.family(name, COUNTER, help, [(String::new(), whole(count))]);
     }
 
-    /// What mirrors hold, and how their saves went.
-    fn mirrors(&mut self, mirrors: &[Mirror]) {
-        let count = |count: Option<usize>| count.map(|count| count as u64);
-        let saves = |mirror: &Mirror, count: u64| mirror.is_saved.then(|| whole(count));
-        let by_mirror: [ByMirror<'_>; 11] = [
-            ("mirror_age_seconds", "gauge", "How long ago the graph was looked at.", &|mirror| {
-                Some(Duration::from_millis(mirror.stale_ms?).as_secs_f64())
-            }),
-            ("mirror_generation", "gauge", "Which state is held.", &|mirror| mirror.generation.map(whole)),
-            ("mirror_nodes", "gauge", "Nodes that are held.", &|mirror| count(mirror.nodes).map(whole)),
-            ("mirror_slots", "gauge", "Relationships that are held, each way by itself.", &|mirror| {
-                count(mirror.slots).map(whole)
-            }),
-            ("mirror_bytes", "gauge", "Bytes that they take.", &|mirror| count(mirror.bytes).map(whole)),
-            ("mirror_held_share", "gauge", "Nodes that are held divided by those that may be.", &|mirror| {
-                mirror.held_share
-            }),
-            ("mirror_tick", "gauge", "Outcomes that were learned.", &|mirror| mirror.tick.map(whole)),
-            (
-                "mirror_learned",
-                "gauge",
-                "Relationships for which something was learned, each way by itself.",
-                &|mirror| count(mirror.learned).map(whole),
-            ),
-            ("mirror_saved_generation", "gauge", "Which state was saved last.", &|mirror| {
-                mirror.saved_generation.map(whole)
-            }),
-            ("mirror_save_failures_total", "counter", "Saves that failed.", &|mirror| {
-                saves(mirror, mirror.save_failures)
-            }),
-            (
-                "mirror_learned_saves_skipped_total",
-                "counter",
-                "Times that what was learned was not saved.",
-                &|mirror| saves(mirror, mirror.learned_saves_skipped),
-            ),
-        ];
-        for (name, kind, help, value) in by_mirror {
-            self.head(name, kind, help);
-            for mirror in mirrors {
-                if let Some(value) = value(mirror) {
-                    self.row(name, &of_scope(mirror), value);
-                }
-            }
-        }
+    /// A metric with a row for each set of labels.
+    fn family(&mut self, name: &str, kind: &str, help: &str, rows: impl IntoIterator<Item = (String, f64)>) {
+        self.head(name, kind, help);
+        rows.into_iter().for_each(|(labels, value)| self.row(name, &labels, value));
     }
 
     fn head(&mut self, name: &str, kind: &str, help: &str) {
@@ -259,15 +109,102 @@ impl Page {
     fn row(&mut self, name: &str, labels: &str, value: f64) {
         let _ = writeln!(self.0, "ebb_{name}{labels} {value}");
     }
-
-    fn one(&mut self, name: &str, kind: &str, help: &str, value: f64) {
-        self.head(name, kind, help);
-        self.row(name, "", value);
-    }
 }
 
-fn of(job: JobName) -> String {
-    format!("{{job=\"{job}\"}}")
+/// Counts of runs and their schedules, by job.
+fn jobs(page: &mut Page, counts: &Counts) {
+    let none = JobCounts::default();
+    let jobs = || JobName::ALL.into_iter().map(|job| (job, counts.jobs.get(&job).unwrap_or(&none)));
+    let of = |job: JobName| format!("{{job=\"{job}\"}}");
+    let each = |value: fn(&JobCounts) -> f64| jobs().map(move |(job, counts)| (of(job), value(counts)));
+
+    let runs = jobs().flat_map(|(job, counts)| {
+        Ending::ALL.map(|ending| {
+            let labels = format!("{{job=\"{job}\",outcome=\"{}\"}}", ending.name());
+            (labels, whole(counts.runs.get(&ending).copied().unwrap_or(0)))
+        })
+    });
+    page.family("runs_total", COUNTER, "Runs by outcome.", runs);
+    page.head("run_seconds", "summary", "Duration of runs.");
+    for (job, counts) in jobs() {
+        page.row("run_seconds_sum", &of(job), counts.took.as_secs_f64());
+        page.row("run_seconds_count", &of(job), whole(counts.runs.values().sum()));
+    }
+    let rows = jobs().flat_map(|(job, counts)| {
+        let row = move |(what, rows): (&&str, &i64)| {
+            (format!("{{job=\"{job}\",what=\"{what}\"}}"), whole(rows.unsigned_abs()))
+        };
+        counts.rows.iter().map(row)
+    });
+    page.family("rows_total", COUNTER, "Rows by what a run did to them: the counters of its EbbRun.", rows);
+    let lag = "How long the due occurrence has waited; 0 if none is due.";
+    page.family("schedule_lag_seconds", GAUGE, lag, each(|counts| counts.lag.as_secs_f64()));
+    let stranded = "Time since the lease of an open run expired without another worker taking it.";
+    page.family("stranded_run_seconds", GAUGE, stranded, each(|counts| counts.stranded.as_secs_f64()));
+    let last =
+        jobs().filter_map(|(job, counts)| Some((of(job), signed(counts.last_done?.millis()) / 1_000.0)));
+    page.family("last_done_timestamp_seconds", GAUGE, "When a run of this worker last completed.", last);
+    let missed = "Occurrences that never ran; one run made up for all of them.";
+    page.family("missed_occurrences_total", COUNTER, missed, each(|counts| whole(counts.missed)));
+    let overlaps = "Occurrences that came due while the previous run was open.";
+    page.family("overlaps_total", COUNTER, overlaps, each(|counts| whole(counts.overlaps)));
+    let adopted = "Runs of a dead worker that this one finished.";
+    page.family("adopted_runs_total", COUNTER, adopted, each(|counts| whole(counts.adopted)));
+}
+
+/// Capacity of the API that requests use.
+fn usage(page: &mut Page, usage: Option<&([(&'static str, Usage); 6], u64)>) {
+    let each = |value: fn(&Usage) -> u64| {
+        let parts = usage.into_iter().flat_map(|(parts, _)| parts);
+        parts.map(move |(of, usage)| (format!("{{of=\"{of}\"}}"), whole(value(usage))))
+    };
+    let used = "Capacity in use: requests by kind, and bytes of bodies and responses in flight.";
+    page.family("http_used", GAUGE, used, each(|usage| usage.used));
+    page.family("http_waiting", GAUGE, "Requests that wait for capacity.", each(|usage| usage.waiting));
+    let refused = "Requests that waited for capacity in vain and got 503.";
+    page.family("http_refused_total", COUNTER, refused, each(|usage| usage.refused));
+    let cut = usage.map_or(0, |(_, cut)| *cut);
+    page.counter("http_cut_total", "Connections closed because the client did not read.", cut);
+}
+
+/// Contents, age and saves of mirrors, by scope.
+fn mirrors(page: &mut Page, mirrors: &[Mirror]) {
+    let mut family = |name, kind, help, value: &dyn Fn(&Mirror) -> Option<f64>| {
+        page.family(
+            name,
+            kind,
+            help,
+            mirrors.iter().filter_map(|mirror| Some((of_scope(mirror), value(mirror)?))),
+        );
+    };
+    let count = |count: Option<usize>| count.map(|count| whole(count as u64));
+    family("mirror_age_seconds", GAUGE, "Time since the mirror was last brought up to date.", &|mirror| {
+        Some(Duration::from_millis(mirror.stale_ms?).as_secs_f64())
+    });
+    family("mirror_generation", GAUGE, "Generation of the graph that is held.", &|mirror| {
+        mirror.generation.map(whole)
+    });
+    family("mirror_nodes", GAUGE, "Nodes that are held.", &|mirror| count(mirror.nodes));
+    family("mirror_slots", GAUGE, "Relationships that are held, counted in each direction.", &|mirror| {
+        count(mirror.slots)
+    });
+    family("mirror_bytes", GAUGE, "Bytes that nodes and relationships take.", &|mirror| count(mirror.bytes));
+    family("mirror_held_share", GAUGE, "Nodes that are held divided by all nodes of the scope.", &|mirror| {
+        mirror.held_share
+    });
+    family("mirror_tick", GAUGE, "Outcomes that were learned.", &|mirror| mirror.tick.map(whole));
+    let learned = "Relationships with learned weight, counted in each direction.";
+    family("mirror_learned", GAUGE, learned, &|mirror| count(mirror.learned));
+    let saved = "Generation that was saved last, if mirror.folder is set.";
+    family("mirror_saved_generation", GAUGE, saved, &|mirror| mirror.saved_generation.map(whole));
+    let failures = "Failed saves, if mirror.folder is set.";
+    family("mirror_save_failures_total", COUNTER, failures, &|mirror| {
+        mirror.is_saved.then(|| whole(mirror.save_failures))
+    });
+    let skipped = "Times learned weights were not saved because their graph could not be.";
+    family("mirror_learned_saves_skipped_total", COUNTER, skipped, &|mirror| {
+        mirror.is_saved.then(|| whole(mirror.learned_saves_skipped))
+    });
 }
 
 /// The label of a scope, which may hold what ends a label; it holds no line break.
@@ -318,6 +255,7 @@ mod tests {
             is_saved: true,
             ..Mirror::unloaded(scope("a \"b\\"))
         };
+        let usage = Usage { used: 1, waiting: 0, refused: 0 };
         let mirrors = vec![loaded, Mirror::unloaded(scope("local"))];
         page(
             &counts,
@@ -325,8 +263,11 @@ mod tests {
                 ready: true,
                 retries: 2,
                 unknown_commits: 1,
-                answered: None,
-                room: None,
+                responses: Some(["2xx", "3xx", "4xx", "5xx"].map(|class| (class, 1))),
+                usage: Some((
+                    ["reads", "writes", "lists", "batches", "bodies", "answers"].map(|of| (of, usage)),
+                    1,
+                )),
                 mirrors,
             },
         )
@@ -373,8 +314,9 @@ mod tests {
     fn the_reference_page_of_metrics() {
         let page = worked();
         let mut text = String::from(
-            "# Metrics\n\n`GET /metrics` of a worker and of `ebb serve`, in the text format of Prometheus; written from the program. \
-             `config/alerts.yml` has alerts for them.\n\n",
+            "# Metrics\n\n`GET /metrics` of a worker and of `ebb serve`, in the text format of Prometheus; this page is written from the program. \
+             `config/alerts.yml` holds alert rules for them. Each worker prints its own counts; lag, stuck attempts and quarantined rows are \
+             read from the graph and the same in each.\n\n",
         );
         reference::head(&mut text, &["metric", "kind", "labels", "what"]);
         let helps = page.lines().filter_map(|line| line.strip_prefix("# HELP ")?.split_once(' '));
@@ -387,13 +329,6 @@ mod tests {
             reference::row(&mut text, &[&format!("`{name}`"), kind, &labels.join(", "), help]);
         }
         reference::holds("metrics.md", &text);
-    }
-
-    #[test]
-    fn the_table_names_every_metric_and_no_other() {
-        let table = include_str!("metrics.rs").lines().filter_map(|line| line.strip_prefix("//! | `"));
-        let told: BTreeSet<&str> = table.filter_map(|row| row.split('`').next()).collect();
-        assert_eq!(told, names(&worked()));
     }
 
     #[test]

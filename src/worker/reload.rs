@@ -1,8 +1,7 @@
-//! The configuration, read again when its file changes or a SIGHUP says so.
+//! Reloads the configuration when its file changes or at a SIGHUP.
 //!
-//! A sound one takes the place of the old at once, as far as it says when and how long jobs run; what it says of the
-//! server, of leases and of the port counts from the next start, and is named. One with faults changes nothing: each
-//! fault is logged, and the number of such reloads counted.
+//! Schedules and time limits of jobs take effect at once; changes to the server, leases and ports take effect at the next start and
+//! are logged. A configuration with faults changes nothing: each fault is logged, and such reloads are counted.
 
 use crate::settings::{Faults, Settings};
 use crate::wiring::schedules;
@@ -16,7 +15,7 @@ use tokio::signal::unix::Signal;
 use tokio::sync::watch;
 use tracing::{error, info, warn};
 
-/// Where a configuration comes from.
+/// The source of a configuration.
 pub struct Source<'a> {
     /// The file to watch; it need not be there.
     pub file: PathBuf,
@@ -24,10 +23,10 @@ pub struct Source<'a> {
     pub load: &'a dyn Fn() -> Result<Settings, Faults>,
 }
 
-/// How often the file is looked at.
-const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// Interval of checks of the file.
+const CHECK_EVERY: Duration = Duration::from_secs(1);
 
-/// Keeps the schedules what the configuration says.
+/// The watch on the configuration.
 pub(super) struct Reload<'a> {
     pub(super) source: Source<'a>,
     pub(super) settings: Settings,
@@ -39,14 +38,14 @@ pub(super) struct Reload<'a> {
 impl Reload<'_> {
     /// Watches until it is dropped.
     pub(super) async fn watch(mut self, mut hangup: Signal) {
-        let mut seen = look_of(&self.source.file);
+        let mut seen = version_of(&self.source.file);
         loop {
-            let asked = tokio::select! {
+            let hung_up = tokio::select! {
                 heard = hangup.recv() => heard.is_some(),
-                () = tokio::time::sleep(LOOK_EVERY) => false,
+                () = tokio::time::sleep(CHECK_EVERY) => false,
             };
-            let now = look_of(&self.source.file);
-            if asked || now != seen {
+            let now = version_of(&self.source.file);
+            if hung_up || now != seen {
                 seen = now;
                 self.reload();
             }
@@ -56,13 +55,16 @@ impl Reload<'_> {
     fn reload(&mut self) {
         match (self.source.load)() {
             Ok(settings) => {
-                let waiting = changed_for_the_next_start(&self.settings, &settings);
+                let waiting = restart_keys(&self.settings, &settings);
                 self.schedules.send_replace(Arc::new(schedules(&settings)));
                 self.settings = settings;
                 self.wake.look();
-                info!("the configuration was read again");
+                info!("the configuration was reloaded");
                 if !waiting.is_empty() {
-                    warn!(keys = waiting.join(", "), "these keys count from the next start of the worker");
+                    warn!(
+                        keys = waiting.join(", "),
+                        "these keys take effect at the next start of the worker"
+                    );
                 }
             }
             Err(faults) => {
@@ -70,23 +72,23 @@ impl Reload<'_> {
                 for fault in faults.list() {
                     error!(%fault, "the configuration has a fault");
                 }
-                error!("the configuration that was in force stays so");
+                error!("the previous configuration stays in force");
             }
         }
     }
 }
 
-/// The keys whose values differ and that a worker reads at its start only.
-fn changed_for_the_next_start(old: &Settings, new: &Settings) -> Vec<&'static str> {
-    let of_the_start = |key: &str| !key.starts_with("jobs.") && !key.starts_with("memory.");
+/// The changed keys that a worker reads only at its start.
+fn restart_keys(old: &Settings, new: &Settings) -> Vec<&'static str> {
+    let needs_restart = |key: &str| !key.starts_with("jobs.") && !key.starts_with("memory.");
     let rows = old.rows().iter().zip(new.rows());
-    rows.filter(|(old, new)| old.value != new.value && of_the_start(new.key))
+    rows.filter(|(old, new)| old.value != new.value && needs_restart(new.key))
         .map(|(_, new)| new.key)
         .collect()
 }
 
-/// What tells one content of a file from another, without reading it.
-fn look_of(file: &Path) -> Option<(u64, u64, i64, i64)> {
+/// The inode, size and time of a file, which change with its content.
+fn version_of(file: &Path) -> Option<(u64, u64, i64, i64)> {
     let found = std::fs::metadata(file).ok()?;
     Some((found.ino(), found.size(), found.mtime(), found.mtime_nsec()))
 }

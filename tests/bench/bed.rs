@@ -31,7 +31,7 @@ impl Bed {
         let settings = Settings::load(&flags, &Environment::of_process()).expect("the defaults");
         let keeper = Keeper::of(Path::new(env!("CARGO_BIN_EXE_ebb")));
         let server = ebb_provision::acquire(&settings.neo4j, &keeper).await.expect("a server");
-        let service = wiring::over(&server.endpoint, &settings, Scope::local()).expect("an address");
+        let service = wiring::service_over(&server.endpoint, &settings, Scope::local()).expect("an address");
         service.initialise().await.expect("a schema");
         let about = service.store().about().await.expect("a server");
         let cores = std::thread::available_parallelism().map_or(1, usize::from);

@@ -308,5 +308,5 @@ pub(crate) fn service(host: &Host, uri: &str) -> Result<Service, String> {
         home: None,
         origin: Origin::Given,
     };
-    wiring::over(&endpoint, &host.settings, Scope::local()).map_err(|why| why.to_string())
+    wiring::service_over(&endpoint, &host.settings, Scope::local()).map_err(|why| why.to_string())
 }

@@ -5,6 +5,7 @@ use crate::source::{File, files, line};
 use clap::{CommandFactory, Parser};
 use ebb::surfaces::cli::Cli;
 use std::collections::BTreeSet;
+use std::path::Path;
 
 /// The most lines of README.md: it is the way in, and the book is where it leads.
 const README_LINES_MAX: usize = 150;
@@ -20,7 +21,9 @@ fn pages() -> impl Iterator<Item = &'static File> {
 
 fn exists(path: &str) -> bool {
     let folder = format!("{}/", path.trim_end_matches('/'));
-    files().iter().any(|file| file.path == path || file.path.starts_with(&folder))
+    let is_text = files().iter().any(|file| file.path == path || file.path.starts_with(&folder));
+    // A PNG is no text.
+    is_text || Path::new(env!("CARGO_MANIFEST_DIR")).join(path).is_file()
 }
 
 /// Each link of a page, with where it stands; addresses of other sites are left out.

@@ -84,7 +84,7 @@ pub struct Checked {
 }
 
 /// Runs of one job in a replay.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
 pub struct JobRuns {
     /// Occurrences that ran.
     pub ran: u64,

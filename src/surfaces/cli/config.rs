@@ -1,6 +1,6 @@
 //! `ebb config`: the configuration in force.
 //!
-//! The rows arrive from settings with secrets as stars already; here they are only laid out.
+//! The rows come from the settings with secrets redacted; here they are only laid out.
 
 use super::exit::CliError;
 use super::instant::readable;
@@ -20,10 +20,9 @@ Examples:
   ebb config show
   EBB__JOBS__DECAY__EVERY=30m ebb config validate")]
 pub enum Verb {
-    /// Show every key, its value, and where that value comes from; secrets are redacted
+    /// Show every setting, its value and its source; secrets are redacted
     Show,
-    /// Name every fault of the configuration with its place, and the next three runs of each job; ends with 6 if there is
-    /// a fault
+    /// Check the configuration and show the next three runs of each job; exit code 6 on a fault
     Validate,
 }
 
@@ -34,30 +33,30 @@ pub struct Setting {
     pub key: String,
     /// The value; none where nothing is set.
     pub value: Option<serde_json::Value>,
-    /// Where it came from.
+    /// Its source.
     pub from: String,
 }
 
-/// When a job will run.
+/// The schedule of a job, with its next runs.
 #[derive(Debug, Clone, Serialize)]
-pub struct Firings {
-    /// Which job.
+pub struct JobSchedule {
+    /// The job.
     pub job: JobName,
     /// Whether the schedule runs it.
     pub enabled: bool,
-    /// How its schedule is written.
+    /// Its schedule as text.
     pub schedule: String,
-    /// Which key says so.
+    /// The key that sets it.
     pub from: String,
     /// The next three times.
     pub next: Vec<Timestamp>,
 }
 
 #[derive(Serialize)]
-struct Valid<'a> {
+struct ValidationReport<'a> {
     valid: bool,
     keys_set: usize,
-    jobs: &'a [Firings],
+    jobs: &'a [JobSchedule],
 }
 
 /// Prints the configuration.
@@ -71,15 +70,15 @@ pub fn show(settings: &[Setting], output: &Output) -> Result<(), CliError> {
     })
 }
 
-/// Says that the configuration is sound, and when jobs will run by it; a faulty one never gets here.
-pub fn validate(settings: &[Setting], jobs: &[Firings], output: &Output) -> Result<(), CliError> {
+/// Prints that the configuration is valid, and the next runs of each job; an invalid one never gets here.
+pub fn validate(settings: &[Setting], jobs: &[JobSchedule], output: &Output) -> Result<(), CliError> {
     let keys_set = settings
         .iter()
         .filter(|setting| !setting.from.starts_with("default") && setting.from != "unset")
         .count();
-    output.emit("config.validate", &Valid { valid: true, keys_set, jobs }, |page| {
+    output.emit("config.validate", &ValidationReport { valid: true, keys_set, jobs }, |page| {
         page.line(&format!(
-            "The configuration is sound; {keys_set} of {} keys are not the default.",
+            "The configuration is valid; {keys_set} of {} keys differ from the default.",
             settings.len()
         ));
         page.line("");
@@ -88,7 +87,7 @@ pub fn validate(settings: &[Setting], jobs: &[Firings], output: &Output) -> Resu
             &columns,
             jobs.iter().map(|job| {
                 let next: Vec<String> = job.next.iter().map(|at| readable(*at)).collect();
-                let next = if job.enabled { next.join(", ") } else { "switched off".to_owned() };
+                let next = if job.enabled { next.join(", ") } else { "disabled".to_owned() };
                 [job.job.to_string(), job.schedule.clone(), job.from.clone(), next]
             }),
         );

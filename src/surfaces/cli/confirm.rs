@@ -1,7 +1,7 @@
 //! The question before a change that cannot be taken back or reaches far.
 //!
-//! On a terminal a person answers. In a pipe nobody can, and a program that waits for an answer there hangs a script for
-//! ever: so it declines at once and names `--yes`.
+//! On a terminal a person answers. In a pipe a program that waited for an answer would hang the script: so it declines at once and
+//! names `--yes`.
 
 use super::exit::{CliError, Exit};
 use std::io::{self, BufRead, IsTerminal, Write};
@@ -10,14 +10,16 @@ use std::io::{self, BufRead, IsTerminal, Write};
 /// that an interrupt is heard meanwhile.
 ///
 /// # Errors
-/// Exit 3 when the answer is not yes, or nobody is there to give one.
+/// Exit 3 when the answer is not yes, or there is no terminal.
 pub async fn confirm(question: &str, yes: bool) -> Result<(), CliError> {
     let terminal = io::stdin().is_terminal() && io::stderr().is_terminal();
     let question = question.to_owned();
     let asked = tokio::task::spawn_blocking(move || {
         ask(&question, yes, terminal, &mut io::stdin().lock(), &mut io::stderr())
     });
-    asked.await.unwrap_or_else(|gone| Err(CliError::new(Exit::Declined, "no answer could be read").why(gone)))
+    asked
+        .await
+        .unwrap_or_else(|gone| Err(CliError::new(Exit::Declined, "the answer cannot be read").why(gone)))
 }
 
 fn ask(
@@ -31,7 +33,8 @@ fn ask(
         return Ok(());
     }
     if !terminal {
-        let declined = CliError::new(Exit::Declined, "this needs a yes, and nobody is there to give it");
+        let declined =
+            CliError::new(Exit::Declined, "confirmation is needed, and standard input is not a terminal");
         return Err(declined.why(question).try_this("the same command with --yes"));
     }
     let answer = (|| {
@@ -45,7 +48,7 @@ fn ask(
         Ok(answer) if matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes") => Ok(()),
         Ok(_) => Err(CliError::new(Exit::Declined, "declined; nothing was changed")),
         Err(error) => {
-            Err(CliError::new(Exit::Declined, "no answer could be read; nothing was changed").why(error))
+            Err(CliError::new(Exit::Declined, "the answer cannot be read; nothing was changed").why(error))
         }
     }
 }

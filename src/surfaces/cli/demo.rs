@@ -1,9 +1,8 @@
-//! `ebb demo`: the main job on a fresh machine, told as a story.
+//! `ebb demo`: a replay of a bundled month, with a report.
 //!
-//! A month of a coding agent's life, bundled, is replayed under simulated time by the real jobs on a server of the demo's
-//! own. What is printed is read back from the graph; five fates, and what else the file of expected values names, are
-//! compared with what the laws say in closed form, which was worked out apart from Ebb when the month was made
-//! (`config/demo/README.md`).
+//! The events of three coding agents are replayed under simulated time by the real jobs on a scratch server. The report is read
+//! back from the graph; the values in the file of expected values are compared with the closed form of the laws, which was computed
+//! independently of Ebb (`config/demo/README.md`).
 
 mod expected;
 mod facts;
@@ -27,7 +26,7 @@ use ebb_core::service::events::{BadLines, Imported};
 use ebb_core::service::server::Hour;
 use ebb_files::Readers;
 use ebb_provision::{Endpoint, browser_url};
-use expected::{Check, Fate};
+use expected::{Check, MemoryCheck};
 use facts::Facts;
 use learning::Learning;
 use relations::Relations;
@@ -37,11 +36,11 @@ use trails::Trails;
 
 /// The bundled month.
 const MONTH: &str = include_str!("../../../config/demo/month.ndjson");
-/// The policies that its facts grow old by.
+/// The decay policies of its facts.
 pub const POLICIES: &str = include_str!("../../../config/demo/policies.toml");
 /// The instant that the expected values are for.
 const ENDS: &str = "2026-04-01T00:00:00Z";
-/// What to paste into Neo4j Browser, each a question of `ebb inspect`.
+/// Queries to paste into Neo4j Browser, each one of `ebb inspect`.
 const QUESTIONS: [&str; 3] = ["promotions_graph", "expired", "relations_below_minimum"];
 
 #[derive(Debug, Serialize)]
@@ -52,7 +51,7 @@ struct Query {
 }
 
 #[derive(Debug, Serialize)]
-struct Told {
+struct DemoReport {
     events: u64,
     seconds: f64,
     runs: u64,
@@ -61,7 +60,7 @@ struct Told {
     promoted: i64,
     crystallised: i64,
     expired: i64,
-    fates: Vec<Fate>,
+    fates: Vec<MemoryCheck>,
     relations: Relations,
     trails: Trails,
     facts: Facts,
@@ -76,7 +75,7 @@ struct TierNow {
     memories: i64,
 }
 
-/// Plays the month and tells what became of it. `folder` is where its file is written.
+/// Replays the month and prints the report. `folder` is where its file is written.
 ///
 /// # Errors
 /// Of the service; and if a value is not what the laws say, which would be a defect of Ebb.
@@ -95,24 +94,24 @@ pub async fn run(
     let ends = ebb_core::clock::parse_rfc3339(ENDS).map_err(CliError::failed)?;
     let done = replay(service, &file, ends, output).await?;
     let hours = service.timeline().await?;
-    let (told, weights, hot) = print(service, endpoint, &done, &hours, ends).await?;
+    let (report, weights, hot) = collect(service, endpoint, &done, &hours, ends).await?;
     let plot = over_time(&hours, ends);
     let tiers = now(&service.tiers().await?);
-    output.emit("demo", &told, |page| {
-        lay_out(page, &told, &hours);
+    output.emit("demo", &report, |page| {
+        lay_out(page, &report, &hours);
         page.line("");
         page.picture(&plot.terminal(page.width(), page.color()));
         page.line("");
         page.picture(&bars(&tiers, page.width(), page.color()));
-        expected::lay_out(page, &told.fates);
-        relations::lay_out(page, &told.relations, &weights);
-        trails::lay_out(page, &told.trails, &hot);
-        facts::lay_out(page, &told.facts);
-        learning::lay_out(page, &told.learning);
-        lay_out_browser(page, &told, endpoint);
+        expected::lay_out(page, &report.fates);
+        relations::lay_out(page, &report.relations, &weights);
+        trails::lay_out(page, &report.trails, &hot);
+        facts::lay_out(page, &report.facts);
+        learning::lay_out(page, &report.learning);
+        lay_out_browser(page, &report, endpoint);
     })?;
-    let fates = told.fates.iter().map(Fate::judge);
-    let checks = [&told.relations.checks, &told.trails.checks, &told.facts.checks];
+    let fates = report.fates.iter().map(MemoryCheck::judge);
+    let checks = [&report.relations.checks, &report.trails.checks, &report.facts.checks];
     fates.chain(checks.into_iter().flatten().map(Check::judge)).collect()
 }
 
@@ -128,23 +127,23 @@ async fn replay(
     Ok(done)
 }
 
-async fn print(
+async fn collect(
     service: &Service,
     endpoint: &Endpoint,
     done: &Imported,
     hours: &[Hour],
     ends: Timestamp,
-) -> Result<(Told, DecayPlot, TrailsPlot), CliError> {
+) -> Result<(DemoReport, DecayPlot, TrailsPlot), CliError> {
     let expected = expected::read()?;
-    let (relations, weights) = relations::ask(&expected, service, done, ends).await?;
-    let (trails, hot) = trails::ask(&expected, service, done, ends).await?;
+    let (relations, weights) = relations::read(&expected, service, done, ends).await?;
+    let (trails, hot) = trails::read(&expected, service, done, ends).await?;
     let sum = |count: fn(&Hour) -> i64| hours.iter().map(count).sum();
     let queries = QUESTIONS.iter().filter_map(|name| {
         let (_, title, cypher) = Service::questions().find(|(known, ..)| known == name)?;
         Some(Query { title, cypher: cypher.trim(), url: browser_url(endpoint, Some(cypher.trim())) })
     });
     let tiers = service.tiers().await?.into_iter().filter(|row| !row.tier.starts_with("archived"));
-    let told = Told {
+    let report = DemoReport {
         events: done.events,
         seconds: done.seconds,
         runs: done.runs.values().map(|runs| runs.ran).sum(),
@@ -153,39 +152,39 @@ async fn print(
         promoted: sum(|hour| hour.rose),
         crystallised: sum(|hour| hour.crystallised),
         expired: done.runs.values().map(|runs| runs.expired).sum(),
-        fates: expected::fates(&expected, service, ends).await?,
+        fates: expected::memories(&expected, service, ends).await?,
         relations,
         trails,
-        facts: facts::ask(&expected, service, done).await?,
+        facts: facts::read(&expected, service, done).await?,
         learning: learning::teach(service, ends).await?,
         browser: browser_url(endpoint, None),
         queries: queries.collect(),
     };
-    Ok((told, weights, hot))
+    Ok((report, weights, hot))
 }
 
-/// What the month is asked at its end: it names a person, and means what others wrote of it.
+/// The question for the recall at the end.
 const QUESTION: &str = "what came of what Ruth reported";
 
-fn lay_out(page: &mut Page, told: &Told, hours: &[Hour]) {
+fn lay_out(page: &mut Page, report: &DemoReport, hours: &[Hour]) {
     page.heading("A month in the life of three coding agents");
     page.line(&format!(
-        "{} events in {:.1} s; {} runs of jobs, {} occurrences with nothing due passed over.",
-        told.events, told.seconds, told.runs, told.occurrences_with_nothing_due
+        "{} events in {:.1} s; {} runs of jobs, {} occurrences skipped with nothing due.",
+        report.events, report.seconds, report.runs, report.occurrences_with_nothing_due
     ));
     page.line(&format!(
-        "{} memories rose to short-term, {} of them on to long-term; {} times a working memory expired, and some came \
-         back when they were used again.",
-        told.promoted, told.crystallised, told.expired
+        "{} memories were promoted to shortTerm, {} of them to longTerm; working memories expired {} times, and some were \
+         revived by an access.",
+        report.promoted, report.crystallised, report.expired
     ));
     page.line("");
     page.table(
         &[
             Column::left("week from"),
-            Column::right("made"),
-            Column::right("rose"),
-            Column::right("crystallised"),
-            Column::right("expired for good"),
+            Column::right("created"),
+            Column::right("promoted"),
+            Column::right("to longTerm"),
+            Column::right("expired"),
         ],
         weeks(hours).into_iter().map(|week| {
             [
@@ -199,7 +198,7 @@ fn lay_out(page: &mut Page, told: &Told, hours: &[Hour]) {
     );
 }
 
-/// What happened, week by week.
+/// The hours summed by week.
 fn weeks(hours: &[Hour]) -> Vec<Hour> {
     const WEEK_MS: i64 = 7 * 24 * 3_600_000;
     // 1970-01-01 was a Thursday; a week begins on Monday.
@@ -219,10 +218,10 @@ fn weeks(hours: &[Hour]) -> Vec<Hour> {
     weeks
 }
 
-fn lay_out_browser(page: &mut Page, told: &Told, endpoint: &Endpoint) {
+fn lay_out_browser(page: &mut Page, report: &DemoReport, endpoint: &Endpoint) {
     page.line("");
     page.heading("Look at it in Neo4j Browser");
-    if let Some(browser) = &told.browser {
+    if let Some(browser) = &report.browser {
         page.line(browser);
     }
     if let Some(home) = &endpoint.home {
@@ -232,7 +231,7 @@ fn lay_out_browser(page: &mut Page, told: &Told, endpoint: &Endpoint) {
             home.join("password").display()
         ));
     }
-    for query in &told.queries {
+    for query in &report.queries {
         page.line("");
         page.line(&format!("// {}", query.title));
         page.picture(query.cypher);

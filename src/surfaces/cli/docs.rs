@@ -2,46 +2,21 @@
 
 use super::exit::CliError;
 use super::output::Output;
-use clap::{Args, Command};
-use clap_complete::Shell;
+use clap::Command;
+pub use clap_complete::Shell;
 use clap_mangen::Man as Page;
-use std::path::PathBuf;
-
-/// `ebb completions`
-#[derive(Debug, Clone, Args)]
-#[command(after_help = "\
-Examples:
-  ebb completions bash > ~/.local/share/bash-completion/completions/ebb
-  ebb completions zsh > \"${fpath[1]}/_ebb\"
-  ebb completions fish > ~/.config/fish/completions/ebb.fish")]
-pub struct Completions {
-    /// The shell
-    #[arg(value_name = "SHELL")]
-    pub shell: Shell,
-}
-
-/// `ebb man`
-#[derive(Debug, Clone, Args)]
-#[command(after_help = "Examples:\n  ebb man | man -l -\n  ebb man --dir ~/.local/share/man/man1")]
-pub struct Man {
-    /// Write the page of every verb into this folder, instead of the first page to stdout
-    #[arg(long, value_name = "FOLDER")]
-    pub dir: Option<PathBuf>,
-}
+use std::path::Path;
 
 /// Prints the completion script of a shell.
-pub fn completions(args: &Completions, mut command: Command, output: &Output) -> Result<(), CliError> {
+pub fn completions(shell: Shell, mut command: Command, output: &Output) -> Result<(), CliError> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut command, "ebb", &mut script);
+    clap_complete::generate(shell, &mut command, "ebb", &mut script);
     output.raw(&script)
 }
 
 /// Prints the first page of the manual, or writes all pages into a folder, which is made if it is missing.
-///
-/// # Errors
-/// When stdout or the folder cannot be written.
-pub fn man(args: &Man, command: Command, output: &Output) -> Result<(), CliError> {
-    let Some(dir) = &args.dir else {
+pub fn man(dir: Option<&Path>, command: Command, output: &Output) -> Result<(), CliError> {
+    let Some(dir) = dir else {
         let mut page = Vec::new();
         Page::new(command).render(&mut page)?;
         return output.raw(&page);

@@ -1,38 +1,51 @@
-//! `ebb engine`: the mechanisms of recall, each on its own, on what is held in memory or on a snapshot file.
+//! `ebb engine`: single mechanisms of recall, on the in-memory graph or a snapshot file.
 
 mod communities;
 mod waves;
 mod xlr;
 
 pub use communities::CommunitiesArgs;
-pub use waves::{HarmonicsArgs, ResonateArgs, WavesArgs};
+pub use waves::WavesArgs;
 pub use xlr::XlrArgs;
 
 use super::exit::CliError;
 use super::output::Output;
 use super::page::{Column, Page, searched};
-use super::recall::{ProfileName, seed};
+use super::recall::{PROFILES, choice, seed};
 use clap::{Args, Subcommand};
 use ebb_core::api::engine::{ActivateRequest, EngineAnswer, EngineHit, EngineState, PageRankRequest};
 use ebb_core::api::recall::GivenSeed;
-use ebb_core::service::recall::{Config, View};
+use ebb_core::service::recall::{Config, Profile, View};
 use ebb_core::service::{Service, engine};
 use std::path::{Path, PathBuf};
 
 /// The verbs of `ebb engine`.
 #[derive(Debug, Clone, Subcommand)]
 pub enum Verb {
-    /// Say what lights up from seeds
+    /// Spread activation from seeds
     Activate(ActivateArgs),
-    /// Say what of that would light up for any question, and what is left without it
+    /// Rank by activation with contrast (XLR)
     Xlr(XlrArgs),
-    /// Say what seeds make swing, and what swings along far from them
-    Resonate(ResonateArgs),
-    /// Say at which frequencies nodes swing: multiples of one, and all there are
-    Harmonics(HarmonicsArgs),
-    /// Say who stands well: everybody's standing, or that of a reader who begins at seeds
+    /// Rank nodes by resonance with seeds
+    #[command(
+        after_help = "Examples:\n  ebb engine resonate --seed Alex --sympathetic\n  ebb engine resonate --seed release --frequency 5.25 --graph docs/stories/team.json"
+    )]
+    Resonate {
+        /// Options of waves.
+        #[command(flatten)]
+        waves: WavesArgs,
+        /// Also list resonating nodes more than two hops from every seed, and whether in another community
+        #[arg(long)]
+        sympathetic: bool,
+    },
+    /// Show at which frequencies nodes resonate, to find cycles
+    #[command(
+        after_help = "Examples:\n  ebb engine harmonics --seed Alex\n  ebb engine harmonics --seed release --top 3 --graph docs/stories/team.json"
+    )]
+    Harmonics(WavesArgs),
+    /// Rank nodes by PageRank, personalised if seeds are given
     Pagerank(RankArgs),
-    /// Say who belongs together, and who joins communities to each other
+    /// Detect communities and the nodes that bridge them
     Communities(CommunitiesArgs),
 }
 
@@ -42,16 +55,16 @@ pub enum Verb {
     after_help = "Examples:\n  ebb engine activate --seed Alex\n  ebb engine activate --seed parse=1 --seed lex=0.5 --depth 3 --graph code.json"
 )]
 pub struct ActivateArgs {
-    /// Begin at this id, of an entity its name; =SCORE says how much it counts, up to 1
-    #[arg(long = "seed", value_name = "ID[=SCORE]", value_parser = seed, required = true)]
-    pub seeds: Vec<GivenSeed>,
-    /// By which rule signals spread
-    #[arg(long, value_enum, value_name = "PROFILE", default_value_t = ProfileName::Reference)]
-    pub profile: ProfileName,
-    /// Hops at most [default: that of the profile]
+    /// Seeds.
+    #[command(flatten)]
+    pub start: Seeds,
+    /// Rule by which activation spreads
+    #[arg(long, value_name = "PROFILE", default_value = "reference", value_parser = choice(PROFILES))]
+    pub profile: Profile,
+    /// Maximum number of hops [default: that of the profile]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=20))]
     pub depth: Option<u8>,
-    /// How many, and in which graph.
+    /// Size and graph.
     #[command(flatten)]
     pub common: Common,
 }
@@ -62,34 +75,42 @@ pub struct ActivateArgs {
     after_help = "Examples:\n  ebb engine pagerank --top 10\n  ebb engine pagerank --seed Alex --graph code.json"
 )]
 pub struct RankArgs {
-    /// A reader begins again and again at this id; =SCORE says how much it counts, up to 1
+    /// Personalise towards this id; =SCORE weights it, up to 1
     #[arg(long = "seed", value_name = "ID[=SCORE]", value_parser = seed)]
     pub seeds: Vec<GivenSeed>,
-    /// How many, and in which graph.
+    /// Size and graph.
     #[command(flatten)]
     pub common: Common,
 }
 
-/// How many nodes, and in which graph.
+/// Seeds of a mechanism that needs one.
+#[derive(Debug, Clone, Args)]
+pub struct Seeds {
+    /// Start at the node with this id (of an entity: its name); =SCORE weights it, up to 1
+    #[arg(long = "seed", value_name = "ID[=SCORE]", value_parser = seed, required = true)]
+    pub list: Vec<GivenSeed>,
+}
+
+/// Maximum number of nodes, and the graph.
 #[derive(Debug, Clone, Args)]
 pub struct Common {
-    /// How many nodes at most
+    /// Maximum number of nodes
     #[arg(long, value_name = "K", default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=1_000))]
     pub top: u16,
-    /// Ask this snapshot file (JSON version 3) instead of the database
+    /// Use this snapshot file (JSON version 3) instead of the database
     #[arg(long, value_name = "FILE")]
     pub graph: Option<PathBuf>,
 }
 
 impl Verb {
-    /// The file that is asked instead of a database.
+    /// The snapshot file to use instead of a database.
     #[must_use]
     pub fn file(&self) -> Option<&Path> {
         match self {
             Self::Activate(args) => args.common.graph.as_deref(),
             Self::Xlr(args) => args.common.graph.as_deref(),
-            Self::Resonate(args) => args.waves.common.graph.as_deref(),
-            Self::Harmonics(args) => args.waves.common.graph.as_deref(),
+            Self::Resonate { waves, .. } => waves.common.graph.as_deref(),
+            Self::Harmonics(waves) => waves.common.graph.as_deref(),
             Self::Pagerank(args) => args.common.graph.as_deref(),
             Self::Communities(args) => args.graph.as_deref(),
         }
@@ -99,8 +120,8 @@ impl Verb {
 impl ActivateArgs {
     fn request(&self) -> ActivateRequest {
         ActivateRequest {
-            seeds: self.seeds.clone(),
-            profile: self.profile.into(),
+            seeds: self.start.list.clone(),
+            profile: self.profile,
             depth: self.depth,
             top_k: usize::from(self.common.top),
             scope: None,
@@ -114,7 +135,7 @@ impl RankArgs {
     }
 }
 
-/// Runs a verb on what is held in memory of a scope.
+/// Runs a verb on the in-memory graph of the scope.
 pub async fn run(verb: &Verb, service: &Service, output: &Output) -> Result<(), CliError> {
     let scope = service.scope();
     match verb {
@@ -122,9 +143,11 @@ pub async fn run(verb: &Verb, service: &Service, output: &Output) -> Result<(), 
             print("engine.activate", &service.activate(scope, args.request()).await?, output)
         }
         Verb::Xlr(args) => xlr::print(&service.xlr(scope, args.request()).await?, output),
-        Verb::Resonate(args) => waves::print(&service.resonate(scope, args.request()).await?, output),
-        Verb::Harmonics(args) => {
-            waves::print_spectrum(&service.harmonics(scope, args.waves.request()).await?, output)
+        Verb::Resonate { waves, sympathetic } => {
+            waves::print(&service.resonate(scope, waves.resonate_request(*sympathetic)).await?, output)
+        }
+        Verb::Harmonics(waves) => {
+            waves::print_spectrum(&service.harmonics(scope, waves.request()).await?, output)
         }
         Verb::Pagerank(args) => print("engine.pagerank", &service.rank(scope, args.request()).await?, output),
         Verb::Communities(args) => {
@@ -133,7 +156,7 @@ pub async fn run(verb: &Verb, service: &Service, output: &Output) -> Result<(), 
     }
 }
 
-/// Runs a verb on a graph that is no mirror's.
+/// Runs a verb on the graph of a file.
 pub fn run_on(verb: &Verb, view: &View, rules: &Config, output: &Output) -> Result<(), CliError> {
     let scratch = &mut Default::default();
     match verb {
@@ -141,11 +164,12 @@ pub fn run_on(verb: &Verb, view: &View, rules: &Config, output: &Output) -> Resu
             print("engine.activate", &engine::activate(view, &args.request(), rules, scratch)?, output)
         }
         Verb::Xlr(args) => xlr::print(&engine::xlr(view, &args.request(), rules, scratch)?, output),
-        Verb::Resonate(args) => {
-            waves::print(&engine::resonate(view, &args.request(), rules, scratch)?, output)
+        Verb::Resonate { waves, sympathetic } => {
+            let request = waves.resonate_request(*sympathetic);
+            waves::print(&engine::resonate(view, &request, rules, scratch)?, output)
         }
-        Verb::Harmonics(args) => {
-            waves::print_spectrum(&engine::harmonics(view, args.waves.request(), rules, scratch)?, output)
+        Verb::Harmonics(waves) => {
+            waves::print_spectrum(&engine::harmonics(view, waves.request(), rules, scratch)?, output)
         }
         Verb::Pagerank(args) => print("engine.pagerank", &engine::rank(view, &args.request())?, output),
         Verb::Communities(args) => {
@@ -158,16 +182,16 @@ fn print(verb: &str, answer: &EngineAnswer, output: &Output) -> Result<(), CliEr
     output.emit(verb, answer, |page| lay_out(answer, page))
 }
 
-/// Ends a page: what is not there, a line, and what was cut short.
+/// Lays out the end of a page: unknown seeds, a line, flags.
 fn close(state: &EngineState, line: &str, page: &mut Page) {
     for id in &state.unknown_seeds {
-        page.line(&format!("There is nothing called {id}."));
+        page.line(&format!("No node is named {id}."));
     }
     page.line("");
     page.line(line);
     searched(state.freshness.whole, state.freshness.held_share, page);
     if !state.flags.is_empty() {
-        let how = if state.truncated { "Cut short" } else { "To be known" };
+        let how = if state.truncated { "Truncated" } else { "Flags" };
         page.line(&format!("{how}: {}.", state.flags.join(", ")));
     }
 }
@@ -180,7 +204,7 @@ fn above_0(text: &str) -> Result<f32, String> {
 
 fn lay_out(answer: &EngineAnswer, page: &mut Page) {
     if answer.hits.is_empty() {
-        page.line("Nothing lights up.");
+        page.line("No hits.");
     } else {
         let columns = [Column::right("SCORE"), Column::left("KIND"), Column::cut("ID"), Column::cut("LABEL")];
         let row = |hit: &EngineHit| {
@@ -189,12 +213,12 @@ fn lay_out(answer: &EngineAnswer, page: &mut Page) {
         page.table(&columns, answer.hits.iter().map(row));
     }
     for id in &answer.unknown_seeds {
-        page.line(&format!("There is nothing called {id}."));
+        page.line(&format!("No node is named {id}."));
     }
     page.line("");
     page.line(&format!("{} nodes reached; {} relationships read.", answer.nodes_touched, answer.slots_read));
     searched(answer.freshness.whole, answer.freshness.held_share, page);
     if answer.truncated {
-        page.line(&format!("Cut short: {}.", answer.flags.join(", ")));
+        page.line(&format!("Truncated: {}.", answer.flags.join(", ")));
     }
 }

@@ -11,8 +11,9 @@ use ebb_core::domain::tier::Tier;
 use ebb_core::domain::units::Timestamp;
 use ebb_core::service::Service;
 use ebb_core::service::events::replay::Replay as Plan;
-use ebb_core::service::events::{BadLines, Checked, Imported, Tick};
+use ebb_core::service::events::{BadLines, Checked, Imported, JobRuns, Tick};
 use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -20,8 +21,8 @@ use std::time::Duration;
 /// `ebb import`
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
-One JSON object a line: \"at\" (RFC 3339), \"kind\" (memory, access, session_end, observe, fact, node, edge, deposit,
-explore, outcome) and the fields of that kind. Repeating a file, or a longer version of it, goes on where it stopped.
+One JSON object per line: \"at\" (RFC 3339), \"kind\" (memory, access, session_end, observe, fact, node, edge, deposit,
+explore, outcome) and the fields of that kind. Repeating an import, also of a longer file, continues where it stopped.
 
 Examples:
   ebb import events.ndjson
@@ -30,10 +31,10 @@ pub struct Import {
     /// File of events
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// Set bad lines aside in a file beside it, instead of stopping at the first
+    /// Write bad lines to a file beside it instead of stopping at the first
     #[arg(long)]
     pub skip_bad: bool,
-    /// Read and check every line, and write nothing
+    /// Check every line and write nothing
     #[arg(long)]
     pub dry_run: bool,
 }
@@ -41,8 +42,8 @@ pub struct Import {
 /// `ebb replay`
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
-Works on scratch only: a managed server of its own, or a given database that holds nothing else. After a kill the same
-command goes on where it stopped.
+Runs on a scratch database only: a managed server of its own, or a given database that holds nothing else. After a kill the
+same command continues where it stopped.
 
 Examples:
   ebb replay events.ndjson
@@ -54,89 +55,78 @@ pub struct Replay {
     /// Stop at this instant of simulated time [default: the last event]
     #[arg(long, value_name = "INSTANT", allow_hyphen_values = true)]
     pub until: Option<Moment>,
-    /// Let jobs run at multiples of this only, such as 1h [default: whenever one is due]
+    /// Run jobs only at multiples of this interval, such as 1h [default: whenever one is due]
     #[arg(long, value_name = "SPAN", value_parser = span)]
     pub step: Option<Duration>,
-    /// Set bad lines aside in a file beside it, instead of stopping at the first
+    /// Write bad lines to a file beside it instead of stopping at the first
     #[arg(long)]
     pub skip_bad: bool,
 }
 
-/// What an import or a replay did.
-#[derive(Serialize)]
-struct Report {
-    events: u64,
-    by_kind: BTreeMap<&'static str, u64>,
-    batches: u64,
-    skipped_bad: u64,
-    #[serde(skip_serializing_if = "is_zero")]
-    outcomes_without_hit: u64,
-    seconds: f64,
-    events_per_second: f64,
-    lines_before: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    set_aside_in: Option<PathBuf>,
+/// An import or a replay, with its pace.
+struct Report(Imported);
+
+impl Report {
+    fn seconds(&self) -> f64 {
+        (self.0.seconds * 1_000.0).round() / 1_000.0
+    }
+
+    fn events_per_second(&self) -> f64 {
+        #[expect(clippy::cast_precision_loss, reason = "a count of events is far below 2^53")]
+        let rate = if self.0.seconds > 0.0 { self.0.events as f64 / self.0.seconds } else { 0.0 };
+        rate.round()
+    }
+}
+
+impl Serialize for Report {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let done = &self.0;
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("events", &done.events)?;
+        map.serialize_entry("by_kind", &done.by_kind)?;
+        map.serialize_entry("batches", &done.batches)?;
+        map.serialize_entry("skipped_bad", &done.skipped_bad)?;
+        if done.outcomes_without_hit > 0 {
+            map.serialize_entry("outcomes_without_hit", &done.outcomes_without_hit)?;
+        }
+        map.serialize_entry("seconds", &self.seconds())?;
+        map.serialize_entry("events_per_second", &self.events_per_second())?;
+        map.serialize_entry("lines_before", &done.lines_before)?;
+        if let Some(path) = &done.set_aside_in {
+            map.serialize_entry("set_aside_in", path)?;
+        }
+        map.end()
+    }
 }
 
 #[derive(Serialize)]
-struct Replayed {
+struct ReplayReport {
     #[serde(flatten)]
     report: Report,
-    runs: BTreeMap<&'static str, Runs>,
+    runs: BTreeMap<&'static str, JobRuns>,
     ended_at: Option<Timestamp>,
     tiers: BTreeMap<String, i64>,
 }
 
 #[derive(Serialize)]
-struct Runs {
-    ran: u64,
-    nothing_due: u64,
-    changed: i64,
-    expired: i64,
-    promoted: i64,
-}
-
-#[derive(Serialize)]
-struct Checks {
+struct ImportCheck {
     events: u64,
     by_kind: BTreeMap<&'static str, u64>,
     lines_before: u64,
-    bad: Vec<Bad>,
+    bad: Vec<BadLine>,
     dry_run: bool,
 }
 
 #[derive(Serialize)]
-struct Bad {
+struct BadLine {
     line: u64,
     why: String,
-}
-
-fn is_zero(count: &u64) -> bool {
-    *count == 0
-}
-
-impl From<Imported> for Report {
-    fn from(done: Imported) -> Self {
-        #[expect(clippy::cast_precision_loss, reason = "a count of events is far below 2^53")]
-        let rate = if done.seconds > 0.0 { done.events as f64 / done.seconds } else { 0.0 };
-        Self {
-            events: done.events,
-            by_kind: done.by_kind,
-            batches: done.batches,
-            skipped_bad: done.skipped_bad,
-            outcomes_without_hit: done.outcomes_without_hit,
-            seconds: (done.seconds * 1000.0).round() / 1000.0,
-            events_per_second: rate.round(),
-            lines_before: done.lines_before,
-            set_aside_in: done.set_aside_in,
-        }
-    }
 }
 
 /// Runs `ebb import`.
 pub async fn import(args: &Import, service: &Service, output: &Output) -> Result<(), CliError> {
     let bad = if args.skip_bad { BadLines::SetAside } else { BadLines::Stop };
-    let mut bar = Bar::new(output, if args.dry_run { "checking" } else { "importing" });
+    let mut bar = FileProgress::new(output, if args.dry_run { "checking" } else { "importing" });
     if args.dry_run {
         let checked = service.check(&args.file, bad, &mut |tick| bar.at(tick)).await?;
         drop(bar);
@@ -144,23 +134,23 @@ pub async fn import(args: &Import, service: &Service, output: &Output) -> Result
     }
     let done = service.import(&args.file, bad, &mut |tick| bar.at(tick)).await?;
     drop(bar);
-    let report = Report::from(done);
+    let report = Report(done);
     output.emit("import", &report, |page| report.lay_out(page, "Imported"))
 }
 
 fn dry_run(checked: Checked, output: &Output) -> Result<(), CliError> {
-    let answer = Checks {
+    let answer = ImportCheck {
         events: checked.by_kind.values().sum(),
         by_kind: checked.by_kind,
         lines_before: checked.lines_before,
-        bad: checked.bad.into_iter().map(|(line, why)| Bad { line, why }).collect(),
+        bad: checked.bad.into_iter().map(|(line, why)| BadLine { line, why }).collect(),
         dry_run: true,
     };
     output.emit("import", &answer, |page| {
         page.line(&format!("Would import {}. Nothing was written.", kinds(answer.events, &answer.by_kind)));
         before(page, answer.lines_before);
-        for Bad { line, why } in &answer.bad {
-            page.line(&format!("  line {line} would be set aside: {why}"));
+        for BadLine { line, why } in &answer.bad {
+            page.line(&format!("  line {line} would be skipped: {why}"));
         }
     })
 }
@@ -179,21 +169,14 @@ pub async fn replay(args: &Replay, service: &Service, output: &Output) -> Result
     let bad = if args.skip_bad { BadLines::SetAside } else { BadLines::Stop };
     let uri = service.store().uri();
     output.remark(&format!("replaying {} into the scratch database at {uri}", args.file.display()));
-    let mut bar = Bar::new(output, "replaying");
+    let mut bar = FileProgress::new(output, "replaying");
     let done = service.replay(&args.file, Plan { until, step_ms }, bad, &mut |tick| bar.at(tick)).await?;
     drop(bar);
-    let runs = |runs: &ebb_core::service::events::JobRuns| Runs {
-        ran: runs.ran,
-        nothing_due: runs.nothing_due,
-        changed: runs.changed,
-        expired: runs.expired,
-        promoted: runs.promoted,
-    };
-    let answer = Replayed {
-        runs: done.runs.iter().map(|(job, of)| (job.name(), runs(of))).collect(),
+    let answer = ReplayReport {
+        runs: done.runs.iter().map(|(job, runs)| (job.name(), *runs)).collect(),
         ended_at: done.ended_at,
         tiers: living(&service.tiers().await?),
-        report: done.into(),
+        report: Report(done),
     };
     output.emit("replay", &answer, |page| answer.lay_out(page))
 }
@@ -206,32 +189,32 @@ fn living(tiers: &[TierCount]) -> BTreeMap<String, i64> {
 
 impl Report {
     fn lay_out(&self, page: &mut Page, did: &str) {
-        let kinds = kinds(self.events, &self.by_kind);
-        let pace = match self.events {
+        let done = &self.0;
+        let pace = match done.events {
             0 => String::new(),
-            _ => format!(" in {:.1} s, {:.0} a second", self.seconds, self.events_per_second),
+            _ => format!(" in {:.1} s, {:.0} a second", self.seconds(), self.events_per_second()),
         };
-        page.line(&format!("{did} {kinds}{pace}."));
-        before(page, self.lines_before);
-        if let Some(path) = &self.set_aside_in {
-            let many = match self.skipped_bad {
+        page.line(&format!("{did} {}{pace}.", kinds(done.events, &done.by_kind)));
+        before(page, done.lines_before);
+        if let Some(path) = &done.set_aside_in {
+            let many = match done.skipped_bad {
                 1 => "1 bad line was".to_owned(),
                 n => format!("{n} bad lines were"),
             };
-            page.line(&format!("{many} set aside in {}.", path.display()));
+            page.line(&format!("{many} written to {}.", path.display()));
         }
-        if self.outcomes_without_hit > 0 {
-            let many = self.outcomes_without_hit;
-            page.line(&format!("Outcomes that left nothing, since nothing of use was recalled: {many}."));
+        if done.outcomes_without_hit > 0 {
+            let many = done.outcomes_without_hit;
+            page.line(&format!("Outcomes without a useful hit, not recorded: {many}."));
         }
     }
 }
 
-impl Replayed {
+impl ReplayReport {
     fn lay_out(&self, page: &mut Page) {
         self.report.lay_out(page, "Replayed");
         if let Some(at) = self.ended_at {
-            page.line(&format!("Simulated time stands at {} UTC.", readable(at)));
+            page.line(&format!("Simulated time: {} UTC.", readable(at)));
         }
         if !self.runs.is_empty() {
             page.line("");
@@ -243,7 +226,7 @@ impl Replayed {
                 Column::right("EXPIRED"),
                 Column::right("PROMOTED"),
             ];
-            let row = |(job, of): (&&str, &Runs)| {
+            let row = |(job, of): (&&str, &JobRuns)| {
                 let numbers = [of.changed, of.expired, of.promoted].map(|count| count.to_string());
                 let [changed, expired, promoted] = numbers;
                 [
@@ -263,7 +246,7 @@ impl Replayed {
         tiers.sort_by_key(|(tier, _)| Tier::named(tier));
         page.table(&columns, tiers.into_iter().map(|(tier, count)| [tier.clone(), count.to_string()]));
         page.line("");
-        page.line("See it over time: ebb plot tiers");
+        page.line("Draw it over time: ebb plot tiers");
     }
 }
 
@@ -295,18 +278,18 @@ fn kinds(events: u64, by_kind: &BTreeMap<&'static str, u64>) -> String {
 fn before(page: &mut Page, lines: u64) {
     if lines > 0 {
         let many = if lines == 1 { "1 line" } else { &format!("{lines} lines") };
-        page.line(&format!("{many} of the file had been done before."));
+        page.line(&format!("{many} of the file had been imported before."));
     }
 }
 
-/// A bar over the bytes of a file, with the instant it has come to.
-struct Bar<'a> {
+/// Progress through the bytes of a file, with the instant of the last event.
+struct FileProgress<'a> {
     output: &'a Output,
     what: &'static str,
     bar: Option<Progress>,
 }
 
-impl<'a> Bar<'a> {
+impl<'a> FileProgress<'a> {
     fn new(output: &'a Output, what: &'static str) -> Self {
         Self { output, what, bar: None }
     }

@@ -1,4 +1,4 @@
-//! How the program ends: the exit codes, and the error that is told before one.
+//! The end of the program: exit codes, and the error that is printed before one.
 //!
 //! A script branches on the code, a person reads the text, so each error has both: what happened, why, and the next
 //! command to try. The one table from the service's errors to codes is in `failure`; what the command line itself
@@ -7,20 +7,20 @@
 use std::fmt;
 use std::io::{self, Write};
 
-/// How the program ends.
+/// Exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 #[non_exhaustive]
 pub enum Exit {
-    /// It did what it was asked.
+    /// Success.
     Ok = 0,
-    /// It failed for a reason without a code of its own.
+    /// A failure without a code of its own.
     Failed = 1,
-    /// It was not asked properly.
+    /// Wrong arguments.
     Usage = 2,
-    /// A person said no, or was not there to say yes.
+    /// Confirmation was declined or impossible.
     Declined = 3,
-    /// The caller may not do that.
+    /// The caller has no right to do this.
     NotAllowed = 4,
     /// The database cannot be reached.
     Unreachable = 5,
@@ -42,7 +42,7 @@ impl Exit {
     }
 }
 
-/// An error as it is told: what, why, and what to try.
+/// An error as it is printed: what, why, and the next command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CliError {
     exit: Exit,
@@ -70,13 +70,13 @@ impl CliError {
         Self::new(Exit::Usage, what)
     }
 
-    /// The end of a program whose reader has gone (`ebb … | head`): nothing is told, nothing has failed.
+    /// The end of a program whose reader has gone (`ebb … | head`): no message, no failure.
     #[must_use]
     pub fn reader_gone() -> Self {
         Self::new(Exit::Ok, "")
     }
 
-    /// The same, which ends the program in this way.
+    /// The same error with another exit code.
     #[must_use]
     pub fn ending(self, exit: Exit) -> Self {
         Self { exit, ..self }
@@ -96,16 +96,19 @@ impl CliError {
         self
     }
 
-    /// How the program ends.
+    /// Adds the next command to try, unless there is one.
+    #[must_use]
+    pub fn or_try(self, command: impl fmt::Display) -> Self {
+        if self.hint.is_some() { self } else { self.try_this(command) }
+    }
+
+    /// The exit code.
     #[must_use]
     pub const fn exit(&self) -> Exit {
         self.exit
     }
 
-    /// Tells the error in three parts: `error: what`, an indented line for each reason, `try: command`.
-    ///
-    /// # Errors
-    /// When it cannot be written.
+    /// Prints the error in three parts: `error: what`, an indented line for each reason, `try: command`.
     pub fn write_to(&self, to: &mut dyn Write, color: bool) -> io::Result<()> {
         if self.exit == Exit::Ok {
             return Ok(());
@@ -131,7 +134,7 @@ impl fmt::Display for CliError {
 impl std::error::Error for CliError {}
 
 impl From<io::Error> for CliError {
-    /// What writing to stdout meets: a reader that has gone is no failure.
+    /// Of writing to stdout: a reader that has gone is no failure.
     fn from(error: io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::BrokenPipe => Self::reader_gone(),
@@ -154,7 +157,7 @@ impl From<anyhow::Error> for CliError {
 mod tests {
     use super::*;
 
-    fn told(error: &CliError) -> String {
+    fn printed(error: &CliError) -> String {
         let mut text = Vec::new();
         error.write_to(&mut text, false).unwrap();
         String::from_utf8(text).unwrap()
@@ -166,7 +169,7 @@ mod tests {
             .why("connection refused\n  after 5 s")
             .try_this("ebb neo4j start");
         assert_eq!(
-            told(&error),
+            printed(&error),
             "error: no Neo4j answers at bolt://localhost:7687\n  connection refused\n  after 5 s\n  try: ebb neo4j start\n"
         );
         assert_eq!(error.exit().code(), 5);
@@ -175,7 +178,7 @@ mod tests {
     #[test]
     fn a_gone_reader_ends_quietly_and_well() {
         let gone = CliError::from(io::Error::from(io::ErrorKind::BrokenPipe));
-        assert_eq!((gone.exit().code(), told(&gone).as_str()), (0, ""));
+        assert_eq!((gone.exit().code(), printed(&gone).as_str()), (0, ""));
         let full = CliError::from(io::Error::from(io::ErrorKind::StorageFull));
         assert_eq!(full.exit(), Exit::Failed);
     }
@@ -183,7 +186,7 @@ mod tests {
     #[test]
     fn causes_become_reasons_and_an_error_with_a_code_keeps_it() {
         let plain = anyhow::anyhow!("disk is gone").context("cannot read the file");
-        assert_eq!(told(&plain.into()), "error: cannot read the file\n  disk is gone\n");
+        assert_eq!(printed(&plain.into()), "error: cannot read the file\n  disk is gone\n");
         let inner = CliError::new(Exit::Guarded, "stopped");
         assert_eq!(CliError::from(anyhow::Error::new(inner.clone())), inner);
     }

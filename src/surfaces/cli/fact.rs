@@ -1,10 +1,10 @@
-//! `ebb fact` and `ebb sweep`: facts, which never change, and what decay policies say of old ones.
+//! `ebb fact` and `ebb sweep`: immutable facts, and decay policies applied to them.
 
 use super::exit::{CliError, Exit};
 use super::instant::{Moment, readable};
 use super::output::Output;
 use super::page::Column;
-use super::{Global, Once, When, Write};
+use super::{Global, ReadOptions, WriteOptions};
 use clap::{Args, Subcommand, ValueEnum};
 use ebb_core::api::fact::{AssertedFact, Fact, Sweep, SweepAnswer, SweepRequest};
 use ebb_core::clock::new_id;
@@ -17,20 +17,34 @@ use ebb_core::service::{FactFilter, Service};
 /// The verbs of `ebb fact`.
 #[derive(Debug, Clone, Subcommand)]
 pub enum Verb {
-    /// Say something of an entity; what was said before stays
+    /// Assert a fact about an entity; earlier facts stay
     Assert(AssertArgs),
-    /// List facts: the latest of each tuple, or all of them
-    List(ListArgs),
+    /// List facts: the latest of each tuple, or the whole history
+    #[command(after_help = "Examples:\n  ebb fact list --scope company\n  ebb fact list Alex --history")]
+    List {
+        /// Only facts about this entity
+        #[arg(value_name = "ENTITY")]
+        entity: Option<String>,
+        /// Only facts of this relation
+        #[arg(long, value_name = "RELATION")]
+        relation: Option<String>,
+        /// All facts, also those replaced by later ones
+        #[arg(long)]
+        history: bool,
+        /// Maximum number of facts [default: all]
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+        limit: Option<u32>,
+    },
 }
 
-/// How a value is read.
+/// Type of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ValueType {
-    /// As it stands.
+    /// Text, unchanged.
     String,
-    /// As a number: 1 is a whole number, 1.0 is not, and each keeps its digits.
+    /// A number with its digits: 1 is an integer, 1.0 is not.
     Number,
-    /// As true or false.
+    /// true or false.
     Boolean,
 }
 
@@ -41,83 +55,59 @@ Examples:
   ebb fact assert Alex memory:prefers tabs --source agent-7
   ebb fact assert Atlas roadmap:status shipped --scope company --confidence 0.8")]
 pub struct AssertArgs {
-    /// The entity it is about
+    /// Entity
     #[arg(value_name = "ENTITY")]
     pub entity: String,
-    /// What of it, such as roadmap:status
+    /// Relation, such as roadmap:status
     #[arg(value_name = "RELATION")]
     pub relation: String,
-    /// What that is
+    /// Value
     #[arg(value_name = "VALUE", allow_hyphen_values = true)]
     pub value: String,
-    /// How to read the value
+    /// Type of the value
     #[arg(long = "type", value_enum, value_name = "TYPE", default_value_t = ValueType::String)]
     pub value_type: ValueType,
-    /// How sure it is, 0 to 1 [default: 1]
+    /// Confidence, 0 to 1 [default: 1]
     #[arg(long, value_name = "X", value_parser = confidence)]
     pub confidence: Option<Confidence>,
-    /// Who says it
+    /// Source of the fact
     #[arg(long, value_name = "NAME", default_value = "cli")]
     pub source: String,
-    /// Until when it holds: RFC 3339, a date, or relative such as +30d
+    /// Expiry of the fact: RFC 3339, a date, or relative such as +30d
     #[arg(long, value_name = "INSTANT", allow_hyphen_values = true)]
     pub valid_until: Option<Moment>,
-    /// When, and whether for real.
+    /// Write options.
     #[command(flatten)]
-    pub write: Write,
-    /// What makes it count once.
-    #[command(flatten)]
-    pub once: Once,
-}
-
-/// `ebb fact list`
-#[derive(Debug, Clone, Args)]
-#[command(after_help = "Examples:\n  ebb fact list --scope company\n  ebb fact list Alex --history")]
-pub struct ListArgs {
-    /// About this entity alone
-    #[arg(value_name = "ENTITY")]
-    pub entity: Option<String>,
-    /// Of this relation alone
-    #[arg(long, value_name = "RELATION")]
-    pub relation: Option<String>,
-    /// All there are, also those that later ones took the place of
-    #[arg(long)]
-    pub history: bool,
-    /// This many at most [default: all]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub limit: Option<u32>,
+    pub write: WriteOptions,
 }
 
 /// `ebb sweep`
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
-A sweep only adds facts: of confidence 0 where a policy retracts, of less confidence where it reduces. Of more than
-100,000 facts a worker does it; the answer names the job. A guard stops what would retract more than a fifth of a scope and
-more than 50 facts, and names the number to accept.
+A sweep only adds facts: with confidence 0 where a policy retracts, with less confidence where it reduces. A scope of more
+than 100,000 facts is swept by a worker; the answer names the job. A guard stops a sweep that would retract more than a fifth
+of a scope and more than 50 facts, and names the number to accept.
 
 Examples:
   ebb sweep --scope company --dry-run
   ebb sweep --scope company --mode retract --policy stale-roadmap-retract
   ebb sweep --job ID")]
 pub struct SweepArgs {
-    /// In this mode, instead of that of each policy: retract, confidence or dry_run
+    /// Mode for all policies instead of their own: retract, confidence or dry_run
     #[arg(long, value_name = "MODE", value_parser = mode)]
     pub mode: Option<Mode>,
-    /// By this policy alone
+    /// Apply only this policy
     #[arg(long, value_name = "ID")]
     pub policy: Option<String>,
-    /// Go ahead although a guard stopped it: the number of facts that it named
+    /// Override the guard: the number of facts it named
     #[arg(long, value_name = "N")]
     pub accept_affected: Option<i64>,
-    /// Say how a sweep stands that a worker does
+    /// Show the state of a sweep that a worker runs
     #[arg(long, value_name = "ID", conflicts_with_all = ["mode", "policy", "accept_affected"])]
     pub job: Option<String>,
-    /// When, and whether for real.
+    /// Write options.
     #[command(flatten)]
-    pub write: Write,
-    /// What makes it count once.
-    #[command(flatten)]
-    pub once: Once,
+    pub write: WriteOptions,
 }
 
 fn confidence(text: &str) -> Result<Confidence, String> {
@@ -157,7 +147,11 @@ impl AssertArgs {
 pub async fn run(verb: &Verb, service: &Service, output: &Output, global: &Global) -> Result<(), CliError> {
     match verb {
         Verb::Assert(args) => assert(args, service, output, global).await,
-        Verb::List(args) => list(args, service, output).await,
+        Verb::List { entity, relation, history, limit } => {
+            let (entity, relation) = (entity.clone(), relation.clone());
+            let filter = FactFilter { scope: scope(service)?, entity, relation, history: *history };
+            list(&filter, *limit, service, output).await
+        }
     }
 }
 
@@ -169,7 +163,7 @@ async fn assert(
 ) -> Result<(), CliError> {
     let at = args.write.instant(service, global).await?;
     let valid_until = match args.valid_until {
-        Some(until) => Some(When { at: Some(until) }.instant(service).await?),
+        Some(until) => Some(ReadOptions { at: Some(until) }.instant(service).await?),
         None => None,
     };
     let assertion = Assertion {
@@ -191,7 +185,7 @@ async fn assert(
         }
         why => CliError::usage(why),
     })?;
-    let said = service.assert_facts(&args.write.mode(&args.once), std::slice::from_ref(&assertion)).await?;
+    let said = service.assert_facts(&args.write.mode(), std::slice::from_ref(&assertion)).await?;
     let Some(said) = said.into_iter().next() else { return Err(CliError::failed("nothing was asserted")) };
     let text = assertion.tuple.to_string();
     let answer = AssertedFact {
@@ -211,24 +205,23 @@ async fn assert(
         page.line(&if answer.head {
             format!("{text} (confidence {}).", answer.confidence)
         } else {
-            format!("{text}: kept, but something later is known of it.")
+            format!("{text}: stored, but a later fact of the same tuple exists.")
         });
     })
 }
 
-async fn list(args: &ListArgs, service: &Service, output: &Output) -> Result<(), CliError> {
-    let filter = FactFilter {
-        scope: scope(service)?,
-        entity: args.entity.clone(),
-        relation: args.relation.clone(),
-        history: args.history,
-    };
-    let limit = args.limit.and_then(|limit| usize::try_from(limit).ok());
-    let found = service.facts(&filter, "", limit).await?;
+async fn list(
+    filter: &FactFilter,
+    limit: Option<u32>,
+    service: &Service,
+    output: &Output,
+) -> Result<(), CliError> {
+    let limit = limit.and_then(|limit| usize::try_from(limit).ok());
+    let found = service.facts(filter, "", limit).await?;
     let facts: Vec<Fact> = found.into_iter().map(Fact::from).collect();
     output.emit_list("fact.list", "facts", &facts, |page| {
         if facts.is_empty() {
-            page.line(&format!("There are no such facts in the scope {}.", filter.scope));
+            page.line(&format!("No matching facts in the scope {}.", filter.scope));
             return;
         }
         let columns = [
@@ -279,21 +272,21 @@ pub async fn sweep(
         accept_affected: args.accept_affected,
         at: Some(args.write.instant(service, global).await?),
     };
-    match service.sweep(&args.write.mode(&args.once), &request, None).await? {
+    match service.sweep(&args.write.mode(), &request, None).await? {
         Sweep::Done(answer) => output.emit("sweep", &answer, |page| page.line(&summary(&answer))),
         Sweep::Queued(queued) => output.emit("sweep", &queued, |page| {
             page.line(&format!(
-                "The sweep {} is {}; a worker needs about {} s for it.",
+                "The sweep {} is {}; it takes a worker about {} s.",
                 queued.job_id, queued.status, queued.estimated_s
             ));
-            page.line(&format!("Ask about it with: ebb sweep --job {}", queued.job_id));
+            page.line(&format!("Show its state with: ebb sweep --job {}", queued.job_id));
         }),
     }
 }
 
 fn summary(swept: &SweepAnswer) -> String {
     let by = match swept.policies_applied.as_slice() {
-        [] => "no policy matched any".to_owned(),
+        [] => "no policy matched".to_owned(),
         ids => format!("by {}", ids.join(", ")),
     };
     let (retracted, reduced, would) = match swept.mode {
@@ -301,7 +294,7 @@ fn summary(swept: &SweepAnswer) -> String {
         _ => (swept.facts_retracted, swept.facts_reduced, ""),
     };
     format!(
-        "{} facts of the scope {} looked at, {retracted} {would}retracted, {reduced} {would}reduced; {by}.",
+        "{} facts of the scope {} evaluated, {retracted} {would}retracted, {reduced} {would}reduced; {by}.",
         swept.facts_evaluated, swept.scope
     )
 }

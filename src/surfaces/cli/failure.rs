@@ -1,7 +1,7 @@
-//! The one table from what the service answers to how the program ends: exit code, what, why, and the next command.
+//! The one table from errors of the service to errors of the command line: exit code, what, why, and the next command.
 //!
-//! The service's errors say what happened in full sentences; here they get a code, are broken into lines, and lose the
-//! command that some of them name to the line that begins with `try:`.
+//! An error of the service is one message; here it gets a code and is broken into lines, and a command that it names moves to
+//! the line that begins with `try:`.
 
 use super::exit::{CliError, Exit};
 use ebb_core::domain::guard::TooFar;
@@ -16,9 +16,8 @@ impl From<Error> for CliError {
                     .why(why)
                     .try_this("ebb doctor, once the server runs and NEO4J_URI names it")
             }
-            Error::OutcomeUnknown { .. } => Self::new(Exit::Unreachable, error).try_this(
-                "the same command again; with the same --request-id it counts once, whatever became of this one",
-            ),
+            Error::OutcomeUnknown { .. } => Self::new(Exit::Unreachable, error)
+                .try_this("the same command with the same --request-id: it counts once"),
             Error::Login { uri, user, why } => {
                 Self::new(Exit::Unreachable, format!("Neo4j at {uri} refused the login of user {user}"))
                     .why(why)
@@ -32,13 +31,14 @@ impl From<Error> for CliError {
                 )
             }
             Error::TunableMissing(_) => Self::new(Exit::Configuration, error)
-                .why("a value that is missing comes back with ebb init; one that is no number must be corrected")
+                .why("ebb init restores a missing value; correct one that is not a number by hand")
                 .try_this("ebb init"),
             Error::Policies(faults) => {
                 let error = Self::new(Exit::Configuration, "the policies in the graph cannot be used");
-                faults.iter().fold(error, Self::why).try_this(
-                    "correct them in Neo4j Browser: MATCH (p:EbbPolicy) RETURN p",
-                )
+                faults
+                    .iter()
+                    .fold(error, Self::why)
+                    .try_this("correct them in Neo4j Browser: MATCH (p:EbbPolicy) RETURN p")
             }
             Error::NotFound { what, .. } => {
                 let hint = match what {
@@ -64,7 +64,7 @@ impl From<Error> for CliError {
             Error::Quarantined { .. } => Self::failed(&error)
                 .why("correct the value in Neo4j Browser, then: ebb doctor --fix")
                 .try_this("ebb inspect quarantine"),
-            Error::Invalid(why) => told(&why).ending(Exit::Usage),
+            Error::Invalid(why) => from_message(&why).ending(Exit::Usage),
             Error::Guarded(too_much) => Self::new(Exit::Guarded, &error)
                 .why("nothing was written")
                 .try_this(format!("the same command with --accept-affected {}", too_much.affected)),
@@ -73,14 +73,14 @@ impl From<Error> for CliError {
                 .why("nothing was written")
                 .try_this(format!("the same command with --accept-cycles {cycles}")),
             Error::Query { ref code, .. } if code == "Neo.ClientError.Security.Forbidden" => {
-                Self::new(Exit::NotAllowed, &error).try_this("the same command as a user who may do that")
+                Self::new(Exit::NotAllowed, &error).try_this("the same command as a user with that privilege")
             }
             Error::Query { ref code, .. } if code == "Neo.ClientError.Database.DatabaseNotFound" => {
-                Self::failed(&error).try_this("NEO4J_DATABASE=NAME with a database that the server has")
+                Self::failed(&error).try_this("NEO4J_DATABASE=NAME with the name of an existing database")
             }
             Error::Query { .. } | Error::Decode { .. } => Self::failed(&error).try_this("ebb doctor"),
             // Conflicts, fences, schema and scratch say themselves what to do.
-            other => told(&other.to_string()),
+            other => from_message(&other.to_string()),
         }
     }
 }
@@ -104,13 +104,12 @@ fn bad_line(error: &dyn std::fmt::Display) -> CliError {
     let (what, rest) = text.split_once('\n').unwrap_or((&text, ""));
     CliError::failed(what)
         .why(rest)
-        .why("nothing of its batch was written; what came before it is")
-        .try_this("correct the line and repeat the command, or set bad lines aside with --skip-bad")
+        .why("nothing of its batch was written; earlier batches were")
+        .try_this("correct the line and repeat the command, or add --skip-bad")
 }
 
-/// A message that holds its own advice: its first clause is what, the rest line by line why, a command at its end what
-/// to try.
-fn told(text: &str) -> CliError {
+/// Splits a message that holds its own advice: the first clause is what, the rest why, a command at its end what to try.
+fn from_message(text: &str) -> CliError {
     let marks = [". Run: ", ". Write it with: ", ". See: ", ", then run: ", ": ebb "];
     let cut = marks.iter().find_map(|mark| text.rsplit_once(mark).map(|(text, hint)| (text, *mark, hint)));
     let (text, hint) = match cut {
@@ -169,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_line_is_told_with_its_place() {
+    fn a_bad_line_is_printed_with_its_place() {
         let line = FeedError::Line { path: "e.ndjson".into(), line: 7, why: "no kind".into() };
         let (code, text) = said(ImportError::from(line).into());
         assert_eq!(code, 1);

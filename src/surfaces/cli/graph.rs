@@ -1,4 +1,4 @@
-//! `ebb graph`: what is held in memory of the graph, beside it.
+//! `ebb graph`: the in-memory graph of a scope.
 
 mod load;
 mod refresh;
@@ -8,7 +8,7 @@ pub use load::load;
 use super::exit::CliError;
 use super::output::Output;
 use super::page::{Page, percent};
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Subcommand, ValueEnum};
 use ebb_core::api::recall::Mirror;
 use ebb_core::service::Service;
 use ebb_core::service::mirrors::Difference;
@@ -19,91 +19,74 @@ use std::path::PathBuf;
 /// The verbs of `ebb graph`.
 #[derive(Debug, Clone, Subcommand)]
 pub enum Verb {
-    /// Load the mirror of a scope and say what it holds and takes
+    /// Show size and contents of the in-memory graph
     Stats,
-    /// Have the mirrors of all processes read the graph anew at their next look
+    /// Make all processes reload the graph at their next refresh
     ///
-    /// Whatever Ebb writes, mirrors take over by themselves. This is for what was changed past it, in Neo4j Browser or by other
-    /// programs, and should be seen before the next start.
-    Refresh(RefreshArgs),
-    /// Save the mirror of a scope as a snapshot file (JSON version 3), which --graph asks without any database
-    Save(SaveArgs),
-    /// Read a snapshot file (JSON version 3) strictly and say what it holds; needs no database
-    Load(LoadArgs),
-    /// Print the mirror: as JSON version 3, as GraphML, or as a picture in the language of GraphViz
-    Export(ExportArgs),
-    /// Bring the mirror up to date, then read everything anew and say where the two differ
+    /// Mirrors follow the writes of Ebb by themselves. This is for changes that other programs made, Neo4j Browser for one.
+    #[command(
+        after_help = "Examples:\n  ebb graph refresh\n  ebb graph refresh --dry-run      which processes have mirrors"
+    )]
+    Refresh {
+        /// List the mirrors and request nothing
+        #[arg(long)]
+        dry_run: bool,
+    },
+    /// Save the in-memory graph as a snapshot file (JSON version 3), for --graph
+    #[command(
+        after_help = "Examples:\n  ebb graph save memory.json\n  ebb recall --graph memory.json \"who wrote the parser\""
+    )]
+    Save {
+        /// File; learned weights go into one beside it. Each is replaced atomically
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+    },
+    /// Check a snapshot file (JSON version 3) and show its contents; needs no database
+    #[command(after_help = "Examples:\n  ebb graph save memory.json; ebb graph load memory.json")]
+    Load {
+        /// Snapshot file
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+    },
+    /// Print the in-memory graph as JSON version 3, GraphML or GraphViz
+    #[command(
+        after_help = "Examples:\n  ebb graph export --format dot --top 60 | dot -Tsvg > memory.svg\n  ebb graph export --format graphml > memory.graphml"
+    )]
+    Export {
+        /// Format
+        #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Language::Json)]
+        format: Language,
+        /// GraphViz: maximum number of nodes, by degree
+        #[arg(long, value_name = "K", default_value_t = 100, value_parser = clap::value_parser!(u16).range(1..=10_000))]
+        top: u16,
+    },
+    /// Compare the in-memory graph with the database
     Verify,
 }
 
-/// `ebb graph refresh`
-#[derive(Debug, Clone, Args)]
-#[command(
-    after_help = "Examples:\n  ebb graph refresh\n  ebb graph refresh --dry-run      which processes have mirrors"
-)]
-pub struct RefreshArgs {
-    /// Say which mirrors would, and leave no word
-    #[arg(long)]
-    pub dry_run: bool,
-}
-
-/// `ebb graph load`
-#[derive(Debug, Clone, Args)]
-#[command(after_help = "Examples:\n  ebb graph save memory.json; ebb graph load memory.json")]
-pub struct LoadArgs {
-    /// Which file
-    #[arg(value_name = "FILE")]
-    pub file: PathBuf,
-}
-
-/// `ebb graph save`
-#[derive(Debug, Clone, Args)]
-#[command(
-    after_help = "Examples:\n  ebb graph save memory.json\n  ebb recall --graph memory.json \"who wrote the parser\""
-)]
-pub struct SaveArgs {
-    /// Where to, and beside it what was learned; each file is replaced whole, or not at all
-    #[arg(value_name = "FILE")]
-    pub file: PathBuf,
-}
-
-/// `ebb graph export`
-#[derive(Debug, Clone, Args)]
-#[command(
-    after_help = "Examples:\n  ebb graph export --format dot --top 60 | dot -Tsvg > memory.svg\n  ebb graph export --format graphml > memory.graphml"
-)]
-pub struct ExportArgs {
-    /// In which language
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Language::Json)]
-    pub format: Language,
-    /// Of a picture: how many nodes, those with the most neighbours
-    #[arg(long, value_name = "K", default_value_t = 100, value_parser = clap::value_parser!(u16).range(1..=10_000))]
-    pub top: u16,
-}
-
-/// How a graph is written.
+/// Export format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Language {
-    /// A snapshot, JSON version 3
+    /// Snapshot, JSON version 3
     Json,
-    /// A picture, for GraphViz
+    /// Picture, for GraphViz
     Dot,
-    /// GraphML 1.0, for other programs: an edge for each way of each relationship
+    /// GraphML 1.0: an edge for each direction of each relationship
     Graphml,
 }
 
-/// What was saved.
+/// Files that were saved.
 #[derive(Debug, Serialize)]
-struct Saved {
+struct SaveReport {
     file: String,
     bytes: u64,
     learned: LearnedFile,
     mirror: Mirror,
 }
 
-/// Where a mirror differed.
+/// Differences between a mirror and the graph.
 #[derive(Debug, Serialize)]
-struct Verified {
+struct VerifyReport {
     same: bool,
     missing: u64,
     extra: u64,
@@ -114,42 +97,44 @@ struct Verified {
 
 /// Runs a verb.
 pub async fn run(verb: &Verb, service: &Service, output: &Output) -> Result<(), CliError> {
-    if let Verb::Refresh(args) = verb {
-        return refresh::run(args, service, output).await;
+    if let Verb::Refresh { dry_run } = verb {
+        return refresh::run(*dry_run, service, output).await;
     }
     let mirror = service.refresh_mirror(service.scope()).await?;
     match verb {
         Verb::Stats => output.emit("graph.stats", &mirror, |page| stats(&mirror, page)),
-        Verb::Save(args) => {
-            let learned = service.save_mirror(service.scope(), &args.file).await?;
-            let bytes = std::fs::metadata(&args.file).map_or(0, |file| file.len());
-            let saved = Saved { file: args.file.display().to_string(), bytes, learned, mirror };
+        Verb::Save { file } => {
+            let learned = service.save_mirror(service.scope(), file).await?;
+            let bytes = std::fs::metadata(file).map_or(0, |file| file.len());
+            let saved = SaveReport { file: file.display().to_string(), bytes, learned, mirror };
             output.emit("graph.save", &saved, |page| {
                 page.line(&format!("Saved {} ({} bytes).", saved.file, saved.bytes));
-                page.line(&format!("What was learned is in {}.", saved.learned.file.display()));
+                page.line(&format!("Learned weights are in {}.", saved.learned.file.display()));
                 stats(&saved.mirror, page);
             })
         }
-        Verb::Export(args) => {
+        Verb::Export { format, top } => {
             let view = service.view(service.scope()).await?;
-            match args.format {
+            match format {
                 Language::Json => output.stream(|to| export(&view, to)),
-                Language::Dot => output.raw(dot(&view, usize::from(args.top)).as_bytes()),
+                Language::Dot => output.raw(dot(&view, usize::from(*top)).as_bytes()),
                 Language::Graphml => output.stream(|to| export_graphml(&view, to)),
             }
         }
-        Verb::Refresh(_) | Verb::Load(_) => Err(CliError::usage("this verb does not work on a mirror")),
+        Verb::Refresh { .. } | Verb::Load { .. } => {
+            Err(CliError::usage("this command does not run on a mirror"))
+        }
         Verb::Verify => {
             let difference = service.verify_mirror(service.scope()).await?;
             let mirror = service.mirrored(service.scope())?;
             let same = difference.is_none();
             let Difference { missing, extra, differing, named } = difference;
-            let verified = Verified { same, missing, extra, differing, such_as: named, mirror };
+            let verified = VerifyReport { same, missing, extra, differing, such_as: named, mirror };
             output.emit("graph.verify", &verified, |page| {
                 match verified.same {
-                    true => page.line("The mirror is what the graph is."),
+                    true => page.line("The mirror equals the database."),
                     false => page.line(&format!(
-                        "{missing} nodes were missing, {extra} too many, {differing} differed, such as {}; what was read anew takes its place.",
+                        "{missing} nodes were missing, {extra} superfluous, {differing} different, such as {}; the mirror was replaced.",
                         verified.such_as.join(", ")
                     )),
                 }
@@ -159,9 +144,9 @@ pub async fn run(verb: &Verb, service: &Service, output: &Output) -> Result<(), 
     }
 }
 
-/// For how much something was learned, and from how much.
+/// How many relationships have learned weight, and from how many outcomes.
 fn learned(slots: usize, tick: u64) -> String {
-    format!("of {slots} relationships, each way, from {tick} outcomes")
+    format!("{slots} relationships, in each direction, from {tick} outcomes")
 }
 
 fn stats(mirror: &Mirror, page: &mut Page) {
@@ -171,19 +156,22 @@ fn stats(mirror: &Mirror, page: &mut Page) {
         ("scope", mirror.scope.to_string()),
         ("generation", mirror.generation.unwrap_or(0).to_string()),
         ("nodes", number(mirror.nodes)),
-        ("relationships, each way", number(mirror.slots)),
+        ("relationships, in each direction", number(mirror.slots)),
         ("bytes", number(mirror.bytes)),
         ("learned", learned(mirror.learned.unwrap_or(0), mirror.tick.unwrap_or(0))),
         (
-            "holds everything",
+            "complete",
             match mirror.held_share {
                 Some(share) if mirror.whole == Some(false) => {
-                    format!("no: the hottest {}, as far as mirror.max_bytes allows", percent(share))
+                    format!("no: the hottest {}, limited by mirror.max_bytes", percent(share))
                 }
                 _ => "yes".to_owned(),
             },
         ),
-        ("not usable", format!("{} nodes, {} relationships", skipped("nodes"), skipped("relationships"))),
+        (
+            "skipped as invalid",
+            format!("{} nodes, {} relationships", skipped("nodes"), skipped("relationships")),
+        ),
     ];
     page.fields(&fields);
 }

@@ -14,17 +14,17 @@ use serde::ser::{SerializeMap, Serializer};
 /// `ebb inspect`
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
-Each question is one Cypher statement that can be pasted into Neo4j Browser as it is.
+Each query is one Cypher statement that can be pasted into Neo4j Browser as it is.
 
 Examples:
   ebb inspect
   ebb inspect tiers
   ebb inspect tiers --cypher")]
 pub struct Inspect {
-    /// Name of the question; without it, the list of questions
+    /// Name of the query; without it, list all queries
     #[arg(value_name = "NAME")]
     pub name: Option<String>,
-    /// Print the statement instead of its answer
+    /// Print the statement instead of running it
     #[arg(long, requires = "name")]
     pub cypher: bool,
 }
@@ -83,7 +83,7 @@ pub async fn run(args: &Inspect, service: &Service, output: &Output) -> Result<(
     // Files have an underscore where fingers type a hyphen.
     let asked = asked.replace('-', "_");
     let Some((name, title, text)) = Service::questions().find(|(name, ..)| *name == asked) else {
-        return Err(unknown("question", &asked, Service::questions().map(|(name, ..)| name), "ebb inspect"));
+        return Err(unknown("query", &asked, Service::questions().map(|(name, ..)| name), "ebb inspect"));
     };
     if args.cypher {
         return output.raw(format!("// {title}\n{text}").as_bytes());
@@ -95,7 +95,7 @@ pub async fn run(args: &Inspect, service: &Service, output: &Output) -> Result<(
         _ => output.emit("inspect", &Answered { name, title, columns: &columns, rows: objects() }, |page| {
             page.heading(title);
             if rows.is_empty() {
-                page.line("Nothing.");
+                page.line("No rows.");
                 return;
             }
             let kind = |index: usize| {
@@ -122,7 +122,7 @@ fn list(output: &Output) -> Result<(), CliError> {
     let questions: Vec<Question> =
         Service::questions().map(|(name, title, _)| Question { name, title }).collect();
     output.emit_list("inspect", "questions", &questions, |page| {
-        let columns = [Column::left("NAME"), Column::cut("ASKS")];
+        let columns = [Column::left("NAME"), Column::cut("QUERY")];
         page.table(&columns, questions.iter().map(|q| [q.name.to_owned(), q.title.to_owned()]));
     })
 }

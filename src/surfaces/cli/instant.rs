@@ -78,7 +78,7 @@ fn fixed_ms(text: &str) -> Option<i64> {
 /// A span of time above 0, such as `1h` or `90s`.
 ///
 /// # Errors
-/// What a span looks like.
+/// The expected form of a span.
 pub fn span(text: &str) -> Result<Duration, String> {
     let span = humantime::parse_duration(text.trim()).ok().filter(|span| span.as_millis() > 0);
     span.ok_or_else(|| "not a span of time; write a number and a unit, such as 90s, 10m or 1h".to_owned())

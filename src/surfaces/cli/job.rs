@@ -4,7 +4,7 @@ use super::exit::CliError;
 use super::instant::{about, between, readable, spelt};
 use super::output::Output;
 use super::page::{Column, Page};
-use super::{Global, unknown};
+use super::{Global, RunOptions, unknown};
 use clap::{Args, Subcommand};
 pub(super) use ebb_core::api::job::Job;
 use ebb_core::api::job::{JobRun, PastRun};
@@ -21,55 +21,51 @@ Examples:
   ebb job run --all --at 2026-03-01T12:00Z
   ebb job history promote --limit 5")]
 pub enum Verb {
-    /// List the jobs: schedule, last run, what is due
+    /// List jobs: schedule, last run, next run, lag
     List,
-    /// Run a job now, or all of them in their order
-    Run(Run),
-    /// Show past runs, the latest first
-    History(History),
+    /// Run a job now, or all jobs in order
+    Run(RunArgs),
+    /// Show past runs, latest first
+    History {
+        /// Name of the job [default: all jobs]
+        #[arg(value_name = "NAME")]
+        name: Option<String>,
+        /// Maximum number of runs
+        #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
+        limit: u32,
+    },
 }
 
 /// `ebb job run`
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
-A run by hand does not count as the schedule's. While another run of the job goes on, it is skipped.
+A run by hand does not count as a scheduled one. It is skipped while another run of the job is open.
 
 Examples:
   ebb job run promote
   ebb job run decay --limit 1000
   ebb job run --all --dry-run")]
-pub struct Run {
+pub struct RunArgs {
     /// Name of the job
     #[arg(value_name = "NAME", required_unless_present = "all", conflicts_with = "all")]
     pub name: Option<String>,
-    /// Run every job, in their order
+    /// Run all jobs, in order
     #[arg(long)]
     pub all: bool,
     /// Stop after this many rows
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub limit: Option<u64>,
-    /// When, and whether for real.
+    /// Run options.
     #[command(flatten)]
-    pub write: super::Write,
-}
-
-/// `ebb job history`
-#[derive(Debug, Clone, Args)]
-pub struct History {
-    /// Name of the job [default: all jobs]
-    #[arg(value_name = "NAME")]
-    pub name: Option<String>,
-    /// Show at most this many runs
-    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
-    pub limit: u32,
+    pub options: RunOptions,
 }
 
 /// Runs a verb.
 pub async fn run(verb: &Verb, service: &Service, output: &Output, global: &Global) -> Result<(), CliError> {
     match verb {
         Verb::List => list(service, output).await,
-        Verb::Run(args) => work(args, service, output, global).await,
-        Verb::History(args) => history(args, service, output).await,
+        Verb::Run(args) => run_jobs(args, service, output, global).await,
+        Verb::History { name, limit } => history(name.as_deref(), *limit, service, output).await,
     }
 }
 
@@ -93,7 +89,7 @@ pub(super) fn table(page: &mut Page, jobs: &[Job], at: Timestamp) {
             _ => spelt(Duration::from_secs(job.every_seconds.unwrap_or_default())),
         };
         let next = match (job.enabled, job.next <= at) {
-            (false, _) => "switched off".to_owned(),
+            (false, _) => "disabled".to_owned(),
             (true, true) => format!("{}, due", readable(job.next)),
             (true, false) => readable(job.next),
         };
@@ -117,11 +113,11 @@ async fn list(service: &Service, output: &Output) -> Result<(), CliError> {
     })
 }
 
-/// What it did, in a line.
+/// One sentence about a run.
 fn sentence(run: &JobRun) -> String {
     let name = run.job.name();
     if run.outcome == "skipped" {
-        return format!("{name}: skipped; {}.", run.reason.as_deref().unwrap_or("somebody else works on it"));
+        return format!("{name}: skipped; {}.", run.reason.as_deref().unwrap_or("another run is open"));
     }
     let many = |count: i64, one: &str, several: &str| match count {
         0 => None,
@@ -139,9 +135,9 @@ fn sentence(run: &JobRun) -> String {
         JobName::Sweep => ("fact", "facts"),
         _ => ("memory", "memories"),
     };
-    let aside = "set aside (see: ebb inspect quarantine)";
-    let cut = "of which the most recent memories alone count";
-    let most = "of which the memories of most energy alone were compared";
+    let quarantined = "quarantined (see: ebb inspect quarantine)";
+    let cut = "of which only the most recent memories count";
+    let most = "of which only the memories of most energy were compared";
     let parts: Vec<String> = [
         many(
             run.adopted,
@@ -149,8 +145,8 @@ fn sentence(run: &JobRun) -> String {
             &format!("{several} of other writers adopted"),
         ),
         many(faded, "relation lowered", "relations lowered"),
-        many(evaporated, "place or edge brought to now", "places and edges brought to now"),
-        many(own("silenced"), "fallen silent", "fallen silent"),
+        many(evaporated, "place or edge updated", "places and edges updated"),
+        many(own("silenced"), "fallen to 0", "fallen to 0"),
         many(own("retracted"), "fact retracted", "facts retracted"),
         many(own("reduced"), "fact reduced", "facts reduced"),
         many(
@@ -158,13 +154,13 @@ fn sentence(run: &JobRun) -> String {
             "counted by a policy that only counts",
             "counted by policies that only count",
         ),
-        many(swept, "memory brought to now", "memories brought to now"),
+        many(swept, "memory updated", "memories updated"),
         many(run.expired, "expired", "expired"),
-        many(own("released"), "row given back", "rows given back"),
-        many(own("mended"), "memory with dates set anew", "memories with dates set anew"),
+        many(own("released"), "row released from quarantine", "rows released from quarantine"),
+        many(own("mended"), "memory with repaired dates", "memories with repaired dates"),
         many(own("sessions"), "session counted", "sessions counted"),
         many(own("sessions_cut"), &format!("session {cut}"), &format!("sessions {cut}")),
-        many(own("pairs"), "pair stronger", "pairs stronger"),
+        many(own("pairs"), "pair strengthened", "pairs strengthened"),
         many(own("formed"), "cluster formed", "clusters formed"),
         many(own("dissolved"), "cluster dissolved", "clusters dissolved"),
         many(own("joined"), "memory joined", "memories joined"),
@@ -176,9 +172,9 @@ fn sentence(run: &JobRun) -> String {
         many(own("pinned"), "pinned", "pinned"),
         many(run.promoted, "promoted", "promoted"),
         many(own("outcomes"), "outcome learned", "outcomes learned"),
-        many(own("synapses"), "relationship taught", "relationships taught"),
-        many(own("unknown"), "node that is not there", "nodes that are not there"),
-        many(run.quarantined, aside, aside),
+        many(own("synapses"), "relationship changed", "relationships changed"),
+        many(own("unknown"), "unknown node", "unknown nodes"),
+        many(run.quarantined, quarantined, quarantined),
         many(run.conflicts, "conflict", "conflicts"),
     ]
     .into_iter()
@@ -194,13 +190,18 @@ fn sentence(run: &JobRun) -> String {
     format!("{name} at {} UTC{dry_run}: {what}.{rest}", readable(run.at))
 }
 
-async fn work(args: &Run, service: &Service, output: &Output, global: &Global) -> Result<(), CliError> {
+async fn run_jobs(
+    args: &RunArgs,
+    service: &Service,
+    output: &Output,
+    global: &Global,
+) -> Result<(), CliError> {
     let named = args.name.as_deref().map(job).transpose()?;
     let jobs: Vec<JobName> = named.map_or_else(|| JobName::ALL.to_vec(), |job| vec![job]);
-    let at = args.write.instant(service, global).await?;
+    let at = args.options.instant(service, global).await?;
     let mut runs = Vec::new();
     for job in jobs {
-        runs.push(if args.write.dry_run {
+        runs.push(if args.options.dry_run {
             JobRun::of(job, service.dry_run_job(job, at, args.limit, false).await?, at)
         } else {
             JobRun::reported(service.run_job(job, at, args.limit).await?)
@@ -213,10 +214,9 @@ async fn work(args: &Run, service: &Service, output: &Output, global: &Global) -
     }
 }
 
-async fn history(args: &History, service: &Service, output: &Output) -> Result<(), CliError> {
-    let named = args.name.as_deref().map(job).transpose()?;
-    let runs: Vec<PastRun> =
-        service.history(named, args.limit).await?.into_iter().map(PastRun::from).collect();
+async fn history(name: Option<&str>, limit: u32, service: &Service, output: &Output) -> Result<(), CliError> {
+    let named = name.map(job).transpose()?;
+    let runs: Vec<PastRun> = service.history(named, limit).await?.into_iter().map(PastRun::from).collect();
     output.emit_list("job.history", "runs", &runs, |page| {
         if runs.is_empty() {
             page.line("No run yet. `ebb job run --all` runs every job once.");

@@ -1,4 +1,4 @@
-//! `ebb key`: who may ask over HTTP.
+//! `ebb key`: the keys of the HTTP API.
 
 use super::Global;
 use super::confirm::confirm;
@@ -13,14 +13,15 @@ use ebb_core::domain::units::Timestamp;
 use ebb_core::service::keys::KeyError;
 use ebb_core::service::{KeyRow, Service};
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// The verbs of `ebb key`.
 #[derive(Debug, Clone, Subcommand)]
 #[command(after_help = "\
-Without any key, whoever is on this machine may ask `ebb serve` for everything. From the first key on every request needs
-one: Authorization: Bearer KEY. That stays so when all keys are revoked, expired or gone, until: ebb key open. A new or
-revoked key counts within two seconds.
+Without any key, everyone on this machine may use `ebb serve`. From the first key on every request needs one
+(Authorization: Bearer KEY), also when all keys are revoked, expired or removed, until: ebb key open. A new or revoked
+key takes effect within two seconds.
 
 Examples:
   ebb key create --name agent-7 --right write --scope team
@@ -29,15 +30,23 @@ Examples:
   ebb key revoke ID
   ebb key prune")]
 pub enum Verb {
-    /// Make a key; it is shown this once
+    /// Create a key; its secret is shown once
     Create(Create),
     /// List keys
     List,
-    /// Revoke a key for good
-    Revoke(Revoke),
-    /// Remove keys that were revoked or have expired; the job audit does so after 90 days
-    Prune(Prune),
-    /// Let whoever is on this machine in without a key again, once no key is left
+    /// Revoke a key
+    Revoke {
+        /// Id of the key: the part between the underscores
+        #[arg(value_name = "ID")]
+        id: String,
+    },
+    /// Remove revoked and expired keys; the job audit does so after 90 days
+    Prune {
+        /// Only keys revoked or expired more than this many days ago
+        #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=36_500))]
+        days: u32,
+    },
+    /// Allow requests from this machine without a key again, once no key is left
     Open,
 }
 
@@ -48,34 +57,18 @@ Examples:
   ebb key create --name agent-7 --right write --scope team --lasts 90d
   ebb key create --name operator --right admin --scope '*' -o json")]
 pub struct Create {
-    /// What you call it
+    /// Name of the key
     #[arg(long, value_name = "NAME")]
     pub name: String,
-    /// What it may do: read; write includes read; admin may also forget, and state instants
+    /// Right: read; write includes read; admin may also forget and set instants
     #[arg(long, value_name = "RIGHT", value_parser = right_parser())]
     pub right: Right,
-    /// Over whose data; may be repeated. '*' is every scope, and what concerns the database as a whole
+    /// Scope it may use; may be repeated. '*' is every scope, and the routes about the database as a whole
     #[arg(long, value_name = "SCOPE", required = true)]
     pub scope: Vec<String>,
-    /// For how long, such as 90d [default: until it is revoked]
+    /// Lifetime, such as 90d [default: until it is revoked]
     #[arg(long, value_name = "SPAN", value_parser = span)]
     pub lasts: Option<Duration>,
-}
-
-/// `ebb key revoke`
-#[derive(Debug, Clone, Args)]
-pub struct Revoke {
-    /// Id of the key: what stands between the underscores
-    #[arg(value_name = "ID")]
-    pub id: String,
-}
-
-/// `ebb key prune`
-#[derive(Debug, Clone, Args)]
-pub struct Prune {
-    /// Only those of more than this many days ago
-    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=36_500))]
-    pub days: u32,
 }
 
 fn right_parser() -> impl TypedValueParser<Value = Right> {
@@ -88,44 +81,46 @@ pub async fn run(verb: &Verb, service: &Service, output: &Output, global: &Globa
     match verb {
         Verb::Create(args) => create(args, service, output).await,
         Verb::List => list(service, output).await,
-        Verb::Revoke(args) => revoke(args, service, output).await,
-        Verb::Prune(args) => prune(args, service, output).await,
+        Verb::Revoke { id } => revoke(id, service, output).await,
+        Verb::Prune { days } => prune(*days, service, output).await,
         Verb::Open => open(service, output, global).await,
     }
 }
 
+/// A new key, with its secret.
 #[derive(Serialize)]
-struct Created {
-    id: String,
-    name: String,
-    secret: String,
+struct KeySecret<'a> {
+    id: &'a str,
+    name: &'a str,
+    secret: &'a str,
+    #[serde(flatten)]
+    permission: Permission,
+    expires: Option<Timestamp>,
+}
+
+#[derive(Serialize)]
+struct Permission {
     rights: &'static str,
     scopes: Vec<String>,
-    expires: Option<Timestamp>,
 }
 
 async fn create(args: &Create, service: &Service, output: &Output) -> Result<(), CliError> {
     let made = service.create_key(&args.name, args.right, &args.scope, args.lasts).await.map_err(failed)?;
-    let created = Created {
-        id: made.id,
-        name: args.name.clone(),
-        secret: made.secret,
-        rights: made.grant.right.name(),
-        scopes: made.grant.scope_names(),
-        expires: made.expires,
-    };
+    let permission = Permission { rights: made.grant.right.name(), scopes: made.grant.scope_names() };
+    let created =
+        KeySecret { id: &made.id, name: &args.name, secret: &made.secret, permission, expires: made.expires };
     output.emit("key.create", &created, |page| {
-        page.line(&created.secret);
+        page.line(&made.secret);
         page.line("");
         page.line(&format!(
-            "This is shown once. It may {} in {}; send it as: Authorization: Bearer KEY",
-            created.rights,
-            scopes(&created.scopes)
+            "Shown once. Right: {}; scopes: {}. Send it as: Authorization: Bearer KEY",
+            created.permission.rights,
+            scopes(&created.permission.scopes)
         ));
-        if let Some(at) = created.expires {
+        if let Some(at) = made.expires {
             page.line(&format!("It expires at {} (UTC)", readable(at)));
         }
-        page.line(&format!("Revoke it with: ebb key revoke {}", created.id));
+        page.line(&format!("Revoke it with: ebb key revoke {}", made.id));
     })
 }
 
@@ -148,7 +143,7 @@ async fn list(service: &Service, output: &Output) -> Result<(), CliError> {
     let keys = service.keys().await?;
     output.emit_list("key.list", "keys", &keys, |page| {
         if keys.is_empty() {
-            page.line("No keys: whoever is on this machine may ask `ebb serve` for everything.");
+            page.line("No keys: everyone on this machine may use `ebb serve`.");
             return;
         }
         let columns = [
@@ -156,7 +151,7 @@ async fn list(service: &Service, output: &Output) -> Result<(), CliError> {
             Column::left("NAME"),
             Column::left("RIGHT"),
             Column::left("SCOPES"),
-            Column::left("MADE (UTC)"),
+            Column::left("CREATED (UTC)"),
             Column::left("REVOKED (UTC)"),
             Column::left("EXPIRES (UTC)"),
         ];
@@ -177,55 +172,42 @@ async fn list(service: &Service, output: &Output) -> Result<(), CliError> {
 }
 
 #[derive(Serialize)]
-struct Revoked {
-    id: String,
+struct RevokeReport<'a> {
+    id: &'a str,
     name: Option<String>,
     /// Whether it was in force until now.
     revoked: bool,
 }
 
-async fn revoke(args: &Revoke, service: &Service, output: &Output) -> Result<(), CliError> {
-    let (name, first) = service.revoke_key(&args.id).await?;
-    let answer = Revoked { id: args.id.clone(), name, revoked: first };
+async fn revoke(id: &str, service: &Service, output: &Output) -> Result<(), CliError> {
+    let (name, revoked) = service.revoke_key(id).await?;
+    let answer = RevokeReport { id, name, revoked };
     output.emit("key.revoke", &answer, |page| {
         let name = answer.name.as_deref().unwrap_or("without a name");
-        page.line(&if first {
-            format!("Key {} ({name}) is revoked; within two seconds it opens nothing.", answer.id)
+        page.line(&if revoked {
+            format!("Key {id} ({name}) is revoked, effective within two seconds.")
         } else {
-            format!("Key {} ({name}) was revoked already.", answer.id)
+            format!("Key {id} ({name}) was revoked already.")
         });
     })
 }
 
-#[derive(Serialize)]
-struct Pruned {
-    /// How many keys went.
-    pruned: i64,
-}
-
-async fn prune(args: &Prune, service: &Service, output: &Output) -> Result<(), CliError> {
-    let answer = Pruned { pruned: service.prune_keys(args.days).await? };
-    output.emit("key.prune", &answer, |page| {
-        page.line(&format!("{} keys that opened nothing are removed.", answer.pruned));
+async fn prune(days: u32, service: &Service, output: &Output) -> Result<(), CliError> {
+    let pruned = service.prune_keys(days).await?;
+    output.emit("key.prune", &BTreeMap::from([("pruned", pruned)]), |page| {
+        page.line(&format!("Removed {pruned} revoked or expired keys."));
     })
 }
 
-#[derive(Serialize)]
-struct Opened {
-    /// Whether it was closed until now.
-    opened: bool,
-}
-
 async fn open(service: &Service, output: &Output, global: &Global) -> Result<(), CliError> {
-    let question =
-        "Whoever is on this machine may then ask `ebb serve` for everything, without a key. Open it?";
+    let question = "Everyone on this machine may then use `ebb serve` without a key. Allow it?";
     confirm(question, global.yes).await?;
-    let answer = Opened { opened: service.open_keys().await? };
-    output.emit("key.open", &answer, |page| {
-        page.line(if answer.opened {
-            "Within two seconds no key is needed on this machine. Close it again with: ebb key create"
+    let opened = service.open_keys().await?;
+    output.emit("key.open", &BTreeMap::from([("opened", opened)]), |page| {
+        page.line(if opened {
+            "No key is needed on this machine, effective within two seconds. Require one again with: ebb key create"
         } else {
-            "It was open: no key is needed on this machine."
+            "Nothing changed: no key was needed on this machine."
         });
     })
 }

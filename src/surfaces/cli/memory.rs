@@ -1,15 +1,15 @@
 //! `ebb memory`: single memories.
 
 mod explain;
-mod look;
-mod shown;
-mod touch;
+mod layout;
+mod read;
+mod write;
 
-pub(super) use explain::picture;
+pub(super) use explain::energy_plot;
 
 use super::exit::CliError;
 use super::output::Output;
-use super::{Global, Once, When, Write};
+use super::{Global, ReadOptions, WriteOptions};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
 use ebb_core::domain::ids::{InstanceId, MemoryId, MemoryKey, SessionId};
@@ -25,35 +25,65 @@ Examples:
   ebb memory list --tier working
   ebb memory explain ID")]
 pub enum Verb {
-    /// Remember something: a working memory of energy 1
+    /// Add a memory: tier working, energy 1
     Add(Add),
-    /// Touch memories: each gains 1 energy, and an expired one is revived
+    /// Record an access: +1 energy; an expired memory is revived
     Access(Access),
     /// Show a memory
-    Show(Show),
+    #[command(after_help = "Examples:\n  ebb memory explain ID\n  ebb memory show ID --at +2d -o json")]
+    Show {
+        /// Id of the memory
+        #[arg(value_name = "ID")]
+        id: String,
+        /// Read options.
+        #[command(flatten)]
+        when: ReadOptions,
+    },
     /// List memories with their current energy
     List(List),
-    /// Pin memories: they neither fade nor expire nor rise
-    Pin(Pin),
-    /// Unpin memories: they fade again from now on
-    Unpin(Pin),
-    /// Forget memories for good, with their traces
+    /// Pin memories: no decay, expiry or promotion
+    Pin {
+        /// Ids of the memories
+        #[arg(value_name = "ID", required = true)]
+        ids: Vec<String>,
+        /// Write options.
+        #[command(flatten)]
+        write: WriteOptions,
+    },
+    /// Unpin memories: decay continues from now
+    Unpin {
+        /// Ids of the memories
+        #[arg(value_name = "ID", required = true)]
+        ids: Vec<String>,
+        /// Write options.
+        #[command(flatten)]
+        write: WriteOptions,
+    },
+    /// Delete memories for good, with the stubs of their promotions
     Forget(Forget),
-    /// Say why a memory is where it is, and when it will cross which threshold
-    Explain(Show),
+    /// Show why a memory has its energy and tier, and when it crosses which threshold
+    #[command(after_help = "Examples:\n  ebb memory explain ID\n  ebb memory show ID --at +2d -o json")]
+    Explain {
+        /// Id of the memory
+        #[arg(value_name = "ID")]
+        id: String,
+        /// Read options.
+        #[command(flatten)]
+        when: ReadOptions,
+    },
 }
 
 /// Runs a verb.
 pub async fn run(verb: &Verb, service: &Service, output: &Output, global: &Global) -> Result<(), CliError> {
     match verb {
-        Verb::Add(args) => touch::add(args, service, output, global).await,
-        Verb::Access(args) => touch::access(args, service, output, global).await,
-        Verb::Pin(args) => touch::pin(args, true, service, output, global).await,
-        Verb::Unpin(args) => touch::pin(args, false, service, output, global).await,
-        Verb::Forget(args) => touch::forget(args, service, output, global).await,
-        Verb::Show(args) => look::show(args, service, output).await,
-        Verb::List(args) => look::list(args, service, output).await,
-        Verb::Explain(args) => explain::explain(args, service, output).await,
+        Verb::Add(args) => write::add(args, service, output, global).await,
+        Verb::Access(args) => write::access(args, service, output, global).await,
+        Verb::Pin { ids, write } => write::pin(ids, write, true, service, output, global).await,
+        Verb::Unpin { ids, write } => write::pin(ids, write, false, service, output, global).await,
+        Verb::Forget(args) => write::forget(args, service, output, global).await,
+        Verb::Show { id, when } => read::show(id, when, service, output).await,
+        Verb::List(args) => read::list(args, service, output).await,
+        Verb::Explain { id, when } => explain::explain(id, when, service, output).await,
     }
 }
 
@@ -67,56 +97,63 @@ pub(super) fn key(text: &str, service: &Service) -> Result<MemoryKey, CliError> 
     Ok(MemoryKey::new(service.scope(), &memory_id(text)?))
 }
 
-fn session_id(text: Option<&String>) -> Result<Option<SessionId>, CliError> {
-    text.map(|text| SessionId::new(text)).transpose().map_err(CliError::usage)
+/// The session and the agent instance of a write.
+#[derive(Debug, Clone, Args)]
+pub struct Origin {
+    /// Session of the write
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
+    /// Agent instance of the write
+    #[arg(long, value_name = "ID")]
+    pub instance: Option<String>,
 }
 
-fn instance_id(text: Option<&String>) -> Result<Option<InstanceId>, CliError> {
-    text.map(|text| InstanceId::new(text)).transpose().map_err(CliError::usage)
+impl Origin {
+    fn session(&self) -> Result<Option<SessionId>, CliError> {
+        self.session.as_ref().map(|text| SessionId::new(text)).transpose().map_err(CliError::usage)
+    }
+
+    fn instance(&self) -> Result<Option<InstanceId>, CliError> {
+        self.instance.as_ref().map(|text| InstanceId::new(text)).transpose().map_err(CliError::usage)
+    }
 }
 
 /// `ebb memory add`
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
-An id that exists already with the same content counts as an access; with other content it is refused.
+An id that exists with the same content counts as an access; with other content it is refused.
 
 Examples:
   ebb memory add \"prefers tabs\" --session s1 --mention editor --mention style
   git log -1 --format=%B | ebb memory add - --session s1")]
 pub struct Add {
-    /// What to remember, or - to read it from standard input
+    /// Content, or - to read it from standard input
     #[arg(value_name = "CONTENT")]
     pub content: String,
-    /// Its id [default: a new one]
+    /// Id [default: a new one]
     #[arg(long, value_name = "ID")]
     pub id: Option<String>,
-    /// Session in which it is made
-    #[arg(long, value_name = "ID")]
-    pub session: Option<String>,
-    /// Instance of the agent that makes it
-    #[arg(long, value_name = "ID")]
-    pub instance: Option<String>,
-    /// Name of something it mentions; may be repeated
+    /// Session and instance.
+    #[command(flatten)]
+    pub origin: Origin,
+    /// Entity that it mentions; may be repeated
     #[arg(long = "mention", value_name = "NAME")]
     pub mentions: Vec<String>,
-    /// Pin it: it neither fades nor expires nor rises
+    /// Pin it: no decay, expiry or promotion
     #[arg(long)]
     pub pinned: bool,
-    /// What it means, as numbers with commas between: as many as similarity.embedding_dimensions says
+    /// Embedding: comma-separated numbers, as many as similarity.embedding_dimensions says
     #[arg(long, value_name = "NUMBERS", value_delimiter = ',', allow_hyphen_values = true)]
     pub embedding: Option<Vec<f64>>,
-    /// When, and whether for real.
+    /// Write options.
     #[command(flatten)]
-    pub write: Write,
-    /// What makes it count once.
-    #[command(flatten)]
-    pub once: Once,
+    pub write: WriteOptions,
 }
 
 /// `ebb memory access`
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
-One memory is answered as itself, several as a list; an id that cannot be touched leaves all as they were.
+One memory is printed as an object, several as a list. If one id fails, nothing is written.
 
 Examples:
   ebb memory access ID --session s2
@@ -125,33 +162,15 @@ pub struct Access {
     /// Ids of the memories
     #[arg(value_name = "ID", required = true)]
     pub ids: Vec<String>,
-    /// Session in which they are touched
-    #[arg(long, value_name = "ID")]
-    pub session: Option<String>,
-    /// Instance of the agent that touches them
-    #[arg(long, value_name = "ID")]
-    pub instance: Option<String>,
+    /// Session and instance.
+    #[command(flatten)]
+    pub origin: Origin,
     /// Fail on an expired memory instead of reviving it
     #[arg(long)]
     pub no_revive: bool,
-    /// When, and whether for real.
+    /// Write options.
     #[command(flatten)]
-    pub write: Write,
-    /// What makes it count once.
-    #[command(flatten)]
-    pub once: Once,
-}
-
-/// `ebb memory show` and `ebb memory explain`
-#[derive(Debug, Clone, Args)]
-#[command(after_help = "Examples:\n  ebb memory explain ID\n  ebb memory show ID --at +2d -o json")]
-pub struct Show {
-    /// Id of the memory
-    #[arg(value_name = "ID")]
-    pub id: String,
-    /// When to look.
-    #[command(flatten)]
-    pub when: When,
+    pub write: WriteOptions,
 }
 
 /// `ebb memory list`
@@ -164,36 +183,22 @@ pub struct List {
     /// Only this tier; may be repeated
     #[arg(long = "tier", value_name = "TIER", value_parser = tier_parser())]
     pub tiers: Vec<Tier>,
-    /// Only memories made in this session
+    /// Only memories created in this session
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
-    /// List at most this many; 0 lists all
+    /// Maximum number of memories; 0 lists all
     #[arg(long, value_name = "N", default_value_t = 50)]
     pub limit: u32,
-    /// When to look.
+    /// Read options.
     #[command(flatten)]
-    pub when: When,
-}
-
-/// `ebb memory pin` and `ebb memory unpin`
-#[derive(Debug, Clone, Args)]
-pub struct Pin {
-    /// Ids of the memories
-    #[arg(value_name = "ID", required = true)]
-    pub ids: Vec<String>,
-    /// When, and whether for real.
-    #[command(flatten)]
-    pub write: Write,
-    /// What makes it count once.
-    #[command(flatten)]
-    pub once: Once,
+    pub when: ReadOptions,
 }
 
 /// `ebb memory forget`
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
-There is no way back: the memories, the stubs of their promotions and all their relationships are deleted, and import
-and replay will not bring them back. Asks first; in a pipe it needs --yes. A guard stops what would take more than a
+This cannot be undone: the memories, the stubs of their promotions and all their relationships are deleted, and import and
+replay will not bring them back. Asks for confirmation; in a pipe it needs --yes. A guard stops a deletion of more than a
 fifth of a scope and more than 50 memories, and names the number to accept.
 
 Examples:
@@ -203,15 +208,12 @@ pub struct Forget {
     /// Ids of the memories
     #[arg(value_name = "ID", required = true)]
     pub ids: Vec<String>,
-    /// Go ahead although a guard stopped it: the number of memories that it named
+    /// Override the guard: the number of memories it named
     #[arg(long, value_name = "N")]
     pub accept_affected: Option<i64>,
-    /// When, and whether for real.
+    /// Write options.
     #[command(flatten)]
-    pub write: Write,
-    /// What makes it count once.
-    #[command(flatten)]
-    pub once: Once,
+    pub write: WriteOptions,
 }
 
 fn tier_parser() -> impl TypedValueParser<Value = Tier> {
@@ -220,10 +222,7 @@ fn tier_parser() -> impl TypedValueParser<Value = Tier> {
 }
 
 impl Add {
-    /// What to remember: the argument, or all of `stdin` where it is `-`, without the last line break.
-    ///
-    /// # Errors
-    /// When standard input cannot be read or is not UTF-8.
+    /// The content: the argument, or all of `stdin` where it is `-`, without the last line break.
     pub fn content(&self, stdin: &mut dyn Read) -> Result<String, CliError> {
         if self.content != "-" {
             return Ok(self.content.clone());

@@ -2,7 +2,7 @@
 
 use super::exit::{CliError, Exit};
 use super::output::{Format, Output};
-use clap::{Args, Subcommand};
+use clap::Subcommand;
 use ebb_provision::{Config, Keeper, Status};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -11,13 +11,13 @@ use std::process::Command;
 /// The verbs of `ebb neo4j`.
 #[derive(Debug, Clone, Subcommand)]
 #[command(after_help = "\
-Without NEO4J_URI, every verb starts this server for as long as it runs and stops it again. `start` lets it stay.
+Without NEO4J_URI, every command starts this server for as long as it runs and stops it again. `start` keeps it running.
 
 Examples:
   ebb neo4j start
   ebb neo4j browser")]
 pub enum Verb {
-    /// Start the server and let it stay, in the background, until `ebb neo4j stop`
+    /// Start the server in the background, until `ebb neo4j stop`
     Start,
     /// Stop the server
     Stop {
@@ -25,27 +25,20 @@ pub enum Verb {
         #[arg(long)]
         force: bool,
     },
-    /// Say whether the server runs, where it answers and where its data is
+    /// Show whether the server runs, its address and its data folder
     Status,
-    /// Open Neo4j Browser on the server, or print its address where no browser can be opened
+    /// Open Neo4j Browser, or print its address where no browser can be opened
     Browser,
     /// Keep a server running for others
     #[command(hide = true)]
-    Keep(Keep),
-}
-
-/// What the background keeper of a server is told.
-#[derive(Debug, Clone, Args)]
-pub struct Keep {
-    /// The folder of the server
-    #[arg(long, value_name = "FOLDER")]
-    pub home: PathBuf,
+    Keep {
+        /// The folder of the server
+        #[arg(long, value_name = "FOLDER")]
+        home: PathBuf,
+    },
 }
 
 /// Runs a verb; `keep` is run by `main`, before there are settings.
-///
-/// # Errors
-/// No server, or one that cannot be started or stopped.
 pub async fn run(verb: &Verb, config: &Config, keeper: &Keeper, output: &Output) -> Result<(), CliError> {
     match verb {
         Verb::Start => {
@@ -58,7 +51,8 @@ pub async fn run(verb: &Verb, config: &Config, keeper: &Keeper, output: &Output)
             let stopped = ebb_provision::stop(config, *force).await?;
             let said =
                 if stopped { "The server is stopped; its data stays." } else { "No server was running." };
-            output.emit("neo4j.stop", &Stopped { stopped, home: &config.home }, |page| page.line(said))
+            let report = StopReport { stopped, home: &config.home };
+            output.emit("neo4j.stop", &report, |page| page.line(said))
         }
         Verb::Status => print_status(&ebb_provision::status(config).await?, output),
         Verb::Browser => {
@@ -67,18 +61,19 @@ pub async fn run(verb: &Verb, config: &Config, keeper: &Keeper, output: &Output)
             let url = ebb_provision::browser_url(&endpoint, None).unwrap_or_default();
             let opened = output.format == Format::Table && open(&url);
             let password = config.home.join("password");
-            let shown = Shown { url: &url, opened, username: &endpoint.username, password_file: &password };
-            output.emit("neo4j.browser", &shown, |page| {
+            let report =
+                BrowserReport { url: &url, opened, username: &endpoint.username, password_file: &password };
+            output.emit("neo4j.browser", &report, |page| {
                 page.line(&url);
                 page.line(&format!("User {}; the password is in {}", endpoint.username, password.display()));
                 page.line("The server stays until: ebb neo4j stop");
             })
         }
-        Verb::Keep(keep) => Ok(ebb_provision::keep(&keep.home)?),
+        Verb::Keep { home } => Ok(ebb_provision::keep(home)?),
     }
 }
 
-/// These verbs are about the managed server, and a given one is somebody else's.
+/// Refuses a given server: these verbs manage the local one only.
 fn refuse_given(config: &Config) -> Result<(), CliError> {
     match &config.uri {
         None => Ok(()),
@@ -90,13 +85,13 @@ fn refuse_given(config: &Config) -> Result<(), CliError> {
 }
 
 #[derive(Serialize)]
-struct Stopped<'a> {
+struct StopReport<'a> {
     stopped: bool,
     home: &'a Path,
 }
 
 #[derive(Serialize)]
-struct Shown<'a> {
+struct BrowserReport<'a> {
     url: &'a str,
     opened: bool,
     username: &'a str,
@@ -124,7 +119,7 @@ fn print_status(status: &Status, output: &Output) -> Result<(), CliError> {
     })
 }
 
-/// Opens an address with the system's own opener; `false` where there is none or nobody looks at a screen.
+/// Opens an address with the system's own opener; `false` where there is none, or no screen.
 fn open(url: &str) -> bool {
     let opener = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
     let quiet = || std::process::Stdio::null();

@@ -1,10 +1,10 @@
-//! `ebb outcome`: which hits of a recall were of use. It takes the answer as `ebb recall` printed it, since nothing else
-//! knows the ways to its hits.
+//! `ebb outcome`: reports useful hits of a recall. It takes the response as `ebb recall` printed it, which alone holds the paths
+//! to the hits.
 
 use super::exit::CliError;
 use super::output::Output;
 use super::page::Page;
-use super::{Global, Once, Write};
+use super::{Global, WriteOptions};
 use clap::Args;
 use ebb_core::api::outcome::Outcome;
 use ebb_core::domain::ids::RecallId;
@@ -18,31 +18,28 @@ use std::path::{Path, PathBuf};
 /// `ebb outcome`
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
-Nodes on the ways to these hits are learned to come together, and edges of these ways that carry pheromones earn success.
+Nodes on the paths to these hits gain weight for each other, and edges on these paths that carry pheromones earn success.
 
 Examples:
   ebb recall \"who maintains the parser\" -o json > answer.json
   ebb outcome answer.json --used m1 --used Alex
   ebb outcome - --used m1 --reward 0.5 < answer.json")]
 pub struct OutcomeArgs {
-    /// The answer: a file with what `ebb recall -o json` printed; - reads it from standard input
+    /// Response of a recall: a file with the output of `ebb recall -o json`; - reads standard input
     #[arg(value_name = "ANSWER")]
     pub answer: PathBuf,
-    /// A hit that was of use; may be repeated
+    /// Id of a useful hit; may be repeated
     #[arg(long, value_name = "ID", required = true)]
     pub used: Vec<String>,
-    /// What they were worth together, above 0 and at most 10
+    /// Reward for all of them together, above 0 and at most 10
     #[arg(long, value_name = "X", default_value_t = 1.0)]
     pub reward: f64,
-    /// When, and whether for real.
+    /// Write options.
     #[command(flatten)]
-    pub write: Write,
-    /// What makes it count once.
-    #[command(flatten)]
-    pub once: Once,
+    pub write: WriteOptions,
 }
 
-/// What is read of an answer.
+/// The part of a recall response that is read.
 #[derive(Debug, Deserialize)]
 struct Answer {
     recall_id: RecallId,
@@ -64,9 +61,9 @@ impl Answer {
             File::open(from).and_then(|mut file| file.read_to_string(&mut text))
         };
         let name = from.display();
-        read.map_err(|why| CliError::usage(format!("the answer {name} cannot be read")).why(why))?;
+        read.map_err(|why| CliError::usage(format!("the response {name} cannot be read")).why(why))?;
         serde_json::from_str(&text).map_err(|why| {
-            CliError::usage(format!("{name} is no answer of a recall"))
+            CliError::usage(format!("{name} is not the response of a recall"))
                 .why(why)
                 .try_this("ebb recall WORDS -o json > answer.json")
         })
@@ -76,7 +73,7 @@ impl Answer {
     fn outcome(self, used: &[String], reward: f64) -> Result<outcome::Outcome, CliError> {
         let hit = |id: &String| match self.hits.iter().find(|hit| hit.id == *id) {
             Some(hit) => Ok(Used { id: hit.id.clone(), path: hit.path.clone() }),
-            None => Err(CliError::usage(format!("the answer has no hit {id}"))),
+            None => Err(CliError::usage(format!("the response has no hit {id}"))),
         };
         let used = used.iter().map(hit).collect::<Result<Vec<Used>, CliError>>()?;
         outcome::Outcome::new(self.recall_id, used, reward).map_err(CliError::usage)
@@ -93,29 +90,29 @@ pub async fn run(
     let from = args.answer.clone();
     // In a thread of its own, so that an interrupt is heard while standard input is waited for.
     let read = tokio::task::spawn_blocking(move || Answer::read(&from));
-    let answer = read.await.map_err(|gone| CliError::failed("the answer cannot be read").why(gone))??;
+    let answer = read.await.map_err(|gone| CliError::failed("the response cannot be read").why(gone))??;
     let outcome = answer.outcome(&args.used, args.reward)?;
     let at = args.write.instant(service, global).await?;
-    let mode = args.write.mode(&args.once);
+    let mode = args.write.mode();
     let reported = service.report(&mode, service.scope(), &outcome, at).await?;
-    let told = Outcome::of(&outcome, &reported, args.write.dry_run);
-    output.emit("outcome", &told, |page| lay_out(&told, page))
+    let report = Outcome::of(&outcome, &reported, args.write.dry_run);
+    output.emit("outcome", &report, |page| lay_out(&report, page))
 }
 
-fn lay_out(told: &Outcome, page: &mut Page) {
-    let nodes = if told.active == 1 { "1 node".to_owned() } else { format!("{} nodes", told.active) };
-    page.line(&match (told.learns, told.dry_run) {
-        (false, _) => "Nothing is learned: learning is off.".to_owned(),
-        (true, false) => format!("{nodes} will be learned to come together."),
-        (true, true) => format!("{nodes} would be learned to come together."),
+fn lay_out(report: &Outcome, page: &mut Page) {
+    let nodes = if report.active == 1 { "1 node".to_owned() } else { format!("{} nodes", report.active) };
+    page.line(&match (report.learns, report.dry_run) {
+        (false, _) => "Nothing will be learned: learning is off.".to_owned(),
+        (true, false) => format!("{nodes} will gain weight for each other."),
+        (true, true) => format!("{nodes} would gain weight for each other."),
     });
-    if told.left_out > 0 {
-        page.line(&format!("{} more are left out: one outcome can teach no more.", told.left_out));
+    if report.left_out > 0 {
+        page.line(&format!("{} more are left out: the limit of one outcome.", report.left_out));
     }
-    let steps = told.deposits + told.not_in_trails;
-    let earned = if told.dry_run { "would earn success" } else { "earned success" };
+    let steps = report.deposits + report.not_in_trails;
+    let earned = if report.dry_run { "would earn success" } else { "earned success" };
     page.line(&format!(
-        "Of {steps} steps {} {earned}; {} went over no edge that carries pheromones.",
-        told.deposits, told.not_in_trails
+        "Of {steps} steps {} {earned}; {} have no edge that carries pheromones.",
+        report.deposits, report.not_in_trails
     ));
 }

@@ -1,4 +1,4 @@
-//! How answers are printed: a table for people, JSON for programs.
+//! Prints answers: a table for people, JSON for programs.
 //!
 //! Every answer is one `Serialize` value. As JSON it is an object whose first key is `schema`
 //! (`"ebb.memory.show/1"`), so that a program knows what it reads; a list as `ndjson` is one such object for each item.
@@ -11,7 +11,7 @@ use clap::ValueEnum;
 use serde::Serialize;
 use std::io::{self, BufWriter, IsTerminal, Write};
 
-/// How answers are printed.
+/// Output format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     /// For people.
@@ -25,7 +25,7 @@ pub enum Format {
 /// The width where no terminal says one.
 const WIDTH: usize = 80;
 
-/// Where and how the answers of this process are printed.
+/// The output of this process: format, colour and width.
 #[derive(Debug, Clone)]
 pub struct Output {
     /// Table, JSON or NDJSON.
@@ -117,9 +117,6 @@ impl Output {
     }
 
     /// Prints what is too long to be held: as it is written.
-    ///
-    /// # Errors
-    /// As [`Self::raw`].
     pub fn stream(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), CliError> {
         self.to_stdout(write)
     }
@@ -127,7 +124,7 @@ impl Output {
     /// A remark on stderr, unless the user asked for quiet.
     pub fn remark(&self, text: &str) {
         if !self.quiet {
-            // Where stderr cannot be written there is nobody left to tell.
+            // If stderr cannot be written, nothing can report it.
             let _ = writeln!(io::stderr(), "{}", harmless(text));
         }
     }

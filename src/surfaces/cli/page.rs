@@ -1,4 +1,4 @@
-//! What people see of an answer: lines, fields, tables and pictures, one below the other.
+//! An answer as text: lines, fields, tables and pictures, one below the other.
 //!
 //! Text that came out of the database may hold anything, escape sequences of a terminal included: a page shows such
 //! characters as `�` and never passes them on.
@@ -55,7 +55,7 @@ impl Page {
         Self { text: String::new(), color, width, table_width }
     }
 
-    /// What was laid out.
+    /// The text so far.
     pub(super) fn text(&self) -> &str {
         &self.text
     }
@@ -93,7 +93,7 @@ impl Page {
         self.push(&line);
     }
 
-    /// A line that stands out.
+    /// A line in bold.
     pub fn heading(&mut self, text: &str) {
         let text = harmless(text);
         self.push(&if self.color { format!("\x1b[1m{text}\x1b[0m") } else { text });
@@ -116,7 +116,7 @@ impl Page {
     }
 
     /// A table without lines. A row is as long as there are columns. On a terminal that is too narrow for it, the
-    /// columns that may be cut are; where too little would be left of one, it stands below its row.
+    /// columns that may be cut are; where too little would be left of one, it goes below its row.
     pub fn table<R: IntoIterator<Item = String>>(
         &mut self,
         columns: &[Column<'_>],
@@ -159,7 +159,7 @@ impl Page {
 
 /// Between two columns.
 const GAP: &str = "  ";
-/// Less than this of a text tells nobody anything.
+/// The fewest characters that are worth showing of a text.
 const CUT_LEAST: usize = 16;
 
 /// Cuts the columns that may be cut until the table fits; says whether enough is left of each.
@@ -212,13 +212,11 @@ pub(super) fn percent(share: f64) -> String {
     format!("{:.1} %", (share * 1_000.0).floor() / 10.0)
 }
 
-/// Says where an answer was searched, unless everything is held.
+/// Says which share of the nodes was searched, unless all are held.
 pub(super) fn searched(whole: bool, held_share: f64, page: &mut Page) {
     if !whole {
         let share = percent(held_share);
-        page.line(&format!(
-            "Searched in the hottest {share} of the nodes, as far as mirror.max_bytes allows."
-        ));
+        page.line(&format!("Searched the hottest {share} of the nodes, limited by mirror.max_bytes."));
     }
 }
 

@@ -2,12 +2,12 @@
 //!
 //! # Design notes
 //! The canvas is our own. A picture here is one curve with named thresholds and dated events, a few counts over time, or
-//! named bars, and what makes it readable are the names: at 80 columns, next to the line they belong to. The plotting crates on the
+//! named bars, and it is readable by its names: at 80 columns, next to the line they belong to. The plotting crates on the
 //! registry draw dots without time axes (textplots) or bring a font stack to place SVG text (plotters), and would have
 //! to be overdrawn by hand for exactly these names. One small canvas, one axis and a dozen SVG shapes serve all pictures.
 //!
 //! Tiers are drawn as one panel each on a scale of its own, not as one stack: thirty long-term memories on top of eight
-//! thousand expired ones would be a line of less than a pixel, and they are what people look for.
+//! thousand expired ones would be a line of less than a pixel, and they matter most.
 
 mod axis;
 mod canvas;
@@ -20,7 +20,7 @@ pub(super) mod verbs;
 
 pub use verbs::run;
 
-use super::When;
+use super::ReadOptions;
 use super::exit::CliError;
 use clap::{Args, Subcommand};
 use ebb_files::Readers;
@@ -32,35 +32,33 @@ use std::path::{Path, PathBuf};
     after_help = "Examples:\n  ebb plot energy ID\n  ebb plot tiers --svg tiers.svg\n  ebb plot decay\n  ebb plot trails"
 )]
 pub enum Verb {
-    /// Draw the energy of a memory: how it came here, and what it will cross
-    Energy(Energy),
-    /// Draw how many memories each tier holds over time
-    Tiers(Tiers),
-    /// Draw what relations weigh and when they are lost, or how one of them fades
+    /// Draw the energy of a memory: history and forecast
+    #[command(after_help = "Examples:\n  ebb plot energy ID\n  ebb plot energy ID --svg energy.svg --at +1d")]
+    Energy {
+        /// Id of the memory
+        #[arg(value_name = "ID")]
+        id: String,
+        /// Destination and instant.
+        #[command(flatten)]
+        picture: Picture,
+    },
+    /// Draw the number of memories in each tier over time
+    #[command(after_help = "Examples:\n  ebb plot tiers\n  ebb plot tiers --svg tiers.svg")]
+    Tiers(Picture),
+    /// Draw the weights of relations, or the curve of one
     Decay(Decay),
-    /// Draw the hottest trails, with what lies on them and what they cost
-    Trails(Trails),
-}
-
-/// `ebb plot energy`
-#[derive(Debug, Clone, Args)]
-#[command(after_help = "Examples:\n  ebb plot energy ID\n  ebb plot energy ID --svg energy.svg --at +1d")]
-pub struct Energy {
-    /// Id of the memory
-    #[arg(value_name = "ID")]
-    pub id: String,
-    /// Where and when.
-    #[command(flatten)]
-    pub picture: Picture,
-}
-
-/// `ebb plot tiers`
-#[derive(Debug, Clone, Args)]
-#[command(after_help = "Examples:\n  ebb plot tiers\n  ebb plot tiers --svg tiers.svg")]
-pub struct Tiers {
-    /// Where and when.
-    #[command(flatten)]
-    pub picture: Picture,
+    /// Draw the hottest trails with their pheromones and costs
+    #[command(
+        after_help = "Examples:\n  ebb plot trails\n  ebb plot trails --limit 40 --svg trails.svg --at -7d"
+    )]
+    Trails {
+        /// Maximum number of edges
+        #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=1000))]
+        limit: u16,
+        /// Destination and instant.
+        #[command(flatten)]
+        picture: Picture,
+    },
 }
 
 /// `ebb plot decay`
@@ -69,46 +67,32 @@ pub struct Tiers {
     after_help = "Examples:\n  ebb plot decay\n  ebb plot decay Alex works_on ProjectAlpha --svg alex.svg\n  ebb plot decay --at +1y"
 )]
 pub struct Decay {
-    /// Where one relation begins [default: the lightest of all are drawn]
+    /// Start of one relation [default: draw the lightest of all]
     #[arg(value_name = "FROM", requires_all = ["kind", "to"])]
     pub from: Option<String>,
-    /// What it says
+    /// Type of the relation
     #[arg(value_name = "TYPE")]
     pub kind: Option<String>,
-    /// Where it ends
+    /// End of the relation
     #[arg(value_name = "TO")]
     pub to: Option<String>,
-    /// This many of them
+    /// Maximum number of relations
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=1000), conflicts_with = "from")]
     pub limit: u16,
-    /// Where and when.
+    /// Destination and instant.
     #[command(flatten)]
     pub picture: Picture,
 }
 
-/// `ebb plot trails`
-#[derive(Debug, Clone, Args)]
-#[command(
-    after_help = "Examples:\n  ebb plot trails\n  ebb plot trails --limit 40 --svg trails.svg --at -7d"
-)]
-pub struct Trails {
-    /// This many edges
-    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=1000))]
-    pub limit: u16,
-    /// Where and when.
-    #[command(flatten)]
-    pub picture: Picture,
-}
-
-/// What all pictures have.
+/// Options of every picture.
 #[derive(Debug, Clone, Args)]
 pub struct Picture {
     /// Write an SVG file instead of drawing in the terminal
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
-    /// When to look.
+    /// Read options.
     #[command(flatten)]
-    pub when: When,
+    pub when: ReadOptions,
 }
 
 /// The colours of pictures, by what they stand for.
@@ -121,7 +105,7 @@ pub enum Ink {
     Blue,
     /// The long-term tier.
     Green,
-    /// What rests: expired and archived.
+    /// Expired and archived memories.
     Grey,
     /// A threshold, a crossing.
     Red,
@@ -152,9 +136,6 @@ impl Ink {
 }
 
 /// Writes a picture into a file, replacing what was there.
-///
-/// # Errors
-/// When the file cannot be written.
 pub fn save(svg: &str, to: &Path) -> Result<(), CliError> {
     let saved = ebb_files::replace(to, Readers::Everybody, svg.as_bytes()).map(drop);
     saved.map_err(|error| {

@@ -4,12 +4,11 @@ use super::exit::CliError;
 use super::instant::{span, spelt};
 use super::output::Output;
 use super::page::Column;
-use super::{Global, Once};
+use super::write_mode;
 use clap::{Args, Subcommand};
 use ebb_core::api::policy::{ChangedPolicy, DecayPolicies, DecayPolicy, RemovedPolicy};
 use ebb_core::domain::policy::{Draft, Given, Policy};
 use ebb_core::service::Service;
-use ebb_core::service::memories::{RequestId, WriteMode};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -18,99 +17,73 @@ use std::time::Duration;
 pub enum Verb {
     /// List the policies in force
     List,
-    /// Set a policy, in the place of one of the same id
+    /// Create or replace a policy
     Set(SetArgs),
     /// Remove a policy
-    Remove(RemoveArgs),
+    Remove {
+        /// Id of the policy
+        #[arg(value_name = "ID")]
+        id: String,
+        /// Show what would change and write nothing
+        #[arg(long)]
+        dry_run: bool,
+        /// Idempotency key: repeats within 24 hours count once [default: a new id]
+        #[arg(long, value_name = "ID")]
+        request_id: Option<String>,
+    },
 }
 
 /// `ebb policy set`
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
-The first change writes the policies of the configuration into the graph; from then on those of the graph are in force.
+The first change copies the policies of the configuration into the graph; from then on those of the graph are in force.
 
 Examples:
   ebb policy set notes --relation 'memory:*' --for company --mode confidence --half-life 7d --min-confidence 0.1
   ebb policy set stale --relation roadmap:status --for '*' --mode retract --ttl 30d")]
 pub struct SetArgs {
-    /// Its name
+    /// Id of the policy
     #[arg(value_name = "ID")]
     pub id: String,
-    /// Which relations; * is any run of characters
+    /// Pattern of relations; * matches any run of characters
     #[arg(long, value_name = "PATTERN")]
     pub relation: String,
-    /// Which scope: local, team, company, public, or * for every one
+    /// Scope: local, team, company, public, or * for all
     #[arg(long = "for", value_name = "SCOPE", default_value = "*")]
     pub scope: String,
-    /// What it does: retract, confidence or dry_run
+    /// Mode: retract, confidence or dry_run
     #[arg(long, value_name = "MODE")]
     pub mode: String,
-    /// Retract what is older, such as 30d
+    /// Retract facts older than this, such as 30d
     #[arg(long, value_name = "SPAN", value_parser = span)]
     pub ttl: Option<Duration>,
-    /// Halve confidence each, such as 7d
+    /// Halve the confidence in this time, such as 7d
     #[arg(long, value_name = "SPAN", value_parser = span)]
     pub half_life: Option<Duration>,
-    /// No confidence below this, 0 to 1
+    /// Lower bound of the confidence, 0 to 1
     #[arg(long, value_name = "X", default_value_t = 0.0)]
     pub min_confidence: f64,
-    /// Relations that it does not match; may be repeated
+    /// Pattern of relations to exclude; may be repeated
     #[arg(long, value_name = "PATTERN")]
     pub exempt: Vec<String>,
-    /// Whether for real.
-    #[command(flatten)]
-    pub write: DryRun,
-    /// What makes it count once.
-    #[command(flatten)]
-    pub once: Once,
-}
-
-/// `ebb policy remove`
-#[derive(Debug, Clone, Args)]
-pub struct RemoveArgs {
-    /// Its name
-    #[arg(value_name = "ID")]
-    pub id: String,
-    /// Whether for real.
-    #[command(flatten)]
-    pub write: DryRun,
-    /// What makes it count once.
-    #[command(flatten)]
-    pub once: Once,
-}
-
-/// Whether a change of a policy, which has no instant, is for real.
-#[derive(Debug, Clone, Copy, Args)]
-pub struct DryRun {
-    /// Say what would change, and change nothing
+    /// Show what would change and write nothing
     #[arg(long)]
     pub dry_run: bool,
-}
-
-impl DryRun {
-    fn mode(self, once: &Once) -> WriteMode {
-        if self.dry_run {
-            WriteMode::DryRun
-        } else {
-            WriteMode::Once(RequestId::or_new("cli", once.request_id.as_deref()))
-        }
-    }
+    /// Idempotency key: repeats within 24 hours count once [default: a new id]
+    #[arg(long, value_name = "ID")]
+    pub request_id: Option<String>,
 }
 
 /// Runs a verb.
-pub async fn run(verb: &Verb, service: &Service, output: &Output, _: &Global) -> Result<(), CliError> {
+pub async fn run(verb: &Verb, service: &Service, output: &Output) -> Result<(), CliError> {
     match verb {
         Verb::List => list(service, output).await,
         Verb::Set(args) => set(args, service, output).await,
-        Verb::Remove(args) => {
-            let dry_run = args.write.dry_run;
-            service.remove_policy(&args.write.mode(&args.once), &args.id).await?;
-            output.emit("policy.remove", &RemovedPolicy { id: args.id.clone(), dry_run }, |page| {
-                page.line(&format!(
-                    "The policy {} {} removed.",
-                    args.id,
-                    if dry_run { "would be" } else { "is" }
-                ));
+        Verb::Remove { id, dry_run, request_id } => {
+            service.remove_policy(&write_mode(*dry_run, request_id.as_deref()), id).await?;
+            let removed = RemovedPolicy { id: id.clone(), dry_run: *dry_run };
+            output.emit("policy.remove", &removed, |page| {
+                page.line(&format!("The policy {id} {} removed.", if *dry_run { "would be" } else { "is" }));
             })
         }
     }
@@ -123,12 +96,12 @@ async fn list(service: &Service, output: &Output) -> Result<(), CliError> {
     let listed = DecayPolicies { policies: all.iter().map(DecayPolicy::from).collect(), from };
     output.emit("policy.list", &listed, |page| {
         if all.is_empty() {
-            page.line(&format!("There are no policies ({from}); sweeps do nothing."));
+            page.line(&format!("No policies ({from}); sweeps do nothing."));
             return;
         }
         let columns = ["ID", "RELATION", "SCOPE", "MODE", "BY", "FLOOR", "EXEMPT"].map(Column::left);
         page.table(&columns, all.iter().map(row));
-        page.line(&format!("They are in the {from}."));
+        page.line(&format!("Source: the {from}."));
     })
 }
 
@@ -166,8 +139,9 @@ async fn set(args: &SetArgs, service: &Service, output: &Output) -> Result<(), C
         ("exempt_relations", Given::List(args.exempt.iter().map(|exempt| text(exempt)).collect())),
     ]);
     let draft = Draft(fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect());
-    let (policy, new) = service.set_policy(&args.write.mode(&args.once), draft).await?;
-    let changed = ChangedPolicy { policy: DecayPolicy::from(&policy), new, dry_run: args.write.dry_run };
+    let (policy, new) =
+        service.set_policy(&write_mode(args.dry_run, args.request_id.as_deref()), draft).await?;
+    let changed = ChangedPolicy { policy: DecayPolicy::from(&policy), new, dry_run: args.dry_run };
     output.emit("policy.set", &changed, |page| {
         let what = if new { "is new" } else { "was changed" };
         page.line(&format!("The policy {} {what}.", policy.id));

@@ -1,6 +1,6 @@
 //! Progress of work that takes a while: one line on stderr.
 //!
-//! It appears only on a terminal and only after half a second: a bar that flashes by tells nobody anything.
+//! It appears only on a terminal and only after half a second: a bar that only flashes is useless.
 
 use super::output::Output;
 use super::page::harmless;
@@ -54,14 +54,14 @@ impl Progress {
         self.bar.set_position(done);
     }
 
-    /// Says anew what is being worked on.
+    /// Replaces the message.
     pub fn name(&self, what: String) {
         self.bar.set_message(what);
     }
 
     /// Writes a line to stderr without tearing the bar.
     pub fn say(&self, line: &str) {
-        // Where stderr cannot be written there is nobody left to tell.
+        // If stderr cannot be written, nothing can report it.
         self.bar.suspend(|| {
             let _ = writeln!(std::io::stderr(), "{}", harmless(line));
         });

@@ -1,10 +1,11 @@
-//! `ebb recall`: what a question reminds of, and with `--why` what speaks for it.
+//! `ebb recall`: memories, entities and places by question; with `--why` their evidence.
 
 use super::exit::CliError;
 use super::instant::Moment;
 use super::output::Output;
 use super::page::{Column, Page, searched};
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use ebb_core::api::recall::{GivenSeed, Hit, Recall, RecallRequest};
 use ebb_core::domain::ids::Term;
 use ebb_core::domain::units::Timestamp;
@@ -18,112 +19,88 @@ use std::path::PathBuf;
     after_help = "Examples:\n  ebb recall \"who maintains the parser\"\n  ebb recall \"deployment\" --top 5 --kind Memory --why\n  ebb recall --seed Alex --seed ProjectAlpha=0.5"
 )]
 pub struct RecallArgs {
-    /// The question, in words
+    /// Question
     #[arg(value_name = "WORDS", required_unless_present = "seeds")]
     pub words: Vec<String>,
-    /// Begin at this id, of an entity its name; =SCORE says how much it counts, up to 1
+    /// Start at the node with this id (of an entity: its name); =SCORE weights it, up to 1
     #[arg(long = "seed", value_name = "ID[=SCORE]", value_parser = seed)]
     pub seeds: Vec<GivenSeed>,
-    /// How many hits at most
+    /// Maximum number of hits
     #[arg(long, value_name = "K", default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=1_000))]
     pub top: u16,
-    /// Only nodes of this label, such as Memory; may be repeated
+    /// Only nodes with this label, such as Memory; may be repeated
     #[arg(long = "kind", value_name = "LABEL", value_parser = term)]
     pub kinds: Vec<Term>,
     /// Only memories of this tier; may be repeated
     #[arg(long = "tier", value_name = "TIER", value_parser = term)]
     pub tiers: Vec<Term>,
-    /// Only what was used since: RFC 3339, a date, or relative such as -3h
+    /// Only nodes used since: RFC 3339, a date, or relative such as -3h
     #[arg(long, value_name = "INSTANT", allow_hyphen_values = true)]
     pub since: Option<Moment>,
-    /// Only memories made in this session
+    /// Only memories created in this session
     #[arg(long, value_name = "ID", value_parser = term)]
     pub session: Option<Term>,
-    /// By which rule signals spread
-    #[arg(long, value_enum, value_name = "PROFILE", default_value_t = ProfileName::Recall)]
-    pub profile: ProfileName,
-    /// Which kinds of evidence are heard, with commas between [default: engine.dimensions]
-    #[arg(long = "dimension", value_enum, value_name = "KIND", value_delimiter = ',')]
-    pub dimensions: Vec<DimensionName>,
-    /// What contrast with other places of the graph does [default: engine.xlr]
-    #[arg(long, value_enum, value_name = "HOW")]
-    pub xlr: Option<XlrName>,
-    // A process that asks once has no questions behind it: then nothing joins.
-    /// Let nodes join that came with the seeds in earlier questions [default: engine.priming]
+    /// Rule by which activation spreads
+    #[arg(long, value_name = "PROFILE", default_value = "recall", value_parser = choice(PROFILES))]
+    pub profile: Profile,
+    /// Kinds of evidence to use, comma-separated [default: engine.dimensions]
+    #[arg(long = "dimension", value_name = "KIND", value_delimiter = ',', value_parser = choice(DIMENSIONS))]
+    pub dimensions: Vec<Dimension>,
+    /// Contrast (XLR) with other parts of the graph [default: engine.xlr]
+    #[arg(long, value_name = "HOW", value_parser = choice(XLR))]
+    pub xlr: Option<Xlr>,
+    // A process of one question has no earlier ones, so nothing is added there.
+    /// Add nodes that appeared with the seeds in earlier questions [default: engine.priming]
     #[arg(long, conflicts_with = "no_prime")]
     pub prime: bool,
-    /// Let none join
+    /// Add no such nodes
     #[arg(long)]
     pub no_prime: bool,
-    /// Let a seed count for what comes back to it, and not for being one
+    /// Score a seed by the activation that returns to it, without its initial activation
     #[arg(long)]
     pub subtract_seeds: bool,
-    /// Leave the words of memories out of account
+    /// Do not search the text of memories (BM25)
     #[arg(long)]
     pub no_words: bool,
-    /// Ask this snapshot file (JSON version 3) instead of the database: labels are its texts
+    /// Use this snapshot file (JSON version 3) instead of the database; its labels are the texts
     #[arg(long, value_name = "FILE")]
     pub graph: Option<PathBuf>,
-    /// Say what speaks for each seed, and by which relationships each hit was reached
+    /// Show the evidence for each seed and the path to each hit
     #[arg(long)]
     pub why: bool,
 }
 
-/// By which rule signals spread.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ProfileName {
-    /// Evidence adds up, and neighbours share
-    Recall,
-    /// The strongest signal alone counts
-    Reference,
+/// Profiles by name.
+pub(super) const PROFILES: [(&str, &str, Profile); 2] = [
+    ("recall", "Activation adds up, and neighbours share it", Profile::Recall),
+    ("reference", "Only the strongest activation counts", Profile::Reference),
+];
+/// Kinds of evidence by name.
+const DIMENSIONS: [(&str, &str, Dimension); 4] = [
+    ("structural", "Activation over relationships from the seeds", Dimension::Structural),
+    ("semantic", "Similar name, or co-occurrence with such nodes", Dimension::Semantic),
+    ("temporal", "Freshness, or change together with the seeds", Dimension::Temporal),
+    ("causal", "Causal edges to or from the seeds", Dimension::Causal),
+];
+/// Uses of contrast (XLR) by name.
+const XLR: [(&str, &str, Xlr); 3] = [
+    ("off", "No contrast", Xlr::Off),
+    ("gate", "Lower the score of nodes that any question would reach", Xlr::Gate),
+    ("report", "Report contrast with --why and in JSON, without changing scores", Xlr::Report),
+];
+
+/// Parses one of several names, each with its line of help and its value.
+pub(super) fn choice<T: Copy + Send + Sync + 'static, const N: usize>(
+    choices: [(&'static str, &'static str, T); N],
+) -> impl TypedValueParser<Value = T> {
+    let names = choices.map(|(name, help, _)| PossibleValue::new(name).help(help));
+    PossibleValuesParser::new(names).try_map(move |name| {
+        let known = choices.iter().find(|(known, ..)| *known == name);
+        known.map(|(.., value)| *value).ok_or("not one of the names")
+    })
 }
 
-/// A kind of evidence.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum DimensionName {
-    /// What joins a node to the seeds
-    Structural,
-    /// How like the question it is called, or what stands with it
-    Semantic,
-    /// How fresh it is for what it is worth, or how it changes with the seeds
-    Temporal,
-    /// How the seeds lead to it as causes, or it to them
-    Causal,
-}
-
-impl From<DimensionName> for Dimension {
-    fn from(name: DimensionName) -> Self {
-        match name {
-            DimensionName::Structural => Self::Structural,
-            DimensionName::Semantic => Self::Semantic,
-            DimensionName::Temporal => Self::Temporal,
-            DimensionName::Causal => Self::Causal,
-        }
-    }
-}
-
-/// What contrast with other places of the graph does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum XlrName {
-    /// Nothing
-    Off,
-    /// What would light up for any question counts for less
-    Gate,
-    /// It is told of each hit, with --why and in JSON, and changes nothing
-    Report,
-}
-
-impl From<XlrName> for Xlr {
-    fn from(name: XlrName) -> Self {
-        match name {
-            XlrName::Off => Self::Off,
-            XlrName::Gate => Self::Gate,
-            XlrName::Report => Self::Report,
-        }
-    }
-}
-
-/// An id, and how much it counts.
+/// A seed: an id and its weight.
 pub(super) fn seed(text: &str) -> Result<GivenSeed, String> {
     let (id, score) = match text.rsplit_once('=') {
         Some((id, score)) => match score.parse::<f32>() {
@@ -139,18 +116,9 @@ pub(super) fn seed(text: &str) -> Result<GivenSeed, String> {
     Ok(GivenSeed { id: term(id)?, score })
 }
 
-/// What is looked for.
+/// A checked term.
 pub(super) fn term(text: &str) -> Result<Term, String> {
     Term::try_from(text.to_owned()).map_err(|why| why.to_string())
-}
-
-impl From<ProfileName> for Profile {
-    fn from(name: ProfileName) -> Self {
-        match name {
-            ProfileName::Recall => Self::Recall,
-            ProfileName::Reference => Self::Reference,
-        }
-    }
 }
 
 /// Runs the verb.
@@ -159,7 +127,7 @@ pub async fn run(args: &RecallArgs, service: &Service, output: &Output) -> Resul
     print(args, &service.recall(service.scope(), args.request(now)?).await?, output)
 }
 
-/// Runs the verb on a graph that is no mirror's, at `now`.
+/// Runs the verb on the graph of a file, at `now`.
 pub fn run_on(
     args: &RecallArgs,
     view: &View,
@@ -178,7 +146,6 @@ impl RecallArgs {
     fn request(&self, now: Timestamp) -> Result<RecallRequest, CliError> {
         let resolved = self.since.map(|since| since.resolve(now)).transpose();
         let since = resolved.map_err(|why| CliError::usage("--since leads out of the calendar").why(why))?;
-        let heard: Vec<Dimension> = self.dimensions.iter().map(|name| (*name).into()).collect();
         Ok(RecallRequest {
             text: self.words.join(" "),
             seeds: self.seeds.clone(),
@@ -187,9 +154,9 @@ impl RecallArgs {
             tiers: self.tiers.clone(),
             since,
             session: self.session.clone(),
-            profile: self.profile.into(),
-            dimensions: Some(heard).filter(|heard| !heard.is_empty()),
-            xlr: self.xlr.map(Into::into),
+            profile: self.profile,
+            dimensions: Some(self.dimensions.clone()).filter(|kinds| !kinds.is_empty()),
+            xlr: self.xlr,
             priming: if self.no_prime { Some(false) } else { self.prime.then_some(true) },
             seed_mass: if self.subtract_seeds { SeedMass::Subtract } else { SeedMass::Keep },
             words: !self.no_words,
@@ -199,15 +166,16 @@ impl RecallArgs {
     }
 }
 
-/// The answer as a page: hits, and with reasons where each begins and how it was reached.
+/// Lays out the hits, and with `why` the seeds and paths.
 pub(super) fn lay_out(answer: &Recall, why: bool, page: &mut Page) {
     if answer.hits.is_empty() {
-        page.line("Nothing comes to mind.");
+        page.line("No hits.");
     } else {
-        let columns = [Column::right("SCORE"), Column::left("KIND"), Column::cut("ID"), Column::cut("SAYS")];
+        let columns =
+            [Column::right("SCORE"), Column::left("KIND"), Column::cut("ID"), Column::cut("CONTENT")];
         let row = |hit: &Hit| {
-            let says = hit.content.as_deref().unwrap_or(&hit.label).to_owned();
-            [format!("{:.4}", hit.score), hit.kind.clone(), hit.id.clone(), says]
+            let content = hit.content.as_deref().unwrap_or(&hit.label).to_owned();
+            [format!("{:.4}", hit.score), hit.kind.clone(), hit.id.clone(), content]
         };
         page.table(&columns, answer.hits.iter().map(row));
     }
@@ -215,12 +183,12 @@ pub(super) fn lay_out(answer: &Recall, why: bool, page: &mut Page) {
         reasons(answer, page);
     }
     for id in &answer.unknown_seeds {
-        page.line(&format!("There is nothing called {id}."));
+        page.line(&format!("No node is named {id}."));
     }
-    let stale = if answer.freshness.stale { ", which is long ago" } else { "" };
+    let stale = if answer.freshness.stale { " (stale)" } else { "" };
     page.line("");
     page.line(&format!(
-        "Generation {}, as the graph was {} ms ago{stale}; {} nodes reached over {} of {} relationships read.",
+        "Generation {}, refreshed {} ms ago{stale}; {} nodes reached over {} of {} relationships read.",
         answer.generation,
         answer.freshness.stale_ms,
         answer.counters.nodes_touched,
@@ -229,17 +197,17 @@ pub(super) fn lay_out(answer: &Recall, why: bool, page: &mut Page) {
     ));
     searched(answer.freshness.whole, answer.freshness.held_share, page);
     if answer.truncated {
-        page.line(&format!("Cut short: {}.", answer.flags.join(", ")));
+        page.line(&format!("Truncated: {}.", answer.flags.join(", ")));
     }
 }
 
-/// Seeds that a page shows, and how much of what each is called.
+/// Seeds that a page shows, and the longest label of one.
 const SEEDS_SHOWN: usize = 10;
 const LABEL_CHARS: usize = 60;
 
 fn reasons(answer: &Recall, page: &mut Page) {
     page.line("");
-    page.heading("Where it began");
+    page.heading("Seeds");
     for seed in answer.seeds.iter().take(SEEDS_SHOWN) {
         let grounds: Vec<String> = seed
             .evidence
@@ -258,15 +226,15 @@ fn reasons(answer: &Recall, page: &mut Page) {
     }
     if !answer.primed.is_empty() {
         let joined = answer.primed.iter().map(|one| format!("{} ({:.4})", one.id, one.score));
-        page.line(&format!("Joined by habit: {}.", joined.collect::<Vec<_>>().join(", ")));
+        page.line(&format!("Primed: {}.", joined.collect::<Vec<_>>().join(", ")));
     }
     if !answer.anti_seeds.is_empty() {
         page.line(&format!("Contrasted with {}.", answer.anti_seeds.join(", ")));
     }
     page.line("");
-    page.heading("How each was reached");
+    page.heading("Paths");
     for hit in &answer.hits {
-        let rank = hit.text_rank.map(|rank| format!("place {rank} by its words"));
+        let rank = hit.text_rank.map(|rank| format!("rank {rank} by text"));
         let steps = hit.steps.iter().flatten();
         let way: String = hit
             .path

@@ -1,10 +1,10 @@
-//! `ebb relation`: relations between entities, which fade unless somebody observes them.
+//! `ebb relation`: relations between entities, which fade unless they are observed again.
 
 use super::exit::CliError;
 use super::instant::readable;
 use super::output::Output;
 use super::page::Column;
-use super::{Global, Once, When, Write};
+use super::{Global, ReadOptions, RunOptions, WriteOptions};
 use clap::{Args, Subcommand};
 use ebb_core::api::relation::{Edge, Passed, WrittenEdge};
 use ebb_core::domain::event::{Observe, Tie};
@@ -17,28 +17,62 @@ use serde::Serialize;
 /// The verbs of `ebb relation`.
 #[derive(Debug, Clone, Subcommand)]
 pub enum Verb {
-    /// Say that a relation was seen: it weighs 1 from now on, or what you say
+    /// Observe a relation: its weight becomes 1, or --weight
     Observe(ObserveArgs),
-    /// List relations as they are now, heaviest first
-    List(ListArgs),
-    /// Hold a relation at what it weighs
-    Pin(TieArgs),
-    /// Let a pinned relation fade from now on
-    Unpin(TieArgs),
-    /// Write down what every relation weighs, as the job fade does
-    Decay(DecayArgs),
+    /// List relations by current weight, heaviest first
+    #[command(after_help = "Examples:\n  ebb relation list\n  ebb relation list --decayed --at 2027-01-01")]
+    List {
+        /// Only relations below the minimum, which retrieval leaves out
+        #[arg(long)]
+        decayed: bool,
+        /// Maximum number of relations [default: all]
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+        limit: Option<u32>,
+        /// Read options.
+        #[command(flatten)]
+        when: ReadOptions,
+    },
+    /// Pin a relation at its current weight
+    Pin {
+        /// The relation.
+        #[command(flatten)]
+        names: Names,
+        /// Write options.
+        #[command(flatten)]
+        write: WriteOptions,
+    },
+    /// Unpin a relation: it fades from now on
+    Unpin {
+        /// The relation.
+        #[command(flatten)]
+        names: Names,
+        /// Write options.
+        #[command(flatten)]
+        write: WriteOptions,
+    },
+    /// Store the current weight of every relation, as the job fade does
+    #[command(after_help = "Examples:\n  ebb relation decay --dry-run --list\n  ebb relation decay")]
+    Decay {
+        /// With --dry-run: also list the relations whose weight would be lowered
+        #[arg(long, requires = "dry_run")]
+        list: bool,
+        /// Run options.
+        #[command(flatten)]
+        options: RunOptions,
+    },
 }
 
-/// Which relation.
-#[derive(Debug, Clone, Args)]
+/// Names of a relation: two entities and a type.
+#[derive(Debug, Clone, Args, Serialize)]
 pub struct Names {
-    /// The entity it begins at
+    /// Entity at the start
     #[arg(value_name = "FROM")]
     pub from: String,
-    /// What it says, such as works_on
+    /// Type, such as works_on
     #[arg(value_name = "TYPE")]
+    #[serde(rename = "type")]
     pub kind: String,
-    /// The entity it ends at
+    /// Entity at the end
     #[arg(value_name = "TO")]
     pub to: String,
 }
@@ -49,62 +83,18 @@ pub struct Names {
     after_help = "Examples:\n  ebb relation observe Alex works_on ProjectAlpha\n  ebb relation observe CoreAuthModule depends_on JWTLibrary --pinned"
 )]
 pub struct ObserveArgs {
-    /// Which.
+    /// The relation.
     #[command(flatten)]
     pub names: Names,
-    /// What it weighs, 0 to 1 [default: 1]
+    /// Weight, 0 to 1 [default: 1]
     #[arg(long, value_name = "X", value_parser = weight)]
     pub weight: Option<Weight>,
     /// Pin it: it does not fade
     #[arg(long)]
     pub pinned: bool,
-    /// When, and whether for real.
+    /// Write options.
     #[command(flatten)]
-    pub write: Write,
-    /// What makes it count once.
-    #[command(flatten)]
-    pub once: Once,
-}
-
-/// `ebb relation list`
-#[derive(Debug, Clone, Args)]
-#[command(after_help = "Examples:\n  ebb relation list\n  ebb relation list --decayed --at 2027-01-01")]
-pub struct ListArgs {
-    /// Those below the minimum instead, which are left out of what is retrieved
-    #[arg(long)]
-    pub decayed: bool,
-    /// This many at most [default: all]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub limit: Option<u32>,
-    /// As of when.
-    #[command(flatten)]
-    pub when: When,
-}
-
-/// `ebb relation pin` and `unpin`
-#[derive(Debug, Clone, Args)]
-pub struct TieArgs {
-    /// Which.
-    #[command(flatten)]
-    pub names: Names,
-    /// When, and whether for real.
-    #[command(flatten)]
-    pub write: Write,
-    /// What makes it count once.
-    #[command(flatten)]
-    pub once: Once,
-}
-
-/// `ebb relation decay`
-#[derive(Debug, Clone, Args)]
-#[command(after_help = "Examples:\n  ebb relation decay --dry-run --list\n  ebb relation decay")]
-pub struct DecayArgs {
-    /// With --dry-run: also name the relations whose weight would be lowered
-    #[arg(long, requires = "dry_run")]
-    pub list: bool,
-    /// When, and whether for real.
-    #[command(flatten)]
-    pub write: Write,
+    pub write: WriteOptions,
 }
 
 fn weight(text: &str) -> Result<Weight, String> {
@@ -113,7 +103,8 @@ fn weight(text: &str) -> Result<Weight, String> {
 }
 
 impl Names {
-    fn tie(&self, service: &Service) -> Result<Tie, CliError> {
+    /// The relation of these names, in the scope of this command.
+    pub(super) fn tie(&self, service: &Service) -> Result<Tie, CliError> {
         Ok(Tie {
             scope: service.scope().clone(),
             from: EntityName::new(&self.from).map_err(CliError::usage)?,
@@ -123,9 +114,9 @@ impl Names {
     }
 }
 
-/// A pass, and whether it was one.
+/// A pass of the job fade, and whether it was a dry run.
 #[derive(Serialize)]
-struct Pass {
+struct PassReport {
     #[serde(flatten)]
     passed: Passed,
     dry_run: bool,
@@ -135,10 +126,10 @@ struct Pass {
 pub async fn run(verb: &Verb, service: &Service, output: &Output, global: &Global) -> Result<(), CliError> {
     match verb {
         Verb::Observe(args) => observe(args, service, output, global).await,
-        Verb::List(args) => list(args, service, output).await,
-        Verb::Pin(args) => pin(args, true, service, output, global).await,
-        Verb::Unpin(args) => pin(args, false, service, output, global).await,
-        Verb::Decay(args) => decay(args, service, output, global).await,
+        Verb::List { decayed, limit, when } => list(*decayed, *limit, when, service, output).await,
+        Verb::Pin { names, write } => pin(names, write, true, service, output, global).await,
+        Verb::Unpin { names, write } => pin(names, write, false, service, output, global).await,
+        Verb::Decay { list, options } => decay(*list, options, service, output, global).await,
     }
 }
 
@@ -152,30 +143,35 @@ async fn observe(
     let at = args.write.instant(service, global).await?;
     let seen = Observation { at, weight: args.weight, pinned: args.pinned.then_some(true) };
     let observe = Observe { tie, seen };
-    let done = service.observe(&args.write.mode(&args.once), std::slice::from_ref(&observe)).await?;
+    let done = service.observe(&args.write.mode(), std::slice::from_ref(&observe)).await?;
     let outcome = done.first().copied().unwrap_or(ObservationEffect::Late);
     let answer = WrittenEdge::of(&observe.tie, Some(outcome), None, at, args.write.dry_run);
     output.emit("relation.observe", &answer, |page| {
         page.line(&match outcome {
             ObservationEffect::Created => format!("{} is new.", observe.tie),
-            ObservationEffect::Again => format!("{} was seen again.", observe.tie),
+            ObservationEffect::Again => format!("{} was observed again.", observe.tie),
             ObservationEffect::Late => {
-                format!("{} was seen later than {} already; nothing changes.", observe.tie, readable(at))
+                format!("{} was observed later than {} already; nothing changed.", observe.tie, readable(at))
             }
         });
     })
 }
 
-async fn list(args: &ListArgs, service: &Service, output: &Output) -> Result<(), CliError> {
-    let at = args.when.instant(service).await?;
-    let which = if args.decayed { RelationFilter::Decayed } else { RelationFilter::Retrievable };
-    let limit = args.limit.and_then(|limit| usize::try_from(limit).ok());
+async fn list(
+    decayed: bool,
+    limit: Option<u32>,
+    when: &ReadOptions,
+    service: &Service,
+    output: &Output,
+) -> Result<(), CliError> {
+    let at = when.instant(service).await?;
+    let which = if decayed { RelationFilter::Decayed } else { RelationFilter::Retrievable };
+    let limit = limit.and_then(|limit| usize::try_from(limit).ok());
     let found = service.relations(service.scope(), which, limit, at).await?;
     let edges: Vec<Edge> = found.into_iter().map(Edge::of).collect();
     output.emit_list("relation.list", "edges", &edges, |page| {
         if edges.is_empty() {
-            let none =
-                if args.decayed { "No relation is below the minimum" } else { "There are no relations" };
+            let none = if decayed { "No relation is below the minimum" } else { "No relations" };
             page.line(&format!("{none} at {} UTC.", readable(at)));
             return;
         }
@@ -205,48 +201,50 @@ fn table(page: &mut super::page::Page, edges: &[Edge]) {
 }
 
 async fn pin(
-    args: &TieArgs,
+    names: &Names,
+    write: &WriteOptions,
     pin: bool,
     service: &Service,
     output: &Output,
     global: &Global,
 ) -> Result<(), CliError> {
-    let tie = args.names.tie(service)?;
-    let at = args.write.instant(service, global).await?;
-    let weight = service.pin_relation(&args.write.mode(&args.once), &tie, pin, at).await?;
-    let answer = WrittenEdge::of(&tie, None, Some(weight), at, args.write.dry_run);
+    let tie = names.tie(service)?;
+    let at = write.instant(service, global).await?;
+    let weight = service.pin_relation(&write.mode(), &tie, pin, at).await?;
+    let answer = WrittenEdge::of(&tie, None, Some(weight), at, write.dry_run);
     output.emit(if pin { "relation.pin" } else { "relation.unpin" }, &answer, |page| {
-        let what = if pin { "is held at" } else { "fades from" };
+        let what = if pin { "is pinned at" } else { "fades from" };
         page.line(&format!("{tie} {what} {weight:.3}."));
     })
 }
 
 async fn decay(
-    args: &DecayArgs,
+    list: bool,
+    options: &RunOptions,
     service: &Service,
     output: &Output,
     global: &Global,
 ) -> Result<(), CliError> {
-    let at = args.write.instant(service, global).await?;
-    let dry_run = args.write.dry_run;
+    let at = options.instant(service, global).await?;
+    let dry_run = options.dry_run;
     let tally: Tally = if dry_run {
         service.dry_run_job(JobName::Fade, at, None, false).await?
     } else {
         service.run_job(JobName::Fade, at, None).await?.done()?
     };
-    let edges = if args.list {
+    let edges = if list {
         let lowered = service.relations(service.scope(), RelationFilter::Lowered, None, at).await?;
         Some(lowered.into_iter().map(Edge::of).collect::<Vec<_>>())
     } else {
         None
     };
     let passed = Passed::of(&tally, edges);
-    let answer = Pass { passed, dry_run };
+    let answer = PassReport { passed, dry_run };
     output.emit("relation.decay", &answer, |page| {
         let passed = &answer.passed;
         let lowered = if dry_run { "would be lowered" } else { "were lowered" };
         page.line(&format!(
-            "{} relations looked at, {} {lowered}, {} weigh less than the minimum, {} are pinned.",
+            "{} relations read, {} {lowered}, {} below the minimum, {} pinned.",
             passed.processed, passed.decayed, passed.below_minimum, passed.pinned
         ));
         if let Some(edges) = passed.edges.as_ref().filter(|edges| !edges.is_empty()) {

@@ -1,6 +1,6 @@
 //! `ebb serve` and `ebb worker`: processes that stay.
 //!
-//! What they do is wired above the surfaces; here is only how they are asked for.
+//! Their work is wired in `program.rs`; here are only their arguments.
 
 use clap::{Args, ValueEnum};
 
@@ -8,30 +8,30 @@ use clap::{Args, ValueEnum};
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
 The API is described at /openapi.json; probes and metrics are served beside it. On this machine no key is needed until the
-first one exists (ebb key create), then always.
+first one exists (ebb key create).
 
-Stops at SIGTERM or Ctrl-C within ten seconds: what is being written is finished, leases are given back. SIGHUP, or a
-change of the configuration file, reads the configuration again; one with faults changes nothing.
+Stops at SIGTERM or Ctrl-C within ten seconds: open transactions are finished, leases released. SIGHUP or a change of the
+configuration file reloads the configuration; one with faults changes nothing.
 
 Examples:
   ebb serve
   ebb serve --roles http                       the API alone; workers run elsewhere
-  ebb worker -v                                one line for each run of a job
+  ebb worker -v                                one log line per run of a job
   curl http://127.0.0.1:8322/v1/status
-  curl http://127.0.0.1:8322/readyz            can it do its work, or why not; of `ebb worker`: port 9464")]
+  curl http://127.0.0.1:8322/readyz            is it ready, or why not; of `ebb worker`: port 9464")]
 pub struct Serve {
-    /// What to serve; several with commas between
+    /// Roles, comma-separated
     #[arg(long, value_enum, value_name = "ROLE", value_delimiter = ',', default_value = "worker,http,mcp")]
     pub roles: Vec<Role>,
 }
 
-/// What a process serves.
+/// Role of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Role {
-    /// Run the jobs by their schedules
+    /// Run the jobs on schedule
     Worker,
-    /// Answer over HTTP
+    /// Serve the HTTP API
     Http,
-    /// Offer tools to agents, over HTTP at /mcp
+    /// Serve tools to agents at /mcp
     Mcp,
 }

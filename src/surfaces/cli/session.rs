@@ -3,8 +3,8 @@
 use super::exit::CliError;
 use super::instant::readable;
 use super::output::Output;
-use super::{Global, Once, Write};
-use clap::{Args, Subcommand};
+use super::{Global, WriteOptions};
+use clap::Subcommand;
 use ebb_core::api::session::SessionEnd;
 use ebb_core::domain::ids::SessionId;
 use ebb_core::service::Service;
@@ -12,26 +12,19 @@ use ebb_core::service::Service;
 /// The verbs of `ebb session`.
 #[derive(Debug, Clone, Subcommand)]
 pub enum Verb {
-    /// End a session: its working memories of enough energy are promoted at once
-    End(End),
-}
-
-/// `ebb session end`
-#[derive(Debug, Clone, Args)]
-#[command(after_help = "Examples:\n  ebb session end s1\n  ebb session end s1 --threshold 1.2 --dry-run")]
-pub struct End {
-    /// Id of the session
-    #[arg(value_name = "ID")]
-    pub id: String,
-    /// Promote what has more energy than this [default: sessionEndThreshold of the configuration node]
-    #[arg(long, value_name = "X", value_parser = threshold)]
-    pub threshold: Option<f64>,
-    /// When, and whether for real.
-    #[command(flatten)]
-    pub write: Write,
-    /// What makes it count once.
-    #[command(flatten)]
-    pub once: Once,
+    /// End a session and promote its working memories of enough energy
+    #[command(after_help = "Examples:\n  ebb session end s1\n  ebb session end s1 --threshold 1.2 --dry-run")]
+    End {
+        /// Id of the session
+        #[arg(value_name = "ID")]
+        id: String,
+        /// Promote memories above this energy [default: sessionEndThreshold of the configuration node]
+        #[arg(long, value_name = "X", value_parser = threshold)]
+        threshold: Option<f64>,
+        /// Write options.
+        #[command(flatten)]
+        write: WriteOptions,
+    },
 }
 
 fn threshold(text: &str) -> Result<f64, String> {
@@ -41,29 +34,33 @@ fn threshold(text: &str) -> Result<f64, String> {
 
 /// Runs a verb.
 pub async fn run(verb: &Verb, service: &Service, output: &Output, global: &Global) -> Result<(), CliError> {
-    let Verb::End(args) = verb;
-    let session = SessionId::new(&args.id).map_err(CliError::usage)?;
-    let at = args.write.instant(service, global).await?;
-    let mode = args.write.mode(&args.once);
-    let ended = service.end_session(&mode, service.scope(), &session, at, args.threshold).await?;
+    let Verb::End { id, threshold, write } = verb;
+    let session = SessionId::new(id).map_err(CliError::usage)?;
+    let at = write.instant(service, global).await?;
+    let mode = write.mode();
+    let ended = service.end_session(&mode, service.scope(), &session, at, *threshold).await?;
     let answer = SessionEnd {
         session: session.to_string(),
         promoted: ended.promoted,
         held: ended.held,
         at,
-        dry_run: args.write.dry_run,
+        dry_run: write.dry_run,
     };
     output.emit("session.end", &answer, |page| {
-        let (rose, ended) = if answer.dry_run { ("would rise", "would end") } else { ("rose", "ended") };
+        let (promoted, ended) =
+            if answer.dry_run { ("would be promoted", "would end") } else { ("promoted", "ended") };
         let many = match answer.promoted.len() {
             0 => "no memory".to_owned(),
             1 => "1 memory".to_owned(),
             n => format!("{n} memories"),
         };
-        page.line(&format!("Session {session} {ended} at {} UTC; {many} {rose} to shortTerm.", readable(at)));
+        page.line(&format!(
+            "Session {session} {ended} at {} UTC; {many} {promoted} to shortTerm.",
+            readable(at)
+        ));
         answer.promoted.iter().for_each(|id| page.line(&format!("  {id}")));
         if answer.held > 0 {
-            page.line(&format!("{} more are in a promotion that goes on.", answer.held));
+            page.line(&format!("{} more are held by an open attempt.", answer.held));
         }
     })
 }

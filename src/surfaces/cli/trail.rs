@@ -1,12 +1,12 @@
 //! `ebb trail`: the palace, what agents leave in it, and where that leads.
 
-mod ask;
-mod leave;
+mod read;
+mod write;
 
 use super::exit::CliError;
 use super::output::Output;
 use super::page::{Column, Page};
-use super::{Global, Once, When, Write};
+use super::{Global, ReadOptions, RunOptions, WriteOptions};
 use clap::{Args, Subcommand};
 use ebb_core::api::trail::{TrailEdge, TrailPlace};
 use ebb_core::domain::event::PlaceName;
@@ -16,93 +16,140 @@ use ebb_core::service::trails::place_name;
 /// The verbs of `ebb trail`.
 #[derive(Debug, Clone, Subcommand)]
 pub enum Verb {
-    /// Places of the palace
+    /// Manage places
     #[command(subcommand)]
     Node(NodeVerb),
-    /// Edges between places
+    /// Manage edges between places
     #[command(subcommand)]
     Edge(EdgeVerb),
-    /// Say that a path led to something: its edges become cheaper, its places more worth coming back to
+    /// Deposit pheromones along a path that led to something
     Deposit(DepositArgs),
-    /// Say that somebody searched at a place: others are sent elsewhere for a while
-    Explore(ExploreArgs),
-    /// Show what is left at a place, or on the edges between two
-    Status(StatusArgs),
-    /// List the edges with most success and traversal left
-    Hot(ListArgs),
-    /// List the places with least exploitation and exploration left
-    Cold(ListArgs),
-    /// Find the cheapest way between two places
-    Path(PathArgs),
-    /// List where one might go from a place, what draws most first
-    Next(NextArgs),
-    /// Let everything evaporate to the present cycle, as the job evaporate does when it is time
-    Evaporate(EvaporateArgs),
-    /// Show the present cycle, or add some by hand
+    /// Deposit exploration at a place that was searched
+    Explore {
+        /// Place: an id, or Label:id
+        #[arg(value_name = "PLACE")]
+        place: String,
+        /// Write options.
+        #[command(flatten)]
+        write: WriteOptions,
+    },
+    /// Show the pheromones of a place, or of the edges between two
+    Status {
+        /// Place: an id, or Label:id
+        #[arg(value_name = "PLACE")]
+        place: String,
+        /// Other place, to show the edges between the two
+        #[arg(value_name = "TO")]
+        to: Option<String>,
+        /// Read options.
+        #[command(flatten)]
+        when: ReadOptions,
+    },
+    /// List the edges with the most success and traversal
+    Hot {
+        /// Maximum number of results
+        #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
+        limit: u32,
+        /// Read options.
+        #[command(flatten)]
+        when: ReadOptions,
+    },
+    /// List the places with the least exploitation and exploration
+    Cold {
+        /// Maximum number of results
+        #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
+        limit: u32,
+        /// Read options.
+        #[command(flatten)]
+        when: ReadOptions,
+    },
+    /// Find the cheapest path between two places
+    #[command(
+        after_help = "Examples:\n  ebb trail path w1 d7\n  ebb trail path Room:r1 Entity:Alex --at -7d"
+    )]
+    Path {
+        /// Start: an id, or Label:id
+        #[arg(value_name = "FROM")]
+        from: String,
+        /// End: an id, or Label:id
+        #[arg(value_name = "TO")]
+        to: String,
+        /// Read options.
+        #[command(flatten)]
+        when: ReadOptions,
+    },
+    /// List the next places, most attractive first
+    Next {
+        /// Place: an id, or Label:id
+        #[arg(value_name = "PLACE")]
+        place: String,
+        /// Maximum number of results
+        #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
+        limit: u32,
+        /// Read options.
+        #[command(flatten)]
+        when: ReadOptions,
+    },
+    /// Evaporate all pheromones to the current cycle, as the job evaporate does
+    Evaporate {
+        /// Also before pheromones.decay_interval_cycles have passed
+        #[arg(long)]
+        force: bool,
+        /// Run options.
+        #[command(flatten)]
+        options: RunOptions,
+    },
+    /// Show the current cycle, or advance it
     Cycle(CycleArgs),
 }
 
 /// The verbs of `ebb trail node`.
 #[derive(Debug, Clone, Subcommand)]
 pub enum NodeVerb {
-    /// Add a place; one that exists stays as it is, but for its name
-    Add(NodeArgs),
+    /// Add a place; of an existing one only the name changes
+    #[command(
+        after_help = "Examples:\n  ebb trail node add Wing w1 --name \"Projects\"\n  ebb trail node add Room r1"
+    )]
+    Add {
+        /// Label, one of pheromones.labels
+        #[arg(value_name = "LABEL")]
+        label: String,
+        /// Id, unique within the label; of an Entity its name
+        #[arg(value_name = "ID")]
+        id: String,
+        /// Display name
+        #[arg(long, value_name = "NAME")]
+        name: Option<String>,
+        /// Write options.
+        #[command(flatten)]
+        write: WriteOptions,
+    },
 }
 
 /// The verbs of `ebb trail edge`.
 #[derive(Debug, Clone, Subcommand)]
 pub enum EdgeVerb {
-    /// Add an edge between two places; one that exists stays as it is, but for its base cost
-    Add(EdgeArgs),
-}
-
-/// `ebb trail node add`
-#[derive(Debug, Clone, Args)]
-#[command(
-    after_help = "Examples:\n  ebb trail node add Wing w1 --name \"Projects\"\n  ebb trail node add Room r1"
-)]
-pub struct NodeArgs {
-    /// Its label, one of pheromones.labels
-    #[arg(value_name = "LABEL")]
-    pub label: String,
-    /// Its id, unique among those of its label; of an Entity its name
-    #[arg(value_name = "ID")]
-    pub id: String,
-    /// What people call it
-    #[arg(long, value_name = "NAME")]
-    pub name: Option<String>,
-    /// When, and whether for real.
-    #[command(flatten)]
-    pub write: Write,
-    /// What makes it count once.
-    #[command(flatten)]
-    pub once: Once,
-}
-
-/// `ebb trail edge add`
-#[derive(Debug, Clone, Args)]
-#[command(
-    after_help = "Examples:\n  ebb trail edge add w1 HAS_ROOM r1\n  ebb trail edge add Room:r1 HALL Room:r2 --base-cost 0.4"
-)]
-pub struct EdgeArgs {
-    /// Where it begins: an id, or Label:id
-    #[arg(value_name = "FROM")]
-    pub from: String,
-    /// Its type, one of pheromones.relationship_types
-    #[arg(value_name = "TYPE")]
-    pub kind: String,
-    /// Where it ends: an id, or Label:id
-    #[arg(value_name = "TO")]
-    pub to: String,
-    /// What it costs where nobody has walked, 0 to 10 [default: that of its type]
-    #[arg(long, value_name = "X")]
-    pub base_cost: Option<f64>,
-    /// When, and whether for real.
-    #[command(flatten)]
-    pub write: Write,
-    /// What makes it count once.
-    #[command(flatten)]
-    pub once: Once,
+    /// Add an edge between two places; of an existing one only the base cost changes
+    #[command(
+        after_help = "Examples:\n  ebb trail edge add w1 HAS_ROOM r1\n  ebb trail edge add Room:r1 HALL Room:r2 --base-cost 0.4"
+    )]
+    Add {
+        /// Start: an id, or Label:id
+        #[arg(value_name = "FROM")]
+        from: String,
+        /// Type, one of pheromones.relationship_types
+        #[arg(value_name = "TYPE")]
+        kind: String,
+        /// End: an id, or Label:id
+        #[arg(value_name = "TO")]
+        to: String,
+        /// Base cost, 0 to 10 [default: that of the type]
+        #[arg(long, value_name = "X")]
+        base_cost: Option<f64>,
+        /// Write options.
+        #[command(flatten)]
+        write: WriteOptions,
+    },
 }
 
 /// `ebb trail deposit`
@@ -111,124 +158,39 @@ pub struct EdgeArgs {
     after_help = "Examples:\n  ebb trail deposit w1 r1 Closet:c1 d1 --reward 0.5\n  ebb trail deposit r1 r2 --via TUNNEL"
 )]
 pub struct DepositArgs {
-    /// The places of the path in order, two or more: ids, or Label:id
+    /// Places of the path in order, two or more: ids, or Label:id
     #[arg(value_name = "PLACE", num_args = 2.., required = true)]
     pub path: Vec<String>,
-    /// What it led to was worth this, above 0 and at most 10; the first edge earns it whole, later ones less
+    /// Reward, above 0 and at most 10; the first edge earns all of it, later edges less
     #[arg(long, value_name = "X", default_value_t = 1.0)]
     pub reward: f64,
-    /// The type or the id of the edge of each step, in order [default: the one that is there, of several the cheapest]
+    /// Type or id of the edge of each step, in order [default: the existing edge, the cheapest of several]
     #[arg(long, value_name = "TYPE", value_delimiter = ',')]
     pub via: Vec<String>,
-    /// When, and whether for real.
+    /// Write options.
     #[command(flatten)]
-    pub write: Write,
-    /// What makes it count once.
-    #[command(flatten)]
-    pub once: Once,
-}
-
-/// `ebb trail explore`
-#[derive(Debug, Clone, Args)]
-pub struct ExploreArgs {
-    /// The place: an id, or Label:id
-    #[arg(value_name = "PLACE")]
-    pub place: String,
-    /// When, and whether for real.
-    #[command(flatten)]
-    pub write: Write,
-    /// What makes it count once.
-    #[command(flatten)]
-    pub once: Once,
-}
-
-/// `ebb trail status`
-#[derive(Debug, Clone, Args)]
-pub struct StatusArgs {
-    /// The place: an id, or Label:id
-    #[arg(value_name = "PLACE")]
-    pub place: String,
-    /// The other end, to see the edges between the two
-    #[arg(value_name = "TO")]
-    pub to: Option<String>,
-    /// As of when.
-    #[command(flatten)]
-    pub when: When,
-}
-
-/// `ebb trail hot` and `cold`
-#[derive(Debug, Clone, Args)]
-pub struct ListArgs {
-    /// This many at most
-    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
-    pub limit: u32,
-    /// As of when.
-    #[command(flatten)]
-    pub when: When,
-}
-
-/// `ebb trail path`
-#[derive(Debug, Clone, Args)]
-#[command(after_help = "Examples:\n  ebb trail path w1 d7\n  ebb trail path Room:r1 Entity:Alex --at -7d")]
-pub struct PathArgs {
-    /// Where it begins: an id, or Label:id
-    #[arg(value_name = "FROM")]
-    pub from: String,
-    /// Where it is to lead: an id, or Label:id
-    #[arg(value_name = "TO")]
-    pub to: String,
-    /// As of when.
-    #[command(flatten)]
-    pub when: When,
-}
-
-/// `ebb trail next`
-#[derive(Debug, Clone, Args)]
-pub struct NextArgs {
-    /// The place: an id, or Label:id
-    #[arg(value_name = "PLACE")]
-    pub place: String,
-    /// This many at most
-    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
-    pub limit: u32,
-    /// As of when.
-    #[command(flatten)]
-    pub when: When,
-}
-
-/// `ebb trail evaporate`
-#[derive(Debug, Clone, Args)]
-pub struct EvaporateArgs {
-    /// Also where pheromones.decay_interval_cycles have not yet passed
-    #[arg(long)]
-    pub force: bool,
-    /// When, and whether for real.
-    #[command(flatten)]
-    pub write: Write,
+    pub write: WriteOptions,
 }
 
 /// `ebb trail cycle`
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
-Cycles that are added fade every trail of every scope, for good. A guard stops what would add more than 100 at once, and
-names the number to accept; 10,000 is the most.
+Advancing the cycle fades every trail of every scope, for good. A guard stops more than 100 cycles at once and names the number
+to accept; the maximum is 10,000.
 
 Examples:
   ebb trail cycle
   ebb trail cycle --advance 10")]
 pub struct CycleArgs {
-    /// Add this many cycles by hand
+    /// Advance by this many cycles
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub advance: Option<u32>,
-    /// Go ahead although a guard stopped it: the number of cycles that it named
+    /// Override the guard: the number of cycles it named
     #[arg(long, value_name = "N", requires = "advance")]
     pub accept_cycles: Option<u32>,
-    /// When, and whether for real.
+    /// Write options.
     #[command(flatten)]
-    pub write: Write,
-    /// What makes it count once.
-    #[command(flatten)]
-    pub once: Once,
+    pub write: WriteOptions,
 }
 
 fn place(text: &str, service: &Service) -> Result<PlaceName, CliError> {
@@ -265,16 +227,18 @@ fn table_of_edges(page: &mut Page, edges: &[TrailEdge]) {
 /// Runs a verb.
 pub async fn run(verb: &Verb, service: &Service, output: &Output, global: &Global) -> Result<(), CliError> {
     match verb {
-        Verb::Node(NodeVerb::Add(args)) => leave::node(args, service, output, global).await,
-        Verb::Edge(EdgeVerb::Add(args)) => leave::edge(args, service, output, global).await,
-        Verb::Deposit(args) => leave::deposit(args, service, output, global).await,
-        Verb::Explore(args) => leave::explore(args, service, output, global).await,
-        Verb::Evaporate(args) => leave::evaporate(args, service, output, global).await,
-        Verb::Cycle(args) => leave::cycle(args, service, output, global).await,
-        Verb::Status(args) => ask::status(args, service, output).await,
-        Verb::Hot(args) => ask::hot(args, service, output).await,
-        Verb::Cold(args) => ask::cold(args, service, output).await,
-        Verb::Path(args) => ask::path(args, service, output).await,
-        Verb::Next(args) => ask::next(args, service, output).await,
+        Verb::Node(verb) => write::node(verb, service, output, global).await,
+        Verb::Edge(verb) => write::edge(verb, service, output, global).await,
+        Verb::Deposit(args) => write::deposit(args, service, output, global).await,
+        Verb::Explore { place, write } => write::explore(place, write, service, output, global).await,
+        Verb::Evaporate { force, options } => {
+            write::evaporate(*force, options, service, output, global).await
+        }
+        Verb::Cycle(args) => write::cycle(args, service, output, global).await,
+        Verb::Status { place, to, when } => read::status(place, to.as_deref(), when, service, output).await,
+        Verb::Hot { limit, when } => read::hot(*limit, when, service, output).await,
+        Verb::Cold { limit, when } => read::cold(*limit, when, service, output).await,
+        Verb::Path { from, to, when } => read::path(from, to, when, service, output).await,
+        Verb::Next { place, limit, when } => read::next(place, *limit, when, service, output).await,
     }
 }

@@ -52,7 +52,7 @@ async fn what_was_learned_is_in_answers_in_files_and_in_a_list() {
         command.env("NEO4J_URI", "bolt://127.0.0.1:1").output().unwrap().into()
     };
     let said = alone(&question);
-    assert!(said.err.contains("which stands beside it in memory.learned.json"), "{}", said.err);
+    assert!(said.err.contains("With learned weights from memory.learned.json"), "{}", said.err);
     let answer = said.json();
     assert_eq!((ticks(&answer), weight(&answer).to_bits()), ((1, 1), weight(&after).to_bits()));
     assert_eq!(ticks(&alone(&["engine", "activate", "--seed", "Parser"]).json()), (1, 1));

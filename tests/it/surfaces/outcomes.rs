@@ -116,14 +116,14 @@ async fn the_command_line_takes_an_answer_as_it_was_printed() {
         assert!(taught[0].iter().any(|one| one == id), "{id}: {taught:?}");
     }
     let table = ebb(&[&once[..], &["-o", "table"]].concat()).out;
-    assert!(table.contains("nodes will be learned to come together."), "{table}");
+    assert!(table.contains("nodes will gain weight for each other."), "{table}");
 
     let left = contents(&db).await;
-    ebb(&["outcome", "answer.json", "--used", "nobody"]).fails(2, "the answer has no hit nobody");
+    ebb(&["outcome", "answer.json", "--used", "nobody"]).fails(2, "the response has no hit nobody");
     ebb(&["outcome", "answer.json", "--used", "m1", "--reward", "0"]).fails(2, "reward is 0");
-    ebb(&["outcome", "nowhere.json", "--used", "m1"]).fails(2, "the answer nowhere.json cannot be read");
+    ebb(&["outcome", "nowhere.json", "--used", "m1"]).fails(2, "the response nowhere.json cannot be read");
     std::fs::write(folder.path().join("other.json"), "{\"hits\":[]}").unwrap();
-    ebb(&["outcome", "other.json", "--used", "m1"]).fails(2, "other.json is no answer of a recall");
+    ebb(&["outcome", "other.json", "--used", "m1"]).fails(2, "other.json is not the response of a recall");
     assert_eq!(contents(&db).await, left);
 }
 

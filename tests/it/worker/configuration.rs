@@ -50,7 +50,7 @@ async fn a_hangup_reads_the_configuration_again() {
     let worker = Worker::begin(&db.config, "[jobs.decay]\nenabled = false\n", &[]);
     worker.ready().await;
     worker.signal("HUP");
-    eventually("it was read", async || worker.log().contains("the configuration was read again")).await;
+    eventually("it was read", async || worker.log().contains("the configuration was reloaded")).await;
     assert!(worker.is_ready());
 }
 

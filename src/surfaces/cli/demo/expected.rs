@@ -1,4 +1,4 @@
-//! What the laws say of the month, worked out apart from Ebb, and what became of the five memories among it.
+//! Values that the laws give for the month, computed independently of Ebb, and their comparison with the graph.
 
 use crate::surfaces::cli::exit::CliError;
 use crate::surfaces::cli::page::{Column, Page};
@@ -30,26 +30,26 @@ pub(super) enum Expected {
         weight: f64,
         why: String,
     },
-    /// What lies on an edge, and what it costs to walk.
-    Edge { edge: Walked, success: f64, cost: f64, why: String },
-    /// What lies on a place.
-    Place { place: Named, exploitation: f64, why: String },
-    /// How sure the head of a lineage is.
+    /// The success and the cost of an edge.
+    Edge { edge: PalaceEdge, success: f64, cost: f64, why: String },
+    /// The exploitation of a place.
+    Place { place: PalacePlace, exploitation: f64, why: String },
+    /// The confidence of the head of a lineage.
     Fact { scope: String, entity: EntityName, relation: String, value: String, confidence: f64, why: String },
 }
 
 /// An edge of the palace.
 #[derive(Debug, Deserialize)]
-pub(super) struct Walked {
-    from: Named,
+pub(super) struct PalaceEdge {
+    from: PalacePlace,
     #[serde(rename = "type")]
     kind: String,
-    to: Named,
+    to: PalacePlace,
 }
 
 /// A place of the palace.
 #[derive(Debug, Deserialize)]
-pub(super) struct Named {
+pub(super) struct PalacePlace {
     label: String,
     id: String,
 }
@@ -59,9 +59,9 @@ pub(super) fn read() -> Result<Vec<Expected>, CliError> {
     serde_json::from_str(EXPECTED).map_err(CliError::failed)
 }
 
-/// What became of a memory, beside what the law says.
+/// A memory, with its expected energy.
 #[derive(Debug, Serialize)]
-pub(super) struct Fate {
+pub(super) struct MemoryCheck {
     id: String,
     content: String,
     story: String,
@@ -72,7 +72,7 @@ pub(super) struct Fate {
     because: String,
 }
 
-/// A value of anything else, beside what the law says.
+/// Any other value, with the expected one.
 #[derive(Debug, Serialize)]
 pub(super) struct Check {
     what: String,
@@ -95,7 +95,7 @@ fn judged(agrees: bool, what: &str, value: f64, expected: f64) -> Result<(), Cli
     )))
 }
 
-impl Fate {
+impl MemoryCheck {
     /// A defect, unless it agrees.
     pub(super) fn judge(&self) -> Result<(), CliError> {
         judged(self.agrees, &format!("memory {}", self.id), self.energy, self.expected)
@@ -113,33 +113,33 @@ impl Check {
     }
 }
 
-/// What became of the memories that are expected.
-pub(super) async fn fates(
+/// Compares the memories.
+pub(super) async fn memories(
     expected: &[Expected],
     service: &Service,
     ends: Timestamp,
-) -> Result<Vec<Fate>, CliError> {
-    let mut fates = Vec::new();
+) -> Result<Vec<MemoryCheck>, CliError> {
+    let mut memories = Vec::new();
     for one in expected {
         let Expected::Memory { id, tier, energy: wanted, why } = one else { continue };
-        let told = service.explain(&MemoryKey::new(service.scope(), id), ends).await?.explained;
-        let energy = told.memory.energy.unwrap_or(f64::NAN);
-        let found = told.memory.tier;
-        fates.push(Fate {
-            content: told.memory.content.clone().unwrap_or_default(),
+        let report = service.explain(&MemoryKey::new(service.scope(), id), ends).await?.explained;
+        let energy = report.memory.energy.unwrap_or(f64::NAN);
+        let found = report.memory.tier;
+        memories.push(MemoryCheck {
+            content: report.memory.content.clone().unwrap_or_default(),
             story: why.clone(),
             tier: found.unwrap_or(*tier),
             energy,
             expected: *wanted,
             agrees: found == Some(*tier) && agree(energy, *wanted),
-            because: told.because,
+            because: report.because,
             id: id.to_string(),
         });
     }
-    Ok(fates)
+    Ok(memories)
 }
 
-/// What the relations weigh that are expected.
+/// Compares the weights of relations.
 pub(super) async fn weights(
     expected: &[Expected],
     service: &Service,
@@ -156,14 +156,14 @@ pub(super) async fn weights(
     Ok(checks)
 }
 
-/// What lies on the edges and places that are expected.
+/// Compares the edges and places of trails.
 pub(super) async fn trails(
     expected: &[Expected],
     service: &Service,
     ends: Timestamp,
 ) -> Result<Vec<Check>, CliError> {
-    let name = |named: &Named| place_name(&format!("{}:{}", named.label, named.id), service.allowed());
-    let name = |named: &Named| name(named).map_err(CliError::failed);
+    let name = |named: &PalacePlace| place_name(&format!("{}:{}", named.label, named.id), service.allowed());
+    let name = |named: &PalacePlace| name(named).map_err(CliError::failed);
     let (scope, mut checks) = (service.scope(), Vec::new());
     for one in expected {
         match one {
@@ -188,7 +188,7 @@ pub(super) async fn trails(
     Ok(checks)
 }
 
-/// How sure the heads are that are expected.
+/// Compares the confidence of facts.
 pub(super) fn facts(expected: &[Expected], heads: &[Fact]) -> Vec<Check> {
     let check = |one: &Expected| {
         let Expected::Fact { scope, entity, relation, value, confidence, why } = one else { return None };
@@ -204,20 +204,20 @@ pub(super) fn facts(expected: &[Expected], heads: &[Fact]) -> Vec<Check> {
     expected.iter().filter_map(check).collect()
 }
 
-/// The memories, and why each is where it is.
-pub(super) fn lay_out(page: &mut Page, fates: &[Fate]) {
+/// Lays out the memories, with the reason for each tier.
+pub(super) fn lay_out(page: &mut Page, memories: &[MemoryCheck]) {
     page.line("");
-    page.heading("Five fates, and what the laws say of each in closed form");
+    page.heading("Five memories, compared with the closed form of the laws");
     page.table(
         &[
             Column::left("memory"),
             Column::left("tier"),
             Column::right("energy"),
-            Column::right("by the law"),
+            Column::right("expected"),
             Column::left(""),
             Column::cut("why"),
         ],
-        fates.iter().map(|fate| {
+        memories.iter().map(|fate| {
             [
                 fate.id.clone(),
                 fate.tier.name().to_owned(),
@@ -228,7 +228,7 @@ pub(super) fn lay_out(page: &mut Page, fates: &[Fate]) {
             ]
         }),
     );
-    for fate in fates {
+    for fate in memories {
         page.line("");
         page.line(&format!("{}: {:?}", fate.id, fate.content));
         page.line(&format!("  {}", fate.because));
@@ -241,7 +241,7 @@ pub(super) fn table(page: &mut Page, what: &str, value: &str, checks: &[Check]) 
         &[
             Column::left(what),
             Column::right(value),
-            Column::right("by the law"),
+            Column::right("expected"),
             Column::left(""),
             Column::cut("why"),
         ],

@@ -1,4 +1,4 @@
-//! What the demo tells of facts: what the policies have retracted and made less sure, by adding to what was said.
+//! The part of the demo about facts: those that policies retracted and reduced.
 
 use super::expected::{self, Check, Expected};
 use crate::surfaces::cli::exit::CliError;
@@ -8,7 +8,7 @@ use ebb_core::service::events::Imported;
 use ebb_core::service::{FactFilter, Service};
 use serde::Serialize;
 
-/// What became of facts.
+/// Facts at the end of the month.
 #[derive(Debug, Serialize)]
 pub(super) struct Facts {
     asserted: u64,
@@ -20,7 +20,7 @@ pub(super) struct Facts {
 }
 
 /// Reads them as they are.
-pub(super) async fn ask(
+pub(super) async fn read(
     expected: &[Expected],
     service: &Service,
     done: &Imported,
@@ -45,18 +45,18 @@ pub(super) async fn ask(
     })
 }
 
-pub(super) fn lay_out(page: &mut Page, told: &Facts) {
+pub(super) fn lay_out(page: &mut Page, report: &Facts) {
     page.line("");
-    page.heading("Facts grow old by policy, and none is ever changed");
+    page.heading("Facts decay by policy, and none is ever changed");
     page.line(&format!(
-        "{} facts were asserted, {} count now. The policies ({}) have retracted {} and made {} less sure, each by a new \
-         fact beside the old one.",
-        told.asserted,
-        told.heads,
-        told.policies.join(", "),
-        told.retracted,
-        told.reduced
+        "{} facts were asserted, {} are current. The policies ({}) retracted {} and reduced {}, each by a new fact beside \
+         the old one.",
+        report.asserted,
+        report.heads,
+        report.policies.join(", "),
+        report.retracted,
+        report.reduced
     ));
     page.line("");
-    expected::table(page, "fact", "confidence", &told.checks);
+    expected::table(page, "fact", "confidence", &report.checks);
 }

@@ -1,7 +1,7 @@
-//! What the demo tells of learning: a question, what of its answer was of use, and the same question again.
+//! The part of the demo about learning: a recall, outcomes for one hit, and the same recall again.
 //!
-//! What was of use is the last hit that something joins to a seed, so that there is a way to strengthen and room to rise. It is
-//! said as often as it takes until what was learned stays.
+//! The useful hit is the last one with a path to a seed, so that there is a path to strengthen and room to move up. It is reported as
+//! often as it takes for the learned weight to stay.
 
 use super::QUESTION;
 use crate::surfaces::cli::exit::CliError;
@@ -17,10 +17,10 @@ use serde::Serialize;
 
 /// Hits of the question.
 const TOP: usize = 5;
-/// What is strengthened so often in a row keeps a part of it for good.
+/// Outcomes in a row after which a part of the learned weight is permanent.
 const TIMES: u32 = 5;
 
-/// A question asked twice, and what was said between.
+/// The same recall before and after the outcomes.
 #[derive(Debug, Serialize)]
 pub(super) struct Learning {
     before: Recall,
@@ -30,15 +30,15 @@ pub(super) struct Learning {
     ways: i64,
 }
 
-/// Asks, says what was of use, lets it be learned and asks again.
+/// Recalls, reports outcomes, runs the job learn and recalls again.
 ///
 /// # Errors
-/// Of the service; and if nothing comes to mind or what was of use does not weigh more, which would be defects of Ebb.
+/// Of the service; and if there are no hits or the useful hit does not gain weight, which would be defects of Ebb.
 pub(super) async fn teach(service: &Service, at: Timestamp) -> Result<Learning, CliError> {
     let before = ask(service).await?;
     let Some(hit) = before.hits.iter().rfind(|hit| hit.path.len() > 1) else {
         return Err(CliError::failed(
-            "nothing came to mind at the end of the demo, which is a defect of Ebb",
+            "the recall at the end of the demo has no hits, which is a defect of Ebb",
         ));
     };
     let (useful, weighed) = (hit.id.clone(), hit.dimensions.structural);
@@ -55,7 +55,7 @@ pub(super) async fn teach(service: &Service, at: Timestamp) -> Result<Learning, 
     let after = ask(service).await?;
     if place(&after, &useful).is_none_or(|(_, hit)| hit.dimensions.structural <= weighed) {
         return Err(CliError::failed(
-            "what was of use does not come forward at the end of the demo, which is a defect of Ebb",
+            "the useful hit does not gain weight at the end of the demo, which is a defect of Ebb",
         ));
     }
     Ok(Learning { before, after, useful, said: TIMES, ways: run.tally.changed })
@@ -67,37 +67,37 @@ async fn ask(service: &Service) -> Result<Recall, CliError> {
     Ok(service.recall(service.scope(), asked).await?)
 }
 
-/// A hit with its place, from 1.
+/// A hit with its rank, from 1.
 fn place<'a>(answer: &'a Recall, id: &str) -> Option<(usize, &'a Hit)> {
     (1..).zip(&answer.hits).find(|(_, hit)| hit.id == id)
 }
 
-pub(super) fn lay_out(page: &mut Page, told: &Learning) {
+pub(super) fn lay_out(page: &mut Page, report: &Learning) {
     page.line("");
-    page.heading(&format!("\u{201c}{QUESTION}\u{201d}, asked of the graph in memory"));
-    recall::lay_out(&told.before, true, page);
+    page.heading(&format!("\u{201c}{QUESTION}\u{201d}, recall from the in-memory graph"));
+    recall::lay_out(&report.before, true, page);
     page.line("");
-    page.heading("What was of use comes forward");
+    page.heading("Learning from outcomes");
     page.line(&format!(
-        "{} times somebody said that {} was of use (ebb outcome). The job learn let {} ways weigh more, one for each direction \
-         of a relationship, and the same question has another answer:",
-        told.said, told.useful, told.ways
+        "{} outcomes reported {} as useful (ebb outcome). The job learn raised {} weights, one for each direction of a \
+         relationship, and the same question ranks differently:",
+        report.said, report.useful, report.ways
     ));
     page.line("");
     let row = |of: &(usize, &Hit)| {
         let (at, hit) = of;
-        let was = place(&told.before, &hit.id);
+        let was = place(&report.before, &hit.id);
         let before = was.map_or_else(|| ["-".to_owned(), "-".to_owned()], |(at, hit)| shown(at, hit));
         let [now, joined] = shown(*at, hit);
         let [was, was_joined] = before;
         [was, now, was_joined, joined, hit.id.clone()]
     };
-    let hits: Vec<(usize, &Hit)> = (1..).zip(&told.after.hits).collect();
+    let hits: Vec<(usize, &Hit)> = (1..).zip(&report.after.hits).collect();
     page.table(
         &[
-            Column::right("place"),
+            Column::right("rank"),
             Column::right("now"),
-            Column::right("joined"),
+            Column::right("activation"),
             Column::right("now"),
             Column::left("hit"),
         ],

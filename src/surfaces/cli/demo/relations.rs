@@ -1,4 +1,4 @@
-//! What the demo tells of relations: how many there are, which are about to be lost, and what silence would do.
+//! The part of the demo about relations: counts, the lightest ones, and a forecast for a year without observations.
 
 use super::expected::{self, Check, Expected};
 use crate::surfaces::cli::exit::CliError;
@@ -15,7 +15,7 @@ const DRAWN: usize = 8;
 /// A year, milliseconds.
 const YEAR_MS: f64 = 365.0 * 24.0 * 3_600_000.0;
 
-/// What became of relations.
+/// Relations at the end of the month.
 #[derive(Debug, Serialize)]
 pub(super) struct Relations {
     relations: usize,
@@ -27,7 +27,7 @@ pub(super) struct Relations {
 }
 
 /// Reads them at the end of the month, with a picture of the lightest.
-pub(super) async fn ask(
+pub(super) async fn read(
     expected: &[Expected],
     service: &Service,
     done: &Imported,
@@ -37,7 +37,7 @@ pub(super) async fn ask(
     let below = service.relations(service.scope(), RelationFilter::Decayed, None, ends).await?;
     let later =
         service.relations(service.scope(), RelationFilter::Retrievable, None, ends.after(YEAR_MS)).await?;
-    let told = Relations {
+    let report = Relations {
         relations: all.len(),
         observed: done.by_kind.get("observe").copied().unwrap_or(0),
         pinned: all.iter().filter(|relation| relation.pinned).count(),
@@ -45,24 +45,24 @@ pub(super) async fn ask(
         retrievable_after_a_year_of_silence: later.len(),
         checks: expected::weights(expected, service, ends).await?,
     };
-    Ok((told, lightest(&all, DRAWN, service, ends)))
+    Ok((report, lightest(&all, DRAWN, service, ends)))
 }
 
-pub(super) fn lay_out(page: &mut Page, told: &Relations, weights: &DecayPlot) {
+pub(super) fn lay_out(page: &mut Page, report: &Relations, weights: &DecayPlot) {
     page.line("");
-    page.heading("Relations fade unless somebody sees them again");
+    page.heading("Relations fade unless they are observed again");
     page.line(&format!(
-        "{} relations were seen {} times; {} are pinned. Below {} one is left out of what is retrieved: {} so far, and \
-         after a year of silence all but {}.",
-        told.relations,
-        told.observed,
-        told.pinned,
+        "{} relations were observed {} times; {} are pinned. Retrieval leaves out those below {}: {} so far, and after a year \
+         without observations all but {}.",
+        report.relations,
+        report.observed,
+        report.pinned,
         weights.minimum,
-        told.below_minimum,
-        told.retrievable_after_a_year_of_silence
+        report.below_minimum,
+        report.retrievable_after_a_year_of_silence
     ));
     page.line("");
     page.picture(&weights.terminal(page.width(), page.color()));
     page.line("");
-    expected::table(page, "relation", "weight", &told.checks);
+    expected::table(page, "relation", "weight", &report.checks);
 }

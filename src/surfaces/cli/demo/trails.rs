@@ -1,4 +1,4 @@
-//! What the demo tells of trails: which ways the agents have made into highways, and where nobody goes any more.
+//! The part of the demo about trails: counts and the hottest edges.
 
 use super::expected::{self, Check, Expected};
 use crate::surfaces::cli::exit::CliError;
@@ -13,7 +13,7 @@ use serde::Serialize;
 /// Edges in the picture.
 const DRAWN: usize = 8;
 
-/// What became of trails.
+/// Trails at the end of the month.
 #[derive(Debug, Serialize)]
 pub(super) struct Trails {
     places: u64,
@@ -24,33 +24,32 @@ pub(super) struct Trails {
 }
 
 /// Reads them at the end of the month, with a picture of the hottest.
-pub(super) async fn ask(
+pub(super) async fn read(
     expected: &[Expected],
     service: &Service,
     done: &Imported,
     ends: Timestamp,
 ) -> Result<(Trails, TrailsPlot), CliError> {
     let count = |kind| done.by_kind.get(kind).copied().unwrap_or(0);
-    let told = Trails {
+    let report = Trails {
         places: count("node"),
         edges: count("edge"),
         deposits: count("deposit"),
         explorations: count("explore"),
         checks: expected::trails(expected, service, ends).await?,
     };
-    Ok((told, hottest(service, DRAWN, ends).await?))
+    Ok((report, hottest(service, DRAWN, ends).await?))
 }
 
-pub(super) fn lay_out(page: &mut Page, told: &Trails, hot: &TrailsPlot) {
+pub(super) fn lay_out(page: &mut Page, report: &Trails, hot: &TrailsPlot) {
     page.line("");
-    page.heading("Trails: ways that led to something become highways");
+    page.heading("Trails: paths that led to something become highways");
     page.line(&format!(
-        "{} places and {} edges of the product; {} walks led to something, {} searches to nothing. What they left \
-         evaporates by the hour.",
-        told.places, told.edges, told.deposits, told.explorations
+        "{} places and {} edges; {} deposits along paths, {} explorations. Pheromones evaporate by the hour.",
+        report.places, report.edges, report.deposits, report.explorations
     ));
     page.line("");
     page.picture(&hot.terminal(page.width(), page.color()));
     page.line("");
-    expected::table(page, "edge or place", "now", &told.checks);
+    expected::table(page, "edge or place", "now", &report.checks);
 }

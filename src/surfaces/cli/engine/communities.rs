@@ -1,4 +1,4 @@
-//! `ebb engine communities`: which topics a memory has, who belongs to each, and who joins them.
+//! `ebb engine communities`: communities, their members, and the nodes that bridge them.
 
 use super::{above_0, close};
 use crate::surfaces::cli::exit::CliError;
@@ -17,22 +17,22 @@ use std::path::PathBuf;
     after_help = "Examples:\n  ebb engine communities\n  ebb engine communities --node Kestrel --graph docs/stories/team.json\n  ebb engine communities --all -o ndjson      # which node is in which"
 )]
 pub struct CommunitiesArgs {
-    /// Only the community of this id, of an entity its name, and how it is joined to others
+    /// Only the community of this id (of an entity: its name), and its bridges
     #[arg(long, value_name = "ID", value_parser = term)]
     pub node: Option<Term>,
-    /// How fine: above 1 communities get smaller
+    /// Resolution: above 1 for smaller communities
     #[arg(long, value_name = "R", default_value_t = 1.0, value_parser = above_0)]
     pub resolution: f32,
-    /// How many communities at most
+    /// Maximum number of communities
     #[arg(long, value_name = "K", default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=1_000))]
     pub top: u16,
-    /// How many members of each at most, those that stand best [default: 5, and 20 with --node]
+    /// Maximum number of members of each, by PageRank [default: 5, and 20 with --node]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1_000))]
     pub members: Option<u16>,
-    /// All communities with all their members; as ndjson a line for each node
+    /// All communities with all their members; as ndjson one line per node
     #[arg(long, conflicts_with_all = ["top", "members"])]
     pub all: bool,
-    /// Ask this snapshot file (JSON version 3) instead of the database
+    /// Use this snapshot file (JSON version 3) instead of the database
     #[arg(long, value_name = "FILE")]
     pub graph: Option<PathBuf>,
 }
@@ -67,7 +67,7 @@ fn lay_out(of_one: bool, answer: &CommunitiesAnswer, page: &mut Page) {
     }
     if !answer.bridges.is_empty() {
         page.line("");
-        page.heading(if of_one { "How it is joined" } else { "Who joins them to each other most" });
+        page.heading(if of_one { "Bridges of this community" } else { "Bridges between communities" });
         let columns = [
             Column::right("OUTSIDE"),
             Column::right("INSIDE"),
@@ -81,7 +81,7 @@ fn lay_out(of_one: bool, answer: &CommunitiesAnswer, page: &mut Page) {
     }
     let mut line = format!("{} communities, modularity {:.4}", answer.count, answer.modularity);
     if answer.alone > 0 {
-        line += &format!("; {} of them are of one node", answer.alone);
+        line += &format!("; {} of them of one node", answer.alone);
     }
     if answer.left_out > 0 {
         line += &format!("; {} nodes are not shown", answer.left_out);
@@ -94,7 +94,7 @@ fn lay_out_members(answer: &CommunitiesAnswer, page: &mut Page) {
     let columns = [
         Column::right("COMMUNITY"),
         Column::right("SIZE"),
-        Column::right("STANDING"),
+        Column::right("PAGERANK"),
         Column::left("KIND"),
         Column::cut("ID"),
         Column::cut("LABEL"),
@@ -107,8 +107,8 @@ fn lay_out_members(answer: &CommunitiesAnswer, page: &mut Page) {
             number = hit.community.to_string();
             size = sizes.get(&hit.community).map(usize::to_string).unwrap_or_default();
         }
-        let standing = format!("{:.4}", hit.score);
-        [number, size, standing, hit.node.kind.clone(), hit.node.id.clone(), hit.node.label.clone()]
+        let rank = format!("{:.4}", hit.score);
+        [number, size, rank, hit.node.kind.clone(), hit.node.id.clone(), hit.node.label.clone()]
     });
     page.table(&columns, rows);
 }

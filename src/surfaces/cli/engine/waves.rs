@@ -1,75 +1,46 @@
-//! `ebb engine resonate` and `ebb engine harmonics`: what seeds make swing, and at which frequencies.
+//! `ebb engine resonate` and `ebb engine harmonics`: standing waves from seeds, and their frequencies.
 
-use super::{Common, above_0, close};
+use super::{Common, Seeds, above_0, close};
 use crate::surfaces::cli::exit::CliError;
 use crate::surfaces::cli::output::Output;
 use crate::surfaces::cli::page::{Column, Page};
-use crate::surfaces::cli::recall::seed;
 use clap::Args;
 use ebb_core::api::engine::{
     Harmonic, HarmonicsAnswer, HarmonicsHit, HarmonicsRequest, ResonateAnswer, ResonateHit, ResonateRequest,
     SweepStep, Sympathy,
 };
-use ebb_core::api::recall::GivenSeed;
 
-/// Where waves set out, how far they run, and how they are read.
+/// Options of waves: seeds, limits, frequency.
 #[derive(Debug, Clone, Args)]
 pub struct WavesArgs {
-    /// Set out from this id, of an entity its name; =AMPLITUDE says how strongly, up to 1
-    #[arg(long = "seed", value_name = "ID[=AMPLITUDE]", value_parser = seed, required = true)]
-    pub seeds: Vec<GivenSeed>,
-    /// Read the waves at this frequency
+    /// Seeds.
+    #[command(flatten)]
+    pub start: Seeds,
+    /// Frequency at which the waves are read
     #[arg(long, value_name = "F", default_value_t = 1.0, value_parser = above_0)]
     pub frequency: f32,
-    /// Relationships from crest to crest at frequency 1 [default: 16]
+    /// Wavelength in hops at frequency 1 [default: 16]
     #[arg(long, value_name = "N", value_parser = above_0)]
     pub wavelength: Option<f32>,
-    /// Relationships that a wave crosses at most
+    /// Maximum number of hops of a wave
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u8).range(1..=10))]
     pub hops: u8,
-    /// Pulses that are followed at most [default: 50000]
+    /// Maximum number of pulses [default: 50000]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub pulses: Option<u32>,
-    /// How many, and in which graph.
+    /// Size and graph.
     #[command(flatten)]
     pub common: Common,
 }
 
-/// `ebb engine resonate`
-#[derive(Debug, Clone, Args)]
-#[command(
-    after_help = "Examples:\n  ebb engine resonate --seed Alex --sympathetic\n  ebb engine resonate --seed release --frequency 5.25 --graph docs/stories/team.json"
-)]
-pub struct ResonateArgs {
-    /// Where waves set out, how far they run, and how they are read.
-    #[command(flatten)]
-    pub waves: WavesArgs,
-    /// Say what swings along more than two relationships from every seed, and whether in another community
-    #[arg(long)]
-    pub sympathetic: bool,
-}
-
-/// `ebb engine harmonics`
-#[derive(Debug, Clone, Args)]
-#[command(
-    after_help = "Examples:\n  ebb engine harmonics --seed Alex\n  ebb engine harmonics --seed release --top 3 --graph docs/stories/team.json"
-)]
-pub struct HarmonicsArgs {
-    /// Where waves set out, how far they run, and how they are read.
-    #[command(flatten)]
-    pub waves: WavesArgs,
-}
-
-impl ResonateArgs {
-    pub(super) fn request(&self) -> ResonateRequest {
-        ResonateRequest { sympathetic: self.sympathetic, ..self.waves.request().into() }
-    }
-}
-
 impl WavesArgs {
+    pub(super) fn resonate_request(&self, sympathetic: bool) -> ResonateRequest {
+        ResonateRequest { sympathetic, ..self.request().into() }
+    }
+
     pub(super) fn request(&self) -> HarmonicsRequest {
         HarmonicsRequest {
-            seeds: self.seeds.clone(),
+            seeds: self.start.list.clone(),
             frequency: self.frequency,
             wavelength: self.wavelength,
             hops: self.hops,
@@ -88,42 +59,42 @@ pub(super) fn print_spectrum(answer: &HarmonicsAnswer, output: &Output) -> Resul
     output.emit("engine.harmonics", answer, |page| lay_out_spectrum(answer, page))
 }
 
-/// The columns of a node that swings; `says` heads what is to be known of it.
-const fn columns(says: &str) -> [Column<'_>; 7] {
+/// Columns of a resonating node; `remark` heads the fourth.
+const fn columns(remark: &str) -> [Column<'_>; 7] {
     [
         Column::right("AMPLITUDE"),
         Column::right("PHASE"),
         Column::right("COHERENCE"),
-        Column::left(says),
+        Column::left(remark),
         Column::left("KIND"),
         Column::cut("ID"),
         Column::cut("LABEL"),
     ]
 }
 
-fn row(swing: &ResonateHit, says: &str) -> [String; 7] {
+fn row(hit: &ResonateHit, remark: &str) -> [String; 7] {
     [
-        format!("{:.4}", swing.amplitude),
-        format!("{:.2}", swing.phase),
-        format!("{:.2}", swing.coherence),
-        says.to_owned(),
-        swing.node.kind.clone(),
-        swing.node.id.clone(),
-        swing.node.label.clone(),
+        format!("{:.4}", hit.amplitude),
+        format!("{:.2}", hit.phase),
+        format!("{:.2}", hit.coherence),
+        remark.to_owned(),
+        hit.node.kind.clone(),
+        hit.node.id.clone(),
+        hit.node.label.clone(),
     ]
 }
 
 fn lay_out(answer: &ResonateAnswer, page: &mut Page) {
     if answer.hits.is_empty() {
-        page.line("Nothing swings.");
+        page.line("No hits.");
     } else {
-        let says = |swing: &ResonateHit| match (swing.antinode, swing.quiet) {
+        let remark = |hit: &ResonateHit| match (hit.antinode, hit.quiet) {
             (true, true) => "antinode, quiet",
             (true, false) => "antinode",
             (false, true) => "quiet",
             (false, false) => "",
         };
-        page.table(&columns("NODE"), answer.hits.iter().map(|swing| row(swing, says(swing))));
+        page.table(&columns("NODE"), answer.hits.iter().map(|hit| row(hit, remark(hit))));
     }
     if let Some(found) = &answer.sympathetic {
         lay_out_sympathy(found, page);
@@ -133,32 +104,32 @@ fn lay_out(answer: &ResonateAnswer, page: &mut Page) {
         answer.energy, answer.waves.nodes_touched, answer.waves.pulses
     );
     if answer.waves.dropped_energy > 0.0 {
-        line += &format!(" Energy {:.6} was dropped for want of pulses.", answer.waves.dropped_energy);
+        line += &format!(" Energy {:.6} was dropped at the limit of pulses.", answer.waves.dropped_energy);
     }
     close(&answer.state, &line, page);
 }
 
 fn lay_out_sympathy(found: &Sympathy, page: &mut Page) {
     page.line("");
-    page.heading("What swings along far from every seed");
+    page.heading("Resonating nodes far from every seed");
     if found.hits.is_empty() {
-        page.line("Nothing does.");
+        page.line("None.");
     } else {
-        let says = |cross_region| if cross_region { "another" } else { "a seed's" };
-        let rows = found.hits.iter().map(|one| row(&one.swing, says(one.cross_region)));
+        let remark = |cross_region| if cross_region { "another" } else { "a seed's" };
+        let rows = found.hits.iter().map(|one| row(&one.swing, remark(one.cross_region)));
         page.table(&columns("COMMUNITY"), rows);
     }
     if found.left_out > 0 {
         page.line(&format!("And {} more.", found.left_out));
     }
     if found.unreached > 0 {
-        page.line(&format!("No wave came to {} nodes; nothing is known of them.", found.unreached));
+        page.line(&format!("No wave reached {} nodes.", found.unreached));
     }
 }
 
 fn lay_out_spectrum(answer: &HarmonicsAnswer, page: &mut Page) {
     if answer.harmonics.is_empty() {
-        page.line("There is no harmonic: at this frequency a hop is more than half a turn.");
+        page.line("No harmonics: at this frequency a hop is more than half a period.");
     } else {
         let columns = ["HARMONIC", "FREQUENCY", "ENERGY", "NODES"].map(Column::right);
         let row = |one: &Harmonic| {
@@ -169,7 +140,7 @@ fn lay_out_spectrum(answer: &HarmonicsAnswer, page: &mut Page) {
     }
     if !answer.hits.is_empty() {
         page.line("");
-        page.heading("Who answers most to which");
+        page.heading("Strongest nodes by harmonic");
         let columns = [
             Column::right("HARMONIC"),
             Column::right("AMPLITUDE"),
@@ -201,7 +172,7 @@ fn lay_out_sweep(sweep: &[SweepStep], page: &mut Page) {
     };
     let columns = [
         Column::right("FREQUENCY"),
-        Column::right("HOPS A TURN"),
+        Column::right("PERIOD (HOPS)"),
         Column::right("ENERGY"),
         Column::left(""),
         Column::left(""),

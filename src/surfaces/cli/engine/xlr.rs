@@ -1,13 +1,11 @@
-//! `ebb engine xlr`: what seeds light up, and what contrast leaves of it.
+//! `ebb engine xlr`: activation from seeds, damped by contrast.
 
-use super::{Common, close};
+use super::{Common, Seeds, close};
 use crate::surfaces::cli::exit::CliError;
 use crate::surfaces::cli::output::Output;
 use crate::surfaces::cli::page::{Column, Page};
-use crate::surfaces::cli::recall::seed;
 use clap::Args;
 use ebb_core::api::engine::{XlrAnswer, XlrHit, XlrRequest};
-use ebb_core::api::recall::GivenSeed;
 
 /// `ebb engine xlr`
 #[derive(Debug, Clone, Args)]
@@ -15,17 +13,17 @@ use ebb_core::api::recall::GivenSeed;
     after_help = "Examples:\n  ebb engine xlr --seed Alex\n  ebb engine xlr --seed Ledger --top 16 --graph docs/stories/team.json"
 )]
 pub struct XlrArgs {
-    /// Begin at this id, of an entity its name; =SCORE says how much it counts, up to 1
-    #[arg(long = "seed", value_name = "ID[=SCORE]", value_parser = seed, required = true)]
-    pub seeds: Vec<GivenSeed>,
-    /// How many, and in which graph.
+    /// Seeds.
+    #[command(flatten)]
+    pub start: Seeds,
+    /// Size and graph.
     #[command(flatten)]
     pub common: Common,
 }
 
 impl XlrArgs {
     pub(super) fn request(&self) -> XlrRequest {
-        XlrRequest { seeds: self.seeds.clone(), top_k: usize::from(self.common.top), scope: None }
+        XlrRequest { seeds: self.start.list.clone(), top_k: usize::from(self.common.top), scope: None }
     }
 }
 
@@ -35,17 +33,17 @@ pub(super) fn print(answer: &XlrAnswer, output: &Output) -> Result<(), CliError>
 
 fn lay_out(answer: &XlrAnswer, page: &mut Page) {
     if answer.hits.is_empty() {
-        page.line("Nothing lights up.");
+        page.line("No hits.");
     } else {
         let columns = [
             Column::right("SCORE"),
-            Column::right("WAS"),
-            Column::right("LIT"),
+            Column::right("BEFORE"),
+            Column::right("ACTIVATION"),
             Column::right("GATE"),
             Column::right("HOT"),
             Column::right("COLD"),
             Column::right("OVERLAP"),
-            Column::left("SPARED"),
+            Column::left("IMMUNE"),
             Column::left("KIND"),
             Column::cut("ID"),
             Column::cut("LABEL"),
@@ -68,7 +66,7 @@ fn row(hit: &XlrHit) -> [String; 11] {
         Some(of) => [of.gate, of.hot, of.cold, of.overlap].map(|number| format!("{number:.4}")),
         None => ["-"; 4].map(str::to_owned),
     };
-    let is_spared = hit.contrast.as_ref().is_some_and(|of| of.immune);
+    let is_immune = hit.contrast.as_ref().is_some_and(|of| of.immune);
     [
         format!("{:.6}", hit.score),
         hit.was.to_string(),
@@ -77,7 +75,7 @@ fn row(hit: &XlrHit) -> [String; 11] {
         hot,
         cold,
         overlap,
-        if is_spared { "yes" } else { "" }.to_owned(),
+        if is_immune { "yes" } else { "" }.to_owned(),
         hit.node.kind.clone(),
         hit.node.id.clone(),
         hit.node.label.clone(),

@@ -1,6 +1,5 @@
-//! `ebb graph refresh`: a word for the mirrors of all processes, and by when they have heeded it.
+//! `ebb graph refresh`: makes the mirrors of all processes reload the graph.
 
-use super::RefreshArgs;
 use crate::surfaces::cli::exit::CliError;
 use crate::surfaces::cli::instant::about;
 use crate::surfaces::cli::output::Output;
@@ -10,37 +9,36 @@ use ebb_core::service::Service;
 use serde::Serialize;
 use std::time::Duration;
 
-/// What was left, and who heeds it.
+/// The mirrors that will refresh.
 #[derive(Debug, Serialize)]
-struct Left {
+struct RefreshReport {
     dry_run: bool,
-    /// Milliseconds until the last mirror of a process that is there has begun to read; without any, nobody need.
+    /// Milliseconds until the last live mirror begins to read; none without one.
     within_ms: Option<i64>,
     mirrors: Vec<MirrorStatus>,
 }
 
 /// Runs the verb.
-pub(super) async fn run(args: &RefreshArgs, service: &Service, output: &Output) -> Result<(), CliError> {
-    if !args.dry_run {
+pub(super) async fn run(dry_run: bool, service: &Service, output: &Output) -> Result<(), CliError> {
+    if !dry_run {
         service.refresh_all_mirrors().await?;
     }
     let kept = service.mirrors_status().await?;
     // One that was killed looks no more.
     let within_ms = kept.iter().filter(|kept| !kept.stale).map(|kept| kept.refresh_ms).max();
-    let left = Left { dry_run: args.dry_run, within_ms, mirrors: kept };
-    output.emit("graph.refresh", &left, |page| {
-        let reads = if left.dry_run { "would read" } else { "reads" };
-        page.paragraph(&match left.within_ms {
+    let report = RefreshReport { dry_run, within_ms, mirrors: kept };
+    output.emit("graph.refresh", &report, |page| {
+        let reloads = if report.dry_run { "would reload" } else { "reloads" };
+        page.paragraph(&match report.within_ms {
             Some(ms) => format!(
-                "Every mirror {reads} the graph anew at its next look, within {}.",
+                "Every mirror {reloads} the graph at its next refresh, within {}.",
                 about(Duration::from_millis(ms.unsigned_abs()))
             ),
-            None => "No process says that it has a mirror; one that starts reads the graph anew anyway."
-                .to_owned(),
+            None => "No process has a mirror; one that starts loads the graph anyway.".to_owned(),
         });
-        if !left.mirrors.is_empty() {
+        if !report.mirrors.is_empty() {
             page.line("");
-            mirrors(&left.mirrors, page);
+            mirrors(&report.mirrors, page);
         }
     })
 }

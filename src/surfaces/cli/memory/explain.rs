@@ -1,7 +1,8 @@
-//! `ebb memory explain`: the curve as a picture, the fields, what happened, and why the memory is where it is.
+//! `ebb memory explain`: the energy curve, the fields, the history, and the reason for the current tier.
 
-use super::shown::card;
-use super::{Show, key};
+use super::key;
+use super::layout::card;
+use crate::surfaces::cli::ReadOptions;
 use crate::surfaces::cli::exit::CliError;
 use crate::surfaces::cli::instant::{about, between, readable};
 use crate::surfaces::cli::output::Output;
@@ -13,10 +14,15 @@ use ebb_core::domain::units::Timestamp;
 use ebb_core::service::Service;
 use ebb_core::service::explain::Explanation;
 
-pub(super) async fn explain(args: &Show, service: &Service, output: &Output) -> Result<(), CliError> {
-    let at = args.when.instant(service).await?;
-    let explanation = service.explain(&key(&args.id, service)?, at).await?;
-    let drawn = picture(&explanation);
+pub(super) async fn explain(
+    id: &str,
+    when: &ReadOptions,
+    service: &Service,
+    output: &Output,
+) -> Result<(), CliError> {
+    let at = when.instant(service).await?;
+    let explanation = service.explain(&key(id, service)?, at).await?;
+    let drawn = energy_plot(&explanation);
     let explained = explanation.explained;
     output.emit("memory.explain", &explained, |page| {
         page.paragraph(&explained.because);
@@ -25,7 +31,7 @@ pub(super) async fn explain(args: &Show, service: &Service, output: &Output) -> 
         page.line("");
         card(&explained.memory, page);
         if let Some(hours) = explained.half_life_hours {
-            page.line(&format!("Half of its energy is gone every {}.", hours_text(hours)));
+            page.line(&format!("Half-life: {}.", hours_text(hours)));
         }
         page.line("");
         tables(page, &explained, at);
@@ -34,19 +40,19 @@ pub(super) async fn explain(args: &Show, service: &Service, output: &Output) -> 
 
 fn tables(page: &mut Page, explained: &Explained, at: Timestamp) {
     if !explained.crossings.is_empty() {
-        page.heading("Ahead, if nothing happens");
+        page.heading("Forecast without an access");
         let row = |crossing: &Crossing| {
             let ahead = format!("in {}", about(between(crossing.at, at)));
             [readable(crossing.at), ahead, falls(crossing.name, crossing.threshold)]
         };
-        let columns = [Column::left("WHEN (UTC)"), Column::left("FROM NOW"), Column::cut("WHAT")];
+        let columns = [Column::left("WHEN (UTC)"), Column::left("FROM NOW"), Column::cut("EVENT")];
         page.table(&columns, explained.crossings.iter().map(row));
         page.line("");
     }
-    page.heading("What happened, latest first");
+    page.heading("History, latest first");
     let columns = [
         Column::left("WHEN (UTC)"),
-        Column::left("WHAT"),
+        Column::left("EVENT"),
         Column::right("ENERGY"),
         Column::right("TIMES"),
         Column::cut("SESSION"),
@@ -75,7 +81,7 @@ const ROWS: usize = 15;
 ///
 /// The past takes at most two thirds of the picture, so that what is ahead stays readable. Of a memory that rests, the
 /// picture shows how it came to rest: from then on nothing happens.
-pub(crate) fn picture(explanation: &Explanation) -> EnergyPlot {
+pub(crate) fn energy_plot(explanation: &Explanation) -> EnergyPlot {
     let Memory { id, at, energy, tier, pinned, created, .. } = &explanation.explained.memory;
     let rests = tier.is_some_and(|tier| !tier.is_live());
     let begun = created.map_or(*at, |created| created.min(*at));
@@ -125,7 +131,7 @@ pub(crate) fn picture(explanation: &Explanation) -> EnergyPlot {
     let state = match tier {
         Some(tier) if *pinned == Some(true) => format!("{tier}, pinned"),
         Some(tier) => tier.to_string(),
-        None => "set aside".to_owned(),
+        None => "quarantined".to_owned(),
     };
     EnergyPlot {
         title: format!("Energy of {id} ({state})"),

@@ -1,4 +1,4 @@
-//! Where the ticks of an axis stand, and what is written beside them.
+//! Positions and labels of the ticks of an axis.
 
 use chrono::{DateTime, Datelike, NaiveDate, Utc};
 

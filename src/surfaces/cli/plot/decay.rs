@@ -1,7 +1,6 @@
-//! What relations weigh: a bar for each, down to the minimum, and the curve of one.
+//! Weights of relations: a bar for each, with the minimum, and the curve of one.
 //!
-//! Bars stand in the order of their weight, the lightest last, because what people look for are the relations that are
-//! about to be lost, and the date on which they are. A weight falls as an energy does, so the curve of one relation is
+//! Bars stand in the order of their weight, the lightest last, because the relations about to be lost, with the date, matter most. A weight falls as an energy does, so the curve of one relation is
 //! drawn as that of a memory.
 
 use super::canvas::{self, place};
@@ -15,30 +14,30 @@ use ebb_core::domain::units::Timestamp;
 /// The weights of relations at an instant.
 #[derive(Debug, Clone)]
 pub struct DecayPlot {
-    /// What stands above them.
+    /// Title.
     pub title: String,
     /// One for each relation.
     pub bars: Vec<Bar>,
     /// Below this a relation is not retrieved, `0 ..= 1`.
     pub minimum: f64,
-    /// What is to be said of those that are not drawn; empty for nothing.
+    /// Remark about relations that are not drawn; may be empty.
     pub remark: String,
 }
 
 /// The weight of one relation.
 #[derive(Debug, Clone)]
 pub struct Bar {
-    /// What stands beside it.
+    /// Name.
     pub name: String,
-    /// What it weighs, `0 ..= 1`.
+    /// Weight, `0 ..= 1`.
     pub weight: f64,
-    /// Whether and when it is lost.
-    pub fate: Fate,
+    /// Whether and when it falls below the minimum.
+    pub outlook: Outlook,
 }
 
-/// Whether and when a relation is lost, if nobody observes it.
+/// Whether and when a relation falls below the minimum, if it is not observed again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fate {
+pub enum Outlook {
     /// It does not fade.
     Pinned,
     /// It falls below the minimum then.
@@ -49,14 +48,14 @@ pub enum Fate {
     Stays,
 }
 
-impl Fate {
+impl Outlook {
     /// Of a relation as it is at `now`.
     #[must_use]
-    pub fn of(bond: &RelationState, now: Timestamp, fading: &Fading) -> Self {
-        match bond.falls(fading) {
-            _ if bond.pinned => Self::Pinned,
+    pub fn of(state: &RelationState, now: Timestamp, fading: &Fading) -> Self {
+        match state.falls(fading) {
+            _ if state.pinned => Self::Pinned,
             None => Self::Stays,
-            Some(at) if bond.is_retrievable(now, fading) => Self::Falls(at),
+            Some(at) if state.is_retrievable(now, fading) => Self::Falls(at),
             Some(at) => Self::Fallen(at),
         }
     }
@@ -90,7 +89,7 @@ impl DecayPlot {
     pub fn terminal(&self, width: usize, color: bool) -> String {
         let mut text = format!("{}\n", harmless(&self.title));
         let width = width.max(40);
-        let notes: Vec<String> = self.bars.iter().map(|bar| bar.fate.note()).collect();
+        let notes: Vec<String> = self.bars.iter().map(|bar| bar.outlook.note()).collect();
         let note = notes.iter().map(|note| note.chars().count()).max().unwrap_or(0);
         let longest = self.bars.iter().map(|bar| bar.name.chars().count()).max().unwrap_or(0);
         // What is left for name and bar: a third for the bar at least.
@@ -111,7 +110,7 @@ impl DecayPlot {
                 " ".repeat(rest)
             };
             let label = canvas::fitted(&harmless(&bar.name), name);
-            let drawn = canvas::inked(&drawn, bar.fate.ink(), color);
+            let drawn = canvas::inked(&drawn, bar.outlook.ink(), color);
             text += format!("{label}  {:<WEIGHT$.3}  {drawn}{rest}  {note}", bar.weight).trim_end();
             text.push('\n');
         }
@@ -147,14 +146,14 @@ impl DecayPlot {
         }
         let mut top = frame.top;
         for bar in &self.bars {
-            let ink = bar.fate.ink().class();
+            let ink = bar.outlook.ink().class();
             let (middle, end) = (top + ROW / 2.0 + 4.0, x(bar.weight));
             let label = canvas::fitted(&harmless(&bar.name), NAME);
             body += &svg::text((frame.left - 10.0, middle), "name end", label.trim_end());
             body += &svg::bar((frame.left, top + 4.0), (end - frame.left, ROW - 8.0), ink);
             body +=
                 &svg::text((end + 6.0, middle), &format!("letter {ink}-text"), &format!("{:.3}", bar.weight));
-            body += &svg::text((frame.right() + 52.0, middle), "tick", &bar.fate.note());
+            body += &svg::text((frame.right() + 52.0, middle), "tick", &bar.outlook.note());
             top += ROW;
         }
         if self.minimum > 0.0 {
@@ -171,21 +170,22 @@ impl DecayPlot {
 /// The curve of one relation: from when it began to fade, over `now`, until it is lost. Of one that is pinned, or under no
 /// minimum, as long again as it has been.
 #[must_use]
-pub fn curve(name: &str, bond: &RelationState, now: Timestamp, fading: &Fading) -> EnergyPlot {
-    let begun = bond.weight_at.min(bond.last_observed).min(now);
+pub fn curve(name: &str, state: &RelationState, now: Timestamp, fading: &Fading) -> EnergyPlot {
+    let begun = state.weight_at.min(state.last_observed).min(now);
     let known = now.since(begun).max(fading.half_life_ms() / 10.0);
-    let fall = bond.falls(fading).filter(|fall| *fall > now);
+    let fall = state.falls(fading).filter(|fall| *fall > now);
     let end = fall.map_or_else(|| now.after(known), |fall| fall.after(0.08 * fall.since(begun)));
-    let weight = |at: Timestamp| bond.weight(at, fading).value();
+    let weight = |at: Timestamp| state.weight(at, fading).value();
     let minimum = fading.minimum().value();
     let mark = |at, kind, label: String| Mark { at, kind, label };
     let mut marks = vec![
-        mark(bond.last_observed, MarkKind::Promotion, "observed for the last time".to_owned()),
+        mark(state.last_observed, MarkKind::Promotion, "observed for the last time".to_owned()),
         mark(now, MarkKind::Now, "now".to_owned()),
     ];
-    marks.extend(bond.falls(fading).map(|at| mark(at, MarkKind::Crossing, format!("falls below {minimum}"))));
+    marks
+        .extend(state.falls(fading).map(|at| mark(at, MarkKind::Crossing, format!("falls below {minimum}"))));
     let floor = Threshold { value: minimum, label: format!("not retrieved below {minimum}") };
-    let pinned = if bond.pinned { " (pinned)" } else { "" };
+    let pinned = if state.pinned { " (pinned)" } else { "" };
     EnergyPlot {
         title: format!("Weight of {name}{pinned}"),
         from: None,
@@ -209,25 +209,25 @@ mod tests {
         Fading::new(90.0, 0.10).unwrap()
     }
 
-    fn bond(days: i64, weight: f64, pinned: bool) -> RelationState {
+    fn state(days: i64, weight: f64, pinned: bool) -> RelationState {
         let weight = Some(Weight::new(weight).unwrap());
         RelationState::new(Observation { at: at(days), weight, pinned: Some(pinned) })
     }
 
     fn weights() -> DecayPlot {
-        let bar = |name: &str, bond: RelationState| Bar {
+        let bar = |name: &str, state: RelationState| Bar {
             name: name.to_owned(),
-            weight: bond.weight(at(30), &fading()).value(),
-            fate: Fate::of(&bond, at(30), &fading()),
+            weight: state.weight(at(30), &fading()).value(),
+            outlook: Outlook::of(&state, at(30), &fading()),
         };
         DecayPlot {
             title: "Relations on 2026-04-01, lightest last".to_owned(),
             bars: vec![
-                bar("relay publishes_to RabbitMQ", bond(2, 1.0, true)),
-                bar("Kestrel waits_for ORD-2217", bond(29, 1.0, false)),
-                bar("Tomasz operates Postgres", bond(11, 1.0, false)),
-                bar("a customer whose name is very long waits_for something longer", bond(0, 0.5, false)),
-                bar("ORD-2121 may_move_to Redis", bond(4, 0.12, false)),
+                bar("relay publishes_to RabbitMQ", state(2, 1.0, true)),
+                bar("Kestrel waits_for ORD-2217", state(29, 1.0, false)),
+                bar("Tomasz operates Postgres", state(11, 1.0, false)),
+                bar("a customer whose name is very long waits_for something longer", state(0, 0.5, false)),
+                bar("ORD-2121 may_move_to Redis", state(4, 0.12, false)),
             ],
             minimum: 0.1,
             remark: "Not drawn: 52 heavier.".to_owned(),
@@ -255,7 +255,7 @@ mod tests {
 
     #[test]
     fn the_curve_of_one_relation() {
-        let drawn = curve("Tomasz operates Postgres", &bond(11, 1.0, false), at(30), &fading());
+        let drawn = curve("Tomasz operates Postgres", &state(11, 1.0, false), at(30), &fading());
         insta::assert_snapshot!(drawn.terminal(80, false));
         assert!(drawn.svg_of("weight").contains(">weight</text>"));
     }
@@ -271,12 +271,12 @@ mod tests {
         odd.minimum = 1.0;
         assert!(odd.terminal(40, false).lines().all(|line| line.chars().count() <= 40));
         let free = Fading::new(90.0, 0.0).unwrap();
-        assert_eq!(Fate::of(&bond(0, 0.0, false), at(9), &free), Fate::Stays);
-        for (bond, now) in
-            [(bond(0, 0.05, false), at(9)), (bond(9, 1.0, true), at(0)), (bond(9, 1.0, false), at(9))]
+        assert_eq!(Outlook::of(&state(0, 0.0, false), at(9), &free), Outlook::Stays);
+        for (state, now) in
+            [(state(0, 0.05, false), at(9)), (state(9, 1.0, true), at(0)), (state(9, 1.0, false), at(9))]
         {
-            assert!(curve("x", &bond, now, &fading()).terminal(80, true).lines().count() > 14);
-            assert!(curve("x", &bond, now, &free).svg_of("weight").contains("</svg>"));
+            assert!(curve("x", &state, now, &fading()).terminal(80, true).lines().count() > 14);
+            assert!(curve("x", &state, now, &free).svg_of("weight").contains("</svg>"));
         }
     }
 }

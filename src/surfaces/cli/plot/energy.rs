@@ -15,15 +15,15 @@ use ebb_core::domain::units::Timestamp;
 /// The picture of one memory.
 #[derive(Debug, Clone)]
 pub struct EnergyPlot {
-    /// What stands above it.
+    /// Title.
     pub title: String,
-    /// Where the picture begins, if that is before the first point.
+    /// Start of the time axis, if before the first point.
     pub from: Option<Timestamp>,
     /// Stretches of smooth fading in order of time.
     pub segments: Vec<Segment>,
     /// Energies that decide something; the axis reaches all of them.
     pub thresholds: Vec<Threshold>,
-    /// What happened, and what will.
+    /// Events of the past and the forecast.
     pub marks: Vec<Mark>,
 }
 
@@ -32,7 +32,7 @@ pub struct EnergyPlot {
 pub struct Segment {
     /// Instants and energies, in order of time.
     pub points: Vec<(Timestamp, f64)>,
-    /// Whether it lies ahead and is foretold.
+    /// Whether it is a forecast.
     pub ahead: bool,
     /// Whether it goes on from the one before, with a jump of the energy between them. If not, what lies between is
     /// not known, and nothing is drawn there.
@@ -44,7 +44,7 @@ pub struct Segment {
 pub struct Threshold {
     /// The energy.
     pub value: f64,
-    /// What it decides, such as `expires below 0.1`; about 20 characters fit.
+    /// Label, such as `expires below 0.1`; about 20 characters fit.
     pub label: String,
 }
 
@@ -53,9 +53,9 @@ pub struct Threshold {
 pub struct Mark {
     /// When.
     pub at: Timestamp,
-    /// What kind of thing.
+    /// Kind.
     pub kind: MarkKind,
-    /// What the legend says of it; accesses have no line there.
+    /// Line of the legend; accesses have none.
     pub label: String,
 }
 
@@ -141,7 +141,7 @@ impl MarkKind {
 }
 
 impl Scene<'_> {
-    /// What the signs on the axis mean, in order of time.
+    /// The legend: signs on the axis, in order of time.
     fn legend(&self) -> Vec<(char, MarkKind, String)> {
         let line = |(letter, mark): &(char, &Mark)| {
             let what = format!("{}  {}", axis::instant(mark.at.millis()), harmless(&mark.label));

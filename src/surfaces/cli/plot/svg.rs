@@ -1,6 +1,6 @@
 //! Documents in SVG: one style sheet, and the few shapes that the pictures are made of.
 //!
-//! A document stands alone: no script, no font of its own, a background of its own, and colours that follow the
+//! A document is self-contained: no script, no font of its own, a background of its own, and colours that follow the
 //! reader's light or dark setting, so that it can be put into a report or a page as it is.
 
 use std::fmt::Write;
@@ -74,7 +74,7 @@ impl Paper {
     }
 }
 
-/// Where in a document the values are drawn.
+/// The area of a document for values.
 pub(super) struct Frame {
     pub(super) left: f64,
     pub(super) top: f64,
@@ -161,18 +161,26 @@ pub(super) fn time_axis(frame: &Frame, ticks: &[(i64, String)], x: &dyn Fn(i64) 
     body
 }
 
-/// A path through points, without those that nobody would see beside the one before.
+/// A path through points, without those too near to the one before to be visible.
 fn through(points: &[(f64, f64)]) -> String {
     let mut path = String::new();
-    let mut before: Option<(f64, f64)> = None;
+    let mut go_to = |(x, y): (f64, f64)| {
+        let command = if path.is_empty() { 'M' } else { 'L' };
+        // Writing into a String cannot fail.
+        let _ = write!(path, "{command}{x:.1} {y:.1}");
+    };
+    let mut drawn: Option<(f64, f64)> = None;
+    let mut left_out: Option<(f64, f64)> = None;
     for (i, (x, y)) in points.iter().copied().enumerate() {
-        let near = before.is_some_and(|(bx, by)| (x - bx).abs() < 2.0 && (y - by).abs() < 1.0);
+        let near = drawn.is_some_and(|(dx, dy)| (x - dx).abs() < 2.0 && (y - dy).abs() < 1.0);
         if near && i + 1 < points.len() {
+            left_out = Some((x, y));
             continue;
         }
-        // Writing into a String cannot fail.
-        let _ = write!(path, "{}{x:.1} {y:.1}", if before.is_some() { 'L' } else { 'M' });
-        before = Some((x, y));
+        // A long stretch begins where the last one ended, not at a point near to it.
+        left_out.take().filter(|(lx, _)| x - lx > 8.0).into_iter().for_each(&mut go_to);
+        go_to((x, y));
+        drawn = Some((x, y));
     }
     path
 }

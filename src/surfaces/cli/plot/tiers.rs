@@ -10,7 +10,7 @@ use ebb_core::domain::units::Timestamp;
 /// Counts over time.
 #[derive(Debug, Clone)]
 pub struct TiersPlot {
-    /// What stands above it.
+    /// Title.
     pub title: String,
     /// When the counts were taken, in order of time.
     pub times: Vec<Timestamp>,
@@ -21,7 +21,7 @@ pub struct TiersPlot {
 /// The counts of one tier.
 #[derive(Debug, Clone)]
 pub struct Series {
-    /// What stands beside it.
+    /// Name.
     pub name: String,
     /// Its colour.
     pub ink: Ink,
@@ -82,7 +82,7 @@ impl TiersPlot {
                     name
                 };
                 let rule = if scale.is_empty() { '│' } else { '┤' };
-                // What it holds at the end stands beside it, in the middle.
+                // The last count, right of the middle row.
                 let last = if row == ROWS / 2 { axis::count(series.last()) } else { String::new() };
                 text += format!("{name}{pad}  {scale:>count_wide$}{rule}{drawn} {last}").trim_end();
                 text.push('\n');
@@ -139,8 +139,13 @@ impl TiersPlot {
             let frame = Frame { left, top, width, height: high };
             let peak = whole(series.peak().max(1));
             let counts = self.times.iter().zip(&series.counts);
-            let points: Vec<(f64, f64)> =
-                counts.map(|(at, count)| (x(ms(*at)), frame.y(whole(*count), peak))).collect();
+            let mut points: Vec<(f64, f64)> = Vec::new();
+            for (at, count) in counts {
+                let (x, y) = (x(ms(*at)), frame.y(whole(*count), peak));
+                // A count holds until the next one: steps, not slopes.
+                points.extend(points.last().map(|(_, before)| (x, *before)));
+                points.push((x, y));
+            }
             body += &svg::rule((left, frame.bottom()), (frame.right(), frame.bottom()), "grid");
             body += &svg::area(&points, frame.bottom(), &format!("area {}", series.ink.class()));
             body += &svg::path(&points, &format!("line {}", series.ink.class()));

@@ -1,26 +1,26 @@
-//! What lies on trails: the hottest edges beside each other, and how the pheromones of one edge evaporate.
+//! The hottest edges of trails, a bar each.
 //!
 //! Success and traversal make one bar, since what ranks an edge is their sum; recency, which is 1 at most, is a column of
-//! eight steps, and the cost stands beside the base that it came down from.
+//! eight steps, and the cost is shown with its base cost.
 
-use super::canvas::{self, Canvas, HIGH, WIDE, place};
+use super::Ink;
+use super::canvas::{self, place};
 use super::svg::{self, Frame};
-use super::{Ink, axis};
 use crate::surfaces::cli::page::harmless;
 
 /// Edges, in the order in which they are to be drawn.
 #[derive(Debug, Clone)]
 pub struct TrailsPlot {
-    /// What stands above them.
+    /// Title.
     pub title: String,
     /// One row each.
     pub edges: Vec<Edge>,
 }
 
-/// What lies on an edge, and what walking it costs.
+/// The pheromones and the cost of an edge.
 #[derive(Debug, Clone)]
 pub struct Edge {
-    /// What stands beside it, such as `api HAS_ROOM outbox`.
+    /// Name, such as `api HAS_ROOM outbox`.
     pub name: String,
     /// "Led to good outcomes", 0 or more.
     pub success: f64,
@@ -28,9 +28,9 @@ pub struct Edge {
     pub traversal: f64,
     /// "Walked lately", `0 ..= 1`.
     pub recency: f64,
-    /// What it costs now, `0 ..= 10`.
+    /// Current cost, `0 ..= 10`.
     pub cost: f64,
-    /// What it would cost if nobody had walked it, `0 ..= 10`.
+    /// Base cost, `0 ..= 10`.
     pub base: f64,
 }
 
@@ -49,7 +49,7 @@ impl TrailsPlot {
     pub fn terminal(&self, width: usize, color: bool) -> String {
         let mut text = format!("{}\n", harmless(&self.title));
         if self.edges.is_empty() {
-            return text + "nobody has walked anywhere\n";
+            return text + "no trails\n";
         }
         let room = width.max(60) - NUMBERS;
         let longest = self.edges.iter().map(|edge| edge.name.chars().count()).max().unwrap_or(0);
@@ -115,129 +115,6 @@ impl TrailsPlot {
     }
 }
 
-/// How the pheromones of one place or edge evaporate, from the present cycle on.
-#[derive(Debug, Clone)]
-pub struct PheromonePlot {
-    /// What stands above them.
-    pub title: String,
-    /// One for each pheromone.
-    pub curves: Vec<Evaporating>,
-}
-
-/// One pheromone, cycle by cycle.
-#[derive(Debug, Clone)]
-pub struct Evaporating {
-    /// Its name, such as `success`.
-    pub name: String,
-    /// Its colour.
-    pub ink: Ink,
-    /// What is left after 0, 1, 2, … cycles.
-    pub left: Vec<f64>,
-}
-
-/// Rows of the curves in a terminal.
-const ROWS: usize = 12;
-
-impl PheromonePlot {
-    /// The greatest value, and cycles from the first to the last.
-    fn spans(&self) -> (f64, usize) {
-        let values =
-            self.curves.iter().flat_map(|curve| &curve.left).copied().filter(|left| left.is_finite());
-        let cycles = self.curves.iter().map(|curve| curve.left.len()).max().unwrap_or(0);
-        (values.fold(0.0, f64::max), cycles.saturating_sub(1).max(1))
-    }
-
-    /// The picture in characters, `width` columns at most (at least 40 are taken), one line break after each row.
-    #[must_use]
-    pub fn terminal(&self, width: usize, color: bool) -> String {
-        let (greatest, cycles) = self.spans();
-        let ticks = axis::values(greatest, 4);
-        let top = ticks.last().map_or(1.0, |(value, _)| *value);
-        let gutter = ticks.iter().map(|(_, label)| label.len()).max().unwrap_or(1) + 1;
-        let columns = width.max(40) - gutter - 1;
-        let y = |value: f64| ROWS * HIGH - 1 - place(value, 0.0, top, ROWS * HIGH);
-        let x = |cycle: usize| place(whole(cycle), 0.0, whole(cycles), columns * WIDE);
-        let mut canvas = Canvas::new(columns, ROWS);
-        for curve in &self.curves {
-            let points = curve.left.iter().enumerate().filter(|(_, left)| left.is_finite());
-            let points: Vec<(usize, usize)> = points.map(|(cycle, left)| (x(cycle), y(*left))).collect();
-            points.windows(2).for_each(|step| canvas.line(step[0], step[1], false, curve.ink));
-            if let [only] = points[..] {
-                canvas.dot(only.0, only.1, curve.ink);
-            }
-        }
-        let mut text = format!("{}\n", harmless(&self.title));
-        for (row, drawn) in canvas.rows(color).iter().enumerate() {
-            let tick = ticks.iter().find(|(value, _)| y(*value) / HIGH == row);
-            let (label, rule) = tick.map_or(("", '│'), |(_, label)| (label.as_str(), '┤'));
-            text += format!("{label:>gutter$}{rule}{drawn}").trim_end();
-            text.push('\n');
-        }
-        let times = axis::values(whole(cycles), 6);
-        let at = |value: f64| place(value, 0.0, whole(cycles), columns);
-        let inside = times.iter().filter(|(value, _)| *value <= whole(cycles));
-        let marks: Vec<(usize, &str)> = inside.map(|(value, label)| (at(*value), label.as_str())).collect();
-        let rule = |column| if marks.iter().any(|(mark, _)| *mark == column) { '┬' } else { '─' };
-        let indent = " ".repeat(gutter);
-        text += &format!("{indent}└{}\n", (0..columns).map(rule).collect::<String>());
-        text += format!("{indent} {}", canvas::labels(&marks, columns)).trim_end();
-        text += &format!("\n{indent} cycles from now on\n");
-        text + &self.legend(color)
-    }
-
-    /// Each pheromone with what is left of it now and at the end.
-    fn legend(&self, color: bool) -> String {
-        let widest = self.curves.iter().map(|curve| curve.name.chars().count()).max().unwrap_or(0);
-        let told = |curve: &Evaporating| {
-            let (first, last) = (curve.left.first().copied(), curve.left.last().copied());
-            let name = canvas::inked(&canvas::fitted(&harmless(&curve.name), widest), curve.ink, color);
-            format!("  {name}  {:.3}, at the end {:.3}\n", first.unwrap_or(0.0), last.unwrap_or(0.0))
-        };
-        self.curves.iter().map(told).collect()
-    }
-
-    /// The picture as a document of its own, 800 by 360 units.
-    #[must_use]
-    pub fn svg(&self) -> String {
-        let (greatest, cycles) = self.spans();
-        let ticks = axis::values(greatest, 4);
-        let top = ticks.last().map_or(1.0, |(value, _)| *value);
-        let frame = Frame { left: 64.0, top: 56.0, width: 600.0, height: 220.0 };
-        let x = |cycle: f64| frame.x(cycle, 0.0, whole(cycles));
-        let mut body = String::new();
-        for (value, label) in &ticks {
-            let y = frame.y(*value, top);
-            body += &svg::rule((frame.left, y), (frame.right(), y), "grid");
-            body += &svg::text((frame.left - 8.0, y + 4.0), "tick end", label);
-        }
-        for (cycle, label) in axis::values(whole(cycles), 6).iter().filter(|(at, _)| *at <= whole(cycles)) {
-            body += &svg::rule((x(*cycle), frame.bottom()), (x(*cycle), frame.bottom() + 5.0), "axis");
-            body += &svg::text((x(*cycle), frame.bottom() + 20.0), "tick middle", label);
-        }
-        body += &svg::text((frame.right(), frame.bottom() + 38.0), "tick end", "cycles from now on");
-        let mut name = frame.top + 4.0;
-        for curve in &self.curves {
-            let ink = curve.ink.class();
-            let points = curve.left.iter().enumerate().filter(|(_, left)| left.is_finite());
-            let points: Vec<(f64, f64)> =
-                points.map(|(cycle, left)| (x(whole(cycle)), frame.y(*left, top))).collect();
-            body += &svg::path(&points, &format!("line {ink}"));
-            body += &svg::text(
-                (frame.right() + 12.0, name),
-                &format!("letter {ink}-text"),
-                &harmless(&curve.name),
-            );
-            name += 18.0;
-        }
-        svg::document(&harmless(&self.title), frame.bottom() + 54.0, &body)
-    }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "a count of cycles in a picture is far below 2^53")]
-const fn whole(count: usize) -> f64 {
-    count as f64
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -262,22 +139,6 @@ mod tests {
         }
     }
 
-    fn evaporating() -> PheromonePlot {
-        let curve = |name: &str, ink, first: f64, rate: f64| Evaporating {
-            name: name.to_owned(),
-            ink,
-            left: (0..=120).map(|cycle| first * (1.0 - rate).powi(cycle)).collect(),
-        };
-        PheromonePlot {
-            title: "api HAS_ROOM webhooks, from cycle 492,456 on".to_owned(),
-            curves: vec![
-                curve("success", Ink::Green, 4.2, 0.01),
-                curve("traversal", Ink::Amber, 0.61, 0.03),
-                curve("recency", Ink::Blue, 1.0, 0.1),
-            ],
-        }
-    }
-
     #[test]
     fn the_hottest_at_80_columns() {
         let drawn = hot().terminal(80, false);
@@ -291,31 +152,12 @@ mod tests {
     }
 
     #[test]
-    fn the_curves_at_80_columns() {
-        let drawn = evaporating().terminal(80, false);
-        assert!(drawn.lines().all(|line| line.chars().count() <= 80), "{drawn}");
-        insta::assert_snapshot!(drawn);
-    }
-
-    #[test]
-    fn the_curves_as_svg() {
-        let mut few = evaporating();
-        few.curves.iter_mut().for_each(|curve| curve.left.truncate(7));
-        insta::assert_snapshot!(few.svg());
-    }
-
-    #[test]
     fn odd_input_is_drawn_without_fuss() {
         let none = TrailsPlot { edges: vec![], ..hot() };
-        assert!(none.terminal(80, true).contains("nobody") && none.svg().contains("</svg>"));
+        assert!(none.terminal(80, true).contains("no trails") && none.svg().contains("</svg>"));
         let mut odd = hot();
         odd.edges[0].success = f64::NAN;
         odd.edges[1] = Edge { success: 0.0, traversal: 0.0, recency: 0.0, ..odd.edges[1].clone() };
         assert_eq!(odd.terminal(0, false).lines().count(), 6);
-        let empty = PheromonePlot { curves: vec![], ..evaporating() };
-        assert!(empty.terminal(0, true).lines().count() > ROWS && empty.svg().contains("</svg>"));
-        let mut one = evaporating();
-        one.curves.iter_mut().for_each(|curve| curve.left = vec![f64::NAN]);
-        assert!(one.terminal(80, false).contains("cycles") && one.svg().contains("</svg>"));
     }
 }

@@ -1,4 +1,4 @@
-//! `ebb plot energy`, `tiers`, `decay` and `trails`: from what the service answers to a picture, and where it goes.
+//! `ebb plot energy`, `tiers`, `decay` and `trails`: makes the picture and prints or saves it.
 
 pub(in crate::surfaces::cli) mod decay;
 pub(in crate::surfaces::cli) mod trails;
@@ -7,7 +7,7 @@ use super::energy::EnergyPlot;
 use super::tiers::{Series, TiersPlot, bars};
 use super::{Picture, Verb, save};
 use crate::surfaces::cli::exit::CliError;
-use crate::surfaces::cli::memory::{key, picture};
+use crate::surfaces::cli::memory::{energy_plot, key};
 use crate::surfaces::cli::output::{Format, Output};
 use ebb_core::api::server::TierCount;
 use ebb_core::domain::tier::Tier;
@@ -15,26 +15,26 @@ use ebb_core::domain::units::Timestamp;
 use ebb_core::service::Service;
 use ebb_core::service::server::Hour;
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// Runs a verb.
 pub async fn run(verb: &Verb, service: &Service, output: &Output) -> Result<(), CliError> {
     match verb {
-        Verb::Energy(args) => {
-            let at = args.picture.when.instant(service).await?;
-            let explanation = service.explain(&key(&args.id, service)?, at).await?;
-            let plot = picture(&explanation);
-            match target(&args.picture, output) {
+        Verb::Energy { id, picture } => {
+            let at = picture.when.instant(service).await?;
+            let plot = energy_plot(&service.explain(&key(id, service)?, at).await?);
+            match target(picture, output) {
                 Target::Svg(to) => written(&plot.svg(), to, output),
-                Target::Numbers => output.emit("plot.energy", &curve(&args.id, &plot), |_| {}),
+                Target::Numbers => output.emit("plot.energy", &curve(id, &plot), |_| {}),
                 Target::Terminal => drawn(&plot.terminal(output.width, output.color), output),
             }
         }
-        Verb::Tiers(args) => {
-            let at = args.picture.when.instant(service).await?;
+        Verb::Tiers(picture) => {
+            let at = picture.when.instant(service).await?;
             let hours = service.timeline().await?;
             let plot = over_time(&hours, at);
-            match target(&args.picture, output) {
+            match target(picture, output) {
                 Target::Svg(to) => written(&plot.svg(), to, output),
                 Target::Numbers => output.emit_list("plot.tiers", "hours", &counts(&plot), |_| {}),
                 Target::Terminal => {
@@ -45,11 +45,11 @@ pub async fn run(verb: &Verb, service: &Service, output: &Output) -> Result<(), 
             }
         }
         Verb::Decay(args) => decay::run(args, service, output).await,
-        Verb::Trails(args) => trails::run(args, service, output).await,
+        Verb::Trails { limit, picture } => trails::run(*limit, picture, service, output).await,
     }
 }
 
-/// Where a picture goes.
+/// Destination of a picture.
 enum Target {
     Svg(PathBuf),
     Numbers,
@@ -68,19 +68,14 @@ fn drawn(picture: &str, output: &Output) -> Result<(), CliError> {
     output.emit("plot", &(), |page| page.picture(picture))
 }
 
-#[derive(Serialize)]
-struct Written {
-    svg: PathBuf,
-}
-
 fn written(svg: &str, to: PathBuf, output: &Output) -> Result<(), CliError> {
     save(svg, &to)?;
-    let written = Written { svg: to };
-    output.emit("plot", &written, |page| page.line(&format!("Wrote {}.", written.svg.display())))
+    output
+        .emit("plot", &BTreeMap::from([("svg", &to)]), |page| page.line(&format!("Wrote {}.", to.display())))
 }
 
 #[derive(Serialize)]
-struct Curve {
+struct EnergyCurve {
     id: String,
     points: Vec<Point>,
     thresholds: Vec<Level>,
@@ -99,7 +94,7 @@ struct Level {
     what: String,
 }
 
-fn curve(id: &str, plot: &EnergyPlot) -> Curve {
+fn curve(id: &str, plot: &EnergyPlot) -> EnergyCurve {
     let points = plot.segments.iter().flat_map(|segment| {
         segment.points.iter().map(|(at, energy)| Point { at: *at, energy: *energy, ahead: segment.ahead })
     });
@@ -107,7 +102,7 @@ fn curve(id: &str, plot: &EnergyPlot) -> Curve {
         energy: threshold.value,
         what: threshold.label.clone(),
     };
-    Curve {
+    EnergyCurve {
         id: id.to_owned(),
         points: points.collect(),
         thresholds: plot.thresholds.iter().map(level).collect(),
@@ -117,7 +112,7 @@ fn curve(id: &str, plot: &EnergyPlot) -> Curve {
 /// The tiers that memories go through, in the order of the panels.
 const TIERS: [Tier; 4] = [Tier::Working, Tier::ShortTerm, Tier::LongTerm, Tier::ExpiredWorking];
 
-/// What each tier held at the end of each hour up to `at`, from what was made, rose and expired in it.
+/// Counts of each tier at the end of each hour up to `at`, from the numbers created, promoted and expired in it.
 pub(in crate::surfaces::cli) fn over_time(hours: &[Hour], at: Timestamp) -> TiersPlot {
     let mut held = [0_i64; 4];
     let mut times = Vec::new();
@@ -143,7 +138,7 @@ pub(in crate::surfaces::cli) fn now(tiers: &[TierCount]) -> Vec<Series> {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Held {
+struct TierCounts {
     at: Timestamp,
     working: u64,
     short_term: u64,
@@ -151,10 +146,16 @@ struct Held {
     expired_working: u64,
 }
 
-fn counts(plot: &TiersPlot) -> Vec<Held> {
+fn counts(plot: &TiersPlot) -> Vec<TierCounts> {
     let at = |(index, at): (usize, &Timestamp)| {
         let held = |tier: usize| plot.series[tier].counts[index];
-        Held { at: *at, working: held(0), short_term: held(1), long_term: held(2), expired_working: held(3) }
+        TierCounts {
+            at: *at,
+            working: held(0),
+            short_term: held(1),
+            long_term: held(2),
+            expired_working: held(3),
+        }
     };
     plot.times.iter().enumerate().map(at).collect()
 }

@@ -1,6 +1,5 @@
 //! `ebb doctor`: findings, each with its fix.
 
-use super::Doctor;
 use crate::surfaces::cli::exit::{CliError, Exit};
 use crate::surfaces::cli::output::Output;
 use crate::surfaces::cli::page::Page;
@@ -9,7 +8,7 @@ use ebb_core::service::doctor::{Finding, Level};
 use serde::Serialize;
 
 #[derive(Serialize)]
-struct Answer {
+struct DoctorReport {
     problems: usize,
     warnings: usize,
     mended: Vec<String>,
@@ -20,18 +19,15 @@ struct Answer {
 ///
 /// # Errors
 /// Exit 7 if there is a problem.
-pub async fn doctor(args: &Doctor, service: &Service, output: &Output) -> Result<(), CliError> {
-    // A database that was never initialised is not half mended here: `ebb init` asks and does it whole.
-    let mended = if args.fix && service.store().check_schema().await.is_ok() {
-        service.mend().await?
-    } else {
-        Vec::new()
-    };
+pub async fn doctor(fix: bool, service: &Service, output: &Output) -> Result<(), CliError> {
+    // A database that was never initialised is left to `ebb init`, which asks first.
+    let mended =
+        if fix && service.store().check_schema().await.is_ok() { service.mend().await? } else { Vec::new() };
     let findings = service.doctor().await?;
     let count = |level| findings.iter().filter(|finding| finding.level == level).count();
     let (problems, warnings) = (count(Level::Problem), count(Level::Warning));
-    let answer = Answer { problems, warnings, mended, findings };
-    output.emit("doctor", &answer, |page| answer.lay_out(page, args.fix))?;
+    let answer = DoctorReport { problems, warnings, mended, findings };
+    output.emit("doctor", &answer, |page| answer.lay_out(page, fix))?;
     match problems {
         0 => Ok(()),
         1 => Err(CliError::new(Exit::Findings, "the doctor found a problem")),
@@ -39,7 +35,7 @@ pub async fn doctor(args: &Doctor, service: &Service, output: &Output) -> Result
     }
 }
 
-impl Answer {
+impl DoctorReport {
     fn lay_out(&self, page: &mut Page, fix: bool) {
         for row in &self.findings {
             let (sign, ink) = match row.level {
@@ -53,12 +49,12 @@ impl Answer {
             }
         }
         page.line("");
-        self.mended.iter().for_each(|done| page.line(&format!("Mended: {done}.")));
+        self.mended.iter().for_each(|done| page.line(&format!("Repaired: {done}.")));
         if fix && self.mended.is_empty() {
-            page.line("There was nothing that --fix could mend.");
+            page.line("--fix found nothing to repair.");
         }
         page.line(&match (self.problems, self.warnings) {
-            (0, 0) => "All is well.".to_owned(),
+            (0, 0) => "No problems.".to_owned(),
             (0, 1) => "No problem, 1 warning.".to_owned(),
             (0, n) => format!("No problem, {n} warnings."),
             (1, n) => format!("1 problem, {n} warnings."),

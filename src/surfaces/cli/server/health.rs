@@ -1,6 +1,6 @@
 //! `ebb health`: the documented health check, for energies as they are now.
 
-use super::Health;
+use crate::surfaces::cli::ReadOptions;
 use crate::surfaces::cli::exit::CliError;
 use crate::surfaces::cli::instant::readable;
 use crate::surfaces::cli::output::Output;
@@ -9,8 +9,8 @@ use ebb_core::api::server::{Health as Answer, TierHealth};
 use ebb_core::service::Service;
 
 /// Runs `ebb health`.
-pub async fn health(args: &Health, service: &Service, output: &Output) -> Result<(), CliError> {
-    let at = args.when.instant(service).await?;
+pub async fn health(when: &ReadOptions, service: &Service, output: &Output) -> Result<(), CliError> {
+    let at = when.instant(service).await?;
     let answer = service.health(at).await?;
     output.emit("health", &answer, |page| lay_out(&answer, page))
 }
@@ -46,12 +46,12 @@ fn lay_out(health: &Answer, page: &mut Page) {
     };
     page.fields(&[
         ("stuck attempts", hint(health.stuck_attempts, "ebb attempt list")),
-        ("set aside", hint(health.quarantined, "ebb inspect quarantine")),
+        ("quarantined", hint(health.quarantined, "ebb inspect quarantine")),
         ("due for decay", health.due.to_string()),
         ("ripe for promotion", health.ripe.to_string()),
-        ("sessions to be counted", health.sessions.to_string()),
-        ("to be looked at by clusters", health.clusters.to_string()),
-        ("new, to strengthen what is like them", health.reinforce.to_string()),
-        ("outcomes to be learned", health.outcomes.to_string()),
+        ("sessions to count", health.sessions.to_string()),
+        ("due for clustering", health.clusters.to_string()),
+        ("due for reinforcement", health.reinforce.to_string()),
+        ("outcomes to learn", health.outcomes.to_string()),
     ]);
 }

@@ -22,7 +22,7 @@ struct Answer<'a> {
 /// Writes a commented configuration file where one is wanted; needs no server. `sample` is its text.
 ///
 /// # Errors
-/// Exit 3 if the file exists and nobody says yes; 1 if it cannot be written.
+/// Exit 3 if the file exists and the confirmation is declined; 1 if it cannot be written.
 pub async fn write_config(
     args: &Init,
     sample: &str,

@@ -1,4 +1,4 @@
-//! `ebb status`: how things stand.
+//! `ebb status`: jobs, tiers, backlog, leases and mirrors.
 
 use super::Status;
 use crate::surfaces::cli::attempt::lease;
@@ -29,8 +29,8 @@ pub async fn status(args: &Status, service: &Service, output: &Output) -> Result
 fn lay_out(status: &Answer, page: &mut Page) {
     let Server { uri, name, version, edition } = &status.server;
     let time = match (status.scratch, status.simulated_now) {
-        (true, Some(at)) => format!("scratch: time is simulated and stands at {} UTC", readable(at)),
-        (true, None) => "scratch: time is simulated and has not begun".to_owned(),
+        (true, Some(at)) => format!("scratch database, simulated time: {} UTC", readable(at)),
+        (true, None) => "scratch database, simulated time: not started".to_owned(),
         (false, _) => format!("{} UTC", readable(status.at)),
     };
     page.fields(&[("server", format!("{name} {version} {edition} at {uri}")), ("time", time)]);
@@ -44,7 +44,7 @@ fn lay_out(status: &Answer, page: &mut Page) {
     if status.tiers.is_empty() {
         page.line("No memories.");
     } else {
-        let columns = [Column::left("TIER"), Column::right("MEMORIES"), Column::right("SET ASIDE")];
+        let columns = [Column::left("TIER"), Column::right("MEMORIES"), Column::right("QUARANTINED")];
         let row =
             |tier: &TierCount| [tier.tier.clone(), tier.memories.to_string(), tier.quarantined.to_string()];
         page.table(&columns, status.tiers.iter().map(row));
@@ -54,16 +54,16 @@ fn lay_out(status: &Answer, page: &mut Page) {
     let mut waits = vec![
         ("due for decay", waiting.due.to_string()),
         ("ripe for promotion", waiting.ripe.to_string()),
-        ("sessions to be counted", waiting.sessions.to_string()),
-        ("to be looked at by clusters", waiting.clusters.to_string()),
-        ("new, to strengthen what is like them", waiting.reinforce.to_string()),
-        ("outcomes to be learned", waiting.outcomes.to_string()),
+        ("sessions to count", waiting.sessions.to_string()),
+        ("due for clustering", waiting.clusters.to_string()),
+        ("due for reinforcement", waiting.reinforce.to_string()),
+        ("outcomes to learn", waiting.outcomes.to_string()),
     ];
     if *unstamped > 0 {
-        waits.push(("not yet seen", format!("{unstamped} of other writers; the next run adopts them")));
+        waits.push(("not adopted yet", format!("{unstamped} of other writers; the next run adopts them")));
     }
     if waiting.quarantined > 0 {
-        waits.push(("set aside", format!("{}; see: ebb inspect quarantine", waiting.quarantined)));
+        waits.push(("quarantined", format!("{}; see: ebb inspect quarantine", waiting.quarantined)));
     }
     page.fields(&waits);
     lay_out_leases(status, page);
@@ -73,9 +73,9 @@ fn lay_out(status: &Answer, page: &mut Page) {
     }
 }
 
-/// Who works on what: nothing at rest.
+/// Lays out open runs and attempts.
 fn lay_out_leases(status: &Answer, page: &mut Page) {
-    let nobody = || "nobody".to_owned();
+    let none = || "-".to_owned();
     if !status.runs.is_empty() {
         page.line("");
         let columns = [
@@ -83,14 +83,14 @@ fn lay_out_leases(status: &Answer, page: &mut Page) {
             Column::left("OCCURRENCE"),
             Column::left("HOLDER"),
             Column::right("BATCHES"),
-            Column::right("BEGUN"),
+            Column::right("FENCE"),
             Column::left("LEASE"),
         ];
         let row = |run: &OpenRun| {
             [
                 run.job.clone(),
                 run.occurrence.clone(),
-                run.holder.clone().unwrap_or_else(nobody),
+                run.holder.clone().unwrap_or_else(none),
                 run.batch.to_string(),
                 run.fence.to_string(),
                 lease(run.lease_left_ms),
@@ -111,7 +111,7 @@ fn lay_out_leases(status: &Answer, page: &mut Page) {
             [
                 attempt.id.clone(),
                 attempt.phase.clone().unwrap_or_else(|| "-".to_owned()),
-                attempt.holder.clone().unwrap_or_else(nobody),
+                attempt.holder.clone().unwrap_or_else(none),
                 attempt.holds.to_string(),
                 lease(attempt.lease_left_ms),
             ]
@@ -120,12 +120,12 @@ fn lay_out_leases(status: &Answer, page: &mut Page) {
     }
 }
 
-/// What each process holds in memory.
+/// Lays out the mirrors of all processes.
 pub(in crate::surfaces::cli) fn mirrors(mirrors: &[MirrorStatus], page: &mut Page) {
     let columns = [
         Column::left("MIRROR OF"),
         Column::cut("PROCESS"),
-        Column::left("LOOKED"),
+        Column::left("REFRESHED"),
         Column::right("GENERATION"),
         Column::right("NODES"),
         Column::right("RELATIONSHIPS"),
@@ -138,7 +138,7 @@ pub(in crate::surfaces::cli) fn mirrors(mirrors: &[MirrorStatus], page: &mut Pag
         [
             kept.scope.clone(),
             kept.process.clone(),
-            if kept.stale { format!("{age} ago: late, or gone") } else { format!("{age} ago") },
+            if kept.stale { format!("{age} ago: stale") } else { format!("{age} ago") },
             kept.generation.to_string(),
             kept.nodes.to_string(),
             kept.slots.to_string(),
@@ -147,7 +147,7 @@ pub(in crate::surfaces::cli) fn mirrors(mirrors: &[MirrorStatus], page: &mut Pag
             if kept.whole {
                 "everything".to_owned()
             } else {
-                format!("the hottest {}", percent(kept.held_share))
+                format!("hottest {}", percent(kept.held_share))
             },
         ]
     };

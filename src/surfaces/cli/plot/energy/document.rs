@@ -80,6 +80,9 @@ impl EnergyPlot {
     }
 }
 
+/// Room of a letter above the picture.
+const LETTER: f64 = 11.0;
+
 /// A tick for each access, a line for what is now, a line with a letter for what has a name.
 fn mark_lines(scene: &Scene<'_>, frame: &Frame, x: &dyn Fn(i64) -> f64) -> String {
     let mut body = String::new();
@@ -96,10 +99,14 @@ fn mark_lines(scene: &Scene<'_>, frame: &Frame, x: &dyn Fn(i64) -> f64) -> Strin
             _ => {}
         }
     }
+    let mut last = frame.left;
     for (letter, mark) in &scene.named {
         let (at, ink) = (x(mark.at.millis()), mark.kind.ink().class());
         body += &svg::rule((at, frame.top), (at, frame.bottom()), &format!("event {ink}"));
-        body += &svg::text((at, frame.top - 10.0), &format!("letter middle {ink}-text"), &letter.to_string());
+        // Letters that would touch each other, or the name of the axis, move right.
+        last = at.max(last + LETTER);
+        let class = format!("letter middle {ink}-text");
+        body += &svg::text((last, frame.top - 10.0), &class, &letter.to_string());
     }
     body
 }

@@ -4,10 +4,10 @@ use super::{Target, drawn, target, written};
 use crate::surfaces::cli::exit::CliError;
 use crate::surfaces::cli::instant::readable;
 use crate::surfaces::cli::output::Output;
-use crate::surfaces::cli::plot::decay::{Bar, DecayPlot, Fate, curve};
+use crate::surfaces::cli::plot::decay::{Bar, DecayPlot, Outlook, curve};
 use crate::surfaces::cli::plot::{Decay, Picture};
+use crate::surfaces::cli::relation::Names;
 use ebb_core::domain::event::Tie;
-use ebb_core::domain::ids::{EntityName, RelationType};
 use ebb_core::domain::relation::RelationState;
 use ebb_core::domain::units::{Timestamp, Weight};
 use ebb_core::service::{Relation, RelationFilter, Service};
@@ -17,13 +17,8 @@ pub(super) async fn run(args: &Decay, service: &Service, output: &Output) -> Res
     let (Some(from), Some(kind), Some(to)) = (&args.from, &args.kind, &args.to) else {
         return weights(args, service, output).await;
     };
-    let tie = Tie {
-        scope: service.scope().clone(),
-        from: EntityName::new(from).map_err(CliError::usage)?,
-        kind: RelationType::new(kind).map_err(CliError::usage)?,
-        to: EntityName::new(to).map_err(CliError::usage)?,
-    };
-    weight(&tie, &args.picture, service, output).await
+    let names = Names { from: from.clone(), kind: kind.clone(), to: to.clone() };
+    weight(&names.tie(service)?, &args.picture, service, output).await
 }
 
 async fn weights(args: &Decay, service: &Service, output: &Output) -> Result<(), CliError> {
@@ -33,7 +28,8 @@ async fn weights(args: &Decay, service: &Service, output: &Output) -> Result<(),
     match target(&args.picture, output) {
         Target::Svg(to) => written(&plot.svg(), to, output),
         Target::Numbers => {
-            let edges: Vec<Weighed> = all.iter().map(|relation| weighed(relation, service)).collect();
+            let edges: Vec<RelationWeight> =
+                all.iter().map(|relation| RelationWeight::of(relation, service)).collect();
             output.emit_list("plot.decay", "edges", &edges, |_| {})
         }
         Target::Terminal => drawn(&plot.terminal(output.width, output.color), output),
@@ -43,16 +39,16 @@ async fn weights(args: &Decay, service: &Service, output: &Output) -> Result<(),
 async fn weight(tie: &Tie, picture: &Picture, service: &Service, output: &Output) -> Result<(), CliError> {
     let at = picture.when.instant(service).await?;
     let found = service.relation(tie, at).await?;
-    let plot = curve(&tie.to_string(), &bond(&found), at, service.fading());
+    let plot = curve(&tie.to_string(), &state(&found), at, service.fading());
     match target(picture, output) {
         Target::Svg(to) => written(&plot.svg_of("weight"), to, output),
         Target::Numbers => {
             let points = plot.segments.iter().flat_map(|segment| {
                 let ahead = segment.ahead;
-                segment.points.iter().map(move |(at, weight)| WeightThen { at: *at, weight: *weight, ahead })
+                segment.points.iter().map(move |(at, weight)| WeightPoint { at: *at, weight: *weight, ahead })
             });
-            let falling = Falling { edge: weighed(&found, service), points: points.collect() };
-            output.emit("plot.decay", &falling, |_| {})
+            let curve = WeightCurve { edge: RelationWeight::of(&found, service), points: points.collect() };
+            output.emit("plot.decay", &curve, |_| {})
         }
         Target::Terminal => drawn(&plot.terminal(output.width, output.color), output),
     }
@@ -81,7 +77,7 @@ pub(in crate::surfaces::cli) fn lightest(
     let bar = |relation: &&Relation| Bar {
         name: name(relation),
         weight: relation.weight,
-        fate: Fate::of(&bond(relation), at, fading),
+        outlook: Outlook::of(&state(relation), at, fading),
     };
     let free: Vec<&Relation> = all.iter().filter(|relation| !relation.pinned).collect();
     let heavier = free.len().saturating_sub(limit);
@@ -92,7 +88,7 @@ pub(in crate::surfaces::cli) fn lightest(
     let remark =
         if left_out.is_empty() { String::new() } else { format!("Not drawn: {}.", left_out.join(", ")) };
     DecayPlot {
-        title: format!("What relations weigh, the lightest last, at {} UTC", readable(at)),
+        title: format!("Weights of relations, lightest last, at {} UTC", readable(at)),
         bars: free[heavier..].iter().map(bar).collect(),
         minimum: fading.minimum().value(),
         remark,
@@ -103,9 +99,9 @@ fn name(relation: &Relation) -> String {
     format!("{} {} {}", relation.from, relation.kind, relation.to)
 }
 
-/// What the law says of a relation goes by. A base outside `0 ..= 1`, which another writer may have left, is drawn at the
+/// The state that the law takes. A base outside `0 ..= 1`, which another writer may have left, is drawn at the
 /// nearest end.
-fn bond(relation: &Relation) -> RelationState {
+fn state(relation: &Relation) -> RelationState {
     let instant = |ms| Timestamp::from_millis(ms).unwrap_or(Timestamp::EPOCH);
     RelationState {
         base: Weight::new(relation.base.clamp(0.0, 1.0)).unwrap_or(Weight::ONE),
@@ -115,38 +111,34 @@ fn bond(relation: &Relation) -> RelationState {
     }
 }
 
-/// A relation, and when it is lost.
+/// A relation, its weight, and when it falls below the minimum.
 #[derive(Serialize)]
-struct Weighed {
-    from: String,
-    #[serde(rename = "type")]
-    kind: String,
-    to: String,
+struct RelationWeight {
+    #[serde(flatten)]
+    names: Names,
     weight: f64,
     pinned: bool,
     falls: Option<Timestamp>,
 }
 
-fn weighed(relation: &Relation, service: &Service) -> Weighed {
-    Weighed {
-        from: relation.from.clone(),
-        kind: relation.kind.clone(),
-        to: relation.to.clone(),
-        weight: relation.weight,
-        pinned: relation.pinned,
-        falls: bond(relation).falls(service.fading()),
+impl RelationWeight {
+    fn of(relation: &Relation, service: &Service) -> Self {
+        let Relation { from, kind, to, weight, pinned, .. } = relation.clone();
+        let falls = state(relation).falls(service.fading());
+        Self { names: Names { from, kind, to }, weight, pinned, falls }
     }
 }
 
+/// The curve of one relation.
 #[derive(Serialize)]
-struct Falling {
+struct WeightCurve {
     #[serde(flatten)]
-    edge: Weighed,
-    points: Vec<WeightThen>,
+    edge: RelationWeight,
+    points: Vec<WeightPoint>,
 }
 
 #[derive(Serialize)]
-struct WeightThen {
+struct WeightPoint {
     at: Timestamp,
     weight: f64,
     ahead: bool,

@@ -4,16 +4,21 @@ use super::{Target, drawn, target, written};
 use crate::surfaces::cli::exit::CliError;
 use crate::surfaces::cli::instant::readable;
 use crate::surfaces::cli::output::Output;
-use crate::surfaces::cli::plot::Trails;
+use crate::surfaces::cli::plot::Picture;
 use crate::surfaces::cli::plot::trails::{Edge, TrailsPlot};
 use ebb_core::api::trail::TrailEdge;
 use ebb_core::domain::units::Timestamp;
 use ebb_core::service::Service;
 
-pub(super) async fn run(args: &Trails, service: &Service, output: &Output) -> Result<(), CliError> {
-    let at = args.picture.when.instant(service).await?;
-    let limit = usize::from(args.limit);
-    match target(&args.picture, output) {
+pub(super) async fn run(
+    limit: u16,
+    picture: &Picture,
+    service: &Service,
+    output: &Output,
+) -> Result<(), CliError> {
+    let at = picture.when.instant(service).await?;
+    let limit = usize::from(limit);
+    match target(picture, output) {
         Target::Svg(to) => written(&hottest(service, limit, at).await?.svg(), to, output),
         Target::Numbers => {
             let edges = service.hot_trails(service.scope(), limit, at).await?.found;
@@ -41,7 +46,7 @@ pub(in crate::surfaces::cli) async fn hottest(
         base: seen.base_cost,
     };
     Ok(TrailsPlot {
-        title: format!("The hottest trails at {} UTC, cycle {}", readable(at), hot.cycle),
+        title: format!("Hottest trails at {} UTC, cycle {}", readable(at), hot.cycle),
         edges: hot.found.into_iter().map(edge).collect(),
     })
 }

@@ -1,12 +1,9 @@
-//! The verbs that write.
+//! `ebb trail node`, `edge`, `deposit`, `explore`, `evaporate` and `cycle`.
 
 use super::super::instant::readable;
 use super::super::output::Output;
-use super::super::{CliError, Global, Once, Write};
-use super::{
-    CycleArgs, DepositArgs, EdgeArgs, EvaporateArgs, ExploreArgs, NodeArgs, place, table_of_edges,
-    table_of_places,
-};
+use super::super::{CliError, Global, RunOptions, WriteOptions};
+use super::{CycleArgs, DepositArgs, EdgeVerb, NodeVerb, place, table_of_edges, table_of_places};
 use ebb_core::api::trail::{Evaporated, TrailCycle, TrailWritten};
 use ebb_core::domain::event::{Step, Trace, Walk};
 use ebb_core::domain::ids::PlaceId;
@@ -14,40 +11,38 @@ use ebb_core::service::memories::RequestId;
 use ebb_core::service::{JobName, Service, Tally};
 
 pub(super) async fn node(
-    args: &NodeArgs,
+    verb: &NodeVerb,
     service: &Service,
     output: &Output,
     global: &Global,
 ) -> Result<(), CliError> {
-    let label = service.allowed().label(&args.label).map_err(CliError::usage)?.clone();
-    let id = PlaceId::new(&args.id).map_err(CliError::usage)?;
-    let name = format!("{label}:{id}");
-    let what = Walk::node(label, id, args.name.clone()).map_err(CliError::usage)?;
-    let wrote = trace(what, &args.write, &args.once, service, global).await?;
+    let NodeVerb::Add { label, id, name, write } = verb;
+    let label = service.allowed().label(label).map_err(CliError::usage)?.clone();
+    let id = PlaceId::new(id).map_err(CliError::usage)?;
+    let place = format!("{label}:{id}");
+    let what = Walk::node(label, id, name.clone()).map_err(CliError::usage)?;
+    let wrote = trace(what, write, service, global).await?;
     output.emit("trail.node", &wrote, |page| {
-        page.line(&format!(
-            "{name} is {}.",
-            if wrote.traced.created == Some(true) { "new" } else { "there already" }
-        ));
+        let state = if wrote.traced.created == Some(true) { "is new" } else { "exists" };
+        page.line(&format!("{place} {state}."));
     })
 }
 
 pub(super) async fn edge(
-    args: &EdgeArgs,
+    verb: &EdgeVerb,
     service: &Service,
     output: &Output,
     global: &Global,
 ) -> Result<(), CliError> {
-    let kind = service.allowed().kind(&args.kind).map_err(CliError::usage)?.clone();
-    let (from, to) = (place(&args.from, service)?, place(&args.to, service)?);
+    let EdgeVerb::Add { from, kind, to, base_cost, write } = verb;
+    let kind = service.allowed().kind(kind).map_err(CliError::usage)?.clone();
+    let (from, to) = (place(from, service)?, place(to, service)?);
     let name = format!("{from} {kind} {to}");
-    let what = Walk::edge(from, to, kind, args.base_cost).map_err(CliError::usage)?;
-    let wrote = trace(what, &args.write, &args.once, service, global).await?;
+    let what = Walk::edge(from, to, kind, *base_cost).map_err(CliError::usage)?;
+    let wrote = trace(what, write, service, global).await?;
     output.emit("trail.edge", &wrote, |page| {
-        page.line(&format!(
-            "{name} is {}.",
-            if wrote.traced.created == Some(true) { "new" } else { "there already" }
-        ));
+        let state = if wrote.traced.created == Some(true) { "is new" } else { "exists" };
+        page.line(&format!("{name} {state}."));
         table_of_edges(page, &wrote.traced.edges);
     })
 }
@@ -74,7 +69,7 @@ pub(super) async fn deposit(
         .map(|(text, via)| Ok(Step { to: place(text, service)?, via }))
         .collect::<Result<Vec<Step>, CliError>>()?;
     let what = Walk::deposit(path, args.reward).map_err(CliError::usage)?;
-    let wrote = trace(what, &args.write, &args.once, service, global).await?;
+    let wrote = trace(what, &args.write, service, global).await?;
     output.emit("trail.deposit", &wrote, |page| {
         table_of_edges(page, &wrote.traced.edges);
         page.line("");
@@ -83,51 +78,52 @@ pub(super) async fn deposit(
 }
 
 pub(super) async fn explore(
-    args: &ExploreArgs,
+    name: &str,
+    write: &WriteOptions,
     service: &Service,
     output: &Output,
     global: &Global,
 ) -> Result<(), CliError> {
-    let what = Walk::Explore { place: place(&args.place, service)? };
-    let wrote = trace(what, &args.write, &args.once, service, global).await?;
+    let what = Walk::Explore { place: place(name, service)? };
+    let wrote = trace(what, write, service, global).await?;
     output.emit("trail.explore", &wrote, |page| table_of_places(page, &wrote.traced.nodes))
 }
 
 async fn trace(
     what: Walk,
-    write: &Write,
-    once: &Once,
+    write: &WriteOptions,
     service: &Service,
     global: &Global,
 ) -> Result<TrailWritten, CliError> {
     let at = write.instant(service, global).await?;
     let trace = Trace { at, scope: service.scope().clone(), what };
-    let mut done = service.trace(&write.mode(once), std::slice::from_ref(&trace)).await?;
+    let mut done = service.trace(&write.mode(), std::slice::from_ref(&trace)).await?;
     let done = done.pop().ok_or_else(|| CliError::failed("the database answered nothing"))?;
     Ok(TrailWritten { traced: done, at, dry_run: write.dry_run })
 }
 
 pub(super) async fn evaporate(
-    args: &EvaporateArgs,
+    force: bool,
+    options: &RunOptions,
     service: &Service,
     output: &Output,
     global: &Global,
 ) -> Result<(), CliError> {
-    let at = args.write.instant(service, global).await?;
-    let dry_run = args.write.dry_run;
+    let at = options.instant(service, global).await?;
+    let dry_run = options.dry_run;
     let tally: Tally = if dry_run {
-        service.dry_run_job(JobName::Evaporate, at, None, args.force).await?
+        service.dry_run_job(JobName::Evaporate, at, None, force).await?
     } else {
         let once = RequestId::or_new("cli", None);
-        service.evaporate(&once, at, args.force, None).await?.done()?
+        service.evaporate(&once, at, force, None).await?.done()?
     };
     let cycle = service.cycles().await?.cycles.at(at);
     let evaporated = Evaporated::of(&tally, cycle, at, dry_run);
     output.emit("trail.evaporate", &evaporated, |page| {
-        let (brought, silent) =
-            if dry_run { ("would be brought", "would fall") } else { ("were brought", "fell") };
+        let (updated, fell) =
+            if dry_run { ("would be updated", "would fall") } else { ("were updated", "fell") };
         page.line(&format!(
-            "{} places and edges {brought} to cycle {cycle}; of these {} {silent} silent.",
+            "{} places and edges {updated} to cycle {cycle}; of these {} {fell} to 0.",
             tally.changed, tally.silenced
         ));
     })
@@ -144,7 +140,7 @@ pub(super) async fn cycle(
     let mut counter = service.cycles().await?;
     let cycle = match args.advance {
         Some(more) => {
-            let mode = args.write.mode(&args.once);
+            let mode = args.write.mode();
             let cycle = service.advance_cycle(&mode, more, args.accept_cycles, at).await?;
             let after = service.cycles().await?.cycles.advances;
             counter.cycles.advances = if dry_run { after.saturating_add(i64::from(more)) } else { after };
@@ -154,10 +150,10 @@ pub(super) async fn cycle(
     };
     let answer = TrailCycle::of(&counter, cycle, at, dry_run);
     output.emit("trail.cycle", &answer, |page| {
-        page.line(&format!("It is cycle {cycle}, since {} UTC.", readable(answer.begins)));
+        page.line(&format!("Cycle {cycle}, since {} UTC.", readable(answer.begins)));
         match answer.evaporated {
-            Some(last) => page.line(&format!("Everything was brought to cycle {last}.")),
-            None => page.line("Nothing lies on any trail yet."),
+            Some(last) => page.line(&format!("Last evaporation: cycle {last}.")),
+            None => page.line("No pheromones yet."),
         }
     })
 }

@@ -1,7 +1,8 @@
-//! `ebb memory show` and `list`: what is there.
+//! `ebb memory show` and `list`.
 
-use super::shown::{Memory, card, table};
-use super::{List, Show, key};
+use super::layout::{Memory, card, table};
+use super::{List, key};
+use crate::surfaces::cli::ReadOptions;
 use crate::surfaces::cli::exit::CliError;
 use crate::surfaces::cli::output::{Format, Output};
 use ebb_core::domain::units::Timestamp;
@@ -10,9 +11,14 @@ use ebb_core::service::{Filter, Service};
 /// Rows asked for at once where all are listed.
 const PAGE: u32 = 1_000;
 
-pub(super) async fn show(args: &Show, service: &Service, output: &Output) -> Result<(), CliError> {
-    let at = args.when.instant(service).await?;
-    let shown = service.show(&key(&args.id, service)?, at).await?;
+pub(super) async fn show(
+    id: &str,
+    when: &ReadOptions,
+    service: &Service,
+    output: &Output,
+) -> Result<(), CliError> {
+    let at = when.instant(service).await?;
+    let shown = service.show(&key(id, service)?, at).await?;
     output.emit("memory.show", &shown, |page| card(&shown, page))
 }
 

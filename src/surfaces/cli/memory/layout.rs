@@ -1,4 +1,4 @@
-//! A memory as people see it: a card, a row of a table.
+//! A memory as text: a list of fields, a row of a table.
 
 use crate::surfaces::cli::exit::CliError;
 use crate::surfaces::cli::instant::readable;
@@ -7,7 +7,7 @@ use crate::surfaces::cli::page::{Column, Page};
 pub(super) use ebb_core::api::memory::Memory;
 use ebb_core::domain::units::Timestamp;
 
-/// Everything about it, below each other.
+/// Lays out all fields of a memory, one a line.
 pub(super) fn card(memory: &Memory, page: &mut Page) {
     if let Some(content) = &memory.content {
         page.paragraph(content);
@@ -17,15 +17,12 @@ pub(super) fn card(memory: &Memory, page: &mut Page) {
     let mut field = |name, value: Option<String>| fields.extend(value.map(|value| (name, value)));
     let instant = |at: Option<Timestamp>| at.map(|at| format!("{} UTC", readable(at)));
     let several = |list: &[String]| (!list.is_empty()).then(|| list.join(", "));
-    field("set aside", memory.quarantined.clone());
+    field("quarantined", memory.quarantined.clone());
     field("tier", memory.tier.map(|tier| tier.to_string()));
     field("energy", memory.energy.map(|energy| format!("{energy:.3} at {} UTC", readable(memory.at))));
     field(
         "pinned",
-        memory
-            .pinned
-            .filter(|pinned| *pinned)
-            .map(|_| "yes: it neither fades nor expires nor rises".to_owned()),
+        memory.pinned.filter(|pinned| *pinned).map(|_| "yes: no decay, expiry or promotion".to_owned()),
     );
     field("ripe since", instant(memory.ripe_at));
     field("created", instant(memory.created));
@@ -52,7 +49,7 @@ pub(super) fn card(memory: &Memory, page: &mut Page) {
 fn row(memory: &Memory, with_access: bool) -> Vec<String> {
     let mut row = vec![
         memory.id.clone(),
-        memory.tier.map_or_else(|| "set aside".to_owned(), |tier| tier.to_string()),
+        memory.tier.map_or_else(|| "quarantined".to_owned(), |tier| tier.to_string()),
         memory.energy.map_or_else(|| "-".to_owned(), |energy| format!("{energy:.3}")),
     ];
     if with_access {
@@ -73,7 +70,7 @@ pub(super) fn table(page: &mut Page, memories: &[Memory]) {
     page.table(&columns, memories.iter().map(|memory| row(memory, wide)));
 }
 
-/// Answers what was done to memories: one as itself, several as a list.
+/// Prints the memories that were written: one as itself, several as a list.
 pub(super) fn emit(
     output: &Output,
     verb: &str,

@@ -1,11 +1,11 @@
-//! `ebb memory add`, `access`, `pin`, `unpin` and `forget`: what changes a memory.
+//! `ebb memory add`, `access`, `pin`, `unpin` and `forget`.
 
-use super::shown::{Memory, emit};
-use super::{Access, Add, Forget, Pin, instance_id, memory_id, session_id};
-use crate::surfaces::cli::Global;
+use super::layout::{Memory, emit};
+use super::{Access, Add, Forget, memory_id};
 use crate::surfaces::cli::confirm::confirm;
 use crate::surfaces::cli::exit::CliError;
 use crate::surfaces::cli::output::Output;
+use crate::surfaces::cli::{Global, WriteOptions};
 use ebb_core::domain::event::{Access as Used, Remember};
 use ebb_core::domain::ids::{EntityName, MemoryId};
 use ebb_core::domain::memory::Revive;
@@ -21,15 +21,15 @@ pub(super) async fn add(
     let content = content(args).await?;
     // Words that cannot be stored are refused before anybody is asked about instants.
     let mentions = args.mentions.iter().map(|name| EntityName::new(name)).collect::<Result<_, _>>();
-    let mode = args.write.mode(&args.once);
+    let mode = args.write.mode();
     let id = memory_id(&args.id.clone().unwrap_or_else(|| mode.names()))?;
     let embedding = args.embedding.clone().map(|numbers| service.embedding(&id, numbers));
     let remember = Remember {
         id,
         scope: service.scope().clone(),
         content,
-        session: session_id(args.session.as_ref())?,
-        instance: instance_id(args.instance.as_ref())?,
+        session: args.origin.session()?,
+        instance: args.origin.instance()?,
         mentions: mentions.map_err(CliError::usage)?,
         pinned: args.pinned,
         embedding: embedding.transpose().map_err(CliError::usage)?,
@@ -53,29 +53,30 @@ pub(super) async fn access(
     output: &Output,
     global: &Global,
 ) -> Result<(), CliError> {
-    let ids = ids(&args.ids)?;
-    let session = session_id(args.session.as_ref())?;
-    instance_id(args.instance.as_ref())?;
+    let ids = memory_ids(&args.ids)?;
+    let session = args.origin.session()?;
+    args.origin.instance()?;
     let at = args.write.instant(service, global).await?;
     let revive = if args.no_revive { Revive::No } else { Revive::Yes };
     let scope = service.scope().clone();
     let used =
         |id: &MemoryId| Used { at, id: id.clone(), scope: scope.clone(), session: session.clone(), revive };
-    let touched = service.access_all(&args.write.mode(&args.once), &ids, used, at).await?;
+    let touched = service.access_all(&args.write.mode(), &ids, used, at).await?;
     emit(output, "memory.access", &touched, heading)
 }
 
 pub(super) async fn pin(
-    args: &Pin,
+    ids: &[String],
+    write: &WriteOptions,
     pin: bool,
     service: &Service,
     output: &Output,
     global: &Global,
 ) -> Result<(), CliError> {
-    let ids = ids(&args.ids)?;
-    let at = args.write.instant(service, global).await?;
-    let memories = service.pin(&args.write.mode(&args.once), (service.scope(), &ids), pin, at).await?;
-    let dry_run = args.write.dry_run;
+    let ids = memory_ids(ids)?;
+    let at = write.instant(service, global).await?;
+    let memories = service.pin(&write.mode(), (service.scope(), &ids), pin, at).await?;
+    let dry_run = write.dry_run;
     let (verb, done, would) = if pin {
         ("memory.pin", "pinned", "would be pinned")
     } else {
@@ -86,7 +87,7 @@ pub(super) async fn pin(
 }
 
 #[derive(Serialize)]
-struct Forgotten {
+struct ForgetReport {
     forgotten: Vec<String>,
     /// Memories and stubs.
     nodes: i64,
@@ -99,7 +100,7 @@ pub(super) async fn forget(
     output: &Output,
     global: &Global,
 ) -> Result<(), CliError> {
-    let ids = ids(&args.ids)?;
+    let ids = memory_ids(&args.ids)?;
     let at = args.write.instant(service, global).await?;
     let dry_run = args.write.dry_run;
     let many = match ids.as_slice() {
@@ -107,12 +108,12 @@ pub(super) async fn forget(
         several => format!("{} memories", several.len()),
     };
     if !dry_run {
-        let question = format!("Forget {many} for good, with the traces of every promotion?");
+        let question = format!("Delete {many} for good, with the stubs of their promotions?");
         confirm(&question, global.yes).await?;
     }
     let all = (service.scope(), ids.as_slice());
-    let nodes = service.forget(&args.write.mode(&args.once), all, at, args.accept_affected).await?;
-    let answer = Forgotten { forgotten: ids.iter().map(ToString::to_string).collect(), nodes, dry_run };
+    let nodes = service.forget(&args.write.mode(), all, at, args.accept_affected).await?;
+    let answer = ForgetReport { forgotten: ids.iter().map(ToString::to_string).collect(), nodes, dry_run };
     output.emit("memory.forget", &answer, |page| {
         let stubs = usize::try_from(nodes).unwrap_or(0).saturating_sub(ids.len());
         let stubs = match stubs {
@@ -121,15 +122,15 @@ pub(super) async fn forget(
             n => format!(" and {n} stubs of promotions"),
         };
         page.line(&if dry_run {
-            format!("Would forget {many}{stubs}. Nothing was written.")
+            format!("Would delete {many}{stubs}. Nothing was written.")
         } else {
-            format!("Forgot {many}{stubs}.")
+            format!("Deleted {many}{stubs}.")
         });
     })
 }
 
 /// The ids as they were typed, each once.
-fn ids(typed: &[String]) -> Result<Vec<MemoryId>, CliError> {
+fn memory_ids(typed: &[String]) -> Result<Vec<MemoryId>, CliError> {
     let mut ids: Vec<MemoryId> = Vec::new();
     for id in typed {
         let id = memory_id(id)?;
@@ -143,10 +144,10 @@ fn ids(typed: &[String]) -> Result<Vec<MemoryId>, CliError> {
 fn heading(memory: &Memory) -> String {
     let id = &memory.id;
     match (memory.did, memory.dry_run) {
-        (Some(EventEffect::Created), false) => format!("{id}: remembered"),
-        (Some(EventEffect::Created), true) => format!("{id}: would be remembered"),
-        (Some(EventEffect::Revived), false) => format!("{id}: revived, it had expired"),
-        (Some(EventEffect::Revived), true) => format!("{id}: would be revived, it has expired"),
+        (Some(EventEffect::Created), false) => format!("{id}: added"),
+        (Some(EventEffect::Created), true) => format!("{id}: would be added"),
+        (Some(EventEffect::Revived), false) => format!("{id}: revived after expiry"),
+        (Some(EventEffect::Revived), true) => format!("{id}: would be revived after expiry"),
         (_, false) => format!("{id}: accessed"),
         (_, true) => format!("{id}: would be accessed"),
     }

@@ -1,7 +1,7 @@
-//! Where a process can be asked: the port of the API, the worker's own for probes and metrics, or both.
+//! The ports of a process: that of the API, the worker's own for probes and metrics, or both.
 //!
-//! A process with an API answers probes and metrics there, because one port is what people expect of one process; a
-//! worker's own port is opened beside it only if somebody stated it, since that is where a supervisor was told to look.
+//! A process with an API serves probes and metrics there, because one port is what people expect of one process; a worker's own
+//! port is opened beside it only if it is configured, since a supervisor may then look there.
 
 use super::metrics::{self, ProcessState};
 use super::{Error, Roles};
@@ -18,29 +18,29 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-/// The usual port of what a worker says of itself.
+/// The default port for probes and metrics of a worker.
 pub const PORT: u16 = 9464;
-/// The usual port of the API.
+/// The default port of the API.
 pub const HTTP_PORT: u16 = 8322;
-/// How long requests at work are waited for at the end.
+/// How long a stop waits for open requests.
 const DRAIN_LIMIT: Duration = Duration::from_secs(8);
 
-/// Where a process can be asked.
+/// Addresses of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ports {
-    /// For everything.
+    /// Of the API, with probes and metrics.
     pub api: Option<SocketAddr>,
-    /// For probes and metrics.
+    /// For probes and metrics alone.
     pub probes: Option<SocketAddr>,
 }
 
-/// The ports, listened on.
-pub(super) struct Doors {
+/// Open ports.
+pub(super) struct Listeners {
     api: Option<(Listener, Arc<Api>)>,
     probes: Option<Listener>,
 }
 
-impl Doors {
+impl Listeners {
     pub(super) async fn open(
         service: &Arc<Service>,
         settings: &Settings,
@@ -76,19 +76,19 @@ impl Doors {
         }
     }
 
-    /// Waits for the stop, and then until requests at work are finished.
+    /// Waits for the stop, and then until open requests are finished.
     pub(super) fn drained(&self, stop: &CancellationToken) -> impl Future<Output = ()> + use<> {
         let (api, stop) = (self.api.as_ref().map(|(_, api)| Arc::clone(api)), stop.clone());
         async move {
             stop.cancelled().await;
             if let Some(api) = api {
-                // What is still at work then is rolled back by the server.
+                // The server rolls back a request that is still open then.
                 let _ = tokio::time::timeout(DRAIN_LIMIT, api.drained()).await;
             }
         }
     }
 
-    /// Answers until it is over.
+    /// Serves until `over` is cancelled.
     pub(super) async fn serve(
         self,
         service: &Arc<Service>,
@@ -100,8 +100,8 @@ impl Doors {
             let (database, service) = (ready.clone(), Arc::clone(service));
             move || database.borrow().clone().and_then(|()| service.no_room().map_or(Ok(()), Err))
         };
-        let asked = self.api.as_ref().map(|(listener, api)| (Arc::clone(api), listener.cut()));
-        let page = || page(Arc::clone(service), Arc::clone(meter), ready.clone(), asked.clone());
+        let requests = self.api.as_ref().map(|(listener, api)| (Arc::clone(api), listener.cut()));
+        let page = || page(Arc::clone(service), Arc::clone(meter), ready.clone(), requests.clone());
         let api = async {
             if let Some((listener, api)) = self.api {
                 listener.serve(router(&api, ready.clone(), page()), over.clone()).await;
@@ -121,23 +121,23 @@ async fn bind(stated: Option<SocketAddr>, usual: u16) -> Result<Listener, Error>
     listener.map_err(|source| Error::Listen { address: stated, usual, source })
 }
 
-/// The page of metrics, from what is counted where it happens.
+/// A function that writes the page of metrics from the counters of this process.
 fn page(
     service: Arc<Service>,
     meter: Arc<Meter>,
     ready: impl Fn() -> Ready + Send + Sync + 'static,
-    asked: Option<(Arc<Api>, Arc<AtomicU64>)>,
+    requests: Option<(Arc<Api>, Arc<AtomicU64>)>,
 ) -> impl Fn() -> String + Send + Sync + 'static {
     move || {
         let counters = service.store().counters();
-        let beside = ProcessState {
+        let process = ProcessState {
             ready: ready().is_ok(),
             retries: counters.retried.load(Ordering::Relaxed),
             unknown_commits: counters.unknown_commits.load(Ordering::Relaxed),
-            answered: asked.as_ref().map(|(api, _)| api.answered().by_class()),
-            room: asked.as_ref().map(|(api, cut)| (api.usage(), cut.load(Ordering::Relaxed))),
+            responses: requests.as_ref().map(|(api, _)| api.answered().by_class()),
+            usage: requests.as_ref().map(|(api, cut)| (api.usage(), cut.load(Ordering::Relaxed))),
             mirrors: service.mirrors(),
         };
-        metrics::page(&meter.counts(), &beside)
+        metrics::page(&meter.counts(), &process)
     }
 }
