@@ -114,7 +114,8 @@ pub(super) fn check(settings: &Settings, layers: &[Layer], faults: &mut Vec<Faul
 
 /// Builds what the laws are built of, and so checks the numbers that are theirs to judge.
 fn laws(settings: &Settings) -> Result<(), String> {
-    settings.relation.fading().map_err(|why| why.to_string())?;
+    let relation = &settings.relation;
+    relation.fading().map_err(|why| format!("it is {}; {why}", relation.half_life_days))?;
     settings.pheromones.evaporation().map_err(|why| match why {
         EvaporationError::Rate(_, why) => why.to_string(),
         why => why.to_string(),

@@ -212,10 +212,10 @@ fn tables(key: &'static Key, raw: &Raw, faults: &mut Vec<Fault>) -> Option<Given
             return None;
         }
     };
-    let values: Vec<Map<String, Value>> =
+    let mut values: Vec<Map<String, Value>> =
         list.iter().map(|(fields, origin)| table(key, fields, origin, faults)).collect();
     if name == policies::KEY {
-        for fault in policies::faults(&values) {
+        for fault in policies::faults(&mut values) {
             let (fields, origin) = &list[fault.index];
             let field = fields.iter().find(|(name, _)| name.eq_ignore_ascii_case(&fault.field));
             let origin = field.map_or(origin, |(_, raw)| &raw.origin).clone();

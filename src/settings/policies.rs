@@ -18,13 +18,7 @@ struct Fields(Draft);
 
 impl<'de> Deserialize<'de> for Fields {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let mut fields: BTreeMap<String, Option<policy::Given>> = map_of(from, &Draft::FIELDS)?;
-        for name in ["scope", "mode"] {
-            // Like every word of a configuration, in letters of any case.
-            if let Some(Some(policy::Given::Text(word))) = fields.get_mut(name) {
-                word.make_ascii_lowercase();
-            }
-        }
+        let fields: BTreeMap<String, Option<policy::Given>> = map_of(from, &Draft::FIELDS)?;
         Ok(Self(Draft(fields.into_iter().filter_map(|(name, value)| Some((name, value?))).collect())))
     }
 }
@@ -36,11 +30,17 @@ pub(super) fn read<'de, D: Deserializer<'de>>(from: D) -> Result<Policies, D::Er
     })
 }
 
-/// What is wrong with the policies of one layer.
-pub(super) fn faults(tables: &[Map<String, Value>]) -> Vec<PolicyFault> {
-    let draft = |table: &Map<String, Value>| {
+/// What is wrong with the policies of one layer. Their words, like all of a configuration, may be in letters of any case.
+pub(super) fn faults(tables: &mut [Map<String, Value>]) -> Vec<PolicyFault> {
+    let draft = |table: &mut Map<String, Value>| {
+        for name in ["scope", "mode"] {
+            if let Some(Value { kind: ValueKind::String(word), .. }) = table.get_mut(name) {
+                word.make_ascii_lowercase();
+            }
+        }
         let fields = Value::new(None, ValueKind::Table(table.clone())).try_deserialize();
         fields.map_or_else(|_| Draft::default(), |Fields(draft)| draft)
     };
-    Policies::check(&tables.iter().map(draft).collect::<Vec<_>>()).err().unwrap_or_default()
+    let drafts: Vec<Draft> = tables.iter_mut().map(draft).collect();
+    Policies::check(&drafts).err().unwrap_or_default()
 }

@@ -5,8 +5,8 @@
 #![expect(missing_docs, reason = "each field is described in config/default.toml")]
 
 use super::values::{
-    DAY, HOUR, KEPT_MAX, MINUTE, SECOND, address, bytes, connections, loopback, mebibytes, origins, pattern,
-    port, ratio, scopes, secret, span, texts, uri, whole, zone,
+    DAY, HOUR, KEPT_MAX, MINUTE, SECOND, address, bytes, connections, loopback, mebibytes, names, origins,
+    pattern, port, ratio, scopes, secret, span, uri, whole, zone,
 };
 use ebb_core::domain::ids::Scope;
 use ebb_core::domain::relation::{Fading, FadingError, Pins};
@@ -107,9 +107,9 @@ pub struct Pheromones {
     pub decay_interval_cycles: u32,
     #[serde(deserialize_with = "span::<SECOND, { 366 * DAY }, _, _>")]
     pub cycle: Duration,
-    #[serde(deserialize_with = "texts")]
+    #[serde(deserialize_with = "names")]
     pub labels: Vec<String>,
-    #[serde(deserialize_with = "texts")]
+    #[serde(deserialize_with = "names")]
     pub relationship_types: Vec<String>,
     #[serde(deserialize_with = "pheromone")]
     pub pheromone_cap: f64,

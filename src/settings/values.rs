@@ -164,15 +164,17 @@ pub(super) fn zone<'de, D: Deserializer<'de>>(from: D) -> Result<Zone, D::Error>
     text(from, &rule, Zone::named)
 }
 
-/// Texts, none twice.
-pub(super) fn texts<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
-    let rule = || "it must be a list of texts, none empty, none twice".to_owned();
-    checked(from, rule, |given: Vec<String>| (!has_twins(&given)).then_some(given))
+/// Labels and types of relationships. Which may stand in a statement, and that none does twice, the law checks.
+pub(super) fn names<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
+    let rule = "it must be a list of names, none twice: letters, digits and underscores, beginning with no digit, 64 at most";
+    checked(from, || rule.to_owned(), Some)
 }
 
 pub(super) fn scopes<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Scope>, D::Error> {
-    let scope = |name: String| Scope::new(&name).map_err(|why| Error::custom(format!("{name:?}: {why}")));
-    texts(from)?.into_iter().map(scope).collect()
+    let rule = || "it must be a list of texts, none empty, none twice".to_owned();
+    let names = checked(from, rule, |given: Vec<String>| (!has_twins(&given)).then_some(given))?;
+    let scope = |name: &String| Scope::new(name).map_err(|why| Error::custom(format!("{name:?}: {why}")));
+    names.iter().map(scope).collect()
 }
 
 /// Lists of texts.
