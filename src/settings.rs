@@ -1,18 +1,18 @@
-//! Settings: the sum of all floors' configurations, from four layers.
+//! Settings: the configuration of all modules, merged from four layers.
 //!
 //! `config/default.toml` (embedded) < `ebb.toml` in the current folder, or the file of `--config`, in TOML or YAML < the
 //! environment < flags. The environment is `EBB__SECTION__KEY` (`EBB__JOBS__DECAY__EVERY=30m`), and the usual `NEO4J_URI`,
 //! `NEO4J_USERNAME`, `NEO4J_PASSWORD` or `NEO4J_PASSWORD_FILE`, `NEO4J_DATABASE`, `EBB_NEO4J`, `EBB_NEO4J_IMAGE`,
-//! `EBB_DECAY_POLICIES` and `STIGMEM_DECAY_POLICIES`,
-//! which count as unset when empty; where both name one key, `EBB__` wins. Keys match whatever their case, because
-//! variables lose it.
+//! `EBB_DECAY_POLICIES` and `STIGMEM_DECAY_POLICIES`, which count as unset when empty; where both name one key, `EBB__` wins.
+//! The case of a key does not matter, because variables lose it.
 //!
-//! The defaults have no second home: tunables implement no Rust `Default`, and a value that is missing here is missing.
+//! Defaults are in `config/default.toml` only: no section implements Rust's `Default`. The types of [`sections`] are the one
+//! source of the keys, the checks, `config show` and the reference page; no list of keys stands beside them.
 //!
 //! # Design notes
-//! A key that nobody knows is an error: a misspelt `decayBatchSize` that silently does nothing is found months later.
-//! All faults are reported at once, each with its place, because a configuration is mended in an editor, not by asking
-//! the program once per mistake.
+//! An unknown key is an error: a misspelt `decayBatchSize` that silently does nothing is found months later. All faults are
+//! reported at once, each with its place, because a configuration is corrected in an editor, not by running the program
+//! once per mistake.
 //!
 //! Invariant: no secret is ever printed (held by `tests::a_secret_is_never_printed`).
 
@@ -53,11 +53,11 @@ pub const FILE_NAME: &str = "ebb.toml";
 pub struct Flags {
     /// The file to read instead of `ebb.toml` in the current folder; it must exist.
     pub config: Option<PathBuf>,
-    /// Values that flags stand for; later ones win.
+    /// Values given by flags; later ones win.
     pub set: Vec<Flag>,
 }
 
-/// One flag that stands for a value of the configuration.
+/// A flag that gives a value of the configuration.
 #[derive(Debug, Clone)]
 pub struct Flag {
     /// The key, as `config show` prints it.

@@ -1,7 +1,7 @@
-//! What two values must agree on, once each is sound alone.
+//! Checks between values, once each is sound alone, and choices between keys that exclude each other.
 //!
-//! A fault here names a key that somebody gave: if the key that breaks the rule has its default value, the fault stands
-//! at the other key of the rule.
+//! A fault is placed at a key that was given: if the key that breaks the rule has its default value, at the other key of
+//! the rule.
 
 use super::fault::{Fault, Origin};
 use super::keys::KEYS;
@@ -11,9 +11,8 @@ use config::Value;
 use ebb_core::domain::trail::EvaporationError;
 use ebb_core::domain::tunables::ConsolidationConfig;
 
-/// Settles on one of two keys that say the same thing in two ways, the password stated or in a file, a schedule as an
-/// interval or as a pattern: the one of the highest layer, so that a variable can stand in for what a file says and the
-/// other way round.
+/// Keeps one of two keys that exclude each other, such as a password and its file, or an interval and a cron pattern: the
+/// one of the higher layer, so that a variable can replace either key of a file.
 pub(super) fn choose(layers: &mut [Layer], faults: &mut Vec<Fault>) {
     choose_one(layers, "neo4j.password", "neo4j.password_file", faults);
     for job in KEYS.iter().filter_map(|key| key.name.strip_suffix(".every")) {
@@ -61,7 +60,7 @@ pub(super) fn merge_policies(layers: &mut [Layer]) {
     }
 }
 
-/// Checks what needs more than one value to be seen.
+/// Checks values against each other, and by the laws.
 pub(super) fn check(settings: &Settings, layers: &[Layer], faults: &mut Vec<Fault>) {
     let (bolt, http) = (settings.neo4j.bolt_port, settings.neo4j.http_port);
     if bolt == http && bolt != 0 {
@@ -90,29 +89,25 @@ pub(super) fn check(settings: &Settings, layers: &[Layer], faults: &mut Vec<Faul
         check_laws(layers, faults);
     }
     let Err(broken) = settings.memory.clone().check() else { return };
-    // A value that is no number at all was named above; what it would have been compared with is not its neighbour's fault.
-    let named_above = |text: &str| faults.iter().any(|fault| mentions(&fault.what, text));
+    // A value that is no number was reported above, and its default takes its place here: a conflict with that is no fault.
+    let named_above = |name: &str| faults.iter().any(|fault| mentions(&fault.what, name));
     let mut more = Vec::new();
     for fault in broken {
-        let names: Vec<&str> = ConsolidationConfig::NAMES
-            .into_iter()
-            .filter(|name| *name == fault.name || mentions(&fault.rule, name))
-            .collect();
+        let compared = ConsolidationConfig::NAMES.into_iter().filter(|name| mentions(&fault.rule, name));
+        let names: Vec<&str> = std::iter::once(fault.name).chain(compared).collect();
         if names.iter().any(|name| named_above(name)) {
             continue;
         }
-        let mut keys = vec![format!("memory.{}", fault.name)];
-        keys.extend(names.iter().map(|name| format!("memory.{name}")));
-        let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
+        let keys: Vec<String> = names.iter().map(|name| format!("memory.{name}")).collect();
         more.push(Fault {
-            origin: blamed(layers, &keys),
+            origin: blamed(layers, &keys.iter().map(String::as_str).collect::<Vec<_>>()),
             what: format!("`memory.{}` is {}; {}", fault.name, fault.value, fault.rule),
         });
     }
     faults.extend(more);
 }
 
-/// Builds what the laws are built of, and so checks the numbers that are theirs to judge.
+/// Builds the laws from the settings, which checks the numbers that only the laws know ranges for.
 fn laws(settings: &Settings) -> Result<(), String> {
     let relation = &settings.relation;
     relation.fading().map_err(|why| format!("it is {}; {why}", relation.half_life_days))?;
@@ -126,8 +121,8 @@ fn laws(settings: &Settings) -> Result<(), String> {
     settings.engine.plasticity().map_err(|why| why.to_string()).map(drop)
 }
 
-/// Finds which values break a law: those that do so alone, with all else at its default; then the first of the others that
-/// do so together. Laws name no keys, and stop at their first fault.
+/// Finds the values that break a law: those that do so alone, with all else at its default; then the first of the others
+/// that do so together. The laws themselves name no keys, and stop at their first fault.
 fn check_laws(layers: &[Layer], faults: &mut Vec<Fault>) {
     let Some(defaults) = layers.first() else { return };
     let broken = |values: &[&Given]| {
@@ -157,7 +152,7 @@ fn check_laws(layers: &[Layer], faults: &mut Vec<Fault>) {
     }
 }
 
-/// The place of the first of these keys that somebody gave.
+/// The place of the first of these keys that is not at its default.
 fn blamed(layers: &[Layer], keys: &[&str]) -> Origin {
     let origins = || keys.iter().filter_map(|key| winner(layers, key)).map(|given| &given.origin);
     origins()

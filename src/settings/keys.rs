@@ -4,7 +4,7 @@ use super::reader::{self, Privacy};
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-/// A key, and what its value may be.
+/// A key of the configuration.
 #[derive(Debug)]
 pub(super) struct Key {
     /// Section, dot, name: as it is written in a file.

@@ -1,8 +1,8 @@
 //! The layers of a configuration: embedded defaults, a file, the environment, flags.
 //!
-//! Each layer becomes a list of values under their keys, every value with its place and already checked alone; what is no
-//! key, or no value for it, becomes a fault and is left out. The `config` crate then merges the layers: it knows
-//! precedence, but neither lines nor all faults at once.
+//! Each layer is read into a list of values by key, each with its place and checked alone; an unknown key or a wrong value
+//! becomes a fault and is left out. The `config` crate then merges the layers: it implements precedence, but knows no
+//! lines and stops at the first fault.
 
 use super::fault::{Fault, Origin};
 use super::keys::{self, Key};

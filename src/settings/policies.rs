@@ -1,7 +1,6 @@
 //! The list `[[policies]]`, whose fields are those of the decay semantics document.
 //!
-//! What each field may be, and what they must agree on, is a law of the domain: a file, a variable and a request are judged
-//! alike.
+//! The domain checks the fields, alone and together, so that the same rules hold for a file, a variable and a request.
 
 use super::values::map_of;
 use config::{Map, Value, ValueKind};

@@ -1,4 +1,4 @@
-//! Values as they were given, each with its place: what TOML, YAML, JSON, variables and flags are read into.
+//! Values as they were given, each with its place: the common form of TOML, YAML, JSON, variables and flags.
 
 use super::fault::{Fault, Origin};
 use saphyr::{LoadableYamlNode, MarkedYaml, Scalar, YamlData};

@@ -1,14 +1,14 @@
-//! Reads one value through the type of its field, and finds out what a field is.
+//! Reads one value through the type of its field, and describes fields by their types.
 //!
 //! Deserialising the settings as a whole would stop at the first fault and could not say on which line it is. So each value
-//! is read alone: the settings are deserialised along one path, from a value that holds nothing else. All else is missing,
-//! which ends the attempt, but only after the one field has been read: its result is what counts. The same walk, with a value
-//! that no field takes, tells the names of a section's keys.
+//! is read alone: the settings are deserialised along one path, from a map that holds nothing else. The other fields are
+//! missing, which fails the whole, but only after the one field was read; its result is kept. The same walk with a value that
+//! no field accepts yields the keys of a section and the rule of a field.
 //!
 //! # Design notes
 //! A value of a file has a type; a variable or a flag is bare text. A number in quotes is a mistake in a file, and in a
-//! variable the only way to write one. The reader knows both, and keeps the value as it was understood, which is what the
-//! layers are merged of and what `config show` prints.
+//! variable the only way to write one. The reader accepts both, and keeps the typed value, from which the layers are
+//! merged and which `config show` prints.
 
 use super::Settings;
 use super::fault::Origin;

@@ -150,7 +150,7 @@ fn unknown_names_come_with_the_nearest_one_and_their_place() {
 }
 
 #[test]
-fn wrong_types_and_ranges_are_told_all_at_once() {
+fn wrong_types_and_ranges_are_reported_all_at_once() {
     let toml = r#"
 neo4j.heap_mb = "1024"
 neo4j.bolt_port = 70000
@@ -172,7 +172,7 @@ a = 1
 }
 
 #[test]
-fn what_two_values_must_agree_on_is_told_at_the_one_that_was_given() {
+fn a_conflict_of_two_values_is_reported_at_the_one_that_was_given() {
     let toml = "[memory]\nworkingToShortThreshold = 1.0\nshortTermDecay = -1\n[neo4j]\nbolt_port = 7687\nhttp_port = 7687\n";
     assert_eq!(
         faults(toml, &[], &[]),
@@ -364,7 +364,7 @@ fn the_documented_block_of_yaml_is_a_section_of_its_own() {
 }
 
 #[test]
-fn a_list_of_tables_is_read_from_every_form_and_tells_every_fault_at_its_place() {
+fn a_list_of_tables_is_read_from_every_form_and_every_fault_has_its_place() {
     let pins = |settings: Settings| settings.relation.pinned.0;
     let tables = "[[relation.pinned]]\ntype = \"depends_on\"\n[[relation.pinned]]\nfrom = \"a\"\ntype = \"uses\"\nto = \"b\"\n";
     let both = pins(load(tables, &[], &[]).unwrap());
@@ -399,7 +399,7 @@ fn a_list_of_tables_is_read_from_every_form_and_tells_every_fault_at_its_place()
 }
 
 #[test]
-fn no_text_makes_the_reader_of_configurations_fall() {
+fn no_text_makes_the_reader_panic() {
     let seeds = [
         "[memory]\nworkingDecay = 0.5\ndecayBatchSize = 100\n[jobs.decay]\ncron = \"30 4 * * 0\"\ntimezone = \"Europe/Berlin\"\n",
         "[relation]\nhalfLifeDays = 90\nminimumWeight = 0.10\n[log]\nfilter = \"warn,ebb=info\"\n[worker]\nlease = \"15s\"\n",
@@ -498,7 +498,7 @@ fn the_engine_is_configured_by_file_and_variables() {
 }
 
 #[test]
-fn what_the_engine_refuses_is_told_by_key_and_place() {
+fn numbers_outside_the_laws_are_reported_by_key_and_place() {
     let laws = [
         ("engine", "text_weight = 0", "text_weight is 0; it must be "),
         ("engine", "weight_floor = 0.001", "WEIGHT_FLOOR is 0.001"),
@@ -524,7 +524,7 @@ fn what_the_engine_refuses_is_told_by_key_and_place() {
         let begins = format!("ebb.toml:2:1: `{section}.{key}`: ");
         assert!(said[0].starts_with(&begins) && said[0].contains(says), "{said:?}");
     }
-    // Each may weigh nothing, not all of them; and every fault is told at once.
+    // Each may weigh nothing, not all of them; and every fault is reported at once.
     let none = "[engine]\nlearning_rate = 2\n[engine.weights]\nstructural = 0\nsemantic = 0\ntemporal = 0\ncausal = 0\n";
     let said = faults(none, &[("EBB__ENGINE__SYNONYMS", "a,b;b")], &[]);
     assert_eq!(said.len(), 3, "{said:?}");
@@ -536,7 +536,7 @@ fn what_the_engine_refuses_is_told_by_key_and_place() {
 }
 
 #[test]
-fn a_value_of_the_engine_that_is_none_of_its_kind_is_told_by_key_and_place() {
+fn engine_values_of_a_wrong_type_are_reported_by_key_and_place() {
     let heard =
         "it must be a list of \"structural\" or \"semantic\" or \"temporal\" or \"causal\", none twice";
     let shapes = [
