@@ -237,7 +237,7 @@ async fn run_demo(settings: &Settings, scope: Scope, output: &Output) -> Result<
         settings.neo4j.home.clone_from(&folder);
         output.remark("Starting a scratch Neo4j of its own, in .ebb/demo");
     }
-    settings.policies = settings::policies::of_text(demo::POLICIES).map_err(CliError::failed)?;
+    settings.policies = settings::policies_of(demo::POLICIES).map_err(CliError::failed)?;
     let open = wiring::open(&settings, scope).await.map_err(not_open)?;
     let shown = demo::run(&open.service, open.endpoint(), &folder, output).await;
     let managed = settings.neo4j.uri.is_none();
@@ -323,7 +323,7 @@ fn job_schedules(settings: &Settings) -> Vec<JobSchedule> {
 fn setting_rows(settings: &Settings) -> Vec<Setting> {
     let setting = |row: &settings::Row| Setting {
         key: row.key.to_owned(),
-        value: row.value.as_ref().and_then(|value| serde_json::to_value(value).ok()),
+        value: row.value.clone(),
         from: row.from.clone(),
     };
     settings.rows().iter().map(setting).collect()

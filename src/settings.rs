@@ -1,60 +1,49 @@
-//! Settings: the sum of all floors' configurations, from four layers.
+//! Settings: the configuration of all modules, merged from four layers.
 //!
 //! `config/default.toml` (embedded) < `ebb.toml` in the current folder, or the file of `--config`, in TOML or YAML < the
 //! environment < flags. The environment is `EBB__SECTION__KEY` (`EBB__JOBS__DECAY__EVERY=30m`), and the usual `NEO4J_URI`,
 //! `NEO4J_USERNAME`, `NEO4J_PASSWORD` or `NEO4J_PASSWORD_FILE`, `NEO4J_DATABASE`, `EBB_NEO4J`, `EBB_NEO4J_IMAGE`,
-//! `EBB_DECAY_POLICIES` and `STIGMEM_DECAY_POLICIES`,
-//! which count as unset when empty; where both name one key, `EBB__` wins. Keys match whatever their case, because
-//! variables lose it.
+//! `EBB_DECAY_POLICIES` and `STIGMEM_DECAY_POLICIES`, which count as unset when empty; where both name one key, `EBB__` wins.
+//! The case of a key does not matter, because variables lose it.
 //!
-//! The defaults have no second home: tunables implement no Rust `Default`, and a value that is missing here is missing.
+//! Defaults are in `config/default.toml` only: no section implements Rust's `Default`. The types of [`sections`] are the one
+//! source of the keys, the checks, `config show` and the reference page; no list of keys stands beside them.
 //!
 //! # Design notes
-//! A key that nobody knows is an error: a misspelt `decayBatchSize` that silently does nothing is found months later.
-//! All faults are reported at once, each with its place, because a configuration is mended in an editor, not by asking
-//! the program once per mistake.
+//! An unknown key is an error: a misspelt `decayBatchSize` that silently does nothing is found months later. All faults are
+//! reported at once, each with its place, because a configuration is corrected in an editor, not by running the program
+//! once per mistake.
 //!
 //! Invariant: no secret is ever printed (held by `tests::a_secret_is_never_printed`).
 
 mod agreement;
 pub mod engine;
 mod environment;
-pub mod facts;
 mod fault;
-pub mod guard;
-pub mod http;
-pub mod jobs;
-mod kind;
-mod knobs;
+mod keys;
 mod layers;
-pub mod mcp;
-pub mod mirror;
-pub mod pheromones;
-pub mod policies;
-pub mod pools;
-mod redact;
-pub mod relation;
-pub mod retention;
-pub mod similarity;
-mod tables;
+mod policies;
+mod raw;
+mod reader;
+pub mod sections;
 #[cfg(test)]
 mod tests;
-pub mod worker;
-mod yaml;
+mod values;
 
 pub use environment::Environment;
 pub use fault::{Fault, Faults, Origin};
-pub use kind::Shown;
-pub use redact::Row;
 
 use crate::telemetry;
+use config::Config;
 use ebb_core::domain::policy::Policies;
 use ebb_core::domain::tunables::ConsolidationConfig;
+use keys::KEYS;
 use layers::{Given, Layer};
-use serde::Deserialize;
+use reader::Privacy;
+use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
-/// The embedded defaults: every knob with its unit and its reason.
+/// The embedded defaults: every key with its unit and its reason.
 pub const DEFAULT_TOML: &str = include_str!("../config/default.toml");
 /// The file that is read from the current folder when no other is named.
 pub const FILE_NAME: &str = "ebb.toml";
@@ -64,14 +53,14 @@ pub const FILE_NAME: &str = "ebb.toml";
 pub struct Flags {
     /// The file to read instead of `ebb.toml` in the current folder; it must exist.
     pub config: Option<PathBuf>,
-    /// Values that flags stand for; later ones win.
+    /// Values given by flags; later ones win.
     pub set: Vec<Flag>,
 }
 
-/// One flag that stands for a value of the configuration.
+/// A flag that gives a value of the configuration.
 #[derive(Debug, Clone)]
 pub struct Flag {
-    /// The key, as the table of knobs writes it.
+    /// The key, as `config show` prints it.
     pub key: &'static str,
     /// The value.
     pub value: String,
@@ -79,44 +68,58 @@ pub struct Flag {
     pub written: String,
 }
 
-/// The configuration in force, checked.
-#[derive(Debug, Clone)]
+/// The configuration in force, checked. Its sections stand in the order of `config show`.
+#[derive(Debug, Clone, Deserialize)]
 pub struct Settings {
+    /// Which facts age, and how.
+    #[serde(default, deserialize_with = "policies::read")]
+    pub policies: Policies,
     /// Which server, and how to run a managed one.
+    #[serde(deserialize_with = "sections::Server::deserialize")]
     pub neo4j: ebb_provision::Config,
-    /// Connections to it.
-    pub pools: pools::Config,
-    /// What `ebb init` writes into the ConsolidationConfig node; it passes the laws' own check.
+    /// Connections to it; these keys too are written in the section `[neo4j]`.
+    pub pools: sections::Pools,
+    /// The content of the ConsolidationConfig node that `ebb init` writes; it passes the law's own check.
     pub memory: ConsolidationConfig,
     /// How memories are compared.
-    pub similarity: similarity::Config,
-    /// What trails go by.
-    pub pheromones: pheromones::Config,
+    pub similarity: sections::Similarity,
     /// How relations fade.
-    pub relation: relation::Config,
-    /// Which facts grow old, and how.
-    pub policies: Policies,
-    /// How closely confidence follows them.
-    pub facts: facts::Config,
+    pub relation: sections::Relation,
+    /// How trails evaporate.
+    pub pheromones: sections::Pheromones,
+    /// How closely confidence follows the policies.
+    pub facts: sections::Facts,
     /// When and how long jobs run.
-    pub jobs: jobs::Config,
+    pub jobs: sections::Jobs,
     /// How a worker holds what it works on.
-    pub worker: worker::Config,
-    /// Where and to whom the API answers.
-    pub http: http::Config,
+    pub worker: sections::Worker,
+    /// Where the API answers, and to whom.
+    pub http: sections::Http,
     /// What is held in memory for recall.
-    pub mirror: mirror::Config,
+    pub mirror: sections::Mirror,
     /// How signals spread and hits are ranked.
     pub engine: engine::Config,
     /// What agents may do through MCP.
-    pub mcp: mcp::Config,
-    /// When a change is too large to make unasked.
-    pub guard: guard::Config,
-    /// How long what Ebb recorded for itself is kept.
-    pub retention: retention::Config,
+    pub mcp: sections::Mcp,
+    /// When a change is too large to make without confirmation.
+    pub guard: sections::Guard,
+    /// How long Ebb keeps its own records.
+    pub retention: sections::Retention,
     /// What is logged, and how.
     pub log: telemetry::Config,
+    #[serde(skip)]
     rows: Vec<Row>,
+}
+
+/// One key of the configuration in force, as `ebb config show` prints it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Row {
+    /// Section, dot, name.
+    pub key: &'static str,
+    /// The value; none where nothing is set; stars for a secret.
+    pub value: Option<serde_json::Value>,
+    /// `default`, `default, by NAME`, `FILE:LINE:COLUMN`, `env NAME`, `flag --NAME`, or `unset`.
+    pub from: String,
 }
 
 impl Settings {
@@ -153,20 +156,30 @@ impl Settings {
             Layer::of_flags(&flags.set, &mut faults),
         ];
         agreement::choose(&mut layers, &mut faults);
-        tables::merge(&mut layers);
-        let filled = fill(&layers);
-        if let Ok(settings) = &filled {
-            agreement::check(settings, &layers, &mut faults);
-        }
-        match filled {
-            Ok(settings) if faults.is_empty() => Ok(settings),
-            Err(fault) if faults.is_empty() => Err(Faults::new(vec![fault])),
-            _ => Err(Faults::new(faults)),
+        agreement::merge_policies(&mut layers);
+        match fill(&layers) {
+            Ok(settings) => {
+                agreement::check(&settings, &layers, &mut faults);
+                if faults.is_empty() { Ok(settings) } else { Err(Faults::new(faults)) }
+            }
+            Err(why) if faults.is_empty() => {
+                Err(Faults::new(vec![Fault { origin: Origin::Default, what: why.to_string() }]))
+            }
+            Err(_) => Err(Faults::new(faults)),
         }
     }
 }
 
-/// A commented `ebb.toml` that changes nothing: every knob with its default, as a comment.
+/// The policies of a TOML text, as they would stand in a configuration alone.
+pub fn policies_of(text: &str) -> Result<Policies, Faults> {
+    let mut faults = Vec::new();
+    let place = |line, column| Origin::File { path: "policies.toml".into(), line, column };
+    let layer = Layer::of_toml(text, &place, &mut faults);
+    let settings = Settings::from_layers(layer, &Flags::default(), &Environment::default(), faults)?;
+    Ok(settings.policies)
+}
+
+/// A commented `ebb.toml` that changes nothing: every key with its default, as a comment.
 #[must_use]
 pub fn sample() -> String {
     let line = |line: &str| match line.chars().next() {
@@ -176,42 +189,24 @@ pub fn sample() -> String {
     DEFAULT_TOML.lines().map(line).collect()
 }
 
-/// Merges the layers and fills the structs. A value that passed its check but does not fit its field is a mistake in
-/// the table of knobs, reported like any other fault.
-fn fill(layers: &[Layer]) -> Result<Settings, Fault> {
-    let misfit = |error: config::ConfigError| Fault { origin: Origin::Default, what: error.to_string() };
-    let merged = layers
-        .iter()
-        .fold(config::Config::builder(), |builder, layer| builder.add_source(layer.clone()))
-        .build()
-        .map_err(misfit)?;
-    Ok(Settings {
-        neo4j: section(&merged, "neo4j").map_err(misfit)?,
-        pools: section(&merged, "neo4j").map_err(misfit)?,
-        memory: section(&merged, "memory").map_err(misfit)?,
-        similarity: section(&merged, "similarity").map_err(misfit)?,
-        pheromones: section(&merged, "pheromones").map_err(misfit)?,
-        relation: section(&merged, "relation").map_err(misfit)?,
-        policies: policies::of(&merged).map_err(misfit)?,
-        facts: section(&merged, "facts").map_err(misfit)?,
-        jobs: section(&merged, "jobs").map_err(misfit)?,
-        worker: section(&merged, "worker").map_err(misfit)?,
-        http: section(&merged, "http").map_err(misfit)?,
-        mirror: section(&merged, "mirror").map_err(misfit)?,
-        engine: section(&merged, "engine").map_err(misfit)?,
-        mcp: section(&merged, "mcp").map_err(misfit)?,
-        guard: section(&merged, "guard").map_err(misfit)?,
-        retention: section(&merged, "retention").map_err(misfit)?,
-        log: section(&merged, "log").map_err(misfit)?,
-        rows: redact::rows(layers),
-    })
+/// Merges the layers, from the lowest to the highest. Each value was checked, so only a key without any can be at fault.
+fn fill(layers: &[Layer]) -> Result<Settings, config::ConfigError> {
+    let builder = layers.iter().fold(Config::builder(), |builder, layer| builder.add_source(layer.clone()));
+    let settings: Settings = builder.build()?.try_deserialize()?;
+    Ok(Settings { rows: KEYS.iter().map(|key| row(layers, key)).collect(), ..settings })
 }
 
-fn section<'de, T: Deserialize<'de>>(merged: &config::Config, name: &str) -> Result<T, config::ConfigError> {
-    merged.get(name)
+fn row(layers: &[Layer], key: &'static keys::Key) -> Row {
+    let given = winner(layers, &key.name);
+    let shown = |given: &Given| match key.privacy {
+        Privacy::Secret => Some("********".into()),
+        _ => given.value.clone().try_deserialize().ok(),
+    };
+    let from = given.map_or_else(|| "unset".to_owned(), |given| given.origin.to_string());
+    Row { key: &key.name, value: given.and_then(shown), from }
 }
 
 /// The value of a key in force: the last of the highest layer that gives it.
 fn winner<'a>(layers: &'a [Layer], key: &str) -> Option<&'a Given> {
-    layers.iter().rev().find_map(|layer| layer.0.iter().rfind(|given| given.key == key))
+    layers.iter().rev().find_map(|layer| layer.0.iter().rfind(|given| given.key.name == key))
 }

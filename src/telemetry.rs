@@ -4,7 +4,8 @@
 //! never a secret. The message of a panic may contain a string of the data, for example of a failed slice: so only its place is
 //! logged, and the message only if it is a literal of the program.
 
-use serde::Deserialize;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
 use std::any::Any;
 use std::panic::PanicHookInfo;
 use tracing_subscriber::EnvFilter;
@@ -15,9 +16,31 @@ use tracing_subscriber::util::SubscriberInitExt;
 #[derive(Debug, Clone, Deserialize)]
 pub struct Config {
     /// Levels by target, such as `warn,ebb=info`.
+    #[serde(deserialize_with = "filter")]
     pub filter: String,
     /// Format of a line.
     pub format: LogFormat,
+}
+
+/// A filter that names only levels that there are. The subscriber's own parser takes a misspelt level for a target.
+fn filter<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
+    const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
+    let is_level = |level: &str| LEVELS.iter().any(|known| known.eq_ignore_ascii_case(level));
+    let is_target = |target: &str| {
+        !target.is_empty() && target.chars().all(|c| c.is_ascii_alphanumeric() || "_-:".contains(c))
+    };
+    let is_filter = |given: &String| {
+        given.split(',').map(str::trim).all(|part| match part.split_once('=') {
+            Some((target, level)) => is_target(target) && is_level(level),
+            None => is_level(part),
+        })
+    };
+    String::deserialize(from).ok().filter(is_filter).ok_or_else(|| {
+        let levels = LEVELS.join(", ");
+        D::Error::custom(format!(
+            "it must be levels by target, such as \"warn,ebb=info\"; levels are {levels}"
+        ))
+    })
 }
 
 /// Format of a line.

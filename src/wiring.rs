@@ -5,7 +5,7 @@
 //! initialised by a person, with `ebb init`.
 
 use crate::settings::Settings;
-use crate::settings::jobs::JobConfig as JobSettings;
+use crate::settings::sections;
 use ebb_core::clock::Clock;
 use ebb_core::domain::ids::Scope;
 use ebb_core::domain::policy::Regime;
@@ -127,7 +127,7 @@ pub fn service_over(endpoint: &Endpoint, settings: &Settings, scope: Scope) -> R
         guard: settings.guard.into(),
         mirror: mirror_config(settings, &scope)?,
         engine: settings.engine.rules().map_err(|why| Error::Recall(why.to_string()))?,
-        learn: settings.engine.learn.into(),
+        learn: settings.engine.learn,
         scope,
     };
     Ok(Service::new(store, Clock::Real, config))
@@ -135,10 +135,7 @@ pub fn service_over(endpoint: &Endpoint, settings: &Settings, scope: Scope) -> R
 
 /// The configuration of mirrors: the scopes of the settings, and the scope of this command.
 fn mirror_config(settings: &Settings, scope: &Scope) -> Result<mirror::Config, Error> {
-    let named = settings.mirror.scopes.iter().map(|name| Scope::new(name));
-    let mut scopes = named
-        .collect::<Result<Vec<Scope>, _>>()
-        .map_err(|why| Error::Recall(format!("mirror.scopes: {why}")))?;
+    let mut scopes = settings.mirror.scopes.clone();
     if !scopes.contains(scope) {
         scopes.push(scope.clone());
     }
@@ -167,7 +164,7 @@ pub fn schedules(settings: &Settings) -> scheduler::Config {
     let jobs = &settings.jobs;
     let mut fade = job(&jobs.fade);
     fade.enabled &= settings.relation.enabled;
-    fade.rhythm = fade.rhythm.or_else(|| jobs.fade.rhythm_of(&settings.relation.schedule));
+    fade.rhythm = fade.rhythm.or_else(|| Some(jobs.fade.rhythm_of(settings.relation.schedule.clone())));
     scheduler::Config([
         job(&jobs.audit),
         job(&jobs.decay),
@@ -182,7 +179,7 @@ pub fn schedules(settings: &Settings) -> scheduler::Config {
     ])
 }
 
-fn job(settings: &JobSettings) -> scheduler::JobConfig {
+fn job(settings: &sections::Job) -> scheduler::JobConfig {
     scheduler::JobConfig {
         enabled: settings.enabled,
         rhythm: settings.rhythm(),

@@ -69,7 +69,8 @@ const DECAY_RATE: f32 = 0.005;
 const HORIZON_MAX: u64 = 1_000_000;
 
 /// What is learned from.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Learn {
     /// What somebody says was of use.
     #[default]

@@ -50,7 +50,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use secrecy::SecretString;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 
 use ports::Ports;
 
@@ -61,7 +61,7 @@ pub use server::{Server, start};
 
 /// Which server to work with, and how a managed one is brought up. The values come from `config/default.toml`
 /// and what overrides it.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone)]
 pub struct Config {
     /// Address of a given server (`bolt`, `bolt+s`, `neo4j`, `neo4j+s`, …). Without it a managed server is
     /// used.
@@ -90,9 +90,7 @@ pub struct Config {
     pub heap_mb: u32,
     /// Page cache, MiB; at least 8.
     pub pagecache_mb: u32,
-    /// How long a start may take, beside fetching and the replay of a log: a duration with unit, such as
-    /// `"60s"`.
-    #[serde(deserialize_with = "duration")]
+    /// How long a start may take, beside fetching and the replay of a log.
     pub start_timeout: Duration,
     /// Folder for what is fetched once and shared by all homes; the artifacts go into `neo4j` in it. Without it a
     /// folder `cache` beside the home.
@@ -103,13 +101,6 @@ pub struct Config {
     pub mvn: Option<PathBuf>,
     /// Docker client to use; without it `docker` from the path.
     pub docker: Option<PathBuf>,
-}
-
-/// Reads a duration with its unit.
-fn duration<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
-    let text = String::deserialize(from)?;
-    humantime::parse_duration(&text)
-        .map_err(|e| serde::de::Error::custom(format!("\"{text}\" is no duration such as \"60s\": {e}")))
 }
 
 /// How a managed server is brought up.

@@ -1,27 +1,27 @@
-//! What two values must agree on, once each is sound alone.
+//! Checks between values, once each is sound alone, and choices between keys that exclude each other.
 //!
-//! A fault here names a key that somebody gave: if the key that breaks the rule has its default value, the fault stands
-//! at the other key of the rule.
+//! A fault is placed at a key that was given: if the key that breaks the rule has its default value, at the other key of
+//! the rule.
 
 use super::fault::{Fault, Origin};
-use super::jobs::JOBS;
-use super::layers::Layer;
-use super::{Settings, winner};
-use ebb_core::domain::ids::Scope;
+use super::keys::KEYS;
+use super::layers::{Given, Layer};
+use super::{Settings, policies, winner};
+use config::Value;
 use ebb_core::domain::trail::EvaporationError;
+use ebb_core::domain::tunables::ConsolidationConfig;
 
-/// Settles on one of two keys that say the same thing in two ways, the password stated or in a file, a schedule as an
-/// interval or as a pattern: the one of the highest layer, so that a variable can stand in for what a file says and the
-/// other way round.
+/// Keeps one of two keys that exclude each other, such as a password and its file, or an interval and a cron pattern: the
+/// one of the higher layer, so that a variable can replace either key of a file.
 pub(super) fn choose(layers: &mut [Layer], faults: &mut Vec<Fault>) {
     choose_one(layers, "neo4j.password", "neo4j.password_file", faults);
-    for job in JOBS {
-        choose_one(layers, &format!("jobs.{job}.every"), &format!("jobs.{job}.cron"), faults);
+    for job in KEYS.iter().filter_map(|key| key.name.strip_suffix(".every")) {
+        choose_one(layers, &format!("{job}.every"), &format!("{job}.cron"), faults);
     }
 }
 
 fn choose_one(layers: &mut [Layer], one: &str, other: &str, faults: &mut Vec<Fault>) {
-    let height = |key| layers.iter().rposition(|layer| layer.0.iter().any(|given| given.key == key));
+    let height = |key| layers.iter().rposition(|layer| layer.0.iter().any(|given| given.key.name == key));
     match (height(one), height(other)) {
         (Some(first), Some(second)) if first == second => {
             if let Some(given) = winner(layers, other) {
@@ -37,10 +37,30 @@ fn choose_one(layers: &mut [Layer], one: &str, other: &str, faults: &mut Vec<Fau
 }
 
 fn remove(layers: &mut [Layer], key: &str) {
-    layers.iter_mut().for_each(|layer| layer.0.retain(|given| given.key != key));
+    layers.iter_mut().for_each(|layer| layer.0.retain(|given| given.key.name != key));
 }
 
-/// Checks what needs more than one value to be seen.
+/// Moves the policies of all layers into the highest: a later one replaces the earlier one of its id, in its place, so
+/// that a variable can replace one policy of a file and leave the others. Any other list is replaced as a whole.
+pub(super) fn merge_policies(layers: &mut [Layer]) {
+    let mut merged: Vec<Value> = Vec::new();
+    let mut last: Option<Given> = None;
+    let id = |policy: &Value| policy.clone().into_table().ok()?.remove("id");
+    for given in layers.iter().flat_map(|layer| &layer.0).filter(|given| given.key.name == policies::KEY) {
+        for policy in given.value.clone().into_array().unwrap_or_default() {
+            match merged.iter_mut().find(|known| id(known) == id(&policy)) {
+                Some(known) => *known = policy,
+                None => merged.push(policy),
+            }
+        }
+        last = Some(given.clone());
+    }
+    if let (Some(last), Some((highest, _))) = (last, layers.split_last_mut()) {
+        highest.0.push(Given { value: Value::from(merged), ..last });
+    }
+}
+
+/// Checks values against each other, and by the laws.
 pub(super) fn check(settings: &Settings, layers: &[Layer], faults: &mut Vec<Fault>) {
     let (bolt, http) = (settings.neo4j.bolt_port, settings.neo4j.http_port);
     if bolt == http && bolt != 0 {
@@ -65,52 +85,74 @@ pub(super) fn check(settings: &Settings, layers: &[Layer], faults: &mut Vec<Faul
         );
         faults.push(Fault { origin: blamed(layers, &["http.listen", "http.proxy"]), what });
     }
-    if let Err(why) = settings.relation.fading() {
-        let what = format!("`relation.halfLifeDays` is {}; {why}", settings.relation.half_life_days);
-        faults.push(Fault { origin: blamed(layers, &["relation.halfLifeDays"]), what });
-    }
-    if let Err(EvaporationError::Rate(name, why)) = settings.pheromones.evaporation() {
-        let key = format!("pheromones.{name}");
-        faults.push(Fault { origin: blamed(layers, &[&key]), what: format!("`{key}`: {why}") });
-    }
-    if let Err(why) = settings.pheromones.allowed() {
-        let keys = ["pheromones.labels", "pheromones.relationship_types"];
-        faults.push(Fault { origin: blamed(layers, &keys), what: why.to_string() });
-    }
-    for (key, why) in settings.engine.refused() {
-        faults.push(Fault { origin: blamed(layers, &[&key]), what: format!("`{key}`: {why}") });
-    }
-    for name in &settings.mirror.scopes {
-        if let Err(why) = Scope::new(name) {
-            let what = format!("`mirror.scopes` names {name:?}; {why}");
-            faults.push(Fault { origin: blamed(layers, &["mirror.scopes"]), what });
-        }
+    if laws(settings).is_err() {
+        check_laws(layers, faults);
     }
     let Err(broken) = settings.memory.clone().check() else { return };
-    // A value that is no number at all was named above; what it would have been compared with is not its neighbour's fault.
-    let named_above = |text: &str| faults.iter().any(|fault| mentions(&fault.what, text));
+    // A value that is no number was reported above, and its default takes its place here: a conflict with that is no fault.
+    let named_above = |name: &str| faults.iter().any(|fault| mentions(&fault.what, name));
     let mut more = Vec::new();
     for fault in broken {
-        let names: Vec<&str> = super::knobs::KNOBS
-            .iter()
-            .filter_map(|knob| knob.key.strip_prefix("memory."))
-            .filter(|name| *name == fault.name || mentions(&fault.rule, name))
-            .collect();
+        let compared = ConsolidationConfig::NAMES.into_iter().filter(|name| mentions(&fault.rule, name));
+        let names: Vec<&str> = std::iter::once(fault.name).chain(compared).collect();
         if names.iter().any(|name| named_above(name)) {
             continue;
         }
-        let mut keys = vec![format!("memory.{}", fault.name)];
-        keys.extend(names.iter().map(|name| format!("memory.{name}")));
-        let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
+        let keys: Vec<String> = names.iter().map(|name| format!("memory.{name}")).collect();
         more.push(Fault {
-            origin: blamed(layers, &keys),
+            origin: blamed(layers, &keys.iter().map(String::as_str).collect::<Vec<_>>()),
             what: format!("`memory.{}` is {}; {}", fault.name, fault.value, fault.rule),
         });
     }
     faults.extend(more);
 }
 
-/// The place of the first of these keys that somebody gave.
+/// Builds the laws from the settings, which checks the numbers that only the laws know ranges for.
+fn laws(settings: &Settings) -> Result<(), String> {
+    let relation = &settings.relation;
+    relation.fading().map_err(|why| format!("it is {}; {why}", relation.half_life_days))?;
+    settings.pheromones.evaporation().map_err(|why| match why {
+        EvaporationError::Rate(_, why) => why.to_string(),
+        why => why.to_string(),
+    })?;
+    settings.pheromones.allowed().map_err(|why| why.to_string())?;
+    settings.engine.rules().map_err(|why| why.to_string())?;
+    settings.engine.range().map_err(|why| why.to_string())?;
+    settings.engine.plasticity().map_err(|why| why.to_string()).map(drop)
+}
+
+/// Finds the values that break a law: those that do so alone, with all else at its default; then the first of the others
+/// that do so together. The laws themselves name no keys, and stop at their first fault.
+fn check_laws(layers: &[Layer], faults: &mut Vec<Fault>) {
+    let Some(defaults) = layers.first() else { return };
+    let broken = |values: &[&Given]| {
+        let values = Layer(values.iter().map(|given| (*given).clone()).collect());
+        super::fill(&[defaults.clone(), values]).ok().and_then(|settings| laws(&settings).err())
+    };
+    let mut blame = |given: &Given, why| {
+        faults.push(Fault { origin: given.origin.clone(), what: format!("`{}`: {why}", given.key.name) });
+    };
+    let mut others = Vec::new();
+    let winners = KEYS.iter().filter_map(|key| winner(layers, &key.name));
+    for given in winners.filter(|given| given.origin != Origin::Default) {
+        match broken(&[given]) {
+            Some(why) => blame(given, why),
+            None => others.push(given),
+        }
+    }
+    if let Some(why) = broken(&others) {
+        let is_needed = |one: &&&Given| {
+            let without: Vec<_> =
+                others.iter().copied().filter(|given| given.key.name != one.key.name).collect();
+            broken(&without).is_none()
+        };
+        if let Some(given) = others.iter().find(is_needed) {
+            blame(given, why);
+        }
+    }
+}
+
+/// The place of the first of these keys that is not at its default.
 fn blamed(layers: &[Layer], keys: &[&str]) -> Origin {
     let origins = || keys.iter().filter_map(|key| winner(layers, key)).map(|given| &given.origin);
     origins()

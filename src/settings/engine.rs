@@ -1,107 +1,96 @@
-//! The section `[engine]`: how signals spread, what is heard and what it weighs, what is learned.
+//! The section `[engine]`: how signals spread, which evidence counts and how much, what is learned.
 //!
 //! # Design notes
-//! Each number is a law of its own to the engine, which is asked about each apart: so every fault is told, each at the key
-//! that it is about. Groups of synonyms replace the fifteen that are there: as any list does, and because a word can be in
-//! one group only, so beside groups that cannot be taken away many a word could not be given another meaning.
+//! Groups of synonyms replace the fifteen of the default file: as any list does, and because a word can be in one group only,
+//! so that beside groups that cannot be removed many words could not be given another meaning.
 
+use super::values::{groups, has_twins, map_of, whole};
 use ebb_engine::activation::Params;
 use ebb_engine::causal::CausalChainDetector;
 use ebb_engine::graph;
 use ebb_engine::graph::builder::WeightRange;
 use ebb_engine::graph::kinds::{Dimension, NodeType};
 use ebb_engine::graph::number::PosF32;
-use ebb_engine::plasticity::{self, Rules};
+use ebb_engine::plasticity::{Learn, Rules};
 use ebb_engine::recall::{self, Ask, Weighing, Xlr};
 use ebb_engine::semantic::synonyms::SynonymExpander;
 use ebb_engine::temporal::decay::HalfLives;
 use ebb_engine::{merge, resonance};
-use serde::Deserialize;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 /// The kinds of evidence, in the order of [`Dimension::ALL`].
-pub(super) const DIMENSIONS: [&str; 4] = ["structural", "semantic", "temporal", "causal"];
+const DIMENSIONS: [&str; 4] = ["structural", "semantic", "temporal", "causal"];
 /// The key of the half-life of kinds that have none of their own.
 const OTHERS: &str = "others";
 
-/// The keys of half-lives: the kinds of nodes that have a name, and all others.
-pub(super) fn half_life_keys() -> impl Iterator<Item = &'static str> {
-    NodeType::named().filter_map(NodeType::name).chain([OTHERS])
-}
-
-/// How signals spread, what is heard, and what is learned. Every field is described in `config/default.toml`.
+/// The section. The engine checks its numbers when `agreement` builds the rules of them.
 #[derive(Debug, Clone, Deserialize)]
-#[expect(missing_docs, reason = "each is documented where it is set, in config/default.toml")]
+#[expect(missing_docs, reason = "each field is described in config/default.toml")]
 pub struct Config {
     pub text_weight: f32,
+    #[serde(deserialize_with = "hits")]
     pub top_k_max: usize,
-    pub dimensions: Vec<String>,
-    pub xlr: Contrast,
+    #[serde(deserialize_with = "dimensions")]
+    pub dimensions: Vec<Dimension>,
+    pub xlr: Xlr,
     pub priming: bool,
+    #[serde(deserialize_with = "pulses")]
     pub xlr_pulses: u32,
+    #[serde(deserialize_with = "pulses")]
     pub resonance_pulses: u32,
     pub wavelength: f32,
+    #[serde(deserialize_with = "seed")]
     pub random_seed: u64,
     pub learn: Learn,
     pub learning_rate: f32,
     pub decay_rate: f32,
+    #[serde(deserialize_with = "groups")]
     pub synonyms: Vec<Vec<String>>,
     pub weight_floor: f32,
     pub weight_cap: f32,
     pub weights: Weights,
+    #[serde(deserialize_with = "half_lives")]
     pub half_lives: BTreeMap<String, f32>,
     pub recall: Profile,
     pub reference: Profile,
 }
 
-/// What contrast does to an answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Contrast {
-    /// Nothing.
-    Off,
-    /// What would light up for any question counts for less.
-    Gate,
-    /// It is told, and changes nothing.
-    Report,
+fn hits<'de, D: Deserializer<'de>>(from: D) -> Result<usize, D::Error> {
+    whole(from, 1, 1_000, "hits")
 }
 
-impl From<Contrast> for Xlr {
-    fn from(contrast: Contrast) -> Self {
-        match contrast {
-            Contrast::Off => Self::Off,
-            Contrast::Gate => Self::Gate,
-            Contrast::Report => Self::Report,
-        }
-    }
+fn pulses<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
+    whole(from, 1, 10_000_000, "pulses")
 }
 
-/// What teaches.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Learn {
-    /// What somebody reports to have been of use.
-    OnOutcome,
-    /// That, and each recall by itself, as if all its hits had been of use.
-    Always,
-    /// Nothing; what was learned stays as it is.
-    Off,
+fn seed<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
+    whole(from, 0, u32::MAX, "any of them")
 }
 
-impl From<Learn> for plasticity::Learn {
-    fn from(learn: Learn) -> Self {
-        match learn {
-            Learn::OnOutcome => Self::OnOutcome,
-            Learn::Always => Self::Always,
-            Learn::Off => Self::Off,
-        }
-    }
+fn hops<'de, D: Deserializer<'de>>(from: D) -> Result<u8, D::Error> {
+    whole(from, 1, 20, "hops")
 }
 
-/// What the kinds of evidence weigh.
+fn dimensions<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Dimension>, D::Error> {
+    let given = Vec::deserialize(from).ok().filter(|given| !given.is_empty() && !has_twins(given));
+    given.ok_or_else(|| {
+        Error::custom(format!("it must be a list of \"{}\", none twice", DIMENSIONS.join("\" or \"")))
+    })
+}
+
+/// Hours by kinds of nodes: those that have a name, and all others.
+fn half_lives<'de, D: Deserializer<'de>>(from: D) -> Result<BTreeMap<String, f32>, D::Error> {
+    static KINDS: LazyLock<Vec<&str>> =
+        LazyLock::new(|| NodeType::named().filter_map(NodeType::name).chain([OTHERS]).collect());
+    map_of(from, &KINDS)
+}
+
+/// The section `[engine.weights]`.
 #[derive(Debug, Clone, Copy, Deserialize)]
-#[expect(missing_docs, reason = "each is documented where it is set, in config/default.toml")]
+#[expect(missing_docs, reason = "each field is described in config/default.toml")]
 pub struct Weights {
     pub structural: f32,
     pub semantic: f32,
@@ -109,20 +98,21 @@ pub struct Weights {
     pub causal: f32,
 }
 
+/// The sections `[engine.recall]` and `[engine.reference]`.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[expect(missing_docs, reason = "each field is described in config/default.toml")]
+pub struct Profile {
+    pub threshold: f32,
+    pub decay: f32,
+    pub cap: f32,
+    #[serde(deserialize_with = "hops")]
+    pub max_depth: u8,
+}
+
 impl Weights {
     const fn of(self) -> [f32; 4] {
         [self.structural, self.semantic, self.temporal, self.causal]
     }
-}
-
-/// The numbers of a profile.
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[expect(missing_docs, reason = "each is documented where it is set, in config/default.toml")]
-pub struct Profile {
-    pub threshold: f32,
-    pub decay: f32,
-    pub max_depth: u8,
-    pub cap: f32,
 }
 
 impl Profile {
@@ -135,20 +125,10 @@ impl Profile {
             ..params
         }
     }
-
-    /// Its numbers by their keys, each among others that are sound.
-    const fn each(self) -> [(&'static str, Params); 3] {
-        let sound = Params::RECALL;
-        [
-            ("threshold", Params { threshold: self.threshold, ..sound }),
-            ("decay", Params { decay: self.decay, ..sound }),
-            ("cap", Params { cap: self.cap, ..sound }),
-        ]
-    }
 }
 
 impl Config {
-    /// The rules by which questions are answered, and what is usual where a question leaves it open.
+    /// The rules by which questions are answered, and what is used where a request leaves it open.
     ///
     /// # Errors
     /// For a number outside its range, or a word that means two things.
@@ -167,7 +147,7 @@ impl Config {
         Ok(rules.with_weighing(weighing).with_usual(self.usual()))
     }
 
-    /// Between what effective weights lie.
+    /// The range of effective weights.
     pub fn range(&self) -> Result<WeightRange, graph::Error> {
         WeightRange { floor: self.weight_floor, cap: self.weight_cap }.checked()
     }
@@ -187,11 +167,9 @@ impl Config {
     }
 
     fn usual(&self) -> Ask {
-        let named = Dimension::ALL.into_iter().zip(DIMENSIONS);
-        let heard = named.filter(|(_, name)| self.dimensions.iter().any(|one| one == *name));
         Ask {
-            dimensions: heard.map(|(dimension, _)| dimension).collect(),
-            xlr: self.xlr.into(),
+            dimensions: self.dimensions.iter().copied().collect(),
+            xlr: self.xlr,
             priming: self.priming,
             ..Ask::default()
         }
@@ -207,47 +185,4 @@ impl Config {
         }
         Ok(HalfLives::new(others, own))
     }
-
-    /// What the engine refuses: the key of each value, and why.
-    pub(super) fn refused(&self) -> Vec<(String, String)> {
-        let mut refused = Vec::new();
-        let mut ask = |key: &str, answer: Result<(), ebb_engine::Error>| {
-            refused.extend(answer.err().map(|why| (format!("engine.{key}"), why.to_string())));
-        };
-        for (name, profile) in [("recall", self.recall), ("reference", self.reference)] {
-            for (key, params) in profile.each() {
-                ask(&format!("{name}.{key}"), made(params.checked()));
-            }
-        }
-        ask(
-            "text_weight",
-            recall::Config::new(Params::RECALL, Params::REFERENCE, self.text_weight, 1).map(drop),
-        );
-        let sound = WeightRange::default();
-        ask("weight_floor", made(WeightRange { floor: self.weight_floor, ..sound }.checked()));
-        ask("weight_cap", made(WeightRange { cap: self.weight_cap, ..sound }.checked()));
-        ask("learning_rate", made(Rules::new(self.learning_rate, 0.0)));
-        ask("decay_rate", made(Rules::new(1.0, self.decay_rate)));
-        ask("wavelength", made(PosF32::new(self.wavelength)));
-        ask("synonyms", SynonymExpander::new(&self.synonyms).map(drop));
-        for (kind, hours) in &self.half_lives {
-            ask(&format!("half_lives.{kind}"), made(PosF32::new(*hours)));
-        }
-        let weights = self.weights.of();
-        for (at, name) in DIMENSIONS.into_iter().enumerate() {
-            let mut beside = [1.0; 4];
-            beside[at] = weights[at];
-            ask(&format!("weights.{name}"), made(merge::Weights::new(beside)));
-        }
-        // Each may be 0, but not all of them.
-        if weights.iter().all(|weight| *weight == 0.0) {
-            ask("weights.structural", made(merge::Weights::new(weights)));
-        }
-        refused
-    }
-}
-
-/// Whether something could be made.
-fn made<T>(of: Result<T, graph::Error>) -> Result<(), ebb_engine::Error> {
-    of.map(drop).map_err(ebb_engine::Error::from)
 }

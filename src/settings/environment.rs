@@ -1,7 +1,7 @@
 //! The environment of the process, read once.
 //!
-//! Everything else in Ebb is handed what it needs: a program that looks at variables in many places can neither say
-//! where a value came from nor be tested without changing its own process. This is the one place that looks.
+//! No other module reads variables: a program that does so in many places can neither report where a value came from nor be
+//! tested without changing its own process.
 #![expect(clippy::disallowed_methods, reason = "settings is the environment's only reader")]
 
 use std::collections::BTreeMap;
@@ -27,7 +27,7 @@ impl Environment {
         self.0.get(name).map(String::as_str).filter(|value| !value.is_empty())
     }
 
-    /// Whether the user asked for no colour anywhere (<https://no-color.org>).
+    /// Whether the user wants no colour anywhere (<https://no-color.org>).
     #[must_use]
     pub fn no_color(&self) -> bool {
         self.get("NO_COLOR").is_some()
@@ -40,7 +40,7 @@ impl Environment {
             .or_else(|| absolute("HOME").map(|home| (home.join(".cache/ebb"), "HOME")))
     }
 
-    /// The Java that `JAVA_HOME` names, if it is there.
+    /// The Java of `JAVA_HOME`, if the file exists.
     pub(super) fn java(&self) -> Option<PathBuf> {
         self.get("JAVA_HOME").map(|home| PathBuf::from(home).join("bin/java")).filter(|java| java.is_file())
     }

@@ -1,8 +1,6 @@
-//! What is wrong with a configuration, and where.
+//! The faults of a configuration, each with its place: a file with line and column, the name of a variable, or a flag.
 //!
-//! A person who mends a configuration wants all faults in one go, each with the place to put the cursor: a file with
-//! line and column, the name of a variable, or a flag. The same [`Origin`] tells `ebb config show` where a good value
-//! came from, so that both speak of places in the same words.
+//! `ebb config show` names the [`Origin`] of a sound value in the same form.
 
 use std::fmt;
 use std::path::PathBuf;

@@ -1,23 +1,23 @@
 //! The layers of a configuration: embedded defaults, a file, the environment, flags.
 //!
-//! Each layer becomes a list of values under the keys of the table of knobs, every value with its origin and already
-//! checked alone; what is not a knob, or not a value for it, becomes a fault and is left out. The `config` crate then
-//! merges the layers: it knows precedence, but neither lines nor all faults at once, which is why reading is done here.
+//! Each layer is read into a list of values by key, each with its place and checked alone; an unknown key or a wrong value
+//! becomes a fault and is left out. The `config` crate then merges the layers: it implements precedence, but knows no
+//! lines and stops at the first fault.
 
 use super::fault::{Fault, Origin};
-use super::kind::{Kind, Raw, Shown, Table};
-use super::{Environment, knobs};
-use config::{ConfigError, Map, Source, Value};
+use super::keys::{self, Key};
+use super::raw::{self, Data, Place, Raw};
+use super::reader::{self, Privacy, Rule};
+use super::{Environment, policies};
+use config::{ConfigError, Map, Source, Value, ValueKind};
 use std::path::Path;
-use toml_edit::{Document, Item, TableLike};
 
 /// A checked value of one layer.
 #[derive(Debug, Clone)]
 pub(super) struct Given {
-    /// The key as the table of knobs writes it.
-    pub(super) key: &'static str,
+    pub(super) key: &'static Key,
+    /// As it was understood.
     pub(super) value: Value,
-    pub(super) shown: Shown,
     pub(super) origin: Origin,
 }
 
@@ -31,7 +31,7 @@ impl Source for Layer {
     }
 
     fn collect(&self) -> Result<Map<String, Value>, ConfigError> {
-        Ok(self.0.iter().map(|given| (given.key.to_owned(), given.value.clone())).collect())
+        Ok(self.0.iter().map(|given| (given.key.path.join("."), given.value.clone())).collect())
     }
 }
 
@@ -51,51 +51,41 @@ const USUAL: [(&str, &str); 9] = [
 const PREFIX: &str = "EBB__";
 
 impl Layer {
-    /// The values of a TOML text. `origin` makes a place of a line and a column.
-    pub(super) fn of_toml(
-        text: &str,
-        origin: &dyn Fn(usize, usize) -> Origin,
-        faults: &mut Vec<Fault>,
-    ) -> Self {
-        let at = |span: Option<std::ops::Range<usize>>| {
-            let (line, column) = line_and_column(text, span.map_or(0, |span| span.start));
-            origin(line, column)
-        };
-        match Document::parse(text) {
-            Ok(document) => {
-                let mut reader = Reader { at: &at, values: Vec::new(), faults };
-                reader.table("", document.as_table());
-                Self(reader.values)
-            }
-            Err(fault) => {
-                let what = format!("this is not TOML: {}", fault.message().replace('\n', "; "));
-                faults.push(Fault { origin: at(fault.span()), what });
-                Self::default()
-            }
-        }
+    /// The values of a TOML text.
+    pub(super) fn of_toml(text: &str, place: Place<'_>, faults: &mut Vec<Fault>) -> Self {
+        let entries = raw::of_toml(text, place).unwrap_or_else(|fault| {
+            faults.push(fault);
+            Vec::new()
+        });
+        Self::of_entries(&entries, faults)
     }
 
-    /// The embedded defaults. Where artifacts are cached and which Java runs are the user's affair, so these two follow
-    /// from the environment.
+    /// The values of a YAML text. Its sections and keys are those of TOML; the documented block `settings.memory.decay` is
+    /// another name of `[relation]` in both.
+    pub(super) fn of_yaml(text: &str, place: Place<'_>, faults: &mut Vec<Fault>) -> Self {
+        let entries = raw::of_yaml(text, place, faults);
+        Self::of_entries(&entries, faults)
+    }
+
+    /// The embedded defaults. Where artifacts are cached and which Java runs follows from the environment.
     pub(super) fn of_defaults(environment: &Environment, faults: &mut Vec<Fault>) -> Self {
         let mut layer = Self::of_toml(super::DEFAULT_TOML, &|_, _| Origin::Default, faults);
         let cache = environment.cache_folder().map(|(folder, variable)| ("neo4j.cache", folder, variable));
         let java = environment.java().map(|java| ("neo4j.java", java, "JAVA_HOME"));
         for (key, path, variable) in cache.into_iter().chain(java) {
-            let raw = Raw::Text(path.to_string_lossy().into_owned());
-            layer.0.extend(check(key, raw, Origin::DefaultBy(variable), faults));
+            layer.add(key, &path.to_string_lossy(), Origin::DefaultBy(variable), faults);
         }
         layer
     }
 
     /// The values of a file on disk.
     pub(super) fn of_file(path: &Path, faults: &mut Vec<Fault>) -> Self {
-        let origin = |line, column| Origin::File { path: path.to_owned(), line, column };
+        let place = |line, column| Origin::File { path: path.to_owned(), line, column };
         match std::fs::read_to_string(path) {
             Ok(text) if path.extension().is_some_and(|end| end == "yaml" || end == "yml") => {
-                Self::of_yaml(&text, &origin, faults)
+                Self::of_yaml(&text, &place, faults)
             }
-            Ok(text) => Self::of_toml(&text, &origin, faults),
+            Ok(text) => Self::of_toml(&text, &place, faults),
             Err(error) => {
                 let what = format!("it cannot be read: {error}");
                 faults.push(Fault { origin: Origin::Whole(path.to_owned()), what });
@@ -106,148 +96,181 @@ impl Layer {
 
     /// The values of the environment: the usual names first, then `EBB__SECTION__KEY`, which wins over them.
     pub(super) fn of_environment(environment: &Environment, faults: &mut Vec<Fault>) -> Self {
-        let mut values = Vec::new();
+        let mut layer = Self::default();
         for (name, key) in USUAL {
             if let Some(text) = environment.get(name) {
-                values.extend(check(
-                    key,
-                    Raw::Text(text.to_owned()),
-                    Origin::Variable(name.to_owned()),
-                    faults,
-                ));
+                layer.add(key, text, Origin::Variable(name.to_owned()), faults);
             }
         }
         for (rest, text) in environment.beginning(PREFIX) {
-            let origin = Origin::Variable(format!("{PREFIX}{rest}"));
-            values.extend(check(
-                &rest.to_ascii_lowercase().replace("__", "."),
-                Raw::Text(text.to_owned()),
-                origin,
-                faults,
-            ));
+            let key = rest.to_ascii_lowercase().replace("__", ".");
+            layer.add(&key, text, Origin::Variable(format!("{PREFIX}{rest}")), faults);
         }
-        Self(values)
+        layer
     }
 
     /// The values of flags.
     pub(super) fn of_flags(flags: &[super::Flag], faults: &mut Vec<Fault>) -> Self {
-        let one = |flag: &super::Flag| {
-            check(flag.key, Raw::Text(flag.value.clone()), Origin::Flag(flag.written.clone()), faults)
-        };
-        Self(flags.iter().filter_map(one).collect())
+        let mut layer = Self::default();
+        for flag in flags {
+            layer.add(flag.key, &flag.value, Origin::Flag(flag.written.clone()), faults);
+        }
+        layer
     }
-}
 
-/// Walks the tables of a file.
-struct Reader<'a> {
-    at: &'a dyn Fn(Option<std::ops::Range<usize>>) -> Origin,
-    values: Vec<Given>,
-    faults: &'a mut Vec<Fault>,
-}
+    fn add(&mut self, path: &str, text: &str, origin: Origin, faults: &mut Vec<Fault>) {
+        self.0.extend(check(path, &Raw { data: Data::Bare(text.to_owned()), origin }, faults));
+    }
 
-impl Reader<'_> {
-    fn table(&mut self, path: &str, table: &dyn TableLike) {
-        for (name, item) in table.iter() {
-            let path = if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
-            let span = table.key(name).and_then(toml_edit::Key::span).or_else(|| item.span());
-            let origin = (self.at)(span);
-            match item.as_table_like() {
-                Some(inner) if knobs::is_section(&path) => self.table(&path, inner),
-                Some(_) if knobs::find(&path).is_none() => {
+    fn of_entries(entries: &[(String, Raw)], faults: &mut Vec<Fault>) -> Self {
+        let mut layer = Self::default();
+        layer.table("", entries, faults);
+        layer
+    }
+
+    fn table(&mut self, path: &str, entries: &[(String, Raw)], faults: &mut Vec<Fault>) {
+        for (name, raw) in entries {
+            let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+            match &raw.data {
+                Data::Table(inner) if keys::is_section(&path) => self.table(&path, inner, faults),
+                Data::Table(_) if keys::find(&path).is_none() => {
                     // Its keys would all be unknown too: the one fault is the section.
-                    let what = unknown("section", &path, knobs::nearest_section(&path), &str::to_owned);
-                    self.faults.push(Fault { origin, what });
+                    let nearest = keys::nearest_section(&path).map(str::to_owned);
+                    faults
+                        .push(Fault { origin: raw.origin.clone(), what: unknown("section", &path, nearest) });
                 }
                 _ => {
-                    let raw = self.raw(item);
-                    if let Some(given) = check(&path, raw, origin, self.faults)
-                        && self.is_first(&given)
-                    {
-                        self.values.push(given);
+                    let Some(given) = check(&path, raw, faults) else { continue };
+                    // The reader of TOML refuses a key given twice, but not one given in two spellings.
+                    match self.0.iter().find(|first| first.key.name == given.key.name) {
+                        None => self.0.push(given),
+                        Some(Given { key, origin, .. }) => {
+                            let what = format!("`{}` is given twice; it stands at {origin} too", key.name);
+                            faults.push(Fault { origin: given.origin, what });
+                        }
                     }
                 }
             }
         }
     }
-
-    fn raw(&self, item: &Item) -> Raw {
-        match item {
-            Item::ArrayOfTables(list) => {
-                Raw::Tables(list.iter().map(|table| self.of_list(table, table.span())).collect())
-            }
-            Item::Value(toml_edit::Value::Array(list)) if !list.is_empty() => {
-                let tables =
-                    list.iter().map(|value| Some(self.of_list(value.as_inline_table()?, value.span())));
-                match tables.collect::<Option<_>>() {
-                    Some(tables) => Raw::Tables(tables),
-                    None => Raw::Toml(toml_edit::Value::Array(list.clone())),
-                }
-            }
-            Item::Value(value) => Raw::Toml(value.clone()),
-            _ => Raw::Other("a table"),
-        }
-    }
-
-    /// One table of a list.
-    fn of_list(&self, table: &dyn TableLike, span: Option<std::ops::Range<usize>>) -> Table {
-        let field = |(name, item): (&str, &Item)| {
-            let span = table.key(name).and_then(toml_edit::Key::span).or_else(|| item.span());
-            let raw = match item {
-                Item::Value(value) => Raw::Toml(value.clone()),
-                _ => Raw::Other("a table"),
-            };
-            (name.to_owned(), raw, (self.at)(span))
-        };
-        Table { origin: (self.at)(span), fields: table.iter().map(field).collect() }
-    }
-
-    /// TOML itself refuses a key given twice, but not one given in two spellings.
-    fn is_first(&mut self, given: &Given) -> bool {
-        let Some(first) = self.values.iter().find(|first| first.key == given.key) else { return true };
-        let what = format!("`{}` is given twice; it stands at {} too", given.key, first.origin);
-        self.faults.push(Fault { origin: given.origin.clone(), what });
-        false
-    }
 }
 
 /// The value of this key, or a fault and nothing.
-pub(super) fn check(path: &str, raw: Raw, origin: Origin, faults: &mut Vec<Fault>) -> Option<Given> {
-    let spell: &dyn Fn(&str) -> String = match &origin {
-        Origin::Variable(_) => &|key| format!("{PREFIX}{}", key.replace('.', "__").to_ascii_uppercase()),
-        _ => &str::to_owned,
-    };
-    let what = match knobs::find(path) {
-        Some(knob) if let Kind::Tables(tables) = &knob.kind => {
-            let (value, shown) = tables.check(&knob.key, raw, &origin, faults)?;
-            return Some(Given { key: &knob.key, value, shown, origin });
-        }
-        Some(knob) => match knob.kind.check(&raw) {
-            Ok((value, shown)) => return Some(Given { key: &knob.key, value, shown, origin }),
-            Err(rule) if knob.kind.is_secret() => format!("`{}`: {rule}", knob.key),
-            Err(rule) => format!("`{}` is {raw}; {rule}", knob.key),
+fn check(path: &str, raw: &Raw, faults: &mut Vec<Fault>) -> Option<Given> {
+    let what = match keys::find(path) {
+        Some(key) if !key.fields.is_empty() => return tables(key, raw, faults),
+        Some(key) => match reader::read(&key.path, raw) {
+            Ok(value) => return Some(Given { key, value, origin: raw.origin.clone() }),
+            Err(Rule(rule)) if key.privacy != Privacy::Open => format!("`{}`: {rule}", key.name),
+            Err(Rule(rule)) => format!("`{}` is {raw}; {rule}", key.name),
         },
-        None if knobs::is_section(path) => format!("`{path}` is a section; name one of its keys"),
-        None => unknown("key", path, knobs::nearest_key(path), spell),
+        None if keys::is_section(path) => format!("`{path}` is a section; name one of its keys"),
+        None => {
+            let nearest = keys::nearest_key(path).map(|key| match &raw.origin {
+                Origin::Variable(_) => format!("{PREFIX}{}", key.replace('.', "__").to_ascii_uppercase()),
+                _ => key.to_owned(),
+            });
+            unknown("key", path, nearest)
+        }
     };
-    faults.push(Fault { origin, what });
+    faults.push(Fault { origin: raw.origin.clone(), what });
     None
 }
 
-pub(super) fn unknown(
-    what: &str,
-    path: &str,
-    nearest: Option<&str>,
-    spell: &dyn Fn(&str) -> String,
-) -> String {
+fn unknown(what: &str, path: &str, nearest: Option<String>) -> String {
     match nearest {
-        Some(nearest) => format!("unknown {what} `{path}`; the nearest name is `{}`", spell(nearest)),
+        Some(nearest) => format!("unknown {what} `{path}`; the nearest name is `{nearest}`"),
         None => format!("unknown {what} `{path}`; `ebb config show` lists every key"),
     }
 }
 
-/// Both from 1; the column in characters.
-fn line_and_column(text: &str, offset: usize) -> (usize, usize) {
-    let before = text.get(..offset).unwrap_or(text);
-    let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
-    (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
+type Fields = Vec<(String, Raw)>;
+
+/// The value of a key that is a list of tables: tables of a file, or a JSON array in a variable, which is the form in which
+/// the documents write decay policies.
+fn tables(key: &'static Key, raw: &Raw, faults: &mut Vec<Fault>) -> Option<Given> {
+    let (name, before) = (&key.name, faults.len());
+    let as_table = |raw: &Raw| match &raw.data {
+        Data::Table(fields) => Some((fields.clone(), raw.origin.clone())),
+        _ => None,
+    };
+    let list: Result<Option<Vec<(Fields, Origin)>>, _> = match &raw.data {
+        Data::List(items) => Ok(items.iter().map(as_table).collect()),
+        Data::Bare(text) => raw::of_json(text, &raw.origin).map(|list| list.iter().map(as_table).collect()),
+        _ => Ok(None),
+    };
+    let list = match list {
+        Ok(Some(list)) => list,
+        Ok(None) => {
+            let what = format!("`{name}` is {raw}; it must be a list of tables, such as [[{name}]]");
+            faults.push(Fault { origin: raw.origin.clone(), what });
+            return None;
+        }
+        Err(why) => {
+            let what = format!("`{name}` must be a JSON array of objects: {why}");
+            faults.push(Fault { origin: raw.origin.clone(), what });
+            return None;
+        }
+    };
+    let mut values: Vec<Map<String, Value>> =
+        list.iter().map(|(fields, origin)| table(key, fields, origin, faults)).collect();
+    if name == policies::KEY {
+        for fault in policies::faults(&mut values) {
+            let (fields, origin) = &list[fault.index];
+            let field = fields.iter().find(|(name, _)| name.eq_ignore_ascii_case(&fault.field));
+            let origin = field.map_or(origin, |(_, raw)| &raw.origin).clone();
+            let mut what = format!("`{name}.{}` {}", fault.field, fault.what);
+            let is_same = |earlier: &Map<String, Value>| earlier.get("id") == values[fault.index].get("id");
+            if fault.field == "id"
+                && let Some(earlier) = values[..fault.index].iter().position(is_same)
+            {
+                what += &format!("; it stands at {} too", list[earlier].1);
+            }
+            faults.push(Fault { origin, what });
+        }
+    }
+    let value = Value::new(None, ValueKind::from(values));
+    (faults.len() == before).then(|| Given { key, value, origin: raw.origin.clone() })
+}
+
+/// The values of one table of a list.
+fn table(
+    key: &Key,
+    fields: &[(String, Raw)],
+    origin: &Origin,
+    faults: &mut Vec<Fault>,
+) -> Map<String, Value> {
+    let list = &key.name;
+    let known = || key.fields.iter().map(|(field, _)| *field);
+    let names = || known().collect::<Vec<_>>().join(", ");
+    let mut named = Vec::new();
+    let mut values = Map::new();
+    for (name, raw) in fields {
+        let what = match known().find(|field| field.eq_ignore_ascii_case(name)) {
+            None => match keys::closest(known().map(|field| (field, field)), &name.to_ascii_lowercase(), 0.6)
+            {
+                Some(nearest) => {
+                    format!("unknown field `{name}` of `{list}`; the nearest name is `{nearest}`")
+                }
+                None => format!("unknown field `{name}` of `{list}`; its fields are {}", names()),
+            },
+            Some(field) if named.contains(&field) => format!("`{list}.{field}` is given twice"),
+            Some(field) => {
+                named.push(field);
+                match reader::read(&[&key.path[..], &[field]].concat(), raw) {
+                    Ok(value) => {
+                        values.insert(field.to_owned(), value);
+                        continue;
+                    }
+                    Err(Rule(rule)) => format!("`{list}.{field}` is {raw}; {rule}"),
+                }
+            }
+        };
+        faults.push(Fault { origin: raw.origin.clone(), what });
+    }
+    for (missing, _) in key.fields.iter().filter(|(field, required)| *required && !named.contains(field)) {
+        let what = format!("`{list}`: a table has no `{missing}`; its fields are {}", names());
+        faults.push(Fault { origin: origin.clone(), what });
+    }
+    values
 }

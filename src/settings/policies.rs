@@ -1,52 +1,45 @@
 //! The list `[[policies]]`, whose fields are those of the decay semantics document.
 //!
-//! What each field may be is in the table of knobs; what they must agree on is a law, so that a file, a variable and a
-//! request are judged alike.
+//! The domain checks the fields, alone and together, so that the same rules hold for a file, a variable and a request.
 
-use super::fault::{Faults, Origin};
-use super::kind::Shown;
-use super::layers::Layer;
-use super::{Environment, Flags, Settings};
-use config::ConfigError;
-use ebb_core::domain::policy::{Draft, Given, Policies};
+use super::values::map_of;
+use config::{Map, Value, ValueKind};
+use ebb_core::domain::policy::{self, Draft, Policies, PolicyFault};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
 use std::collections::BTreeMap;
 
-/// What is wrong with one policy whose fields are sound alone.
-pub(super) fn rule(fields: &BTreeMap<&'static str, Shown>) -> Vec<(String, String)> {
-    let draft = Draft(fields.iter().map(|(name, value)| ((*name).to_owned(), given(value))).collect());
-    let faults = Policies::check(&[draft]).err().unwrap_or_default();
-    faults.into_iter().map(|fault| (fault.field, fault.what)).collect()
+/// The name of the list.
+pub(super) const KEY: &str = "policies";
+
+/// A policy before it is checked.
+struct Fields(Draft);
+
+impl<'de> Deserialize<'de> for Fields {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let fields: BTreeMap<String, Option<policy::Given>> = map_of(from, &Draft::FIELDS)?;
+        Ok(Self(Draft(fields.into_iter().filter_map(|(name, value)| Some((name, value?))).collect())))
+    }
 }
 
-/// The policies of all layers.
-pub(super) fn of(merged: &config::Config) -> Result<Policies, ConfigError> {
-    let drafts: Vec<Draft> = match merged.get("policies") {
-        Ok(drafts) => drafts,
-        Err(ConfigError::NotFound(_)) => Vec::new(),
-        Err(why) => return Err(why),
-    };
+pub(super) fn read<'de, D: Deserializer<'de>>(from: D) -> Result<Policies, D::Error> {
+    let drafts: Vec<Draft> = Vec::deserialize(from)?.into_iter().map(|Fields(draft)| draft).collect();
     Policies::check(&drafts).map_err(|faults| {
-        ConfigError::Message(faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))
+        Error::custom(faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))
     })
 }
 
-/// The policies of a TOML text, as they would stand in a configuration alone.
-pub fn of_text(text: &str) -> Result<Policies, Faults> {
-    let mut faults = Vec::new();
-    let place = |line, column| Origin::File { path: "policies.toml".into(), line, column };
-    let layer = Layer::of_toml(text, &place, &mut faults);
-    let settings = Settings::from_layers(layer, &Flags::default(), &Environment::default(), faults)?;
-    Ok(settings.policies)
-}
-
-fn given(shown: &Shown) -> Given {
-    match shown {
-        Shown::Switch(on) => Given::Truth(*on),
-        #[expect(clippy::cast_precision_loss, reason = "no field of a policy is a whole number by its kind")]
-        Shown::Whole(number) => Given::Number(*number as f64),
-        Shown::Number(number) => Given::Number(*number),
-        Shown::Text(text) => Given::Text(text.clone()),
-        Shown::List(list) => Given::List(list.iter().map(given).collect()),
-        Shown::Table(_) => Given::Table(BTreeMap::new()),
-    }
+/// What is wrong with the policies of one layer. Their words, like all of a configuration, may be in letters of any case.
+pub(super) fn faults(tables: &mut [Map<String, Value>]) -> Vec<PolicyFault> {
+    let draft = |table: &mut Map<String, Value>| {
+        for name in ["scope", "mode"] {
+            if let Some(Value { kind: ValueKind::String(word), .. }) = table.get_mut(name) {
+                word.make_ascii_lowercase();
+            }
+        }
+        let fields = Value::new(None, ValueKind::Table(table.clone())).try_deserialize();
+        fields.map_or_else(|_| Draft::default(), |Fields(draft)| draft)
+    };
+    let drafts: Vec<Draft> = tables.iter_mut().map(draft).collect();
+    Policies::check(&drafts).err().unwrap_or_default()
 }

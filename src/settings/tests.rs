@@ -1,19 +1,19 @@
-//! Precedence of layers, each kind of fault with its place, and the agreement of table, structs and default file.
+//! Precedence of layers, each kind of fault with its place, and the agreement of types and default file.
 
-use super::engine::Learn;
 use super::fault::Origin;
-use super::knobs::KNOBS;
+use super::keys::KEYS;
 use super::layers::Layer;
-use super::{DEFAULT_TOML, Environment, Flag, Flags, Settings, sample};
+use super::{DEFAULT_TOML, Environment, Flag, Flags, Settings, reader, sample};
 use ebb_engine::graph::builder::WeightRange;
 use ebb_engine::graph::kinds::{Dimension, NodeType};
 use ebb_engine::graph::number::PosF32;
-use ebb_engine::plasticity::Rules;
+use ebb_engine::plasticity::{Learn, Rules};
 use ebb_engine::recall::{self, Ask, Xlr};
 use ebb_engine::resonance;
 use ebb_engine::temporal::decay::HalfLives;
 use secrecy::ExposeSecret;
-use std::collections::BTreeSet;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -44,7 +44,8 @@ fn faults(toml: &str, env: &[(&'static str, &'static str)], flags: &[(&'static s
 
 fn row(settings: &Settings, key: &str) -> (Option<String>, String) {
     let row = settings.rows().iter().find(|row| row.key == key).unwrap();
-    (row.value.as_ref().map(ToString::to_string), row.from.clone())
+    let shown = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    (row.value.as_ref().map(shown), row.from.clone())
 }
 
 /// The block of graphpalace.toml as the stigmergy document has it, comments and all, and other values under its names.
@@ -149,7 +150,7 @@ fn unknown_names_come_with_the_nearest_one_and_their_place() {
 }
 
 #[test]
-fn wrong_types_and_ranges_are_told_all_at_once() {
+fn wrong_types_and_ranges_are_reported_all_at_once() {
     let toml = r#"
 neo4j.heap_mb = "1024"
 neo4j.bolt_port = 70000
@@ -171,7 +172,7 @@ a = 1
 }
 
 #[test]
-fn what_two_values_must_agree_on_is_told_at_the_one_that_was_given() {
+fn a_conflict_of_two_values_is_reported_at_the_one_that_was_given() {
     let toml = "[memory]\nworkingToShortThreshold = 1.0\nshortTermDecay = -1\n[neo4j]\nbolt_port = 7687\nhttp_port = 7687\n";
     assert_eq!(
         faults(toml, &[], &[]),
@@ -256,74 +257,50 @@ fn the_java_of_java_home_is_used_where_it_is_there() {
     assert_eq!(at(), Some(home.path().join("bin/java")));
 }
 
-/// A default file with every knob set: the commented ones too.
-fn every_knob() -> String {
-    let uncomment = |line: &str| match line.strip_prefix("# ").and_then(|rest| rest.split_once(" = ")) {
-        Some((key, value)) if key.chars().all(|c| c.is_ascii_alphabetic() || c == '_') => {
-            format!("{key} = {value}")
+/// A key of `config/default.toml`: its name, its value, whether it is commented out, and its description.
+type Documented = (String, String, bool, String);
+
+/// All keys of the default file, and the descriptions of its sections.
+fn documented() -> (Vec<Documented>, BTreeMap<String, String>) {
+    let (mut keys, mut sections) = (Vec::new(), BTreeMap::new());
+    let (mut section, mut words, mut said) = (String::new(), Vec::new(), String::new());
+    for line in DEFAULT_TOML.lines() {
+        let key = line.strip_prefix("# ").unwrap_or(line).split_once(" = ");
+        let is_key = |key: &str| key.chars().all(|c| c.is_ascii_alphabetic() || c == '_');
+        if line.is_empty() {
+            words.clear();
+        } else if let Some(name) = line.strip_prefix('[').and_then(|name| name.strip_suffix(']')) {
+            section = name.to_owned();
+            sections.insert(section.clone(), std::mem::take(&mut words).join(" "));
+            said.clear();
+        } else if let Some((key, value)) = key.filter(|(key, _)| is_key(key)) {
+            if !words.is_empty() {
+                said = std::mem::take(&mut words).join(" ");
+            }
+            let key = if section.is_empty() { key.to_owned() } else { format!("{section}.{key}") };
+            keys.push((key, value.to_owned(), line.starts_with('#'), said.clone()));
+        } else if let Some(more) = line.strip_prefix('#') {
+            words.push(more.trim().to_owned());
         }
-        _ => line.to_owned(),
-    };
-    DEFAULT_TOML.lines().map(uncomment).collect::<Vec<_>>().join("\n")
+    }
+    (keys, sections)
 }
 
 #[test]
-fn the_sample_changes_nothing_and_names_every_knob() {
+fn the_sample_changes_nothing_and_names_every_key() {
     let same = |text: &str| load(text, &[], &[]).unwrap().rows().to_vec();
     assert_eq!(same(&sample()), same(""));
     // Of two keys that say one thing in two ways, one.
-    let uncommented =
-        every_knob().replace("password_file", "# password_file").replace("\ncron = ", "\n# cron = ");
-    assert!(load(&uncommented, &[], &[]).is_ok());
+    let one_of_two = |key: &str| !key.ends_with(".password_file") && !key.ends_with(".cron");
+    let examples = documented().0.into_iter().filter(|(key, _, unset, _)| *unset && one_of_two(key));
+    let examples: String = examples.map(|(key, value, ..)| format!("{key} = {value}\n")).collect();
+    load(&examples, &[], &[]).unwrap();
 }
 
 #[test]
-fn table_structs_and_default_file_name_the_same_keys() {
-    let table: BTreeSet<String> = KNOBS.iter().map(|knob| knob.key.clone()).collect();
-    let mut file = BTreeSet::new();
-    let mut section = String::new();
-    let text = every_knob();
-    for line in text.lines().filter(|line| !line.starts_with('#')) {
-        if let Some(name) = line.strip_prefix('[') {
-            section = name.trim_end_matches(']').to_owned();
-        } else if let Some((key, _)) = line.split_once(" = ") {
-            file.insert(if section.is_empty() { key.to_owned() } else { format!("{section}.{key}") });
-        }
-    }
-    assert_eq!(file, table);
-
-    let mut structs = BTreeSet::new();
-    let mut named = |section: &str, fields: &[&str]| {
-        structs.extend(fields.iter().map(|field| format!("{section}.{field}")));
-    };
-    named("neo4j", fields::of::<ebb_provision::Config>());
-    named("neo4j", fields::of::<super::pools::Config>());
-    named("memory", fields::of::<ebb_core::domain::tunables::ConsolidationConfig>());
-    named("similarity", fields::of::<super::similarity::Config>());
-    for job in fields::of::<super::jobs::Config>() {
-        named(&format!("jobs.{job}"), fields::of::<super::jobs::JobConfig>());
-    }
-    named("relation", fields::of::<super::relation::Config>());
-    named("pheromones", fields::of::<super::pheromones::Config>());
-    named("worker", fields::of::<super::worker::Config>());
-    named("facts", fields::of::<super::facts::Config>());
-    named("http", fields::of::<super::http::Config>());
-    named("mirror", fields::of::<super::mirror::Config>());
-    let tables = ["recall", "reference", "weights", "half_lives"];
-    let own = fields::of::<super::engine::Config>().iter().copied().filter(|field| !tables.contains(field));
-    named("engine", &own.collect::<Vec<_>>());
-    for profile in ["recall", "reference"] {
-        named(&format!("engine.{profile}"), fields::of::<super::engine::Profile>());
-    }
-    named("engine.weights", fields::of::<super::engine::Weights>());
-    // A map, which has the keys that the engine has kinds.
-    named("engine.half_lives", &super::engine::half_life_keys().collect::<Vec<_>>());
-    named("mcp", fields::of::<super::mcp::Config>());
-    named("guard", fields::of::<super::guard::Config>());
-    named("retention", fields::of::<super::retention::Config>());
-    named("log", fields::of::<crate::telemetry::Config>());
-    structs.insert("policies".to_owned());
-    assert_eq!(structs, table);
+fn types_and_default_file_name_the_same_keys() {
+    let file: BTreeSet<String> = documented().0.into_iter().map(|(key, ..)| key).collect();
+    assert_eq!(file, KEYS.iter().map(|key| key.name.clone()).collect());
 }
 
 #[test]
@@ -354,47 +331,11 @@ fn policies_come_from_three_sources_and_every_fault_has_its_place() {
         [
             "ebb.toml:1:1: `policies.half_life_s` is missing; mode confidence needs it, not ttl_s",
             "ebb.toml:12:1: `policies.ttl_s` is -60; it is a number of seconds above 0",
-            "env STIGMEM_DECAY_POLICIES[1]: `policies.scope` is \"mars\"; it must be \"local\" or \"team\" or \"company\" or \"public\" or \"*\"",
-            "env STIGMEM_DECAY_POLICIES[1]: `policies` holds \"d\" twice; it stands at env STIGMEM_DECAY_POLICIES[0] too",
+            "env STIGMEM_DECAY_POLICIES[1]: `policies.id` is \"d\", as that of an earlier policy; ids are unique; it stands at env STIGMEM_DECAY_POLICIES[0] too",
+            "env STIGMEM_DECAY_POLICIES[1]: `policies.scope` is \"mars\"; it is local, team, company, public or *",
             "env STIGMEM_DECAY_POLICIES[1]: unknown field `hafl_life_s` of `policies`; the nearest name is `half_life_s`",
         ]
     );
-}
-
-/// The names of a struct's fields, as serde asks for them.
-mod fields {
-    use serde::de::{DeserializeOwned, Deserializer, Error, Visitor};
-
-    struct Asked<'a>(&'a mut &'static [&'static str]);
-
-    impl<'de> Deserializer<'de> for Asked<'_> {
-        type Error = serde::de::value::Error;
-
-        fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Self::Error> {
-            Err(Error::custom("only structs are asked"))
-        }
-
-        fn deserialize_struct<V: Visitor<'de>>(
-            self,
-            _: &'static str,
-            fields: &'static [&'static str],
-            _: V,
-        ) -> Result<V::Value, Self::Error> {
-            *self.0 = fields;
-            Err(Error::custom("the names are all that was asked for"))
-        }
-
-        serde::forward_to_deserialize_any! {
-            bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 char str string bytes byte_buf option unit unit_struct
-            newtype_struct seq tuple tuple_struct map enum identifier ignored_any
-        }
-    }
-
-    pub(super) fn of<T: DeserializeOwned>() -> &'static [&'static str] {
-        let mut names: &'static [&'static str] = &[];
-        assert!(T::deserialize(Asked(&mut names)).is_err());
-        names
-    }
 }
 
 #[test]
@@ -410,7 +351,7 @@ fn the_documented_block_of_yaml_is_a_section_of_its_own() {
                       minimumWeight: 0.25\n      schedule: \"30 4 * * *\"\n";
     let relation = load("a.yaml", documented).unwrap().relation;
     assert_eq!((relation.enabled, relation.half_life_days, relation.minimum_weight), (false, 30.0, 0.25));
-    assert_eq!(relation.schedule, "30 4 * * *");
+    assert_eq!(relation.schedule.text(), "30 4 * * *");
     let toml = "[settings.memory.decay]\nhalfLifeDays = 45\n";
     assert_eq!(load("a.toml", toml).unwrap().relation.half_life_days.to_bits(), 45.0_f64.to_bits());
     let said = load("b.yml", "settings:\n  memory:\n    decay:\n      halfLiveDays: 30\n").unwrap_err();
@@ -423,7 +364,7 @@ fn the_documented_block_of_yaml_is_a_section_of_its_own() {
 }
 
 #[test]
-fn a_list_of_tables_is_read_from_every_form_and_tells_every_fault_at_its_place() {
+fn a_list_of_tables_is_read_from_every_form_and_every_fault_has_its_place() {
     let pins = |settings: Settings| settings.relation.pinned.0;
     let tables = "[[relation.pinned]]\ntype = \"depends_on\"\n[[relation.pinned]]\nfrom = \"a\"\ntype = \"uses\"\nto = \"b\"\n";
     let both = pins(load(tables, &[], &[]).unwrap());
@@ -458,7 +399,7 @@ fn a_list_of_tables_is_read_from_every_form_and_tells_every_fault_at_its_place()
 }
 
 #[test]
-fn no_text_makes_the_reader_of_configurations_fall() {
+fn no_text_makes_the_reader_panic() {
     let seeds = [
         "[memory]\nworkingDecay = 0.5\ndecayBatchSize = 100\n[jobs.decay]\ncron = \"30 4 * * 0\"\ntimezone = \"Europe/Berlin\"\n",
         "[relation]\nhalfLifeDays = 90\nminimumWeight = 0.10\n[log]\nfilter = \"warn,ebb=info\"\n[worker]\nlease = \"15s\"\n",
@@ -550,11 +491,14 @@ fn the_engine_is_configured_by_file_and_variables() {
     assert_eq!(engine.half_lives["SemanticCluster"].to_bits(), 1.0_f32.to_bits());
     assert_eq!(engine.synonyms, [["erro", "error"], ["custo", "cost"]]);
     let said = row(&settings, "engine.synonyms");
-    assert_eq!(said, (Some("[erro, error], [custo, cost]".into()), "env EBB__ENGINE__SYNONYMS".into()));
+    assert_eq!(
+        said,
+        (Some(r#"[["erro","error"],["custo","cost"]]"#.into()), "env EBB__ENGINE__SYNONYMS".into())
+    );
 }
 
 #[test]
-fn what_the_engine_refuses_is_told_by_key_and_place() {
+fn numbers_outside_the_laws_are_reported_by_key_and_place() {
     let laws = [
         ("engine", "text_weight = 0", "text_weight is 0; it must be "),
         ("engine", "weight_floor = 0.001", "WEIGHT_FLOOR is 0.001"),
@@ -580,7 +524,7 @@ fn what_the_engine_refuses_is_told_by_key_and_place() {
         let begins = format!("ebb.toml:2:1: `{section}.{key}`: ");
         assert!(said[0].starts_with(&begins) && said[0].contains(says), "{said:?}");
     }
-    // Each may weigh nothing, not all of them; and every fault is told at once.
+    // Each may weigh nothing, not all of them; and every fault is reported at once.
     let none = "[engine]\nlearning_rate = 2\n[engine.weights]\nstructural = 0\nsemantic = 0\ntemporal = 0\ncausal = 0\n";
     let said = faults(none, &[("EBB__ENGINE__SYNONYMS", "a,b;b")], &[]);
     assert_eq!(said.len(), 3, "{said:?}");
@@ -592,7 +536,7 @@ fn what_the_engine_refuses_is_told_by_key_and_place() {
 }
 
 #[test]
-fn a_value_of_the_engine_that_is_none_of_its_kind_is_told_by_key_and_place() {
+fn engine_values_of_a_wrong_type_are_reported_by_key_and_place() {
     let heard =
         "it must be a list of \"structural\" or \"semantic\" or \"temporal\" or \"causal\", none twice";
     let shapes = [
@@ -630,44 +574,32 @@ fn a_value_of_the_engine_that_is_none_of_its_kind_is_told_by_key_and_place() {
 #[test]
 fn the_reference_page_of_the_configuration() {
     let mut text = String::from(
-        "# Configuration\n\nEvery key with its default, written from `config/default.toml`. Later layers win: the defaults, `ebb.toml` in the \
+        "# Configuration\n\nEvery key with its default, and what its value must be. Later layers win: the defaults, `ebb.toml` in the \
          current folder (or the file of `--config`), the environment (`EBB__SECTION__KEY`), flags. `ebb config show` says where each value comes \
          from, `ebb config validate` names every fault. A key without a default may be left out; its example is in brackets.\n",
     );
-    let (mut said, mut rows, mut kept) = (Vec::new(), 0, String::new());
-    for line in DEFAULT_TOML.lines() {
-        let is_key = |line: &str| {
-            let key = line.split_once(" = ").map_or("", |(key, _)| key);
-            !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
-        };
-        let inner = line.strip_prefix("# ").unwrap_or(line);
-        if line.is_empty() {
-            said.clear();
-        } else if line.starts_with('[') {
-            let name = line.trim_matches(['[', ']']);
-            text += &format!("\n## {name}\n\n");
-            if !said.is_empty() {
-                text += &format!("{}\n\n", said.join(" "));
+    let (keys, sections) = documented();
+    let mut head = None;
+    for key in KEYS.iter() {
+        let (section, name) = key.name.rsplit_once('.').unwrap_or(("", &key.name));
+        if head != Some(section) {
+            head = Some(section);
+            if let Some(words) = sections.get(section) {
+                text += &format!("\n## {section}\n");
+                text += &if words.is_empty() { String::new() } else { format!("\n{words}\n") };
             }
-            crate::reference::head(&mut text, &["key", "default", "what"]);
-            (said, kept) = (Vec::new(), String::new());
-        } else if is_key(inner) {
-            let (key, value) = inner.split_once(" = ").unwrap();
-            let value = if line.starts_with('#') { format!("(`{value}`)") } else { format!("`{value}`") };
-            if !said.is_empty() {
-                kept = said.join(" ");
-            }
-            if rows == 0 && !text.contains("\n## ") {
-                text += "\n";
-                crate::reference::head(&mut text, &["key", "default", "what"]);
-            }
-            crate::reference::row(&mut text, &[&format!("`{key}`"), &value, &kept]);
-            rows += 1;
-            said.clear();
-        } else if let Some(words) = line.strip_prefix('#') {
-            said.push(words.trim().to_owned());
+            text += "\n";
+            crate::reference::head(&mut text, &["key", "default", "value", "description"]);
         }
+        let rule = reader::describe(&key.path).broken.unwrap().0;
+        let (_, value, is_example, words) = keys.iter().find(|(name, ..)| *name == key.name).unwrap();
+        let value = if *is_example { format!("(`{value}`)") } else { format!("`{value}`") };
+        let rule = match rule.strip_prefix("it must be ") {
+            _ if !key.fields.is_empty() => "a list of tables",
+            Some(rule) => rule,
+            None => panic!("{}: {rule}", key.name),
+        };
+        crate::reference::row(&mut text, &[&format!("`{name}`"), &value, rule, words]);
     }
-    assert!(rows > 100, "only {rows} keys were found");
     crate::reference::holds("configuration.md", &text);
 }

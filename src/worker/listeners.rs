@@ -55,7 +55,7 @@ impl Listeners {
         }
         let listener = bind(http.listen, HTTP_PORT).await?.behind_proxy(http.proxy);
         let address = listener.address;
-        let rules = Rules { address, proxy: http.proxy, origins: http.origins(), rate: http.rate };
+        let rules = Rules { address, proxy: http.proxy, origins: http.origins.clone(), rate: http.rate };
         if !rules.is_open() {
             let keys = Keyring::new(service.share_store());
             if !keys.has_live_keys().await.map_err(Error::Keys)? {

@@ -10,10 +10,6 @@ use crate::domain::units::Confidence;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The documented fields.
-const FIELDS: [&str; 8] =
-    ["id", "relation", "scope", "mode", "ttl_s", "half_life_s", "min_confidence", "exempt_relations"];
-
 /// A value as it was given.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
@@ -86,6 +82,10 @@ impl Policies {
 }
 
 impl Draft {
+    /// The documented fields.
+    pub const FIELDS: [&'static str; 8] =
+        ["id", "relation", "scope", "mode", "ttl_s", "half_life_s", "min_confidence", "exempt_relations"];
+
     fn get(&self, field: &str) -> Option<&Given> {
         self.0.get(field).filter(|given| **given != Given::Nothing)
     }
@@ -145,8 +145,9 @@ impl Reader<'_> {
     }
 
     fn policy(&mut self) -> Option<Policy> {
-        for field in self.draft.0.keys().filter(|field| !FIELDS.contains(&field.as_str())) {
-            self.faults.push((field.clone(), format!("is unknown; the fields are {}", FIELDS.join(", "))));
+        for field in self.draft.0.keys().filter(|field| !Draft::FIELDS.contains(&field.as_str())) {
+            self.faults
+                .push((field.clone(), format!("is unknown; the fields are {}", Draft::FIELDS.join(", "))));
         }
         let id = self
             .needed("id", "a name", |text| PolicyId::new(text).map_err(|why| format!("is no name: {why}")));
