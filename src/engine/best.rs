@@ -1,9 +1,9 @@
-//! The greatest of many, without sorting the rest.
+//! The `k` greatest items of a stream, without sorting the rest.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Keeps the `most` greatest of what it is offered; one comparison for each that is not among them.
+/// Keeps the `k` greatest items that are pushed; one comparison for each item that is rejected.
 #[derive(Debug)]
 pub(crate) struct Best<K> {
     most: usize,
@@ -25,12 +25,12 @@ impl<K: Ord> Best<K> {
         }
     }
 
-    /// The least of those that are kept, once there are `most`: what is less need not be offered.
+    /// The least item that is kept, once there are `k`: anything less need not be pushed.
     pub(crate) fn bar(&self) -> Option<&K> {
         self.kept.peek().filter(|_| self.kept.len() == self.most).map(|least| &least.0)
     }
 
-    /// The greatest first.
+    /// The items, the greatest first.
     pub(crate) fn into_sorted(self) -> Vec<K> {
         self.kept.into_sorted_vec().into_iter().map(|kept| kept.0).collect()
     }

@@ -1,20 +1,20 @@
-//! The causal dimension: what the seeds lead to, and what leads to them.
+//! Causal chains: effects of the seeds, and their causes.
 //!
-//! Two searches, forward along causal slots and backward against them, each with the strongest chain first. A hop
-//! multiplies by `0.7 * strength` of its slot; a chain begins with the score of its seed, has at most six hops, and ends
-//! where it is no longer above 0.01. A node scores the strongest chain of either search that ends at it.
+//! Two best-first searches, forward along causal slots and backward against them. A hop multiplies by `0.7 * strength` of
+//! its slot; a chain begins with the score of its seed, has at most six hops, and ends where its strength is no longer
+//! above 0.01. The score of a node is the strength of the strongest chain of either search that ends at it.
 //!
-//! A node keeps each chain that no other beats in strength at no more hops, so the limit of hops is obeyed: what is
-//! weaker and nearer may go on where what is stronger must stop. Each hop loses, so chains settle in the order of their
-//! strength, and the first to settle at a node is its best.
+//! A node keeps each chain that no other beats in strength at no more hops, so the hop limit is exact: a weaker but shorter
+//! chain may continue where a stronger one must stop. Each hop loses strength, so chains are finished in the order of their
+//! strength, and the first to finish at a node is its best.
 //!
 //! # Design notes
-//! A chain has a hop at least, and ends at another node than it begins at: to be asked about is no cause. But one seed can
-//! lead to another, and then their evidence agrees. So a chain is beaten by two others only if these come from two seeds,
-//! since one of the two goes on to whatever seed the third would have reached; its own seed alone beats it, too.
+//! A chain has at least one hop and does not end at its own seed: being a seed is no evidence of a cause. One seed can
+//! lead to another, and then their evidence agrees. So a chain is dominated by two others only if these come from two
+//! seeds, since one of the two continues to any seed that the third would have reached; one of its own seed is enough.
 //!
-//! The budget counts chains that settle, in each direction apart: what is thrown away as beaten is not among them, so what
-//! the budget cuts off is the weakest, whatever the order of slots. Products are rounded at each hop, as in activation.
+//! The budget counts finished chains, for each direction separately: dominated chains are not counted, so what the budget
+//! cuts off is the weakest, whatever the order of slots. Products are rounded at each hop, as in activation.
 //!
 //! Invariant: without the budget the scores are those of all simple chains (held by `causal_enumeration`).
 
@@ -27,27 +27,27 @@ use smallvec::SmallVec;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
-/// What is left after a hop over a slot of strength 1.
+/// Factor of a hop over a slot of causal strength 1.
 pub const DISCOUNT: f32 = 0.7;
-/// Hops of a chain at most, however deep one asks.
+/// Greatest number of hops of a chain, whatever depth is configured.
 pub const HOPS_MAX: u8 = 6;
-/// What a chain must be above.
+/// Chains at or below this strength are dropped.
 pub const STRENGTH_MIN: f32 = 0.01;
-/// Chains that settle in one direction at most.
+/// Greatest number of finished chains in one direction.
 pub const POPS_MAX: usize = 10_000;
 
-/// Which way a chain goes.
+/// Direction of a causal chain.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Way {
-    /// From a cause to what it leads to.
+    /// From cause to effect.
     #[default]
     Forward,
-    /// From what happened to what led to it.
+    /// From effect to cause.
     Backward,
 }
 
 impl Way {
-    /// One hop from a node over each of its slots that pass on.
+    /// Calls `hop` for each excitatory slot of a node in this direction.
     fn each(self, graph: &Graph, node: NodeId, mut hop: impl FnMut(NodeId, EdgeIdx)) {
         match self {
             Self::Forward => {
@@ -62,31 +62,31 @@ impl Way {
     }
 }
 
-/// A chain of causes, from a seed to a node.
+/// A causal chain from a seed to a node.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Chain {
-    /// Whether its nodes lead to each other as they stand, or backwards.
+    /// Whether the chain goes from cause to effect or back.
     pub way: Way,
-    /// Its nodes, a seed first; two at least.
+    /// Its nodes, the seed first; at least two.
     pub nodes: Vec<NodeId>,
-    /// The slot of each hop. Backward it leads from the later node to the earlier.
+    /// The slot of each hop. In a backward chain it leads from the later node to the earlier.
     pub slots: Vec<EdgeIdx>,
-    /// The score of the seed times what the hops leave of it, in `(0.01, 0.7]`.
+    /// The score of the seed times the factors of the hops, in `(0.01, 0.7]`.
     pub strength: f32,
 }
 
-/// A chain that settled, by its last hop.
+/// A finished chain, by its last hop.
 #[derive(Debug, Clone, Copy)]
 struct Settled {
     node: NodeId,
     seed: NodeId,
     strength: f32,
     hops: u8,
-    /// The place of the chain without its last hop, and the slot of that; `None` of a seed alone.
+    /// The index of the chain without its last hop, and the slot of that hop; `None` for a seed alone.
     before: Option<(usize, EdgeIdx)>,
 }
 
-/// A chain that waits. The greatest goes first: strongest, then by external id, then fewest hops, then by the external id of
+/// A pending chain. The greatest goes first: strongest, then by external id, then fewest hops, then by the external id of
 /// the node before it.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Waiting {
@@ -97,22 +97,22 @@ struct Waiting {
     node: NodeId,
 }
 
-/// What one search found.
+/// Result of one search.
 #[derive(Debug, Clone, Default)]
 struct Found {
     way: Way,
     settled: Vec<Settled>,
-    /// The best chain to each node that has one, by node: its place.
+    /// The index of the best chain to each node that has one, by node.
     reached: Vec<(NodeId, usize)>,
     truncated: bool,
 }
 
-/// What seeds lead to, and what leads to them.
+/// Result of [`causal_chains`].
 #[derive(Debug, Clone, Default)]
 pub struct Causal {
-    /// The strongest chain of either direction to each node that has one, in `(0.01, 0.7]`, by node.
+    /// The strength of the strongest chain of either direction to each node that has one, in `(0.01, 0.7]`, by node.
     pub scores: Vec<(NodeId, f32)>,
-    /// Whether the budget ended a search: what raises [`Flag::CausalTruncated`](super::Flag::CausalTruncated).
+    /// Whether the budget ended a search; sets [`Flag::CausalTruncated`](super::Flag::CausalTruncated).
     pub truncated: bool,
     found: [Found; 2],
 }
@@ -129,7 +129,7 @@ impl Causal {
     }
 }
 
-/// Finds chains of causes.
+/// Parameters of [`causal_chains`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CausalChainDetector {
     hops_max: u8,
@@ -142,7 +142,7 @@ impl Default for CausalChainDetector {
 }
 
 impl CausalChainDetector {
-    /// As deep as this, `1 ..= 20`, but six hops at most.
+    /// A depth limit, `1 ..= 20`, of which at most six hops are used.
     ///
     /// # Errors
     /// [`Error::ParameterOutOfRange`].
@@ -151,7 +151,7 @@ impl CausalChainDetector {
         Ok(Self { hops_max: depth.min(HOPS_MAX) })
     }
 
-    /// The chains from seeds, whose scores are in `(0, 1]`; of a node that is there twice the greater counts.
+    /// Finds the causal chains from seeds, whose scores are in `(0, 1]`; of duplicate nodes the greatest score counts.
     #[must_use]
     pub fn detect(&self, graph: &Graph, seeds: &[(NodeId, f32)]) -> Causal {
         let mut begun = greatest(seeds.to_vec());
@@ -164,7 +164,7 @@ impl CausalChainDetector {
     }
 }
 
-/// The chains of one direction.
+/// Searches in one direction.
 fn search(graph: &Graph, seeds: &[(NodeId, f32)], way: Way, hops_max: u8) -> Found {
     let mut found = Found { way, ..Found::default() };
     let wait = |node: NodeId, strength: f32, hops: u8, before| Waiting {
@@ -176,7 +176,7 @@ fn search(graph: &Graph, seeds: &[(NodeId, f32)], way: Way, hops_max: u8) -> Fou
     };
     let mut waiting: BinaryHeap<Waiting> =
         seeds.iter().map(|(node, score)| wait(*node, *score, 0, None)).collect();
-    // Seeds and hops of the chains that settled at a node.
+    // Seeds and hops of the chains that were finished at a node.
     let mut known: HashMap<u32, SmallVec<[(NodeId, u8); 2]>> = HashMap::new();
     while let Some(Waiting { bits, hops: Reverse(hops), before: Reverse(before), node, .. }) = waiting.pop() {
         let seed = before.map_or(node, |(_, at, _)| found.settled[at].seed);
@@ -210,8 +210,8 @@ fn search(graph: &Graph, seeds: &[(NodeId, f32)], way: Way, hops_max: u8) -> Fou
     found
 }
 
-/// Whether stronger chains at the same node leave one from `seed` nothing to add: one of the same seed or two of different
-/// seeds, with no more hops.
+/// Whether a chain from `seed` is dominated by stronger chains at the same node with no more hops: one of the same seed,
+/// or two of different seeds.
 fn beaten(held: &[(NodeId, u8)], seed: NodeId, hops: u8) -> bool {
     let mut seeds = held.iter().filter(|(_, other)| *other <= hops).map(|(seed, _)| *seed);
     let first = seeds.next();

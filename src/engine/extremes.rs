@@ -1,5 +1,5 @@
-//! Every mechanism where a graph is at its worst: a hub that a hundred thousand nodes lead to, a clique, and budgets of one.
-//! Bounds hold, and what is cut short says so.
+//! Worst-case graphs for every algorithm: a hub with a hundred thousand neighbours, a clique, and budgets of one. Bounds
+//! hold, and truncation is reported.
 
 use super::activation::{Params, wavefront};
 use super::communities::communities;
@@ -16,7 +16,7 @@ use crate::graph::index::NodeId;
 use crate::graph::kinds::{EdgeDirection, NodeType};
 use crate::graph::number::PosF32;
 
-/// So many nodes, these pairs of which are joined both ways.
+/// A graph of so many nodes in which these pairs are joined both ways.
 fn joined(nodes: u32, pairs: impl IntoIterator<Item = (u32, u32)>) -> Graph {
     let mut builder = GraphBuilder::default();
     let staged: Vec<_> = (0..nodes)
@@ -41,7 +41,7 @@ fn at(graph: &Graph, n: u32) -> NodeId {
     graph.find(&format!("n{n:06}")).unwrap()
 }
 
-/// What all mechanisms say of a seed; bounds are looked at on the way.
+/// Runs all algorithms from one seed, checks their bounds, and returns their flags.
 fn asked(graph: &Graph, seed: NodeId, pulses: u32, max_slots: u64) -> Flags {
     let (mut scratch, seeds) = (Scratch::default(), [(seed, 1.0)]);
     let params = Params { max_slots, ..Params::REFERENCE };
@@ -58,7 +58,7 @@ fn asked(graph: &Graph, seed: NodeId, pulses: u32, max_slots: u64) -> Flags {
     Flags::default().with(Flag::ActivationTruncated, lit.truncated).and(contrast.flags).and(waves.flags)
 }
 
-/// Learns that these were of use, so often; answers the greatest sum of what leads to one node, in parts of its ceiling.
+/// Learns that these nodes were useful, `times` times; returns the greatest incoming sum of a node over its ceiling.
 fn taught(graph: &Graph, active: &[NodeId], times: u32) -> f64 {
     let active: Vec<(NodeId, f32)> = active.iter().map(|node| (*node, 1.0)).collect();
     let mut synapses = Synapses::bind(graph, Rules::default(), 0, []).unwrap();
@@ -80,10 +80,10 @@ fn taught(graph: &Graph, active: &[NodeId], times: u32) -> f64 {
 fn a_hub_of_a_hundred_thousand_edges() {
     let graph = hub();
     let (middle, leaf) = (at(&graph, 0), at(&graph, 77_777));
-    // What a hub passes on of a wave or of a shared signal is too little for each to count.
+    // From a leaf, the hub divides a wave or a shared signal so far that nothing passes the threshold.
     let flags = asked(&graph, leaf, XLR_PULSE_BUDGET, u64::MAX);
     assert!(!flags.has(Flag::XlrTruncated) && !flags.has(Flag::ResonanceTruncated), "{flags:?}");
-    // A seed sends to each, and that is more than there may be.
+    // A seed sends to each neighbour, which exceeds the budget.
     let flags = asked(&graph, middle, XLR_PULSE_BUDGET, u64::MAX);
     assert!(flags.has(Flag::ResonanceTruncated), "{flags:?}");
     assert!(asked(&graph, leaf, 400, 10).has(Flag::ActivationTruncated));
@@ -97,7 +97,7 @@ fn a_hub_of_a_hundred_thousand_edges() {
 fn a_clique_of_a_hundred() {
     let graph = clique();
     let flags = asked(&graph, at(&graph, 0), XLR_PULSE_BUDGET, u64::MAX);
-    // Everybody is next to the seed, so there is nothing to contrast it with.
+    // Every node is next to the seed, so there are no anti-seeds.
     assert!(flags.has(Flag::XlrNoAntiSeeds), "{flags:?}");
     assert_eq!(communities(&graph, PosF32::ONE).count, 1);
     let nodes: Vec<NodeId> = graph.nodes().collect();

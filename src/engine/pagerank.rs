@@ -1,45 +1,45 @@
-//! How well a node stands: the share of its time that a reader who follows links at random spends there.
+//! PageRank: the share of time that a random surfer spends at each node.
 //!
-//! Pull iteration over excitatory slots, each counted once whatever it weighs. What nodes without slots hold is shared by
-//! all, so the sum stays 1. Sums run in `f64` over ascending sources and are stored as `f32`. It is worked out once for each
-//! state of a graph, and ranking reads it divided by its greatest.
+//! Pull iteration over excitatory slots, without weights. The rank of nodes without slots is distributed to all, so the sum
+//! stays 1. Sums run in `f64` over ascending sources and are stored as `f32`. It is computed once for each generation of a
+//! graph, and ranking reads it divided by its maximum.
 //!
-//! [`personalised`] lets the reader start again at some nodes only, and follow slots in proportion to their base weights:
-//! what is near to these nodes by all ways at once. It serves as another way of spreading, and to judge the first.
+//! [`personalised_pagerank`] restarts the surfer at given nodes only, and follows slots in proportion to their base
+//! weights: a measure of proximity to these nodes. It is an alternative to spreading activation, and a baseline for it.
 
 use crate::graph::Graph;
 use crate::graph::index::NodeId;
 use crate::graph::raw::in_large_pages;
 
-/// How often a link is followed rather than a page opened at random.
+/// Probability of following a slot rather than restarting.
 pub const DAMPING: f64 = 0.85;
-/// The same for a reader who starts again at some nodes only.
+/// The same for personalised PageRank.
 pub const DAMPING_PERSONAL: f64 = 0.5;
-/// Iterations at most.
+/// Greatest number of iterations.
 pub const ITERATIONS_MAX: u32 = 50;
-/// The change, summed over all nodes, below which it is done.
+/// The change, summed over all nodes, below which it has converged.
 pub const TOLERANCE: f64 = 1e-6;
 
-/// How nodes stand.
+/// Result of [`pagerank`] and [`personalised_pagerank`].
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Standing {
-    /// Of each node, in `(0, 1]`; together they are 1.
+    /// Score of each node; together they are 1.
     pub of: Vec<f32>,
-    /// How often it was worked out anew.
+    /// Number of iterations.
     pub iterations: u32,
-    /// How much the last time changed, summed over all nodes.
+    /// Change in the last iteration, summed over all nodes.
     pub change: f64,
 }
 
 impl Standing {
-    /// Whether it would have gone on if it could.
+    /// Whether it stopped because the change was below [`TOLERANCE`].
     #[must_use]
     pub fn is_unconverged(&self) -> bool {
         self.change >= TOLERANCE
     }
 }
 
-/// How all nodes stand.
+/// Computes the PageRank of all nodes.
 #[must_use]
 #[expect(
     clippy::cast_precision_loss,
@@ -55,7 +55,7 @@ pub fn pagerank(graph: &Graph) -> Standing {
     if n == 0 {
         return standing;
     }
-    // What a node passes on over each of its slots.
+    // The rank that a node passes on over each of its slots.
     let share: Vec<f32> =
         graph.nodes().map(|node| 1.0 / graph.excitatory_slots(node).max(1) as f32).collect();
     let dangling: Vec<NodeId> = graph.nodes().filter(|node| graph.excitatory_slots(*node) == 0).collect();
@@ -89,8 +89,8 @@ pub fn pagerank(graph: &Graph) -> Standing {
     standing
 }
 
-/// How near all nodes are to `restart`, whose parts are above 0 and together 1 once they are divided by their sum. Nothing
-/// is near to nothing.
+/// Computes the PageRank of all nodes with restarts at the given nodes only, in proportion to their weights, which are
+/// above 0. Without restart nodes all scores are 0.
 #[must_use]
 #[expect(clippy::cast_possible_truncation, reason = "sums in f64, stored as f32")]
 pub fn personalised(graph: &Graph, restart: &[(NodeId, f32)]) -> Standing {

@@ -1,42 +1,42 @@
-//! From a question to ranked hits.
+//! Recall: from a query to ranked hits.
 //!
-//! | step | by | gives |
+//! | step | by | result |
 //! |---|---|---|
 //! | text | BM25 over the contents of memories | the 200 best that pass the filter |
-//! | seeds | [`seeds::find`], reranked by spelling | where spreading begins, at most 5 for each hit asked for |
-//! | prime | [`priming`](super::plasticity::priming), if it is asked for | what used to come together with the seeds |
-//! | spread | [`activation`], or personalised PageRank | what is joined to the seeds |
-//! | pool | the filter | the strongest of what passes, 10 for each hit and at least 200 |
-//! | hear | [`semantic`](super::semantic), [`causal`](super::causal), [`temporal`](super::temporal), those that are asked for | what else speaks for whom |
-//! | contrast | [`xlr`](super::xlr), if it is asked for | less of what would light up for any question |
-//! | score | [`merge`](super::merge), times `1 + 0.05 * PageRank / greatest PageRank` | a ranking |
-//! | fuse | [`fuse`](super::fuse) | both rankings in one |
-//! | explain | [`paths`] | the strongest way from a seed to each hit |
+//! | seeds | [`seeds::find`], reranked by spelling | at most 5 seeds for each requested hit |
+//! | prime | [`priming`](super::plasticity::priming), optional | nodes that were often seeds together with these |
+//! | spread | [`activation`], or personalised PageRank | nodes connected to the seeds |
+//! | pool | the filter | the strongest that pass, 10 for each hit and at least 200 |
+//! | evidence | [`semantic`](super::semantic), [`causal`](super::causal), [`temporal`](super::temporal), optional | further scores |
+//! | contrast | [`xlr`](super::xlr), optional | suppresses what most queries would activate |
+//! | score | [`merge`](super::merge), times `1 + 0.05 * PageRank / greatest PageRank` | a ranking by score |
+//! | fuse | [`fuse`](super::fuse) | both rankings combined |
+//! | explain | [`paths`] | the strongest path from a seed to each hit |
 //!
-//! What does not pass a filter conducts and can be a seed, so who is asked about does not change how evidence spreads. A
-//! question without evidence has no hits, which is no error.
+//! Nodes that do not pass the filter still conduct and can be seeds, so a filter does not change how activation spreads. A
+//! query without evidence has no hits, which is no error.
 //!
-//! Nothing here costs what the graph has: a question reads the postings of its words and the slots that its signals pass.
-//! Personalised PageRank is the exception, and is asked for by name.
+//! The cost does not depend on the size of the graph: a query reads the postings of its words and the slots that its
+//! signals pass. Personalised PageRank is the exception.
 //!
 //! # Design notes
-//! Standing counts before the pool is cut to hits, and multiplies: after the cut it could only shuffle them.
+//! PageRank is applied before the pool is cut to hits, as a factor: after the cut it could only reorder them.
 //!
-//! Both rankings are fused by their places among what passes the filter. With places among all nodes, entities, which are
-//! lit first, would push every memory down in the one ranking and not in the other, and a narrow filter would leave
-//! differences of places that say nothing. So a filtered answer by score alone is the unfiltered one filtered; a fused one
-//! has the same hits, ranked among themselves.
+//! Both rankings are fused by ranks among the nodes that pass the filter. With ranks among all nodes, entities, which are
+//! activated first, would push every memory down in one ranking and not in the other. So a filtered ranking by score alone
+//! is the unfiltered one filtered; a fused one has the same hits, ranked among themselves.
 //!
 //! Energy has no part in a score: it decides what is in the graph.
 //!
-//! What is primed is worth a tenth at most of the strongest seed, not of 1. Seeds that a name gives go by how rare it is, and
-//! under `Recall` they are divided by the greatest: beside a seed of 0.002 a primed node of 0.1 would be the question.
+//! A primed node is worth at most a tenth of the strongest seed, not of 1: seeds found by name are scored by the rarity of
+//! the name, and the `Recall` profile divides by the greatest, so beside a seed of 0.002 a primed node of 0.1 would
+//! dominate.
 //!
-//! Questions before this one are not here: who asks hands in what they primed, so that no lock is held while spreading.
+//! The query history is not read here: the caller passes a function, so that no lock is held while spreading.
 //!
-//! Invariants: the same content and question give the same bytes, whatever the order of insertion and the number of threads
-//! (held by `recall_order_free`); a filter chooses and does not change (`a_filtered_answer_is_the_answer_filtered`); every
-//! way that is told replays (`every_explanation_replays`).
+//! Invariants: the same content and query give the same bytes, whatever the order of insertion and the number of threads
+//! (held by `recall_order_free`); a filter selects hits and does not change their scores
+//! (`a_filtered_answer_is_the_answer_filtered`); every returned path replays (`every_explanation_replays`).
 
 mod answer;
 mod ask;
@@ -66,22 +66,22 @@ use ask::Sieve;
 use std::collections::{BTreeMap, BTreeSet};
 use weigh::{Asking, Weighed};
 
-/// Seeds for each hit that is asked for.
+/// Seeds for each requested hit.
 const SEEDS_EACH: usize = 5;
-/// Hops of an explanation at most.
+/// Greatest number of hops of an explanation.
 const ROUTE_HOPS_MAX: u8 = 5;
 
-/// Answers a question as if it were the first.
+/// Answers a query without priming.
 ///
 /// # Errors
 /// [`crate::graph::Error::ParameterOutOfRange`] for a text, a filter, a `top_k` or a score of a seed outside its range,
-/// [`crate::graph::Error::NonFinite`] for a score that is none.
+/// [`crate::graph::Error::NonFinite`] for a score that is not finite.
 pub fn recall(view: &View, ask: &Ask, config: &Config, scratch: &mut Scratch) -> Result<Recalled, Error> {
     recall_primed(view, ask, config, |_| Vec::new(), scratch)
 }
 
-/// Answers a question after others: `prime` tells which nodes used to come together with its seeds, as
-/// [`prime`](super::plasticity::prime) does, and is asked only if the question wants it.
+/// Answers a query. `prime` returns nodes to add to its seeds, as [`prime`](super::plasticity::prime) does, and is called
+/// only if the query enables priming.
 ///
 /// # Errors
 /// As [`recall`].
@@ -149,7 +149,7 @@ pub fn recall_primed(
     })
 }
 
-/// Where spreading begins. A filter has no part in it.
+/// Finds the seeds. The filter has no part in it.
 fn find(view: &View, ask: &Ask, sieve: &Sieve<'_>, texts: &Ranking) -> Result<Seeds, Error> {
     let external: Vec<(&str, f32)> = ask.seeds.iter().map(|(id, score)| (id.as_str(), *score)).collect();
     let limit = MAX_SEEDS.min(SEEDS_EACH * ask.top_k);
@@ -164,13 +164,13 @@ fn find(view: &View, ask: &Ask, sieve: &Sieve<'_>, texts: &Ranking) -> Result<Se
     seeds::find(&view.sources(), &question, by_text, d2)
 }
 
-/// What is primed, with the score that it begins with beside the seeds.
+/// Scales primed nodes to the strongest seed.
 fn beside(seeds: &[(NodeId, f32)], primed: Vec<(NodeId, f32)>) -> Vec<(NodeId, f32)> {
     let most = seeds.iter().map(|(_, score)| *score).fold(0.0, f32::max);
     primed.into_iter().map(|(node, share)| (node, share * most)).filter(|(_, score)| *score > 0.0).collect()
 }
 
-/// What is joined to the seeds, in no order.
+/// Spreads from the seeds and returns all reached nodes, unordered.
 fn spread(
     view: &View,
     spread: Spread,
@@ -191,7 +191,7 @@ fn spread(
     Activation { nodes: lit, work, truncated: false }
 }
 
-/// Takes off what seeds began with, so that each counts for what came back to it.
+/// Subtracts the initial values of seeds, so that each counts for what returned to it.
 fn subtract(lit: &mut Activation, seeds: &[(NodeId, f32)], params: &Params) {
     let begun: BTreeMap<NodeId, f32> = activation::initial_values(seeds, params).into_iter().collect();
     for one in &mut lit.nodes {
@@ -200,7 +200,7 @@ fn subtract(lit: &mut Activation, seeds: &[(NodeId, f32)], params: &Params) {
     lit.nodes.retain(|one| one.value > 0.0);
 }
 
-/// Seeds, as they are told.
+/// The seeds of the result.
 fn used(view: &View, found: &Seeds) -> Vec<Seed> {
     let graph = view.graph();
     let seed = |seed: &seeds::Seed| Seed {
@@ -213,7 +213,7 @@ fn used(view: &View, found: &Seeds) -> Vec<Seed> {
     found.seeds.iter().map(seed).collect()
 }
 
-/// What is told of each hit: what the two rankings say of it, and how it was reached.
+/// The hits of the result, with their scores in both rankings and their paths.
 fn hits(
     view: &View,
     params: &Params,
@@ -224,7 +224,7 @@ fn hits(
     let graph = view.graph();
     let by_score: BTreeMap<NodeId, &Merged> = by_score.iter().map(|scored| (scored.node, scored)).collect();
     let by_text: BTreeMap<NodeId, u32> = by_text.iter().copied().zip(1..).collect();
-    // What was not reached would keep the search going to its end.
+    // A node that was not reached would keep the search for paths going to its end.
     let is_reached = |node: &NodeId| by_score.get(node).is_some_and(|scored| scored.dimensions[0] > 0.0);
     let reached: BTreeSet<NodeId> = ranked.iter().map(|(node, _)| *node).filter(is_reached).collect();
     let params = Params { max_depth: params.max_depth.min(ROUTE_HOPS_MAX), ..*params };

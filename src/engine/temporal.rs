@@ -1,13 +1,13 @@
-//! The temporal dimension: what is relevant and fresh, and what changes together with what the question names.
+//! Temporal scores: recent and frequent changes, and co-change with the seeds.
 //!
-//! | | |
+//! | module | contents |
 //! |---|---|
-//! | [`decay`] | how fresh a node is |
-//! | [`velocity`] | how much faster than others it changes |
-//! | [`co_change`] | what changes with the seeds |
+//! | [`decay`] | freshness by half-life |
+//! | [`velocity`] | change frequency relative to other nodes |
+//! | [`co_change`] | nodes that change together with the seeds |
 //!
-//! A node scores `max(r * (0.6 * freshness + 0.4 * velocity), what changes with the seeds)`, where `r` is the larger of its
-//! structural and its semantic score. So time modulates what is relevant: what is only new is an answer to nothing.
+//! The score of a node is `max(r * (0.6 * freshness + 0.4 * velocity), co-change with the seeds)`, where `r` is the larger
+//! of its structural and its semantic score. So time modulates relevance: a node that is only new has no score.
 
 pub mod co_change;
 pub mod decay;
@@ -19,24 +19,24 @@ use crate::graph::index::NodeId;
 use decay::TemporalDecayScorer;
 use velocity::VelocityScorer;
 
-/// What freshness counts.
+/// Weight of freshness.
 const RECENCY: f64 = 0.6;
-/// What velocity counts.
+/// Weight of velocity.
 const VELOCITY: f64 = 0.4;
 
-/// An instant, and by what nodes are judged at it.
+/// Parameters of [`temporal_scores`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Moment {
-    /// How fresh they are.
+    /// Half-lives of freshness.
     pub decay: TemporalDecayScorer,
-    /// How fast they change, among the nodes of the graph that is asked.
+    /// Velocity among the nodes of the graph.
     pub velocity: VelocityScorer,
-    /// When, epoch milliseconds.
+    /// The instant, epoch milliseconds.
     pub now_ms: i64,
 }
 
 impl Moment {
-    /// How much of its relevance time leaves to a node, `0 ..= 1`.
+    /// Temporal factor of the relevance of a node, `0 ..= 1`.
     #[must_use]
     pub fn share(&self, graph: &Graph, node: NodeId) -> f64 {
         let fresh = self.decay.score(graph.node_type(node), graph.last_modified(node), self.now_ms);
@@ -44,9 +44,8 @@ impl Moment {
     }
 }
 
-/// The temporal scores, in `(0, 1]`, by node: of those that have a structural or a semantic score, which `relevance` gives
-/// in `0 ..= 1` and in any order, and of those that [change with the seeds](co_change::co_changed). Who scores 0 is left
-/// out.
+/// The temporal scores, in `(0, 1]`, by node: of those with a structural or a semantic score, given by `relevance` in
+/// `0 ..= 1` and in any order, and of those that [change with the seeds](co_change::co_changed). Scores of 0 are left out.
 #[must_use]
 pub fn temporal(
     graph: &Graph,

@@ -1,8 +1,8 @@
-//! The strongest signal first: stops as soon as nothing that waits can pass the threshold.
+//! Best-first spreading: follows the strongest signal first and stops once no pending signal can pass the threshold.
 //!
-//! A node keeps each signal that no other beats in value at no more hops, so depth is obeyed, and the values are those of
-//! the wavefront to the bit. It knows the strongest mode only, since sums have no strongest first, and hands over to the
-//! wavefront where a slot inhibits.
+//! A node keeps each signal that no other beats in value at no more hops, so the depth limit is exact, and the values are
+//! bit for bit those of the wavefront. It supports maximum aggregation only, since sums have no strongest signal, and
+//! falls back to the wavefront where a slot inhibits.
 
 use super::bloom::BloomFilter;
 use super::scratch::Scratch;
@@ -13,17 +13,17 @@ use smallvec::SmallVec;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
-/// A signal that waits: bits of its value, its hops, the rank of its node. The greatest goes first: strongest, then nearest,
+/// A pending signal: bits of its value, its hops, the rank of its node. The greatest goes first: strongest, then nearest,
 /// then by external id.
 type Waiting = (u32, Reverse<u8>, Reverse<u32>, NodeId);
 
 /// Signals of one node that no other beats, as bits of values and hops.
 type Labels = SmallVec<[(u32, u8); 2]>;
 
-/// Things that the filter is sized for, for each seed.
+/// Capacity of the filter for each seed.
 const REACH: usize = 1_024;
 
-/// Lights up what seeds reach; answers the strongest `most`. Params are [checked](Params::checked).
+/// Spreads activation from seeds and returns the `most` strongest nodes. The config is [checked](ActivationConfig::checked).
 #[must_use]
 pub fn activate(
     graph: &Graph,
@@ -35,7 +35,7 @@ pub fn activate(
     spread(graph, seeds, params, scratch).strongest(graph, most)
 }
 
-/// Lights up what seeds reach; answers all of it, in no order.
+/// Spreads activation from seeds and returns all reached nodes, unordered.
 pub(crate) fn spread(
     graph: &Graph,
     seeds: &[(NodeId, f32)],
@@ -95,7 +95,7 @@ pub(crate) fn spread(
         work.useful_slots += useful;
     }
     work.touched = known.len() as u64;
-    // Whoever cuts it sorts it first, so the order of the table cannot show.
+    // Callers sort before they cut, so the order of the table cannot show.
     #[expect(
         clippy::iter_over_hash_type,
         reason = "what is read of it is sorted by value and external id before it is cut"

@@ -1,4 +1,4 @@
-//! Chooses an engine: the strongest first where few seeds meet a sparse graph without inhibition, else the whole front.
+//! Chooses an implementation: best-first for few seeds in a sparse graph without inhibition, else the wavefront.
 
 use super::scratch::Scratch;
 use super::{Activation, Mode, Params, best_first, wavefront};
@@ -7,10 +7,10 @@ use crate::graph::index::NodeId;
 
 /// Seeds for each node of the graph, below which they are few.
 pub const HEAP_SEED_RATIO: f64 = 0.001;
-/// Slots of a node in the mean, below which a graph is sparse.
+/// Mean number of slots of a node, below which a graph is sparse.
 pub const HEAP_AVG_DEGREE: f64 = 8.0;
 
-/// Whether the strongest signal is followed first.
+/// Whether [`best_first`] is used.
 #[must_use]
 #[expect(clippy::cast_precision_loss, reason = "counts below 2^32")]
 pub fn takes_best_first(graph: &Graph, seeds: usize, params: &Params) -> bool {
@@ -21,7 +21,7 @@ pub fn takes_best_first(graph: &Graph, seeds: usize, params: &Params) -> bool {
         && !graph.has_inhibition()
 }
 
-/// Lights up what seeds reach; answers the strongest `most`. Params are [checked](Params::checked).
+/// Spreads activation from seeds and returns the `most` strongest nodes. The config is [checked](ActivationConfig::checked).
 #[must_use]
 pub fn activate(
     graph: &Graph,
@@ -37,7 +37,7 @@ pub fn activate(
     }
 }
 
-/// Lights up what seeds reach; answers all of it, in no order.
+/// Spreads activation from seeds and returns all reached nodes, unordered.
 pub(crate) fn spread(
     graph: &Graph,
     seeds: &[(NodeId, f32)],

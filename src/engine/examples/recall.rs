@@ -1,4 +1,4 @@
-//! A graph is built, asked, and learns from what was of use: `cargo run -p ebb-engine --example recall`.
+//! Builds a graph, recalls from it, and learns from an outcome: `cargo run -p ebb-engine --example recall`.
 
 #![expect(clippy::print_stdout, reason = "an example talks to whoever runs it")]
 
@@ -22,7 +22,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     let view = View::of_file(builder.finalize()?.into())?;
 
-    // m2 and m3 have no word of the question: they are found by what m1 mentions.
+    // m2 and m3 share no word with the question: they are reached through what m1 mentions.
     let (config, mut scratch) = (Config::default(), Scratch::default());
     let ask = Ask { text: "what did Ruth report".to_owned(), ..Ask::default() };
     let mut show = |when: &str| {
@@ -35,7 +35,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     show("before")?;
 
-    // m3 was of use: the way to it weighs more from here on.
+    // m3 was useful: strengthen the path to it.
     let graph = view.graph();
     let way: Vec<_> = ["ruth", "m1", "staging", "m3"].iter().filter_map(|id| graph.find(id)).collect();
     let mut synapses = Synapses::bind(graph, Rules::default(), 0, [])?;

@@ -1,7 +1,7 @@
-//! Nodes that used to come together with the seeds of a question and are not among them now.
+//! Priming: adds nodes to the seeds of a query that were often seeds together with them.
 //!
-//! Of a seed another node is as likely as the share of the seed's questions in which both were seeds, if that is two
-//! questions at least. Of several seeds the one that says most counts.
+//! The likelihood of a node given a seed is the share of the queries with that seed in which both were seeds, if there
+//! were two at least. Of several seeds the greatest likelihood counts.
 
 use super::query_memory::QueryMemory;
 use crate::graph::Graph;
@@ -9,14 +9,14 @@ use crate::graph::index::NodeId;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The score of a node that came with a seed each time, in parts of the strongest seed.
+/// Score of a node that was a seed whenever the seed was, as a share of the strongest seed.
 pub const PRIMING_GAIN: f64 = 0.1;
-/// Questions in which two nodes were seeds, at least.
+/// Least number of queries in which both nodes were seeds.
 pub const PRIMING_MIN_COUNT: u32 = 2;
-/// Nodes that join the seeds at most.
+/// Greatest number of primed nodes.
 pub const PRIMING_MAX: usize = 16;
 
-/// Nodes that join the seeds of a question, each with a score above 0 and at most 0.1: the strongest that the graph has, by
+/// Nodes to add to the seeds of a query, each with a score above 0 and at most 0.1: the strongest that the graph has, by
 /// score descending, then by external id.
 #[must_use]
 pub fn prime(graph: &Graph, memory: &QueryMemory, seeds: &[(NodeId, f32)]) -> Vec<(NodeId, f32)> {
@@ -34,7 +34,7 @@ pub fn prime(graph: &Graph, memory: &QueryMemory, seeds: &[(NodeId, f32)]) -> Ve
     #[expect(clippy::cast_possible_truncation, reason = "at most 0.1, rounded once")]
     let score = |share: f64| (PRIMING_GAIN * share) as f32;
     let mut primed: Vec<(&str, f32)> = likely.into_iter().map(|(id, share)| (id, score(share))).collect();
-    // Stable: of equals the one whose id comes first is first already.
+    // A stable sort: equal scores stay in the order of ids.
     primed.sort_by_key(|(_, score)| Reverse(score.to_bits()));
     primed.into_iter().filter_map(|(id, score)| Some((graph.find(id)?, score))).take(PRIMING_MAX).collect()
 }

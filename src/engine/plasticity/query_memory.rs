@@ -1,18 +1,15 @@
-//! The last thousand questions of one program: what was asked, where spreading began, what it lit and when, and what these
-//! say together.
+//! The last thousand queries of a process, and how often nodes were seeds, alone and in pairs.
 //!
-//! Counted are the questions in which a node was a seed, and those in which two nodes were, of each question among its 32
-//! strongest. When a question comes in for which there is no room, the oldest goes, and its counts with it; what counts
-//! nothing is not kept. Nodes are known by external ids, so a memory outlives the graphs it was filled from.
+//! Counted are the queries in which a node was a seed, and those in which two nodes were, among the 32 strongest seeds of a
+//! query. A new query replaces the oldest, whose counts are removed. Nodes are identified by external ids, so the history
+//! outlives the graphs it was recorded on. It is not stored: each process has its own.
 //!
-//! It is statistics of one program and is not stored: another program that was asked other questions knows other pairs.
-//!
-//! Invariant: the counts are those of the questions that are kept, recounted (held by `ring_recount`).
+//! Invariant: the counts equal those of the queries that are kept (held by `ring_recount`).
 //!
 //! # Design notes
-//! How often a node appears means as a seed: only seeds form pairs, so the share of a node's questions in which another one
-//! was a seed too is at most 1, and says how likely the other belongs to the next question. A hub that most questions light
-//! would else have no likely companion.
+//! The frequency of a node counts it as a seed only: the share of its queries in which another node was a seed too is then
+//! at most 1, and is the likelihood that the other belongs to the next query. Otherwise a hub that most queries activate
+//! would have no likely companion.
 
 use crate::graph::Graph;
 use crate::graph::index::NodeId;
@@ -20,38 +17,38 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
-/// Questions that are kept.
+/// Number of queries that are kept.
 pub const QUERIES_MAX: usize = 1_000;
-/// Seeds of a question that form pairs.
+/// Number of seeds of a query that form pairs.
 pub const PAIRED_MAX: usize = 32;
 
-/// A question that was answered.
+/// A query and its result.
 #[derive(Debug, Clone, Copy)]
 pub struct Query<'a> {
-    /// What was asked.
+    /// Text of the query.
     pub text: &'a str,
-    /// Where spreading began, in any order, without what was primed: else what was guessed once would confirm itself.
+    /// Seeds in any order, without primed nodes: otherwise a guess would confirm itself.
     pub seeds: &'a [(NodeId, f32)],
-    /// What it lit, as far as it is worth keeping.
+    /// Nodes of its hits.
     pub activated: &'a [NodeId],
-    /// When, epoch milliseconds.
+    /// Instant, epoch milliseconds.
     pub now_ms: i64,
 }
 
-/// A question that is kept.
+/// A query of the history.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Remembered<'a> {
-    /// What was asked.
+    /// Text of the query.
     pub text: &'a str,
-    /// External ids of where spreading began, the strongest first.
+    /// External ids of the seeds, the strongest first.
     pub seeds: Vec<&'a str>,
-    /// External ids of what it lit.
+    /// External ids of the hits.
     pub activated: Vec<&'a str>,
-    /// When, epoch milliseconds.
+    /// Instant, epoch milliseconds.
     pub now_ms: i64,
 }
 
-/// The last questions and their counts.
+/// The last queries and their counts.
 #[derive(Debug, Clone, Default)]
 pub struct QueryMemory {
     /// The oldest first.
@@ -59,7 +56,7 @@ pub struct QueryMemory {
     handles: BTreeMap<Arc<str>, u32>,
     /// By handle.
     nodes: Vec<Node>,
-    /// Handles that name nothing.
+    /// Handles that are not in use.
     free: Vec<u32>,
 }
 
@@ -74,16 +71,16 @@ struct Asked {
 #[derive(Debug, Clone)]
 struct Node {
     id: Arc<str>,
-    /// How often kept questions name it, in whatever part.
+    /// Number of references from queries.
     uses: u32,
-    /// In how many of them it was a seed.
+    /// Number of queries in which it was a seed.
     frequency: u32,
-    /// In how many of them another one was a seed too.
+    /// Number of queries in which it and another node were seeds, by the handle of the other.
     beside: BTreeMap<u32, u32>,
 }
 
 impl QueryMemory {
-    /// Keeps a question.
+    /// Adds a query.
     pub fn record(&mut self, graph: &Graph, query: &Query<'_>) {
         if self.ring.len() == QUERIES_MAX
             && let Some(oldest) = self.ring.pop_front()
@@ -105,19 +102,19 @@ impl QueryMemory {
         self.ring.push_back(asked);
     }
 
-    /// How many questions are kept.
+    /// Number of queries.
     #[must_use]
     pub fn len(&self) -> usize {
         self.ring.len()
     }
 
-    /// Whether none is.
+    /// Whether there are no queries.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.ring.is_empty()
     }
 
-    /// The questions that are kept, the oldest first.
+    /// The queries, the oldest first.
     pub fn queries(&self) -> impl ExactSizeIterator<Item = Remembered<'_>> {
         let names =
             move |handles: &[u32]| -> Vec<&str> { handles.iter().map(|handle| self.name(*handle)).collect() };
@@ -129,13 +126,13 @@ impl QueryMemory {
         })
     }
 
-    /// In how many questions a node was a seed.
+    /// Number of queries in which a node was a seed.
     #[must_use]
     pub fn frequency(&self, id: &str) -> u32 {
         self.node(id).map_or(0, |node| node.frequency)
     }
 
-    /// The nodes that were seeds together with a node, in no order, and in how many questions.
+    /// The nodes that were seeds together with a node, unordered, and the number of such queries.
     pub fn beside(&self, id: &str) -> impl Iterator<Item = (&str, u32)> {
         let beside = self.node(id).into_iter().flat_map(|node| &node.beside);
         beside.map(move |(other, count)| (self.name(*other), *count))
@@ -149,7 +146,7 @@ impl QueryMemory {
         self.nodes.get(handle as usize).map_or("", |node| &*node.id)
     }
 
-    /// The handle of a node, used once more.
+    /// The handle of a node, with one more reference.
     fn hold(&mut self, id: &str) -> u32 {
         if let Some(handle) = self.handles.get(id) {
             self.nodes[*handle as usize].uses += 1;
@@ -183,7 +180,7 @@ impl QueryMemory {
         }
     }
 
-    /// Counts the seeds of a question, or takes them out of the counts.
+    /// Adds the seeds of a query to the counts, or removes them.
     fn tally(&mut self, seeds: &[u32], step: i32) {
         for seed in seeds {
             let frequency = &mut self.nodes[*seed as usize].frequency;

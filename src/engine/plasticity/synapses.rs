@@ -1,15 +1,15 @@
-//! What was learned: one record for each slot that was ever strengthened, as a row of a store and bound to a graph.
+//! Learned weights: one record for each slot that was ever strengthened, stored by name and bound to a graph.
 //!
-//! A record is known by source, relation and target, which outlive a graph, and holds what it was at its tick. What fades
-//! has faded since, and whoever reads it replays that, one rounded product a tick: so all programs hold the same bits, and a
-//! record that only faded is not written again. A record of which nothing is left is dropped by all of them at the same tick.
+//! A record is identified by source, relation and target, which outlive a graph, and holds the state at its tick. Readers
+//! replay the decay since then, one rounded product for each tick: so all processes compute the same bits, and a record
+//! that only decayed need not be stored again. An expired record is dropped by all of them at the same tick.
 //!
-//! [`Synapses`] are the records at the slots of one state of a graph, in the order of these slots. Records without a slot
-//! there, or with one that holds back, are set aside and return with their edge. A graph that holds only a part of its scope
-//! is enough to learn on: rows of slots that it lacks stay as they are, since all that happens to them is to fade.
+//! [`Synapses`] are the records bound to the slots of one generation of a graph, in the order of slots. Records without an
+//! excitatory slot in it are kept as unmatched, and bound again when their slot returns. A graph that holds only a part of
+//! the stored one is enough to learn on: records of slots that it lacks only decay.
 //!
-//! Invariants: records that are bound again are those that were learned, bit by bit (held by
-//! `a_reloaded_set_is_the_running_one`); what was learned on one graph never moves a weight of another (held by
+//! Invariants: binding stored records restores the learned state bit for bit (held by
+//! `a_reloaded_set_is_the_running_one`); what was learned on one graph never changes a weight of another (held by
 //! `generation_mismatch_rebind`).
 
 use super::Rules;
@@ -22,25 +22,25 @@ use crate::graph::{self, Graph};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// How many records ahead their weights are asked for.
+/// How many records ahead their weights are prefetched.
 const AHEAD: usize = 16;
-/// The greatest of what fades: the greatest cap of a weight.
+/// Greatest decaying part: the greatest cap of a weight.
 pub(super) const DELTA_MAX: f32 = 16.0;
 
-/// What one slot learned.
+/// Learned state of one slot.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Synapse {
-    /// What fades, `0 ..= 16`.
+    /// The part that decays, `0 ..= 16`.
     pub delta: f32,
-    /// What stays, `-0.15 ..= 0.15`.
+    /// The permanent part, `-0.15 ..= 0.15`.
     pub perm: f32,
-    /// How often it was strengthened since it was last weakened.
+    /// Strengthenings since the last weakening.
     pub strengthened: u32,
-    /// How often it was weakened since it was last strengthened, counted up to where that costs it something.
+    /// Weakenings since the last strengthening, up to the threshold of the penalty.
     pub weakened: u32,
-    /// Whether it has had its lasting bonus.
+    /// Whether the permanent bonus was applied.
     pub ltp: bool,
-    /// Whether it has had its lasting penalty.
+    /// Whether the permanent penalty was applied.
     pub ltd: bool,
 }
 
@@ -54,17 +54,17 @@ impl Synapse {
         range.clamp(sum)
     }
 
-    /// Whether nothing is left of it.
+    /// Whether it is back in the initial state.
     pub(super) fn is_spent(&self) -> bool {
         self.delta == 0.0 && self.perm == 0.0 && !self.ltp && !self.ltd
     }
 
-    /// What it is after so many ticks that only let it fade; nothing if it was spent in one of them.
+    /// The state after so many ticks of decay; `None` if it expired.
     fn after(self, ticks: u64, keep: f32) -> Option<Self> {
         let mut delta = self.delta;
         for _ in 0..ticks {
             let left = faded(delta, keep);
-            // What a product leaves as it is stays so.
+            // A fixed point of the product never decays further.
             if left.to_bits() == delta.to_bits() {
                 break;
             }
@@ -74,14 +74,14 @@ impl Synapse {
     }
 }
 
-/// By what a record is known: a slot without a graph.
+/// Identity of a record: a slot by external ids.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key {
-    /// The external id of the node it begins at.
+    /// External id of the source.
     pub source: String,
-    /// The type of its relationship.
+    /// Relationship type.
     pub relation: String,
-    /// The external id of the node it leads to.
+    /// External id of the target.
     pub target: String,
 }
 
@@ -100,7 +100,7 @@ impl Key {
         }
     }
 
-    /// Its slot, if the graph has one that passes on.
+    /// Its slot, if the graph has an excitatory one.
     fn place(&self, graph: &Graph) -> Option<Place> {
         let (source, target) = (graph.find(&self.source)?, graph.find(&self.target)?);
         let slot = graph.slot(source, &self.relation, target)?;
@@ -108,19 +108,19 @@ impl Key {
     }
 }
 
-/// A row of a store.
+/// A record as it is stored.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Record {
-    /// Of which slot.
+    /// Its slot.
     pub key: Key,
-    /// What it had learned.
+    /// Its state.
     pub synapse: Synapse,
-    /// After which tick.
+    /// The tick of that state.
     pub tick: u64,
 }
 
 impl Record {
-    /// Checked, as records are that are bound.
+    /// Checks the ranges of its numbers.
     ///
     /// # Errors
     /// [`graph::Error::NonFinite`], [`graph::Error::ParameterOutOfRange`].
@@ -138,30 +138,30 @@ impl Record {
                 return Err(graph::Error::ParameterOutOfRange { name, value, min, max });
             }
         }
-        // One zero.
+        // Normalise -0.0.
         Ok(Self { synapse: Synapse { delta: delta + 0.0, perm: perm + 0.0, ..self.synapse }, ..self })
     }
 }
 
-/// What of a set is to be stored.
+/// Records to store after ticks.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Rows {
-    /// To be written.
+    /// Records to write.
     pub changed: Vec<Record>,
-    /// To be deleted.
+    /// Records to delete.
     pub dropped: Vec<Key>,
 }
 
-/// A slot, and the node whose row it is in.
+/// A slot and its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Place {
-    /// Which slot.
+    /// The slot.
     pub slot: EdgeIdx,
-    /// Where it begins.
+    /// Its source.
     pub source: NodeId,
 }
 
-/// A record at its slot.
+/// A record bound to its slot.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Learned {
     pub(super) place: Place,
@@ -180,30 +180,30 @@ impl Learned {
     }
 }
 
-/// All that was learned on one state of a graph.
+/// All records, bound to one generation of a graph.
 #[derive(Debug, Clone)]
 pub struct Synapses {
     pub(super) rules: Rules,
     generation: Generation,
-    /// The last tick that is in it.
+    /// The last tick.
     pub(super) tick: u64,
-    /// By slot.
+    /// Bound records, by slot.
     pub(super) learned: Vec<Learned>,
-    /// Records without a slot, as they came.
+    /// Records without a slot, as they were stored.
     aside: BTreeMap<Key, (Synapse, u64)>,
-    /// Of the records that came last those of which nothing is left.
+    /// The records applied last that have expired.
     spent: Vec<Key>,
-    /// Slots whose records were dropped since weights were last settled.
+    /// Slots whose records were dropped since weights were last written.
     pub(super) freed: Vec<Place>,
-    /// Room for a tick to mark nodes in; nothing is marked between two.
+    /// Active nodes during a tick; empty otherwise.
     pub(super) marks: Marks,
 }
 
 impl Synapses {
-    /// Binds the records of a scope to a graph, as they are after a tick; none of them is of a later one.
+    /// Binds the records of a graph, in their state after `tick`; none of them is of a later one.
     ///
     /// # Errors
-    /// [`graph::Error::NonFinite`], [`graph::Error::ParameterOutOfRange`] for a record that is not sound.
+    /// [`graph::Error::NonFinite`], [`graph::Error::ParameterOutOfRange`] for an invalid record.
     pub fn bind(
         graph: &Graph,
         rules: Rules,
@@ -224,10 +224,10 @@ impl Synapses {
         Ok(bound)
     }
 
-    /// The same on another state of the graph: records find their slots again, also those that were set aside.
+    /// Binds the records, also the unmatched ones, to another generation of the graph.
     ///
     /// # Errors
-    /// [`Error::GenerationMismatch`] where `from` is not what it is bound to.
+    /// [`Error::GenerationMismatch`] if `from` is not the graph it is bound to.
     pub fn rebind(&self, from: &Graph, to: &Graph) -> Result<Self, Error> {
         let record = |(key, (synapse, tick)): (&Key, &(Synapse, u64))| Record {
             key: key.clone(),
@@ -238,11 +238,11 @@ impl Synapses {
         Self::bind(to, self.rules, self.tick, records)
     }
 
-    /// Comes to a later tick by what a store says: `records` are those that changed since, `dropped` those that are gone, and
-    /// all others faded. Weights follow when they are [settled](Self::settle).
+    /// Advances to a later tick: `records` have changed since, `dropped` were deleted, and all others decayed. The weights of
+    /// the graph follow with [`Self::write_weights`].
     ///
     /// # Errors
-    /// [`Error::GenerationMismatch`], and those of a record that is not sound; nothing is changed then.
+    /// [`Error::GenerationMismatch`], and those of an invalid record; nothing is changed then.
     pub fn take(
         &mut self,
         graph: &Graph,
@@ -255,7 +255,7 @@ impl Synapses {
         let (keep, steps) = (self.rules.keep, tick.saturating_sub(self.tick));
         self.tick = self.tick.max(tick);
         self.spent.clear();
-        // What is told of slots: their records, or that they have none any more.
+        // New state of slots: their records, or `None` if they have none any more.
         let mut told: BTreeMap<EdgeIdx, Option<Learned>> = BTreeMap::new();
         for Record { key, synapse, tick } in records {
             let left = synapse.after(self.tick.saturating_sub(tick), keep);
@@ -288,38 +288,37 @@ impl Synapses {
         Ok(())
     }
 
-    /// The last tick that is in it.
+    /// The last tick.
     #[must_use]
     pub const fn ticks(&self) -> u64 {
         self.tick
     }
 
-    /// How many records have a slot.
+    /// Number of bound records.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.learned.len()
     }
 
-    /// Whether none has.
+    /// Whether no record is bound.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.learned.is_empty()
     }
 
-    /// How many records are set aside, since the graph has no slot for them.
+    /// Number of records for which the graph has no slot.
     #[must_use]
     pub fn unmatched(&self) -> usize {
         self.aside.len()
     }
 
-    /// Of the records that were bound or taken last those of which nothing is left, with a slot or without: their rows say
-    /// nothing any more.
+    /// The records applied last that have expired, bound or unmatched: they can be deleted from the store.
     #[must_use]
     pub fn spent(&self) -> &[Key] {
         &self.spent
     }
 
-    /// What it says of a slot.
+    /// The state of a slot.
     #[must_use]
     pub fn synapse(&self, slot: EdgeIdx) -> Option<Synapse> {
         self.at(slot).map(|of| of.synapse)
@@ -330,7 +329,7 @@ impl Synapses {
         self.learned.get(at)
     }
 
-    /// Sees that it is bound to a graph.
+    /// Checks that it is bound to a graph.
     pub(super) fn check(&self, graph: &Graph) -> Result<(), Error> {
         let (expected, found) = (graph.generation().0, self.generation.0);
         if expected == found { Ok(()) } else { Err(Error::GenerationMismatch { expected, found }) }
@@ -340,7 +339,7 @@ impl Synapses {
         Record { key: Key::of(graph, of.place), synapse: of.synapse, tick: self.tick }
     }
 
-    /// All records that have a slot, by slot, as they are now.
+    /// All bound records, by slot, in their present state.
     ///
     /// # Errors
     /// [`Error::GenerationMismatch`].
@@ -349,7 +348,7 @@ impl Synapses {
         Ok(self.learned.iter().map(|of| self.record(graph, of)).collect())
     }
 
-    /// The rows of what one or more ticks touched: a slot that has a record is to be written, any other deleted.
+    /// The records of slots that ticks touched: to write where a slot has one, else to delete.
     ///
     /// # Errors
     /// [`Error::GenerationMismatch`].
@@ -365,12 +364,12 @@ impl Synapses {
         Ok(rows)
     }
 
-    /// Moves the effective weights of the graph to what is learned, and those of dropped records back to their bases; answers
-    /// how many it moved. The caller is the only writer; readers see each weight before or after.
+    /// Writes the learned weights to the graph, and base weights where records were dropped; returns how many changed. The
+    /// caller is the only writer; readers see each weight before or after.
     ///
     /// # Errors
-    /// [`Error::GenerationMismatch`]; [`graph::Error::CasRetryExhausted`] beside another writer, after which it can be asked
-    /// again.
+    /// [`Error::GenerationMismatch`]; [`graph::Error::CasRetryExhausted`] if there is another writer, after which it can be
+    /// retried.
     pub fn settle(&mut self, graph: &Graph) -> Result<usize, Error> {
         self.check(graph)?;
         let range = graph.range();
@@ -382,7 +381,7 @@ impl Synapses {
             }
             Ok(())
         };
-        // One that has learned again since then has a weight of its own.
+        // A slot that was learned again since then has a record of its own.
         for place in self.freed.iter().filter(|place| self.at(place.slot).is_none()) {
             set(*place, range.clamp(graph.base(place.slot)))?;
         }
@@ -396,7 +395,7 @@ impl Synapses {
         Ok(moved)
     }
 
-    /// What has a slot, for a file: by the external ids of its ends, then by relation.
+    /// The bound records for a file, by the external ids of their ends, then by relation.
     ///
     /// # Errors
     /// [`Error::GenerationMismatch`].
@@ -427,8 +426,8 @@ impl Synapses {
         Ok(SynapticState { generation: self.generation.0, tick: self.tick, synapses })
     }
 
-    /// What a file says, on top of the bases that this graph has: [`len`](Self::len) of it matched, and
-    /// [`unmatched`](Self::unmatched) did not. Ends are matched by external ids, not by labels, which others may bear too.
+    /// Binds the records of a file to the base weights of this graph. Ends are matched by external ids, not by labels, which
+    /// need not be unique.
     ///
     /// # Errors
     /// As [`Self::bind`].

@@ -1,4 +1,4 @@
-//! What is answered: hits, where each comes from, and what finding them took.
+//! Result of a recall: hits, seeds and counters.
 
 use super::ask::{Ask, Primed};
 use crate::Flags;
@@ -12,37 +12,36 @@ use crate::text::fold::cut;
 use crate::xlr::Field;
 use serde::Serialize;
 
-/// What of a question is remembered, in bytes: a thousand long ones would take more room than what they say together.
+/// Bytes of the text of a query that are kept in the history.
 const REMEMBERED_BYTES: usize = 1_024;
 
-/// An answer.
+/// Result of a recall.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Recalled {
-    /// A name for logs and outcomes, 32 hexadecimal digits; nothing is kept under it.
+    /// Id of the query and result for logs and outcomes, 32 hexadecimal digits.
     pub id: String,
-    /// Which state of the scope was asked.
+    /// Generation of the graph.
     pub generation: Generation,
-    /// The instant up to which that is true, epoch milliseconds; of a file nobody knows.
+    /// The instant up to which the graph is complete, epoch milliseconds; `None` for a graph from a file.
     pub as_of: Option<i64>,
-    /// The best first; of equals the one whose external id comes first.
+    /// Hits, the best first, then by external id.
     pub hits: Vec<Hit>,
-    /// Where spreading began, the strongest first.
+    /// Seeds, the strongest first.
     pub seeds: Vec<Seed>,
-    /// What joined them because it used to come together with them, the strongest first.
+    /// Nodes that priming added to the seeds, the strongest first.
     pub primed: Vec<Primed>,
-    /// Seeds of the question that the graph does not hold, as they came in.
+    /// External ids of seeds of the query that the graph does not have.
     pub unknown: Vec<String>,
-    /// What contrast was made with, by external id; empty where it was not asked.
+    /// External ids of the anti-seeds; empty without contrast.
     pub anti_seeds: Vec<String>,
-    /// What was cut short.
+    /// In what way the result falls short.
     pub flags: Flags,
-    /// What it took.
+    /// Work done.
     pub counters: Counters,
 }
 
 impl Recalled {
-    /// Has a memory keep the question for those that come after: where spreading began, without what was primed, and what
-    /// was found.
+    /// Records the query in a history, with its seeds, without primed nodes, and its hits.
     pub fn remember(&self, graph: &Graph, ask: &Ask, memory: &mut QueryMemory) {
         let seeds: Vec<(NodeId, f32)> = self.seeds.iter().map(|seed| (seed.node, seed.score)).collect();
         let activated: Vec<NodeId> = self.hits.iter().map(|hit| hit.node).collect();
@@ -52,28 +51,28 @@ impl Recalled {
     }
 }
 
-/// A node that answers.
+/// A node of the result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hit {
     /// The node, in this generation.
     pub node: NodeId,
-    /// What it is known by outside.
+    /// External id.
     pub id: String,
-    /// What people read.
+    /// Text for people.
     pub label: String,
-    /// What it is called by its type: `Memory`, `Entity`.
+    /// Name of the type: `Memory`, `Entity`.
     pub kind: String,
-    /// By what hits are ordered, above 0; comparable inside one answer only.
+    /// The score by which hits are sorted, above 0; comparable within one result only.
     pub score: f32,
-    /// How it does by each kind of evidence.
+    /// Scores by dimension.
     pub dimensions: Dimensions,
-    /// What agreement of three or more kinds of evidence multiplied its score by; 1 with fewer.
+    /// Factor for agreement of three or more dimensions; 1 with fewer.
     pub bonus: f32,
-    /// The strongest way from a seed; none where its text alone speaks for it, or where it is more than five hops away.
+    /// The strongest path from a seed; `None` if it was found by text alone, or is more than five hops away.
     pub route: Option<Route>,
-    /// Its place among the memories that pass the filter by their texts, from 1; none beyond the first 200.
+    /// Rank by text among the memories that pass the filter, from 1; `None` beyond the first 200.
     pub text_rank: Option<u32>,
-    /// What contrast says of it, if it was asked and waves reached it.
+    /// Contrast, if it was enabled and the hot wave reached the node.
     pub contrast: Option<Field>,
     /// Where it comes from.
     pub provenance: Option<Provenance>,
@@ -102,27 +101,27 @@ impl From<[f32; 4]> for Dimensions {
     }
 }
 
-/// A way from a seed to a hit.
+/// A path from a seed to a hit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Route {
-    /// The external ids of its nodes, the seed's first and the hit's last.
+    /// External ids of its nodes, from the seed to the hit.
     pub ids: Vec<String>,
-    /// Its slots, and what arrives; it replays.
+    /// Its slots and its arrival, for replay.
     pub path: Path,
 }
 
-/// Where spreading began.
+/// A node at which spreading began.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Seed {
     /// The node, in this generation.
     pub node: NodeId,
-    /// What the node is known by outside.
+    /// External id.
     pub id: String,
-    /// What people read.
+    /// Text for people.
     pub label: String,
-    /// Above 0 and up to 1.
+    /// Score, in `(0, 1]`.
     pub score: f32,
-    /// What speaks for it.
+    /// How it was found.
     pub evidence: Vec<Evidence>,
 }
 

@@ -1,4 +1,4 @@
-//! What can be asked, and by which rules it is answered.
+//! Queries and configuration of recall.
 
 use crate::activation::Params;
 use crate::causal::CausalChainDetector;
@@ -18,43 +18,43 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use xxhash_rust::xxh3::xxh3_128;
 
-/// What chance begins with where nothing else is configured.
+/// Default seed of random walks.
 pub const RANDOM_SEED: u64 = 42;
-/// Kinds or tiers of a filter at most.
+/// Greatest number of kinds or tiers of a filter.
 pub const NAMES_MAX: usize = 64;
-/// How long a question may be, in bytes.
+/// Greatest length of a text in bytes.
 pub const TEXT_BYTES_MAX: usize = 64 * 1024;
-/// What the ranking by text counts beside that by score.
+/// Default weight of the ranking by text relative to that by score.
 const TEXT_WEIGHT: PosF32 = PosF32::THREE_QUARTERS;
-/// How many hits anybody may ask for, whatever is configured.
+/// Greatest number of hits that can be configured.
 pub const TOP_K_MAX: usize = 1_000;
 
-/// A question.
+/// A query.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ask {
-    /// In words, at most [`TEXT_BYTES_MAX`] bytes; may be empty.
+    /// Text, at most [`TEXT_BYTES_MAX`] bytes; may be empty.
     pub text: String,
-    /// External ids that somebody else found, with scores above 0 and up to 1.
+    /// External seeds: external ids with scores in `(0, 1]`.
     pub seeds: Vec<(String, f32)>,
-    /// How many hits at most, from 1 to what is configured.
+    /// Greatest number of hits, from 1 to the configured maximum.
     pub top_k: usize,
-    /// Which nodes can be hits.
+    /// Restricts the hits.
     pub filter: Filter,
-    /// By which rule signals spread.
+    /// Parameters of spreading activation.
     pub profile: Profile,
-    /// What it means to be joined to the seeds.
+    /// How connection to the seeds is measured.
     pub spread: Spread,
-    /// What is made of the words of memories.
+    /// Use of the ranking by text.
     pub fusion: Fusion,
-    /// Which kinds of evidence are heard.
+    /// Dimensions of evidence to use.
     pub dimensions: BTreeSet<Dimension>,
-    /// The instant by which nodes are fresh or old, epoch milliseconds; that of the snapshot where nothing is said.
+    /// The instant for temporal scores, epoch milliseconds; by default that of the snapshot.
     pub now_ms: Option<i64>,
-    /// What contrast does.
+    /// Use of contrast.
     pub xlr: Xlr,
-    /// Whether a seed keeps the value it begins with.
+    /// Whether seeds keep their initial values.
     pub seed_mass: SeedMass,
-    /// Whether nodes join that used to come together with the seeds.
+    /// Whether nodes that were often seeds together with the seeds are added.
     pub priming: bool,
 }
 
@@ -113,16 +113,16 @@ pub enum SeedMass {
     Subtract,
 }
 
-/// Which nodes can be hits. Others conduct, and can be seeds.
+/// Restricts the hits. Other nodes still conduct, and can be seeds.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// What they are called by their type, one of these; empty for any. What nothing is called matches nothing.
+    /// Names of types; empty for any. An unknown name matches nothing.
     pub kinds: Vec<String>,
-    /// In which tier they are, one of these; empty for any.
+    /// Tiers; empty for any.
     pub tiers: Vec<String>,
-    /// When they last changed at the earliest, epoch milliseconds; a node that never did is left out.
+    /// Earliest time of the last change, epoch milliseconds; nodes without one are left out.
     pub since: Option<i64>,
-    /// In which session they were last used.
+    /// Session in which a node was last used.
     pub session: Option<String>,
 }
 
@@ -151,13 +151,13 @@ pub enum Spread {
     PersonalPageRank,
 }
 
-/// What is made of the words of memories.
+/// Use of the ranking by text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Fusion {
-    /// A ranking of its own, made one with that by score; and seeds, where nothing else finds any.
+    /// Fused with the ranking by score; also a source of seeds if there are no others.
     #[default]
     Text,
-    /// Nothing.
+    /// Unused.
     Off,
 }
 
@@ -169,7 +169,7 @@ impl Ask {
         count("top_k", self.top_k, 1, config.top_k_max)
     }
 
-    /// A name for it and its answer: what is asked of one generation twice has one, unless other nodes were primed.
+    /// Id of the query and its result: equal for equal queries of one generation with equal primed nodes.
     pub(super) fn id(&self, generation: Generation, primed: &[Primed]) -> String {
         let mut all = Vec::new();
         let mut put = |part: &[u8]| {
@@ -212,7 +212,7 @@ impl Ask {
     }
 }
 
-/// A whole number of a range; `name` stands in the error.
+/// Checks the range of an integer; `name` is used in the error.
 fn count(name: &str, value: usize, min: usize, max: usize) -> Result<(), Error> {
     if (min..=max).contains(&value) {
         return Ok(());
@@ -222,7 +222,7 @@ fn count(name: &str, value: usize, min: usize, max: usize) -> Result<(), Error> 
     Err(graph::Error::ParameterOutOfRange { name: name.to_owned(), value, min, max }.into())
 }
 
-/// A filter, ready for the nodes of one view.
+/// A filter, resolved for one view.
 pub(super) struct Sieve<'a> {
     filter: &'a Filter,
     types: Vec<NodeType>,
@@ -247,7 +247,7 @@ impl<'a> Sieve<'a> {
     }
 }
 
-/// By which rules questions are answered.
+/// Parameters of [`recall`](super::recall()).
 #[derive(Debug, Clone)]
 pub struct Config {
     recall: Params,
@@ -258,22 +258,22 @@ pub struct Config {
     usual: Ask,
 }
 
-/// How kinds of evidence are weighed and found.
+/// Parameters of the dimensions of evidence, of contrast and of resonance.
 #[derive(Debug, Clone)]
 pub struct Weighing {
-    /// What each weighs.
+    /// Weights of the dimensions.
     pub weights: Weights,
-    /// How long nodes stay fresh.
+    /// Half-lives of freshness.
     pub half_lives: HalfLives,
-    /// How chains of causes are found.
+    /// Search for causal chains.
     pub causal: CausalChainDetector,
-    /// Words that mean the same.
+    /// Groups of synonyms.
     pub synonyms: Arc<SynonymExpander>,
-    /// What chance begins with.
+    /// Seed of random walks.
     pub random_seed: u64,
-    /// Pulses of contrast at most, half for either wave.
+    /// Pulse budget of XLR, half for each wave.
     pub pulses: u32,
-    /// How far waves run that are asked for by themselves.
+    /// Parameters of resonance, which is a separate query.
     pub waves: resonance::Config,
 }
 
@@ -292,7 +292,7 @@ impl Default for Weighing {
 }
 
 impl Default for Config {
-    /// The documented numbers.
+    /// The documented defaults.
     fn default() -> Self {
         Self {
             recall: Params::RECALL,
@@ -306,8 +306,8 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Checked: how signals spread in either profile, what the ranking by text counts beside that by score, and how many
-    /// hits may be asked for, `1 ..= 1,000`.
+    /// Checks the activation parameters of both profiles, the weight of the ranking by text, and the greatest number of hits,
+    /// `1 ..= 1,000`.
     ///
     /// # Errors
     /// [`graph::Error::NonFinite`], [`graph::Error::ParameterOutOfRange`].
@@ -320,31 +320,31 @@ impl Config {
         Ok(Self { recall, reference, text_weight, top_k_max, weighing, usual })
     }
 
-    /// The same with other ways to weigh and find evidence.
+    /// Replaces the parameters of evidence.
     #[must_use]
     pub fn with_weighing(self, weighing: Weighing) -> Self {
         Self { weighing, ..self }
     }
 
-    /// The same with another answer to what a caller leaves open.
+    /// Replaces the default query.
     #[must_use]
     pub fn with_usual(self, usual: Ask) -> Self {
         Self { usual, ..self }
     }
 
-    /// A question of which nothing is said yet: what is heard, and how, where a caller leaves it open.
+    /// The query with defaults for everything that a caller leaves open.
     #[must_use]
     pub const fn usual(&self) -> &Ask {
         &self.usual
     }
 
-    /// How kinds of evidence are weighed and found.
+    /// The parameters of evidence.
     #[must_use]
     pub const fn weighing(&self) -> &Weighing {
         &self.weighing
     }
 
-    /// How signals spread in a profile.
+    /// The activation parameters of a profile.
     #[must_use]
     pub const fn params(&self, profile: Profile) -> &Params {
         match profile {

@@ -1,9 +1,9 @@
-//! Which nodes are scored, and what the kinds of evidence that are asked for say of them together.
+//! Scores nodes by all dimensions of evidence that a query uses.
 //!
-//! What is lit most is in the pool, and with it whatever another kind of evidence finds. A node that was found by one is
-//! scored by all that are heard. A kind that is not asked for is not worked out, and weighs nothing.
+//! The pool holds the most activated nodes, and every node that another dimension finds. A node found by one dimension is
+//! scored by all that are used. Unused dimensions are not computed, and have no weight.
 //!
-//! Time comes after likeness and before contrast: what is relevant is relevant whether or not it would light up for others.
+//! Temporal scores follow semantic ones and precede contrast: relevance does not depend on contrast.
 
 use super::ask::{Ask, Config, Sieve, Xlr};
 use crate::activation::{Activated, Activation};
@@ -18,13 +18,13 @@ use crate::temporal::{Moment, temporal};
 use crate::xlr::{self, Contrast, xlr};
 use crate::{Flag, Flags, View};
 
-/// Nodes that are scored, for each hit that is asked for and at least.
+/// Size of the pool: for each requested hit, and at least.
 const POOL_EACH: usize = 10;
 const POOL_MIN: usize = 200;
-/// How much the best standing lifts a score.
+/// Factor of the greatest PageRank on a score, above 1.
 const RANK_BOOST: f64 = 0.05;
 
-/// A question on its way.
+/// A query that is being scored.
 pub(super) struct Asking<'a> {
     pub(super) view: &'a View,
     pub(super) ask: &'a Ask,
@@ -34,19 +34,19 @@ pub(super) struct Asking<'a> {
     pub(super) begun: &'a [(NodeId, f32)],
 }
 
-/// The ranking by score, and what came with it.
+/// The ranking by score.
 pub(super) struct Weighed {
     pub(super) scored: Vec<Merged>,
     pub(super) contrast: Option<Contrast>,
     pub(super) flags: Flags,
 }
 
-/// What one kind of evidence says.
+/// Scores of one dimension.
 #[derive(Default)]
 struct Heard {
-    /// Of nodes that pass the filter, `0 ..= 1`.
+    /// Scores of nodes that pass the filter, `0 ..= 1`.
     of: Vec<(NodeId, f32)>,
-    /// Whether it found anything, be it nothing that passes: a filter chooses hits and does not change what they score.
+    /// Whether it found anything, also outside the filter: a filter selects hits and does not change their scores.
     active: bool,
 }
 
@@ -63,12 +63,12 @@ impl Asking<'_> {
         Heard { of: found, active }
     }
 
-    /// Weighs what is lit with all else that is heard.
+    /// Scores activated nodes and those of the other dimensions.
     pub(super) fn weigh(&self, lit: Activation, scratch: &mut xlr::Scratch) -> Weighed {
         let moment = self.uses(Dimension::Temporal).then(|| self.moment());
         let graph = self.view.graph();
         let like = self.semantic();
-        // Time speaks of what others found, be it nothing that passes.
+        // The temporal dimension is active if it would score any node found by the others, also outside the filter.
         let timed = moment.is_some_and(|moment| {
             let lit = lit.nodes.iter().filter(|_| self.uses(Dimension::Structural)).map(|lit| lit.node);
             let like = like.iter().map(|(node, _)| *node);
@@ -99,7 +99,7 @@ impl Asking<'_> {
         Weighed { scored: self.scored(&all), contrast, flags }
     }
 
-    /// All that is heard as one score, lifted by standing.
+    /// Merges the dimensions and applies PageRank.
     fn scored(&self, all: &[Heard; 4]) -> Vec<Merged> {
         let (active, lists) =
             (all.each_ref().map(|heard| heard.active), all.each_ref().map(|heard| &heard.of[..]));
@@ -113,7 +113,7 @@ impl Asking<'_> {
         ranked(self.view.graph(), scored)
     }
 
-    /// The strongest of what is lit and passes, as parts of the greatest value of all where that is above 1.
+    /// The strongest activated nodes that pass, divided by the greatest value of all if that is above 1.
     fn structural(&self, mut lit: Activation) -> Heard {
         if !self.uses(Dimension::Structural) {
             return Heard::default();
@@ -130,7 +130,7 @@ impl Asking<'_> {
         }
     }
 
-    /// What is called like the question, or stands with what is.
+    /// Nodes whose label or context resembles the query.
     fn semantic(&self) -> Vec<(NodeId, f32)> {
         if !self.uses(Dimension::Semantic) || self.ask.text.is_empty() {
             return Vec::new();
@@ -149,7 +149,7 @@ impl Asking<'_> {
         self.view.cooccurrence(self.config.weighing.random_seed)
     }
 
-    /// What the seeds cause, or are caused by; and whether that was cut short.
+    /// Effects and causes of the seeds; and whether the search was truncated.
     fn causal(&self) -> (Heard, bool) {
         if !self.uses(Dimension::Causal) {
             return (Heard::default(), false);
@@ -164,7 +164,7 @@ impl Asking<'_> {
         Moment { decay, velocity: self.view.velocity(), now_ms }
     }
 
-    /// What is fresh for what it is worth, or changes with the seeds.
+    /// Temporal scores of nodes found by the other dimensions, and of those that change with the seeds.
     fn temporal(&self, moment: &Moment, structural: &Heard, semantic: &Heard) -> Heard {
         let graph = self.view.graph();
         let with = self.passing(co_changed(graph, self.view.co_change(), self.begun));
@@ -172,7 +172,7 @@ impl Asking<'_> {
         Heard { active: with.active || !of.is_empty(), of }
     }
 
-    /// What would light up elsewhere too. By the rule of recall, whatever the profile.
+    /// Contrast with anti-seeds. Uses the `Recall` parameters in any profile.
     fn contrast(&self, scratch: &mut xlr::Scratch) -> Contrast {
         let (view, config) = (self.view, self.config);
         let params = config.params(super::Profile::Recall);

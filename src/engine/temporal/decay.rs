@@ -1,27 +1,26 @@
-//! How fresh a node is: `2^(-age / half-life)`, with a half-life for each kind of node.
+//! Freshness: `2^(-age / half-life)`, with a half-life for each type of node.
 //!
-//! What slept longer than five weeks gets a little back, `0.3 * (1 - 840 / age)`, ages in hours: it grows from nothing at
-//! the border, and what is very old ends at 0.3. A node whose time nobody knows is not fresh at all.
+//! A node that was dormant for more than five weeks gets a bonus of `0.3 * (1 - 840 / age)`, ages in hours: it grows from 0
+//! and approaches 0.3. A node without a time has freshness 0.
 //!
 //! # Design notes
-//! What is given back is added. A bonus that multiplies would be nothing at such ages, since nothing is left of what it
-//! multiplies; a bonus that begins at once would make a node fresher from one millisecond to the next.
+//! The bonus is added: a factor would have no effect at such ages. It begins at 0, so that freshness has no jump.
 //!
-//! Invariant: a node does not become fresher or staler at once when it becomes dormant (held by `dormancy_continuous`).
+//! Invariant: freshness is continuous where a node becomes dormant (held by `dormancy_continuous`).
 
 use crate::graph::kinds::NodeType;
 use crate::graph::number::PosF32;
 
-/// Hours after which a node is dormant.
+/// Age in hours from which a node is dormant.
 pub const DORMANCY: f64 = 840.0;
-/// What a dormant node gets back in the end.
+/// Limit of the bonus of a dormant node.
 pub const RESURRECTION_FLOOR: f64 = 0.3;
 const HOUR_MS: f64 = 3_600_000.0;
 
-/// Hours in which half is lost, by kind of node.
+/// Half-lives in hours, by type of node.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct HalfLives {
-    /// Of kinds that have a name, by their places.
+    /// For types with a name, by index.
     own: [f32; NodeType::NAMED_COUNT],
     others: f32,
 }
@@ -34,7 +33,7 @@ impl Default for HalfLives {
 }
 
 impl HalfLives {
-    /// Of some kinds that have a name, and of everything else, in hours.
+    /// Half-lives in hours for some types with a name, and for all others.
     #[must_use]
     pub fn new(others: PosF32, own: impl IntoIterator<Item = (NodeType, PosF32)>) -> Self {
         Self::with(others.get(), own.into_iter().map(|(node_type, hours)| (node_type, hours.get())))
@@ -56,21 +55,19 @@ impl HalfLives {
     }
 }
 
-/// Tells how fresh nodes are.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct TemporalDecayScorer {
     half_lives: HalfLives,
 }
 
 impl TemporalDecayScorer {
-    /// With these half-lives.
     #[must_use]
     pub const fn new(half_lives: HalfLives) -> Self {
         Self { half_lives }
     }
 
-    /// How fresh a node of a kind is at `now_ms` if it last changed at `last_modified`, both epoch milliseconds: `0 ..= 1`.
-    /// What changes in the future is as fresh as what changes now.
+    /// Freshness of a node that last changed at `last_modified`, at `now_ms`, both epoch milliseconds: `0 ..= 1`. A change in
+    /// the future counts as one now.
     #[must_use]
     pub fn score(&self, node_type: NodeType, last_modified: Option<i64>, now_ms: i64) -> f64 {
         let Some(last_modified) = last_modified else { return 0.0 };

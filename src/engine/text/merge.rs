@@ -1,15 +1,14 @@
-//! Sorted lists read side by side, so that what is said of one thing in several of them comes together.
+//! K-way merge of sorted posting lists.
 //!
-//! Nothing is kept per thing, only per list: a query needs no memory that grows with what is indexed. The lists wait in a
-//! heap by what they name next, so a page of a thousand words costs the logarithm of a thousand for each posting, not a
-//! thousand.
+//! Memory is needed for each list only, not for each document. The lists wait in a heap by their next number, so a query of
+//! a thousand words costs the logarithm of a thousand for each posting.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 
-/// Calls `meet` for each thing that any of the lists names, in the order of their numbers, with the lists that name it in
-/// their own order. Each list is ascending by `number`, without repetition.
+/// Calls `meet` for each number in any of the lists, ascending, with the lists that contain it in their own order. Each
+/// list is strictly ascending by `number`.
 pub(crate) fn side_by_side<'a, P>(
     lists: &[&'a [P]],
     number: impl Fn(&P) -> u32,

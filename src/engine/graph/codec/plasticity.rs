@@ -1,5 +1,4 @@
-//! What was learned, as a file beside that of the graph it was learned on: JSON, exact, and refused as a whole if anything is
-//! wrong.
+//! File of learned weights, beside the snapshot file of the graph: JSON, exact, and rejected as a whole at the first error.
 //!
 //! ```json
 //! {"generation":7,"tick":12,"synapses":[
@@ -7,22 +6,22 @@
 //! ]}
 //! ```
 //!
-//! | field | what it says |
+//! | field | meaning |
 //! |---|---|
-//! | `generation`, `tick` | of the graph, and of what was learned |
+//! | `generation`, `tick` | generation of the graph, and number of learned outcomes |
 //! | `original_weight` | the base weight, at least 0 |
-//! | `current_weight` | what a query reads, at least 0 |
-//! | `delta` | what was learned and fades, at least 0 |
-//! | `perm` | what was learned and stays |
-//! | `strengthen_count`, `weaken_count` | the runs, as they stand |
-//! | `ltp_applied`, `ltd_applied` | whether the lasting bonus and the lasting penalty were given, which happens once |
-//! | `checksum` | as in the file of a graph; it is written, and checked if it is there |
+//! | `current_weight` | the effective weight, at least 0 |
+//! | `delta` | the part of the learned weight that decays, at least 0 |
+//! | `perm` | the permanent part |
+//! | `strengthen_count`, `weaken_count` | length of the current run |
+//! | `ltp_applied`, `ltd_applied` | whether the permanent bonus and the permanent penalty were applied, each once |
+//! | `checksum` | as in the snapshot file; always written, verified if present |
 //!
-//! The parts come in this order. Every field but the checksum must be there, once, and no other may be; no slot may be named
-//! twice.
+//! The parts come in this order. Every field but the checksum is required, exactly once, and unknown fields are rejected,
+//! as are duplicate slots.
 //!
-//! Invariants: what is read is what was written (held by `what_is_read_is_what_was_written`); a file with a checksum that
-//! differs in any byte is refused (held by `flips_and_cuts_are_refused`).
+//! Invariants: reading restores what was written (held by `what_is_read_is_what_was_written`); a file with a checksum that
+//! differs in any byte is rejected (held by `flips_and_cuts_are_refused`).
 
 use super::checksum::{SummedReader, SummedWriter};
 use super::refusal;
@@ -38,49 +37,49 @@ mod tests;
 /// The parts of a file, in their order.
 const PARTS: [&str; 4] = ["generation", "tick", "synapses", "checksum"];
 
-/// What was learned, by names that outlive a graph.
+/// Learned weights by external ids, which outlive a graph.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SynapticState {
-    /// Which state of the graph it was learned on.
+    /// Generation of the graph.
     pub generation: u64,
-    /// How many outcomes were learned.
+    /// Number of learned outcomes.
     pub tick: u64,
-    /// One for each slot that learned.
+    /// One row for each slot with a record.
     pub synapses: Vec<SynapticRow>,
 }
 
-/// What one slot learned.
+/// Learned weight of one slot.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct SynapticRow {
-    /// The external id of the node it begins at.
+    /// External id of the source.
     pub source_id: String,
-    /// The type of its relationship.
+    /// Relationship type.
     pub relation: String,
-    /// The external id of the node it leads to.
+    /// External id of the target.
     pub target_id: String,
-    /// Its base weight, at least 0.
+    /// Base weight, at least 0.
     pub original_weight: f32,
-    /// Its effective weight, at least 0.
+    /// Effective weight, at least 0.
     pub current_weight: f32,
-    /// What of that fades, at least 0.
+    /// The part that decays, at least 0.
     pub delta: f32,
-    /// What of that stays.
+    /// The permanent part.
     pub perm: f32,
-    /// How often it was strengthened in a row.
+    /// Strengthenings in a row.
     pub strengthen_count: u32,
-    /// How often it was weakened in a row.
+    /// Weakenings in a row.
     pub weaken_count: u32,
-    /// Whether the lasting bonus was given.
+    /// Whether the permanent bonus was applied.
     pub ltp_applied: bool,
-    /// Whether the lasting penalty was given.
+    /// Whether the permanent penalty was applied.
     pub ltd_applied: bool,
 }
 
-/// Writes what was learned. Same content, same bytes.
+/// Writes learned weights. Same content, same bytes.
 ///
 /// # Errors
-/// Those of the writer, and [`io::ErrorKind::InvalidData`] for a number that is none. What is written by then is no such
-/// file, and is refused when read.
+/// I/O errors, and [`io::ErrorKind::InvalidData`] for a number that is not finite. An incomplete file is rejected when
+/// read.
 pub fn write(state: &SynapticState, into: impl Write) -> io::Result<()> {
     let mut out = BufWriter::with_capacity(64 * 1024, SummedWriter::new(into));
     write!(out, "{{\"generation\":{},\"tick\":{},\"synapses\":[", state.generation, state.tick)?;
@@ -98,11 +97,11 @@ pub fn write(state: &SynapticState, into: impl Write) -> io::Result<()> {
     SummedWriter::finish(out)
 }
 
-/// Reads what was learned.
+/// Reads learned weights.
 ///
 /// # Errors
-/// [`Error::CorruptSnapshot`] and [`Error::NonFinite`] for what is no such file, with the path of what is wrong;
-/// [`Error::UnreadableSnapshot`] for those of the reader.
+/// [`Error::CorruptSnapshot`] and [`Error::NonFinite`] for an invalid file, with the path of the fault;
+/// [`Error::UnreadableSnapshot`] for I/O errors.
 pub fn read(from: impl Read) -> Result<SynapticState, Error> {
     let mut bytes = SummedReader::new(from);
     let mut reading = Reading::default();
@@ -123,14 +122,14 @@ pub fn read(from: impl Read) -> Result<SynapticState, Error> {
     Ok(reading.state)
 }
 
-/// What is read, and where the reader is.
+/// State of the reader.
 #[derive(Default)]
 struct Reading {
     state: SynapticState,
     checksum: Option<String>,
-    /// The part that is being read; none between two.
+    /// The part that is being read.
     part: Option<&'static str>,
-    /// Why it ended, where that has a name of its own.
+    /// The typed reason why reading stopped.
     refused: Option<Error>,
 }
 
@@ -168,7 +167,7 @@ impl<'de> Visitor<'de> for File<'_> {
             match map.next_key::<String>()? {
                 Some(name) if name == part => {}
                 Some(name) => return Err(A::Error::custom(format!("{name} stands where {part} should"))),
-                // The checksum is the only one that may be missing.
+                // Only the checksum may be missing.
                 None if part == "checksum" => return Ok(()),
                 None => return Err(A::Error::custom(format!("{part} is missing"))),
             }
@@ -188,7 +187,7 @@ impl<'de> Visitor<'de> for File<'_> {
     }
 }
 
-/// What each slot learned.
+/// Deserializes the list of rows.
 struct Rows<'r>(&'r mut Reading);
 
 impl<'de> DeserializeSeed<'de> for Rows<'_> {
@@ -221,7 +220,7 @@ impl<'de> Visitor<'de> for Rows<'_> {
     }
 }
 
-/// A row as it stands in a file: a number may be `null`, which is how some write NaN.
+/// A row in a file: a number may be `null`, which some programs write for NaN.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RawRow {

@@ -1,4 +1,4 @@
-//! A graph to bytes, node by node and slot by slot: beside the graph it takes a buffer and one row.
+//! Writes a graph, node by node and slot by slot: needs memory for a buffer and one row only.
 
 use super::checksum::SummedWriter;
 use super::{EXACT_MS, SNAPSHOT_VERSION};
@@ -13,7 +13,7 @@ use std::io::{self, BufWriter, Write};
 /// Writes the graph of a snapshot. Same content, same bytes.
 ///
 /// # Errors
-/// Those of the writer. What is written by then is no snapshot, and is refused when read.
+/// I/O errors. An incomplete file is rejected when read.
 pub fn write(snapshot: &Snapshot, into: impl Write) -> io::Result<()> {
     let graph = &snapshot.graph;
     let mut out = BufWriter::with_capacity(64 * 1024, SummedWriter::new(into));
@@ -134,7 +134,7 @@ impl<'a> Origin<'a> {
 }
 
 impl<'a> Edge<'a> {
-    /// What stands for a slot; nothing for the second of two that are written as one.
+    /// The edge of a slot; `None` for the second of two slots that are written as one edge.
     fn of(graph: &'a Graph, source: NodeId, slot: EdgeIdx) -> Option<Self> {
         let (kind, target) = (graph.kind(slot), graph.target(slot));
         let both = kind.direction == EdgeDirection::Bidirectional;
@@ -155,12 +155,12 @@ impl<'a> Edge<'a> {
     }
 }
 
-/// Whether a slot the other way is like this one in all but its ends. A slot to itself is.
+/// Whether the opposite slot has the same kind, weight and causal strength. A self-loop is its own opposite.
 fn is_mirrored(graph: &Graph, source: NodeId, slot: EdgeIdx) -> bool {
     let csr = &graph.csr;
     let like =
         |slot: EdgeIdx| (csr.kind(slot.at()), csr.base[slot.at()].to_bits(), csr.causal(slot.at()).to_bits());
-    // The way back is in the order of sources, so a hub is not read for each of its neighbours.
+    // The reverse index is sorted by source, so a hub is not scanned for each of its neighbours.
     let back = csr.rev_offsets[source.at()] as usize..csr.rev_offsets[source.at() + 1] as usize;
     let (sources, slots) = (&csr.rev_sources[back.clone()], &csr.rev_edge_idx[back]);
     let target = graph.target(slot).0;

@@ -1,76 +1,76 @@
-//! One look-up among trigrams: the texts that are most like one that is asked for, from as few postings as that takes.
+//! Top-k search among trigrams with early termination.
 //!
-//! Both vectors have length 1, so what a text can still gain from some of the asked windows has two bounds: by Cauchy and
-//! Schwarz the root of the sum of their squared weights in the question, times that of what the text has left for them; and
-//! the sum of what it would have of each if it had all, as often as it repeats any, divided by its own length. A bar rises
-//! with what was found: who cannot reach it need not be read.
+//! Both vectors are normalised, so what a text can still gain from some windows of the query has two bounds: by Cauchy and
+//! Schwarz, the norm of these windows in the query times the norm that the text has left for them; and the sum of their
+//! contributions if the text had all of them, as often as it repeats any, divided by its own norm. A threshold rises with
+//! the results: texts that cannot reach it are skipped.
 //!
-//! * The lists of the asked windows stand by length, so that the common windows, which weigh least, come last. As soon as
-//!   the last ones together cannot lift a text to the bar, they are not walked but only looked into for texts that the
-//!   others found (*MaxScore*: Turtle and Flood, 1995), and that only where the mark of a text allows the window.
-//! * Texts stand by the length of their vectors. One that is much shorter than what is asked cannot be like it, one that is
-//!   much longer neither. Those of like length and longer ones come first, so that the bar is high when the shorter are
-//!   looked at, and both ends are left out where the bar says so.
-//! * What is walked is summed up in frames of 256 texts: memory of the size of a page, whatever the index has.
+//! * The posting lists are sorted by length, so that the common windows, which weigh least, come last. Once the last lists
+//!   together cannot lift a text to the threshold, they are only probed for texts that the others found (*MaxScore*: Turtle
+//!   and Flood, 1995), and only if the signature of a text allows the window.
+//! * Texts are sorted by norm. A text much shorter or longer than the query cannot be similar to it. Texts of similar and
+//!   greater norm come first, so that the threshold is high when the shorter are examined, and both ends are skipped where
+//!   the bound allows.
+//! * Scanned lists are summed in frames of 256 texts: constant memory, whatever the size of the index.
 //!
 //! # Design notes
-//! A bound for each text comes from its own length, which is tighter than a maximum stored for a block of postings, and
-//! takes no room.
+//! The bound of a text uses its own norm, which is tighter than a maximum stored for a block of postings, and needs no
+//! memory.
 //!
-//! Weights are stored as `f32`; bounds carry a slack that is far above their rounding, so none is too low. A score is
-//! summed in `f64` in the order of the lists, the shortest first and of equals the smaller window, whichever way a text was
-//! found: content alone decides its bits.
+//! Weights are stored as `f32`; bounds have a slack far above their rounding, so none is too low. A score is summed in
+//! `f64` in the order of the lists, the shortest first, then by window, whichever way a text was found: content alone
+//! decides its bits.
 
 use super::{CharNgramIndex, Group, Like, Posting, count_of, each_window, mark, narrow, rarity};
 use crate::best::Best;
 use std::cmp::Reverse;
 
-/// So many texts are summed up at once.
+/// Number of texts summed at once.
 const FRAME: usize = 256;
-/// The same, as places are counted.
+/// [`FRAME`] as a number of places.
 const FRAME_PLACES: u32 = 256;
-/// Groups up to this size are walked at one go.
+/// Groups up to this size are scanned in one pass.
 const SMALL: usize = 4 * FRAME;
-/// Texts from this part of the asked length on are walked first.
+/// Texts from this share of the norm of the query on are scanned first.
 const NEAR: f64 = 0.9;
-/// Bounds are raised by this much, which is far above what rounding takes from them.
+/// Factor on bounds, far above rounding errors.
 const SLACK: f64 = 1.0 + 1e-5;
-/// What rounding may hide of a squared length.
+/// Greatest rounding error of a squared norm.
 const SQUARE_SLACK: f64 = 1e-5;
 
-/// A text that is asked for, weighed as the texts of the index are.
+/// A text weighted like the texts of an index, ready for comparison.
 #[derive(Debug, Clone)]
 pub struct Asked<'a> {
     index: &'a CharNgramIndex,
-    /// Those windows that the index has, the fewest postings first.
+    /// Posting lists of its windows, the shortest first.
     lists: Vec<List<'a>>,
-    /// Of its vector.
+    /// Norm of its vector.
     length: f64,
-    /// How often it has the window that it has most often.
+    /// Count of its most frequent window.
     repeats: f64,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct List<'a> {
     postings: &'a [Posting],
-    /// Of the window in the question, which has length 1.
+    /// Weight of the window in the normalised query.
     weight: f64,
-    /// What it can give to a text that has it once, times the length of that.
+    /// Greatest contribution to a text with the window once, times the norm of the text.
     reach: f64,
     mark: u64,
 }
 
-/// What was found, and what that took.
+/// Result of a search.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Found {
-    /// The likest first, of equals the earlier.
+    /// Matches, the most similar first, then by index.
     pub like: Vec<Like>,
-    /// How many postings were looked at.
+    /// Number of postings read.
     pub postings_read: u64,
 }
 
 impl CharNgramIndex {
-    /// Weighs a text, so that it can be compared with those of the index.
+    /// Weights a text for comparison with those of the index.
     #[must_use]
     pub fn asked(&self, text: &str) -> Asked<'_> {
         let mut windows = Vec::new();
@@ -93,14 +93,14 @@ impl CharNgramIndex {
             list.weight /= length;
             list.reach *= list.weight;
         }
-        // Stable: of equals the smaller window stays first.
+        // A stable sort: of equal lists the smaller window stays first.
         lists.sort_by_key(|list| list.postings.len());
         Asked { index: self, lists, length, repeats }
     }
 }
 
 impl Asked<'_> {
-    /// How like it is to one text of the index, `0 ..= 1`; 0 where the index has no such text.
+    /// Similarity to a text of the index, `0 ..= 1`; 0 if the index has no such text.
     #[must_use]
     pub fn score(&self, text: u32) -> f32 {
         let Some(place) = self.index.places.get(text as usize) else { return 0.0 };
@@ -113,7 +113,7 @@ impl Asked<'_> {
         narrow(possible.filter_map(gain).sum::<f64>().min(1.0))
     }
 
-    /// The `most` texts that are most like it, each by more than `least`.
+    /// The `most` texts most similar to it, above `least`.
     #[must_use]
     pub fn search(&self, least: f64, most: usize) -> Found {
         let mut search = Search::of(self, least, most);
@@ -126,31 +126,31 @@ impl Asked<'_> {
     }
 }
 
-/// Where a list is looked at.
+/// Position in a posting list.
 #[derive(Debug, Clone, Copy, Default)]
 struct Cursor {
     at: usize,
-    /// The place of the posting there; `u32::MAX` behind the last one.
+    /// Place of the posting at `at`; `u32::MAX` after the last one.
     place: u32,
 }
 
-/// What walked lists give to the texts of a frame.
+/// Partial sums of the texts of a frame.
 struct Frame {
     scores: [f64; FRAME],
-    /// The squared weights of what was found in each text.
+    /// Squared weights of the windows found in each text.
     squares: [f64; FRAME],
     touched: [u64; FRAME / 64],
 }
 
-/// A look-up under way.
+/// A search in progress.
 struct Search<'a> {
     asked: &'a Asked<'a>,
     cursors: Vec<Cursor>,
-    /// By how many of the first lists are left out: the root of the squared weights of the others, and their reach.
+    /// By number of lists skipped from the front: the norm of the other weights, and the sum of their reach.
     rest: Vec<(f64, f64)>,
     frame: Frame,
     least: f64,
-    /// Who cannot reach this is not looked for.
+    /// Texts that cannot reach this are skipped.
     bar: f64,
     best: Best<(u32, Reverse<u32>)>,
     postings_read: u64,
@@ -186,18 +186,18 @@ impl<'a> Search<'a> {
         let from = |length: f64| begin + lengths.partition_point(|other| f64::from(*other) < length);
         let near = if end - begin > SMALL { from(self.asked.length * NEAR) } else { end };
         self.walk(near, end, f64::from(repeats));
-        // A text gains at most its length over that of the question, times the greatest count there.
+        // A text gains at most its norm over that of the query, times the greatest count there.
         let short = from(self.bar * self.asked.length / self.asked.repeats / SLACK);
         self.walk(short, near, f64::from(repeats));
     }
 
-    /// What texts of this length can gain at most from all but the first `done` lists.
+    /// Greatest gain of a text of this norm from all but the first `done` lists.
     fn bound(&self, done: usize, repeats: f64, length: f64) -> f64 {
         let (root, reach) = self.rest[done];
         root.min(reach * repeats / length) * SLACK
     }
 
-    /// Looks at the texts of these places, which are of one group.
+    /// Searches the texts at these places, which are of one group.
     fn walk(&mut self, begin: usize, end: usize, repeats: f64) {
         let (Ok(begin), Ok(end)) = (u32::try_from(begin), u32::try_from(end)) else { return };
         for cursor in self.cursors.iter_mut().filter(|cursor| cursor.place > begin) {
@@ -205,7 +205,7 @@ impl<'a> Search<'a> {
         }
         let (mut from, mut walked) = (begin, self.asked.lists.len());
         while from < end {
-            // As many of the first lists are walked as it takes that the others cannot lift a text to the bar.
+            // Scan as many of the first lists as needed so that the others cannot lift a text to the threshold.
             let length = self.length(from);
             while walked > 0 && self.bound(walked - 1, repeats, length) < self.bar {
                 walked -= 1;
@@ -223,7 +223,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Adds to the frame what a list gives to texts from `first` on, up to `end`.
+    /// Adds the contributions of a list to the texts from `first` up to `end`.
     fn sum_up(&mut self, list: usize, first: u32, end: u32) {
         let Cursor { at, place } = self.cursors[list];
         if place >= end {
@@ -245,7 +245,7 @@ impl<'a> Search<'a> {
             Cursor { at: at + read, place: rest.get(read).map_or(u32::MAX, |posting| posting.place) };
     }
 
-    /// Looks at the texts of the frame that begins at `first` and clears it.
+    /// Examines and clears the frame that begins at `first`.
     fn look(&mut self, first: u32, walked: usize, repeats: f64) {
         let gain_max = self.bound(walked, repeats, self.length(first));
         for (word, place) in (0..FRAME / 64).zip((first..).step_by(64)) {
@@ -263,8 +263,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Looks into the lists that are not walked for a text that has `score` of the others, and takes it in if it may be
-    /// among the best.
+    /// Completes the score of a text, which has `score` from the scanned lists, by probing the other lists, and adds it if it
+    /// is among the best.
     fn complete(&mut self, place: u32, mut score: f64, square: f64, walked: usize, repeats: f64) {
         let marks = self.asked.index.marks[place as usize];
         let others = &self.asked.lists[walked..];
@@ -299,8 +299,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Goes on in a list to a place, or to the first behind it: by steps that double and then by halves, or at once by
-    /// halves where it was not looked at before.
+    /// Advances in a list to a place or the first after it: by exponential and binary search, or by binary search from the
+    /// start.
     fn seek(&mut self, list: usize, place: u32) {
         let cursor = self.cursors[list];
         if cursor.place >= place && cursor.place > 0 {
