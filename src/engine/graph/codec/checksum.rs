@@ -69,7 +69,7 @@ impl<R: Read> SummedReader<R> {
         if sum == given {
             return Ok(());
         }
-        let reason = format!("it is {given}, of bytes whose sum is {sum}");
+        let reason = format!("it is {given}, but the content has {sum}");
         Err(Error::CorruptSnapshot { path: "checksum".to_owned(), reason })
     }
 

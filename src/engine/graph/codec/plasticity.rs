@@ -48,8 +48,9 @@ pub struct SynapticState {
     pub synapses: Vec<SynapticRow>,
 }
 
-/// Learned weight of one slot.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+/// Learned weight of one slot. A number that is `null` deserializes as NaN, which [`read`] rejects.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct SynapticRow {
     /// External id of the source.
     pub source_id: String,
@@ -58,12 +59,16 @@ pub struct SynapticRow {
     /// External id of the target.
     pub target_id: String,
     /// Base weight, at least 0.
+    #[serde(deserialize_with = "nullable")]
     pub original_weight: f32,
     /// Effective weight, at least 0.
+    #[serde(deserialize_with = "nullable")]
     pub current_weight: f32,
     /// The part that decays, at least 0.
+    #[serde(deserialize_with = "nullable")]
     pub delta: f32,
     /// The permanent part.
+    #[serde(deserialize_with = "nullable")]
     pub perm: f32,
     /// Strengthenings in a row.
     pub strengthen_count: u32,
@@ -87,7 +92,7 @@ pub fn write(state: &SynapticState, into: impl Write) -> io::Result<()> {
     for (at, row) in state.synapses.iter().enumerate() {
         let numbers = [row.original_weight, row.current_weight, row.delta, row.perm];
         if !numbers.iter().all(|number| number.is_finite()) {
-            let reason = format!("synapses[{at}] has a number that is none");
+            let reason = format!("synapses[{at}] has a number that is not finite");
             return Err(io::Error::new(io::ErrorKind::InvalidData, reason));
         }
         out.write_all(separator.as_bytes())?;
@@ -114,9 +119,9 @@ pub fn read(from: impl Read) -> Result<SynapticState, Error> {
     let mut slots: Vec<_> =
         reading.state.synapses.iter().map(|row| (&row.source_id, &row.relation, &row.target_id)).collect();
     slots.sort_unstable();
-    if let Some(twice) = slots.windows(2).find(|two| two[0] == two[1]) {
-        let (source, relation, target) = twice[0];
-        let reason = format!("{source} -{relation}-> {target} is there twice");
+    if let Some(duplicate) = slots.windows(2).find(|two| two[0] == two[1]) {
+        let (source, relation, target) = duplicate[0];
+        let reason = format!("duplicate slot {source} -{relation}-> {target}");
         return Err(Error::CorruptSnapshot { path: "synapses".to_owned(), reason });
     }
     Ok(reading.state)
@@ -158,7 +163,7 @@ impl<'de> Visitor<'de> for File<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "what was learned")
+        write!(f, "learned weights")
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
@@ -166,7 +171,7 @@ impl<'de> Visitor<'de> for File<'_> {
         for part in PARTS {
             match map.next_key::<String>()? {
                 Some(name) if name == part => {}
-                Some(name) => return Err(A::Error::custom(format!("{name} stands where {part} should"))),
+                Some(name) => return Err(A::Error::custom(format!("{name} found instead of {part}"))),
                 // Only the checksum may be missing.
                 None if part == "checksum" => return Ok(()),
                 None => return Err(A::Error::custom(format!("{part} is missing"))),
@@ -181,7 +186,7 @@ impl<'de> Visitor<'de> for File<'_> {
             reading.part = None;
         }
         match map.next_key::<String>()? {
-            Some(name) => Err(A::Error::custom(format!("{name} stands after the checksum"))),
+            Some(name) => Err(A::Error::custom(format!("{name} found after the checksum"))),
             None => Ok(()),
         }
     }
@@ -207,7 +212,7 @@ impl<'de> Visitor<'de> for Rows<'_> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
         let Self(reading) = self;
-        while let Some(row) = list.next_element::<RawRow>()? {
+        while let Some(row) = list.next_element::<SynapticRow>()? {
             match row.checked(reading.state.synapses.len()) {
                 Ok(row) => reading.state.synapses.push(row),
                 Err(why) => {
@@ -220,49 +225,30 @@ impl<'de> Visitor<'de> for Rows<'_> {
     }
 }
 
-/// A row in a file: a number may be `null`, which some programs write for NaN.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawRow {
-    source_id: String,
-    relation: String,
-    target_id: String,
-    #[serde(deserialize_with = "Option::deserialize")]
-    original_weight: Option<f32>,
-    #[serde(deserialize_with = "Option::deserialize")]
-    current_weight: Option<f32>,
-    #[serde(deserialize_with = "Option::deserialize")]
-    delta: Option<f32>,
-    #[serde(deserialize_with = "Option::deserialize")]
-    perm: Option<f32>,
-    strengthen_count: u32,
-    weaken_count: u32,
-    ltp_applied: bool,
-    ltd_applied: bool,
+/// A number, or NaN for the `null` that some programs write for it.
+fn nullable<'de, D: Deserializer<'de>>(from: D) -> Result<f32, D::Error> {
+    Ok(Option::deserialize(from)?.unwrap_or(f32::NAN))
 }
 
-impl RawRow {
-    fn checked(self, at: usize) -> Result<SynapticRow, Error> {
-        let number = |field: &'static str, value: Option<f32>, min: f32| match value {
-            None => Err(Error::NonFinite { field, owner: format!("synapses[{at}]") }),
-            Some(value) if (min..=f32::MAX).contains(&value) => Ok(value + 0.0),
-            Some(value) => {
-                let reason = format!("{value} is not {min:e} to {:e}", f32::MAX);
-                Err(Error::CorruptSnapshot { path: format!("synapses[{at}].{field}"), reason })
+impl SynapticRow {
+    /// Checks the numbers of a row that was read; `at` is its index.
+    fn checked(mut self, at: usize) -> Result<Self, Error> {
+        for (field, value, min) in [
+            ("original_weight", &mut self.original_weight, 0.0),
+            ("current_weight", &mut self.current_weight, 0.0),
+            ("delta", &mut self.delta, 0.0),
+            ("perm", &mut self.perm, f32::MIN),
+        ] {
+            if value.is_nan() {
+                return Err(Error::NonFinite { field, owner: format!("synapses[{at}]") });
             }
-        };
-        Ok(SynapticRow {
-            original_weight: number("original_weight", self.original_weight, 0.0)?,
-            current_weight: number("current_weight", self.current_weight, 0.0)?,
-            delta: number("delta", self.delta, 0.0)?,
-            perm: number("perm", self.perm, f32::MIN)?,
-            source_id: self.source_id,
-            relation: self.relation,
-            target_id: self.target_id,
-            strengthen_count: self.strengthen_count,
-            weaken_count: self.weaken_count,
-            ltp_applied: self.ltp_applied,
-            ltd_applied: self.ltd_applied,
-        })
+            if !(min..=f32::MAX).contains(value) {
+                let reason = format!("{value} is not {min:e} to {:e}", f32::MAX);
+                return Err(Error::CorruptSnapshot { path: format!("synapses[{at}].{field}"), reason });
+            }
+            // Normalise -0.0.
+            *value += 0.0;
+        }
+        Ok(self)
     }
 }
