@@ -76,7 +76,7 @@ use crate::mirror::compute::Compute;
 use crate::mirror::{self, Learning, Mirror};
 use crate::scheduler;
 use crate::store::Store;
-use ebb_engine::plasticity::Learn;
+use ebb_engine::plasticity::LearningMode;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::OnceCell;
@@ -95,9 +95,9 @@ pub struct Config {
     /// What is held in memory for recall.
     pub mirror: mirror::Config,
     /// By which rules questions are answered.
-    pub engine: recall::Config,
+    pub engine: recall::RecallConfig,
     /// What is learned from.
-    pub learn: Learn,
+    pub learn: LearningMode,
 }
 
 /// Everything Ebb does, over one database.

@@ -27,7 +27,7 @@ mod tests;
 mod textbook;
 
 use crate::graph::builder::within;
-use crate::graph::csr::{BOUND_BLOCK, Part, weight_of};
+use crate::graph::csr::{BOUND_BLOCK, SlotRange, weight_of};
 use crate::graph::index::NodeId;
 use crate::graph::{Error, Graph};
 
@@ -38,16 +38,16 @@ pub const DEPTH_MAX: u8 = 20;
 
 /// How the arrivals at one node in one level are combined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
+pub enum Aggregation {
     /// The maximum.
-    Strongest,
+    Max,
     /// The sum.
-    Convergent,
+    Sum,
 }
 
 /// How a node divides its output among its slots. `W` is the sum of its base weights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fan {
+pub enum FanOut {
     /// Each slot gets the full value.
     None,
     /// Each slot gets `1 / sqrt(max(1, W))` of the value.
@@ -58,11 +58,11 @@ pub enum Fan {
 
 /// Parameters of spreading activation.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Params {
+pub struct ActivationConfig {
     /// How arrivals are combined.
-    pub mode: Mode,
+    pub aggregation: Aggregation,
     /// How a node divides its output.
-    pub fan: Fan,
+    pub fan_out: FanOut,
     /// Arrivals at or below this are ignored; in `(0, 1)`.
     pub threshold: f32,
     /// Factor per hop, in `(0, 1]`.
@@ -77,11 +77,11 @@ pub struct Params {
     pub max_slots: u64,
 }
 
-impl Params {
+impl ActivationConfig {
     /// The parameters of the source document, for questions about the graph itself.
     pub const REFERENCE: Self = Self {
-        mode: Mode::Strongest,
-        fan: Fan::None,
+        aggregation: Aggregation::Max,
+        fan_out: FanOut::None,
         threshold: 0.04,
         decay: 0.55,
         max_depth: 5,
@@ -94,8 +94,8 @@ impl Params {
     /// or a depth of five found less at 2, 5, 10 and 20 hits of the multi-hop set (`cargo bench --bench recall`), whose
     /// answers are two or three relationships away; signals that return along cycles add up as well.
     pub const RECALL: Self = Self {
-        mode: Mode::Convergent,
-        fan: Fan::Linear,
+        aggregation: Aggregation::Sum,
+        fan_out: FanOut::Linear,
         threshold: 0.0001,
         decay: 0.85,
         max_depth: 10,
@@ -126,17 +126,17 @@ impl Params {
     pub(super) fn sends(&self, graph: &Graph, node: NodeId, p: f32) -> f32 {
         let strength = || graph.out_strength(node).max(1.0);
         let k = p * self.decay;
-        match self.fan {
-            Fan::None => k,
-            Fan::Sqrt => k * (1.0 / strength().sqrt()),
-            Fan::Linear => k * (1.0 / strength()),
+        match self.fan_out {
+            FanOut::None => k,
+            FanOut::Sqrt => k * (1.0 / strength().sqrt()),
+            FanOut::Linear => k * (1.0 / strength()),
         }
     }
 }
 
 /// A node with its activation.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Activated {
+pub struct ActivatedNode {
     /// The node.
     pub node: NodeId,
     /// Its activation, in `(0, cap]`.
@@ -145,7 +145,7 @@ pub struct Activated {
 
 /// Work done by one activation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Work {
+pub struct ActivationCounters {
     /// Slots read.
     pub slots_read: u64,
     /// Slots read whose signal was above the threshold.
@@ -156,7 +156,7 @@ pub struct Work {
     pub touched: u64,
 }
 
-impl Work {
+impl ActivationCounters {
     /// Adds the slots read of one row and those above the threshold.
     const fn add(&mut self, (read, useful): (u64, u64)) {
         self.slots_read += read;
@@ -166,16 +166,16 @@ impl Work {
 
 /// Result of an activation.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Activation {
+pub struct ActivationResult {
     /// The strongest nodes, by value descending, then by external id.
-    pub nodes: Vec<Activated>,
+    pub nodes: Vec<ActivatedNode>,
     /// Work done.
-    pub work: Work,
+    pub counters: ActivationCounters,
     /// Whether levels were skipped because of `max_slots`.
     pub truncated: bool,
 }
 
-impl Activation {
+impl ActivationResult {
     /// Keeps the `most` strongest nodes, in order; the rest is never sorted.
     #[must_use]
     pub(crate) fn strongest(mut self, graph: &Graph, most: usize) -> Self {
@@ -185,26 +185,30 @@ impl Activation {
 
 /// The initial value of each seed, one for each node: the greatest of its scores, at most the cap. Scores that are not
 /// above 0 are ignored.
-pub(super) fn initial_values(seeds: &[(NodeId, f32)], params: &Params) -> Vec<(NodeId, f32)> {
-    let mut begun = Vec::new();
-    begin(seeds, params, &mut begun);
-    begun
+pub(super) fn initial_values(seeds: &[(NodeId, f32)], params: &ActivationConfig) -> Vec<(NodeId, f32)> {
+    let mut initial = Vec::new();
+    write_initial_values(seeds, params, &mut initial);
+    initial
 }
 
 /// [`initial_values`] into an existing buffer.
-pub(super) fn begin(seeds: &[(NodeId, f32)], params: &Params, begun: &mut Vec<(NodeId, f32)>) {
-    begun.clear();
-    begun.extend(seeds.iter().filter(|(_, score)| *score > 0.0 && score.is_finite()));
-    begun.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)));
-    begun.dedup_by_key(|(node, _)| *node);
-    let most = begun.iter().map(|(_, score)| *score).fold(0.0, f32::max);
-    for (_, score) in begun {
+pub(super) fn write_initial_values(
+    seeds: &[(NodeId, f32)],
+    params: &ActivationConfig,
+    initial: &mut Vec<(NodeId, f32)>,
+) {
+    initial.clear();
+    initial.extend(seeds.iter().filter(|(_, score)| *score > 0.0 && score.is_finite()));
+    initial.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)));
+    initial.dedup_by_key(|(node, _)| *node);
+    let most = initial.iter().map(|(_, score)| *score).fold(0.0, f32::max);
+    for (_, score) in initial {
         *score = if params.normalised { *score / most } else { *score }.min(params.cap);
     }
 }
 
 /// Whether any slot of a range can pass the threshold.
-pub(super) fn passes(part: &Part<'_>, k: f32, threshold: f32) -> bool {
+pub(super) fn can_pass(part: &SlotRange<'_>, k: f32, threshold: f32) -> bool {
     part.bounds.first().is_some_and(|bound| k * weight_of(bound) > threshold)
 }
 
@@ -212,7 +216,7 @@ pub(super) fn passes(part: &Part<'_>, k: f32, threshold: f32) -> bool {
 /// many were above it. Slots that cannot pass are skipped: by blocks in a row with learned weights, else after the first.
 #[inline]
 pub(super) fn send(
-    part: &Part<'_>,
+    part: &SlotRange<'_>,
     k: f32,
     threshold: f32,
     mut arrive: impl FnMut(usize, u32, f32),
@@ -249,16 +253,16 @@ pub(super) fn send(
 
 /// The `most` strongest nodes, by value descending, then by external id; the rest is never sorted, and only the result is
 /// allocated.
-fn strongest(graph: &Graph, lit: &mut Vec<Activated>, most: usize) -> Vec<Activated> {
-    let by = |a: &Activated, b: &Activated| {
+fn strongest(graph: &Graph, activated: &mut Vec<ActivatedNode>, most: usize) -> Vec<ActivatedNode> {
+    let by = |a: &ActivatedNode, b: &ActivatedNode| {
         b.value.total_cmp(&a.value).then_with(|| graph.rank(a.node).cmp(&graph.rank(b.node)))
     };
-    if most < lit.len() {
+    if most < activated.len() {
         if most > 0 {
-            lit.select_nth_unstable_by(most - 1, by);
+            activated.select_nth_unstable_by(most - 1, by);
         }
-        lit.truncate(most);
+        activated.truncate(most);
     }
-    lit.sort_unstable_by(by);
-    lit.as_slice().to_vec()
+    activated.sort_unstable_by(by);
+    activated.as_slice().to_vec()
 }

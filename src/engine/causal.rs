@@ -38,7 +38,7 @@ pub const POPS_MAX: usize = 10_000;
 
 /// Direction of a causal chain.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Way {
+pub enum Direction {
     /// From cause to effect.
     #[default]
     Forward,
@@ -46,7 +46,7 @@ pub enum Way {
     Backward,
 }
 
-impl Way {
+impl Direction {
     /// Calls `hop` for each excitatory slot of a node in this direction.
     fn each(self, graph: &Graph, node: NodeId, mut hop: impl FnMut(NodeId, EdgeIdx)) {
         match self {
@@ -64,9 +64,9 @@ impl Way {
 
 /// A causal chain from a seed to a node.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Chain {
+pub struct CausalChain {
     /// Whether the chain goes from cause to effect or back.
-    pub way: Way,
+    pub direction: Direction,
     /// Its nodes, the seed first; at least two.
     pub nodes: Vec<NodeId>,
     /// The slot of each hop. In a backward chain it leads from the later node to the earlier.
@@ -77,7 +77,7 @@ pub struct Chain {
 
 /// A finished chain, by its last hop.
 #[derive(Debug, Clone, Copy)]
-struct Settled {
+struct Finished {
     node: NodeId,
     seed: NodeId,
     strength: f32,
@@ -86,22 +86,15 @@ struct Settled {
     before: Option<(usize, EdgeIdx)>,
 }
 
-/// A pending chain. The greatest goes first: strongest, then by external id, then fewest hops, then by the external id of
-/// the node before it.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Waiting {
-    bits: u32,
-    rank: Reverse<u32>,
-    hops: Reverse<u8>,
-    before: Reverse<Option<(u32, usize, EdgeIdx)>>,
-    node: NodeId,
-}
+/// A pending chain: bits of its strength, rank of its node, hops, the hop before (rank, index of the chain and slot), node.
+/// The greatest goes first: strongest, then by external id, then fewest hops, then by the external id of the node before.
+type Pending = (u32, Reverse<u32>, Reverse<u8>, Reverse<Option<(u32, usize, EdgeIdx)>>, NodeId);
 
 /// Result of one search.
 #[derive(Debug, Clone, Default)]
-struct Found {
-    way: Way,
-    settled: Vec<Settled>,
+struct SearchResult {
+    direction: Direction,
+    finished: Vec<Finished>,
     /// The index of the best chain to each node that has one, by node.
     reached: Vec<(NodeId, usize)>,
     truncated: bool,
@@ -109,21 +102,21 @@ struct Found {
 
 /// Result of [`causal_chains`].
 #[derive(Debug, Clone, Default)]
-pub struct Causal {
+pub struct CausalResult {
     /// The strength of the strongest chain of either direction to each node that has one, in `(0.01, 0.7]`, by node.
     pub scores: Vec<(NodeId, f32)>,
     /// Whether the budget ended a search; sets [`Flag::CausalTruncated`](super::Flag::CausalTruncated).
     pub truncated: bool,
-    found: [Found; 2],
+    found: [SearchResult; 2],
 }
 
-impl Causal {
+impl CausalResult {
     /// The best chain to a node in each direction that has one: by strength descending, then by hops, then by the external
     /// ids of its nodes.
     #[must_use]
-    pub fn chains(&self, graph: &Graph, node: NodeId) -> Vec<Chain> {
-        let mut chains: Vec<Chain> = self.found.iter().filter_map(|found| found.chain(node)).collect();
-        let ids = |chain: &Chain| chain.nodes.iter().map(|node| graph.rank(*node)).collect::<Vec<_>>();
+    pub fn chains(&self, graph: &Graph, node: NodeId) -> Vec<CausalChain> {
+        let mut chains: Vec<CausalChain> = self.found.iter().filter_map(|found| found.chain(node)).collect();
+        let ids = |chain: &CausalChain| chain.nodes.iter().map(|node| graph.rank(*node)).collect::<Vec<_>>();
         chains.sort_by_key(|chain| (Reverse(chain.strength.to_bits()), chain.slots.len(), ids(chain)));
         chains
     }
@@ -131,80 +124,75 @@ impl Causal {
 
 /// Parameters of [`causal_chains`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CausalChainDetector {
+pub struct CausalConfig {
     hops_max: u8,
 }
 
-impl Default for CausalChainDetector {
+impl Default for CausalConfig {
     fn default() -> Self {
         Self { hops_max: HOPS_MAX }
     }
 }
 
-impl CausalChainDetector {
+impl CausalConfig {
     /// A depth limit, `1 ..= 20`, of which at most six hops are used.
-    ///
-    /// # Errors
-    /// [`Error::ParameterOutOfRange`].
     pub fn new(depth: u8) -> Result<Self, Error> {
         within("depth", f32::from(depth), 1.0, f64::from(DEPTH_MAX))?;
         Ok(Self { hops_max: depth.min(HOPS_MAX) })
     }
+}
 
-    /// Finds the causal chains from seeds, whose scores are in `(0, 1]`; of duplicate nodes the greatest score counts.
-    #[must_use]
-    pub fn detect(&self, graph: &Graph, seeds: &[(NodeId, f32)]) -> Causal {
-        let mut begun = greatest(seeds.to_vec());
-        begun.retain(|(_, score)| *score > STRENGTH_MIN);
-        begun.iter_mut().for_each(|(_, score)| *score = score.min(1.0));
-        let found = [Way::Forward, Way::Backward].map(|way| search(graph, &begun, way, self.hops_max));
-        let scores = greatest(found.iter().flat_map(Found::scores).collect());
-        let truncated = found.iter().any(|found| found.truncated);
-        Causal { scores, truncated, found }
-    }
+/// Finds the causal chains from seeds, whose scores are in `(0, 1]`; of duplicate nodes the greatest score counts.
+#[must_use]
+pub fn causal_chains(graph: &Graph, seeds: &[(NodeId, f32)], config: CausalConfig) -> CausalResult {
+    let mut seeds = greatest(seeds.to_vec());
+    seeds.retain(|(_, score)| *score > STRENGTH_MIN);
+    seeds.iter_mut().for_each(|(_, score)| *score = score.min(1.0));
+    let found = [Direction::Forward, Direction::Backward]
+        .map(|direction| search(graph, &seeds, direction, config.hops_max));
+    let scores = greatest(found.iter().flat_map(SearchResult::scores).collect());
+    let truncated = found.iter().any(|found| found.truncated);
+    CausalResult { scores, truncated, found }
 }
 
 /// Searches in one direction.
-fn search(graph: &Graph, seeds: &[(NodeId, f32)], way: Way, hops_max: u8) -> Found {
-    let mut found = Found { way, ..Found::default() };
-    let wait = |node: NodeId, strength: f32, hops: u8, before| Waiting {
-        bits: strength.to_bits(),
-        rank: Reverse(graph.rank(node)),
-        hops: Reverse(hops),
-        before: Reverse(before),
-        node,
+fn search(graph: &Graph, seeds: &[(NodeId, f32)], direction: Direction, hops_max: u8) -> SearchResult {
+    let mut found = SearchResult { direction, ..SearchResult::default() };
+    let pending = |node: NodeId, strength: f32, hops: u8, before| -> Pending {
+        (strength.to_bits(), Reverse(graph.rank(node)), Reverse(hops), Reverse(before), node)
     };
-    let mut waiting: BinaryHeap<Waiting> =
-        seeds.iter().map(|(node, score)| wait(*node, *score, 0, None)).collect();
+    let mut queue: BinaryHeap<Pending> =
+        seeds.iter().map(|(node, score)| pending(*node, *score, 0, None)).collect();
     // Seeds and hops of the chains that were finished at a node.
     let mut known: HashMap<u32, SmallVec<[(NodeId, u8); 2]>> = HashMap::new();
-    while let Some(Waiting { bits, hops: Reverse(hops), before: Reverse(before), node, .. }) = waiting.pop() {
-        let seed = before.map_or(node, |(_, at, _)| found.settled[at].seed);
+    while let Some((bits, _, Reverse(hops), Reverse(before), node)) = queue.pop() {
+        let seed = before.map_or(node, |(_, at, _)| found.finished[at].seed);
         let held = known.entry(node.0).or_default();
-        if beaten(held, seed, hops) {
+        if dominated(held, seed, hops) {
             continue;
         }
-        if found.settled.len() == POPS_MAX {
+        if found.finished.len() == POPS_MAX {
             found.truncated = true;
             break;
         }
         held.push((seed, hops));
-        let (at, strength) = (found.settled.len(), f32::from_bits(bits));
+        let (at, strength) = (found.finished.len(), f32::from_bits(bits));
         let before = before.map(|(_, at, slot)| (at, slot));
-        found.settled.push(Settled { node, seed, strength, hops, before });
+        found.finished.push(Finished { node, seed, strength, hops, before });
         if hops == hops_max {
             continue;
         }
-        way.each(graph, node, |next, slot| {
+        direction.each(graph, node, |next, slot| {
             let strength = strength * (graph.causal(slot) * DISCOUNT);
-            if strength > STRENGTH_MIN && known.get(&next.0).is_none_or(|held| !beaten(held, seed, hops + 1))
+            if strength > STRENGTH_MIN
+                && known.get(&next.0).is_none_or(|held| !dominated(held, seed, hops + 1))
             {
-                waiting.push(wait(next, strength, hops + 1, Some((graph.rank(node), at, slot))));
+                queue.push(pending(next, strength, hops + 1, Some((graph.rank(node), at, slot))));
             }
         });
     }
-    let chains = found.settled.iter().enumerate().filter(|(_, settled)| settled.hops > 0);
-    found.reached = chains.map(|(at, settled)| (settled.node, at)).collect();
+    let chains = found.finished.iter().enumerate().filter(|(_, finished)| finished.hops > 0);
+    found.reached = chains.map(|(at, finished)| (finished.node, at)).collect();
     found.reached.sort_unstable();
     found.reached.dedup_by_key(|(node, _)| *node);
     found
@@ -212,29 +200,29 @@ fn search(graph: &Graph, seeds: &[(NodeId, f32)], way: Way, hops_max: u8) -> Fou
 
 /// Whether a chain from `seed` is dominated by stronger chains at the same node with no more hops: one of the same seed,
 /// or two of different seeds.
-fn beaten(held: &[(NodeId, u8)], seed: NodeId, hops: u8) -> bool {
+fn dominated(held: &[(NodeId, u8)], seed: NodeId, hops: u8) -> bool {
     let mut seeds = held.iter().filter(|(_, other)| *other <= hops).map(|(seed, _)| *seed);
     let first = seeds.next();
     first.is_some_and(|first| first == seed || seeds.any(|other| other != first))
 }
 
-impl Found {
+impl SearchResult {
     fn scores(&self) -> impl Iterator<Item = (NodeId, f32)> {
-        self.reached.iter().map(|(node, at)| (*node, self.settled[*at].strength))
+        self.reached.iter().map(|(node, at)| (*node, self.finished[*at].strength))
     }
 
-    fn chain(&self, node: NodeId) -> Option<Chain> {
+    fn chain(&self, node: NodeId) -> Option<CausalChain> {
         let at = self.reached.binary_search_by_key(&node, |(node, _)| *node).ok()?;
-        let mut here = &self.settled[self.reached[at].1];
+        let mut here = &self.finished[self.reached[at].1];
         let (strength, mut nodes, mut slots) = (here.strength, vec![here.node], Vec::new());
         while let Some((before, slot)) = here.before {
-            here = &self.settled[before];
+            here = &self.finished[before];
             nodes.push(here.node);
             slots.push(slot);
         }
         nodes.reverse();
         slots.reverse();
-        Some(Chain { way: self.way, nodes, slots, strength })
+        Some(CausalChain { direction: self.direction, nodes, slots, strength })
     }
 }
 

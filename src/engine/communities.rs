@@ -34,7 +34,7 @@ use crate::graph::csr::weight_of;
 use crate::graph::index::CommunityId;
 use crate::graph::number::PosF32;
 use level::{Level, Tally};
-use moving::settle;
+use moving::move_nodes;
 use refining::refine;
 use std::cmp::Reverse;
 
@@ -49,11 +49,11 @@ const GAIN_MIN: f64 = 1e-9;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Partition {
     /// The community of each node. The largest is 0; of equal ones the one with the first external id comes first.
-    pub of: Vec<CommunityId>,
+    pub membership: Vec<CommunityId>,
     /// Number of communities.
     pub count: usize,
     /// Modularity; 0 in a graph without edges.
-    pub q: f64,
+    pub modularity: f64,
     /// Number of levels used.
     pub levels: u32,
     /// Whether it stopped before convergence.
@@ -83,7 +83,7 @@ pub fn communities(graph: &Graph, resolution: PosF32) -> Partition {
     let (mut levels, mut settled) = (0, true);
     loop {
         levels += 1;
-        settled &= settle(&level, &mut of, scale, LOOKS_EACH * level.len() as u64, &mut tally);
+        settled &= move_nodes(&level, &mut of, scale, LOOKS_EACH * level.len() as u64, &mut tally);
         if renumber(&mut of) == level.len() {
             break;
         }
@@ -107,12 +107,12 @@ pub fn communities(graph: &Graph, resolution: PosF32) -> Partition {
         }
     }
     let (connected, count) = level.components(&of);
-    let q = level.quality(&connected, count, resolution);
+    let modularity = level.quality(&connected, count, resolution);
     for place in &mut places {
         *place = connected[*place as usize];
     }
     let flags = Flags::default().with(Flag::CommunitiesUnconverged, !settled);
-    Partition { of: by_size(graph, &places, count), count, q, levels, flags }
+    Partition { membership: by_size(graph, &places, count), count, modularity, levels, flags }
 }
 
 /// The modularity of any partition. A node without a community, or with an id that is not below the number of nodes, is

@@ -20,7 +20,7 @@ pub enum Error {
     },
     /// Learned weights that are bound to another generation of the graph.
     #[error(
-        "the learned weights are of generation {found}, the graph is of {expected}: bind them to it first"
+        "the learned weights are bound to generation {found}, the graph has generation {expected}: rebind them first"
     )]
     GenerationMismatch {
         /// Generation of the graph.

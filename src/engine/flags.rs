@@ -79,19 +79,19 @@ impl Flags {
 
     /// The flags of either.
     #[must_use]
-    pub const fn and(self, other: Self) -> Self {
+    pub const fn union(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
     /// Whether it contains a flag.
     #[must_use]
-    pub const fn has(self, flag: Flag) -> bool {
+    pub const fn contains(self, flag: Flag) -> bool {
         self.0 & flag.bit() != 0
     }
 
     /// The names of its flags.
     pub fn names(self) -> impl Iterator<Item = &'static str> {
-        Flag::ALL.into_iter().filter(move |flag| self.has(*flag)).map(Flag::name)
+        Flag::ALL.into_iter().filter(move |flag| self.contains(*flag)).map(Flag::name)
     }
 }
 

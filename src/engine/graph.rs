@@ -38,7 +38,7 @@ mod tests;
 
 use builder::WeightRange;
 use columns::{Columns, NodeRow, RowView};
-use csr::{Csr, Part, SlotKind, weight_of};
+use csr::{Csr, SlotKind, SlotRange, weight_of};
 use index::{EdgeIdx, Generation, NodeId};
 use kinds::{Kinds, NodeType};
 use provenance::Provenance;
@@ -68,13 +68,13 @@ pub enum Error {
         max: f64,
     },
     /// An external id that is used twice.
-    #[error("node {external_id} is there twice")]
+    #[error("duplicate node {external_id}")]
     DuplicateNode {
         /// The external id.
         external_id: String,
     },
     /// A relationship whose source or target does not exist.
-    #[error("the relationship {source_id} -> {target_id} needs node {missing}, which is not there")]
+    #[error("the relationship {source_id} -> {target_id} refers to node {missing}, which does not exist")]
     DanglingEdge {
         /// External id of the source.
         source_id: String,
@@ -84,22 +84,22 @@ pub enum Error {
         missing: String,
     },
     /// More nodes than ids.
-    #[error("{count} nodes are more than one graph can hold")]
+    #[error("{count} nodes are too many for one graph")]
     TooManyNodes {
         /// Number of nodes.
         count: usize,
     },
     /// More slots than ids.
-    #[error("{count} slots are more than one graph can hold")]
+    #[error("{count} slots are too many for one graph")]
     TooManySlots {
         /// Number of slots.
         count: usize,
     },
     /// More than 4 GiB of text, or more strings than handles.
-    #[error("the names of one graph take more than 4 GiB")]
+    #[error("the strings of one graph exceed 4 GiB")]
     InternerFull,
     /// A weight that other writers changed at every attempt.
-    #[error("the weight of slot {slot} was changed by others {limit} times while it was written; try again")]
+    #[error("another writer changed the weight of slot {slot} {limit} times in a row; try again")]
     CasRetryExhausted {
         /// The slot.
         slot: u32,
@@ -107,7 +107,7 @@ pub enum Error {
         limit: u32,
     },
     /// A file of another version.
-    #[error("the file is of version {found}; version {supported} can be read")]
+    #[error("the file has version {found}; only version {supported} is supported")]
     UnsupportedVersion {
         /// Version as it is written in the file.
         found: String,
@@ -151,7 +151,7 @@ impl Graph {
 
     /// The same graph with another generation.
     #[must_use]
-    pub fn at_generation(self, generation: Generation) -> Self {
+    pub fn with_generation(self, generation: Generation) -> Self {
         Self { generation, ..self }
     }
 
@@ -193,13 +193,13 @@ impl Graph {
 
     /// The excitatory slots of a node, by base weight descending.
     #[must_use]
-    pub fn excitatory(&self, node: NodeId) -> Part<'_> {
+    pub fn excitatory(&self, node: NodeId) -> SlotRange<'_> {
         self.csr.excitatory(node)
     }
 
     /// The inhibitory slots of a node, by base weight descending.
     #[must_use]
-    pub fn inhibitory(&self, node: NodeId) -> Part<'_> {
+    pub fn inhibitory(&self, node: NodeId) -> SlotRange<'_> {
         self.csr.inhibitory(node)
     }
 

@@ -29,15 +29,15 @@ pub const CONTRIBUTION_MIN: f32 = 0.01;
 
 /// Weights of the dimensions.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Weights([f32; 4]);
+pub struct DimensionWeights([f32; 4]);
 
-impl Default for Weights {
+impl Default for DimensionWeights {
     fn default() -> Self {
         Self(DIMENSION_WEIGHTS)
     }
 }
 
-impl Weights {
+impl DimensionWeights {
     /// Checks the weights: each at least 0, and their sum above 0.
     ///
     /// # Errors
@@ -75,7 +75,7 @@ impl Weights {
 
 /// A node with its scores.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Merged {
+pub struct MergedScore {
     /// The node.
     pub node: NodeId,
     /// Score of each dimension, `0 ..= 1`.
@@ -90,7 +90,7 @@ pub struct Merged {
 /// do not tell since they may have been filtered. `lists` are in the order of the dimensions, scores in `0 ..= 1`; of
 /// duplicates in a list the greatest counts. Nodes with a score of 0 are left out.
 #[must_use]
-pub fn merge(weights: Weights, active: [bool; 4], lists: [&[(NodeId, f32)]; 4]) -> Vec<Merged> {
+pub fn merge(weights: DimensionWeights, active: [bool; 4], lists: [&[(NodeId, f32)]; 4]) -> Vec<MergedScore> {
     let shares = weights.shares(active);
     let mut found: BTreeMap<NodeId, [f32; 4]> = BTreeMap::new();
     for (dimension, list) in lists.iter().enumerate() {
@@ -108,14 +108,14 @@ pub fn merge(weights: Weights, active: [bool; 4], lists: [&[(NodeId, f32)]; 4]) 
         };
         #[expect(clippy::cast_possible_truncation, reason = "at most 1.5, rounded once")]
         let score = (sum * f64::from(bonus)) as f32;
-        Merged { node, dimensions, score, bonus }
+        MergedScore { node, dimensions, score, bonus }
     };
     found.into_iter().map(one).filter(|merged| merged.score > 0.0).collect()
 }
 
 /// Sorts by score descending, then by external id.
 #[must_use]
-pub fn ranked(graph: &Graph, mut merged: Vec<Merged>) -> Vec<Merged> {
+pub fn sort_by_score(graph: &Graph, mut merged: Vec<MergedScore>) -> Vec<MergedScore> {
     merged.sort_unstable_by_key(|merged| (Reverse(merged.score.to_bits()), graph.rank(merged.node)));
     merged
 }

@@ -42,7 +42,7 @@
 //! and the next generation of the graph brings its own base weights.
 
 pub mod priming;
-pub mod query_memory;
+pub mod query_history;
 pub mod rule;
 pub mod synapses;
 pub mod tick;
@@ -51,9 +51,9 @@ pub mod tick;
 mod tests;
 
 pub use priming::prime;
-pub use query_memory::{Query, QueryMemory};
-pub use synapses::{Key, Place, Record, Rows, Synapse, Synapses};
-pub use tick::{Counts, Ticked};
+pub use query_history::{QueryHistory, StoredQuery};
+pub use synapses::{ChangedRecords, SlotRef, Synapse, SynapseKey, SynapseRecord, Synapses};
+pub use tick::{TickCounters, TickResult};
 
 use crate::graph::Error;
 use crate::graph::builder::within;
@@ -69,7 +69,7 @@ const HORIZON_MAX: u64 = 1_000_000;
 
 /// Which events are learned from.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Learn {
+pub enum LearningMode {
     /// Reported outcomes.
     #[default]
     OnOutcome,
@@ -81,13 +81,13 @@ pub enum Learn {
 
 /// Rates of learning and decay. All readers of a graph need those of its learner, since they replay its decay.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Rules {
+pub struct PlasticityConfig {
     learning_rate: LearningRate,
     /// Factor of decay per tick, above 0 and at most 1.
     keep: f32,
 }
 
-impl Rules {
+impl PlasticityConfig {
     /// `learning_rate` above 0 and at most 1, `decay_rate` from 0 to less than 1.
     ///
     /// # Errors
@@ -118,7 +118,7 @@ impl Rules {
     }
 }
 
-impl Default for Rules {
+impl Default for PlasticityConfig {
     fn default() -> Self {
         Self { learning_rate: LearningRate::USUAL, keep: 1.0 - DECAY_RATE }
     }
@@ -130,7 +130,7 @@ impl Default for Rules {
 /// each weight is from before or after a tick, and both are valid.
 #[derive(Debug, Default)]
 pub struct Ticks {
-    begun: AtomicU64,
+    started: AtomicU64,
     finished: AtomicU64,
 }
 
@@ -138,12 +138,12 @@ impl Ticks {
     /// Counters of a graph with the weights of a tick.
     #[must_use]
     pub const fn new(tick: u64) -> Self {
-        Self { begun: AtomicU64::new(tick), finished: AtomicU64::new(tick) }
+        Self { started: AtomicU64::new(tick), finished: AtomicU64::new(tick) }
     }
 
     /// Marks the start of an update to the weights of a tick.
     pub fn begin(&self, tick: u64) {
-        self.begun.store(tick, Ordering::Relaxed);
+        self.started.store(tick, Ordering::Relaxed);
         // A reader that sees a weight written after this also sees that the tick has begun.
         fence(Ordering::Release);
     }
@@ -163,6 +163,6 @@ impl Ticks {
     #[must_use]
     pub fn at_end(&self) -> u64 {
         fence(Ordering::Acquire);
-        self.begun.load(Ordering::Relaxed)
+        self.started.load(Ordering::Relaxed)
     }
 }

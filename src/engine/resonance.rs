@@ -30,8 +30,8 @@ pub mod waves;
 #[cfg(test)]
 mod tests;
 
-pub use field::{Report, Resonant, WaveAccumulator};
-pub use waves::{Resonance, Scratch, Wave, resonate};
+pub use field::{NodeResonance, ResonanceReport, WaveAccumulator};
+pub use waves::{NodeWave, Resonance, Scratch, resonate};
 
 use crate::graph::number::PosF32;
 
@@ -46,7 +46,7 @@ pub const HOPS_MAX: u8 = 10;
 
 /// Parameters of [`resonate`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Config {
+pub struct ResonanceConfig {
     /// Hops per period at frequency 1.
     pub wavelength: PosF32,
     /// Greatest number of pulses, including seeds.
@@ -55,7 +55,7 @@ pub struct Config {
     pub max_hops: u8,
 }
 
-impl Default for Config {
+impl Default for ResonanceConfig {
     fn default() -> Self {
         Self { wavelength: WAVELENGTH, pulse_budget: DEFAULT_PULSE_BUDGET, max_hops: HOPS_MAX }
     }

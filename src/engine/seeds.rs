@@ -34,11 +34,11 @@ mod lowest;
 mod tests;
 
 use super::Error;
-use super::best::Best;
 use super::text::counts::WordCounts;
 use super::text::fold::fold;
-use super::text::ranking::Ranked;
+use super::text::ranking::RankedMemory;
 use super::text::words::tokens;
+use super::top_k::TopK;
 use crate::graph;
 use crate::graph::Graph;
 use crate::graph::index::NodeId;
@@ -66,7 +66,7 @@ const D2_SHARE: f64 = 0.4;
 
 /// A graph and the indexes in which seeds are found.
 #[derive(Debug, Clone, Copy)]
-pub struct Sources<'a> {
+pub struct SeedIndexes<'a> {
     /// The graph.
     pub graph: &'a Graph,
     /// Index of its labels.
@@ -79,7 +79,7 @@ pub struct Sources<'a> {
 
 /// Input of [`find`].
 #[derive(Debug, Clone, Copy)]
-pub struct Question<'a> {
+pub struct SeedQuery<'a> {
     /// Text; may be empty.
     pub text: &'a str,
     /// External ids given by the caller, with scores in `(0, 1]`.
@@ -90,7 +90,7 @@ pub struct Question<'a> {
 
 /// Result of [`find`].
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Seeds {
+pub struct SeedResult {
     /// Seeds, by score descending, then by PageRank, then by the bytes of external ids.
     pub seeds: Vec<Seed>,
     /// External ids that the graph does not have.
@@ -207,21 +207,21 @@ impl Joined {
 /// [`graph::Error::NonFinite`] and [`graph::Error::ParameterOutOfRange`] for an external score or the limit.
 /// [`graph::Error::NonFinite`] and [`graph::Error::ParameterOutOfRange`] for an external score or the limit.
 pub fn find(
-    sources: &Sources<'_>,
-    question: &Question<'_>,
-    by_text: impl FnOnce(usize) -> Vec<Ranked>,
+    sources: &SeedIndexes<'_>,
+    query: &SeedQuery<'_>,
+    by_text: impl FnOnce(usize) -> Vec<RankedMemory>,
     d2: impl FnMut(NodeId) -> f32,
-) -> Result<Seeds, Error> {
-    let (external, unknown) = external(sources.graph, question)?;
-    let folded = fold(question.text);
+) -> Result<SeedResult, Error> {
+    let (external, unknown) = external(sources.graph, query)?;
+    let folded = fold(query.text);
     let (mut joined, mut truncated) = names(sources, &folded);
-    let facts = sources.facts.best(question.text, FACT_SEEDS);
+    let facts = sources.facts.best(query.text, FACT_SEEDS);
     let named = joined.largest();
     if let Some(largest) = named.filter(|_| !facts.is_empty()) {
         joined.scale(largest);
     }
     let nothing = named.is_none() && facts.is_empty() && external.is_empty();
-    let tokens = if named.is_none() { tokens(question.text) } else { Vec::new() };
+    let tokens = if named.is_none() { tokens(query.text) } else { Vec::new() };
     let looked_up = &tokens[..tokens.len().min(TOKENS_MAX)];
     let (hits, more) = hits(sources.labels, looked_up);
     truncated |= looked_up.len() < tokens.len() || more;
@@ -230,10 +230,10 @@ pub fn find(
         let relevance = relevance(of_node, looked_up.len(), whole.binary_search(&of_node[0].node).is_ok());
         (relevance >= MIN_SEED).then_some((relevance, NodeId(of_node[0].node)))
     });
-    for (node, score) in reranked(sources.graph, candidates, question.limit, d2) {
+    for (node, score) in reranked(sources.graph, candidates, query.limit, d2) {
         joined.join(node, score, None);
     }
-    lend_ends(sources, &facts, &mut joined);
+    add_fact_ends(sources, &facts, &mut joined);
     for (node, score) in external {
         let evidence = Evidence { ground: MatchKind::External, of: String::new(), score };
         joined.join(node, score, Some(evidence));
@@ -246,23 +246,27 @@ pub fn find(
             joined.join(ranked.node, score, Some(evidence));
         }
     }
-    Ok(Seeds { seeds: strongest(sources.graph, joined, question.limit, &hits, &tokens), unknown, truncated })
+    Ok(SeedResult {
+        seeds: strongest(sources.graph, joined, query.limit, &hits, &tokens),
+        unknown,
+        truncated,
+    })
 }
 
 /// Seeds in the graph, and ids that are not.
 type External = (Vec<(NodeId, f32)>, Vec<String>);
 
 /// The external seeds that the graph has, and the ids of the others.
-fn external(graph: &Graph, question: &Question<'_>) -> Result<External, Error> {
-    if !(1..=MAX_SEEDS).contains(&question.limit) {
+fn external(graph: &Graph, query: &SeedQuery<'_>) -> Result<External, Error> {
+    if !(1..=MAX_SEEDS).contains(&query.limit) {
         #[expect(clippy::cast_precision_loss, reason = "for people to read")]
-        let (value, max) = (question.limit as f64, MAX_SEEDS as f64);
+        let (value, max) = (query.limit as f64, MAX_SEEDS as f64);
         return Err(
             graph::Error::ParameterOutOfRange { name: "limit".to_owned(), value, min: 1.0, max }.into()
         );
     }
     let (mut held, mut unknown) = (Vec::new(), Vec::new());
-    for (id, score) in question.external {
+    for (id, score) in query.external {
         if !score.is_finite() {
             return Err(graph::Error::NonFinite { field: "score", owner: format!("seed {id}") }.into());
         }
@@ -279,7 +283,7 @@ fn external(graph: &Graph, question: &Question<'_>) -> Result<External, Error> {
 }
 
 /// Level 0, and whether a name has more nodes than are examined.
-fn names(sources: &Sources<'_>, folded: &str) -> (Joined, bool) {
+fn names(sources: &SeedIndexes<'_>, folded: &str) -> (Joined, bool) {
     let (mut joined, mut truncated) = (Joined::default(), false);
     sources.labels.names(folded, |name, nodes| {
         let score = narrow(1.0 / f64::from(sources.counts.rarest(name)));
@@ -330,7 +334,7 @@ fn relevance(of_node: &[Hit], tokens: usize, whole: bool) -> f64 {
     }
     let sum: f64 = of_node.iter().map(|hit| f64::from(hit.score)).sum();
     let best = of_node.iter().map(|hit| f64::from(hit.score)).fold(0.0, f64::max);
-    #[expect(clippy::cast_precision_loss, reason = "as many as a question has words")]
+    #[expect(clippy::cast_precision_loss, reason = "as many as a query has words")]
     let (matched, tokens) = (of_node.len() as f64, tokens as f64);
     0.5 * (sum / matched) + 0.35 * (matched / tokens) + 0.15 * best
 }
@@ -343,28 +347,28 @@ fn reranked(
     mut d2: impl FnMut(NodeId) -> f32,
 ) -> Vec<(NodeId, f32)> {
     // The most relevant first, so that the semantic score is not computed for nodes that cannot be among the best.
-    let mut waiting: BinaryHeap<(u64, Reverse<NodeId>)> =
+    let mut queue: BinaryHeap<(u64, Reverse<NodeId>)> =
         candidates.map(|(relevance, node)| (relevance.to_bits(), Reverse(node))).collect();
-    let mut best: Best<Place> = Best::new(most);
-    while let Some((relevance, Reverse(node))) = waiting.pop() {
+    let mut best: TopK<SeedOrder> = TopK::new(most);
+    while let Some((relevance, Reverse(node))) = queue.pop() {
         let score = |d2: f64| narrow(RELEVANCE_SHARE * f64::from_bits(relevance) + D2_SHARE * d2);
-        if best.bar().is_some_and(|(bar, ..)| score(1.0).to_bits() < *bar) {
+        if best.threshold().is_some_and(|(bar, ..)| score(1.0).to_bits() < *bar) {
             break;
         }
-        best.offer(place(graph, node, score(f64::from(d2(node)))));
+        best.push(place(graph, node, score(f64::from(d2(node)))));
     }
     best.into_sorted().into_iter().map(|(score, _, _, node)| (node, f32::from_bits(score))).collect()
 }
 
 /// A seed by the bits of its score and of its PageRank, and its rank: the greatest is the first.
-type Place = (u32, u32, Reverse<u32>, NodeId);
+type SeedOrder = (u32, u32, Reverse<u32>, NodeId);
 
-fn place(graph: &Graph, node: NodeId, score: f32) -> Place {
+fn place(graph: &Graph, node: NodeId, score: f32) -> SeedOrder {
     (score.to_bits(), graph.pagerank(node).to_bits(), Reverse(graph.rank(node)), node)
 }
 
 /// Adds the ends of facts.
-fn lend_ends(sources: &Sources<'_>, facts: &[Fact], joined: &mut Joined) {
+fn add_fact_ends(sources: &SeedIndexes<'_>, facts: &[Fact], joined: &mut Joined) {
     let Some(best) = facts.first() else { return };
     for fact in facts {
         let share = FACT_SHARE * (f64::from(fact.score) / f64::from(best.score));
@@ -379,10 +383,10 @@ fn lend_ends(sources: &Sources<'_>, facts: &[Fact], joined: &mut Joined) {
 
 /// The strongest seeds with all their evidence.
 fn strongest(graph: &Graph, joined: Joined, limit: usize, hits: &[Hit], tokens: &[String]) -> Vec<Seed> {
-    let mut best = Best::new(limit);
-    joined.0.iter().for_each(|(node, (score, _))| best.offer(place(graph, *node, *score)));
+    let mut best = TopK::new(limit);
+    joined.0.iter().for_each(|(node, (score, _))| best.push(place(graph, *node, *score)));
     let mut joined = joined.0;
-    let seed = |(score, _, _, node): Place| {
+    let seed = |(score, _, _, node): SeedOrder| {
         let begin = hits.partition_point(|hit| hit.node < node.0);
         let of_node = hits[begin..].iter().take_while(|hit| hit.node == node.0);
         let (_, mut evidence) = joined.remove(&node).unwrap_or_default();

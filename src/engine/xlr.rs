@@ -42,7 +42,7 @@ mod tests;
 
 pub use scratch::Scratch;
 
-use super::activation::{Params, begin};
+use super::activation::{ActivationConfig, write_initial_values};
 use super::{Flag, Flags};
 use crate::graph::Graph;
 use crate::graph::index::NodeId;
@@ -71,8 +71,8 @@ const GATE_CLOSED: f64 = 0.01;
 
 /// What contrast says of a hit.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
-#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema), schemars(rename = "Contrast"))]
-pub struct Field {
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+pub struct Contrast {
     /// Which node; the wave from the seeds reached it.
     #[serde(skip)]
     pub node: NodeId,
@@ -94,9 +94,9 @@ pub struct Field {
 
 /// Result of [`xlr`].
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Contrast {
+pub struct XlrResult {
     /// Contrast of the nodes with a hot field, by id.
-    pub nodes: Vec<Field>,
+    pub nodes: Vec<Contrast>,
     /// Start of the cold wave, by external id; at most three nodes.
     pub anti_seeds: Vec<NodeId>,
     /// In what way the result falls short.
@@ -107,7 +107,7 @@ pub struct Contrast {
     pub slots_read: u64,
 }
 
-impl Contrast {
+impl XlrResult {
     /// The factor for the activation of a node; `None` leaves it unchanged.
     #[must_use]
     pub fn gate(&self, node: NodeId) -> Option<f32> {
@@ -116,7 +116,7 @@ impl Contrast {
 
     /// The contrast of a node; `None` if the hot wave did not reach it.
     #[must_use]
-    pub fn field(&self, node: NodeId) -> Option<&Field> {
+    pub fn field(&self, node: NodeId) -> Option<&Contrast> {
         let at = self.nodes.binary_search_by_key(&node, |field| field.node).ok()?;
         self.nodes.get(at)
     }
@@ -130,25 +130,25 @@ pub fn xlr(
     graph: &Graph,
     mean_degree: f64,
     seeds: &[(NodeId, f32)],
-    params: &Params,
+    params: &ActivationConfig,
     budget: u32,
     scratch: &mut Scratch,
-) -> Contrast {
-    begin(seeds, params, &mut scratch.seeds);
+) -> XlrResult {
+    write_initial_values(seeds, params, &mut scratch.seeds);
     if scratch.seeds.is_empty() {
-        return Contrast::default();
+        return XlrResult::default();
     }
     scratch.fit(graph.node_count());
-    let Scratch { seeds: begun, near, room, channel, hot, cold, .. } = &mut *scratch;
-    near.mark(graph, begun);
-    let anti_seeds = anti_seeds::choose(graph, begun, near, room);
+    let Scratch { seeds, near, buffers, channel, hot, cold, .. } = &mut *scratch;
+    near.mark(graph, seeds);
+    let anti_seeds = anti_seeds::choose(graph, seeds, near, buffers);
     let medium = Medium { graph, params, mean_degree };
-    let ran = channel.run(&medium, begun.iter().copied(), F_HOT, budget / 2, hot);
-    let share = share(begun, anti_seeds.len());
-    let against = anti_seeds.iter().map(|node| (*node, share));
+    let ran = channel.run(&medium, seeds.iter().copied(), F_HOT, budget / 2, hot);
+    let initial = anti_seed_value(seeds, anti_seeds.len());
+    let against = anti_seeds.iter().map(|node| (*node, initial));
     let ran_cold = channel.run(&medium, against, F_COLD, budget / 2, cold);
     let mut nodes = fields(&medium, scratch, ran.near, true);
-    let closed = |field: &Field| f64::from(field.gate) <= GATE_CLOSED;
+    let closed = |field: &Contrast| f64::from(field.gate) <= GATE_CLOSED;
     let cancelled = !nodes.is_empty() && !anti_seeds.is_empty() && nodes.iter().all(closed);
     if cancelled {
         nodes = fields(&medium, scratch, ran.near, false);
@@ -159,12 +159,12 @@ pub fn xlr(
         .with(Flag::XlrOverCancelled, cancelled)
         .with(Flag::XlrNoAntiSeeds, anti_seeds.is_empty());
     let slots_read = ran.slots_read + ran_cold.slots_read;
-    Contrast { nodes, anti_seeds, flags, pulses: ran.pulses + ran_cold.pulses, slots_read }
+    XlrResult { nodes, anti_seeds, flags, pulses: ran.pulses + ran_cold.pulses, slots_read }
 }
 
 /// Initial value of each anti-seed, so that both waves carry the same total.
 #[expect(clippy::cast_possible_truncation, reason = "the sum of scores that an f32 holds, rounded once")]
-fn share(seeds: &[(NodeId, f32)], among: usize) -> f32 {
+fn anti_seed_value(seeds: &[(NodeId, f32)], among: usize) -> f32 {
     let sum: f64 = seeds.iter().map(|(_, score)| f64::from(*score)).sum();
     (sum / among.max(1) as f64) as f32
 }
@@ -172,25 +172,25 @@ fn share(seeds: &[(NodeId, f32)], among: usize) -> f32 {
 /// The contrast of each node that the hot wave reached, by id. The first `reached` places are of nodes it reached in at
 /// most two hops.
 #[expect(clippy::cast_possible_truncation, reason = "worked out in f64 and rounded once")]
-fn fields(medium: &Medium<'_>, scratch: &mut Scratch, reached: usize, suppresses: bool) -> Vec<Field> {
+fn fields(medium: &Medium<'_>, scratch: &mut Scratch, reached: usize, suppresses: bool) -> Vec<Contrast> {
     let Scratch { near, channel, hot, cold, order, .. } = scratch;
     order.clear();
     let places = (0_u32..).zip(&channel.touched).zip(hot.iter());
-    let lit = places.filter(|(_, sums)| sums.amplitude > 0.0);
-    order.extend(lit.map(|((place, node), _)| (*node, place)));
+    let activated = places.filter(|(_, sums)| sums.amplitude > 0.0);
+    order.extend(activated.map(|((place, node), _)| (*node, place)));
     order.sort_unstable();
     let greatest = hot.iter().map(|sums| sums.amplitude).fold(1.0, f64::max);
     let none = Sums::default();
     let field = |(node, place): &(u32, u32)| {
         let (node, place) = (NodeId(*node), *place as usize);
         let (hot, cold) = (&hot[place], cold.get(place).unwrap_or(&none));
-        let met = cold.amplitude > 0.0;
-        let immune = met && (place < reached || near.within_two(medium.graph, node));
-        let overlap = if met { overlap(&hot.wave(), &cold.wave()) } else { 0.0 };
+        let has_cold = cold.amplitude > 0.0;
+        let immune = has_cold && (place < reached || near.within_two(medium.graph, node));
+        let overlap = if has_cold { overlap(&hot.wave(), &cold.wave()) } else { 0.0 };
         let density = density(medium.graph.degree(node), medium.mean_degree);
         let taken = if suppresses && !immune { overlap * density * cold.amplitude } else { 0.0 };
         let net = (hot.amplitude - taken) / greatest;
-        Field {
+        Contrast {
             node,
             hot: hot.amplitude as f32,
             cold: cold.amplitude as f32,

@@ -5,14 +5,14 @@
 //! that it is about. Groups of synonyms replace the fifteen that are there: as any list does, and because a word can be in
 //! one group only, so beside groups that cannot be taken away many a word could not be given another meaning.
 
-use ebb_engine::activation::Params;
-use ebb_engine::causal::CausalChainDetector;
+use ebb_engine::activation::ActivationConfig;
+use ebb_engine::causal::CausalConfig;
 use ebb_engine::graph;
 use ebb_engine::graph::builder::WeightRange;
 use ebb_engine::graph::kinds::{Dimension, NodeType};
 use ebb_engine::graph::number::PosF32;
-use ebb_engine::plasticity::{self, Rules};
-use ebb_engine::recall::{self, Ask, Weighing, Xlr};
+use ebb_engine::plasticity::{self, PlasticityConfig};
+use ebb_engine::recall::{self, EvidenceConfig, RecallQuery, XlrMode};
 use ebb_engine::semantic::synonyms::SynonymExpander;
 use ebb_engine::temporal::decay::HalfLives;
 use ebb_engine::{merge, resonance};
@@ -67,7 +67,7 @@ pub enum Contrast {
     Report,
 }
 
-impl From<Contrast> for Xlr {
+impl From<Contrast> for XlrMode {
     fn from(contrast: Contrast) -> Self {
         match contrast {
             Contrast::Off => Self::Off,
@@ -89,7 +89,7 @@ pub enum Learn {
     Off,
 }
 
-impl From<Learn> for plasticity::Learn {
+impl From<Learn> for plasticity::LearningMode {
     fn from(learn: Learn) -> Self {
         match learn {
             Learn::OnOutcome => Self::OnOutcome,
@@ -126,8 +126,8 @@ pub struct Profile {
 }
 
 impl Profile {
-    const fn over(self, params: Params) -> Params {
-        Params {
+    const fn over(self, params: ActivationConfig) -> ActivationConfig {
+        ActivationConfig {
             threshold: self.threshold,
             decay: self.decay,
             max_depth: self.max_depth,
@@ -137,12 +137,12 @@ impl Profile {
     }
 
     /// Its numbers by their keys, each among others that are sound.
-    const fn each(self) -> [(&'static str, Params); 3] {
-        let sound = Params::RECALL;
+    const fn each(self) -> [(&'static str, ActivationConfig); 3] {
+        let sound = ActivationConfig::RECALL;
         [
-            ("threshold", Params { threshold: self.threshold, ..sound }),
-            ("decay", Params { decay: self.decay, ..sound }),
-            ("cap", Params { cap: self.cap, ..sound }),
+            ("threshold", ActivationConfig { threshold: self.threshold, ..sound }),
+            ("decay", ActivationConfig { decay: self.decay, ..sound }),
+            ("cap", ActivationConfig { cap: self.cap, ..sound }),
         ]
     }
 }
@@ -152,19 +152,20 @@ impl Config {
     ///
     /// # Errors
     /// For a number outside its range, or a word that means two things.
-    pub fn rules(&self) -> Result<recall::Config, ebb_engine::Error> {
-        let (recall, reference) = (self.recall.over(Params::RECALL), self.reference.over(Params::REFERENCE));
-        let rules = recall::Config::new(recall, reference, self.text_weight, self.top_k_max)?;
-        let weighing = Weighing {
-            weights: merge::Weights::new(self.weights.of())?,
+    pub fn rules(&self) -> Result<recall::RecallConfig, ebb_engine::Error> {
+        let (recall, reference) =
+            (self.recall.over(ActivationConfig::RECALL), self.reference.over(ActivationConfig::REFERENCE));
+        let rules = recall::RecallConfig::new(recall, reference, self.text_weight, self.top_k_max)?;
+        let weighing = EvidenceConfig {
+            weights: merge::DimensionWeights::new(self.weights.of())?,
             half_lives: self.half_lives()?,
-            causal: CausalChainDetector::default(),
+            causal: CausalConfig::default(),
             synonyms: Arc::new(SynonymExpander::new(&self.synonyms)?),
             random_seed: self.random_seed,
             pulses: self.xlr_pulses,
             waves: self.resonance()?,
         };
-        Ok(rules.with_weighing(weighing).with_usual(self.usual()))
+        Ok(rules.with_evidence(weighing).with_default_query(self.usual()))
     }
 
     /// Between what effective weights lie.
@@ -173,27 +174,27 @@ impl Config {
     }
 
     /// How fast is learned and forgotten.
-    pub fn plasticity(&self) -> Result<Rules, graph::Error> {
-        Rules::new(self.learning_rate, self.decay_rate)
+    pub fn plasticity(&self) -> Result<PlasticityConfig, graph::Error> {
+        PlasticityConfig::new(self.learning_rate, self.decay_rate)
     }
 
     /// How far waves run, and how they are read.
-    pub fn resonance(&self) -> Result<resonance::Config, graph::Error> {
-        Ok(resonance::Config {
+    pub fn resonance(&self) -> Result<resonance::ResonanceConfig, graph::Error> {
+        Ok(resonance::ResonanceConfig {
             wavelength: PosF32::new(self.wavelength)?,
             pulse_budget: self.resonance_pulses,
             max_hops: resonance::HOPS_MAX,
         })
     }
 
-    fn usual(&self) -> Ask {
+    fn usual(&self) -> RecallQuery {
         let named = Dimension::ALL.into_iter().zip(DIMENSIONS);
         let heard = named.filter(|(_, name)| self.dimensions.iter().any(|one| one == *name));
-        Ask {
+        RecallQuery {
             dimensions: heard.map(|(dimension, _)| dimension).collect(),
             xlr: self.xlr.into(),
             priming: self.priming,
-            ..Ask::default()
+            ..RecallQuery::default()
         }
     }
 
@@ -221,13 +222,19 @@ impl Config {
         }
         ask(
             "text_weight",
-            recall::Config::new(Params::RECALL, Params::REFERENCE, self.text_weight, 1).map(drop),
+            recall::RecallConfig::new(
+                ActivationConfig::RECALL,
+                ActivationConfig::REFERENCE,
+                self.text_weight,
+                1,
+            )
+            .map(drop),
         );
         let sound = WeightRange::default();
         ask("weight_floor", made(WeightRange { floor: self.weight_floor, ..sound }.checked()));
         ask("weight_cap", made(WeightRange { cap: self.weight_cap, ..sound }.checked()));
-        ask("learning_rate", made(Rules::new(self.learning_rate, 0.0)));
-        ask("decay_rate", made(Rules::new(1.0, self.decay_rate)));
+        ask("learning_rate", made(PlasticityConfig::new(self.learning_rate, 0.0)));
+        ask("decay_rate", made(PlasticityConfig::new(1.0, self.decay_rate)));
         ask("wavelength", made(PosF32::new(self.wavelength)));
         ask("synonyms", SynonymExpander::new(&self.synonyms).map(drop));
         for (kind, hours) in &self.half_lives {
@@ -237,11 +244,11 @@ impl Config {
         for (at, name) in DIMENSIONS.into_iter().enumerate() {
             let mut beside = [1.0; 4];
             beside[at] = weights[at];
-            ask(&format!("weights.{name}"), made(merge::Weights::new(beside)));
+            ask(&format!("weights.{name}"), made(merge::DimensionWeights::new(beside)));
         }
         // Each may be 0, but not all of them.
         if weights.iter().all(|weight| *weight == 0.0) {
-            ask("weights.structural", made(merge::Weights::new(weights)));
+            ask("weights.structural", made(merge::DimensionWeights::new(weights)));
         }
         refused
     }

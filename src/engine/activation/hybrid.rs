@@ -1,7 +1,7 @@
 //! Chooses an implementation: best-first for few seeds in a sparse graph without inhibition, else the wavefront.
 
 use super::scratch::Scratch;
-use super::{Activation, Mode, Params, best_first, wavefront};
+use super::{ActivationConfig, ActivationResult, Aggregation, best_first, wavefront};
 use crate::graph::Graph;
 use crate::graph::index::NodeId;
 
@@ -13,9 +13,9 @@ pub const HEAP_AVG_DEGREE: f64 = 8.0;
 /// Whether [`best_first`] is used.
 #[must_use]
 #[expect(clippy::cast_precision_loss, reason = "counts below 2^32")]
-pub fn takes_best_first(graph: &Graph, seeds: usize, params: &Params) -> bool {
+pub fn takes_best_first(graph: &Graph, seeds: usize, params: &ActivationConfig) -> bool {
     let nodes = graph.node_count() as f64;
-    params.mode == Mode::Strongest
+    params.aggregation == Aggregation::Max
         && (seeds as f64) < HEAP_SEED_RATIO * nodes
         && (graph.slot_count() as f64) < HEAP_AVG_DEGREE * nodes
         && !graph.has_inhibition()
@@ -26,10 +26,10 @@ pub fn takes_best_first(graph: &Graph, seeds: usize, params: &Params) -> bool {
 pub fn activate(
     graph: &Graph,
     seeds: &[(NodeId, f32)],
-    params: &Params,
+    params: &ActivationConfig,
     most: usize,
     scratch: &mut Scratch,
-) -> Activation {
+) -> ActivationResult {
     if takes_best_first(graph, seeds.len(), params) {
         best_first::activate(graph, seeds, params, most, scratch)
     } else {
@@ -41,9 +41,9 @@ pub fn activate(
 pub(crate) fn spread(
     graph: &Graph,
     seeds: &[(NodeId, f32)],
-    params: &Params,
+    params: &ActivationConfig,
     scratch: &mut Scratch,
-) -> Activation {
+) -> ActivationResult {
     if takes_best_first(graph, seeds.len(), params) {
         best_first::spread(graph, seeds, params, scratch)
     } else {

@@ -11,7 +11,7 @@
 //! reason but begins weaker than all that were found is not searched for. The path of a hit is then a strong one, and
 //! still replays.
 
-use super::{Fan, Params, initial_values, send};
+use super::{ActivationConfig, FanOut, initial_values, send};
 use crate::graph::Graph;
 use crate::graph::index::{EdgeIdx, NodeId};
 use std::cmp::Reverse;
@@ -34,7 +34,7 @@ pub struct Path {
 const POPS_MAX: usize = 20_000;
 
 /// A pending signal: bits of its value, its hops, the rank of its node, its index.
-type Waiting = (u32, Reverse<u8>, Reverse<u32>, Reverse<usize>);
+type Pending = (u32, Reverse<u8>, Reverse<u32>, Reverse<usize>);
 
 /// A signal: bits of its value, its predecessor (index and slot), its hops, its node.
 #[derive(Clone, Copy)]
@@ -50,20 +50,20 @@ struct Signal {
 pub fn strongest(
     graph: &Graph,
     seeds: &[(NodeId, f32)],
-    params: &Params,
+    params: &ActivationConfig,
     wanted: &BTreeSet<NodeId>,
 ) -> BTreeMap<NodeId, Path> {
     let mut signals: Vec<Signal> = Vec::new();
     // The greatest goes first: strongest, fewest hops, then by external id, then the earlier.
-    let mut waiting: BinaryHeap<Waiting> = BinaryHeap::new();
+    let mut queue: BinaryHeap<Pending> = BinaryHeap::new();
     let mut best: HashMap<(u32, u8), u32> = HashMap::new();
     let mut found: BTreeMap<NodeId, usize> = BTreeMap::new();
     for (node, value) in initial_values(seeds, params) {
-        waiting.push((value.to_bits(), Reverse(0), Reverse(graph.rank(node)), Reverse(signals.len())));
+        queue.push((value.to_bits(), Reverse(0), Reverse(graph.rank(node)), Reverse(signals.len())));
         signals.push(Signal { bits: value.to_bits(), before: None, hops: 0, node });
     }
     for _ in 0..POPS_MAX {
-        let Some((_, _, _, Reverse(at))) = waiting.pop() else { break };
+        let Some((_, _, _, Reverse(at))) = queue.pop() else { break };
         let Signal { bits, hops, node, .. } = signals[at];
         // The first to arrive is the strongest where no hop amplifies; elsewhere a later one may be.
         if wanted.contains(&node) {
@@ -72,7 +72,7 @@ pub fn strongest(
                 _ => drop(found.insert(node, at)),
             }
         }
-        if params.fan == Fan::Linear && found.len() == wanted.len() {
+        if params.fan_out == FanOut::Linear && found.len() == wanted.len() {
             break;
         }
         let value = f32::from_bits(bits);
@@ -92,7 +92,7 @@ pub fn strongest(
             }
             let slot = EdgeIdx(part.first.0 + u32::try_from(slot).unwrap_or(0));
             let node = NodeId(target);
-            waiting.push((bits, Reverse(hops + 1), Reverse(graph.rank(node)), Reverse(signals.len())));
+            queue.push((bits, Reverse(hops + 1), Reverse(graph.rank(node)), Reverse(signals.len())));
             signals.push(Signal { bits, before: Some((at, slot)), hops: hops + 1, node });
         });
     }
@@ -117,7 +117,7 @@ pub fn strongest(
 impl Path {
     /// The arrival, computed again along the path.
     #[must_use]
-    pub fn replayed(&self, graph: &Graph, params: &Params) -> f32 {
+    pub fn replayed(&self, graph: &Graph, params: &ActivationConfig) -> f32 {
         let mut here = (self.seed, self.value);
         for slot in &self.slots {
             let signal = params.sends(graph, here.0, here.1) * graph.weight(*slot);

@@ -3,7 +3,7 @@
 //! Cells are zero between queries and are reset through the list of written cells, so that a query costs what it touches
 //! and not the size of the graph. Each thread keeps one scratch.
 
-use super::Activated;
+use super::ActivatedNode;
 use crate::graph::index::NodeId;
 use crate::graph::raw::in_large_pages;
 
@@ -29,7 +29,7 @@ pub struct Scratch {
     /// Nodes that rise in this level, with the value before.
     pub(super) rising: Vec<(u32, f32)>,
     /// All activated nodes at the end, from which the strongest are taken.
-    pub(super) activated: Vec<Activated>,
+    pub(super) activated: Vec<ActivatedNode>,
 }
 
 impl Scratch {

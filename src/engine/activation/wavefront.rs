@@ -5,7 +5,10 @@
 //! that rises is listed once, with its value before, and sends in the next level.
 
 use super::scratch::{LISTED, Scratch};
-use super::{Activated, Activation, INHIBITORY_FACTOR, Mode, Params, Work, begin, passes, send, strongest};
+use super::{
+    ActivatedNode, ActivationConfig, ActivationCounters, ActivationResult, Aggregation, INHIBITORY_FACTOR,
+    can_pass, send, strongest, write_initial_values,
+};
 use crate::graph::Graph;
 use crate::graph::index::NodeId;
 use crate::graph::raw::prefetch;
@@ -20,33 +23,38 @@ const AHEAD: usize = 12;
 pub fn activate(
     graph: &Graph,
     seeds: &[(NodeId, f32)],
-    params: &Params,
+    params: &ActivationConfig,
     most: usize,
     scratch: &mut Scratch,
-) -> Activation {
-    let (work, truncated) = light(graph, seeds, params, scratch);
+) -> ActivationResult {
+    let (counters, truncated) = run(graph, seeds, params, scratch);
     let nodes = strongest(graph, &mut scratch.activated, most);
     scratch.activated.clear();
-    Activation { nodes, work, truncated }
+    ActivationResult { nodes, counters, truncated }
 }
 
 /// Spreads activation from seeds and returns all reached nodes, unordered.
 pub(crate) fn spread(
     graph: &Graph,
     seeds: &[(NodeId, f32)],
-    params: &Params,
+    params: &ActivationConfig,
     scratch: &mut Scratch,
-) -> Activation {
-    let (work, truncated) = light(graph, seeds, params, scratch);
-    Activation { nodes: scratch.activated.drain(..).collect(), work, truncated }
+) -> ActivationResult {
+    let (counters, truncated) = run(graph, seeds, params, scratch);
+    ActivationResult { nodes: scratch.activated.drain(..).collect(), counters, truncated }
 }
 
 /// Runs all levels; the activated nodes are left in the scratch.
-fn light(graph: &Graph, seeds: &[(NodeId, f32)], params: &Params, scratch: &mut Scratch) -> (Work, bool) {
+fn run(
+    graph: &Graph,
+    seeds: &[(NodeId, f32)],
+    params: &ActivationConfig,
+    scratch: &mut Scratch,
+) -> (ActivationCounters, bool) {
     let inhibits = graph.has_inhibition();
-    scratch.fit(graph.node_count(), params.mode == Mode::Convergent, inhibits);
-    let mut work = Work::default();
-    begin(seeds, params, &mut scratch.seeds);
+    scratch.fit(graph.node_count(), params.aggregation == Aggregation::Sum, inhibits);
+    let mut counters = ActivationCounters::default();
+    write_initial_values(seeds, params, &mut scratch.seeds);
     for (node, value) in scratch.seeds.drain(..) {
         scratch.cells[node.at()] = value.to_bits();
         scratch.touched.push(node.0);
@@ -59,34 +67,34 @@ fn light(graph: &Graph, seeds: &[(NodeId, f32)], params: &Params, scratch: &mut 
         if scratch.frontier.is_empty() {
             break;
         }
-        if work.slots_read >= params.max_slots {
+        if counters.slots_read >= params.max_slots {
             truncated = true;
             break;
         }
-        match params.mode {
-            Mode::Strongest => fire(graph, params, scratch, &mut work, arrive_strongest),
-            Mode::Convergent => fire(graph, params, scratch, &mut work, arrive_convergent),
+        match params.aggregation {
+            Aggregation::Max => fire(graph, params, scratch, &mut counters, arrive_strongest),
+            Aggregation::Sum => fire(graph, params, scratch, &mut counters, arrive_convergent),
         }
         settle(params, scratch);
     }
-    work.touched = scratch.touched.len() as u64;
+    counters.touched = scratch.touched.len() as u64;
     for node in scratch.touched.drain(..) {
         // Reset as it is read, so that a node listed twice counts once.
         let bits = std::mem::take(&mut scratch.cells[node as usize]);
         if bits != 0 {
-            scratch.activated.push(Activated { node: NodeId(node), value: f32::from_bits(bits) });
+            scratch.activated.push(ActivatedNode { node: NodeId(node), value: f32::from_bits(bits) });
         }
     }
     scratch.frontier.clear();
-    (work, truncated)
+    (counters, truncated)
 }
 
 /// Sends the signals of one level.
 fn fire(
     graph: &Graph,
-    params: &Params,
+    params: &ActivationConfig,
     scratch: &mut Scratch,
-    work: &mut Work,
+    counters: &mut ActivationCounters,
     arrive: impl Fn(&mut Scratch, u32, f32),
 ) {
     let mut frontier = std::mem::take(&mut scratch.frontier);
@@ -99,16 +107,16 @@ fn fire(
             prefetch(part.weights);
         }
         let k = params.sends(graph, *node, *p);
-        work.rows += 1;
+        counters.rows += 1;
         let (excitatory, inhibitory) = (graph.excitatory(*node), graph.inhibitory(*node));
         // Where rows have two parts, reading one slot too many of each adds up: the bounds are checked first.
-        if !inhibits || passes(&excitatory, k, params.threshold) {
+        if !inhibits || can_pass(&excitatory, k, params.threshold) {
             let arrive = |_, target, signal| arrive(scratch, target, signal);
-            work.add(send(&excitatory, k, params.threshold, arrive));
+            counters.add(send(&excitatory, k, params.threshold, arrive));
         }
-        if inhibits && passes(&inhibitory, k, params.threshold) {
+        if inhibits && can_pass(&inhibitory, k, params.threshold) {
             let inhibit = |_, target, signal| inhibit(scratch, target, signal);
-            work.add(send(&inhibitory, k, params.threshold, inhibit));
+            counters.add(send(&inhibitory, k, params.threshold, inhibit));
         }
     }
     frontier.clear();
@@ -173,7 +181,7 @@ fn of_fx40(sum: u64) -> f64 {
 
 /// Ends a level: updates nodes that rose, fell or stayed, and lists those that send next.
 #[expect(clippy::cast_possible_truncation, reason = "worked out in f64 and rounded once")]
-fn settle(params: &Params, scratch: &mut Scratch) {
+fn settle(params: &ActivationConfig, scratch: &mut Scratch) {
     let Scratch { cells, sums, inhibition, inhibited, frontier, rising, .. } = scratch;
     let cap = f64::from(params.cap);
     let takes = |inhibition: &mut Vec<u64>, node: u32| match inhibition.get_mut(node as usize) {
@@ -183,12 +191,12 @@ fn settle(params: &Params, scratch: &mut Scratch) {
     for (node, old) in rising.drain(..) {
         let at = node as usize;
         let less = takes(inhibition, node);
-        let (new, p) = match params.mode {
-            Mode::Strongest => {
+        let (new, p) = match params.aggregation {
+            Aggregation::Max => {
                 let new = (f64::from(f32::from_bits(cells[at] & !LISTED)) - less).clamp(0.0, cap) as f32;
                 (new, new)
             }
-            Mode::Convergent => {
+            Aggregation::Sum => {
                 let sum = std::mem::take(&mut sums[at]);
                 let new = (f64::from(old) + sum - less).clamp(0.0, cap) as f32;
                 (new, new - old)

@@ -10,17 +10,17 @@
 //! The outside weight is summed over all slots in one pass, without sorting; the communities are worked out only for the
 //! nodes of the result. Sums of slots are exact, in any order ([`crate::graph::pairs`]).
 
-use crate::best::Best;
 use crate::graph::Graph;
 use crate::graph::csr::weight_of;
 use crate::graph::index::{CommunityId, NodeId};
 use crate::graph::pairs::neighbours;
+use crate::top_k::TopK;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 /// Link between a node and a community.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Tie {
+pub struct CommunityLink {
     /// The community.
     pub community: CommunityId,
     /// The sum of the weights between them, above 0.
@@ -29,7 +29,7 @@ pub struct Tie {
 
 /// The links of a node to all communities, by weight descending, then by id. `of` gives the community of each node.
 #[must_use]
-pub fn ties(graph: &Graph, of: &[CommunityId], node: NodeId) -> Vec<Tie> {
+pub fn community_links(graph: &Graph, of: &[CommunityId], node: NodeId) -> Vec<CommunityLink> {
     let (mut near, mut sums) = (Vec::new(), BTreeMap::<CommunityId, f64>::new());
     neighbours(graph, node, &mut near);
     for neighbour in near.iter().filter(|neighbour| neighbour.sum > 0.0) {
@@ -37,9 +37,10 @@ pub fn ties(graph: &Graph, of: &[CommunityId], node: NodeId) -> Vec<Tie> {
             *sums.entry(*community).or_insert(0.0) += neighbour.sum;
         }
     }
-    let mut ties: Vec<Tie> = sums.into_iter().map(|(community, weight)| Tie { community, weight }).collect();
-    ties.sort_unstable_by_key(|tie| (Reverse(tie.weight.to_bits()), tie.community));
-    ties
+    let mut community_links: Vec<CommunityLink> =
+        sums.into_iter().map(|(community, weight)| CommunityLink { community, weight }).collect();
+    community_links.sort_unstable_by_key(|link| (Reverse(link.weight.to_bits()), link.community));
+    community_links
 }
 
 /// The `most` nodes with the greatest weight to communities other than their own, by that weight descending, then by
@@ -58,10 +59,10 @@ pub fn bridges(graph: &Graph, of: &[CommunityId], most: usize) -> Vec<NodeId> {
             }
         }
     }
-    let mut best = Best::new(most);
+    let mut best = TopK::new(most);
     for (node, outside) in graph.nodes().zip(outside).filter(|(_, outside)| *outside > 0.0) {
         // Bits of non-negative numbers sort like the numbers.
-        best.offer((outside.to_bits(), Reverse(graph.rank(node)), node));
+        best.push((outside.to_bits(), Reverse(graph.rank(node)), node));
     }
     best.into_sorted().into_iter().map(|(_, _, node)| node).collect()
 }

@@ -16,7 +16,13 @@ use std::collections::VecDeque;
 
 /// Moves nodes until none gains, visiting at most `looks_max`; returns whether that was enough. Numbers of communities are
 /// below the number of nodes.
-pub(super) fn settle(level: &Level, of: &mut [u32], scale: Scale, looks_max: u64, tally: &mut Tally) -> bool {
+pub(super) fn move_nodes(
+    level: &Level,
+    of: &mut [u32],
+    scale: Scale,
+    looks_max: u64,
+    tally: &mut Tally,
+) -> bool {
     let mut strengths = level.strengths_of(of);
     let mut waits: VecDeque<u32> = level.nodes().collect();
     let mut waiting = vec![true; level.len()];

@@ -95,7 +95,7 @@ pub struct EdgeRow {
 
 /// A node of a builder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Staged(u32);
+pub struct StagedNode(u32);
 
 /// A kind of slots of a builder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -154,7 +154,7 @@ impl GraphBuilder {
     ///
     /// # Errors
     /// [`Error::DuplicateNode`], [`Error::TooManyNodes`], and for a number outside its range.
-    pub fn add_node(&mut self, row: NodeRow) -> Result<Staged, Error> {
+    pub fn add_node(&mut self, row: NodeRow) -> Result<StagedNode, Error> {
         let row = row.checked()?;
         nodes(self.rows.len() + 1)?;
         let handle = self.ids.intern(&row.external_id)?;
@@ -162,13 +162,13 @@ impl GraphBuilder {
             return Err(Error::DuplicateNode { external_id: row.external_id });
         }
         self.rows.push(row);
-        Ok(Staged(handle.0))
+        Ok(StagedNode(handle.0))
     }
 
     /// The node with an external id.
     #[must_use]
-    pub fn find(&self, external_id: &str) -> Option<Staged> {
-        self.ids.find(external_id).map(|handle| Staged(handle.0))
+    pub fn find(&self, external_id: &str) -> Option<StagedNode> {
+        self.ids.find(external_id).map(|handle| StagedNode(handle.0))
     }
 
     /// The kind of slots of a relationship type with this direction and polarity.
@@ -222,8 +222,8 @@ impl GraphBuilder {
     /// [`Error::NonFinite`], [`Error::ParameterOutOfRange`], [`Error::TooManySlots`].
     pub fn connect(
         &mut self,
-        source: Staged,
-        target: Staged,
+        source: StagedNode,
+        target: StagedNode,
         kind: StagedKind,
         weight: f32,
     ) -> Result<(), Error> {
@@ -320,8 +320,8 @@ fn stage_kind(
 ) -> StagedKind {
     let key = (relation.to_owned(), direction, inhibitory);
     StagedKind(*known.entry(key).or_insert_with(|| {
-        let causal = kinds.of(relation).causal;
-        slot_kinds.push(SlotKind { relation: relation.to_owned(), direction, inhibitory, causal });
+        let causal_share = kinds.of(relation).causal_share;
+        slot_kinds.push(SlotKind { relation: relation.to_owned(), direction, inhibitory, causal_share });
         len(slot_kinds) - 1
     }))
 }

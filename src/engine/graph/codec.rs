@@ -51,7 +51,7 @@ mod write;
 #[cfg(test)]
 mod tests;
 
-pub use read::{read, read_summed};
+pub use read::{read, read_with_checksum};
 pub use write::write;
 
 use super::Error;

@@ -141,13 +141,13 @@ pub(super) struct Shared {
 
 /// Interns the strings of rows. Old ones are all of one graph.
 pub(super) fn shared<'a>(rows: impl Iterator<Item = RowView<'a>>) -> Result<Shared, Error> {
-    let mut met = StringInterner::default();
+    let mut seen = StringInterner::default();
     let (mut before, mut used): (Option<&Columns>, Vec<bool>) = (None, Vec::new());
     for row in rows {
         match row {
             RowView::New(row) => {
                 for text in row.tags.iter().chain(&row.tier).chain(&row.session) {
-                    met.intern(text)?;
+                    seen.intern(text)?;
                 }
             }
             RowView::Old(columns, at) => {
@@ -160,7 +160,7 @@ pub(super) fn shared<'a>(rows: impl Iterator<Item = RowView<'a>>) -> Result<Shar
     }
     let held = before.into_iter().flat_map(|columns| columns.strings.iter().zip(&used));
     let held = held.filter(|(_, used)| **used).map(|(text, _)| text);
-    let mut texts: Vec<&str> = met.iter().chain(held).collect();
+    let mut texts: Vec<&str> = seen.iter().chain(held).collect();
     texts.sort_unstable();
     let mut strings = StringInterner::default();
     for text in texts {

@@ -28,7 +28,7 @@ pub struct SlotKind {
     /// Whether it is inhibitory.
     pub inhibitory: bool,
     /// Causal share of the weight, `0 ..= 1`.
-    pub causal: f32,
+    pub causal_share: f32,
 }
 
 impl SlotKind {
@@ -70,7 +70,7 @@ pub(super) struct Csr {
 
 /// The excitatory or the inhibitory slots of a row.
 #[derive(Debug, Clone, Copy)]
-pub struct Part<'a> {
+pub struct SlotRange<'a> {
     /// Targets.
     pub targets: &'a [u32],
     /// Bits of effective weights.
@@ -136,20 +136,20 @@ impl Csr {
         self.learned[node.at() / 32].load(Ordering::Relaxed) >> (node.at() % 32) & 1 == 1
     }
 
-    pub(super) fn excitatory(&self, node: NodeId) -> Part<'_> {
+    pub(super) fn excitatory(&self, node: NodeId) -> SlotRange<'_> {
         let (begin, tail, _) = self.row(node);
         let block = self.block_offsets[node.at()] as usize;
         self.part(node, begin, tail, block)
     }
 
-    pub(super) fn inhibitory(&self, node: NodeId) -> Part<'_> {
+    pub(super) fn inhibitory(&self, node: NodeId) -> SlotRange<'_> {
         let (begin, tail, end) = self.row(node);
         let block = self.block_offsets[node.at()] as usize + (tail - begin).div_ceil(BOUND_BLOCK);
         self.part(node, tail, end, block)
     }
 
-    fn part(&self, node: NodeId, begin: usize, end: usize, block: usize) -> Part<'_> {
-        Part {
+    fn part(&self, node: NodeId, begin: usize, end: usize, block: usize) -> SlotRange<'_> {
+        SlotRange {
             targets: &self.targets[begin..end],
             weights: &self.weights[begin..end],
             bounds: &self.bounds[block..block + (end - begin).div_ceil(BOUND_BLOCK)],
@@ -228,7 +228,7 @@ impl Csr {
 
 /// The causal strength of a slot by its kind.
 pub(super) fn causal_of(base: f32, kind: &SlotKind) -> f32 {
-    (base * kind.causal).min(1.0)
+    (base * kind.causal_share).min(1.0)
 }
 
 #[cfg(test)]

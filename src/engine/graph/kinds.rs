@@ -190,7 +190,7 @@ pub struct KindRule {
     /// Whether they inhibit instead of exciting.
     pub inhibitory: bool,
     /// Causal share of the weight, `0 ..= 1`.
-    pub causal: f32,
+    pub causal_share: f32,
     /// Formulas for the conductance; the first that applies is used.
     pub conductance: Vec<Conductance>,
 }
@@ -212,10 +212,10 @@ impl Default for Kinds {
     fn default() -> Self {
         use Conductance::{Coactivation, Cost, Fixed, Relation, Strength, Weight};
         use EdgeDirection::{Bidirectional, Forward};
-        let rule = |direction, causal, conductance: &[Conductance]| KindRule {
+        let rule = |direction, causal_share, conductance: &[Conductance]| KindRule {
             direction,
             inhibitory: false,
-            causal,
+            causal_share,
             conductance: conductance.to_vec(),
         };
         let mut rules = BTreeMap::new();
@@ -327,7 +327,7 @@ mod tests {
             &KindRule {
                 direction: EdgeDirection::Forward,
                 inhibitory: false,
-                causal: 0.0,
+                causal_share: 0.0,
                 conductance: vec![Conductance::Weight, Conductance::Fixed(0.5)],
             }
         );

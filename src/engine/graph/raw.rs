@@ -38,11 +38,11 @@ pub fn in_large_pages<T>(column: Vec<T>) -> Vec<T> {
             let at = column.as_ptr().cast::<u8>().wrapping_add(first - begin);
             #[expect(unsafe_code, reason = "advice on how memory is paged changes nothing of what is in it")]
             // SAFETY: the range lies inside the allocation of the column, and this advice keeps the contents of pages.
-            let heard = unsafe {
+            let advised = unsafe {
                 rustix::mm::madvise(at.cast_mut().cast(), end - first, rustix::mm::Advice::LinuxHugepage)
             };
             // A system without large pages refuses, and small pages work as well.
-            heard.unwrap_or_default();
+            advised.unwrap_or_default();
         }
     }
     column

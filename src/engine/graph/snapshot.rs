@@ -11,13 +11,13 @@ pub struct Snapshot {
     /// The instant up to which the store was read, epoch milliseconds; `None` for a graph from a file.
     pub as_of: Option<i64>,
     /// Counts of what the store had and the graph lacks.
-    pub skipped: Skipped,
+    pub skipped: SkippedCounts,
 }
 
 impl From<Graph> for Snapshot {
     /// A graph without an instant.
     fn from(graph: Graph) -> Self {
-        Self { graph, as_of: None, skipped: Skipped::default() }
+        Self { graph, as_of: None, skipped: SkippedCounts::default() }
     }
 }
 
@@ -31,7 +31,7 @@ impl Snapshot {
 
 /// Counts of stored entities that could not be loaded because a property had the wrong type.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Skipped {
+pub struct SkippedCounts {
     /// Number of nodes.
     pub nodes: u64,
     /// Number of relationships.

@@ -22,37 +22,11 @@ pub const QUERIES_MAX: usize = 1_000;
 /// Number of seeds of a query that form pairs.
 pub const PAIRED_MAX: usize = 32;
 
-/// A query and its result.
-#[derive(Debug, Clone, Copy)]
-pub struct Query<'a> {
-    /// Text of the query.
-    pub text: &'a str,
-    /// Seeds in any order, without primed nodes: otherwise a guess would confirm itself.
-    pub seeds: &'a [(NodeId, f32)],
-    /// Nodes of its hits.
-    pub activated: &'a [NodeId],
-    /// Instant, epoch milliseconds.
-    pub now_ms: i64,
-}
-
-/// A query of the history.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Remembered<'a> {
-    /// Text of the query.
-    pub text: &'a str,
-    /// External ids of the seeds, the strongest first.
-    pub seeds: Vec<&'a str>,
-    /// External ids of the hits.
-    pub activated: Vec<&'a str>,
-    /// Instant, epoch milliseconds.
-    pub now_ms: i64,
-}
-
 /// The last queries and their counts.
 #[derive(Debug, Clone, Default)]
-pub struct QueryMemory {
+pub struct QueryHistory {
     /// The oldest first.
-    ring: VecDeque<Asked>,
+    queries: VecDeque<StoredQuery>,
     handles: BTreeMap<Arc<str>, u32>,
     /// By handle.
     nodes: Vec<Node>,
@@ -60,12 +34,16 @@ pub struct QueryMemory {
     free: Vec<u32>,
 }
 
+/// A query of the history.
 #[derive(Debug, Clone)]
-struct Asked {
-    text: String,
+pub struct StoredQuery {
+    /// Text of the query.
+    pub text: String,
+    /// Handles, the strongest first.
     seeds: Vec<u32>,
     activated: Vec<u32>,
-    now_ms: i64,
+    /// Instant, epoch milliseconds.
+    pub now_ms: i64,
 }
 
 #[derive(Debug, Clone)]
@@ -76,54 +54,65 @@ struct Node {
     /// Number of queries in which it was a seed.
     frequency: u32,
     /// Number of queries in which it and another node were seeds, by the handle of the other.
-    beside: BTreeMap<u32, u32>,
+    co_seeds: BTreeMap<u32, u32>,
 }
 
-impl QueryMemory {
-    /// Adds a query.
-    pub fn record(&mut self, graph: &Graph, query: &Query<'_>) {
-        if self.ring.len() == QUERIES_MAX
-            && let Some(oldest) = self.ring.pop_front()
+impl QueryHistory {
+    /// Adds a query with its seeds, in any order, and the nodes of its hits. Primed nodes are no seeds here: otherwise a
+    /// guess would confirm itself.
+    pub fn record(
+        &mut self,
+        graph: &Graph,
+        text: &str,
+        seeds: &[(NodeId, f32)],
+        activated: &[NodeId],
+        now_ms: i64,
+    ) {
+        if self.queries.len() == QUERIES_MAX
+            && let Some(oldest) = self.queries.pop_front()
         {
-            self.forget(&oldest);
+            self.release(&oldest);
         }
-        let mut seeds = query.seeds.to_vec();
+        let mut seeds = seeds.to_vec();
         seeds.sort_unstable_by_key(|(node, score)| (Reverse(score.to_bits()), graph.rank(*node)));
         let mut seen = BTreeSet::new();
         seeds.retain(|(node, _)| seen.insert(*node));
-        let mut hold = |node: NodeId| self.hold(graph.external_id(node));
-        let asked = Asked {
-            text: query.text.to_owned(),
-            seeds: seeds.iter().map(|(node, _)| hold(*node)).collect(),
-            activated: query.activated.iter().map(|node| hold(*node)).collect(),
-            now_ms: query.now_ms,
+        let mut acquire = |node: NodeId| self.acquire(graph.external_id(node));
+        let query = StoredQuery {
+            text: text.to_owned(),
+            seeds: seeds.iter().map(|(node, _)| acquire(*node)).collect(),
+            activated: activated.iter().map(|node| acquire(*node)).collect(),
+            now_ms,
         };
-        self.tally(&asked.seeds, 1);
-        self.ring.push_back(asked);
+        self.tally(&query.seeds, 1);
+        self.queries.push_back(query);
     }
 
     /// Number of queries.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.ring.len()
+        self.queries.len()
     }
 
     /// Whether there are no queries.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.ring.is_empty()
+        self.queries.is_empty()
     }
 
     /// The queries, the oldest first.
-    pub fn queries(&self) -> impl ExactSizeIterator<Item = Remembered<'_>> {
-        let names =
-            move |handles: &[u32]| -> Vec<&str> { handles.iter().map(|handle| self.name(*handle)).collect() };
-        self.ring.iter().map(move |asked| Remembered {
-            text: &asked.text,
-            seeds: names(&asked.seeds),
-            activated: names(&asked.activated),
-            now_ms: asked.now_ms,
-        })
+    pub fn queries(&self) -> impl ExactSizeIterator<Item = &StoredQuery> {
+        self.queries.iter()
+    }
+
+    /// External ids of the seeds of a query of this history, the strongest first.
+    pub fn seeds(&self, query: &StoredQuery) -> impl Iterator<Item = &str> {
+        query.seeds.iter().map(|handle| self.name(*handle))
+    }
+
+    /// External ids of the hits of a query of this history.
+    pub fn activated(&self, query: &StoredQuery) -> impl Iterator<Item = &str> {
+        query.activated.iter().map(|handle| self.name(*handle))
     }
 
     /// Number of queries in which a node was a seed.
@@ -133,9 +122,9 @@ impl QueryMemory {
     }
 
     /// The nodes that were seeds together with a node, unordered, and the number of such queries.
-    pub fn beside(&self, id: &str) -> impl Iterator<Item = (&str, u32)> {
-        let beside = self.node(id).into_iter().flat_map(|node| &node.beside);
-        beside.map(move |(other, count)| (self.name(*other), *count))
+    pub fn co_seeds(&self, id: &str) -> impl Iterator<Item = (&str, u32)> {
+        let co_seeds = self.node(id).into_iter().flat_map(|node| &node.co_seeds);
+        co_seeds.map(move |(other, count)| (self.name(*other), *count))
     }
 
     fn node(&self, id: &str) -> Option<&Node> {
@@ -147,13 +136,13 @@ impl QueryMemory {
     }
 
     /// The handle of a node, with one more reference.
-    fn hold(&mut self, id: &str) -> u32 {
+    fn acquire(&mut self, id: &str) -> u32 {
         if let Some(handle) = self.handles.get(id) {
             self.nodes[*handle as usize].uses += 1;
             return *handle;
         }
         let id: Arc<str> = id.into();
-        let node = Node { id: Arc::clone(&id), uses: 1, frequency: 0, beside: BTreeMap::new() };
+        let node = Node { id: Arc::clone(&id), uses: 1, frequency: 0, co_seeds: BTreeMap::new() };
         let handle = match self.free.pop() {
             Some(handle) => {
                 self.nodes[handle as usize] = node;
@@ -168,9 +157,9 @@ impl QueryMemory {
         handle
     }
 
-    fn forget(&mut self, asked: &Asked) {
-        self.tally(&asked.seeds, -1);
-        for handle in asked.seeds.iter().chain(&asked.activated) {
+    fn release(&mut self, query: &StoredQuery) {
+        self.tally(&query.seeds, -1);
+        for handle in query.seeds.iter().chain(&query.activated) {
             let node = &mut self.nodes[*handle as usize];
             node.uses -= 1;
             if node.uses == 0 {
@@ -188,12 +177,12 @@ impl QueryMemory {
         }
         let paired = &seeds[..seeds.len().min(PAIRED_MAX)];
         for one in paired {
-            let beside = &mut self.nodes[*one as usize].beside;
+            let co_seeds = &mut self.nodes[*one as usize].co_seeds;
             for other in paired.iter().filter(|other| *other != one) {
-                let count = beside.entry(*other).or_default();
+                let count = co_seeds.entry(*other).or_default();
                 *count = count.saturating_add_signed(step);
                 if *count == 0 {
-                    beside.remove(other);
+                    co_seeds.remove(other);
                 }
             }
         }
@@ -217,26 +206,27 @@ mod tests {
     }
 
     /// The counts as the kept questions say them, and nothing beside.
-    fn check(memory: &QueryMemory) {
+    fn check(history: &QueryHistory) {
         let mut frequency: BTreeMap<&str, u32> = BTreeMap::new();
         let mut pairs: BTreeMap<(&str, &str), u32> = BTreeMap::new();
         let mut named: BTreeSet<&str> = BTreeSet::new();
-        for query in memory.queries() {
-            for (at, one) in query.seeds.iter().enumerate() {
+        for query in history.queries() {
+            let seeds: Vec<&str> = history.seeds(query).collect();
+            for (at, one) in seeds.iter().enumerate() {
                 *frequency.entry(*one).or_insert(0) += 1;
-                for other in query.seeds.iter().take(32).skip(at + 1) {
+                for other in seeds.iter().take(32).skip(at + 1) {
                     *pairs.entry((*one, *other)).or_insert(0) += 1;
                     *pairs.entry((*other, *one)).or_insert(0) += 1;
                 }
             }
-            named.extend(query.seeds.into_iter().chain(query.activated));
+            named.extend(seeds.into_iter().chain(history.activated(query)));
         }
-        assert_eq!(memory.handles.keys().map(|id| &**id).collect::<BTreeSet<_>>(), named);
-        assert_eq!(memory.nodes.len(), named.len() + memory.free.len());
+        assert_eq!(history.handles.keys().map(|id| &**id).collect::<BTreeSet<_>>(), named);
+        assert_eq!(history.nodes.len(), named.len() + history.free.len());
         let mut counted: BTreeMap<(&str, &str), u32> = BTreeMap::new();
         for one in named {
-            assert_eq!(memory.frequency(one), frequency.get(one).copied().unwrap_or(0), "{one}");
-            counted.extend(memory.beside(one).map(|(other, count)| ((one, other), count)));
+            assert_eq!(history.frequency(one), frequency.get(one).copied().unwrap_or(0), "{one}");
+            counted.extend(history.co_seeds(one).map(|(other, count)| ((one, other), count)));
         }
         assert_eq!(counted, pairs);
     }
@@ -245,27 +235,26 @@ mod tests {
     fn ring_recount() {
         let graph = graph(60);
         let nodes: Vec<NodeId> = graph.nodes().collect();
-        let (mut memory, mut chance) = (QueryMemory::default(), SplitMix64::new(1));
+        let (mut history, mut random) = (QueryHistory::default(), SplitMix64::new(1));
         for n in 0..2_300_u32 {
             // Every tenth has more seeds than form pairs, some of them twice; late ones know only half of the nodes.
-            let most = if n.is_multiple_of(10) { 45 } else { chance.draw_below(7) };
+            let most = if n.is_multiple_of(10) { 45 } else { random.draw_below(7) };
             let among = if n < 1_200 { 60 } else { 30 };
-            let mut draw = |_| nodes[usize::try_from(chance.draw_below(among)).unwrap()];
+            let mut draw = |_| nodes[usize::try_from(random.draw_below(among)).unwrap()];
             let activated: Vec<NodeId> = (0..3).map(&mut draw).collect();
             let seeds: Vec<(NodeId, f32)> =
                 (0..most).map(&mut draw).zip(1_u16..).map(|(node, score)| (node, f32::from(score))).collect();
             let text = format!("question {n}");
-            let query = Query { text: &text, seeds: &seeds, activated: &activated, now_ms: i64::from(n) };
-            memory.record(&graph, &query);
+            history.record(&graph, &text, &seeds, &activated, i64::from(n));
             if n == 700 || n == 2_299 {
-                check(&memory);
+                check(&history);
             }
         }
-        assert_eq!(memory.len(), QUERIES_MAX);
-        let first = memory.queries().next().unwrap();
-        assert_eq!((first.text, first.now_ms, first.activated.len()), ("question 1300", 1_300, 3));
+        assert_eq!(history.len(), QUERIES_MAX);
+        let first = history.queries().next().unwrap();
+        assert_eq!((&*first.text, first.now_ms, first.activated.len()), ("question 1300", 1_300, 3));
         // What half of the nodes did went with the questions that named them.
-        assert_eq!((memory.handles.len(), memory.nodes.len()), (30, 60));
+        assert_eq!((history.handles.len(), history.nodes.len()), (30, 60));
     }
 
     #[test]
@@ -276,17 +265,16 @@ mod tests {
         let mut seeds: Vec<(NodeId, f32)> =
             (0..40_u16).map(|n| (node(n.into()), f32::from(n + 1) / 64.0)).collect();
         seeds.push((node(0), 1.0));
-        let mut memory = QueryMemory::default();
-        let query = Query { text: "", seeds: &seeds, activated: &[], now_ms: 0 };
-        memory.record(&graph, &query);
-        assert_eq!((memory.frequency("n00"), memory.frequency("n01"), memory.frequency("n41")), (1, 1, 0));
-        assert_eq!((memory.beside("n00").count(), memory.beside("n39").count()), (31, 31));
+        let mut history = QueryHistory::default();
+        history.record(&graph, "", &seeds, &[], 0);
+        assert_eq!((history.frequency("n00"), history.frequency("n01"), history.frequency("n41")), (1, 1, 0));
+        assert_eq!((history.co_seeds("n00").count(), history.co_seeds("n39").count()), (31, 31));
         // The eight weakest form none.
-        assert_eq!((memory.beside("n08").count(), memory.beside("n09").count()), (0, 31));
-        assert_eq!(memory.queries().next().unwrap().seeds[..2], ["n00", "n39"]);
-        check(&memory);
-        let many = std::iter::repeat_n(Query { seeds: &[], ..query }, QUERIES_MAX);
-        many.for_each(|query| memory.record(&graph, &query));
-        assert!(memory.handles.is_empty() && memory.beside("n39").next().is_none());
+        assert_eq!((history.co_seeds("n08").count(), history.co_seeds("n09").count()), (0, 31));
+        let first = history.queries().next().unwrap();
+        assert!(history.seeds(first).take(2).eq(["n00", "n39"]));
+        check(&history);
+        (0..QUERIES_MAX).for_each(|_| history.record(&graph, "", &[], &[], 0));
+        assert!(history.handles.is_empty() && history.co_seeds("n39").next().is_none());
     }
 }

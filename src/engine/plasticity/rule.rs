@@ -21,9 +21,9 @@ pub const ACTIVE_MAX: usize = 256;
 
 /// A bit set of nodes.
 #[derive(Debug, Clone)]
-pub(super) struct Marks(Vec<u64>);
+pub(super) struct NodeSet(Vec<u64>);
 
-impl Marks {
+impl NodeSet {
     pub(super) fn of(nodes: usize) -> Self {
         Self(vec![0; nodes.div_ceil(64)])
     }

@@ -12,8 +12,8 @@
 //! `a_reloaded_set_is_the_running_one`); what was learned on one graph never changes a weight of another (held by
 //! `generation_mismatch_rebind`).
 
-use super::Rules;
-use super::rule::{LTD_PENALTY, LTP_BONUS, Marks, faded};
+use super::PlasticityConfig;
+use super::rule::{LTD_PENALTY, LTP_BONUS, NodeSet, faded};
 use crate::Error;
 use crate::graph::builder::WeightRange;
 use crate::graph::codec::plasticity::{SynapticRow, SynapticState};
@@ -55,7 +55,7 @@ impl Synapse {
     }
 
     /// Whether it is back in the initial state.
-    pub(super) fn is_spent(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.delta == 0.0 && self.perm == 0.0 && !self.ltp && !self.ltd
     }
 
@@ -70,13 +70,13 @@ impl Synapse {
             }
             delta = left;
         }
-        Some(Self { delta, ..self }).filter(|left| ticks == 0 || !left.is_spent())
+        Some(Self { delta, ..self }).filter(|left| ticks == 0 || !left.is_empty())
     }
 }
 
 /// Identity of a record: a slot by external ids.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Key {
+pub struct SynapseKey {
     /// External id of the source.
     pub source: String,
     /// Relationship type.
@@ -85,14 +85,14 @@ pub struct Key {
     pub target: String,
 }
 
-impl fmt::Display for Key {
+impl fmt::Display for SynapseKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} -{}-> {}", self.source, self.relation, self.target)
     }
 }
 
-impl Key {
-    fn of(graph: &Graph, Place { slot, source }: Place) -> Self {
+impl SynapseKey {
+    fn of(graph: &Graph, SlotRef { slot, source }: SlotRef) -> Self {
         Self {
             source: graph.external_id(source).to_owned(),
             relation: graph.relation(slot).to_owned(),
@@ -101,25 +101,25 @@ impl Key {
     }
 
     /// Its slot, if the graph has an excitatory one.
-    fn place(&self, graph: &Graph) -> Option<Place> {
+    fn place(&self, graph: &Graph) -> Option<SlotRef> {
         let (source, target) = (graph.find(&self.source)?, graph.find(&self.target)?);
         let slot = graph.slot(source, &self.relation, target)?;
-        graph.is_excitatory(source, slot).then_some(Place { slot, source })
+        graph.is_excitatory(source, slot).then_some(SlotRef { slot, source })
     }
 }
 
 /// A record as it is stored.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Record {
+pub struct SynapseRecord {
     /// Its slot.
-    pub key: Key,
+    pub key: SynapseKey,
     /// Its state.
     pub synapse: Synapse,
     /// The tick of that state.
     pub tick: u64,
 }
 
-impl Record {
+impl SynapseRecord {
     /// Checks the ranges of its numbers.
     ///
     /// # Errors
@@ -145,16 +145,16 @@ impl Record {
 
 /// Records to store after ticks.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Rows {
+pub struct ChangedRecords {
     /// Records to write.
-    pub changed: Vec<Record>,
+    pub changed: Vec<SynapseRecord>,
     /// Records to delete.
-    pub dropped: Vec<Key>,
+    pub dropped: Vec<SynapseKey>,
 }
 
 /// A slot and its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Place {
+pub struct SlotRef {
     /// The slot.
     pub slot: EdgeIdx,
     /// Its source.
@@ -163,15 +163,15 @@ pub struct Place {
 
 /// A record bound to its slot.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Learned {
-    pub(super) place: Place,
+pub(super) struct BoundSynapse {
+    pub(super) place: SlotRef,
     pub(super) target: NodeId,
     pub(super) base: f32,
     pub(super) synapse: Synapse,
 }
 
-impl Learned {
-    pub(super) fn at(graph: &Graph, place: Place, synapse: Synapse) -> Self {
+impl BoundSynapse {
+    pub(super) fn at(graph: &Graph, place: SlotRef, synapse: Synapse) -> Self {
         Self { place, target: graph.target(place.slot), base: graph.base(place.slot), synapse }
     }
 
@@ -183,20 +183,20 @@ impl Learned {
 /// All records, bound to one generation of a graph.
 #[derive(Debug, Clone)]
 pub struct Synapses {
-    pub(super) rules: Rules,
+    pub(super) config: PlasticityConfig,
     generation: Generation,
     /// The last tick.
     pub(super) tick: u64,
     /// Bound records, by slot.
-    pub(super) learned: Vec<Learned>,
+    pub(super) learned: Vec<BoundSynapse>,
     /// Records without a slot, as they were stored.
-    aside: BTreeMap<Key, (Synapse, u64)>,
+    unmatched: BTreeMap<SynapseKey, (Synapse, u64)>,
     /// The records applied last that have expired.
-    spent: Vec<Key>,
+    expired: Vec<SynapseKey>,
     /// Slots whose records were dropped since weights were last written.
-    pub(super) freed: Vec<Place>,
+    pub(super) freed: Vec<SlotRef>,
     /// Active nodes during a tick; empty otherwise.
-    pub(super) marks: Marks,
+    pub(super) marks: NodeSet,
 }
 
 impl Synapses {
@@ -206,21 +206,21 @@ impl Synapses {
     /// [`graph::Error::NonFinite`], [`graph::Error::ParameterOutOfRange`] for an invalid record.
     pub fn bind(
         graph: &Graph,
-        rules: Rules,
+        config: PlasticityConfig,
         tick: u64,
-        records: impl IntoIterator<Item = Record>,
+        records: impl IntoIterator<Item = SynapseRecord>,
     ) -> Result<Self, Error> {
         let mut bound = Self {
-            rules,
+            config,
             generation: graph.generation(),
             tick,
             learned: Vec::new(),
-            aside: BTreeMap::new(),
-            spent: Vec::new(),
+            unmatched: BTreeMap::new(),
+            expired: Vec::new(),
             freed: Vec::new(),
-            marks: Marks::of(graph.node_count()),
+            marks: NodeSet::of(graph.node_count()),
         };
-        bound.take(graph, tick, records, std::iter::empty())?;
+        bound.apply_records(graph, tick, records, std::iter::empty())?;
         Ok(bound)
     }
 
@@ -229,13 +229,13 @@ impl Synapses {
     /// # Errors
     /// [`Error::GenerationMismatch`] if `from` is not the graph it is bound to.
     pub fn rebind(&self, from: &Graph, to: &Graph) -> Result<Self, Error> {
-        let record = |(key, (synapse, tick)): (&Key, &(Synapse, u64))| Record {
+        let record = |(key, (synapse, tick)): (&SynapseKey, &(Synapse, u64))| SynapseRecord {
             key: key.clone(),
             synapse: *synapse,
             tick: *tick,
         };
-        let records = self.records(from)?.into_iter().chain(self.aside.iter().map(record));
-        Self::bind(to, self.rules, self.tick, records)
+        let records = self.records(from)?.into_iter().chain(self.unmatched.iter().map(record));
+        Self::bind(to, self.config, self.tick, records)
     }
 
     /// Advances to a later tick: `records` have changed since, `dropped` were deleted, and all others decayed. The weights of
@@ -243,47 +243,49 @@ impl Synapses {
     ///
     /// # Errors
     /// [`Error::GenerationMismatch`], and those of an invalid record; nothing is changed then.
-    pub fn take(
+    pub fn apply_records(
         &mut self,
         graph: &Graph,
         tick: u64,
-        records: impl IntoIterator<Item = Record>,
-        dropped: impl IntoIterator<Item = Key>,
+        records: impl IntoIterator<Item = SynapseRecord>,
+        dropped: impl IntoIterator<Item = SynapseKey>,
     ) -> Result<(), Error> {
         self.check(graph)?;
-        let records: Vec<Record> = records.into_iter().map(Record::checked).collect::<Result<_, _>>()?;
-        let (keep, steps) = (self.rules.keep, tick.saturating_sub(self.tick));
+        let records: Vec<SynapseRecord> =
+            records.into_iter().map(SynapseRecord::checked).collect::<Result<_, _>>()?;
+        let (keep, steps) = (self.config.keep, tick.saturating_sub(self.tick));
         self.tick = self.tick.max(tick);
-        self.spent.clear();
+        self.expired.clear();
         // New state of slots: their records, or `None` if they have none any more.
-        let mut told: BTreeMap<EdgeIdx, Option<Learned>> = BTreeMap::new();
-        for Record { key, synapse, tick } in records {
+        let mut updated: BTreeMap<EdgeIdx, Option<BoundSynapse>> = BTreeMap::new();
+        for SynapseRecord { key, synapse, tick } in records {
             let left = synapse.after(self.tick.saturating_sub(tick), keep);
             let place = key.place(graph);
             if let Some(place) = place {
-                told.insert(place.slot, left.map(|left| Learned::at(graph, place, left)));
+                updated.insert(place.slot, left.map(|left| BoundSynapse::at(graph, place, left)));
             }
             if left.is_none() {
-                self.aside.remove(&key);
-                self.spent.push(key);
+                self.unmatched.remove(&key);
+                self.expired.push(key);
             } else if place.is_none() {
-                self.aside.insert(key, (synapse, tick));
+                self.unmatched.insert(key, (synapse, tick));
             }
         }
         for key in dropped {
-            self.aside.remove(&key);
+            self.unmatched.remove(&key);
             if let Some(place) = key.place(graph) {
-                told.insert(place.slot, None);
+                updated.insert(place.slot, None);
             }
         }
         let before = std::mem::take(&mut self.learned);
-        let untold = before.iter().filter(|of| !told.contains_key(&of.place.slot));
-        let left = untold.filter_map(|of| Some(Learned { synapse: of.synapse.after(steps, keep)?, ..*of }));
+        let others = before.iter().filter(|of| !updated.contains_key(&of.place.slot));
+        let left =
+            others.filter_map(|of| Some(BoundSynapse { synapse: of.synapse.after(steps, keep)?, ..*of }));
         self.learned = left.collect();
-        self.learned.extend(told.into_values().flatten());
+        self.learned.extend(updated.into_values().flatten());
         self.learned.sort_unstable_by_key(|of| of.place);
         let places = before.iter().map(|of| of.place);
-        let freed: Vec<Place> = places.filter(|place| self.at(place.slot).is_none()).collect();
+        let freed: Vec<SlotRef> = places.filter(|place| self.at(place.slot).is_none()).collect();
         self.freed.extend(freed);
         Ok(())
     }
@@ -309,13 +311,13 @@ impl Synapses {
     /// Number of records for which the graph has no slot.
     #[must_use]
     pub fn unmatched(&self) -> usize {
-        self.aside.len()
+        self.unmatched.len()
     }
 
     /// The records applied last that have expired, bound or unmatched: they can be deleted from the store.
     #[must_use]
-    pub fn spent(&self) -> &[Key] {
-        &self.spent
+    pub fn expired(&self) -> &[SynapseKey] {
+        &self.expired
     }
 
     /// The state of a slot.
@@ -324,7 +326,7 @@ impl Synapses {
         self.at(slot).map(|of| of.synapse)
     }
 
-    fn at(&self, slot: EdgeIdx) -> Option<&Learned> {
+    fn at(&self, slot: EdgeIdx) -> Option<&BoundSynapse> {
         let at = self.learned.binary_search_by_key(&slot, |of| of.place.slot).ok()?;
         self.learned.get(at)
     }
@@ -335,15 +337,15 @@ impl Synapses {
         if expected == found { Ok(()) } else { Err(Error::GenerationMismatch { expected, found }) }
     }
 
-    fn record(&self, graph: &Graph, of: &Learned) -> Record {
-        Record { key: Key::of(graph, of.place), synapse: of.synapse, tick: self.tick }
+    fn record(&self, graph: &Graph, of: &BoundSynapse) -> SynapseRecord {
+        SynapseRecord { key: SynapseKey::of(graph, of.place), synapse: of.synapse, tick: self.tick }
     }
 
     /// All bound records, by slot, in their present state.
     ///
     /// # Errors
     /// [`Error::GenerationMismatch`].
-    pub fn records(&self, graph: &Graph) -> Result<Vec<Record>, Error> {
+    pub fn records(&self, graph: &Graph) -> Result<Vec<SynapseRecord>, Error> {
         self.check(graph)?;
         Ok(self.learned.iter().map(|of| self.record(graph, of)).collect())
     }
@@ -352,13 +354,13 @@ impl Synapses {
     ///
     /// # Errors
     /// [`Error::GenerationMismatch`].
-    pub fn rows(&self, graph: &Graph, touched: &[Place]) -> Result<Rows, Error> {
+    pub fn changed_records(&self, graph: &Graph, touched: &[SlotRef]) -> Result<ChangedRecords, Error> {
         self.check(graph)?;
-        let mut rows = Rows::default();
+        let mut rows = ChangedRecords::default();
         for place in touched {
             match self.at(place.slot) {
                 Some(of) => rows.changed.push(self.record(graph, of)),
-                None => rows.dropped.push(Key::of(graph, *place)),
+                None => rows.dropped.push(SynapseKey::of(graph, *place)),
             }
         }
         Ok(rows)
@@ -370,11 +372,11 @@ impl Synapses {
     /// # Errors
     /// [`Error::GenerationMismatch`]; [`graph::Error::CasRetryExhausted`] if there is another writer, after which it can be
     /// retried.
-    pub fn settle(&mut self, graph: &Graph) -> Result<usize, Error> {
+    pub fn write_weights(&mut self, graph: &Graph) -> Result<usize, Error> {
         self.check(graph)?;
         let range = graph.range();
         let mut moved = 0;
-        let mut set = |place: Place, weight: f32| -> Result<(), Error> {
+        let mut set = |place: SlotRef, weight: f32| -> Result<(), Error> {
             if graph.weight(place.slot).to_bits() != weight.to_bits() {
                 graph.write_weight(place.source, place.slot, weight)?;
                 moved += 1;
@@ -401,12 +403,12 @@ impl Synapses {
     /// [`Error::GenerationMismatch`].
     pub fn export(&self, graph: &Graph) -> Result<SynapticState, Error> {
         self.check(graph)?;
-        let mut order: Vec<&Learned> = self.learned.iter().collect();
+        let mut order: Vec<&BoundSynapse> = self.learned.iter().collect();
         order.sort_unstable_by_key(|of| {
             (graph.rank(of.place.source), graph.rank(of.target), graph.relation(of.place.slot))
         });
-        let row = |of: &Learned| {
-            let Key { source, relation, target } = Key::of(graph, of.place);
+        let row = |of: &BoundSynapse| {
+            let SynapseKey { source, relation, target } = SynapseKey::of(graph, of.place);
             let Synapse { delta, perm, strengthened, weakened, ltp, ltd } = of.synapse;
             SynapticRow {
                 source_id: source,
@@ -431,10 +433,10 @@ impl Synapses {
     ///
     /// # Errors
     /// As [`Self::bind`].
-    pub fn import(graph: &Graph, rules: Rules, state: SynapticState) -> Result<Self, Error> {
+    pub fn import(graph: &Graph, config: PlasticityConfig, state: SynapticState) -> Result<Self, Error> {
         let SynapticState { generation: _, tick, synapses } = state;
-        let record = |row: SynapticRow| Record {
-            key: Key { source: row.source_id, relation: row.relation, target: row.target_id },
+        let record = |row: SynapticRow| SynapseRecord {
+            key: SynapseKey { source: row.source_id, relation: row.relation, target: row.target_id },
             synapse: Synapse {
                 delta: row.delta,
                 perm: row.perm,
@@ -445,6 +447,6 @@ impl Synapses {
             },
             tick,
         };
-        Self::bind(graph, rules, tick, synapses.into_iter().map(record))
+        Self::bind(graph, config, tick, synapses.into_iter().map(record))
     }
 }

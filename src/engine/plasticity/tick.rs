@@ -29,9 +29,9 @@
 
 use super::rule::{
     ACTIVE_MAX, HOMEOSTATIC_CEILING, HOMEOSTATIC_HEADROOM, LTD_PENALTY, LTD_THRESHOLD, LTP_BONUS,
-    LTP_THRESHOLD, Marks, faded,
+    LTP_THRESHOLD, NodeSet, faded,
 };
-use super::synapses::{Learned, Place, Synapse, Synapses};
+use super::synapses::{BoundSynapse, SlotRef, Synapse, Synapses};
 use crate::Error;
 use crate::graph::builder::WeightRange;
 use crate::graph::index::{EdgeIdx, NodeId};
@@ -46,18 +46,18 @@ const AHEAD: usize = 8;
 
 /// Result of a tick.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Ticked {
+pub struct TickResult {
     /// Number of the tick.
     pub tick: u64,
     /// Slots whose records changed other than by decay, or were dropped; ascending.
-    pub touched: Vec<Place>,
+    pub touched: Vec<SlotRef>,
     /// Counts of changes.
-    pub counts: Counts,
+    pub counts: TickCounters,
 }
 
 /// Counts of changes in a tick.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct TickCounters {
     /// Active nodes.
     pub active: u64,
     /// Records strengthened, including new ones.
@@ -109,7 +109,7 @@ impl Synapse {
     }
 }
 
-impl Learned {
+impl BoundSynapse {
     /// How much its weight differs from that of its base.
     fn contribution(&self, range: WeightRange) -> f64 {
         f64::from(self.weight(range)) - f64::from(range.clamp(self.base))
@@ -145,7 +145,7 @@ struct Incoming {
 struct Left {
     incoming: Vec<Incoming>,
     /// Indexes of expired records, ascending.
-    spent: Vec<usize>,
+    expired: Vec<usize>,
 }
 
 impl Synapses {
@@ -156,24 +156,24 @@ impl Synapses {
     /// # Errors
     /// [`Error::GenerationMismatch`]; [`graph::Error::NonFinite`], [`graph::Error::ParameterOutOfRange`] for an invalid
     /// activation. Nothing is changed then.
-    pub fn tick(&mut self, graph: &Graph, active: &[(NodeId, f32)]) -> Result<Ticked, Error> {
+    pub fn tick(&mut self, graph: &Graph, active: &[(NodeId, f32)]) -> Result<TickResult, Error> {
         self.check(graph)?;
         let active = chosen(graph, active)?;
         self.marks.toggle(&active);
         let (fresh, slots_read) = self.unlearned(graph, &active);
         self.insert(&fresh);
         self.tick = self.tick.saturating_add(1);
-        let counts = Counts { active: active.len() as u64, slots_read, ..Counts::default() };
-        let mut ticked = Ticked { tick: self.tick, touched: Vec::new(), counts };
-        let Left { incoming, spent } = self.pass(&active, graph.range(), &mut ticked);
+        let counts = TickCounters { active: active.len() as u64, slots_read, ..TickCounters::default() };
+        let mut ticked = TickResult { tick: self.tick, touched: Vec::new(), counts };
+        let Left { incoming, expired } = self.pass(&active, graph.range(), &mut ticked);
         self.marks.toggle(&active);
         self.normalise(graph, incoming, &mut ticked);
-        self.drop_spent(spent);
+        self.drop_expired(expired);
         Ok(ticked)
     }
 
     /// New records for the slots between active nodes that have none, ascending; and the number of slots read.
-    fn unlearned(&self, graph: &Graph, active: &[(NodeId, f32)]) -> (Vec<Learned>, u64) {
+    fn unlearned(&self, graph: &Graph, active: &[(NodeId, f32)]) -> (Vec<BoundSynapse>, u64) {
         let (mut fresh, mut row, mut slots_read) = (Vec::new(), Vec::new(), 0);
         for (at, (source, _)) in active.iter().enumerate() {
             if let Some((ahead, _)) = active.get(at + AHEAD) {
@@ -187,8 +187,8 @@ impl Synapses {
             for slot in &row {
                 while known.next_if(|of| of.place.slot < *slot).is_some() {}
                 if known.peek().is_none_or(|of| of.place.slot != *slot) {
-                    let place = Place { slot: *slot, source: *source };
-                    fresh.push(Learned::at(graph, place, Synapse::default()));
+                    let place = SlotRef { slot: *slot, source: *source };
+                    fresh.push(BoundSynapse::at(graph, place, Synapse::default()));
                 }
             }
         }
@@ -219,7 +219,7 @@ impl Synapses {
     }
 
     /// Inserts new records, which are sorted.
-    fn insert(&mut self, fresh: &[Learned]) {
+    fn insert(&mut self, fresh: &[BoundSynapse]) {
         let mut end = self.learned.len();
         self.learned.extend_from_slice(fresh);
         let mut to = self.learned.len();
@@ -235,8 +235,8 @@ impl Synapses {
     }
 
     /// Phases 1 to 3, over all records.
-    fn pass(&mut self, active: &[(NodeId, f32)], range: WeightRange, ticked: &mut Ticked) -> Left {
-        let (rate, keep) = (f64::from(self.rules.learning_rate.get()), self.rules.keep);
+    fn pass(&mut self, active: &[(NodeId, f32)], range: WeightRange, ticked: &mut TickResult) -> Left {
+        let (rate, keep) = (f64::from(self.config.learning_rate.get()), self.config.keep);
         let Self { learned, marks, .. } = self;
         let (mut left, mut rest) = (Left::default(), 0);
         // Records are sorted by slot, and so by source, as active nodes are. The records between only decay.
@@ -266,7 +266,7 @@ impl Synapses {
     }
 
     /// Phase 4.
-    fn normalise(&mut self, graph: &Graph, mut incoming: Vec<Incoming>, ticked: &mut Ticked) {
+    fn normalise(&mut self, graph: &Graph, mut incoming: Vec<Incoming>, ticked: &mut TickResult) {
         let range = graph.range();
         // A stable sort: the records of one target stay in the order of their slots, in which they are summed.
         incoming.sort_by_key(|one| one.target);
@@ -301,14 +301,14 @@ impl Synapses {
     }
 
     /// Removes records by their indexes.
-    fn drop_spent(&mut self, spent: Vec<usize>) {
-        if spent.is_empty() {
+    fn drop_expired(&mut self, expired: Vec<usize>) {
+        if expired.is_empty() {
             return;
         }
-        let (mut spent, mut at) = (spent.into_iter().peekable(), 0_usize);
+        let (mut expired, mut at) = (expired.into_iter().peekable(), 0_usize);
         let freed = &mut self.freed;
         self.learned.retain(|of| {
-            let stays = spent.next_if_eq(&at).is_none();
+            let stays = expired.next_if_eq(&at).is_none();
             if !stays {
                 freed.push(of.place);
             }
@@ -320,10 +320,10 @@ impl Synapses {
 
 /// Decays records of inactive sources; `first` is the index of the first among all.
 fn fade(
-    records: &mut [Learned],
+    records: &mut [BoundSynapse],
     first: usize,
-    (keep, marks): (f32, &Marks),
-    ticked: &mut Ticked,
+    (keep, marks): (f32, &NodeSet),
+    ticked: &mut TickResult,
     left: &mut Left,
 ) {
     for (at, of) in (first..).zip(records) {
@@ -336,16 +336,16 @@ fn fade(
 
 /// Decays a record; returns whether it expired.
 #[inline]
-fn fades(of: &mut Learned, at: usize, keep: f32, ticked: &mut Ticked, left: &mut Left) -> bool {
+fn fades(of: &mut BoundSynapse, at: usize, keep: f32, ticked: &mut TickResult, left: &mut Left) -> bool {
     ticked.counts.decayed += u64::from(of.synapse.delta > 0.0);
     of.synapse.delta = faded(of.synapse.delta, keep);
-    let spent = of.synapse.is_spent();
-    if spent {
+    let expired = of.synapse.is_empty();
+    if expired {
         ticked.counts.dropped += 1;
         ticked.touched.push(of.place);
-        left.spent.push(at);
+        left.expired.push(at);
     }
-    spent
+    expired
 }
 
 /// The active nodes of an outcome by id, each once.

@@ -1,37 +1,21 @@
-//! Queries and configuration of recall.
+//! Queries.
 
-use crate::activation::Params;
-use crate::causal::CausalChainDetector;
 use crate::graph;
-use crate::graph::builder::within;
 use crate::graph::index::{Generation, NodeId};
 use crate::graph::kinds::{Dimension, NodeType};
-use crate::graph::number::PosF32;
-use crate::merge::Weights;
-use crate::resonance;
-use crate::semantic::synonyms::SynonymExpander;
-use crate::temporal::decay::HalfLives;
-use crate::xlr::XLR_PULSE_BUDGET;
 use crate::{Error, View};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
-use std::sync::Arc;
 use xxhash_rust::xxh3::xxh3_128;
 
-/// Default seed of random walks.
-pub const RANDOM_SEED: u64 = 42;
 /// Greatest number of kinds or tiers of a filter.
 pub const NAMES_MAX: usize = 64;
 /// Greatest length of a text in bytes.
 pub const TEXT_BYTES_MAX: usize = 64 * 1024;
-/// Default weight of the ranking by text relative to that by score.
-const TEXT_WEIGHT: PosF32 = PosF32::THREE_QUARTERS;
-/// Greatest number of hits that can be configured.
-pub const TOP_K_MAX: usize = 1_000;
 
 /// A query.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Ask {
+pub struct RecallQuery {
     /// Text, at most [`TEXT_BYTES_MAX`] bytes; may be empty.
     pub text: String,
     /// External seeds: external ids with scores in `(0, 1]`.
@@ -51,14 +35,14 @@ pub struct Ask {
     /// The instant for temporal scores, epoch milliseconds; by default that of the snapshot.
     pub now_ms: Option<i64>,
     /// Use of contrast.
-    pub xlr: Xlr,
+    pub xlr: XlrMode,
     /// Whether seeds keep their initial values.
     pub seed_mass: SeedMass,
     /// Whether nodes that were often seeds together with the seeds are added.
     pub priming: bool,
 }
 
-impl Default for Ask {
+impl Default for RecallQuery {
     fn default() -> Self {
         Self {
             text: String::new(),
@@ -70,28 +54,18 @@ impl Default for Ask {
             fusion: Fusion::default(),
             dimensions: BTreeSet::from([Dimension::Structural]),
             now_ms: None,
-            xlr: Xlr::default(),
+            xlr: XlrMode::default(),
             seed_mass: SeedMass::default(),
             priming: false,
         }
     }
 }
 
-/// What joined the seeds.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema), schemars(rename = "PrimedNode"))]
-pub struct Primed {
-    /// Its id.
-    pub id: String,
-    /// Above 0, up to a tenth of the strongest seed.
-    pub score: f32,
-}
-
 /// What contrast with other places of the graph does.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema), schemars(inline))]
-pub enum Xlr {
+pub enum XlrMode {
     /// Nothing: it is not worked out.
     #[default]
     Off,
@@ -161,16 +135,16 @@ pub enum Fusion {
     Off,
 }
 
-impl Ask {
-    pub(super) fn check(&self, config: &Config) -> Result<(), Error> {
-        count("text", self.text.len(), 0, TEXT_BYTES_MAX)?;
-        count("kinds", self.filter.kinds.len(), 0, NAMES_MAX)?;
-        count("tiers", self.filter.tiers.len(), 0, NAMES_MAX)?;
-        count("top_k", self.top_k, 1, config.top_k_max)
+impl RecallQuery {
+    pub(super) fn check(&self, top_k_max: usize) -> Result<(), Error> {
+        check_count("text", self.text.len(), 0, TEXT_BYTES_MAX)?;
+        check_count("kinds", self.filter.kinds.len(), 0, NAMES_MAX)?;
+        check_count("tiers", self.filter.tiers.len(), 0, NAMES_MAX)?;
+        check_count("top_k", self.top_k, 1, top_k_max)
     }
 
     /// Id of the query and its result: equal for equal queries of one generation with equal primed nodes.
-    pub(super) fn id(&self, generation: Generation, primed: &[Primed]) -> String {
+    pub(super) fn id(&self, generation: Generation, primed: &[(&str, f32)]) -> String {
         let mut all = Vec::new();
         let mut put = |part: &[u8]| {
             all.extend_from_slice(&(part.len() as u64).to_le_bytes());
@@ -204,16 +178,16 @@ impl Ask {
         if self.priming {
             put(b"priming");
         }
-        for one in primed {
-            put(one.id.as_bytes());
-            put(&one.score.to_bits().to_le_bytes());
+        for (id, score) in primed {
+            put(id.as_bytes());
+            put(&score.to_bits().to_le_bytes());
         }
         format!("{:032x}", xxh3_128(&all))
     }
 }
 
 /// Checks the range of an integer; `name` is used in the error.
-fn count(name: &str, value: usize, min: usize, max: usize) -> Result<(), Error> {
+pub(super) fn check_count(name: &str, value: usize, min: usize, max: usize) -> Result<(), Error> {
     if (min..=max).contains(&value) {
         return Ok(());
     }
@@ -223,12 +197,12 @@ fn count(name: &str, value: usize, min: usize, max: usize) -> Result<(), Error> 
 }
 
 /// A filter, resolved for one view.
-pub(super) struct Sieve<'a> {
+pub(super) struct ResolvedFilter<'a> {
     filter: &'a Filter,
     types: Vec<NodeType>,
 }
 
-impl<'a> Sieve<'a> {
+impl<'a> ResolvedFilter<'a> {
     pub(super) fn of(view: &View, filter: &'a Filter) -> Self {
         Self { filter, types: filter.kinds.iter().filter_map(|kind| view.node_type(kind)).collect() }
     }
@@ -244,112 +218,5 @@ impl<'a> Sieve<'a> {
             && (tiers.is_empty() || graph.tier(node).is_some_and(|tier| tiers.iter().any(|one| one == tier)))
             && since.is_none_or(|since| graph.last_modified(node).is_some_and(|at| at >= since))
             && session.as_deref().is_none_or(|session| graph.session(node) == Some(session))
-    }
-}
-
-/// Parameters of [`recall`](super::recall()).
-#[derive(Debug, Clone)]
-pub struct Config {
-    recall: Params,
-    reference: Params,
-    pub(super) text_weight: PosF32,
-    top_k_max: usize,
-    pub(super) weighing: Weighing,
-    usual: Ask,
-}
-
-/// Parameters of the dimensions of evidence, of contrast and of resonance.
-#[derive(Debug, Clone)]
-pub struct Weighing {
-    /// Weights of the dimensions.
-    pub weights: Weights,
-    /// Half-lives of freshness.
-    pub half_lives: HalfLives,
-    /// Search for causal chains.
-    pub causal: CausalChainDetector,
-    /// Groups of synonyms.
-    pub synonyms: Arc<SynonymExpander>,
-    /// Seed of random walks.
-    pub random_seed: u64,
-    /// Pulse budget of XLR, half for each wave.
-    pub pulses: u32,
-    /// Parameters of resonance, which is a separate query.
-    pub waves: resonance::Config,
-}
-
-impl Default for Weighing {
-    fn default() -> Self {
-        Self {
-            weights: Weights::default(),
-            half_lives: HalfLives::default(),
-            causal: CausalChainDetector::default(),
-            synonyms: Arc::default(),
-            random_seed: RANDOM_SEED,
-            pulses: XLR_PULSE_BUDGET,
-            waves: resonance::Config::default(),
-        }
-    }
-}
-
-impl Default for Config {
-    /// The documented defaults.
-    fn default() -> Self {
-        Self {
-            recall: Params::RECALL,
-            reference: Params::REFERENCE,
-            text_weight: TEXT_WEIGHT,
-            top_k_max: TOP_K_MAX,
-            weighing: Weighing::default(),
-            usual: Ask::default(),
-        }
-    }
-}
-
-impl Config {
-    /// Checks the activation parameters of both profiles, the weight of the ranking by text, and the greatest number of hits,
-    /// `1 ..= 1,000`.
-    ///
-    /// # Errors
-    /// [`graph::Error::NonFinite`], [`graph::Error::ParameterOutOfRange`].
-    pub fn new(recall: Params, reference: Params, text_weight: f32, top_k_max: usize) -> Result<Self, Error> {
-        let (least, most) = (f64::from(f32::from_bits(1)), f64::from(f32::MAX));
-        let text_weight = PosF32::new(within("text_weight", text_weight, least, most)?)?;
-        count("top_k_max", top_k_max, 1, TOP_K_MAX)?;
-        let (recall, reference) = (recall.checked()?, reference.checked()?);
-        let (weighing, usual) = (Weighing::default(), Ask::default());
-        Ok(Self { recall, reference, text_weight, top_k_max, weighing, usual })
-    }
-
-    /// Replaces the parameters of evidence.
-    #[must_use]
-    pub fn with_weighing(self, weighing: Weighing) -> Self {
-        Self { weighing, ..self }
-    }
-
-    /// Replaces the default query.
-    #[must_use]
-    pub fn with_usual(self, usual: Ask) -> Self {
-        Self { usual, ..self }
-    }
-
-    /// The query with defaults for everything that a caller leaves open.
-    #[must_use]
-    pub const fn usual(&self) -> &Ask {
-        &self.usual
-    }
-
-    /// The parameters of evidence.
-    #[must_use]
-    pub const fn weighing(&self) -> &Weighing {
-        &self.weighing
-    }
-
-    /// The activation parameters of a profile.
-    #[must_use]
-    pub const fn params(&self, profile: Profile) -> &Params {
-        match profile {
-            Profile::Recall => &self.recall,
-            Profile::Reference => &self.reference,
-        }
     }
 }

@@ -1,23 +1,23 @@
 //! Result of a recall: hits, seeds and counters.
 
-use super::ask::{Ask, Primed};
+use super::query::RecallQuery;
 use crate::Flags;
 use crate::activation::paths::Path;
 use crate::graph::Graph;
 use crate::graph::index::{Generation, NodeId};
 use crate::graph::provenance::Provenance;
-use crate::plasticity::{Query, QueryMemory};
+use crate::plasticity::QueryHistory;
 use crate::seeds::Evidence;
 use crate::text::fold::cut;
-use crate::xlr::Field;
+use crate::xlr::Contrast;
 use serde::Serialize;
 
 /// Bytes of the text of a query that are kept in the history.
-const REMEMBERED_BYTES: usize = 1_024;
+const STORED_BYTES: usize = 1_024;
 
 /// Result of a recall.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Recalled {
+pub struct RecallResult {
     /// Id of the query and result for logs and outcomes, 32 hexadecimal digits.
     pub id: String,
     /// Generation of the graph.
@@ -29,7 +29,7 @@ pub struct Recalled {
     /// Seeds, the strongest first.
     pub seeds: Vec<Seed>,
     /// Nodes that priming added to the seeds, the strongest first.
-    pub primed: Vec<Primed>,
+    pub primed: Vec<PrimedNode>,
     /// External ids of seeds of the query that the graph does not have.
     pub unknown: Vec<String>,
     /// External ids of the anti-seeds; empty without contrast.
@@ -37,17 +37,17 @@ pub struct Recalled {
     /// In what way the result falls short.
     pub flags: Flags,
     /// Work done.
-    pub counters: Counters,
+    pub counters: RecallCounters,
 }
 
-impl Recalled {
+impl RecallResult {
     /// Records the query in a history, with its seeds, without primed nodes, and its hits.
-    pub fn remember(&self, graph: &Graph, ask: &Ask, memory: &mut QueryMemory) {
+    pub fn record_in(&self, graph: &Graph, query: &RecallQuery, history: &mut QueryHistory) {
         let seeds: Vec<(NodeId, f32)> = self.seeds.iter().map(|seed| (seed.node, seed.score)).collect();
         let activated: Vec<NodeId> = self.hits.iter().map(|hit| hit.node).collect();
-        let now_ms = ask.now_ms.or(self.as_of).unwrap_or_default();
-        let text = cut(&ask.text, REMEMBERED_BYTES);
-        memory.record(graph, &Query { text, seeds: &seeds, activated: &activated, now_ms });
+        let now_ms = query.now_ms.or(self.as_of).unwrap_or_default();
+        let text = cut(&query.text, STORED_BYTES);
+        history.record(graph, text, &seeds, &activated, now_ms);
     }
 }
 
@@ -73,7 +73,7 @@ pub struct Hit {
     /// Rank by text among the memories that pass the filter, from 1; `None` beyond the first 200.
     pub text_rank: Option<u32>,
     /// Contrast, if it was enabled and the hot wave reached the node.
-    pub contrast: Option<Field>,
+    pub contrast: Option<Contrast>,
     /// Where it comes from.
     pub provenance: Option<Provenance>,
     /// Whether it lacks relationships because their other ends were not loaded.
@@ -125,10 +125,20 @@ pub struct Seed {
     pub evidence: Vec<Evidence>,
 }
 
+/// What joined the seeds.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+pub struct PrimedNode {
+    /// Its id.
+    pub id: String,
+    /// Above 0, up to a tenth of the strongest seed.
+    pub score: f32,
+}
+
 /// What finding took.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema), schemars(rename = "RecallCounters"))]
-pub struct Counters {
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+pub struct RecallCounters {
     /// Relationships that were read, each way by itself.
     pub slots_read: u64,
     /// Of these, how many carried something.

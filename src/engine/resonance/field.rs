@@ -4,7 +4,7 @@
 //! over ascending hops.
 
 use super::HOPS_MAX;
-use super::waves::{CELLS, Resonance, Wave};
+use super::waves::{AMPLITUDES, NodeWave, Resonance};
 use crate::graph::Graph;
 use crate::graph::index::NodeId;
 use crate::graph::number::PosF32;
@@ -27,9 +27,9 @@ pub struct WaveAccumulator {
 
 impl WaveAccumulator {
     /// Superposes the amplitudes of a node at the phases of a frequency.
-    pub(super) fn of(wave: &Wave, phases: &Phases) -> Self {
+    pub(super) fn of(wave: &NodeWave, phases: &Phases) -> Self {
         let mut sum = Self::default();
-        for (amplitude, (cos, sin)) in wave.s.iter().zip(phases) {
+        for (amplitude, (cos, sin)) in wave.amplitudes.iter().zip(phases) {
             sum.real += amplitude * cos;
             sum.imaginary += amplitude * sin;
         }
@@ -65,11 +65,11 @@ impl WaveAccumulator {
 }
 
 /// Cosine and sine of the phase at each hop.
-pub(super) type Phases = [(f64, f64); CELLS];
+pub(super) type Phases = [(f64, f64); AMPLITUDES];
 
 /// The phases of a frequency; `turns` is the part of a full turn for each hop.
 pub(super) fn phases(turns: f64) -> Phases {
-    let mut phases = [(1.0, 0.0); CELLS];
+    let mut phases = [(1.0, 0.0); AMPLITUDES];
     for (hop, phase) in (0..=HOPS_MAX).zip(&mut phases) {
         let angle = TAU * (turns * f64::from(hop)).fract();
         *phase = (libm::cos(angle), libm::sin(angle));
@@ -83,13 +83,13 @@ pub(super) fn turns(frequency: PosF32, wavelength: PosF32) -> f64 {
 }
 
 /// The energy of waves, which are sorted by node.
-pub(super) fn energy(waves: &[&Wave], phases: &Phases) -> f64 {
+pub(super) fn energy(waves: &[&NodeWave], phases: &Phases) -> f64 {
     waves.iter().fold(0.0, |sum, wave| sum + WaveAccumulator::of(wave, phases).energy())
 }
 
 /// The response of a node at one frequency.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Resonant {
+pub struct NodeResonance {
     /// The node.
     pub node: NodeId,
     /// The superposition.
@@ -106,17 +106,17 @@ pub struct Resonant {
 
 /// The response of all reached nodes at one frequency.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Report {
+pub struct ResonanceReport {
     /// Nodes by amplitude descending, then by external id.
-    pub nodes: Vec<Resonant>,
+    pub nodes: Vec<NodeResonance>,
     /// Sum of `|Z|^2`.
     pub energy: f64,
 }
 
 impl Resonance {
     /// The waves by ascending node, the order of sums over them.
-    pub(super) fn by_id(&self) -> Vec<&Wave> {
-        let mut waves: Vec<&Wave> = self.waves.iter().collect();
+    pub(super) fn by_id(&self) -> Vec<&NodeWave> {
+        let mut waves: Vec<&NodeWave> = self.waves.iter().collect();
         waves.sort_unstable_by_key(|wave| wave.node);
         waves
     }
@@ -124,19 +124,19 @@ impl Resonance {
     /// The response at a frequency. The graph is the one of [`resonate`](super::resonate).
     #[must_use]
     #[expect(clippy::cast_possible_truncation, reason = "worked out in f64 and rounded once")]
-    pub fn report(&self, graph: &Graph, frequency: PosF32) -> Report {
+    pub fn report(&self, graph: &Graph, frequency: PosF32) -> ResonanceReport {
         let phases = phases(turns(frequency, self.wavelength));
         let waves = self.by_id();
-        let swing = |wave: &&Wave| WaveAccumulator::of(wave, &phases).rounded();
+        let swing = |wave: &&NodeWave| WaveAccumulator::of(wave, &phases).rounded();
         let most = waves.iter().map(swing).fold(0.0, f32::max);
-        let mut nodes: Vec<Resonant> = waves
+        let mut nodes: Vec<NodeResonance> = waves
             .iter()
             .map(|wave| {
                 let field = WaveAccumulator::of(wave, &phases);
-                let came: f64 = wave.s.iter().map(|amplitude| amplitude.abs()).sum();
+                let came: f64 = wave.amplitudes.iter().map(|amplitude| amplitude.abs()).sum();
                 let coherence = if came > 0.0 { (field.amplitude() / came).min(1.0) as f32 } else { 0.0 };
                 let amplitude = field.rounded();
-                Resonant {
+                NodeResonance {
                     node: wave.node,
                     field,
                     amplitude,
@@ -147,6 +147,6 @@ impl Resonance {
             })
             .collect();
         nodes.sort_unstable_by_key(|of| (Reverse(of.amplitude.to_bits()), graph.rank(of.node)));
-        Report { nodes, energy: energy(&waves, &phases) }
+        ResonanceReport { nodes, energy: energy(&waves, &phases) }
     }
 }

@@ -8,7 +8,7 @@
 //! Amplitudes and energies are compared as `f32`: the last bits of an `f64` are noise.
 
 use super::field::{Phases, WaveAccumulator, energy, phases, turns};
-use super::waves::{Resonance, Wave};
+use super::waves::{NodeWave, Resonance};
 use crate::graph::Graph;
 use crate::graph::index::NodeId;
 use crate::graph::number::PosF32;
@@ -23,7 +23,7 @@ const HARMONICS: usize = MAX_HARMONIC as usize;
 
 /// The response of a node to a frequency and its multiples.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Response {
+pub struct NodeHarmonics {
     /// The node.
     pub node: NodeId,
     /// Amplitude at harmonic 1, 2 and so on; 0 for harmonics that do not exist.
@@ -32,11 +32,11 @@ pub struct Response {
 
 /// Nodes with the greatest amplitude at the same harmonic, the lowest of equal ones.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Group {
+pub struct HarmonicGroup {
     /// The harmonic, from 1.
     pub harmonic: u8,
     /// The nodes, by amplitude at it descending, then by external id.
-    pub nodes: Vec<Response>,
+    pub nodes: Vec<NodeHarmonics>,
 }
 
 /// The response of all nodes.
@@ -45,12 +45,12 @@ pub struct Harmonics {
     /// Number of harmonics that exist, at most five.
     pub count: u8,
     /// Groups by harmonic; none is empty.
-    pub groups: Vec<Group>,
+    pub groups: Vec<HarmonicGroup>,
 }
 
 /// A step of a sweep.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Step {
+pub struct SweepStep {
     /// Frequency.
     pub frequency: f64,
     /// Sum of `|Z|^2` over all nodes.
@@ -65,7 +65,7 @@ pub struct HarmonicAnalyzer<'a> {
     graph: &'a Graph,
     resonance: &'a Resonance,
     /// By ascending node.
-    waves: Vec<&'a Wave>,
+    waves: Vec<&'a NodeWave>,
 }
 
 impl<'a> HarmonicAnalyzer<'a> {
@@ -79,19 +79,19 @@ impl<'a> HarmonicAnalyzer<'a> {
     #[must_use]
     pub fn harmonics(&self, frequency: PosF32) -> Harmonics {
         let all = self.multiples(frequency);
-        let mut members: [Vec<Response>; HARMONICS] = Default::default();
+        let mut members: [Vec<NodeHarmonics>; HARMONICS] = Default::default();
         for wave in self.waves.iter().filter(|_| !all.is_empty()) {
             let mut amplitudes = [0.0; HARMONICS];
             for (amplitude, phases) in amplitudes.iter_mut().zip(&all) {
                 *amplitude = WaveAccumulator::of(wave, phases).rounded();
             }
-            members[strongest(&amplitudes)].push(Response { node: wave.node, amplitudes });
+            members[strongest(&amplitudes)].push(NodeHarmonics { node: wave.node, amplitudes });
         }
         let groups = (1..=MAX_HARMONIC).zip(members).filter(|(_, nodes)| !nodes.is_empty());
         let groups = groups.map(|(harmonic, mut nodes)| {
-            let own = |of: &Response| of.amplitudes[usize::from(harmonic) - 1];
+            let own = |of: &NodeHarmonics| of.amplitudes[usize::from(harmonic) - 1];
             nodes.sort_unstable_by_key(|of| (Reverse(own(of).to_bits()), self.graph.rank(of.node)));
-            Group { harmonic, nodes }
+            HarmonicGroup { harmonic, nodes }
         });
         Harmonics { count: u8::try_from(all.len()).unwrap_or(MAX_HARMONIC), groups: groups.collect() }
     }
@@ -115,7 +115,7 @@ impl<'a> HarmonicAnalyzer<'a> {
     /// The energy at all frequencies, from 0 on.
     #[must_use]
     #[expect(clippy::cast_possible_truncation, reason = "worked out in f64 and rounded once")]
-    pub fn sweep(&self) -> Vec<Step> {
+    pub fn sweep(&self) -> Vec<SweepStep> {
         // Half a turn in this many steps.
         let turns = |step: u8| f64::from(step) / f64::from(2 * SWEEP_STEPS);
         let energies: Vec<f32> =
@@ -128,7 +128,7 @@ impl<'a> HarmonicAnalyzer<'a> {
                 let after = energies.get(usize::from(step) + 1).or(before);
                 let above = |other: Option<&f32>| other.is_some_and(|other| energy > other);
                 let resonant = above(before) && above(after);
-                Step { frequency: turns(step) * wavelength, energy: *energy, resonant }
+                SweepStep { frequency: turns(step) * wavelength, energy: *energy, resonant }
             })
             .collect()
     }

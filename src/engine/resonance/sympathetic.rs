@@ -15,7 +15,7 @@ pub const SYMPATHETIC_MIN: f32 = 0.05;
 
 /// A node that resonates far from every seed.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Sympathetic {
+pub struct SympatheticNode {
     /// The node.
     pub node: NodeId,
     /// Amplitude.
@@ -26,43 +26,40 @@ pub struct Sympathetic {
 
 /// Result of [`sympathetic_resonance`].
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Sympathy {
+pub struct SympatheticResult {
     /// Nodes by amplitude descending, then by external id.
-    pub nodes: Vec<Sympathetic>,
+    pub nodes: Vec<SympatheticNode>,
     /// Number of nodes that no wave reached, such as those of other components.
     pub unreached: usize,
 }
 
-#[derive(Debug, Clone, Copy)]
-pub struct SympatheticResonanceDetector<'a> {
-    pub graph: &'a Graph,
-    pub communities: Option<&'a [CommunityId]>,
-}
-
-impl SympatheticResonanceDetector<'_> {
-    /// Finds the nodes that resonate at a frequency far from every seed. `communities` gives the community of each node, if
-    /// known.
-    #[must_use]
-    pub fn detect(&self, resonance: &Resonance, frequency: PosF32) -> Sympathy {
-        let seeds = &resonance.seeds;
-        let mut outside = resonance.report(self.graph, frequency).nodes;
-        outside.retain(|of| seeds.binary_search(&of.node).is_err());
-        // The first has the largest amplitude.
-        let least = outside.first().map_or(0.0, |of| SYMPATHETIC_MIN * of.amplitude);
-        let near = Surroundings::of(self.graph, seeds);
-        let nodes = outside
-            .into_iter()
-            .take_while(|of| of.amplitude > 0.0 && of.amplitude >= least)
-            .filter(|of| !near.within_two(self.graph, of.node))
-            .map(|of| Sympathetic {
-                node: of.node,
-                amplitude: of.amplitude,
-                cross_region: self.communities.map(|of_node| {
-                    let community = |node: &NodeId| of_node.get(node.at());
-                    seeds.iter().all(|seed| community(seed) != community(&of.node))
-                }),
-            })
-            .collect();
-        Sympathy { nodes, unreached: self.graph.node_count().saturating_sub(resonance.waves.len()) }
-    }
+/// Finds the nodes that resonate at a frequency far from every seed. `communities` gives the community of each node, if
+/// known.
+#[must_use]
+pub fn sympathetic_resonance(
+    graph: &Graph,
+    resonance: &Resonance,
+    frequency: PosF32,
+    communities: Option<&[CommunityId]>,
+) -> SympatheticResult {
+    let seeds = &resonance.seeds;
+    let mut outside = resonance.report(graph, frequency).nodes;
+    outside.retain(|of| seeds.binary_search(&of.node).is_err());
+    // The first has the largest amplitude.
+    let least = outside.first().map_or(0.0, |of| SYMPATHETIC_MIN * of.amplitude);
+    let near = Surroundings::of(graph, seeds);
+    let nodes = outside
+        .into_iter()
+        .take_while(|of| of.amplitude > 0.0 && of.amplitude >= least)
+        .filter(|of| !near.within_two(graph, of.node))
+        .map(|of| SympatheticNode {
+            node: of.node,
+            amplitude: of.amplitude,
+            cross_region: communities.map(|communities| {
+                let community = |node: &NodeId| communities.get(node.at());
+                seeds.iter().all(|seed| community(seed) != community(&of.node))
+            }),
+        })
+        .collect();
+    SympatheticResult { nodes, unreached: graph.node_count().saturating_sub(resonance.waves.len()) }
 }

@@ -1,7 +1,7 @@
 //! Pulses that start at seeds and cross pairs, hop by hop.
 //!
 //! A seed sends its amplitude to each of its neighbours, times the conductance of the pair. A pulse of amplitude `A` that
-//! came from `p` to a node with `q` other neighbours continues by one of three rules; each crossing is one hop:
+//! amplitude_from from `p` to a node with `q` other neighbours continues by one of three rules; each crossing is one hop:
 //!
 //! | node | to each of the others | back to `p` |
 //! |---|---|---|
@@ -19,7 +19,7 @@
 //! a hub passes on the sum of many small pulses. Degrees are those of the undirected view; by outgoing slots no wave would
 //! pass a chain whose slots all have one direction.
 //!
-//! The output of a node is computed once for all its arrivals in a hop. With `a(w)` for the amplitude that came from `w`,
+//! The output of a node is computed once for all its arrivals in a hop. With `a(w)` for the amplitude that amplitude_from from `w`,
 //! and `total` for the sum, neighbour `w` gets `t(w) * (T / q * (total - a(w)) - r * a(w))`. The cost of a node is its
 //! number of neighbours and not that times its arrivals; where too little arrived for any neighbour but the senders, its
 //! row is not read at all. So a leaf of a hub with 100,000 leaves costs no more than another node.
@@ -31,7 +31,7 @@
 //! last pulses would have sent is not computed.
 
 use super::rows::Rows;
-use super::{Config, HOPS_MAX};
+use super::{HOPS_MAX, ResonanceConfig};
 use crate::graph::Graph;
 use crate::graph::builder::within;
 use crate::graph::index::NodeId;
@@ -40,7 +40,7 @@ use crate::graph::raw::in_large_pages;
 use crate::{Error, Flag, Flags};
 
 /// Amplitudes of a node: one for each hop, and one for the start.
-pub const CELLS: usize = 1 + HOPS_MAX as usize;
+pub const AMPLITUDES: usize = 1 + HOPS_MAX as usize;
 /// Pulses at or below this are dropped.
 pub const AMPLITUDE_MIN: f64 = 0.0001;
 /// A node whose degree is more than this times the mean is a hub.
@@ -74,18 +74,18 @@ struct Arrival {
 
 /// The amplitudes of a node.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Wave {
+pub struct NodeWave {
     /// The node.
     pub node: NodeId,
     /// For each hop, the sum of the amplitudes of its pulses; the first is its amplitude as a seed.
-    pub s: [f64; CELLS],
+    pub amplitudes: [f64; AMPLITUDES],
 }
 
 /// Result of [`resonate`], to be read at any frequency.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Resonance {
     /// The amplitudes of each reached node, by the hop in which it was first reached, then by id.
-    pub waves: Vec<Wave>,
+    pub waves: Vec<NodeWave>,
     /// The seeds, by id.
     pub seeds: Vec<NodeId>,
     /// Hops per period at frequency 1.
@@ -115,7 +115,7 @@ pub struct Scratch {
     /// For each node the number of its pulses in a hop, then the end of their range; 0 between hops.
     ends: Vec<u32>,
     /// For each node the amplitude from it to the sending node; 0 between nodes.
-    came: Vec<f64>,
+    amplitude_from: Vec<f64>,
     /// For each node the index of its wave; valid if that wave names the node.
     places: Vec<u32>,
     /// Sizes of pulses, for selection.
@@ -131,7 +131,7 @@ impl Scratch {
         let nodes = graph.node_count();
         if self.ends.len() < nodes {
             self.ends = in_large_pages(vec![0; nodes]);
-            self.came = in_large_pages(vec![0.0; nodes]);
+            self.amplitude_from = in_large_pages(vec![0.0; nodes]);
             self.places = in_large_pages(vec![0; nodes]);
         }
         self.pulses.clear();
@@ -174,21 +174,21 @@ pub fn resonate(
     graph: &Graph,
     mean_degree: f64,
     seeds: &[(NodeId, f32)],
-    config: &Config,
+    config: &ResonanceConfig,
     scratch: &mut Scratch,
 ) -> Result<Resonance, Error> {
     check(graph, seeds, config)?;
     scratch.begin(graph);
-    let mut begun = seeds.to_vec();
-    begun.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)));
-    begun.dedup_by_key(|(node, _)| *node);
+    let mut seeds = seeds.to_vec();
+    seeds.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)));
+    seeds.dedup_by_key(|(node, _)| *node);
     let waves = Vec::with_capacity(scratch.reached);
     let left = config.pulse_budget as usize;
     let hub_above = HUB_DEGREE_FACTOR * mean_degree;
     let mut run = Run { graph, hub_above, scratch, waves, left, followed: 0, floor: 0.0, dropped: 0.0 };
-    run.set_out(&begun);
+    run.start(&seeds);
     for hop in 0..=usize::from(config.max_hops) {
-        run.keep_to_budget();
+        run.apply_budget();
         if run.scratch.pulses.is_empty() {
             break;
         }
@@ -203,7 +203,7 @@ pub fn resonate(
     scratch.reached = waves.len();
     Ok(Resonance {
         waves,
-        seeds: begun.into_iter().map(|(node, _)| node).collect(),
+        seeds: seeds.into_iter().map(|(node, _)| node).collect(),
         wavelength: config.wavelength,
         pulses: followed,
         pairs_read: scratch.rows.read_pairs() as u64,
@@ -212,7 +212,7 @@ pub fn resonate(
     })
 }
 
-fn check(graph: &Graph, seeds: &[(NodeId, f32)], config: &Config) -> Result<(), Error> {
+fn check(graph: &Graph, seeds: &[(NodeId, f32)], config: &ResonanceConfig) -> Result<(), Error> {
     within("max_hops", f32::from(config.max_hops), 0.0, f64::from(HOPS_MAX))?;
     for (node, amplitude) in seeds {
         // The smallest number above 0.
@@ -233,7 +233,7 @@ struct Run<'a> {
     /// Degree above which a node is a hub.
     hub_above: f64,
     scratch: &'a mut Scratch,
-    waves: Vec<Wave>,
+    waves: Vec<NodeWave>,
     /// Remaining pulse budget.
     left: usize,
     followed: u64,
@@ -245,7 +245,7 @@ struct Run<'a> {
 
 impl Run<'_> {
     /// The pulses of hop 0: seeds, each once.
-    fn set_out(&mut self, seeds: &[(NodeId, f32)]) {
+    fn start(&mut self, seeds: &[(NodeId, f32)]) {
         for (node, amplitude) in seeds {
             let (node, amplitude) = (*node, f64::from(*amplitude));
             if amplitude > AMPLITUDE_MIN {
@@ -255,7 +255,7 @@ impl Run<'_> {
     }
 
     /// Drops the pulses of a hop beyond the budget, and spends the rest.
-    fn keep_to_budget(&mut self) {
+    fn apply_budget(&mut self) {
         let Scratch { pulses, sizes, .. } = &mut *self.scratch;
         if pulses.len() > self.left {
             self.dropped += keep_largest(self.graph, pulses, self.left, sizes).energy;
@@ -276,7 +276,7 @@ impl Run<'_> {
             let group = &arrivals[begin..end];
             begin = end;
             let total = group.iter().fold(0.0, |sum, arrival| sum + arrival.amplitude);
-            self.wave(NodeId(*node)).s[hop] = total;
+            self.wave(NodeId(*node)).amplitudes[hop] = total;
             if goes_on {
                 self.send(NodeId(*node), hop, group, total);
             }
@@ -291,11 +291,11 @@ impl Run<'_> {
     }
 
     /// The wave of a node.
-    fn wave(&mut self, node: NodeId) -> &mut Wave {
+    fn wave(&mut self, node: NodeId) -> &mut NodeWave {
         let place = &mut self.scratch.places[node.at()];
         if self.waves.get(*place as usize).is_none_or(|wave| wave.node != node) {
             *place = u32::try_from(self.waves.len()).unwrap_or(u32::MAX);
-            self.waves.push(Wave { node, s: [0.0; CELLS] });
+            self.waves.push(NodeWave { node, amplitudes: [0.0; AMPLITUDES] });
         }
         &mut self.waves[*place as usize]
     }
@@ -320,7 +320,7 @@ impl Run<'_> {
         // Each neighbour gets the total less its own part, which is reflected or not.
         let (all, own) = (onward * total, onward + back);
         let Self { graph, scratch, floor, dropped, left, .. } = self;
-        let Scratch { rows, next, came, sizes, .. } = &mut **scratch;
+        let Scratch { rows, next, amplitude_from, sizes, .. } = &mut **scratch;
         let mut emit = |to: u32, conducts: f32, signal: f64| {
             let amplitude = f64::from(conducts) * signal;
             if amplitude.abs() <= AMPLITUDE_MIN {
@@ -334,13 +334,13 @@ impl Run<'_> {
         };
         if all.abs() > AMPLITUDE_MIN {
             for arrival in group {
-                came[arrival.previous as usize] = arrival.amplitude;
+                amplitude_from[arrival.previous as usize] = arrival.amplitude;
             }
             for crossing in rows.of(graph, node) {
-                emit(crossing.node, crossing.conducts, all - own * came[crossing.node as usize]);
+                emit(crossing.node, crossing.conducts, all - own * amplitude_from[crossing.node as usize]);
             }
             for arrival in group {
-                came[arrival.previous as usize] = 0.0;
+                amplitude_from[arrival.previous as usize] = 0.0;
             }
         } else {
             // Conductance is at most 1, so only the senders can get enough.

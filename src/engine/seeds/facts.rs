@@ -6,13 +6,13 @@
 //!
 //! Invariant: scores equal the formula computed for every fact (held by `facts_oracle`).
 
-use crate::best::Best;
 use crate::graph::Graph;
 use crate::graph::index::NodeId;
 use crate::text::fold::fold;
-use crate::text::merge::side_by_side;
+use crate::text::merge::merge_postings;
 use crate::text::stop::is_stop;
 use crate::text::words::{hash, singular, words};
+use crate::top_k::TopK;
 use std::cmp::Reverse;
 
 /// Relationship type of facts.
@@ -99,8 +99,8 @@ impl Facts {
             libm::log(1.0 + (all - spread + 0.5) / (spread + 0.5))
         };
         let rarities: Vec<f64> = lists.iter().map(rarity).collect();
-        let mut best = Best::new(most);
-        side_by_side(
+        let mut best = TopK::new(most);
+        merge_postings(
             &lists,
             |number| *number,
             |number, met| {
@@ -111,7 +111,7 @@ impl Facts {
                     reason = "rounded once, far below the greatest f32"
                 )]
                 let score = (shared / f64::sqrt(1.0 + LENGTH_SHARE * length)) as f32;
-                best.offer((score.to_bits(), Reverse(number)));
+                best.push((score.to_bits(), Reverse(number)));
             },
         );
         let best = best.into_sorted().into_iter();

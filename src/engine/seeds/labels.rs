@@ -154,7 +154,7 @@ impl Labels {
 
     /// The nodes whose labels are spelt like a token, ascending, with the similarity.
     pub(super) fn like(&self, token: &str) -> (Vec<(u32, f32)>, bool) {
-        let found = self.ngrams.asked(token).search(TRIGRAM_MIN, usize::MAX).like;
+        let found = self.ngrams.query(token).search(TRIGRAM_MIN, usize::MAX).matches;
         let mut like: Vec<(u32, f32)> = found.into_iter().map(|like| (like.text, like.score)).collect();
         like.sort_unstable_by_key(|(node, _)| *node);
         let truncated = like.len() > CANDIDATES_MAX;

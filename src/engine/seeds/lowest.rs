@@ -25,12 +25,12 @@ impl Lowest {
             }
             self.nodes.push(*node);
             if self.nodes.len() >= self.most.saturating_mul(2) {
-                self.settle();
+                self.compact();
             }
         }
     }
 
-    fn settle(&mut self) {
+    fn compact(&mut self) {
         self.nodes.sort_unstable();
         self.nodes.dedup();
         if self.nodes.len() > self.most {
@@ -42,7 +42,7 @@ impl Lowest {
 
     /// The kept ids, ascending, and whether there were more.
     pub(super) fn into_nodes(mut self) -> (Vec<u32>, bool) {
-        self.settle();
+        self.compact();
         (self.nodes, self.truncated)
     }
 }

@@ -41,7 +41,7 @@ const WALK_NODES: usize = 10;
 /// Greatest distance of positions at which two nodes co-occur.
 const WINDOW: usize = 4;
 /// Marks positions after the end of a walk.
-const NOWHERE: u32 = u32::MAX;
+const NO_NODE: u32 = u32::MAX;
 
 /// The PPMI vector of each node of a graph.
 #[derive(Debug, Clone, PartialEq)]
@@ -58,7 +58,7 @@ pub struct CoOccurrenceIndex {
 
 /// The weighted mean of several normalised rows, to compare nodes with all of them at once.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Company {
+pub struct ContextVector {
     /// Ascending.
     ids: Vec<u32>,
     parts: Vec<f32>,
@@ -74,14 +74,14 @@ impl CoOccurrenceIndex {
         }
         let walks = Walks::of(graph, seed);
         // At most 60 for each walk, so 6e7 in all.
-        let sums: Vec<u32> = graph.nodes().map(|node| walks.met(node).map(|_| 1_u32).sum()).collect();
+        let sums: Vec<u32> = graph.nodes().map(|node| walks.neighbours(node).map(|_| 1_u32).sum()).collect();
         let total: u32 = sums.iter().sum();
         let mut index = Self { offsets: vec![0], ids: Vec::new(), ppmi: Vec::new(), lengths: Vec::new() };
         let (mut counts, mut marks) = (vec![0_u32; sums.len()], vec![0_u64; sums.len().div_ceil(64)]);
         for node in graph.nodes() {
             let row = sums[node.at()];
             if row > 0 {
-                walks.met(node).for_each(|other| {
+                walks.neighbours(node).for_each(|other| {
                     counts[other as usize] += 1;
                     marks[other as usize / 64] |= 1 << (other % 64);
                 });
@@ -124,7 +124,7 @@ impl CoOccurrenceIndex {
 
     /// The mean of the rows of some nodes, with weights above 0 that are normalised.
     #[must_use]
-    pub fn company(&self, nodes: &[(NodeId, f32)]) -> Company {
+    pub fn context(&self, nodes: &[(NodeId, f32)]) -> ContextVector {
         let total: f64 = nodes.iter().map(|(_, weight)| f64::from(*weight)).sum();
         let mut all: Vec<(u32, f64)> = Vec::new();
         for (node, weight) in nodes {
@@ -135,18 +135,18 @@ impl CoOccurrenceIndex {
         }
         // A stable sort: values of one node are added in the order of `nodes`. The input is a few sorted runs, which is quick.
         all.sort_by_key(|(id, _)| *id);
-        let mut company = Company::default();
+        let mut context = ContextVector::default();
         for same in all.chunk_by(|a, b| a.0 == b.0) {
-            company.ids.push(same[0].0);
-            company.parts.push(narrow(same.iter().map(|(_, part)| part).sum()));
+            context.ids.push(same[0].0);
+            context.parts.push(narrow(same.iter().map(|(_, part)| part).sum()));
         }
-        company
+        context
     }
 
     /// Similarity of a node to a context, `0 ..= 1`: the weighted mean of its similarities to the nodes of the context.
     #[must_use]
-    pub fn likeness(&self, company: &Company, node: NodeId) -> f32 {
-        let of_others = Row { ids: &company.ids, values: &company.parts };
+    pub fn similarity_to(&self, context: &ContextVector, node: NodeId) -> f32 {
+        let of_others = Row { ids: &context.ids, values: &context.parts };
         cosine(of_others.dot(self.row(node)), self.lengths[node.at()])
     }
 
@@ -213,9 +213,9 @@ struct Walks {
 
 impl Walks {
     fn of(graph: &Graph, seed: u64) -> Self {
-        let nodes = walked(graph, seed);
+        let nodes = random_walks(graph, seed);
         let mut begins = vec![0_usize; graph.node_count() + 1];
-        let stops = || nodes.iter().zip(0_u32..).filter(|(node, _)| **node != NOWHERE);
+        let stops = || nodes.iter().zip(0_u32..).filter(|(node, _)| **node != NO_NODE);
         stops().for_each(|(node, _)| begins[*node as usize] += 1);
         let mut sum = 0;
         for begin in &mut begins {
@@ -232,10 +232,10 @@ impl Walks {
     }
 
     /// The nodes that a node co-occurs with, each as often as it does.
-    fn met(&self, node: NodeId) -> impl Iterator<Item = u32> {
+    fn neighbours(&self, node: NodeId) -> impl Iterator<Item = u32> {
         let places = &self.places[self.begins[node.at()]..self.begins[node.at() + 1]];
         let near = places.iter().flat_map(move |place| self.around(*place as usize));
-        near.copied().filter(move |other| *other != node.0 && *other != NOWHERE)
+        near.copied().filter(move |other| *other != node.0 && *other != NO_NODE)
     }
 
     /// The window around a position.
@@ -247,17 +247,17 @@ impl Walks {
 }
 
 /// The walks from all nodes with slots, one after the other.
-fn walked(graph: &Graph, seed: u64) -> Vec<u32> {
+fn random_walks(graph: &Graph, seed: u64) -> Vec<u32> {
     let leads = |node: &NodeId| graph.excitatory_slots(*node) > 0;
     let mut walks = Vec::with_capacity(graph.nodes().filter(leads).count() * WALKS * WALK_NODES);
     for start in graph.nodes().filter(leads) {
-        let mut lots = SplitMix64::new(seed ^ stable_hash(graph, start));
+        let mut random = SplitMix64::new(seed ^ stable_hash(graph, start));
         for _ in 0..WALKS {
             let mut here = Some(start);
             walks.push(start.0);
             for _ in 1..WALK_NODES {
-                here = here.and_then(|node| step(graph, node, &mut lots));
-                walks.push(here.map_or(NOWHERE, |node| node.0));
+                here = here.and_then(|node| step(graph, node, &mut random));
+                walks.push(here.map_or(NO_NODE, |node| node.0));
             }
         }
     }
@@ -265,12 +265,12 @@ fn walked(graph: &Graph, seed: u64) -> Vec<u32> {
 }
 
 /// The target of a random slot of a node; `None` without slots, for which no number is drawn.
-fn step(graph: &Graph, node: NodeId, lots: &mut SplitMix64) -> Option<NodeId> {
+fn step(graph: &Graph, node: NodeId, random: &mut SplitMix64) -> Option<NodeId> {
     let targets = graph.excitatory(node).targets;
     if targets.is_empty() {
         return None;
     }
-    let drawn = usize::try_from(lots.draw_below(targets.len() as u64)).ok()?;
+    let drawn = usize::try_from(random.draw_below(targets.len() as u64)).ok()?;
     targets.get(drawn).copied().map(NodeId)
 }
 

@@ -26,11 +26,11 @@
 //! Invariants: the list equals that of a scan of all nodes (held by `d2_pipeline`); the order of insertion does not show
 //! (`the_order_of_insertion_does_not_show`).
 
-use super::cooccurrence::{CoOccurrenceIndex, Company};
+use super::cooccurrence::{CoOccurrenceIndex, ContextVector};
 use super::narrow;
 use super::synonyms::SynonymExpander;
-use super::trigram::search::Asked;
-use super::trigram::{CharNgramIndex, Like, SCORE_MIN, TEXT_BYTES_MAX};
+use super::trigram::search::NgramQuery;
+use super::trigram::{CharNgramIndex, NgramMatch, SCORE_MIN, TEXT_BYTES_MAX};
 use crate::graph::Graph;
 use crate::graph::index::NodeId;
 use crate::text::fold::{cut, fold};
@@ -41,12 +41,12 @@ const CANDIDATES_EACH: usize = 3;
 /// Number of candidates that give the context.
 const BEST: usize = 3;
 const SPELLING_SHARE: f64 = 0.4;
-const COMPANY_SHARE: f64 = 0.4;
+const CONTEXT_SHARE: f64 = 0.4;
 const SYNONYM_SHARE: f64 = 0.2;
 
 /// The indexes that semantic scores are computed from.
 #[derive(Debug, Clone, Copy)]
-pub struct Semantic<'a> {
+pub struct SemanticScorer<'a> {
     /// The graph.
     pub graph: &'a Graph,
     /// Trigrams of its labels, by node.
@@ -59,47 +59,49 @@ pub struct Semantic<'a> {
 
 /// A query that can be compared with nodes.
 #[derive(Debug, Clone)]
-pub struct Meaning<'a> {
+pub struct SemanticQuery<'a> {
     graph: &'a Graph,
-    asked: Asked<'a>,
+    query: NgramQuery<'a>,
     /// The query with a word replaced.
-    expansions: Vec<Asked<'a>>,
+    expansions: Vec<NgramQuery<'a>>,
     /// Candidates, the best first.
     candidates: Vec<NodeId>,
-    company: Option<(&'a CoOccurrenceIndex, Company)>,
+    context: Option<(&'a CoOccurrenceIndex, ContextVector)>,
 }
 
-impl<'a> Semantic<'a> {
+impl<'a> SemanticScorer<'a> {
     /// Prepares a query for `top_k` hits. As of labels, its first [200 bytes](TEXT_BYTES_MAX) are used.
     #[must_use]
-    pub fn ask(&self, query: &str, top_k: usize) -> Meaning<'a> {
+    pub fn query(&self, text: &str, top_k: usize) -> SemanticQuery<'a> {
         let Self { graph, ngrams, .. } = *self;
-        let asked = ngrams.asked(query);
-        let folded = fold(query);
+        let query = ngrams.query(text);
+        let folded = fold(text);
         let expanded = self.synonyms.expand(cut(&folded, TEXT_BYTES_MAX));
-        let expansions: Vec<Asked<'a>> = expanded.iter().map(|text| ngrams.asked(text)).collect();
+        let expansions: Vec<NgramQuery<'a>> =
+            expanded.iter().map(|expansion| ngrams.query(expansion)).collect();
         let most = CANDIDATES_EACH.saturating_mul(top_k);
-        let all = [&asked].into_iter().chain(&expansions);
-        let mut found: Vec<Like> = all.flat_map(|asked| asked.search(SCORE_MIN, most).like).collect();
-        found.sort_unstable_by_key(|like| (like.text, Reverse(like.score.to_bits())));
-        found.dedup_by_key(|like| like.text);
-        found.sort_unstable_by_key(|like| (Reverse(like.score.to_bits()), like.text));
+        let all = [&query].into_iter().chain(&expansions);
+        let mut found: Vec<NgramMatch> =
+            all.flat_map(|query| query.search(SCORE_MIN, most).matches).collect();
+        found.sort_unstable_by_key(|one| (one.text, Reverse(one.score.to_bits())));
+        found.dedup_by_key(|one| one.text);
+        found.sort_unstable_by_key(|one| (Reverse(one.score.to_bits()), one.text));
         found.truncate(most);
         let best: Vec<(NodeId, f32)> =
-            found.iter().take(BEST).map(|like| (NodeId(like.text), like.score)).collect();
-        let company = self.cooccurrence.map(|index| (index, index.company(&best)));
-        let candidates = found.into_iter().map(|like| NodeId(like.text)).collect();
-        Meaning { graph, asked, expansions, candidates, company }
+            found.iter().take(BEST).map(|one| (NodeId(one.text), one.score)).collect();
+        let context = self.cooccurrence.map(|index| (index, index.context(&best)));
+        let candidates = found.into_iter().map(|one| NodeId(one.text)).collect();
+        SemanticQuery { graph, query, expansions, candidates, context }
     }
 }
 
-impl Meaning<'_> {
+impl SemanticQuery<'_> {
     /// D2 of a node, `0 ..= 1`, whether it is a candidate or not.
     #[must_use]
     pub fn score(&self, node: NodeId) -> f32 {
-        let company = self.company.as_ref().map(|(index, company)| index.likeness(company, node));
-        let synonym = self.expansions.iter().map(|asked| spelling(asked, node)).reduce(f32::max);
-        d2(spelling(&self.asked, node), company, synonym)
+        let context = self.context.as_ref().map(|(index, context)| index.similarity_to(context, node));
+        let synonym = self.expansions.iter().map(|query| spelling_similarity(query, node)).reduce(f32::max);
+        d2(spelling_similarity(&self.query, node), context, synonym)
     }
 
     /// The candidates with their D2, in `(0, 1]`, by D2 descending, then by external id.
@@ -114,14 +116,14 @@ impl Meaning<'_> {
 
 /// Spelling similarity of a query and the label of a node, `0 ..= 1`; values up to [`SCORE_MIN`] become 0.
 #[must_use]
-pub fn spelling(asked: &Asked<'_>, node: NodeId) -> f32 {
-    let like = asked.score(node.0);
-    if f64::from(like) > SCORE_MIN { like } else { 0.0 }
+pub fn spelling_similarity(query: &NgramQuery<'_>, node: NodeId) -> f32 {
+    let score = query.score(node.0);
+    if f64::from(score) > SCORE_MIN { score } else { 0.0 }
 }
 
 /// The weighted mean of the parts that exist.
-fn d2(spelling: f32, company: Option<f32>, synonym: Option<f32>) -> f32 {
-    let parts = [(SPELLING_SHARE, Some(spelling)), (COMPANY_SHARE, company), (SYNONYM_SHARE, synonym)];
+fn d2(spelling: f32, context: Option<f32>, synonym: Option<f32>) -> f32 {
+    let parts = [(SPELLING_SHARE, Some(spelling)), (CONTEXT_SHARE, context), (SYNONYM_SHARE, synonym)];
     let (mut sum, mut shares) = (0.0, 0.0);
     for (share, part) in parts {
         if let Some(part) = part {

@@ -59,7 +59,7 @@ pub struct SynonymExpander {
 impl Default for SynonymExpander {
     fn default() -> Self {
         // No word is in two groups (held by `synonyms_default_15`).
-        Self::gathered(DEFAULT_GROUPS.iter().map(|group| group.iter().copied())).0
+        Self::build(DEFAULT_GROUPS.iter().map(|group| group.iter().copied())).0
     }
 }
 
@@ -70,21 +70,21 @@ impl SynonymExpander {
     /// [`Error::SynonymOverlap`] for a word in two groups.
     /// [`Error::SynonymOverlap`] for a word in two groups.
     pub fn new(groups: &[Vec<String>]) -> Result<Self, Error> {
-        match Self::gathered(groups.iter().map(|group| group.iter().map(String::as_str))) {
+        match Self::build(groups.iter().map(|group| group.iter().map(String::as_str))) {
             (expander, None) => Ok(expander),
             (_, Some(word)) => Err(Error::SynonymOverlap { word }),
         }
     }
 
     /// The groups without words that an earlier group has, and the first of these words as given there.
-    fn gathered<'a>(groups: impl Iterator<Item = impl Iterator<Item = &'a str>>) -> (Self, Option<String>) {
+    fn build<'a>(groups: impl Iterator<Item = impl Iterator<Item = &'a str>>) -> (Self, Option<String>) {
         let mut expander = Self { groups: Vec::new(), known: BTreeMap::new(), parts_max: 0 };
         let mut overlap = None;
         for (at, group) in groups.enumerate() {
             let mut members: Vec<String> = Vec::new();
             for word in group {
                 let composed = composed(word);
-                let parts = spoken(&composed);
+                let parts = words_of(&composed);
                 let name = phrase(&parts);
                 match expander.known.get(&name) {
                     _ if parts.is_empty() => {}
@@ -109,8 +109,8 @@ impl SynonymExpander {
     #[must_use]
     pub fn expand(&self, query: &str) -> Vec<String> {
         let query = composed(query);
-        let spoken = spoken(&query);
-        let (mut rest, mut expanded) = (&spoken[..], Vec::new());
+        let words = words_of(&query);
+        let (mut rest, mut expanded) = (&words[..], Vec::new());
         while let Some(first) = rest.first() {
             let longest = (1..=self.parts_max.min(rest.len())).rev().find_map(|parts| {
                 let (group, place) = self.known.get(&phrase(&rest[..parts]))?;
@@ -122,8 +122,8 @@ impl SynonymExpander {
             };
             let (before, after) = (&query[..first.at.start], &query[rest[parts - 1].at.end..]);
             let others = self.groups[group].iter().enumerate().filter(|(at, _)| *at != place);
-            let room = EXPANSIONS_MAX - expanded.len();
-            expanded.extend(others.take(room).map(|(_, other)| format!("{before}{other}{after}")));
+            let remaining = EXPANSIONS_MAX - expanded.len();
+            expanded.extend(others.take(remaining).map(|(_, other)| format!("{before}{other}{after}")));
             if expanded.len() == EXPANSIONS_MAX {
                 break;
             }
@@ -134,7 +134,7 @@ impl SynonymExpander {
 }
 
 /// A word of a text.
-struct Spoken {
+struct Word {
     /// Byte range in the text.
     at: Range<usize>,
     /// Without case and accents.
@@ -142,13 +142,13 @@ struct Spoken {
 }
 
 /// The words of a composed text.
-fn spoken(text: &str) -> Vec<Spoken> {
+fn words_of(text: &str) -> Vec<Word> {
     let mut end = 0;
     let place = |word: &str| {
         // Only separators come before the next word.
         let begin = end + text[end..].find(word).unwrap_or_default();
         end = begin + word.len();
-        Spoken { at: begin..end, bare: bare(word) }
+        Word { at: begin..end, bare: bare(word) }
     };
     words(text).map(place).filter(|word| !word.bare.is_empty()).collect()
 }
@@ -158,7 +158,7 @@ fn bare(word: &str) -> String {
 }
 
 /// The key of words in sequence.
-fn phrase(words: &[Spoken]) -> String {
+fn phrase(words: &[Word]) -> String {
     words.iter().map(|word| word.bare.as_str()).collect::<Vec<_>>().join(" ")
 }
 

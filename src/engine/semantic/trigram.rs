@@ -67,7 +67,7 @@ struct Posting {
 
 /// A text of an index with its similarity.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Like {
+pub struct NgramMatch {
     /// Index of the text in the order of [`CharNgramIndex::build`].
     pub text: u32,
     /// Similarity, in `SCORE_MIN ..= 1`.
@@ -79,8 +79,8 @@ impl CharNgramIndex {
     #[must_use]
     pub fn build<'a>(texts: impl IntoIterator<Item = &'a str>) -> Self {
         let (mut seen, mut count): (Vec<(u32, u32)>, usize) = (Vec::new(), 0);
-        for (text, said) in (0..u32::MAX).zip(texts) {
-            each_window(said, |window| seen.push((window, text)));
+        for (text, content) in (0..u32::MAX).zip(texts) {
+            each_window(content, |window| seen.push((window, text)));
             count += 1;
         }
         seen.sort_unstable();
@@ -139,8 +139,8 @@ impl CharNgramIndex {
 
     /// The `most` texts most similar to this one, above [`SCORE_MIN`], the most similar first, then by index.
     #[must_use]
-    pub fn like(&self, text: &str, most: usize) -> Vec<Like> {
-        self.asked(text).search(SCORE_MIN, most).like
+    pub fn most_similar(&self, text: &str, most: usize) -> Vec<NgramMatch> {
+        self.query(text).search(SCORE_MIN, most).matches
     }
 
     /// Size in bytes.

@@ -53,26 +53,14 @@ impl HalfLives {
         let own = node_type.place().and_then(|at| self.own.get(at));
         f64::from(own.copied().unwrap_or(self.others))
     }
-}
 
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct TemporalDecayScorer {
-    half_lives: HalfLives,
-}
-
-impl TemporalDecayScorer {
+    /// Freshness of a node that last changed at `last_modified`, at `now_ms`, both epoch milliseconds: `0 ..= 1`. A change
+    /// in the future counts as one now.
     #[must_use]
-    pub const fn new(half_lives: HalfLives) -> Self {
-        Self { half_lives }
-    }
-
-    /// Freshness of a node that last changed at `last_modified`, at `now_ms`, both epoch milliseconds: `0 ..= 1`. A change in
-    /// the future counts as one now.
-    #[must_use]
-    pub fn score(&self, node_type: NodeType, last_modified: Option<i64>, now_ms: i64) -> f64 {
+    pub fn freshness(&self, node_type: NodeType, last_modified: Option<i64>, now_ms: i64) -> f64 {
         let Some(last_modified) = last_modified else { return 0.0 };
         let age = now_ms.saturating_sub(last_modified).max(0) as f64 / HOUR_MS;
-        let raw = libm::exp2(-age / self.half_lives.of(node_type));
+        let raw = libm::exp2(-age / self.of(node_type));
         if age > DORMANCY { (raw + RESURRECTION_FLOOR * (1.0 - DORMANCY / age)).min(1.0) } else { raw }
     }
 }
@@ -89,7 +77,7 @@ mod tests {
     const LEFT: [(i64, f64); 5] = [(0, 1.0), (1, 0.5), (2, 0.25), (5, 0.031_25), (10, 0.000_976_562_5)];
 
     fn at(node_type: NodeType, hours: i64) -> f64 {
-        TemporalDecayScorer::default().score(node_type, Some(NOW - hours * HOUR), NOW)
+        HalfLives::default().freshness(node_type, Some(NOW - hours * HOUR), NOW)
     }
 
     #[test]
@@ -129,7 +117,7 @@ mod tests {
             (NodeType::Custom(6), 9.0),
         ]
         .map(|(node_type, of)| (node_type, hours(of)));
-        let scorer = TemporalDecayScorer::new(HalfLives::new(hours(3.0), own));
+        let half_lives = HalfLives::new(hours(3.0), own);
         for (node_type, hours) in [
             (NodeType::File, 1),
             (NodeType::MEMORY, 2),
@@ -140,18 +128,18 @@ mod tests {
             (NodeType::Custom(6), 3),
             (NodeType::Custom(255), 3),
         ] {
-            let got = scorer.score(node_type, Some(NOW - hours * HOUR), NOW);
+            let got = half_lives.freshness(node_type, Some(NOW - hours * HOUR), NOW);
             assert!((got - 0.5).abs() < 1e-12, "{node_type:?}: {got}");
         }
-        let scorer = TemporalDecayScorer::new(HalfLives::new(hours(f32::from_bits(1)), []));
-        let score = |age: i64| scorer.score(NodeType::File, Some(NOW - age), NOW);
+        let half_lives = HalfLives::new(hours(f32::from_bits(1)), []);
+        let score = |age: i64| half_lives.freshness(NodeType::File, Some(NOW - age), NOW);
         assert_eq!([score(0).to_bits(), score(1).to_bits()], [1.0_f64.to_bits(), 0]);
     }
 
     #[test]
     fn no_time_and_times_at_the_edge() {
-        let scorer = TemporalDecayScorer::default();
-        let score = |last_modified, now_ms| scorer.score(NodeType::MEMORY, last_modified, now_ms);
+        let half_lives = HalfLives::default();
+        let score = |last_modified, now_ms| half_lives.freshness(NodeType::MEMORY, last_modified, now_ms);
         assert_eq!(score(None, NOW).to_bits(), 0.0_f64.to_bits());
         for (last_modified, now_ms) in [(NOW + HOUR, NOW), (i64::MAX, i64::MIN), (i64::MAX, 0), (NOW, NOW)] {
             assert_eq!(score(Some(last_modified), now_ms).to_bits(), 1.0_f64.to_bits());
@@ -163,8 +151,8 @@ mod tests {
     #[test]
     fn dormancy_continuous() {
         for node_type in [NodeType::File, NodeType::Function, NodeType::MEMORY] {
-            let scorer = TemporalDecayScorer::default();
-            let score = |age: i64| scorer.score(node_type, Some(NOW - age), NOW);
+            let half_lives = HalfLives::default();
+            let score = |age: i64| half_lives.freshness(node_type, Some(NOW - age), NOW);
             let border = 840 * HOUR;
             for age in [border - 1, border, border + 1] {
                 assert!((score(age) - score(age + 1)).abs() < 1e-8, "{node_type:?} at {age} ms");
@@ -177,9 +165,9 @@ mod tests {
     proptest! {
         #[test]
         fn fresh_from_0_to_1_and_without_jumps(age in 0_i64..100_000_000_000_000, code in 0_u16..17) {
-            let scorer = TemporalDecayScorer::default();
+            let half_lives = HalfLives::default();
             let node_type = NodeType::of_code(code).unwrap();
-            let [now, next] = [age, age + 1].map(|age| scorer.score(node_type, Some(NOW - age), NOW));
+            let [now, next] = [age, age + 1].map(|age| half_lives.freshness(node_type, Some(NOW - age), NOW));
             prop_assert!((0.0..=1.0).contains(&now));
             prop_assert!((now - next).abs() < 1e-6);
         }

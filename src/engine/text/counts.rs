@@ -49,13 +49,13 @@ impl WordCounts {
             own.dedup();
             gathered.append(&mut own);
             if gathered.len() >= GATHERED_MAX {
-                self.settle(&mut gathered);
+                self.add_run(&mut gathered);
             }
         }
-        self.settle(&mut gathered);
+        self.add_run(&mut gathered);
     }
 
-    fn settle(&mut self, gathered: &mut Vec<u64>) {
+    fn add_run(&mut self, gathered: &mut Vec<u64>) {
         if gathered.is_empty() {
             return;
         }

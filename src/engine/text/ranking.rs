@@ -19,14 +19,14 @@
 //!
 //! Invariant: scores equal the formula over the memories of the graph (held by `bm25_oracle`).
 
-use super::merge::side_by_side;
+use super::merge::merge_postings;
 use super::stop::is_stop;
 use super::words::{each_word, hash, words};
 use crate::Error;
-use crate::best::Best;
 use crate::graph::Graph;
 use crate::graph::index::{NodeId, nodes};
 use crate::text::fold::fold;
+use crate::top_k::TopK;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -40,7 +40,7 @@ pub const RANKED_MAX: usize = 200;
 /// Number of postings collected before they become a segment.
 const GATHERED_MAX: usize = 1 << 20;
 /// No node.
-const NOWHERE: u32 = u32::MAX;
+const NO_NODE: u32 = u32::MAX;
 
 /// Inverted index of the contents of memories.
 #[derive(Debug, Clone, Default)]
@@ -82,14 +82,14 @@ pub struct Documents {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Ranking {
     /// Memories, the best first, then by external id.
-    pub ranked: Vec<Ranked>,
+    pub ranked: Vec<RankedMemory>,
     /// Number of postings read.
     pub postings_read: u64,
 }
 
 /// A memory with its BM25 score.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Ranked {
+pub struct RankedMemory {
     /// The memory.
     pub node: NodeId,
     /// Score, above 0; unbounded.
@@ -106,14 +106,14 @@ impl TextIndex {
         let mut gathered = Vec::new();
         let outcome =
             memories.into_iter().try_for_each(|(id, content)| self.take(id, content, &mut gathered));
-        self.settle(&mut gathered);
+        self.add_segment(&mut gathered);
         outcome
     }
 
     fn take(&mut self, id: &str, content: &str, gathered: &mut Vec<(u64, Posting)>) -> Result<(), Error> {
-        let (id, said) = (hash(id), hash(content));
+        let (id, content_hash) = (hash(id), hash(content));
         let before = self.numbers.get(&id).map(|number| *number as usize);
-        if before.is_some_and(|before| self.contents[before] == said) {
+        if before.is_some_and(|before| self.contents[before] == content_hash) {
             return Ok(());
         }
         let number = nodes(self.contents.len() + 1)? - 1;
@@ -123,7 +123,7 @@ impl TextIndex {
         let mut own = Vec::new();
         each_word(content, |word| own.extend((!is_stop(word)).then(|| hash(word))));
         self.numbers.insert(id, number);
-        self.contents.push(said);
+        self.contents.push(content_hash);
         self.lengths.push(u32::try_from(own.len()).unwrap_or(u32::MAX));
         self.held.push(true);
         own.sort_unstable();
@@ -133,7 +133,7 @@ impl TextIndex {
             }),
         );
         if gathered.len() >= GATHERED_MAX {
-            self.settle(gathered);
+            self.add_segment(gathered);
         }
         Ok(())
     }
@@ -145,7 +145,7 @@ impl TextIndex {
         }
     }
 
-    fn settle(&mut self, gathered: &mut Vec<(u64, Posting)>) {
+    fn add_segment(&mut self, gathered: &mut Vec<(u64, Posting)>) {
         if gathered.is_empty() {
             return;
         }
@@ -167,12 +167,12 @@ impl TextIndex {
     /// Resolves the nodes of a graph.
     #[must_use]
     pub fn documents(&self, graph: &Graph) -> Documents {
-        let mut documents = Documents { nodes: vec![NOWHERE; self.contents.len()], ..Documents::default() };
+        let mut documents = Documents { nodes: vec![NO_NODE; self.contents.len()], ..Documents::default() };
         let mut length_sum = 0_u64;
         for node in graph.nodes() {
             let Some(number) = self.numbers.get(&hash(graph.external_id(node))) else { continue };
             let place = &mut documents.nodes[*number as usize];
-            if *place == NOWHERE {
+            if *place == NO_NODE {
                 *place = node.0;
                 documents.count += 1;
                 length_sum += u64::from(self.lengths[*number as usize]);
@@ -195,20 +195,20 @@ impl TextIndex {
         passes: impl Fn(NodeId) -> bool,
     ) -> Ranking {
         let query = fold(query);
-        let mut asked: Vec<u64> = words(&query).filter(|word| !is_stop(word)).map(hash).collect();
-        asked.sort_unstable();
-        asked.dedup();
+        let mut terms: Vec<u64> = words(&query).filter(|word| !is_stop(word)).map(hash).collect();
+        terms.sort_unstable();
+        terms.dedup();
         let mut postings_read = 0;
         let rarities: Vec<f64> =
-            asked.iter().map(|word| self.rarity(documents, *word, &mut postings_read)).collect();
-        let mut best = Best::new(most);
+            terms.iter().map(|word| self.rarity(documents, *word, &mut postings_read)).collect();
+        let mut best = TopK::new(most);
         for segment in &self.segments {
-            let lists: Vec<&[Posting]> = asked.iter().map(|word| segment.of(*word)).collect();
-            side_by_side(
+            let lists: Vec<&[Posting]> = terms.iter().map(|word| segment.of(*word)).collect();
+            merge_postings(
                 &lists,
                 |posting| posting.number,
-                |number, met| {
-                    postings_read += met.len() as u64;
+                |number, postings| {
+                    postings_read += postings.len() as u64;
                     let Some(node) = documents.node(number) else { return };
                     let length = f64::from(self.lengths[number as usize]);
                     let saturation = K1 * (1.0 - B + B * length / documents.length_mean);
@@ -216,7 +216,7 @@ impl TextIndex {
                         let count = f64::from(posting.count);
                         rarities[*word] * count * (K1 + 1.0) / (count + saturation)
                     };
-                    let score = met.iter().map(gain).sum::<f64>();
+                    let score = postings.iter().map(gain).sum::<f64>();
                     #[expect(
                         clippy::cast_possible_truncation,
                         reason = "rounded once, far below the greatest f32"
@@ -224,14 +224,15 @@ impl TextIndex {
                     let score = score as f32;
                     let place = (score.to_bits(), Reverse(graph.rank(node)), node);
                     // Checked last: most memories are not among the best.
-                    if best.bar().is_none_or(|bar| *bar < place) && passes(node) {
-                        best.offer(place);
+                    if best.threshold().is_none_or(|bar| *bar < place) && passes(node) {
+                        best.push(place);
                     }
                 },
             );
         }
         let ranked = best.into_sorted().into_iter();
-        let ranked = ranked.map(|(score, _, node)| Ranked { node, score: f32::from_bits(score) }).collect();
+        let ranked =
+            ranked.map(|(score, _, node)| RankedMemory { node, score: f32::from_bits(score) }).collect();
         Ranking { ranked, postings_read }
     }
 
@@ -272,7 +273,7 @@ impl Documents {
     }
 
     fn node(&self, number: u32) -> Option<NodeId> {
-        self.nodes.get(number as usize).filter(|node| **node != NOWHERE).map(|node| NodeId(*node))
+        self.nodes.get(number as usize).filter(|node| **node != NO_NODE).map(|node| NodeId(*node))
     }
 }
 

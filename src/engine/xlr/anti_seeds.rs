@@ -27,24 +27,29 @@ const JACCARD_PARTS: u64 = 5;
 
 /// Reusable buffers.
 #[derive(Debug, Default)]
-pub(super) struct Room {
+pub(super) struct Buffers {
     /// Candidates of a small graph with their random keys, then by external id.
     drawn: Vec<(u64, u32, NodeId)>,
     /// Seeds by external id, then neighbours of a candidate that are near one.
     nodes: Vec<NodeId>,
 }
 
-impl Room {
+impl Buffers {
     pub(super) fn bytes(&self) -> usize {
         16 * self.drawn.capacity() + 4 * self.nodes.capacity()
     }
 }
 
 /// The first three candidates that fit, by external id. The seeds are distinct, and `near` contains their neighbours.
-pub(super) fn choose(graph: &Graph, seeds: &[(NodeId, f32)], near: &Near, room: &mut Room) -> Vec<NodeId> {
+pub(super) fn choose(
+    graph: &Graph,
+    seeds: &[(NodeId, f32)],
+    near: &Near,
+    buffers: &mut Buffers,
+) -> Vec<NodeId> {
     let degrees = seeds.iter().map(|(seed, _)| u64::from(graph.degree(*seed))).sum();
     let judge = Judge { graph, seeds, near, degrees };
-    let Room { drawn, nodes } = room;
+    let Buffers { drawn, nodes } = buffers;
     let named = named(graph, seeds, nodes);
     let count = graph.node_count() as u64;
     let mut chosen = if count <= DRAWS {

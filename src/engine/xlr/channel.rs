@@ -7,7 +7,7 @@
 //! else is in columns by place, which are as long as the number of reached nodes and stay in cache.
 
 use super::{F_COLD, F_HOT, IMMUNITY_HOPS, SPECTRAL_WAVELENGTH};
-use crate::activation::{Params, passes, send};
+use crate::activation::{ActivationConfig, can_pass, send};
 use crate::graph::Graph;
 use crate::graph::index::NodeId;
 use crate::graph::raw::{in_large_pages, prefetch};
@@ -22,13 +22,13 @@ const AMPLITUDE_MAX: f64 = 16.0;
 /// How many rows ahead their first slots are prefetched.
 const AHEAD: usize = 12;
 /// No node: ids end before it.
-const NOBODY: u32 = u32::MAX;
+const NO_NODE: u32 = u32::MAX;
 
 /// What waves run through.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Medium<'a> {
     pub(super) graph: &'a Graph,
-    pub(super) params: &'a Params,
+    pub(super) params: &'a ActivationConfig,
     pub(super) mean_degree: f64,
 }
 
@@ -50,18 +50,18 @@ pub(super) struct Wave {
 
 impl Wave {
     /// The wave of a source.
-    pub(super) const fn begun(frequency: f64) -> Self {
+    pub(super) const fn source(frequency: f64) -> Self {
         Self { x: 1.0, y: 0.0, frequency }
     }
 
     /// One hop further.
-    pub(super) fn onward(&self) -> Self {
+    pub(super) fn advanced(&self) -> Self {
         let (sin, cos) = libm::sincos(TURN * self.frequency);
         Self { x: self.x * cos - self.y * sin, y: self.x * sin + self.y * cos, frequency: self.frequency }
     }
 
     /// After a node with this pull.
-    pub(super) fn drifted(&self, pull: f64) -> Self {
+    pub(super) fn pulled(&self, pull: f64) -> Self {
         Self { frequency: self.frequency + (MIDDLE - self.frequency) * pull, ..*self }
     }
 }
@@ -121,7 +121,7 @@ impl Arrivals {
 
 /// Counters of a wave.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Ran {
+pub(super) struct WaveCounters {
     pub(super) pulses: u64,
     /// Slots read.
     pub(super) slots_read: u64,
@@ -169,14 +169,14 @@ impl Channel {
         frequency: f64,
         budget: u32,
         field: &mut Vec<Sums>,
-    ) -> Ran {
-        let begun = Wave::begun(frequency);
+    ) -> WaveCounters {
+        let source = Wave::source(frequency);
         for (node, amplitude) in begin.filter(|(_, amplitude)| *amplitude > 0.0) {
-            let coming = self.coming(node.0);
-            coming.strongest = amplitude.to_bits();
-            coming.sums.add(f64::from(amplitude), &begun);
+            let arrivals = self.arrivals_at(node.0);
+            arrivals.strongest = amplitude.to_bits();
+            arrivals.sums.add(f64::from(amplitude), &source);
         }
-        let (mut ran, mut left, depth) = (Ran::default(), budget as usize, medium.params.max_depth);
+        let (mut ran, mut left, depth) = (WaveCounters::default(), budget as usize, medium.params.max_depth);
         for level in 0..=depth {
             if level > 0 {
                 ran.slots_read += self.fire(medium);
@@ -202,7 +202,7 @@ impl Channel {
 
     /// The arrivals at a node in this level.
     #[inline]
-    fn coming(&mut self, node: u32) -> &mut Arrivals {
+    fn arrivals_at(&mut self, node: u32) -> &mut Arrivals {
         let cell = &mut self.cells[node as usize];
         if *cell == 0 {
             self.touched.push(node);
@@ -210,11 +210,11 @@ impl Channel {
             *cell = u32::try_from(self.touched.len()).unwrap_or(u32::MAX);
         }
         let place = *cell - 1;
-        let coming = &mut self.arrivals[place as usize];
-        if coming.strongest == 0 {
+        let arrivals = &mut self.arrivals[place as usize];
+        if arrivals.strongest == 0 {
             self.rising.push((node, place));
         }
-        coming
+        arrivals
     }
 
     /// Sends the pulses of the frontier; returns the number of slots read.
@@ -231,22 +231,22 @@ impl Channel {
             let part = graph.excitatory(pulse.node);
             let k = params.sends(graph, pulse.node, pulse.amplitude);
             // Most pulses of the last levels send nothing, and need no rotation.
-            if !passes(&part, k, params.threshold) {
+            if !can_pass(&part, k, params.threshold) {
                 continue;
             }
-            let wave = pulse.wave.onward();
+            let wave = pulse.wave.advanced();
             let comes_first = |other: &SpectralPulse| graph.rank(pulse.node) < graph.rank(other.node);
             let (read, _) = send(&part, k, params.threshold, |_, target, signal| {
                 if pulse.path.contains(&target) {
                     return;
                 }
-                let (bits, coming) = (signal.to_bits(), self.coming(target));
-                if bits > coming.strongest
-                    || bits == coming.strongest && comes_first(&frontier[coming.sender as usize])
+                let (bits, arrivals) = (signal.to_bits(), self.arrivals_at(target));
+                if bits > arrivals.strongest
+                    || bits == arrivals.strongest && comes_first(&frontier[arrivals.sender as usize])
                 {
-                    (coming.strongest, coming.sender) = (bits, at);
+                    (arrivals.strongest, arrivals.sender) = (bits, at);
                 }
-                coming.sums.add(f64::from(signal), &wave);
+                arrivals.sums.add(f64::from(signal), &wave);
             });
             slots_read += read;
         }
@@ -276,17 +276,17 @@ impl Channel {
         }
         field.resize(touched.len(), Sums::default());
         for (node, place) in rising.drain(..) {
-            let came = std::mem::take(&mut arrivals[place as usize]);
-            let (node, amplitude, mut wave) = (NodeId(node), came.amplitude(most), came.sums.wave());
+            let arrived = std::mem::take(&mut arrivals[place as usize]);
+            let (node, amplitude, mut wave) = (NodeId(node), arrived.amplitude(most), arrived.sums.wave());
             // A source has no sender: it has no path yet, and keeps its frequency.
-            let sender = frontier.get(came.sender as usize);
+            let sender = frontier.get(arrived.sender as usize);
             if sender.is_some() {
-                wave = wave.drifted(medium.pull(node));
+                wave = wave.pulled(medium.pull(node));
             }
             field[place as usize].add(f64::from(amplitude), &wave);
             if fires {
                 let onto = |sender: &SpectralPulse| [sender.path[1], sender.path[2], sender.node.0];
-                let path = sender.map_or([NOBODY; 3], onto);
+                let path = sender.map_or([NO_NODE; 3], onto);
                 next.push(SpectralPulse { node, amplitude, wave, path });
             }
         }

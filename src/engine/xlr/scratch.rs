@@ -3,7 +3,7 @@
 //! Cells and bits are zero between queries and are reset through the lists of what was written. Each thread keeps one
 //! scratch.
 
-use super::anti_seeds::Room;
+use super::anti_seeds::Buffers;
 use super::channel::{Channel, Sums};
 use super::near::Near;
 use crate::graph::Graph;
@@ -16,7 +16,7 @@ pub struct Scratch {
     pub(super) seeds: Vec<(NodeId, f32)>,
     /// Surroundings of the seeds.
     pub(super) near: Near,
-    pub(super) room: Room,
+    pub(super) buffers: Buffers,
     pub(super) channel: Channel,
     /// Hot field of each place, up to the last that the wave reached.
     pub(super) hot: Vec<Sums>,
@@ -46,7 +46,7 @@ impl Scratch {
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.near.bytes()
-            + self.room.bytes()
+            + self.buffers.bytes()
             + self.channel.bytes()
             + size_of::<Sums>() * (self.hot.capacity() + self.cold.capacity())
             + 8 * (self.seeds.capacity() + self.order.capacity())

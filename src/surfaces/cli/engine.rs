@@ -15,7 +15,7 @@ use super::recall::{ProfileName, seed};
 use clap::{Args, Subcommand};
 use ebb_core::api::engine::{ActivateRequest, EngineAnswer, EngineHit, EngineState, PageRankRequest};
 use ebb_core::api::recall::GivenSeed;
-use ebb_core::service::recall::{Config, View};
+use ebb_core::service::recall::{RecallConfig, View};
 use ebb_core::service::{Service, engine};
 use std::path::{Path, PathBuf};
 
@@ -134,7 +134,7 @@ pub async fn run(verb: &Verb, service: &Service, output: &Output) -> Result<(), 
 }
 
 /// Runs a verb on a graph that is no mirror's.
-pub fn run_on(verb: &Verb, view: &View, rules: &Config, output: &Output) -> Result<(), CliError> {
+pub fn run_on(verb: &Verb, view: &View, rules: &RecallConfig, output: &Output) -> Result<(), CliError> {
     let scratch = &mut Default::default();
     match verb {
         Verb::Activate(args) => {

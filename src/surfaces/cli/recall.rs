@@ -9,7 +9,9 @@ use ebb_core::api::recall::{GivenSeed, Hit, Recall, RecallRequest};
 use ebb_core::domain::ids::Term;
 use ebb_core::domain::units::Timestamp;
 use ebb_core::service::Service;
-use ebb_core::service::recall::{Config, Dimension, Error, Profile, SeedMass, View, Xlr, recall_in};
+use ebb_core::service::recall::{
+    Dimension, Error, Profile, RecallConfig, SeedMass, View, XlrMode, recall_in,
+};
 use std::path::PathBuf;
 
 /// `ebb recall`
@@ -113,7 +115,7 @@ pub enum XlrName {
     Report,
 }
 
-impl From<XlrName> for Xlr {
+impl From<XlrName> for XlrMode {
     fn from(name: XlrName) -> Self {
         match name {
             XlrName::Off => Self::Off,
@@ -163,7 +165,7 @@ pub async fn run(args: &RecallArgs, service: &Service, output: &Output) -> Resul
 pub fn run_on(
     args: &RecallArgs,
     view: &View,
-    rules: &Config,
+    rules: &RecallConfig,
     now: Timestamp,
     output: &Output,
 ) -> Result<(), CliError> {

@@ -14,7 +14,7 @@ use crate::domain::similarity::{Embedding, Similarity};
 use crate::domain::trail::Allowed;
 use crate::domain::units::{Confidence, Timestamp, Weight};
 use crate::service::outcomes::Judged;
-use crate::service::recall::{Ask, TEXT_BYTES_MAX, TOP_K_MAX};
+use crate::service::recall::{RecallQuery, TEXT_BYTES_MAX, TOP_K_MAX};
 use crate::service::trails::PlaceRef;
 use crate::service::within;
 use serde::Deserialize;
@@ -293,7 +293,7 @@ fn judged(
     within("the number of ids in useful", useful.len(), USED_MAX)?;
     Ok(Judged {
         scope,
-        ask: Ask { text, top_k, ..Ask::default() },
+        ask: RecallQuery { text, top_k, ..RecallQuery::default() },
         at: parse_rfc3339(at)?,
         useful: useful.into_iter().map(Into::into).collect(),
         reward: worth(reward.unwrap_or(1.0)).map_err(|why| why.to_string())?.value(),

@@ -15,7 +15,7 @@ use crate::graph::index::{NodeId, slots};
 use crate::graph::kinds::EdgeDirection;
 use crate::graph::raw::{in_large_pages, prefetch};
 use crate::graph::{Error, Graph};
-use names::{NOBODY, Named};
+use names::{Named, UNKNOWN};
 use std::collections::BTreeMap;
 
 /// Changes between two generations of a graph.
@@ -185,7 +185,7 @@ fn fresh(
             missing: missing.clone(),
         };
         for (id, name) in [(source, &edge.source), (target, &edge.target)] {
-            if *id == NOBODY {
+            if *id == UNKNOWN {
                 return Err(dangling(name));
             }
         }

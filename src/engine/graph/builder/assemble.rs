@@ -112,7 +112,7 @@ impl Arrays {
             csr,
             range,
             inhibits: kinds.iter().map(|kind| kind.inhibitory).collect(),
-            causes: kinds.iter().map(|kind| kind.causal).collect(),
+            causes: kinds.iter().map(|kind| kind.causal_share).collect(),
             keys: Vec::new(),
             sorted: Vec::new(),
             causal: Vec::new(),

@@ -83,29 +83,29 @@ impl<'a> Rows<'a> {
             }
         }
         drop((edges, next));
-        let degrees = rows.settle(&back, &sources);
+        let degrees = rows.merge_and_count(&back, &sources);
         (rows, degrees)
     }
 
     /// Merges equal slots of each row; returns the degree of each node.
-    fn settle(&mut self, back: &[u32], sources: &[u32]) -> Vec<u32> {
+    fn merge_and_count(&mut self, back: &[u32], sources: &[u32]) -> Vec<u32> {
         let nodes = self.ends.len();
-        // For each node the last row, from 1, that met it, and the index of the first slot to it.
-        let mut met = in_large_pages(vec![(0_u32, 0_u32); nodes]);
+        // For each node the last row, from 1, that last_met it, and the index of the first slot to it.
+        let mut last_met = in_large_pages(vec![(0_u32, 0_u32); nodes]);
         let mut degrees = vec![0; nodes];
         for (node, row) in (0..nodes).zip(1..) {
             let (begin, end) = (self.begins[node] as usize, self.ends[node] as usize);
             let (mut kept, mut joined, mut crossed) = (begin, 0, false);
             for at in begin..end {
                 let target = self.slots[at][0] as usize;
-                let (last, first) = met[target];
+                let (last, first) = last_met[target];
                 if last == row {
-                    if self.takes_in(first as usize, at) {
+                    if self.merges_into(first as usize, at) {
                         continue;
                     }
                     crossed = true;
                 } else {
-                    met[target] = (row, u32::try_from(kept).unwrap_or(u32::MAX));
+                    last_met[target] = (row, u32::try_from(kept).unwrap_or(u32::MAX));
                     joined += u32::from(target != node);
                 }
                 self.slots[kept] = self.slots[at];
@@ -119,7 +119,7 @@ impl<'a> Rows<'a> {
             }
             self.ends[node] = u32::try_from(kept).unwrap_or(u32::MAX);
             for source in &sources[back[node] as usize..back[node + 1] as usize] {
-                let last = &mut met[*source as usize].0;
+                let last = &mut last_met[*source as usize].0;
                 joined += u32::from(*last != row && *source as usize != node);
                 *last = row;
             }
@@ -129,7 +129,7 @@ impl<'a> Rows<'a> {
     }
 
     /// Whether a slot has the relation of an earlier slot to the same target; the earlier one becomes the heavier of both.
-    fn takes_in(&mut self, held: usize, at: usize) -> bool {
+    fn merges_into(&mut self, held: usize, at: usize) -> bool {
         let ([_, held_kind, held_weight], [_, kind, weight]) = (self.slots[held], self.slots[at]);
         let relation = |kind: u32| &self.kinds[kind as usize].relation;
         if held_kind != kind && relation(held_kind) != relation(kind) {

@@ -24,14 +24,18 @@ mod fields;
 /// [`Error::UnsupportedVersion`], [`Error::DuplicateNode`], [`Error::DanglingEdge`], and the errors of a graph that is too
 /// large; [`Error::UnreadableSnapshot`] for I/O errors.
 pub fn read(from: impl Read, kinds: Kinds, range: WeightRange) -> Result<Snapshot, Error> {
-    read_summed(from, kinds, range).map(|(snapshot, _)| snapshot)
+    read_with_checksum(from, kinds, range).map(|(snapshot, _)| snapshot)
 }
 
 /// As [`read`], and whether the file had a (valid) checksum.
 ///
 /// # Errors
 /// As [`read`].
-pub fn read_summed(from: impl Read, kinds: Kinds, range: WeightRange) -> Result<(Snapshot, bool), Error> {
+pub fn read_with_checksum(
+    from: impl Read,
+    kinds: Kinds,
+    range: WeightRange,
+) -> Result<(Snapshot, bool), Error> {
     let mut bytes = SummedReader::new(from);
     let mut reading = Reading {
         builder: GraphBuilder::new(kinds, range.checked()?),
@@ -127,7 +131,7 @@ impl<'de> Visitor<'de> for File<'_> {
         let mut next = 0;
         while let Some(at) = map.next_key_seed(Name(&PARTS))? {
             if at < next {
-                return Err(A::Error::custom(format!("{} is there twice, or too late", PARTS[at])));
+                return Err(A::Error::custom(format!("{} is a duplicate or out of order", PARTS[at])));
             }
             if at > next {
                 return Err(A::Error::custom(format!("{} comes before {}", PARTS[at], PARTS[next])));
@@ -218,7 +222,7 @@ impl<'de, F: Fields> Visitor<'de> for Object<'_, F> {
         while let Some(at) = map.next_key_seed(Name(F::NAMES))? {
             reading.path.push(Step::Field(F::NAMES[at]));
             if there >> at & 1 == 1 {
-                return Err(A::Error::custom("it is there twice"));
+                return Err(A::Error::custom("duplicate field"));
             }
             there |= 1 << at;
             fields.read(F::NAMES[at], &mut map, reading)?;

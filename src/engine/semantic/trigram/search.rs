@@ -21,8 +21,8 @@
 //! `f64` in the order of the lists, the shortest first, then by window, whichever way a text was found: content alone
 //! decides its bits.
 
-use super::{CharNgramIndex, Group, Like, Posting, count_of, each_window, mark, narrow, rarity};
-use crate::best::Best;
+use super::{CharNgramIndex, Group, NgramMatch, Posting, count_of, each_window, mark, narrow, rarity};
+use crate::top_k::TopK;
 use std::cmp::Reverse;
 
 /// Number of texts summed at once.
@@ -40,7 +40,7 @@ const SQUARE_SLACK: f64 = 1e-5;
 
 /// A text weighted like the texts of an index, ready for comparison.
 #[derive(Debug, Clone)]
-pub struct Asked<'a> {
+pub struct NgramQuery<'a> {
     index: &'a CharNgramIndex,
     /// Posting lists of its windows, the shortest first.
     lists: Vec<List<'a>>,
@@ -62,9 +62,9 @@ struct List<'a> {
 
 /// Result of a search.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Found {
+pub struct NgramMatches {
     /// Matches, the most similar first, then by index.
-    pub like: Vec<Like>,
+    pub matches: Vec<NgramMatch>,
     /// Number of postings read.
     pub postings_read: u64,
 }
@@ -72,7 +72,7 @@ pub struct Found {
 impl CharNgramIndex {
     /// Weights a text for comparison with those of the index.
     #[must_use]
-    pub fn asked(&self, text: &str) -> Asked<'_> {
+    pub fn query(&self, text: &str) -> NgramQuery<'_> {
         let mut windows = Vec::new();
         each_window(text, |window| windows.push(window));
         windows.sort_unstable();
@@ -95,11 +95,11 @@ impl CharNgramIndex {
         }
         // A stable sort: of equal lists the smaller window stays first.
         lists.sort_by_key(|list| list.postings.len());
-        Asked { index: self, lists, length, repeats }
+        NgramQuery { index: self, lists, length, repeats }
     }
 }
 
-impl Asked<'_> {
+impl NgramQuery<'_> {
     /// Similarity to a text of the index, `0 ..= 1`; 0 if the index has no such text.
     #[must_use]
     pub fn score(&self, text: u32) -> f32 {
@@ -115,14 +115,15 @@ impl Asked<'_> {
 
     /// The `most` texts most similar to it, above `least`.
     #[must_use]
-    pub fn search(&self, least: f64, most: usize) -> Found {
+    pub fn search(&self, least: f64, most: usize) -> NgramMatches {
         let mut search = Search::of(self, least, most);
         if most > 0 && !self.lists.is_empty() {
             self.index.groups.iter().for_each(|group| search.group(*group));
         }
-        let like = search.best.into_sorted().into_iter();
-        let like = like.map(|(score, Reverse(text))| Like { text, score: f32::from_bits(score) }).collect();
-        Found { like, postings_read: search.postings_read }
+        let matches = search.best.into_sorted().into_iter();
+        let matches =
+            matches.map(|(score, Reverse(text))| NgramMatch { text, score: f32::from_bits(score) }).collect();
+        NgramMatches { matches, postings_read: search.postings_read }
     }
 }
 
@@ -144,51 +145,51 @@ struct Frame {
 
 /// A search in progress.
 struct Search<'a> {
-    asked: &'a Asked<'a>,
+    query: &'a NgramQuery<'a>,
     cursors: Vec<Cursor>,
     /// By number of lists skipped from the front: the norm of the other weights, and the sum of their reach.
     rest: Vec<(f64, f64)>,
     frame: Frame,
     least: f64,
     /// Texts that cannot reach this are skipped.
-    bar: f64,
-    best: Best<(u32, Reverse<u32>)>,
+    threshold: f64,
+    best: TopK<(u32, Reverse<u32>)>,
     postings_read: u64,
 }
 
 impl<'a> Search<'a> {
-    fn of(asked: &'a Asked<'a>, least: f64, most: usize) -> Self {
-        let mut rest = vec![(0.0, 0.0); asked.lists.len() + 1];
-        for (place, list) in asked.lists.iter().enumerate().rev() {
+    fn of(query: &'a NgramQuery<'a>, least: f64, most: usize) -> Self {
+        let mut rest = vec![(0.0, 0.0); query.lists.len() + 1];
+        for (place, list) in query.lists.iter().enumerate().rev() {
             let (square, reach) = rest[place + 1];
             rest[place] = (square + list.weight * list.weight, reach + list.reach);
         }
         rest.iter_mut().for_each(|(square, _)| *square = f64::sqrt(*square));
         Self {
-            asked,
-            cursors: vec![Cursor::default(); asked.lists.len()],
+            query,
+            cursors: vec![Cursor::default(); query.lists.len()],
             rest,
             frame: Frame { scores: [0.0; FRAME], squares: [0.0; FRAME], touched: [0; FRAME / 64] },
             least,
-            bar: least,
-            best: Best::new(most),
+            threshold: least,
+            best: TopK::new(most),
             postings_read: 0,
         }
     }
 
     fn length(&self, place: u32) -> f64 {
-        f64::from(self.asked.index.lengths[place as usize])
+        f64::from(self.query.index.lengths[place as usize])
     }
 
     fn group(&mut self, group: Group) {
         let Group { begin, end, repeats } = group;
-        let lengths = &self.asked.index.lengths[begin..end];
+        let lengths = &self.query.index.lengths[begin..end];
         let from = |length: f64| begin + lengths.partition_point(|other| f64::from(*other) < length);
-        let near = if end - begin > SMALL { from(self.asked.length * NEAR) } else { end };
-        self.walk(near, end, f64::from(repeats));
+        let near = if end - begin > SMALL { from(self.query.length * NEAR) } else { end };
+        self.scan(near, end, f64::from(repeats));
         // A text gains at most its norm over that of the query, times the greatest count there.
-        let short = from(self.bar * self.asked.length / self.asked.repeats / SLACK);
-        self.walk(short, near, f64::from(repeats));
+        let short = from(self.threshold * self.query.length / self.query.repeats / SLACK);
+        self.scan(short, near, f64::from(repeats));
     }
 
     /// Greatest gain of a text of this norm from all but the first `done` lists.
@@ -198,28 +199,28 @@ impl<'a> Search<'a> {
     }
 
     /// Searches the texts at these places, which are of one group.
-    fn walk(&mut self, begin: usize, end: usize, repeats: f64) {
+    fn scan(&mut self, begin: usize, end: usize, repeats: f64) {
         let (Ok(begin), Ok(end)) = (u32::try_from(begin), u32::try_from(end)) else { return };
         for cursor in self.cursors.iter_mut().filter(|cursor| cursor.place > begin) {
             *cursor = Cursor::default();
         }
-        let (mut from, mut walked) = (begin, self.asked.lists.len());
+        let (mut from, mut scanned) = (begin, self.query.lists.len());
         while from < end {
             // Scan as many of the first lists as needed so that the others cannot lift a text to the threshold.
             let length = self.length(from);
-            while walked > 0 && self.bound(walked - 1, repeats, length) < self.bar {
-                walked -= 1;
+            while scanned > 0 && self.bound(scanned - 1, repeats, length) < self.threshold {
+                scanned -= 1;
             }
-            for list in 0..walked {
+            for list in 0..scanned {
                 self.seek(list, from);
             }
-            let first = self.cursors[..walked].iter().map(|cursor| cursor.place).min();
+            let first = self.cursors[..scanned].iter().map(|cursor| cursor.place).min();
             let Some(first) = first.filter(|first| *first < end) else { break };
             from = first.saturating_add(FRAME_PLACES).min(end);
-            for list in 0..walked {
+            for list in 0..scanned {
                 self.sum_up(list, first, from);
             }
-            self.look(first, walked, repeats);
+            self.examine(first, scanned, repeats);
         }
     }
 
@@ -229,7 +230,7 @@ impl<'a> Search<'a> {
         if place >= end {
             return;
         }
-        let List { postings, weight, .. } = self.asked.lists[list];
+        let List { postings, weight, .. } = self.query.lists[list];
         let rest = &postings[at..];
         let mut read = 0;
         for posting in rest.iter().take_while(|posting| posting.place < end) {
@@ -246,8 +247,8 @@ impl<'a> Search<'a> {
     }
 
     /// Examines and clears the frame that begins at `first`.
-    fn look(&mut self, first: u32, walked: usize, repeats: f64) {
-        let gain_max = self.bound(walked, repeats, self.length(first));
+    fn examine(&mut self, first: u32, scanned: usize, repeats: f64) {
+        let gain_max = self.bound(scanned, repeats, self.length(first));
         for (word, place) in (0..FRAME / 64).zip((first..).step_by(64)) {
             let mut touched = std::mem::take(&mut self.frame.touched[word]);
             while touched != 0 {
@@ -256,8 +257,8 @@ impl<'a> Search<'a> {
                 let cell = 64 * word + bit as usize;
                 let score = std::mem::take(&mut self.frame.scores[cell]);
                 let square = std::mem::take(&mut self.frame.squares[cell]);
-                if score + gain_max >= self.bar {
-                    self.complete(place + bit, score, square, walked, repeats);
+                if score + gain_max >= self.threshold {
+                    self.complete(place + bit, score, square, scanned, repeats);
                 }
             }
         }
@@ -265,20 +266,20 @@ impl<'a> Search<'a> {
 
     /// Completes the score of a text, which has `score` from the scanned lists, by probing the other lists, and adds it if it
     /// is among the best.
-    fn complete(&mut self, place: u32, mut score: f64, square: f64, walked: usize, repeats: f64) {
-        let marks = self.asked.index.marks[place as usize];
-        let others = &self.asked.lists[walked..];
+    fn complete(&mut self, place: u32, mut score: f64, square: f64, scanned: usize, repeats: f64) {
+        let marks = self.query.index.marks[place as usize];
+        let others = &self.query.lists[scanned..];
         let possible = |list: &List<'_>| marks & list.mark != 0;
-        let (mut asked, mut reach) = (0.0, 0.0);
+        let (mut query, mut reach) = (0.0, 0.0);
         for list in others.iter().filter(|list| possible(list)) {
-            asked += list.weight * list.weight;
+            query += list.weight * list.weight;
             reach += list.reach;
         }
         let mut left = 1.0 + SQUARE_SLACK - square;
         let per_reach = repeats / self.length(place);
-        for (list, other) in (walked..).zip(others).filter(|(_, list)| possible(list)) {
-            let root = f64::sqrt((asked * left).max(0.0));
-            if score + (root.min(reach * per_reach) + SQUARE_SLACK) * SLACK < self.bar {
+        for (list, other) in (scanned..).zip(others).filter(|(_, list)| possible(list)) {
+            let root = f64::sqrt((query * left).max(0.0));
+            if score + (root.min(reach * per_reach) + SQUARE_SLACK) * SLACK < self.threshold {
                 return;
             }
             self.seek(list, place);
@@ -287,14 +288,14 @@ impl<'a> Search<'a> {
                 score += other.weight * held;
                 left -= held * held;
             }
-            asked -= other.weight * other.weight;
+            query -= other.weight * other.weight;
             reach -= other.reach;
         }
         if score > self.least {
-            let text = self.asked.index.order[place as usize];
-            self.best.offer((narrow(score.min(1.0)).to_bits(), Reverse(text)));
-            if let Some((worst, _)) = self.best.bar() {
-                self.bar = self.bar.max(f64::from(f32::from_bits(*worst)));
+            let text = self.query.index.order[place as usize];
+            self.best.push((narrow(score.min(1.0)).to_bits(), Reverse(text)));
+            if let Some((worst, _)) = self.best.threshold() {
+                self.threshold = self.threshold.max(f64::from(f32::from_bits(*worst)));
             }
         }
     }
@@ -306,7 +307,7 @@ impl<'a> Search<'a> {
         if cursor.place >= place && cursor.place > 0 {
             return;
         }
-        let rest = &self.asked.lists[list].postings[cursor.at..];
+        let rest = &self.query.lists[list].postings[cursor.at..];
         let (mut low, mut high) = (0, if cursor.at == 0 { rest.len() } else { 1 });
         while high < rest.len() && rest[high].place < place {
             (low, high) = (high, 2 * high);

@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 
 /// One direction between two nodes: whether there is a slot before and after the change, and how many are removed.
 #[derive(Clone, Copy)]
-struct Way {
+struct PairChange {
     before: bool,
     after: bool,
     going: usize,
@@ -18,18 +18,18 @@ impl Change<'_> {
     }
 
     /// The change of the slots from one node to another.
-    fn way(&self, source: u32, target: u32) -> Way {
+    fn change(&self, source: u32, target: u32) -> PairChange {
         let is_new =
             || self.new.binary_search_by_key(&(source, target), |(of, slot)| (*of, slot.target)).is_ok();
         if !self.held(source) || !self.held(target) {
-            return Way { before: false, after: is_new(), going: 0 };
+            return PairChange { before: false, after: is_new(), going: 0 };
         }
         let (mut count, mut going) = (0, 0);
         for slot in self.graph.between(NodeId(source), NodeId(target)) {
             count += 1;
             going += usize::from(self.is_gone(source, target, self.graph.csr.kind(slot.at())));
         }
-        Way { before: count > 0, after: count > going || is_new(), going }
+        PairChange { before: count > 0, after: count > going || is_new(), going }
     }
 
     /// The degree of each node after the change, and the number of slots. The degrees of removed nodes are meaningless.
@@ -39,16 +39,16 @@ impl Change<'_> {
         let mut total = self.graph.slot_count() + self.new.len();
         for slots in self.gone.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
             let (source, target, _) = slots[0];
-            let there = self.way(source, target);
-            total -= there.going;
+            let forward = self.change(source, target);
+            total -= forward.going;
             // A pair that changes in both directions is counted once.
             let from = self.gone.partition_point(|gone| (gone.0, gone.1) < (target, source));
             let both = self.gone.get(from).is_some_and(|gone| (gone.0, gone.1) == (target, source));
             if source == target || both && target < source {
                 continue;
             }
-            let back = self.way(target, source);
-            let (before, after) = (there.before || back.before, there.after || back.after);
+            let back = self.change(target, source);
+            let (before, after) = (forward.before || back.before, forward.after || back.after);
             for node in [source, target] {
                 let degree = &mut degrees[node as usize];
                 *degree = *degree + u32::from(after) - u32::from(before);

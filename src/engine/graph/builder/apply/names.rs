@@ -5,7 +5,7 @@ use crate::graph::index::nodes;
 use crate::graph::{Error, Graph};
 
 /// Id of an unknown node.
-pub(super) const NOBODY: u32 = u32::MAX;
+pub(super) const UNKNOWN: u32 = u32::MAX;
 
 /// The nodes that a batch names, as ids of the graph; new ones come after its own, by name.
 pub(super) struct Named<'a> {
@@ -28,7 +28,7 @@ impl<'a> Named<'a> {
         let names: Vec<&'a str> = gone.chain(rows).chain(cut).chain(set).map(String::as_str).collect();
         let rows_begin = batch.removed_nodes.len();
         let edges_begin = rows_begin + batch.nodes.len();
-        let mut ids = vec![NOBODY; names.len()];
+        let mut ids = vec![UNKNOWN; names.len()];
         let (mut added, mut removed) = (Vec::new(), Vec::new());
         let mut place = 0;
         for same in
@@ -48,7 +48,7 @@ impl<'a> Named<'a> {
                 id = Some(nodes(graph.node_count() + added.len() + 1)? - 1);
                 added.push(name);
             }
-            same.iter().for_each(|at| ids[*at as usize] = id.unwrap_or(NOBODY));
+            same.iter().for_each(|at| ids[*at as usize] = id.unwrap_or(UNKNOWN));
         }
         removed.sort_unstable();
         let pairs = |ids: &[u32]| ids.as_chunks().0.to_vec();

@@ -190,7 +190,11 @@ fn nothing_is_skipped() {
     assert!(fault(&none).starts_with("checksum: "), "{}", fault(&none));
     let mut twice = small();
     twice.synapses[1] = twice.synapses[0].clone();
-    assert!(fault(&written(&twice)).starts_with("synapses: duplicate slot a -HALL-> "), "{}", fault(&written(&twice)));
+    assert!(
+        fault(&written(&twice)).starts_with("synapses: duplicate slot a -HALL-> "),
+        "{}",
+        fault(&written(&twice))
+    );
     for text in ["", " ", "null", "{}", "3", "{\"generation\":3}", &(file.clone() + "x"), &(file + "{}")] {
         assert!(matches!(read(text.as_bytes()), Err(Error::CorruptSnapshot { .. })), "{text}");
     }

@@ -77,7 +77,7 @@ impl Fields for Origin {
 
 fn line<'de, A: MapAccess<'de>>(map: &mut A) -> Result<u32, A::Error> {
     let line = map.next_value()?;
-    if line == 0 { Err(A::Error::custom("lines are counted from 1")) } else { Ok(line) }
+    if line == 0 { Err(A::Error::custom("line numbers start at 1")) } else { Ok(line) }
 }
 
 /// Fields of an edge that are not in [`Reading`].
@@ -256,13 +256,13 @@ impl<'de> Deserialize<'de> for Milliseconds {
 
             fn visit_i64<E: serde::de::Error>(self, seconds: i64) -> Result<Milliseconds, E> {
                 let ms = seconds.checked_mul(1_000);
-                ms.map(Milliseconds).ok_or_else(|| E::custom(format!("{seconds} s is no instant")))
+                ms.map(Milliseconds).ok_or_else(|| E::custom(format!("{seconds} s is out of range")))
             }
 
             fn visit_u64<E: serde::de::Error>(self, seconds: u64) -> Result<Milliseconds, E> {
                 let whole = i64::try_from(seconds);
                 whole
-                    .map_err(|_| E::custom(format!("{seconds} s is no instant")))
+                    .map_err(|_| E::custom(format!("{seconds} s is out of range")))
                     .and_then(|s| self.visit_i64(s))
             }
 
@@ -274,7 +274,7 @@ impl<'de> Deserialize<'de> for Milliseconds {
                     return Ok(Milliseconds(ms as i64));
                 }
                 if seconds.abs() > 9e15 {
-                    return Err(E::custom(format!("{seconds} s is no instant")));
+                    return Err(E::custom(format!("{seconds} s is out of range")));
                 }
                 self.visit_i64(seconds as i64)
             }
